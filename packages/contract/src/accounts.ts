@@ -1,0 +1,56 @@
+// Who the caller is, and the audit log of an organization.
+import Type from 'typebox'
+import { operation } from './operation.ts'
+import { Cursor, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
+
+export const CallerInfo = Type.Object(
+  {
+    user_id: Type.String(),
+    organization_id: Type.String(),
+    organization_name: Type.String(),
+    role: Type.Unsafe<'owner' | 'admin' | 'member' | 'agent'>({ type: 'string', enum: ['owner', 'admin', 'member', 'agent'] }),
+    key: Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      type: Type.Unsafe<'organization' | 'agent'>({ type: 'string', enum: ['organization', 'agent'] }),
+      scopes: Type.Array(Type.String()),
+      agent_handle: nullableString(),
+    }),
+  },
+  { $id: 'CallerInfo' },
+)
+
+export const getCaller = operation({
+  id: 'getCaller',
+  method: 'GET',
+  path: '/api/v1/me',
+  summary: 'Tells who the key belongs to.',
+  tag: 'Identity and caller',
+  status: 200,
+  reply: CallerInfo,
+})
+
+export const AuditEntry = Type.Object(
+  {
+    id: Type.String(),
+    action: Type.String({ description: 'What happened, such as key.created.' }),
+    actor_type: Type.Unsafe<'key' | 'host'>({ type: 'string', enum: ['key', 'host'] }),
+    actor_id: nullableString(),
+    target_id: nullableString(),
+    details: Type.Record(Type.String(), Type.Unknown()),
+    request_id: nullableString(),
+    created_at: Timestamp,
+  },
+  { $id: 'AuditEntry' },
+)
+
+export const listAudit = operation({
+  id: 'listAudit',
+  method: 'GET',
+  path: '/api/v1/audit',
+  summary: 'Lists the audit log, newest first.',
+  tag: 'Identity and caller',
+  query: strict({ limit: Limit, cursor: Cursor }),
+  status: 200,
+  reply: page(AuditEntry),
+})

@@ -1,0 +1,58 @@
+// Attachments: what messages carry, how callers give them, and the signed link that downloads them.
+import Type from 'typebox'
+import { operation } from './operation.ts'
+import { id, nullableString, strict } from './schema.ts'
+
+/** The largest message with its attachments, in bytes (decisions §3). */
+export const messageBytesMax = 25 * 1024 * 1024
+
+/** The largest JSON body on routes that take attachments: 25 MB in base64 and room for the rest (decisions §3). */
+export const attachmentBodyBytesMax = 40 * 1024 * 1024
+
+export const Attachment = Type.Object(
+  {
+    id: Type.String(),
+    filename: Type.String(),
+    content_type: Type.String(),
+    size_bytes: Type.Integer(),
+    content_id: nullableString(),
+    url: nullableString({ description: 'A signed download link, good for an hour.' }),
+  },
+  { $id: 'Attachment' },
+)
+
+/** One attachment of a send, reply or forward: base64 `content`, or a public `url` that the server fetches once. */
+export const AttachmentInput = strict(
+  {
+    filename: Type.String({ minLength: 1, maxLength: 255 }),
+    content_type: Type.Optional(Type.String({ minLength: 3, maxLength: 255 })),
+    content: Type.Optional(Type.String({ description: 'Base64.' })),
+    url: Type.Optional(Type.String({ minLength: 8, maxLength: 2048 })),
+    content_id: Type.Optional(nullableString({ maxLength: 200 })),
+  },
+  { $id: 'AttachmentInput' },
+)
+
+/** On reply the content type is required (spec "Attachment"). */
+export const ReplyAttachmentInput = strict(
+  {
+    ...AttachmentInput.properties,
+    content_type: Type.String({ minLength: 3, maxLength: 255 }),
+  },
+  { $id: 'ReplyAttachmentInput' },
+)
+
+export const AttachmentInputs = Type.Array(AttachmentInput, { maxItems: 50 })
+
+export const downloadAttachment = operation({
+  id: 'downloadAttachment',
+  method: 'GET',
+  path: '/media/{attachment_id}',
+  summary: 'Downloads an attachment by its signed link; no key is needed.',
+  tag: 'Messages',
+  params: strict({ attachment_id: id('attachment') }),
+  query: strict({ expires: Type.String({ maxLength: 20 }), signature: Type.String({ maxLength: 100 }) }),
+  status: 200,
+  media: 'application/octet-stream',
+  open: true,
+})

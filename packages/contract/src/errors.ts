@@ -1,0 +1,45 @@
+// Every error code of the API with its status, and the one body shape that carries them (decisions §3).
+import Type from 'typebox'
+
+/** Error codes by HTTP status. A code has exactly one status. */
+export const errorStatuses = {
+  validation_error: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  conflict: 409,
+  handle_already_taken: 409,
+  idempotency_in_progress: 409,
+  payload_too_large: 413,
+  uri_too_long: 414,
+  unsupported_media_type: 415,
+  expectation_failed: 417,
+  idempotency_key_reused: 422,
+  rate_limited: 429,
+  headers_too_large: 431,
+  internal_error: 500,
+  upstream_provider_error: 502,
+  unavailable: 503,
+} as const
+
+export type ErrorCode = keyof typeof errorStatuses
+
+export const ErrorDetail = Type.Object({ path: Type.String(), message: Type.String() }, { additionalProperties: false })
+
+/** The body of every answer that is not a success. */
+export const ErrorBody = Type.Object(
+  {
+    error: Type.Object(
+      {
+        code: Type.String({ description: 'A stable word for programs.' }),
+        message: Type.String({ description: 'A sentence for people: what was wrong and what to change.' }),
+        details: Type.Optional(Type.Array(ErrorDetail)),
+        request_id: Type.String(),
+      },
+      { additionalProperties: false },
+    ),
+  },
+  { $id: 'Error', additionalProperties: false },
+)

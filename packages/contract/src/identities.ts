@@ -1,0 +1,135 @@
+// Agent identities and the mailbox that each one owns.
+import Type from 'typebox'
+import { operation } from './operation.ts'
+import { Cursor, Handle, Limit, MailboxParam, nullableString, page, strict, Timestamp } from './schema.ts'
+
+const TunnelStatus = Type.Unsafe<'active' | 'suspended' | 'disabled'>({ type: 'string', enum: ['active', 'suspended', 'disabled'] })
+
+export const Identity = Type.Object(
+  {
+    id: Type.String(),
+    agent_handle: Type.String(),
+    display_name: Type.String(),
+    description: nullableString(),
+    mailbox_address: Type.String(),
+    status: Type.Literal('active'),
+    mailbox: Type.Object({ id: Type.String(), email_address: Type.String() }),
+    tunnel: Type.Object({ id: Type.String(), public_url: Type.String(), status: TunnelStatus }),
+    custom_domain_id: nullableString(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { $id: 'Identity' },
+)
+
+const DisplayName = Type.String({
+  maxLength: 200,
+  pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+  description: 'Shown in email headers; no control characters.',
+})
+const Description = Type.String({ maxLength: 2000 })
+const handleParams = strict({ handle: Type.String({ minLength: 1, maxLength: 64, description: 'The agent handle, or the identity id.' }) })
+
+export const createIdentity = operation({
+  id: 'createIdentity',
+  method: 'POST',
+  path: '/api/v1/identities',
+  summary: 'Creates an agent identity with its mailbox and tunnel.',
+  tag: 'Identity and caller',
+  body: strict({
+    agent_handle: Handle,
+    display_name: Type.Optional(DisplayName),
+    description: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 2000 })),
+    custom_domain_id: Type.Optional(nullableString({ maxLength: 64 })),
+    domain: Type.Optional(nullableString({ maxLength: 253 })),
+  }),
+  status: 201,
+  reply: Identity,
+  errors: ['handle_already_taken'],
+  idempotent: true,
+})
+
+export const listIdentities = operation({
+  id: 'listIdentities',
+  method: 'GET',
+  path: '/api/v1/identities',
+  summary: 'Lists identities, newest first.',
+  tag: 'Identity and caller',
+  query: strict({ limit: Limit, cursor: Cursor }),
+  status: 200,
+  reply: page(Identity),
+})
+
+export const getIdentity = operation({
+  id: 'getIdentity',
+  method: 'GET',
+  path: '/api/v1/identities/{handle}',
+  summary: 'Gets one identity.',
+  tag: 'Identity and caller',
+  params: handleParams,
+  status: 200,
+  reply: Identity,
+})
+
+export const updateIdentity = operation({
+  id: 'updateIdentity',
+  method: 'PATCH',
+  path: '/api/v1/identities/{handle}',
+  summary: 'Changes the display name or description; the handle is for ever.',
+  tag: 'Identity and caller',
+  params: handleParams,
+  body: strict(
+    {
+      display_name: Type.Optional(DisplayName),
+      description: Type.Optional(Type.Union([Description, Type.Null()])),
+    },
+    { minProperties: 1 },
+  ),
+  status: 200,
+  reply: Identity,
+})
+
+export const deleteIdentity = operation({
+  id: 'deleteIdentity',
+  method: 'DELETE',
+  path: '/api/v1/identities/{handle}',
+  summary: 'Deletes an identity with its mailbox, messages, tunnel and keys. Its handle stays reserved.',
+  tag: 'Identity and caller',
+  params: handleParams,
+  status: 204,
+})
+
+export const Mailbox = Type.Object(
+  {
+    id: Type.String(),
+    email_address: Type.String(),
+    agent_handle: Type.String(),
+    agent_identity_id: Type.String(),
+    display_name: Type.String(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { $id: 'Mailbox' },
+)
+
+export const listMailboxes = operation({
+  id: 'listMailboxes',
+  method: 'GET',
+  path: '/api/v1/mailboxes',
+  summary: 'Lists mailboxes, newest first.',
+  tag: 'Mailboxes',
+  query: strict({ limit: Limit, cursor: Cursor }),
+  status: 200,
+  reply: page(Mailbox),
+})
+
+export const getMailbox = operation({
+  id: 'getMailbox',
+  method: 'GET',
+  path: '/api/v1/mailboxes/{email_address}',
+  summary: 'Gets one mailbox.',
+  tag: 'Mailboxes',
+  params: strict({ email_address: MailboxParam }),
+  status: 200,
+  reply: Mailbox,
+})

@@ -1,0 +1,85 @@
+// Identifiers: one prefix a resource, TypeID style: prefix, underscore, 26 base32 characters of a UUIDv7. Sortable by time, opaque to clients.
+
+/** Every prefix in use, by the resource that it names (spec "Resources and their fields", decisions §3). */
+export const idPrefixes = {
+  organization: 'org',
+  user: 'user',
+  key: 'key',
+  identity: 'ident',
+  mailbox: 'mbx',
+  thread: 'thrd',
+  message: 'msg',
+  attachment: 'att',
+  tunnel: 'tun',
+  event: 'evt',
+  request: 'req',
+  audit: 'aud',
+  job: 'job',
+  raw: 'raw',
+} as const
+
+export type IdKind = keyof typeof idPrefixes
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+const suffixPattern = '[0-7][0-9a-hjkmnp-tv-z]{25}'
+
+/** A regular expression source that matches exactly the ids of one kind. */
+export const idPattern = (kind: IdKind): string => `^${idPrefixes[kind]}_${suffixPattern}$`
+
+const patterns = new Map<IdKind, RegExp>()
+
+/** True when the text has the shape of an id of this kind; says nothing about existence. */
+export function isId(kind: IdKind, text: string): boolean {
+  let pattern = patterns.get(kind)
+  if (!pattern) {
+    pattern = new RegExp(idPattern(kind))
+    patterns.set(kind, pattern)
+  }
+  return pattern.test(text)
+}
+
+let lastMs = 0
+let counter = 0
+
+/**
+ * A new id of this kind. UUIDv7 (RFC 9562 §5.7) with the 12 bits of rand_a as a counter inside one millisecond, so that ids made by
+ * one process sort in the order in which they were made.
+ */
+export function newId(kind: IdKind, nowMs: number): string {
+  const random = crypto.getRandomValues(new Uint8Array(10))
+  if (nowMs > lastMs) {
+    lastMs = nowMs
+    counter = (((random[8] as number) << 3) | ((random[9] as number) & 7)) & 0x7ff
+  } else if (++counter > 0xfff) {
+    lastMs++
+    counter = 0
+  }
+  const bytes = new Uint8Array(16)
+  let ms = lastMs
+  for (let i = 5; i >= 0; i--) {
+    bytes[i] = ms % 256
+    ms = Math.floor(ms / 256)
+  }
+  bytes[6] = 0x70 | (counter >> 8)
+  bytes[7] = counter & 0xff
+  bytes.set(random.subarray(0, 8), 8)
+  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80
+  return `${idPrefixes[kind]}_${base32(bytes)}`
+}
+
+/** 16 bytes as 26 characters of Crockford's base32, most significant first, two zero bits in front (TypeID 0.3). */
+function base32(bytes: Uint8Array): string {
+  let text = ''
+  let buffer = 0
+  let bits = 2
+  for (const byte of bytes) {
+    buffer = (buffer << 8) | byte
+    bits += 8
+    while (bits >= 5) {
+      bits -= 5
+      text += alphabet[(buffer >> bits) & 31]
+    }
+    buffer &= (1 << bits) - 1
+  }
+  return text
+}

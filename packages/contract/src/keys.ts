@@ -1,0 +1,69 @@
+// API keys: created once with their plaintext, listed without it, revoked at once.
+import Type from 'typebox'
+import { operation } from './operation.ts'
+import { Cursor, HandleReference, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
+
+export const KeyType = Type.Unsafe<'organization' | 'agent'>({ type: 'string', enum: ['organization', 'agent'] })
+
+/** Scopes that an agent key may carry beyond mail, which it always has for its own agent. */
+export const AgentScope = Type.Unsafe<'vault:read'>({ type: 'string', enum: ['vault:read'] })
+
+const keyFields = {
+  id: Type.String(),
+  name: Type.String(),
+  type: KeyType,
+  scopes: Type.Array(Type.String()),
+  agent_handle: nullableString(),
+  last4: Type.String(),
+  expires_at: nullableTimestamp,
+  last_used_at: nullableTimestamp,
+  revoked_at: nullableTimestamp,
+  created_at: Timestamp,
+}
+
+export const Key = Type.Object(keyFields, { $id: 'Key' })
+
+export const CreatedKey = Type.Object(
+  { ...keyFields, key: Type.String({ description: 'The plaintext, shown here and never again.' }) },
+  { $id: 'CreatedKey' },
+)
+
+export const createKey = operation({
+  id: 'createKey',
+  method: 'POST',
+  path: '/api/v1/keys',
+  summary: 'Creates an API key; the plaintext is in this answer only.',
+  tag: 'Keys',
+  body: strict({
+    name: Type.String({ minLength: 1, maxLength: 100 }),
+    type: Type.Optional(KeyType),
+    agent_handle: Type.Optional(HandleReference),
+    scopes: Type.Optional(Type.Array(AgentScope, { maxItems: 10, uniqueItems: true })),
+    expires_at: Type.Optional(nullableTimestamp),
+  }),
+  status: 201,
+  reply: CreatedKey,
+  idempotent: true,
+})
+
+export const listKeys = operation({
+  id: 'listKeys',
+  method: 'GET',
+  path: '/api/v1/keys',
+  summary: 'Lists keys, newest first, revoked ones included.',
+  tag: 'Keys',
+  query: strict({ limit: Limit, cursor: Cursor }),
+  status: 200,
+  reply: page(Key),
+})
+
+export const revokeKey = operation({
+  id: 'revokeKey',
+  method: 'DELETE',
+  path: '/api/v1/keys/{id}',
+  summary: 'Revokes a key: the very next request with it is refused. Idempotent.',
+  tag: 'Keys',
+  params: strict({ id: id('key') }),
+  status: 200,
+  reply: Type.Object({ id: Type.String(), deleted: Type.Literal(true), revoked_at: Timestamp }, { $id: 'RevokedKey' }),
+})

@@ -1,0 +1,246 @@
+// The stored message: read, list, search, flag, label, delete.
+import Type from 'typebox'
+import { Attachment } from './attachments.ts'
+import { operation } from './operation.ts'
+import {
+  Cursor,
+  Deleted,
+  HandleReference,
+  id,
+  Limit,
+  MailboxParam,
+  nullableString,
+  nullableTimestamp,
+  page,
+  strict,
+  Timestamp,
+} from './schema.ts'
+
+export const Direction = Type.Unsafe<'inbound' | 'outbound'>({ type: 'string', enum: ['inbound', 'outbound'] })
+
+const statuses = ['received', 'quarantined', 'queued', 'sent', 'delivered', 'bounced', 'failed'] as const
+export type MessageStatus = (typeof statuses)[number]
+export const MessageStatus = Type.Unsafe<MessageStatus>({ type: 'string', enum: [...statuses] })
+
+export const RecipientDelivery = Type.Object({
+  address: Type.String(),
+  status: MessageStatus,
+  attempts: Type.Integer(),
+  last_answer: nullableString({ description: 'The last SMTP answer or what went wrong.' }),
+  diagnostic_code: nullableString({ description: 'Enhanced status code, RFC 3463.' }),
+  last_attempt_at: nullableTimestamp,
+  next_attempt_at: nullableTimestamp,
+})
+
+const messageFields = {
+  id: Type.String(),
+  mailbox_id: Type.String(),
+  thread_id: Type.String(),
+  direction: Direction,
+  status: MessageStatus,
+  from: Type.String(),
+  to: Type.Array(Type.String()),
+  cc: Type.Array(Type.String()),
+  bcc: Type.Array(Type.String()),
+  reply_to: Type.Array(Type.String()),
+  subject: Type.String(),
+  snippet: Type.String(),
+  text: Type.String(),
+  html: Type.String(),
+  extracted_text: Type.String({ description: 'Only what is new in a reply.' }),
+  in_reply_to_message_id: nullableString(),
+  message_id: nullableString({ description: 'The RFC 5322 Message-ID.' }),
+  references: Type.Array(Type.String()),
+  headers: Type.Record(Type.String(), Type.String()),
+  is_read: Type.Boolean(),
+  is_starred: Type.Boolean(),
+  labels: Type.Array(Type.String()),
+  attachments: Type.Array(Attachment),
+  size_bytes: Type.Integer(),
+  created_at: Timestamp,
+}
+
+export const Message = Type.Object(
+  {
+    ...messageFields,
+    authentication: Type.Object({ spf: nullableString(), dkim: nullableString(), dmarc: nullableString() }),
+    delivery: Type.Union([Type.Object({ recipients: Type.Array(RecipientDelivery) }), Type.Null()]),
+  },
+  { $id: 'Message' },
+)
+
+/** One item of a list; here `from` may take the form `display name <address>` (spec "Message"). */
+export const MessageItem = Type.Object(messageFields, { $id: 'MessageItem' })
+
+const messageParams = strict({ email_address: MailboxParam, message_id: id('message') })
+const mailboxParams = strict({ email_address: MailboxParam })
+
+export const listMail = operation({
+  id: 'listMail',
+  method: 'GET',
+  path: '/api/v1/mail/messages',
+  summary: 'Lists messages of every mailbox the key may see, newest first.',
+  tag: 'Mail',
+  query: strict({ thread_id: Type.Optional(id('thread')), agent: Type.Optional(HandleReference), limit: Limit, cursor: Cursor }),
+  status: 200,
+  reply: Type.Object({ messages: Type.Array(MessageItem), total: Type.Integer(), next_cursor: nullableString() }, { $id: 'MailList' }),
+})
+
+const Flag = Type.Optional(Type.Boolean())
+
+export const listMessages = operation({
+  id: 'listMessages',
+  method: 'GET',
+  path: '/api/v1/mailboxes/{email_address}/messages',
+  summary: 'Lists the messages of one mailbox, newest first. Quarantined ones only with status=quarantined.',
+  tag: 'Messages',
+  params: mailboxParams,
+  query: strict({
+    is_read: Flag,
+    is_starred: Flag,
+    direction: Type.Optional(Direction),
+    status: Type.Optional(MessageStatus),
+    label: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+    from: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'Part of the sender address or name.' })),
+    to: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'A recipient address.' })),
+    subject: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the subject.' })),
+    after: Type.Optional(Timestamp),
+    before: Type.Optional(Timestamp),
+    thread_id: Type.Optional(id('thread')),
+    limit: Limit,
+    cursor: Cursor,
+  }),
+  status: 200,
+  reply: page(MessageItem),
+})
+
+export const getMessage = operation({
+  id: 'getMessage',
+  method: 'GET',
+  path: '/api/v1/mailboxes/{email_address}/messages/{message_id}',
+  summary: 'Gets one message.',
+  tag: 'Messages',
+  params: messageParams,
+  status: 200,
+  reply: Message,
+})
+
+const Label = Type.String({ minLength: 1, maxLength: 100 })
+const Labels = Type.Array(Label, { maxItems: 50, uniqueItems: true })
+
+export const updateMessage = operation({
+  id: 'updateMessage',
+  method: 'PATCH',
+  path: '/api/v1/mailboxes/{email_address}/messages/{message_id}',
+  summary: 'Sets flags and labels; at least one field is needed.',
+  tag: 'Messages',
+  params: messageParams,
+  body: strict(
+    {
+      is_read: Flag,
+      is_starred: Flag,
+      labels: Type.Optional(Labels),
+      add_labels: Type.Optional(Labels),
+      remove_labels: Type.Optional(Labels),
+    },
+    { minProperties: 1 },
+  ),
+  status: 200,
+  reply: Type.Object(
+    { id: Type.String(), is_read: Type.Boolean(), is_starred: Type.Boolean(), labels: Type.Array(Type.String()) },
+    { $id: 'MessageFlags' },
+  ),
+})
+
+export const deleteMessage = operation({
+  id: 'deleteMessage',
+  method: 'DELETE',
+  path: '/api/v1/mailboxes/{email_address}/messages/{message_id}',
+  summary: 'Deletes a message and its attachments for ever. Idempotent.',
+  tag: 'Messages',
+  params: messageParams,
+  status: 200,
+  reply: Deleted,
+})
+
+export const getRawMessage = operation({
+  id: 'getRawMessage',
+  method: 'GET',
+  path: '/api/v1/mailboxes/{email_address}/messages/{message_id}/raw',
+  summary: 'Gets the message as it is on the wire, RFC 5322.',
+  tag: 'Messages',
+  params: messageParams,
+  status: 200,
+  media: 'message/rfc822',
+})
+
+export const Thread = Type.Object(
+  {
+    id: Type.String(),
+    mailbox_id: Type.String(),
+    subject: Type.String(),
+    snippet: Type.String(),
+    message_count: Type.Integer(),
+    last_message_at: Timestamp,
+    created_at: Timestamp,
+  },
+  { $id: 'Thread' },
+)
+
+export const listThreads = operation({
+  id: 'listThreads',
+  method: 'GET',
+  path: '/api/v1/mailboxes/{email_address}/threads',
+  summary: 'Lists the threads of one mailbox, latest message first.',
+  tag: 'Threads',
+  params: mailboxParams,
+  query: strict({ limit: Limit, cursor: Cursor }),
+  status: 200,
+  reply: page(Thread),
+})
+
+export const getThread = operation({
+  id: 'getThread',
+  method: 'GET',
+  path: '/api/v1/mailboxes/{email_address}/threads/{thread_id}',
+  summary: 'Gets one thread with its messages, oldest first (the latest 100).',
+  tag: 'Threads',
+  params: strict({ email_address: MailboxParam, thread_id: id('thread') }),
+  status: 200,
+  reply: Type.Object(
+    {
+      id: Type.String(),
+      mailbox_id: Type.String(),
+      subject: Type.String(),
+      snippet: Type.String(),
+      message_count: Type.Integer(),
+      last_message_at: Timestamp,
+      created_at: Timestamp,
+      messages: Type.Array(MessageItem),
+    },
+    { $id: 'ThreadWithMessages' },
+  ),
+})
+
+export const searchMessages = operation({
+  id: 'searchMessages',
+  method: 'GET',
+  path: '/api/v1/mailboxes/{email_address}/search',
+  summary: 'Searches subject, addresses and text; quotes for phrases, - to leave out, OR for either. Newest first.',
+  tag: 'Messages',
+  params: mailboxParams,
+  query: strict({ q: Type.String({ minLength: 1, maxLength: 500 }), limit: Limit, cursor: Cursor }),
+  status: 200,
+  reply: page(
+    Type.Object(
+      {
+        ...messageFields,
+        highlights: Type.Object({
+          subject: nullableString({ description: 'With <mark> around what matched, the rest HTML-escaped.' }),
+          text: nullableString({ description: 'Fragments with <mark> around what matched, the rest HTML-escaped.' }),
+        }),
+      },
+      { $id: 'SearchHit' },
+    ),
+  ),
+})

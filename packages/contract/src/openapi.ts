@@ -1,0 +1,275 @@
+// The OpenAPI 3.1 document, made from the operations alone; the reference page and generated clients come from it.
+import type { TObject, TSchema } from 'typebox'
+import { ErrorBody, type ErrorCode, errorStatuses } from './errors.ts'
+import type { Operation } from './operation.ts'
+
+/** Any JSON Schema, draft 2020-12. */
+export type JsonSchema = Record<string, unknown>
+
+export type Parameter = { name: string; in: 'path' | 'query' | 'header'; required: boolean; description?: string; schema: JsonSchema }
+
+export type Reference = { $ref: string }
+
+export type Response = {
+  description: string
+  headers?: Record<string, Reference>
+  content?: Record<string, { schema: JsonSchema }>
+}
+
+export type PathOperation = {
+  operationId: string
+  summary: string
+  tags: string[]
+  security?: Record<string, string[]>[]
+  parameters?: (Parameter | Reference)[]
+  requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema }> }
+  responses: Record<string, Response | Reference>
+}
+
+export type OpenApiDocument = {
+  openapi: '3.1.0'
+  info: { title: string; version: string; description: string; license: { name: string; identifier: string } }
+  servers: { url: string }[]
+  security: Record<string, string[]>[]
+  tags: { name: string }[]
+  paths: Record<string, Record<string, PathOperation>>
+  components: {
+    schemas: Record<string, JsonSchema>
+    responses: Record<string, Response>
+    headers: Record<string, { description: string; schema: JsonSchema }>
+    parameters: Record<string, Parameter>
+    securitySchemes: Record<string, JsonSchema>
+  }
+}
+
+const requestIdHeader = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } }
+
+/** What each error code means, for whoever reads the document. */
+const errorSentences: Partial<Record<ErrorCode, string>> = {
+  validation_error: 'The request is not valid; details name each field.',
+  unauthorized: 'No valid key was sent.',
+  forbidden: 'The key may not do this.',
+  not_found: 'No such thing.',
+  method_not_allowed: 'The path takes other methods; Allow names them.',
+  request_timeout: 'The request did not arrive in time.',
+  conflict: 'The state of the thing does not allow this.',
+  handle_already_taken: 'Another identity has, or had, this handle.',
+  idempotency_in_progress: 'A request with this Idempotency-Key is still running.',
+  payload_too_large: 'The body is too large.',
+  uri_too_long: 'The path and query are too long.',
+  unsupported_media_type: 'The body is not JSON.',
+  expectation_failed: 'Expect asks for something else than 100-continue.',
+  idempotency_key_reused: 'This Idempotency-Key was used with another body.',
+  rate_limited: 'Too many requests; Retry-After says how many seconds to wait.',
+  headers_too_large: 'The headers are too large.',
+  internal_error: 'Something went wrong on the server; the request id finds it in the log.',
+  upstream_provider_error: 'A provider that the server asked did not do its part.',
+  unavailable: 'The server cannot answer right now; Retry-After says how many seconds to wait.',
+}
+
+/** The document for these operations as served under `serverUrl`. Throws when two schemas share an `$id`. */
+export function openApiDocument(about: { serverUrl: string; version: string }, operations: readonly Operation[]): OpenApiDocument {
+  const schemas: Record<string, JsonSchema> = {}
+  const paths: OpenApiDocument['paths'] = {}
+  const codes = new Set<ErrorCode>()
+  for (const operation of operations) {
+    const { path, method } = operation
+    paths[path] ??= {}
+    paths[path][method.toLowerCase()] = pathOperation(operation, schemas)
+    for (const code of errorCodes(operation)) codes.add(code)
+  }
+  Object.assign(paths, healthPaths)
+  lift(ErrorBody, schemas)
+  const tags = [...new Set(Object.values(paths).flatMap((methods) => Object.values(methods).flatMap((operation) => operation.tags)))]
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Callsign',
+      version: about.version,
+      description: 'Communication identities for AI agents, self-hosted.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: about.serverUrl }],
+    security: [{ bearerAuth: [] }],
+    tags: tags.map((name) => ({ name })),
+    paths,
+    components: {
+      schemas,
+      responses: Object.fromEntries([...codes].map((code) => [code, errorResponse([code])])),
+      headers: {
+        'X-Request-Id': { description: 'The id of this request, for questions to the operator.', schema: { type: 'string' } },
+        'Idempotent-Replayed': {
+          description: 'true when this is the first answer to the Idempotency-Key, given again.',
+          schema: { const: 'true' },
+        },
+        'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer', minimum: 1 } },
+        'WWW-Authenticate': { description: 'The scheme that is wanted.', schema: { const: 'Bearer' } },
+      },
+      parameters: {
+        IdempotencyKey: {
+          name: 'Idempotency-Key',
+          in: 'header',
+          required: false,
+          description: 'Makes it safe to send the request again: the same key with the same body gets the first answer, for 7 days.',
+          schema: { type: 'string', minLength: 1, maxLength: 255 },
+        },
+      },
+      securitySchemes: {
+        bearerAuth: { type: 'http', scheme: 'bearer', description: 'An API key: svc_live_ and 65 characters.' },
+      },
+    },
+  }
+}
+
+function pathOperation(operation: Operation, schemas: Record<string, JsonSchema>): PathOperation {
+  const parameters: (Parameter | Reference)[] = [
+    ...parametersOf(operation.params, 'path', schemas),
+    ...parametersOf(operation.query, 'query', schemas),
+  ]
+  if (operation.idempotent) parameters.push({ $ref: '#/components/parameters/IdempotencyKey' })
+  const responses: PathOperation['responses'] = { [operation.status]: successResponse(operation, schemas) }
+  for (const [status, codes] of Object.entries(Object.groupBy(errorCodes(operation), (code) => errorStatuses[code]))) {
+    const [first] = codes as ErrorCode[]
+    responses[status] = codes?.length === 1 ? { $ref: `#/components/responses/${first}` } : errorResponse(codes as ErrorCode[])
+  }
+  return {
+    operationId: operation.id,
+    summary: operation.summary,
+    tags: [operation.tag],
+    ...(operation.open ? { security: [] } : {}),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(operation.body
+      ? { requestBody: { required: !operation.bodyOptional, content: { 'application/json': { schema: lift(operation.body, schemas) } } } }
+      : {}),
+    responses,
+  }
+}
+
+function parametersOf(schema: TObject | undefined, place: 'path' | 'query', schemas: Record<string, JsonSchema>): Parameter[] {
+  if (!schema) return []
+  const required = new Set<string>('required' in schema ? (schema.required as string[]) : [])
+  return Object.entries(schema.properties).map(([name, property]) => {
+    const { description, ...rest } = lift(property, schemas)
+    return {
+      name,
+      in: place,
+      required: place === 'path' || required.has(name),
+      ...(typeof description === 'string' ? { description } : {}),
+      schema: rest,
+    }
+  })
+}
+
+function successResponse(operation: Operation, schemas: Record<string, JsonSchema>): Response {
+  const headers = {
+    ...requestIdHeader,
+    ...(operation.idempotent ? { 'Idempotent-Replayed': { $ref: '#/components/headers/Idempotent-Replayed' } } : {}),
+  }
+  if (operation.reply) {
+    return { description: 'Success.', headers, content: { 'application/json': { schema: lift(operation.reply, schemas) } } }
+  }
+  if (operation.media) return { description: 'Success.', headers, content: { [operation.media]: { schema: {} } } }
+  return { description: 'Success, without a body.', headers }
+}
+
+/** Every code that the operation may answer: its own, and those that come with having a key, parameters, a body, an Idempotency-Key. */
+function errorCodes(operation: Operation): ErrorCode[] {
+  const codes: ErrorCode[] = ['validation_error']
+  if (!operation.open) codes.push('unauthorized', 'forbidden', 'rate_limited')
+  if (operation.params) codes.push('not_found')
+  if (operation.body) codes.push('payload_too_large', 'unsupported_media_type')
+  if (operation.idempotent) codes.push('idempotency_in_progress', 'idempotency_key_reused')
+  codes.push(...(operation.errors ?? []), 'uri_too_long', 'internal_error', 'unavailable')
+  return [...new Set(codes)]
+}
+
+function errorResponse(codes: ErrorCode[]): Response {
+  const first = codes[0] as ErrorCode
+  const headers: Record<string, Reference> = { ...requestIdHeader }
+  if (first === 'unauthorized') headers['WWW-Authenticate'] = { $ref: '#/components/headers/WWW-Authenticate' }
+  if (first === 'rate_limited' || first === 'unavailable') headers['Retry-After'] = { $ref: '#/components/headers/Retry-After' }
+  return {
+    description: codes.map((code) => `\`${code}\`: ${errorSentences[code] ?? 'See the message.'}`).join(' '),
+    headers,
+    content: {
+      'application/json': {
+        schema: {
+          allOf: [
+            { $ref: '#/components/schemas/Error' },
+            { type: 'object', properties: { error: { type: 'object', properties: { code: { enum: codes } } } } },
+          ],
+        },
+      },
+    },
+  }
+}
+
+/** A schema with everything that has an `$id` moved to the components and referred to, and records as additionalProperties. */
+function lift(schema: TSchema | JsonSchema, schemas: Record<string, JsonSchema>): JsonSchema {
+  const { $id, patternProperties, ...rest } = schema as JsonSchema
+  const lifted: JsonSchema = {}
+  for (const [key, value] of Object.entries(rest)) {
+    lifted[key] = key === 'properties' ? mapValues(value as JsonSchema, (property) => lift(property, schemas)) : liftAny(value, schemas)
+  }
+  const patterns = patternProperties as JsonSchema | undefined
+  if (patterns && Object.keys(patterns).join() === '^.*$') lifted.additionalProperties = lift(patterns['^.*$'] as JsonSchema, schemas)
+  else if (patterns) lifted.patternProperties = mapValues(patterns, (pattern) => lift(pattern, schemas))
+  if (typeof $id !== 'string') return lifted
+  const known = schemas[$id]
+  if (known && JSON.stringify(known) !== JSON.stringify(lifted)) throw new Error(`two schemas have the $id ${$id}`)
+  schemas[$id] = lifted
+  return { $ref: `#/components/schemas/${$id}` }
+}
+
+function liftAny(value: unknown, schemas: Record<string, JsonSchema>): unknown {
+  if (Array.isArray(value)) return value.map((item) => liftAny(item, schemas))
+  return typeof value === 'object' && value !== null ? lift(value as JsonSchema, schemas) : value
+}
+
+const mapValues = (map: JsonSchema, change: (value: JsonSchema) => JsonSchema): JsonSchema =>
+  Object.fromEntries(Object.entries(map).map(([name, value]) => [name, change(value as JsonSchema)]))
+
+const readinessSchema = (statuses: string[]): JsonSchema => ({
+  type: 'object',
+  required: ['status', 'checks'],
+  properties: { status: { enum: statuses }, checks: { type: 'object', additionalProperties: { type: 'boolean' } } },
+})
+
+/** The two questions that load balancers ask; they are answered without a key and beside the operations. */
+const healthPaths: OpenApiDocument['paths'] = {
+  '/healthz': {
+    get: {
+      operationId: 'getHealth',
+      summary: 'Tells that the process lives.',
+      tags: ['Health'],
+      security: [],
+      responses: {
+        200: {
+          description: 'It does.',
+          headers: requestIdHeader,
+          content: { 'application/json': { schema: { type: 'object', required: ['status'], properties: { status: { const: 'ok' } } } } },
+        },
+      },
+    },
+  },
+  '/readyz': {
+    get: {
+      operationId: 'getReadiness',
+      summary: 'Tells whether requests can be served, part by part.',
+      tags: ['Health'],
+      security: [],
+      responses: {
+        200: {
+          description: 'Ready.',
+          headers: requestIdHeader,
+          content: { 'application/json': { schema: readinessSchema(['ready']) } },
+        },
+        503: {
+          description: 'Not ready, or on the way out.',
+          headers: requestIdHeader,
+          content: { 'application/json': { schema: readinessSchema(['unavailable', 'draining']) } },
+        },
+      },
+    },
+  },
+}

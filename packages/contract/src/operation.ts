@@ -1,0 +1,50 @@
+// The shape of one API operation: what the server validates, what /openapi.json says and what a client sends all come from this value.
+import type { TObject, TSchema } from 'typebox'
+import type { ErrorCode } from './errors.ts'
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+
+export type Operation<
+  P extends TObject | undefined = TObject | undefined,
+  Q extends TObject | undefined = TObject | undefined,
+  B extends TSchema | undefined = TSchema | undefined,
+  R extends TSchema | undefined = TSchema | undefined,
+> = {
+  /** The OpenAPI operationId, camelCase, unique. */
+  id: string
+  method: Method
+  /** The whole path, parameters as `{name}`. */
+  path: string
+  /** One sentence for the reference. */
+  summary: string
+  tag: string
+  params?: P
+  query?: Q
+  body?: B
+  /** True when the request may come without a body. */
+  bodyOptional?: boolean
+  /** The status of success. */
+  status: 200 | 201 | 204
+  /** The JSON body of success; absent for 204 and for the content types of `media`. */
+  reply?: R
+  /** The content type of success when it is not JSON. */
+  media?: string
+  /** Error codes beyond those that any operation may answer. */
+  errors?: ErrorCode[]
+  /** True when the operation takes an Idempotency-Key (decisions §3: every POST that creates or sends). */
+  idempotent?: boolean
+  /** The largest request body in bytes: 1 MB unless the operation takes attachments. */
+  bodyBytesMax?: number
+  /** True when no key is needed. */
+  open?: boolean
+}
+
+/** Declares an operation, keeping its schema types for the handler and the client. */
+export const operation = <
+  P extends TObject | undefined = undefined,
+  Q extends TObject | undefined = undefined,
+  B extends TSchema | undefined = undefined,
+  R extends TSchema | undefined = undefined,
+>(
+  shape: Operation<P, Q, B, R>,
+): Operation<P, Q, B, R> => shape

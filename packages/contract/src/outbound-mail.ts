@@ -1,0 +1,112 @@
+// Sending: a new message, a reply, a forward.
+import Type from 'typebox'
+import { AttachmentInputs, attachmentBodyBytesMax, ReplyAttachmentInput } from './attachments.ts'
+import { operation } from './operation.ts'
+import { AddressText, HandleReference, id, MailboxParam, strict, stringOrList, Timestamp } from './schema.ts'
+
+/** The most recipients of one message, to, cc and bcc together (decisions §3). */
+export const recipientsMax = 50
+
+/** The longest subject, in characters (decisions §3). */
+export const subjectCharactersMax = 998
+
+const Addresses = Type.Array(AddressText, { maxItems: recipientsMax })
+const AddressOrAddresses = stringOrList(AddressText, recipientsMax)
+const Subject = Type.String({ maxLength: subjectCharactersMax })
+const Text = Type.String({ maxLength: 10_000_000 })
+const CustomHeaders = Type.Record(Type.String(), Type.String({ maxLength: 16_384 }), { maxProperties: 50 })
+
+const composition = {
+  to: Type.Array(AddressText, { minItems: 1, maxItems: recipientsMax }),
+  cc: Type.Optional(Addresses),
+  bcc: Type.Optional(Addresses),
+  reply_to: Type.Optional(AddressOrAddresses),
+  subject: Subject,
+  text: Text,
+  html: Type.Optional(Text),
+  thread_id: Type.Optional(id('thread')),
+  attachments: Type.Optional(AttachmentInputs),
+  headers: Type.Optional(CustomHeaders),
+}
+
+export const QueuedMessage = Type.Object(
+  { id: Type.String(), thread_id: Type.String(), status: Type.Literal('queued'), created_at: Timestamp },
+  { $id: 'QueuedMessage' },
+)
+
+export const sendMail = operation({
+  id: 'sendMail',
+  method: 'POST',
+  path: '/api/v1/mail/send',
+  summary: 'Sends a message from an agent.',
+  tag: 'Mail',
+  body: strict({ agent: HandleReference, ...composition }),
+  status: 201,
+  reply: QueuedMessage,
+  idempotent: true,
+  bodyBytesMax: attachmentBodyBytesMax,
+})
+
+export const sendMessage = operation({
+  id: 'sendMessage',
+  method: 'POST',
+  path: '/api/v1/mailboxes/{email_address}/messages',
+  summary: 'Sends a message from a mailbox.',
+  tag: 'Messages',
+  params: strict({ email_address: MailboxParam }),
+  body: strict(composition),
+  status: 201,
+  reply: QueuedMessage,
+  idempotent: true,
+  bodyBytesMax: attachmentBodyBytesMax,
+})
+
+const messageParams = strict({ email_address: MailboxParam, message_id: id('message') })
+const SentReply = Type.Object({ id: Type.String(), thread_id: Type.String() }, { $id: 'SentReply' })
+
+export const replyToMessage = operation({
+  id: 'replyToMessage',
+  method: 'POST',
+  path: '/api/v1/mailboxes/{email_address}/messages/{message_id}/reply',
+  summary: 'Replies to a message, in its thread; text or html is needed.',
+  tag: 'Messages',
+  params: messageParams,
+  body: strict({
+    text: Type.Optional(Text),
+    html: Type.Optional(Text),
+    reply_all: Type.Optional(Type.Boolean()),
+    to: Type.Optional(AddressOrAddresses),
+    cc: Type.Optional(AddressOrAddresses),
+    bcc: Type.Optional(AddressOrAddresses),
+    attachments: Type.Optional(Type.Array(ReplyAttachmentInput, { maxItems: 50 })),
+    headers: Type.Optional(CustomHeaders),
+  }),
+  status: 201,
+  reply: SentReply,
+  idempotent: true,
+  bodyBytesMax: attachmentBodyBytesMax,
+})
+
+export const forwardMessage = operation({
+  id: 'forwardMessage',
+  method: 'POST',
+  path: '/api/v1/mailboxes/{email_address}/messages/{message_id}/forward',
+  summary: 'Forwards a message with its attachments, your text above it.',
+  tag: 'Messages',
+  params: messageParams,
+  body: strict({
+    to: stringOrList(AddressText, recipientsMax),
+    cc: Type.Optional(AddressOrAddresses),
+    bcc: Type.Optional(AddressOrAddresses),
+    subject: Type.Optional(Subject),
+    text: Type.Optional(Text),
+    html: Type.Optional(Text),
+    forward_attachments: Type.Optional(Type.Boolean()),
+    attachments: Type.Optional(AttachmentInputs),
+    headers: Type.Optional(CustomHeaders),
+  }),
+  status: 201,
+  reply: SentReply,
+  idempotent: true,
+  bodyBytesMax: attachmentBodyBytesMax,
+})

@@ -1,0 +1,310 @@
+// Every setting: name, default, check, sentence. The only file that reads the environment; docs/configuration.md is printed from it.
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import ipaddr from 'ipaddr.js'
+
+type Setting<T> = {
+  name: string
+  /** The text that stands for an absent variable; null when absent is a value of its own. */
+  fallback: string | null
+  /** How the default reads in the documentation, when it is computed. */
+  shown?: string
+  sentence: string
+  /** True when the value may also come from the file named by NAME_FILE, and is never printed. */
+  secret?: boolean
+  /** Returns the value, or throws an Error whose message says what the value must be. */
+  read: (text: string) => T
+}
+
+const setting = <T>(row: Setting<T>): Setting<T> => row
+
+const integer = (min: number, max: number) => (text: string) => {
+  const value = Number(text)
+  if (!/^\d{1,10}$/.test(text) || value < min || value > max) throw new Error(`must be a whole number from ${min} to ${max}`)
+  return value
+}
+
+const oneOf =
+  <T extends string>(...values: T[]) =>
+  (text: string): T => {
+    if (!values.includes(text as T)) throw new Error(`must be one of: ${values.join(', ')}`)
+    return text as T
+  }
+
+const domainName = (text: string) => {
+  if (text.length > 253 || !/^(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))*$/.test(text))
+    throw new Error('must be a lowercase domain name')
+  return text
+}
+
+const url =
+  (...protocols: string[]) =>
+  (text: string) => {
+    const parsed = URL.canParse(text) ? new URL(text) : null
+    if (!parsed || !protocols.includes(parsed.protocol))
+      throw new Error(`must be a URL starting with ${protocols.map((p) => `${p}//`).join(' or ')}`)
+    return text.replace(/\/+$/, '')
+  }
+
+const secondsList = (text: string) =>
+  text.split(',').map((part) => {
+    const value = Number(part.trim())
+    if (!/^\d+(\.\d+)?$/.test(part.trim()) || value > 2_592_000)
+      throw new Error('must be a comma list of delays in seconds, each at most 30 days')
+    return value
+  })
+
+const roles = ['api', 'smtp', 'worker'] as const
+export type Role = (typeof roles)[number]
+
+const settings = {
+  port: setting({
+    name: 'CALLSIGN_PORT',
+    fallback: '8080',
+    sentence: 'HTTP port: API and media. 0 means any free port, which is printed.',
+    read: integer(0, 65535),
+  }),
+  host: setting({ name: 'CALLSIGN_HOST', fallback: '127.0.0.1', sentence: 'Address that HTTP and SMTP listen on.', read: (text) => text }),
+  smtpPort: setting({
+    name: 'CALLSIGN_SMTP_PORT',
+    fallback: '2525',
+    sentence: 'Inbound SMTP port (25 in production). 0 means any free port, which is printed; `off` means none.',
+    read: (text) => (text === 'off' ? null : integer(0, 65535)(text)),
+  }),
+  publicUrl: setting({
+    name: 'CALLSIGN_PUBLIC_URL',
+    fallback: null,
+    shown: 'http://localhost:<port>',
+    sentence: 'The address that clients reach the server at; links are made from it.',
+    read: url('http:', 'https:'),
+  }),
+  mailDomain: setting({
+    name: 'CALLSIGN_MAIL_DOMAIN',
+    fallback: 'agents.localhost',
+    sentence: 'Mailboxes are <handle>@ this domain.',
+    read: domainName,
+  }),
+  tunnelDomain: setting({
+    name: 'CALLSIGN_TUNNEL_DOMAIN',
+    fallback: 'tunnel.localhost',
+    sentence: 'Tunnels are https://<handle>. this domain.',
+    read: domainName,
+  }),
+  dataDir: setting({
+    name: 'CALLSIGN_DATA_DIR',
+    fallback: './data',
+    sentence: 'Everything embedded lives here: database, blobs, keyring.',
+    read: (text) => resolve(text),
+  }),
+  databaseUrl: setting({
+    name: 'CALLSIGN_DATABASE_URL',
+    fallback: null,
+    shown: '(embedded PostgreSQL)',
+    sentence: 'postgres://… switches to an external PostgreSQL, version 15 or newer.',
+    secret: true,
+    read: url('postgres:', 'postgresql:'),
+  }),
+  blobs: setting({
+    name: 'CALLSIGN_BLOBS',
+    fallback: 'file:',
+    shown: 'file:<data>/blobs',
+    sentence: 'Where large bytes live: file:<folder>, or s3://bucket/prefix with the usual AWS variables and CALLSIGN_S3_ENDPOINT.',
+    read: (text) => {
+      if (text === 'file:') return { kind: 'file' as const, folder: null }
+      if (text.startsWith('file:')) return { kind: 'file' as const, folder: resolve(text.slice(5)) }
+      const s3 = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([A-Za-z0-9._/-]*))?$/.exec(text)
+      if (s3) return { kind: 's3' as const, bucket: s3[1] as string, prefix: (s3[2] ?? '').replace(/^\/+|\/+$/g, '') }
+      throw new Error('must be file:<folder> or s3://bucket/prefix')
+    },
+  }),
+  s3Endpoint: setting({
+    name: 'CALLSIGN_S3_ENDPOINT',
+    fallback: null,
+    sentence: 'The S3 endpoint, when it is not AWS itself.',
+    read: url('http:', 'https:'),
+  }),
+  roles: setting({
+    name: 'CALLSIGN_ROLES',
+    fallback: 'all',
+    sentence: `Parts that this process runs: a comma list of ${roles.join(', ')}, or all.`,
+    read: (text): Role[] => {
+      if (text === 'all') return [...roles]
+      return text.split(',').map((part) => oneOf(...roles)(part.trim()))
+    },
+  }),
+  bootstrapApiKey: setting({
+    name: 'CALLSIGN_BOOTSTRAP_API_KEY',
+    fallback: null,
+    sentence: 'A well-formed organization key that the first start installs; otherwise one is generated and printed once.',
+    secret: true,
+    read: (text) => text.trim(),
+  }),
+  mailTransport: setting({
+    name: 'CALLSIGN_MAIL_TRANSPORT',
+    fallback: 'simulator',
+    sentence:
+      'How mail leaves: simulator records it and dials nobody, relay hands it to CALLSIGN_SMTP_RELAY_URL. Mail between hosted agents is always delivered.',
+    read: oneOf('simulator', 'relay'),
+  }),
+  smtpRelayUrl: setting({
+    name: 'CALLSIGN_SMTP_RELAY_URL',
+    fallback: null,
+    sentence: 'The relay: smtp://[user:password@]host:port, or smtps:// for TLS from the first byte.',
+    secret: true,
+    read: url('smtp:', 'smtps:'),
+  }),
+  mailRetrySeconds: setting({
+    name: 'CALLSIGN_MAIL_RETRY_SECONDS',
+    fallback: '60,300,900,1800,3600,7200,14400,14400,14400,14400,14400,14400,14400,14400,14400,14400,14400,14400',
+    shown: '1 m, 5 m, 15 m, 30 m, 1 h, 2 h, then every 4 h, 48 h in all',
+    sentence: 'Delays between attempts to deliver a message, in seconds; after the last one the message has failed.',
+    read: secondsList,
+  }),
+  smtpTlsCertFile: setting({
+    name: 'CALLSIGN_SMTP_TLS_CERT_FILE',
+    fallback: null,
+    sentence: 'PEM certificate chain for STARTTLS; without it one is generated.',
+    read: (text) => resolve(text),
+  }),
+  smtpTlsKeyFile: setting({
+    name: 'CALLSIGN_SMTP_TLS_KEY_FILE',
+    fallback: null,
+    sentence: 'PEM private key of that certificate.',
+    read: (text) => resolve(text),
+  }),
+  smtpConnectionsPerClient: setting({
+    name: 'CALLSIGN_SMTP_CONNECTIONS_PER_CLIENT',
+    fallback: '20',
+    sentence: 'SMTP connections that one address may hold open; 0 means no limit. Loopback is never limited.',
+    read: integer(0, 100_000),
+  }),
+  outboundAllowCidrs: setting({
+    name: 'CALLSIGN_OUTBOUND_ALLOW_CIDRS',
+    fallback: '',
+    shown: '(none)',
+    sentence: 'Ranges that fetches of caller-supplied URLs may reach in addition to public addresses: a comma list of CIDRs.',
+    read: (text) => {
+      const ranges = text.split(',').flatMap((part) => (part.trim() ? [part.trim()] : []))
+      for (const range of ranges) if (!ipaddr.isValidCIDR(range)) throw new Error('must be a comma list of CIDRs such as 127.0.0.0/8')
+      return ranges
+    },
+  }),
+  organizationKeyPerSecond: setting({
+    name: 'CALLSIGN_RATE_LIMIT_ORGANIZATION_KEY',
+    fallback: '20000',
+    sentence: 'Requests a second that one organization key may make on one node (bursts of twice that); 0 means no limit.',
+    read: integer(0, 1_000_000),
+  }),
+  agentKeyPerSecond: setting({
+    name: 'CALLSIGN_RATE_LIMIT_AGENT_KEY',
+    fallback: '500',
+    sentence: 'Requests a second that one agent key may make on one node (bursts of twice that); 0 means no limit.',
+    read: integer(0, 1_000_000),
+  }),
+  databaseConnections: setting({
+    name: 'CALLSIGN_DATABASE_CONNECTIONS',
+    fallback: '10',
+    sentence: 'Connections to the database that one process keeps.',
+    read: integer(2, 200),
+  }),
+  drainSeconds: setting({
+    name: 'CALLSIGN_DRAIN_SECONDS',
+    fallback: '30',
+    sentence: 'How long a stop waits for work in progress.',
+    read: integer(0, 3600),
+  }),
+  logLevel: setting({
+    name: 'CALLSIGN_LOG_LEVEL',
+    fallback: 'info',
+    sentence: 'Least severe log line that is written to standard error.',
+    read: oneOf('debug', 'info', 'warn', 'error', 'silent'),
+  }),
+}
+
+type Settings = typeof settings
+type Read = { [K in keyof Settings]: Settings[K] extends Setting<infer T> ? T | null : never }
+
+/** The AWS variables, read only when blobs live in S3. */
+export type AwsCredentials = { region: string; accessKeyId: string; secretAccessKey: string; sessionToken: string | null }
+
+type Always = Exclude<
+  keyof Settings,
+  'publicUrl' | 'databaseUrl' | 's3Endpoint' | 'bootstrapApiKey' | 'smtpRelayUrl' | 'smtpTlsCertFile' | 'smtpTlsKeyFile' | 'smtpPort'
+>
+export type Config = { [K in Always]: NonNullable<Read[K]> } & { [K in Exclude<keyof Settings, Always>]: Read[K] } & {
+  aws: AwsCredentials | null
+}
+
+/** A setting that stops the start, with the sentence to print. */
+export class BadSetting extends Error {
+  override name = 'BadSetting'
+}
+
+/** Reads every setting. Throws BadSetting for a bad value, an unknown CALLSIGN_ name, or settings that need one another. */
+export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
+  const rows = Object.entries(settings) as [keyof Settings, Setting<unknown>][]
+  const known = new Set(rows.flatMap(([, row]) => (row.secret ? [row.name, `${row.name}_FILE`] : [row.name])))
+  for (const name of Object.keys(environment)) {
+    if (name.startsWith('CALLSIGN_') && !name.startsWith('CALLSIGN_TEST_') && !clientNames.has(name) && !known.has(name)) {
+      throw new BadSetting(`${name} is not a setting of callsignd; see docs/configuration.md`)
+    }
+  }
+  const values: Record<string, unknown> = {}
+  for (const [key, row] of rows) {
+    const text = readText(row, environment) ?? row.fallback
+    try {
+      values[key] = text === null ? null : row.read(text)
+    } catch (error) {
+      throw new BadSetting(`${row.name} ${(error as Error).message}${row.secret ? '' : `, not "${text}"`}`)
+    }
+  }
+  const config = { ...values, aws: null } as unknown as Config
+  if (config.mailTransport === 'relay' && !config.smtpRelayUrl)
+    throw new BadSetting('CALLSIGN_MAIL_TRANSPORT=relay needs CALLSIGN_SMTP_RELAY_URL')
+  if (!config.smtpTlsCertFile !== !config.smtpTlsKeyFile)
+    throw new BadSetting('CALLSIGN_SMTP_TLS_CERT_FILE and CALLSIGN_SMTP_TLS_KEY_FILE go together')
+  if (config.blobs.kind === 's3') config.aws = readAws(environment)
+  return config
+}
+
+/** Names of the clients' own settings: they may stand in the same environment. */
+const clientNames = new Set(['CALLSIGN_URL', 'CALLSIGN_API_KEY', 'CALLSIGN_VAULT_KEY'])
+
+function readText(row: Setting<unknown>, environment: Record<string, string | undefined>): string | undefined {
+  const text = environment[row.name]
+  const file = row.secret ? environment[`${row.name}_FILE`] : undefined
+  if (file === undefined) return text === '' ? undefined : text
+  if (text) throw new BadSetting(`${row.name} and ${row.name}_FILE are both given; keep one`)
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch {
+    throw new BadSetting(`${row.name}_FILE names a file that cannot be read`)
+  }
+}
+
+function readAws(environment: Record<string, string | undefined>): AwsCredentials {
+  const region = environment.AWS_REGION ?? environment.AWS_DEFAULT_REGION ?? 'us-east-1'
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN: sessionToken } = environment
+  if (!accessKeyId || !secretAccessKey) throw new BadSetting('CALLSIGN_BLOBS=s3://… needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
+  return { region, accessKeyId, secretAccessKey, sessionToken: sessionToken ?? null }
+}
+
+/** The settings table as Markdown: the text of docs/configuration.md. */
+export function configurationTable(): string {
+  const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
+  const lines = Object.values(settings).map((row) => {
+    const fallback = 'shown' in row ? row.shown : row.fallback === null ? '–' : row.fallback
+    const file = 'secret' in row && row.secret ? ` Also \`${row.name}_FILE\`.` : ''
+    return `| \`${row.name}\` | ${cell(String(fallback))} | ${cell(row.sentence)}${file} |`
+  })
+  return ['| variable | default | meaning |', '|---|---|---|', ...lines].join('\n')
+}
+
+/** Every setting with its value in force, secrets shown as `(set)`, for `callsignd config`. */
+export function describeConfig(config: Config): string[] {
+  return (Object.entries(settings) as [keyof Settings, Setting<unknown>][]).map(([key, row]) => {
+    const value = config[key]
+    const shown = value === null ? '' : row.secret ? '(set)' : typeof value === 'object' ? JSON.stringify(value) : String(value)
+    return `${row.name}=${shown}`
+  })
+}

@@ -1,0 +1,110 @@
+// Groups lookups that come at the same time into one query: what keeps a busy server at a few statements instead of one a request.
+
+/**
+ * Returns a function that loads one value by key. Loads asked for in the same turn of the event loop, or while `inFlightMax` queries are
+ * already running, share the next query. A query always starts after the loads that it answers were asked for, so an answer is never
+ * older than its question. `query` returns a map; a key that is not in it loads as null.
+ */
+export function batchLoader<V>(query: (keys: string[]) => Promise<Map<string, V>>, options = { batchMax: 200, inFlightMax: 2 }) {
+  type Waiting = { resolve: (value: V | null) => void; reject: (error: unknown) => void }
+  let waiting = new Map<string, Waiting[]>()
+  let inFlight = 0
+  let isScheduled = false
+
+  function schedule(): void {
+    if (isScheduled || inFlight >= options.inFlightMax || waiting.size === 0) return
+    isScheduled = true
+    setImmediate(run)
+  }
+
+  async function run(): Promise<void> {
+    isScheduled = false
+    const batch = take()
+    if (batch.size === 0) return
+    inFlight++
+    schedule()
+    try {
+      const found = await query([...batch.keys()])
+      for (const [key, list] of batch) for (const one of list) one.resolve(found.get(key) ?? null)
+    } catch (error) {
+      for (const list of batch.values()) for (const one of list) one.reject(error)
+    } finally {
+      inFlight--
+      schedule()
+    }
+  }
+
+  function take(): Map<string, Waiting[]> {
+    const all = waiting
+    if (all.size <= options.batchMax) {
+      waiting = new Map()
+      return all
+    }
+    const batch = new Map([...all].slice(0, options.batchMax))
+    for (const key of batch.keys()) all.delete(key)
+    return batch
+  }
+
+  return (key: string): Promise<V | null> =>
+    new Promise((resolve, reject) => {
+      const list = waiting.get(key)
+      if (list) list.push({ resolve, reject })
+      else waiting.set(key, [{ resolve, reject }])
+      schedule()
+    })
+}
+
+/**
+ * Returns a function that does one piece of work together with others that came meanwhile: one transaction, so one flush of the log, for
+ * many. While `inFlightMax` groups are being worked on, the next one gathers. When a group fails, each of its items is tried alone, so
+ * that one bad item does not fail its neighbours.
+ */
+export function groupCommit<T, R>(
+  work: (items: T[]) => Promise<R[]>,
+  options: { groupMax: number; inFlightMax: number },
+): (item: T) => Promise<R> {
+  type Waiting = { item: T; resolve: (result: R) => void; reject: (error: unknown) => void }
+  let waiting: Waiting[] = []
+  let inFlight = 0
+  let isScheduled = false
+
+  function schedule(): void {
+    if (isScheduled || inFlight >= options.inFlightMax || waiting.length === 0) return
+    isScheduled = true
+    setImmediate(run)
+  }
+
+  async function run(): Promise<void> {
+    isScheduled = false
+    const group = waiting.slice(0, options.groupMax)
+    waiting = waiting.slice(options.groupMax)
+    inFlight++
+    schedule()
+    try {
+      const results = await work(group.map((one) => one.item))
+      group.forEach((one, index) => {
+        one.resolve(results[index] as R)
+      })
+    } catch (error) {
+      if (group.length === 1) group[0]?.reject(error)
+      else await Promise.all(group.map(alone))
+    } finally {
+      inFlight--
+      schedule()
+    }
+  }
+
+  async function alone(one: Waiting): Promise<void> {
+    try {
+      one.resolve((await work([one.item]))[0] as R)
+    } catch (error) {
+      one.reject(error)
+    }
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject })
+      schedule()
+    })
+}

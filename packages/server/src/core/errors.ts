@@ -1,0 +1,32 @@
+// The caller's kind of trouble: what was wrong with a request, said so that the caller can mend it.
+import { type ErrorCode, errorStatuses } from '@callsign/contract/errors'
+
+export type ErrorDetail = { path: string; message: string }
+
+/** An answer that is not a success. Thrown by operations; one file turns it into HTTP, one into SMTP. */
+export class ApiError extends Error {
+  readonly code: ErrorCode
+  readonly status: number
+  readonly details: ErrorDetail[] | undefined
+  /** Extra response headers, such as Retry-After. */
+  readonly headers: Record<string, string>
+
+  constructor(code: ErrorCode, message: string, more: { details?: ErrorDetail[]; headers?: Record<string, string> } = {}) {
+    super(message)
+    this.name = 'ApiError'
+    this.code = code
+    this.status = errorStatuses[code]
+    this.details = more.details
+    this.headers = more.headers ?? {}
+  }
+}
+
+/** 400 with one detail that names the field. */
+export const invalid = (path: string, message: string): ApiError =>
+  new ApiError('validation_error', message, { details: [{ path, message }] })
+
+/** 404 that names the kind of thing, never whether another organization has it. */
+export const notFound = (what: string): ApiError => new ApiError('not_found', `No such ${what}.`)
+
+/** 403 with the reason. */
+export const forbidden = (message: string): ApiError => new ApiError('forbidden', message)

@@ -1,0 +1,59 @@
+// Work that outlives a request: rows with leases, made in the transaction of the change that needs them.
+import type { Tx } from './sql.ts'
+
+/** A claimed job. `attempts` counts this one: 1 on the first try. */
+export type Job = {
+  id: string
+  kind: string
+  organizationId: string
+  /** What the work is about: the id of a message, for instance. */
+  subject: string
+  attempts: number
+  createdAt: Date
+}
+
+/** What becomes of the job. It is done, or it is tried again after `retryInMs`. */
+export type JobEnd = { done: true } | { done: false; retryInMs: number }
+
+/**
+ * Ends a claimed job inside the transaction that holds its effect. Throws LeaseLost, rolling the effect back, when the lease ran out
+ * and another worker holds the job now: an effect is committed by exactly one holder.
+ */
+export type Finish = (tx: Tx, end: JobEnd) => Promise<void>
+
+export class LeaseLost extends Error {
+  override name = 'LeaseLost'
+}
+
+/** A job that this process holds until its lease runs out. */
+export type ClaimedJob = Job & { leaseToken: string }
+
+/** How much of one kind to claim: at most `limit` jobs, held for `leaseMs`. */
+export type Want = { kind: string; limit: number; leaseMs: number }
+
+/** What the worker asks of the job table. */
+export interface JobQueue {
+  /** Claims due jobs, oldest first, in one statement; never one that another worker holds. */
+  claim(wants: Want[]): Promise<ClaimedJob[]>
+  /** Ends a claimed job; throws LeaseLost when it is held no longer. */
+  finish(tx: Tx, job: ClaimedJob, end: JobEnd): Promise<void>
+  /** Gives a job back to be tried again after `retryInMs`; does nothing when it is held no longer. */
+  release(job: ClaimedJob, retryInMs: number): Promise<void>
+  /** Milliseconds until the next job of these kinds is due or its lease runs out (0 when one is due now), or null when there is none. */
+  nextDueInMs(kinds: string[]): Promise<number | null>
+}
+
+/** What the worker does for one kind of job. After an error thrown by `run` the job is tried again, later each time. */
+export type JobHandler = {
+  kind: string
+  /** The longest that one run may take; afterwards another worker may claim the job. */
+  leaseMs: number
+  /** How many of this kind run side by side in one process. */
+  concurrency: number
+  run: (job: Job, finish: Finish) => Promise<void>
+}
+
+/** A job to make, in the transaction of the change that needs it. It is due at once unless `delayMs` says otherwise. */
+export type NewJob = { kind: string; organizationId: string; subject: string; delayMs?: number }
+
+export type Enqueue = (tx: Tx, jobs: NewJob[]) => Promise<void>

@@ -1,0 +1,84 @@
+// The closed list of business events: one function each, which writes a line for operators and counts it for the metrics.
+import { Counter, Registry } from 'prom-client'
+import type { Log } from './log.ts'
+
+type Fact = string | number | boolean | null
+
+/**
+ * The journal and the registry that its counters live in. Facts are ids, counts and words from closed lists; keys, addresses, subjects and
+ * bodies are none.
+ */
+export function createJournal(log: Log) {
+  const registry = new Registry()
+
+  /** An event whose counter is split by the named facts, each of which must take few values. */
+  const event = <F extends Record<string, Fact>>(name: string, counterName: string, help: string, labels: (keyof F & string)[] = []) => {
+    const counter = new Counter<string>({ name: counterName, help, labelNames: labels, registers: [registry] })
+    return (facts: F): void => {
+      const values: Record<string, string | number> = {}
+      for (const label of labels) values[label] = String(facts[label])
+      counter.inc(values)
+      log.info(facts as object, name)
+    }
+  }
+
+  return {
+    registry,
+    /** A request came with no key, with something that is no key, or with one that does not hold. */
+    keyRefused: event<{ request_id: string; reason: 'missing' | 'malformed' | 'unknown' }>(
+      'key refused',
+      'callsign_keys_refused_total',
+      'Requests refused for want of a valid key.',
+      ['reason'],
+    ),
+    /** A request was turned away because its key, or its address by failed attempts, asks too often. */
+    requestThrottled: event<{ request_id: string; by: 'key' | 'address'; key_id: string | null }>(
+      'request throttled',
+      'callsign_requests_throttled_total',
+      'Requests answered 429.',
+      ['by'],
+    ),
+    /** A request that had been answered before got the same answer again. */
+    answerReplayed: event<{ request_id: string; organization_id: string }>(
+      'answer replayed',
+      'callsign_answers_replayed_total',
+      'Requests answered from the first answer to their Idempotency-Key.',
+    ),
+    /** Inbound mail is durably filed. */
+    messageAccepted: event<{ organization_id: string; mailbox_id: string; message_id: string; size_bytes: number }>(
+      'message accepted',
+      'callsign_messages_accepted_total',
+      'Inbound messages filed.',
+    ),
+    /** Inbound mail, or one recipient of it, was refused over SMTP with this reply code. */
+    mailRefused: event<{ session_id: string; reply_code: number }>(
+      'mail refused',
+      'callsign_mail_refused_total',
+      'Inbound mail commands refused.',
+      ['reply_code'],
+    ),
+    /** A message waits for delivery. */
+    messageQueued: event<{ organization_id: string; message_id: string; recipients: number }>(
+      'message queued',
+      'callsign_messages_queued_total',
+      'Outbound messages queued.',
+    ),
+    /** One attempt to hand a message to the next hop ended so, for this many recipients. */
+    deliveryTried: event<{
+      organization_id: string
+      message_id: string
+      outcome: 'delivered' | 'retry' | 'refused'
+      recipients: number
+      attempt: number
+    }>('delivery tried', 'callsign_deliveries_tried_total', 'Attempts to deliver outbound mail.', ['outcome']),
+    /** A job's run ended with an error, or its lease had passed to another worker. */
+    jobFailed: event<{ job_id: string; kind: string; reason: 'error' | 'lease_lost' }>(
+      'job failed',
+      'callsign_jobs_failed_total',
+      'Runs of jobs that did not end well.',
+      ['kind', 'reason'],
+    ),
+  }
+}
+
+export type Journal = ReturnType<typeof createJournal>

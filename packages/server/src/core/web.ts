@@ -1,0 +1,54 @@
+// What a feature may ask of the web: fetching an address that a caller supplied, through the one outbound guard.
+
+export type FetchedFile = { bytes: Buffer; contentType: string }
+
+/** What kind of trouble it was, for attempt logs that programs read. */
+export type FetchFailure =
+  | 'invalid_url'
+  | 'blocked_address'
+  | 'dns'
+  | 'connect_refused'
+  | 'connect_timeout'
+  | 'connection_lost'
+  | 'tls_expired'
+  | 'tls_hostname'
+  | 'tls_untrusted'
+  | 'tls_failed'
+  | 'timeout'
+  | 'too_large'
+  | 'bad_response'
+
+/** Why a fetch was refused or failed, in words for the caller; the words never hold a resolved address. */
+export class FetchRefused extends Error {
+  override name = 'FetchRefused'
+  readonly failure: FetchFailure
+
+  constructor(message: string, failure: FetchFailure = 'bad_response') {
+    super(message)
+    this.failure = failure
+  }
+}
+
+export interface Web {
+  /**
+   * Downloads a file: http(s) only, no credentials, public addresses only (the literal, every resolved address and the connected peer),
+   * at most 3 redirects, each checked again. Rejects with FetchRefused, whose message may be shown to the caller.
+   */
+  fetchFile(url: string, limits: { bytesMax: number; timeoutMs: number }): Promise<FetchedFile>
+}
+
+/** How one POST ended; `message` may be shown to the caller. */
+export type PostResult =
+  | { kind: 'answered'; status: number; retryAfter: string | null; snippet: string; durationMs: number }
+  | { kind: 'failed'; failure: FetchFailure; message: string; durationMs: number }
+
+export interface GuardedPost {
+  /**
+   * One POST to an address that a caller supplied, through the same guard as fetchFile; redirects are answers like any other and never followed.
+   * Whatever the address or the server does is a result, never a rejection. `snippet` is at most `snippetBytesMax` bytes of the answer as text that a database can hold.
+   */
+  post(
+    url: string,
+    request: { headers: Record<string, string>; body: Buffer; timeoutMs: number; snippetBytesMax: number },
+  ): Promise<PostResult>
+}

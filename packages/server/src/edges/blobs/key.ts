@@ -1,0 +1,19 @@
+// What a blob's key may look like, so that it can be a file name and an object name and never a way out of either.
+
+const keyPattern = /^[a-z0-9_-][a-z0-9_.-]*(?:\/[a-z0-9_-][a-z0-9_.-]*)*$/
+const keyLengthMax = 200
+
+/** Throws when the key is no path of at most 200 lower-case letters, digits, `_`, `-`, `.` and `/` whose parts begin with no dot: our bug, not the caller's. */
+export function checkBlobKey(key: string): void {
+  if (!isBlobKey(key)) throw new Error(`not a blob key: ${JSON.stringify(key.slice(0, keyLengthMax))}`)
+}
+
+/** True for a key that this server could have written. */
+export const isBlobKey = (key: string): boolean => key.length <= keyLengthMax && keyPattern.test(key)
+
+/** Throws unless `start` and `end` (exclusive) are whole numbers with 0 ≤ start ≤ end. */
+export function checkBlobRange(range: { start: number; end: number } | undefined): void {
+  if (!range) return
+  const isRange = Number.isSafeInteger(range.start) && Number.isSafeInteger(range.end) && range.start >= 0 && range.end >= range.start
+  if (!isRange) throw new RangeError(`not a byte range: ${range.start}-${range.end}`)
+}

@@ -1,0 +1,125 @@
+// Everything that is decided about a request before its body is read: who asks, may they, do they ask too often, and can the body be taken.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../../core/caller.ts'
+import { nowMs } from '../../core/clock.ts'
+import { ApiError, forbidden } from '../../core/errors.ts'
+import type { Journal } from '../../core/journal.ts'
+import type { Route } from '../../core/route.ts'
+import { reserveMemory } from './body-reader.ts'
+import { payloadTooLarge, unsupportedMediaType } from './failure.ts'
+import { addressName, retryAfterSeconds, TokenBuckets } from './rate-limit.ts'
+
+/** Resolves the secret of a Bearer header to its caller, or to null when no valid key has it. */
+export type Authenticate = (bearerToken: string) => Promise<Caller | null>
+
+/** Requests a second and burst, by type of key; 0 a second means no limit. */
+export type RateLimits = {
+  organizationKeyPerSecond: number
+  organizationKeyBurst: number
+  agentKeyPerSecond: number
+  agentKeyBurst: number
+}
+
+/** The largest body of operations that do not say otherwise (decisions §3). */
+const defaultBodyBytesMax = 1024 * 1024
+
+const tokenBytesMax = 4096
+
+/** Failed attempts of one address beyond this are answered 429. Good keys from the same address, behind one proxy maybe, never notice. */
+const failuresPerSecond = 20
+const failuresBurst = 200
+
+type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
+
+/** Builds the gate of each route. */
+export function createGate(authenticate: Authenticate, limits: RateLimits, journal: Journal): (route: Route) => Hook {
+  const organizationKeys = new TokenBuckets(limits.organizationKeyPerSecond, limits.organizationKeyBurst)
+  const agentKeys = new TokenBuckets(limits.agentKeyPerSecond, limits.agentKeyBurst)
+  const failures = new TokenBuckets(failuresPerSecond, failuresBurst)
+
+  const refuseKey = (request: FastifyRequest, reason: 'missing' | 'malformed' | 'unknown'): ApiError => {
+    journal.keyRefused({ request_id: request.id, reason })
+    const waitMs = failures.take(addressName(request.raw.socket.remoteAddress), nowMs())
+    if (waitMs > 0) return throttled(request, 'address', waitMs)
+    return new ApiError('unauthorized', refusals[reason], { headers: { 'WWW-Authenticate': 'Bearer' } })
+  }
+
+  const throttled = (request: FastifyRequest, by: 'key' | 'address', waitMs: number): ApiError => {
+    journal.requestThrottled({ request_id: request.id, by, key_id: request.caller?.keyId ?? null })
+    return new ApiError('rate_limited', 'Too many requests. Wait as long as Retry-After says.', {
+      headers: { 'Retry-After': retryAfterSeconds(waitMs) },
+    })
+  }
+
+  return (route) => {
+    const { path, open } = route.shape
+    const bodyBytesMax = route.shape.body ? (route.shape.bodyBytesMax ?? defaultBodyBytesMax) : 0
+    const isForOrganizations = route.access === 'organization'
+
+    const admit = (request: FastifyRequest, reply: FastifyReply, caller: Caller): ApiError | undefined => {
+      request.caller = caller
+      const isAgent = caller.agent !== null
+      if (isAgent && isForOrganizations)
+        return forbidden('This operation needs an organization key; an agent key acts on its own agent only.')
+      const waitMs = (isAgent ? agentKeys : organizationKeys).take(caller.keyId, nowMs())
+      if (waitMs > 0) return throttled(request, 'key', waitMs)
+      return bodyBytesMax > 0 ? admitBody(request, reply, bodyBytesMax) : undefined
+    }
+
+    return (request, reply, done) => {
+      request.pattern = path
+      if (open) {
+        done(bodyBytesMax > 0 ? admitBody(request, reply, bodyBytesMax) : undefined)
+        return
+      }
+      const header = request.raw.headers.authorization
+      if (header === undefined) {
+        done(refuseKey(request, 'missing'))
+        return
+      }
+      const token = bearerToken(header)
+      if (token === null) {
+        done(refuseKey(request, 'malformed'))
+        return
+      }
+      authenticate(token).then((caller) => done(caller ? admit(request, reply, caller) : refuseKey(request, 'unknown')), done)
+    }
+  }
+}
+
+const refusals = {
+  missing: 'This operation needs an API key: send it as Authorization: Bearer svc_live_…',
+  malformed: 'The Authorization header has to be Bearer, a space, and an API key.',
+  unknown: 'This API key is unknown, revoked or expired.',
+}
+
+/** The token of `Bearer <token>`, RFC 6750 §2.1, or null. */
+function bearerToken(header: string): string | null {
+  if (header.length > tokenBytesMax || header.slice(0, 7).toLowerCase() !== 'bearer ') return null
+  const token = header.slice(7).trim()
+  return /^[A-Za-z0-9._~+/=-]+$/.test(token) ? token : null
+}
+
+/** Refuses a body by its headers alone, so that a client that asks first (Expect: 100-continue) need not send it. */
+function admitBody(request: FastifyRequest, reply: FastifyReply, bytesMax: number): ApiError | undefined {
+  const headers = request.raw.headers
+  const announced = headers['content-length'] === undefined ? null : Number(headers['content-length'])
+  const hasBody = announced === null ? headers['transfer-encoding'] !== undefined : announced > 0
+  if (!hasBody) return undefined
+  if (!isJson(headers['content-type']) || headers['content-encoding'] !== undefined) return unsupportedMediaType()
+  if (announced !== null && announced > bytesMax) return payloadTooLarge(bytesMax)
+  try {
+    reserveMemory(announced, bytesMax, reply.raw)
+  } catch (error) {
+    return error as ApiError
+  }
+  request.bodyBytesMax = bytesMax
+  if (headers.expect !== undefined && request.raw.httpVersionMinor > 0) reply.raw.writeContinue()
+  return undefined
+}
+
+function isJson(contentType: string | undefined): boolean {
+  if (contentType === undefined) return false
+  if (contentType === 'application/json') return true
+  return /^application\/json[ \t]*(?:;[ \t]*charset="?utf-?8"?[ \t]*)?;?$/i.test(contentType.trim())
+}

@@ -1,0 +1,102 @@
+// Mounts the routes tables: each row becomes a Fastify route with its schemas, its gate and a handler that calls its function.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../../core/caller.ts'
+import { ApiError } from '../../core/errors.ts'
+import type { Journal } from '../../core/journal.ts'
+import type { Replays } from '../../core/replay.ts'
+import { type Call, Raw, type Route } from '../../core/route.ts'
+import type { Transact } from '../../core/sql.ts'
+import type { createGate } from './authenticate.ts'
+import { createOnce, hashBody, readKey, scopeOf } from './idempotency.ts'
+import { bareSchema, compileBodyCheck, compileTextCheck, type RequestPart } from './validation.ts'
+
+const jsonType = 'application/json; charset=utf-8'
+
+export type DispatchOptions = {
+  routes: Route[]
+  gate: ReturnType<typeof createGate>
+  transact: Transact
+  replays: Replays
+  journal: Journal
+}
+
+type Input = Parameters<Route['run']>[1]
+
+/** Adds every route to the app. */
+export function mountRoutes(app: FastifyInstance, { routes, gate, transact, replays, journal }: DispatchOptions): void {
+  const runOnce = createOnce(replays, transact)
+
+  const answerOnce = async (route: Route, call: Call, input: Input, key: string, reply: FastifyReply): Promise<FastifyReply> => {
+    const { method, path, status } = route.shape
+    const serializeReply = reply.getSerializationFunction(String(status))
+    const answer = await runOnce({
+      scope: scopeOf(call.caller, method, path, (input.params ?? {}) as Record<string, string>, key),
+      bodyHash: hashBody(input.body ?? null),
+      status,
+      serialize: (result) => (serializeReply ? (serializeReply(result as Record<string, unknown>) as string) : ''),
+      run: (transactOnce) => route.run({ ...call, transact: transactOnce }, input),
+    })
+    if (answer.isReplay) {
+      journal.answerReplayed({ request_id: call.requestId, organization_id: call.caller.organizationId })
+      reply.header('idempotent-replayed', 'true')
+    }
+    reply.code(answer.status)
+    return answer.body === '' ? reply.send() : reply.type(jsonType).send(answer.body)
+  }
+
+  for (const route of routes) {
+    const { shape } = route
+    const parts: Partial<Record<RequestPart, object>> = {}
+    if (shape.params) parts.params = shape.params
+    if (shape.query) parts.querystring = shape.query
+    if (shape.body) parts.body = shape.body
+    app.route({
+      method: shape.method,
+      url: fastifyPath(shape.path),
+      schema: { ...parts, ...(shape.reply ? { response: { [shape.status]: bareSchema(shape.reply) } } : {}) },
+      validatorCompiler: ({ schema, httpPart }) =>
+        httpPart === 'body' ? compileBodyCheck(schema, shape.bodyOptional === true) : compileTextCheck(schema),
+      onRequest: gate(route),
+      handler: async (request, reply) => {
+        const call: Call = { caller: request.caller as Caller, requestId: request.id, transact }
+        const input = { params: request.params, query: request.query, body: request.body ?? undefined } as Input
+        if (shape.idempotent) {
+          const key = readKey(request.headers['idempotency-key'])
+          if (key !== null) return answerOnce(route, call, input, key, reply)
+        }
+        const result = await route.run(call, input)
+        if (result instanceof Raw) return reply.code(shape.status).headers(result.headers).type(result.contentType).send(result.body)
+        return reply.code(shape.status).send(result)
+      },
+    })
+  }
+}
+
+const fastifyPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
+
+/** A path as its segments; a parameter is null. */
+type Pattern = { segments: (string | null)[]; methods: string[] }
+
+/** The answer when no route has both path and method: 405 with Allow when other methods have the path (RFC 9110 §15.5.6), else 404. */
+export function createNotFound(mounted: { method: string; path: string }[]): (request: FastifyRequest) => ApiError {
+  const patterns = new Map<string, Pattern>()
+  for (const { method, path } of mounted) {
+    const pattern = patterns.get(path) ?? {
+      segments: path.split('/').map((segment) => (segment.startsWith('{') ? null : segment)),
+      methods: [],
+    }
+    pattern.methods.push(method)
+    if (method === 'GET') pattern.methods.push('HEAD')
+    patterns.set(path, pattern)
+  }
+  return (request) => {
+    const segments = decodeURIComponent(request.url.split('?', 1)[0] as string).split('/')
+    const methods = [...patterns.values()].filter((pattern) => matches(pattern.segments, segments)).flatMap((pattern) => pattern.methods)
+    if (methods.length === 0) return new ApiError('not_found', 'There is nothing at this path.')
+    const allow = [...new Set(methods)].sort().join(', ')
+    return new ApiError('method_not_allowed', `This path takes ${allow}.`, { headers: { Allow: allow } })
+  }
+}
+
+const matches = (pattern: (string | null)[], segments: string[]): boolean =>
+  pattern.length === segments.length && pattern.every((segment, i) => (segment === null ? segments[i] !== '' : segment === segments[i]))

@@ -1,0 +1,210 @@
+// The outbound guard: every request to a URL that a caller supplied goes through here, on a connection of its own.
+import type { Readable } from 'node:stream'
+import { Client, type Dispatcher } from 'undici'
+import { nowMs } from '../../core/clock.ts'
+import { type FetchedFile, FetchRefused, type GuardedPost, type Web } from '../../core/web.ts'
+import { createAddressRules } from './address-rules.ts'
+import { openGuarded } from './guarded-connection.ts'
+import { createHostLookup, type Lookup } from './host-lookup.ts'
+import { type OutboundTarget, parseOutboundUrl } from './outbound-url.ts'
+
+const redirectsMax = 3
+const headerBytesMax = 16 * 1024
+// How much of an answer to a POST is read, so that an ordinary receiver sees its answer taken; only the snippet of it is kept.
+const postAnswerBytesMax = 64 * 1024
+
+type Sent = { method: 'GET' | 'POST'; headers: Record<string, string>; body?: Buffer }
+type Answer = { status: number; headers: Dispatcher.ResponseData['headers']; body: Readable; close(): void }
+
+/** `allowCidrs` are let through besides public addresses; `connectTimeoutMs` bounds lookup, dialling and TLS handshake, each. */
+export type WebOptions = { allowCidrs: string[]; userAgent: string; lookup?: Lookup; connectTimeoutMs?: number }
+
+/** The guarded web. Throws an Error with a sentence when a range of `allowCidrs` cannot be read. Takes nothing from the environment, so no proxy either. */
+export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), connectTimeoutMs = 5000 }: WebOptions): Web & GuardedPost {
+  const rules = createAddressRules(allowCidrs)
+
+  /** One request and the beginning of its answer. The connection was opened for it alone; a second one is never made. */
+  async function exchange(target: OutboundTarget, sent: Sent, signal: AbortSignal): Promise<Answer> {
+    const socket = await openGuarded(target, { rules, lookup, connectTimeoutMs, signal })
+    let isTaken = false
+    const client = new Client(target.url.origin, {
+      connect: (_options, callback) => {
+        if (isTaken) return callback(new Error('one connection a request'), null)
+        isTaken = true
+        // Not at once: the client starts the request only when it is told of the connection after this call.
+        queueMicrotask(() => callback(null, socket))
+      },
+      pipelining: 0,
+      allowH2: false,
+      maxHeaderSize: headerBytesMax,
+      // The one total limit of the caller applies instead.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+    const close = () => {
+      // Aborts what is still under way; its errors have been reported through the request or do not matter any more.
+      client.destroy().catch(() => {})
+      socket.destroy()
+    }
+    try {
+      const requested = client.request({
+        method: sent.method,
+        path: target.url.pathname + target.url.search,
+        headers: { 'user-agent': userAgent, 'accept-encoding': 'identity', ...sent.headers },
+        body: sent.body ?? null,
+        signal,
+        reset: true,
+      })
+      const { statusCode, headers, body } = await Promise.race([requested, aborted(signal)])
+      // Destroying an unread body makes it emit an error that nobody waits for.
+      body.on('error', () => {})
+      return { status: statusCode, headers, body, close }
+    } catch (error) {
+      close()
+      throw error
+    }
+  }
+
+  async function fetchFollowing(address: string, bytesMax: number, signal: AbortSignal): Promise<FetchedFile> {
+    let target = parseOutboundUrl(address)
+    for (let redirects = 0; ; redirects++) {
+      const answer = await exchange(target, { method: 'GET', headers: { accept: '*/*' } }, signal)
+      try {
+        const location = redirectLocation(answer)
+        if (location === null) return await readFile(answer, bytesMax)
+        if (redirects === redirectsMax) throw new FetchRefused(`The URL redirects more than ${redirectsMax} times.`)
+        target = parseOutboundUrl(location, target.url)
+      } finally {
+        answer.close()
+      }
+    }
+  }
+
+  return {
+    async fetchFile(url, { bytesMax, timeoutMs }) {
+      return await withinTime(timeoutMs, (signal) => fetchFollowing(url, bytesMax, signal))
+    },
+
+    async post(url, { headers, body, timeoutMs, snippetBytesMax }) {
+      const startedMs = nowMs()
+      const durationMs = () => Math.max(0, nowMs() - startedMs)
+      try {
+        return await withinTime(timeoutMs, async (signal) => {
+          const answer = await exchange(parseOutboundUrl(url), { method: 'POST', headers, body }, signal)
+          const retryAfter = singleHeader(answer, 'retry-after')?.slice(0, 64) ?? null
+          // The status has arrived and decides; a body that breaks off or never ends changes nothing about it.
+          const snippet = await readSnippet(answer, snippetBytesMax).finally(answer.close)
+          return { kind: 'answered', status: answer.status, retryAfter, snippet, durationMs: durationMs() }
+        })
+      } catch (error) {
+        if (!(error instanceof FetchRefused)) throw error
+        return { kind: 'failed', failure: error.failure, message: error.message, durationMs: durationMs() }
+      }
+    },
+  }
+}
+
+/** Rejects when the signal fires: the client notices by itself only once it has written the request. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}
+
+/** Runs the work under one total limit; whatever it fails with comes out as FetchRefused. */
+async function withinTime<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController()
+  const timer = setTimeout(() => controller.abort(), timeoutMs)
+  try {
+    return await work(controller.signal)
+  } catch (error) {
+    if (controller.signal.aborted) throw new FetchRefused('The server did not answer completely in time.', 'timeout')
+    throw httpFailure(error)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function httpFailure(error: unknown): unknown {
+  if (error instanceof FetchRefused || !(error instanceof Error)) return error
+  const code = 'code' in error ? String(error.code) : ''
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return new FetchRefused("The server's answer has too large headers.", 'bad_response')
+  if (code.startsWith('HPE_') || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
+    return new FetchRefused("The server's answer is not valid HTTP.", 'bad_response')
+  if (/^(UND_ERR_SOCKET|UND_ERR_CLOSED|UND_ERR_DESTROYED|ECONNRESET|EPIPE|ETIMEDOUT|ECONNABORTED)$/.test(code)) {
+    return new FetchRefused('The server closed the connection before its answer was complete.', 'connection_lost')
+  }
+  // A request of ours that cannot be sent is our bug; any other coded error came out of what the server did.
+  if (code === '' || code === 'UND_ERR_INVALID_ARG') return error
+  return new FetchRefused("The server's answer could not be used.", 'bad_response')
+}
+
+/** Where the answer sends us, or null when it is not a redirect. */
+function redirectLocation(answer: Answer): string | null {
+  if (![301, 302, 303, 307, 308].includes(answer.status)) return null
+  const location = singleHeader(answer, 'location')
+  if (location === null) throw new FetchRefused('The server redirects without saying where to.')
+  return location
+}
+
+async function readFile(answer: Answer, bytesMax: number): Promise<FetchedFile> {
+  if (answer.status !== 200) throw new FetchRefused(`The server answered with HTTP status ${answer.status}.`)
+  const encoding = answer.headers['content-encoding'] ?? 'identity'
+  if (encoding !== 'identity') throw new FetchRefused('The server compresses its answer although it was asked not to.')
+  const tooLarge = () => new FetchRefused(`The file is larger than ${bytesMax} bytes.`, 'too_large')
+  if (Number(singleHeader(answer, 'content-length') ?? 0) > bytesMax) throw tooLarge()
+  const { bytes, isWhole } = await readUpTo(answer.body, bytesMax)
+  if (!isWhole) throw tooLarge()
+  return { bytes, contentType: mediaType(singleHeader(answer, 'content-type')) }
+}
+
+async function readSnippet(answer: Answer, snippetBytesMax: number): Promise<string> {
+  const isReadable = (answer.headers['content-encoding'] ?? 'identity') === 'identity'
+  const { bytes } = await readUpTo(answer.body, postAnswerBytesMax, { mayBreakOff: true })
+  if (!isReadable) return ''
+  // `stream` leaves out a character that the cut went through. PostgreSQL text holds no NUL.
+  return new TextDecoder().decode(bytes.subarray(0, snippetBytesMax), { stream: true }).replaceAll('\0', '')
+}
+
+/**
+ * The body's bytes into one growing buffer: a list of chunks would let a sender of one-byte chunks take a hundred times the limit in objects.
+ * `isWhole` is false when there was more than `bytesMax`.
+ */
+async function readUpTo(body: Readable, bytesMax: number, { mayBreakOff = false } = {}): Promise<{ bytes: Buffer; isWhole: boolean }> {
+  let held = Buffer.allocUnsafe(Math.min(bytesMax, 64 * 1024))
+  let length = 0
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      const taken = Math.min(chunk.length, bytesMax - length)
+      if (length + taken > held.length) {
+        const larger = Buffer.allocUnsafe(Math.min(bytesMax, Math.max(held.length * 2, length + taken)))
+        held.copy(larger, 0, 0, length)
+        held = larger
+      }
+      chunk.copy(held, length, 0, taken)
+      length += taken
+      if (taken < chunk.length) return { bytes: held.subarray(0, length), isWhole: false }
+    }
+  } catch (error) {
+    if (!mayBreakOff) throw error
+  }
+  return { bytes: held.subarray(0, length), isWhole: true }
+}
+
+/** A header that must occur at most once; null when it is missing or repeated. */
+function singleHeader(answer: Answer, name: string): string | null {
+  const value = answer.headers[name]
+  return typeof value === 'string' ? value : null
+}
+
+const essencePattern = /^[a-z0-9!#$%&'*+.^_`|~-]{1,127}\/[a-z0-9!#$%&'*+.^_`|~-]{1,127}(?=\s*(;|$))/
+
+/** `type/subtype` in lower case, with its charset when it has one; anything unreadable is application/octet-stream (RFC 9110 §8.3). */
+function mediaType(header: string | null): string {
+  const text = (header ?? '').trim().toLowerCase()
+  const essence = essencePattern.exec(text)?.[0]
+  if (!essence) return 'application/octet-stream'
+  const charset = /;\s*charset="?([a-z0-9._:-]{1,40})"?\s*(;|$)/.exec(text)?.[1]
+  return charset ? `${essence}; charset=${charset}` : essence
+}

@@ -1,0 +1,134 @@
+// Requests that are sent again: the first answer of an Idempotency-Key is kept with its effect and given again (decisions §3).
+import { createHash, type Hash } from 'node:crypto'
+import type { Caller } from '../../core/caller.ts'
+import { ApiError } from '../../core/errors.ts'
+import type { ReplayScope, Replays, StoredAnswer } from '../../core/replay.ts'
+import type { Transact } from '../../core/sql.ts'
+
+/** An answer as it goes out: the exact text, empty for 204. */
+export type Answer = { status: number; body: string; isReplay: boolean }
+
+/** How long keys are kept; whoever calls `sweep` of the store takes the time from here. */
+export const keptMs = 7 * 24 * 60 * 60 * 1000
+
+/** A path longer than this is kept as its hash: the database bounds the size of a key. */
+const pathCharactersMax = 500
+
+const inProgress = (): ApiError =>
+  new ApiError('idempotency_in_progress', 'A request with this Idempotency-Key is still running. Try again in a moment.', {
+    headers: { 'Retry-After': '1' },
+  })
+
+/** The key of this request, or null without the header. Throws 400 when it is none. */
+export function readKey(header: string | string[] | undefined): string | null {
+  if (header === undefined) return null
+  if (typeof header !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(header)) {
+    throw new ApiError('validation_error', 'Idempotency-Key has to be 1 to 255 printable ASCII characters.')
+  }
+  return header
+}
+
+/**
+ * Where the key counts. The path is written from the pattern and the parameters, so that two spellings of one path are one. An agent
+ * key's keys are its own: otherwise it could see the answer to a request for another agent, or that there was one.
+ */
+export function scopeOf(caller: Caller, method: string, pattern: string, params: Record<string, string>, key: string): ReplayScope {
+  const concrete = pattern.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
+  const path = concrete.length <= pathCharactersMax ? concrete : `sha256:${createHash('sha256').update(concrete).digest('hex')}`
+  return { organizationId: caller.organizationId, method, path: caller.agent ? `${path}#${caller.agent.identityId}` : path, key }
+}
+
+/** SHA-256 over the body's JSON with the fields of every object in order: a client may send them in another order the second time. */
+export function hashBody(body: unknown): Buffer {
+  const hash = createHash('sha256')
+  hashValue(hash, body)
+  return hash.digest()
+}
+
+function hashValue(hash: Hash, value: unknown): void {
+  if (Array.isArray(value)) {
+    hash.update('[')
+    for (const item of value) {
+      hashValue(hash, item)
+      hash.update(',')
+    }
+    hash.update(']')
+  } else if (typeof value === 'object' && value !== null) {
+    hash.update('{')
+    for (const name of Object.keys(value).sort()) {
+      hash.update(`${JSON.stringify(name)}:`)
+      hashValue(hash, (value as Record<string, unknown>)[name])
+      hash.update(',')
+    }
+    hash.update('}')
+  } else {
+    hash.update(JSON.stringify(value) ?? 'null')
+  }
+}
+
+/** Rolls the transaction back and says that another request has committed the answer meanwhile. */
+class Overtaken extends Error {
+  override name = 'Overtaken'
+}
+
+type Attempt = {
+  scope: ReplayScope
+  bodyHash: Buffer
+  status: number
+  /** The text of a result as it would be sent. */
+  serialize: (result: unknown) => string
+  /** The operation, given the transaction function in which the key is taken and the answer kept. */
+  run: (transact: Transact) => Promise<unknown>
+}
+
+/** Runs operations at most once a key. */
+export function createOnce(replays: Replays, transact: Transact): (attempt: Attempt) => Promise<Answer> {
+  const running = new Set<string>()
+
+  const replay = (stored: StoredAnswer, bodyHash: Buffer): Answer => {
+    if (!stored.bodyHash.equals(bodyHash)) {
+      throw new ApiError('idempotency_key_reused', 'This Idempotency-Key was used with another body. Use a new key for a new request.')
+    }
+    return { status: stored.status, body: stored.body, isReplay: true }
+  }
+
+  const runFirst = async ({ scope, bodyHash, status, serialize, run }: Attempt): Promise<Answer> => {
+    let kept: string | null = null
+    const transactOnce: Transact = (work) => {
+      if (kept !== null) throw new Error('An idempotent operation has to make its effect in one transaction.')
+      return transact(async (tx) => {
+        const claim = await replays.claim(tx, scope, bodyHash)
+        if (claim === 'taken') throw new Overtaken()
+        if (claim === 'running') throw inProgress()
+        const result = await work(tx)
+        // Set again when the transaction is tried again: the last try is the one that commits.
+        kept = serialize(result)
+        await replays.store(tx, scope, status, kept)
+        return result
+      })
+    }
+    const result = await run(transactOnce)
+    return { status, body: kept ?? serialize(result), isReplay: false }
+  }
+
+  return async (attempt) => {
+    const { scope, bodyHash } = attempt
+    const name = JSON.stringify([scope.organizationId, scope.method, scope.path, scope.key])
+    if (running.has(name)) throw inProgress()
+    running.add(name)
+    try {
+      const stored = await replays.find(scope)
+      if (stored) return replay(stored, bodyHash)
+      try {
+        return await runFirst(attempt)
+      } catch (error) {
+        if (!(error instanceof Overtaken)) throw error
+        const meanwhile = await replays.find(scope)
+        if (!meanwhile) throw inProgress()
+        return replay(meanwhile, bodyHash)
+      }
+    } finally {
+      running.delete(name)
+    }
+  }
+}

@@ -1,0 +1,58 @@
+// Token buckets in memory: so many requests a second for one key or address, and bursts up to a size.
+import { isIPv6 } from 'node:net'
+
+type Bucket = { tokens: number; atMs: number }
+
+/** Buckets beyond this many push out the ones made first; a bucket pushed out starts full again, so nobody is refused for it. */
+const bucketsMax = 20_000
+
+/** Buckets of one rate, by name. */
+export class TokenBuckets {
+  readonly #perMs: number
+  readonly #burst: number
+  readonly #buckets = new Map<string, Bucket>()
+
+  /** `perSecond` 0 means no limit. */
+  constructor(perSecond: number, burst: number) {
+    this.#perMs = perSecond / 1000
+    this.#burst = Math.max(1, burst)
+  }
+
+  /** Takes one token. 0 when there was one, else the milliseconds until there will be. */
+  take(name: string, nowMs: number): number {
+    if (this.#perMs === 0) return 0
+    const bucket = this.#buckets.get(name) ?? this.#add(name, nowMs)
+    // A wall clock may be set back.
+    if (nowMs > bucket.atMs) bucket.tokens = Math.min(this.#burst, bucket.tokens + (nowMs - bucket.atMs) * this.#perMs)
+    bucket.atMs = nowMs
+    if (bucket.tokens < 1) return Math.ceil((1 - bucket.tokens) / this.#perMs)
+    bucket.tokens--
+    return 0
+  }
+
+  #add(name: string, nowMs: number): Bucket {
+    if (this.#buckets.size >= bucketsMax) {
+      let toDrop = bucketsMax / 10
+      for (const oldest of this.#buckets.keys()) {
+        this.#buckets.delete(oldest)
+        if (--toDrop <= 0) break
+      }
+    }
+    const bucket = { tokens: this.#burst, atMs: nowMs }
+    this.#buckets.set(name, bucket)
+    return bucket
+  }
+}
+
+/** Retry-After in whole seconds. */
+export const retryAfterSeconds = (waitMs: number): string => String(Math.max(1, Math.ceil(waitMs / 1000)))
+
+/** One name for everyone behind an address: IPv6 clients own a /64. */
+export function addressName(address: string | undefined): string {
+  if (address === undefined) return ''
+  if (!isIPv6(address) || address.startsWith('::ffff:')) return address
+  const [head = '', tail] = address.split('::')
+  const groups = head.split(':')
+  if (tail !== undefined) while (groups.length < 4) groups.push('0')
+  return groups.slice(0, 4).join(':')
+}

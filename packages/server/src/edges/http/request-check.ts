@@ -1,0 +1,57 @@
+// Refuses requests that two programs could read in two ways, before anyone is asked who sent them.
+import type { IncomingMessage } from 'node:http'
+import { ApiError } from '../../core/errors.ts'
+
+/** The longest path with its query, in bytes. */
+export const targetBytesMax = 8192
+
+/** What is wrong with the request line and the headers, or null. */
+export function findRequestProblem(request: IncomingMessage): ApiError | null {
+  const target = request.url as string
+  if (target.length > targetBytesMax) {
+    return new ApiError('uri_too_long', `The path and query are longer than ${targetBytesMax} bytes.`)
+  }
+  if (target.includes('%')) {
+    const problem = findEscapeProblem(target)
+    if (problem) return problem
+  }
+  return findHeaderProblem(request)
+}
+
+function findEscapeProblem(target: string): ApiError | null {
+  if (target.includes('%00')) return new ApiError('validation_error', 'The path and query must not hold a NUL character.')
+  try {
+    decodeURIComponent(target)
+    return null
+  } catch {
+    return new ApiError('validation_error', 'The path or query is not valid: a % has to be followed by the two digits of a UTF-8 byte.')
+  }
+}
+
+/**
+ * Host once (RFC 9112 §3.2; HTTP/1.0 may leave it out) and Authorization at most once. Node keeps the first of several, a proxy in front may
+ * have gone by the last.
+ */
+function findHeaderProblem(request: IncomingMessage): ApiError | null {
+  const raw = request.rawHeaders
+  let hosts = 0
+  let authorizations = 0
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+    else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations++
+  }
+  if (hosts > 1) return new ApiError('validation_error', 'The request has more than one Host header.')
+  if (hosts === 0 && request.httpVersionMinor > 0) return new ApiError('validation_error', 'The request has no Host header.')
+  if (authorizations > 1) return new ApiError('validation_error', 'The request has more than one Authorization header.')
+  return null
+}
+
+/** The path and query of a request target in absolute form (RFC 9112 §3.2.2); other targets stay as they are. */
+export function originForm(request: { url?: string | undefined }): string {
+  const target = request.url as string
+  if (target.charCodeAt(0) === 0x2f) return target
+  const path = /^https?:\/\/[^/?#]*(.*)$/i.exec(target)?.[1]
+  if (path === undefined) return target
+  return path.startsWith('/') ? path : `/${path}`
+}

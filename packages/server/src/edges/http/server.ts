@@ -1,0 +1,177 @@
+// The HTTP server: Fastify put together from the routes tables, with a start, an address and a way to stop without cutting anyone off.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { ApiError } from '../../core/errors.ts'
+import { newId } from '../../core/ids.ts'
+import type { Journal } from '../../core/journal.ts'
+import type { Log } from '../../core/log.ts'
+import type { Replays } from '../../core/replay.ts'
+import type { Route } from '../../core/route.ts'
+import type { Transact } from '../../core/sql.ts'
+import { type Authenticate, createGate, type RateLimits } from './authenticate.ts'
+import { readBody } from './body-reader.ts'
+import { createNotFound, mountRoutes } from './dispatch.ts'
+import { drainServer, trackFreshConnections } from './drain.ts'
+import { sendFailure, trackExchanges } from './exchange.ts'
+import { parserFailure, refusalText } from './failure.ts'
+import { mountHealth, type Readiness } from './health.ts'
+import { createHttpMetrics, type HttpMetrics } from './metrics.ts'
+import { mountOpenApi } from './openapi.ts'
+import { originForm, targetBytesMax } from './request-check.ts'
+
+export type HttpServerOptions = {
+  host: string
+  /** 0: any free port. */
+  port: number
+  /** The address that clients use, or null for `http://localhost:<port>`. */
+  publicUrl: string | null
+  /** The version that the reference shows. */
+  version: string
+  routes: Route[]
+  authenticate: Authenticate
+  /** Transactions of the database, for operations. */
+  transact: Transact
+  replays: Replays
+  limits: RateLimits
+  readiness: Readiness
+  log: Log
+  journal: Journal
+}
+
+export type HttpServer = {
+  /** Starts to listen; rejects when the address is taken. */
+  listen(): Promise<{ port: number }>
+  /** The public address; known after `listen` when it was given as null. */
+  readonly url: string
+  /** Stops: /readyz says so at once, no connection is accepted any more, requests in flight get up to `graceMs` to finish. */
+  drain(graceMs: number): Promise<void>
+}
+
+/** The longest that a whole request may take to arrive: a body of 40 MB over a slow line. */
+const requestTimeoutMs = 300_000
+const headersTimeoutMs = 20_000
+
+/** Longer than the 60 seconds after which common proxies give up idle connections, so that they close first. */
+const keepAliveTimeoutMs = 65_000
+
+const headerBytesMax = 16 * 1024
+
+/** The pages that this file mounts beside the tables. */
+const ownPages = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs'].map((path) => ({ method: 'GET', path }))
+
+/** Builds the server; nothing listens yet. */
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { log, journal } = options
+  let isDraining = false
+  let metrics: HttpMetrics | null = null
+
+  const app: FastifyInstance = Fastify({
+    logger: false,
+    genReqId: () => newId('request'),
+    rewriteUrl: originForm,
+    return503OnClosing: false,
+    routerOptions: { caseSensitive: true, ignoreTrailingSlash: false, maxParamLength: targetBytesMax },
+    serverFactory: (handler) =>
+      createServer(
+        {
+          maxHeaderSize: headerBytesMax,
+          requestTimeout: requestTimeoutMs,
+          headersTimeout: headersTimeoutMs,
+          keepAliveTimeout: keepAliveTimeoutMs,
+          connectionsCheckingInterval: 5000,
+          // Ours to refuse, in our words.
+          requireHostHeader: false,
+        },
+        handler,
+      ),
+    clientErrorHandler: refuseSocket,
+    frameworkErrors: (error, request, reply) => {
+      exchanges.begin(request, reply)
+      sendFailure(error, request, reply)
+    },
+  })
+  const server = app.server
+  // Headers are bounded by their bytes; dropping those beyond a number could hide the second of two.
+  server.maxHeadersCount = 0
+  const fresh = trackFreshConnections(server)
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => app.routing(request, response))
+  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    refuse(response.socket as Socket, new ApiError('expectation_failed', 'Expect may only be 100-continue.'))
+  })
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    socket.on('error', () => socket.destroy())
+    refuse(socket, new ApiError('validation_error', 'CONNECT is not served here.'))
+  })
+
+  const exchanges = trackExchanges(
+    app,
+    log,
+    () => (metrics as HttpMetrics).observe,
+    () => isDraining,
+  )
+  metrics = createHttpMetrics(journal.registry, () => exchanges.inFlight.size)
+
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', readBody)
+  app.setErrorHandler(sendFailure)
+  const describeMissing = createNotFound([...options.routes.map(({ shape }) => shape), ...ownPages])
+  app.setNotFoundHandler((request, reply) => sendFailure(describeMissing(request), request, reply))
+
+  const publicUrl = (): string => {
+    if (options.publicUrl !== null) return options.publicUrl
+    const address = server.address() as AddressInfo | null
+    return `http://localhost:${address?.port ?? options.port}`
+  }
+  mountHealth(app, options.readiness, () => isDraining, journal.registry)
+  mountOpenApi(
+    app,
+    { serverUrl: publicUrl, version: options.version },
+    options.routes.map(({ shape }) => shape),
+  )
+  mountRoutes(app, {
+    routes: options.routes,
+    gate: createGate(options.authenticate, options.limits, journal),
+    transact: options.transact,
+    replays: options.replays,
+    journal,
+  })
+
+  return {
+    async listen() {
+      await app.ready()
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', reject)
+        server.listen(options.port, options.host, () => {
+          server.off('error', reject)
+          resolve()
+        })
+      })
+      return { port: (server.address() as AddressInfo).port }
+    },
+    get url() {
+      return publicUrl()
+    },
+    async drain(graceMs) {
+      if (isDraining) return
+      isDraining = true
+      await drainServer(server, fresh, exchanges.inFlight, graceMs)
+      await app.close()
+    },
+  }
+}
+
+/** Answers bytes that are no request, unless an answer is under way on the connection already. */
+function refuseSocket(error: Error & { code?: string }, socket: Socket): void {
+  const pending = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage
+  if (error.code === 'ECONNRESET' || !socket.writable || pending?.headersSent) {
+    socket.destroy()
+    return
+  }
+  refuse(socket, parserFailure(error))
+}
+
+/** Writes an answer and closes the connection once it is out. */
+function refuse(socket: Socket, failure: ApiError): void {
+  socket.end(refusalText(failure, newId('request')), () => socket.destroy())
+}

@@ -1,0 +1,234 @@
+// Checks requests against the schemas of the contract: queries and paths with coercion, bodies exactly as they were sent.
+
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
+import type { TSchema } from 'typebox'
+import { ApiError, type ErrorDetail } from '../../core/errors.ts'
+import { escapePointer } from './body-check.ts'
+
+/** The most details in one answer. */
+const detailsMax = 20
+
+/** Larger inputs get only their first error: collecting all of them would let one request make millions of error objects. */
+const explainedValuesMax = 2000
+
+const earliestMs = Date.UTC(1000, 0, 1)
+const latestMs = Date.UTC(9999, 11, 31)
+const dateTimePattern = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
+
+/** RFC 3339 with a zone and a day that exists; leap seconds and years that the database cannot hold are refused. */
+function isDateTime(text: string): boolean {
+  const match = dateTimePattern.exec(text)
+  if (!match) return false
+  const ms = Date.parse(text)
+  if (Number.isNaN(ms) || ms < earliestMs || ms > latestMs) return false
+  // Date.parse rolls February 30 over into March.
+  const day = Number(match[3])
+  return day <= new Date(Date.UTC(Number(match[1]), Number(match[2]), 0)).getUTCDate()
+}
+
+const newAjv = (options: Options): Ajv => {
+  const ajv = new Ajv({
+    allowUnionTypes: true,
+    useDefaults: true,
+    removeAdditional: false,
+    verbose: true,
+    addUsedSchema: false,
+    ...options,
+  })
+  ajv.addFormat('date-time', isDateTime)
+  return ajv
+}
+
+// Each pair: one that stops at the first error, for every request, and one that finds all errors, for explaining.
+const exact = { first: newAjv({ coerceTypes: false }), all: newAjv({ coerceTypes: false, allErrors: true }) }
+const coercing = { first: newAjv({ coerceTypes: true }), all: newAjv({ coerceTypes: true, allErrors: true }) }
+
+/**
+ * A schema as the compilers want it: without the `$id`s, which may occur once only, and with records as additionalProperties, because the
+ * pattern `^.*$` lets names with a line break through unchecked.
+ */
+export function bareSchema<S>(schema: S): S {
+  if (Array.isArray(schema)) return schema.map(bareSchema) as S
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { $id: _id, patternProperties, ...rest } = schema as Record<string, unknown>
+  const bare: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(rest)) bare[key] = key === 'properties' ? bareProperties(value as object) : bareSchema(value)
+  const patterns = patternProperties as Record<string, unknown> | undefined
+  if (patterns && Object.keys(patterns).join() === '^.*$') bare.additionalProperties = bareSchema(patterns['^.*$'])
+  else if (patterns) bare.patternProperties = bareProperties(patterns)
+  return bare as S
+}
+
+const bareProperties = (properties: object): object =>
+  Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, bareSchema(schema)]))
+
+export type RequestPart = 'body' | 'querystring' | 'params' | 'headers'
+
+/** The check of one part of a request: `{}` when it holds, the answer when it does not. */
+export type PartCheck = (data: unknown) => { error?: ApiError }
+
+/** Compiles the check of a body. `isOptional` lets a request without one through. */
+export function compileBodyCheck(schema: TSchema, isOptional: boolean): PartCheck {
+  const check = compileCheck(schema, exact)
+  return (data) => {
+    if (data === null || data === undefined) {
+      return isOptional ? passed : { error: new ApiError('validation_error', 'This operation needs a JSON body.') }
+    }
+    if (data instanceof ApiError) return { error: data }
+    return check(data)
+  }
+}
+
+/** Compiles the check of a query or of path parameters; it converts the values in place. */
+export function compileTextCheck(schema: TSchema): PartCheck {
+  const check = compileCheck(schema, coercing)
+  return (data) => {
+    const result = check(data)
+    if (result === passed) {
+      for (const [name, value] of Object.entries(data as object)) {
+        if (typeof value === 'number' && !Number.isSafeInteger(value) && Number.isInteger(value)) {
+          return { error: failureFrom([{ path: `/${escapePointer(name)}`, message: 'is a number out of range' }]) }
+        }
+      }
+    }
+    return result
+  }
+}
+
+const passed = {}
+
+function compileCheck(schema: TSchema, pair: { first: Ajv; all: Ajv }): PartCheck {
+  const bare = bareSchema(schema)
+  const first = pair.first.compile(bare)
+  let all: ValidateFunction | undefined
+  return (data) => {
+    if (first(data)) return passed
+    let errors = first.errors ?? []
+    if (countValues(data, explainedValuesMax) < explainedValuesMax) {
+      all ??= pair.all.compile(bare)
+      all(data)
+      errors = all.errors ?? errors
+    }
+    return { error: failureFrom(describe(errors)) }
+  }
+}
+
+/** How many values there are, at most `most`. */
+function countValues(value: unknown, most: number): number {
+  if (typeof value !== 'object' || value === null) return 1
+  let count = 1
+  for (const item of Object.values(value)) {
+    count += countValues(item, most - count)
+    if (count >= most) return most
+  }
+  return count
+}
+
+function failureFrom(details: ErrorDetail[]): ApiError {
+  const first = details[0]
+  const more = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : ''
+  const subject = first?.path ? first.path.slice(1).replaceAll('/', '.') : 'The body'
+  return new ApiError('validation_error', first ? `${subject} ${first.message}${more}.` : 'The request is not valid.', { details })
+}
+
+/** One sentence for each thing that is wrong, without Ajv's errors about the branches of a choice that was not meant. */
+function describe(errors: ErrorObject[]): ErrorDetail[] {
+  const details: ErrorDetail[] = []
+  const seen = new Set<string>()
+  const choices = new Map(errors.filter((error) => error.keyword === 'anyOf').map((error) => [error.instancePath, error]))
+  for (const error of errors) {
+    const choice = choices.get(error.instancePath)
+    // The errors of the branches at the same place say no more than the choice does, unless only one branch takes this type of value.
+    if (choice && error !== choice && error.keyword === 'type') continue
+    if (choice === error && errors.some((other) => isInside(other, error))) continue
+    const detail = describeOne(error)
+    const name = `${detail.path} ${detail.message}`
+    if (seen.has(name)) continue
+    seen.add(name)
+    details.push(detail)
+    if (details.length === detailsMax) break
+  }
+  return details
+}
+
+/** True for an error of a branch of the choice that is about more than the type. */
+const isInside = (error: ErrorObject, choice: ErrorObject): boolean =>
+  error !== choice &&
+  (error.instancePath === choice.instancePath ? error.keyword !== 'type' : error.instancePath.startsWith(`${choice.instancePath}/`))
+
+const typeWords: Record<string, string> = {
+  string: 'a string',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  null: 'null',
+}
+
+const typesOf = (schema: Record<string, unknown>): string[] => {
+  if (Array.isArray(schema.anyOf)) return schema.anyOf.flatMap((branch) => typesOf(branch as Record<string, unknown>))
+  return [schema.type ?? []].flat() as string[]
+}
+
+const wordsOf = (types: string[]): string => types.map((type) => typeWords[type] ?? type).join(' or ')
+
+const count = (limit: unknown, word: string): string => `${limit} ${word}${limit === 1 ? '' : 's'}`
+
+function describeOne(error: ErrorObject): ErrorDetail {
+  const path = error.instancePath
+  const schema = (error.parentSchema ?? {}) as Record<string, unknown>
+  const limit = error.params.limit as unknown
+  switch (error.keyword) {
+    case 'required':
+      return { path: `${path}/${escapePointer(String(error.params.missingProperty))}`, message: 'is missing' }
+    case 'additionalProperties':
+      return {
+        path: `${path}/${escapePointer(String(error.params.additionalProperty))}`,
+        message: `is not known here; ${knownFields(schema)}`,
+      }
+    case 'minProperties':
+      return { path, message: `needs at least ${count(limit, 'field')}; ${knownFields(schema)}` }
+    case 'maxProperties':
+      return { path, message: `must not have more than ${count(limit, 'field')}` }
+    case 'type':
+    case 'anyOf':
+      return { path, message: `must be ${wordsOf(typesOf(schema))}` }
+    case 'enum':
+      return { path, message: `must be one of: ${(error.params.allowedValues as unknown[]).join(', ')}` }
+    case 'const':
+      return { path, message: `must be ${JSON.stringify(error.params.allowedValue)}` }
+    case 'format':
+      return { path, message: 'must be a date and time with its zone, such as 2026-01-31T09:30:00.000Z' }
+    case 'pattern':
+      return { path, message: patternSentence(String(error.params.pattern), schema.description) }
+    case 'minLength':
+      return { path, message: limit === 1 ? 'must not be empty' : `must have at least ${count(limit, 'character')}` }
+    case 'maxLength':
+      return { path, message: `must have at most ${count(limit, 'character')}` }
+    case 'minItems':
+      return { path, message: `must have at least ${count(limit, 'item')}` }
+    case 'maxItems':
+      return { path, message: `must have at most ${count(limit, 'item')}` }
+    case 'uniqueItems':
+      return { path, message: 'must not have an item twice' }
+    case 'minimum':
+      return { path, message: `must be at least ${limit}` }
+    case 'maximum':
+      return { path, message: `must be at most ${limit}` }
+    default:
+      return { path, message: error.message ?? 'is not valid' }
+  }
+}
+
+function knownFields(schema: Record<string, unknown>): string {
+  const names = Object.keys((schema.properties as object | undefined) ?? {})
+  return names.length > 0 ? `known are: ${names.join(', ')}` : 'nothing is'
+}
+
+/** What form is wanted, from the description in the contract, or from the prefix that an id must have. */
+function patternSentence(pattern: string, description: unknown): string {
+  if (typeof description === 'string') return `has the wrong form: ${description.replace(/\.$/, '')}`
+  const prefix = /^\^([a-z]+_)/.exec(pattern)?.[1]
+  return prefix ? `must be an id that starts with ${prefix}` : 'has the wrong form'
+}

@@ -1,0 +1,176 @@
+// Connections to PostgreSQL: the database that features see, on a pool.
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { nowMs } from '../../core/clock.ts'
+import type { Log } from '../../core/log.ts'
+import { type Database, DatabaseUnavailable, type Rows, type Statement, type Tx } from '../../core/sql.ts'
+import { isAway, isRetryable, translate } from './failures.ts'
+import { OpeningQuery } from './opening-query.ts'
+import { typeParsers } from './types.ts'
+
+/** Where the embedded database is: `host` is the directory of its socket. */
+export type Connection = { host: string; port: number; user: string; database: string }
+
+export type PostgresDatabase = Database & {
+  /** Waits for what runs and closes every connection. */
+  close: () => Promise<void>
+}
+
+export type PoolOptions = { poolSize: number; log: Log }
+
+const statementTimeoutMs = 30_000
+/** A transaction that waits this long for us holds locks for nothing. */
+const idleInTransactionTimeoutMs = 30_000
+const connectTimeoutMs = 10_000
+/** An embedded database that died is back well within this; nothing has been sent yet, so waiting is safe. */
+const reconnectWaitMs = 3_000
+const reconnectPauseMs = 50
+const idleConnectionMs = 60_000
+
+const triesMax = 8
+const backoffMs = 5
+const backoffMsMax = 250
+
+/**
+ * Opens a pool of at most `poolSize` connections; connects when the first is needed. A connection string may carry `sslmode`:
+ * every mode but `disable` and `no-verify` checks the server's certificate. Errors of the connection surface as DatabaseUnavailable,
+ * others as `pg` throws them, with PostgreSQL's `code` and `constraint`.
+ */
+export function connect(target: { connectionString: string } | Connection, { poolSize, log }: PoolOptions): PostgresDatabase {
+  const pool = new pg.Pool({
+    ...('connectionString' in target ? target : { ...target, ssl: false }),
+    max: poolSize,
+    types: typeParsers,
+    application_name: 'callsign',
+    options: '-c timezone=UTC',
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
+    connectionTimeoutMillis: connectTimeoutMs,
+    idleTimeoutMillis: idleConnectionMs,
+    keepAlive: true,
+    // Statements issued side by side in one transaction go out without waiting for each other's answers.
+    pipeline: true,
+  } as pg.PoolConfig)
+  // A lost connection fails the statement that waits on it. Without these listeners one that waits on nothing would end the process.
+  pool.on('error', (error) => log.warn({ reason: error.message }, 'an idle database connection was lost'))
+  const open = new Map<pg.PoolClient, Promise<void>>()
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+    open.set(
+      client,
+      new Promise((resolve) =>
+        client.once('end', () => {
+          open.delete(client)
+          resolve()
+        }),
+      ),
+    )
+  })
+
+  const acquire = async (): Promise<pg.PoolClient> => {
+    const deadlineMs = nowMs() + reconnectWaitMs
+    for (;;) {
+      try {
+        return await pool.connect()
+      } catch (error) {
+        if (!isAway(error) || pool.ending || nowMs() > deadlineMs) throw translate(error)
+        await delay(reconnectPauseMs)
+      }
+    }
+  }
+
+  return {
+    async query<R>(statement: Statement): Promise<Rows<R>> {
+      const client = await acquire()
+      let broken = false
+      try {
+        return toRows<R>(await client.query(statement))
+      } catch (error) {
+        broken = isAway(error)
+        throw translate(error)
+      } finally {
+        client.release(broken)
+      }
+    },
+
+    async transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+      for (let tries = 1; ; tries++) {
+        try {
+          return await transactOnce(await acquire(), work, log)
+        } catch (error) {
+          if (!isRetryable(error) || tries === triesMax) throw error
+          log.debug({ tries, reason: (error as Error).message }, 'transaction tried again')
+          // Jitter, so that two that met do not meet again.
+          await delay(Math.random() * Math.min(backoffMs * 2 ** tries, backoffMsMax))
+        }
+      }
+    },
+
+    async close() {
+      await pool.end()
+      // The pool says goodbye without waiting, and a database that stops meanwhile would log every connection as lost.
+      await Promise.all(open.values())
+    },
+  }
+}
+
+async function transactOnce<T>(client: pg.PoolClient, work: (tx: Tx) => Promise<T>, log: Log): Promise<T> {
+  const hints: (() => void)[] = []
+  let state: 'fresh' | 'open' | 'over' = 'fresh'
+  let broken = false
+  const run = async <R>(statement: Statement): Promise<Rows<R>> => {
+    if (state === 'over') throw new Error('A statement was sent after its transaction had ended.')
+    try {
+      if (state === 'open') return toRows<R>(await client.query(statement))
+      state = 'open'
+      if (OpeningQuery.takes(statement)) return toRows<R>(await OpeningQuery.run(client, statement))
+      await client.query('BEGIN')
+      return toRows<R>(await client.query(statement))
+    } catch (error) {
+      broken ||= isAway(error)
+      throw translate(error)
+    }
+  }
+  try {
+    const result = await work({ query: run, afterCommit: (hint) => void hints.push(hint) })
+    const began = isOpen()
+    state = 'over'
+    if (began) await commit(client)
+    for (const hint of hints) runHint(hint, log)
+    return result
+  } catch (error) {
+    const began = isOpen()
+    state = 'over'
+    broken ||= isAway(error)
+    if (began && !broken) await client.query('ROLLBACK').catch(() => (broken = true))
+    throw error
+  } finally {
+    client.release(broken)
+  }
+
+  function isOpen(): boolean {
+    return state === 'open'
+  }
+}
+
+async function commit(client: pg.PoolClient): Promise<void> {
+  let command: string
+  try {
+    command = (await client.query('COMMIT')).command
+  } catch (error) {
+    if (!isAway(error)) throw error
+    throw new DatabaseUnavailable('The answer to COMMIT was lost; the transaction may have happened.', error, true)
+  }
+  // PostgreSQL answers ROLLBACK when a statement had failed and its error was swallowed.
+  if (command !== 'COMMIT') throw new Error('The transaction was rolled back: one of its statements had failed.')
+}
+
+function runHint(hint: () => void, log: Log): void {
+  try {
+    hint()
+  } catch (err) {
+    log.error({ err }, 'a hint after a commit failed')
+  }
+}
+
+const toRows = <R>(result: pg.QueryResult): Rows<R> => ({ rows: result.rows as R[], rowCount: result.rowCount ?? 0 })

@@ -1,0 +1,50 @@
+// Tells apart what a database error means: try the transaction again, the database is away, or a bug of ours.
+import { DatabaseUnavailable } from '../../core/sql.ts'
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '')
+
+const serializationFailure = '40001'
+const deadlockDetected = '40P01'
+
+/** True when the same transaction may succeed when it is run again. */
+export const isRetryable = (error: unknown): boolean => [serializationFailure, deadlockDetected].includes(codeOf(error))
+
+/** PostgreSQL's Appendix A: connection exceptions (08), too few resources (53), operator intervention that ends the connection (57P). */
+const awayCodes = /^(08...|53...|57P0[1-5])$/
+
+/** A server that became a replica takes no writes: the connection leads to the wrong place. */
+const readOnlyTransaction = '25006'
+
+const awaySystemCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOENT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+])
+
+/** What `pg` says without a code. */
+const awayMessages =
+  /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|timeout expired|Cannot use a pool after calling end)/
+
+/** True when the connection is gone or leads nowhere useful. */
+export function isAway(error: unknown): boolean {
+  if (error instanceof DatabaseUnavailable) return true
+  const code = codeOf(error)
+  if (code !== '') return awayCodes.test(code) || code === readOnlyTransaction || awaySystemCodes.has(code)
+  // A name with several addresses fails with all their errors at once.
+  if (error instanceof AggregateError) return error.errors.some(isAway)
+  return error instanceof Error && awayMessages.test(error.message)
+}
+
+/** The error itself, or DatabaseUnavailable when the database is away. */
+export function translate(error: unknown): unknown {
+  if (error instanceof DatabaseUnavailable || !isAway(error)) return error
+  return new DatabaseUnavailable(`The database is not available: ${(error as Error).message}`, error)
+}

@@ -1,0 +1,124 @@
+// Brings a database to the schema of this version: numbered SQL files, forward only, each in its own transaction.
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { now } from '../../core/clock.ts'
+import type { Log } from '../../core/log.ts'
+import type { Database, Tx } from '../../core/sql.ts'
+
+/** One file: `NNNN-name.sql`. */
+type Migration = { version: number; name: string; text: string; checksum: string }
+type Applied = { version: number; name: string; checksum: string }
+
+const oldestVersion = 150_000
+/** What two processes that create the same table at once may get: duplicate table, type or key. */
+const creationRaceCodes = new Set(['42P07', '42710', '23505'])
+const creationTries = 5
+
+/**
+ * Applies the migrations of `folder` that the database lacks, in order, and gives their names. Safe to run by several processes at
+ * once: each migration is taken under a row lock. Throws a sentence when the server is too old or not UTF-8, when an applied file has
+ * changed or is missing, or when the database is of a newer version than the folder.
+ */
+export async function migrate(database: Database, options: { folder: string; log: Log }): Promise<string[]> {
+  const migrations = readMigrations(options.folder)
+  await requireSuitableServer(database)
+  await createRecord(database)
+  const done: string[] = []
+  for (;;) {
+    const name = await database.transact((tx) => applyNext(tx, migrations))
+    if (name === null) return done
+    options.log.info({ migration: name }, 'database migrated')
+    done.push(name)
+  }
+}
+
+function readMigrations(folder: string): Migration[] {
+  const migrations: Migration[] = []
+  for (const name of readdirSync(folder).sort()) {
+    if (!name.endsWith('.sql')) continue
+    const number = /^(\d{4})-[a-z0-9-]+\.sql$/.exec(name)?.[1]
+    if (!number) throw new Error(`The migration ${name} must be called NNNN-name.sql.`)
+    // Line ends depend on how the files were checked out.
+    const text = readFileSync(join(folder, name), 'utf8').replaceAll('\r\n', '\n')
+    const version = Number(number)
+    if (version === 0 || migrations.some((other) => other.version === version))
+      throw new Error(`The migration ${name} needs a number of its own, from 0001.`)
+    migrations.push({ version, name, text, checksum: createHash('sha256').update(text).digest('hex') })
+  }
+  return migrations
+}
+
+async function requireSuitableServer(database: Database): Promise<void> {
+  const { rows } = await database.query<{ product: string; number: string; encoding: string }>({
+    text: `SELECT version() AS product, current_setting('server_version_num') AS number, current_setting('server_encoding') AS encoding`,
+  })
+  const { product, number, encoding } = rows[0]!
+  // Compatible databases of other makers number their versions on their own.
+  if (product.startsWith('PostgreSQL') && Number(number) < oldestVersion)
+    throw new Error(`Callsign needs PostgreSQL 15 or later; CALLSIGN_DATABASE_URL leads to "${product.split(' on ')[0]}".`)
+  if (!/^utf-?8$/i.test(encoding)) throw new Error(`Callsign needs a database with the encoding UTF8; this one has ${encoding}.`)
+}
+
+async function createRecord(database: Database): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await database.query({
+        text: `CREATE TABLE IF NOT EXISTS schema_migrations (
+          version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL)`,
+      })
+      // Row 0 is the lock: whoever holds it migrates.
+      await database.query({
+        text: `INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (0, 'lock', '', $1) ON CONFLICT (version) DO NOTHING`,
+        values: [now()],
+      })
+      return
+    } catch (error) {
+      const code = (error as { code?: string }).code ?? ''
+      if (!creationRaceCodes.has(code) || tries === creationTries) throw error
+      await delay(tries * 20)
+    }
+  }
+}
+
+/** Applies the first missing migration and gives its name, or null when there is none. */
+async function applyNext(tx: Tx, migrations: Migration[]): Promise<string | null> {
+  // Waiting for another process's migration, or rebuilding a large table, takes as long as it takes.
+  await tx.query({ text: 'SET LOCAL statement_timeout = 0' })
+  await tx.query({ text: 'SELECT version FROM schema_migrations WHERE version = 0 FOR UPDATE' })
+  const { rows: applied } = await tx.query<Applied>({
+    text: 'SELECT version, name, checksum FROM schema_migrations WHERE version > 0 ORDER BY version',
+  })
+  requireKnown(applied, migrations)
+  const newest = applied.at(-1)?.version ?? 0
+  const next = migrations.find(({ version }) => !applied.some((row) => row.version === version))
+  if (!next) return null
+  if (next.version < newest)
+    throw new Error(`The migration ${next.name} comes before ${applied.at(-1)!.name}, which is applied already. Give it the next number.`)
+  await tx.query({ text: next.text })
+  await tx.query({
+    text: 'INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES ($1, $2, $3, $4)',
+    values: [next.version, next.name, next.checksum, now()],
+  })
+  return next.name
+}
+
+function requireKnown(applied: Applied[], migrations: Migration[]): void {
+  const newestKnown = migrations.at(-1)?.version ?? 0
+  for (const row of applied) {
+    const file = migrations.find(({ version }) => version === row.version)
+    if (file) {
+      if (file.name !== row.name || file.checksum !== row.checksum)
+        throw new Error(
+          `The migration ${row.name} has changed since it was applied to this database. Restore the file: applied migrations are never edited.`,
+        )
+    } else if (row.version > newestKnown) {
+      throw new Error(
+        `This database was written by a newer version of Callsign (it has the migration ${row.name}). Start that version or a later one.`,
+      )
+    } else {
+      throw new Error(`The migration ${row.name} was applied to this database, but its file is missing. Restore it.`)
+    }
+  }
+}

@@ -1,0 +1,78 @@
+// A transaction's first statement sent together with BEGIN, which saves a round trip.
+import pg from 'pg'
+import type { Statement } from '../../core/sql.ts'
+
+/** The parts of a `pg` connection that are used here. */
+type Wire = {
+  stream: { cork: () => void; uncork: () => void; destroy: (error: Error) => void }
+  parse: (query: { text: string }) => void
+  bind: (config: object) => void
+  execute: (config: object) => void
+  submittedNamedStatements: Record<string, string>
+}
+
+/** The parts of `pg`'s query that are overridden; its types leave them out. */
+interface QueryInside {
+  name?: string | undefined
+  submit(wire: Wire): Error | null
+  handleCommandComplete(message: unknown, wire: Wire): void
+  handleError(error: Error, wire: Wire): void
+}
+
+const Query = pg.Query as unknown as new (
+  statement: Statement,
+  callback: (error: Error | null, result: pg.QueryResult) => void,
+) => QueryInside
+
+/**
+ * BEGIN and the statement travel in one message group of the extended protocol: when BEGIN fails, PostgreSQL skips the statement, so it
+ * can never run outside of a transaction (which two queries sent back to back could not promise).
+ */
+export class OpeningQuery extends Query {
+  #hasBegun = false
+  #statementName: string | undefined
+
+  /** Statements without name and values may hold several commands, which the extended protocol does not take. */
+  static takes(statement: Statement): boolean {
+    return statement.name !== undefined || (statement.values?.length ?? 0) > 0
+  }
+
+  static run(client: pg.PoolClient, statement: Statement): Promise<pg.QueryResult> {
+    return new Promise((resolve, reject) => {
+      const query = new OpeningQuery(statement, (error, result) => (error ? reject(error) : resolve(result)))
+      client.query(query as unknown as pg.Submittable)
+    })
+  }
+
+  override submit(wire: Wire): Error | null {
+    wire.stream.cork()
+    try {
+      wire.parse({ text: 'BEGIN' })
+      wire.bind({})
+      wire.execute({})
+      const error = super.submit(wire)
+      // BEGIN is on its way without its Sync: the connection is of no further use.
+      if (error) wire.stream.destroy(error)
+      // `pg` counts any parsed message as this name's: the name is hidden until BEGIN's own is past.
+      this.#statementName = this.name
+      this.name = undefined
+      return error
+    } finally {
+      wire.stream.uncork()
+    }
+  }
+
+  override handleCommandComplete(message: unknown, wire: Wire): void {
+    if (this.#hasBegun) {
+      super.handleCommandComplete(message, wire)
+    } else {
+      this.#hasBegun = true
+      this.name = this.#statementName
+    }
+  }
+
+  override handleError(error: Error, wire: Wire): void {
+    if (this.#statementName !== undefined) delete wire.submittedNamedStatements[this.#statementName]
+    super.handleError(error, wire)
+  }
+}

@@ -1,0 +1,25 @@
+// The generated certificate, as OpenSSL reads it.
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { nowMs } from '../../core/clock.ts'
+import { generateCertificate } from './certificate.ts'
+
+test('a certificate for a host name is well formed, valid now and signed by its own key', () => {
+  const { cert, key } = generateCertificate('mx.example.com')
+  const parsed = new X509Certificate(cert)
+  expect(parsed.subject).toBe('CN=mx.example.com')
+  expect(parsed.issuer).toBe(parsed.subject)
+  expect(parsed.checkHost('mx.example.com')).toBe('mx.example.com')
+  expect(parsed.checkHost('other.example.com')).toBeUndefined()
+  expect(parsed.verify(parsed.publicKey)).toBe(true)
+  expect(parsed.checkPrivateKey(createPrivateKey(key))).toBe(true)
+  expect(parsed.publicKey.asymmetricKeyDetails?.namedCurve).toBe('prime256v1')
+  expect(Date.parse(parsed.validFrom)).toBeLessThan(nowMs())
+  expect(Date.parse(parsed.validTo)).toBeGreaterThan(nowMs() + 9 * 365 * 86_400_000)
+})
+
+test('long names and addresses', () => {
+  const name = `${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.example`
+  expect(new X509Certificate(generateCertificate(name).cert).checkHost(name)).toBe(name)
+  expect(new X509Certificate(generateCertificate('192.0.2.7').cert).checkIP('192.0.2.7')).toBe('192.0.2.7')
+})

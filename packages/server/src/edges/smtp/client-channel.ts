@@ -1,0 +1,234 @@
+// One connection of the SMTP client below the conversation: the socket, its replies in order, its timeouts, and the change to TLS.
+import { connect as connectPlain, isIP, type Socket } from 'node:net'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { ReplyReader, replyText, type ServerReply } from './client-reply.ts'
+
+/** Why a conversation ended early, in words for records, with the enhanced status code that describes it (RFC 3463). */
+export class ConnectionTrouble extends Error {
+  override name = 'ConnectionTrouble'
+  readonly diagnosticCode: string
+  constructor(message: string, diagnosticCode: string) {
+    super(message)
+    this.diagnosticCode = diagnosticCode
+  }
+}
+
+/** How a TLS session is made. `serverName` is sent as SNI and checked against the certificate when `verify` is on. */
+export type TlsSettings = { serverName: string; verify: boolean; ca?: string | Buffer }
+
+type Waiter = { resolve: (reply: ServerReply) => void; reject: (trouble: Error) => void; timer: NodeJS.Timeout }
+
+// Slices keep the timeout of a long upload about progress, and let an early refusal stop it.
+const sliceBytes = 256 * 1024
+
+/** A connected channel. Every method that waits rejects with ConnectionTrouble, at once when the connection is already gone. */
+export class Channel {
+  #socket: Socket
+  #peer: string
+  #reader = new ReplyReader()
+  #inbox: ServerReply[] = []
+  #waiter: Waiter | null = null
+  #drain: (() => void) | null = null
+  #expected = 0
+  #trouble: ConnectionTrouble | null = null
+  #onEnd: (() => void) | null = null
+
+  constructor(socket: Socket, peer: string) {
+    this.#socket = socket
+    this.#peer = peer
+    this.#attach(socket)
+  }
+
+  /** Null while the connection is of use. */
+  get trouble(): ConnectionTrouble | null {
+    return this.#trouble
+  }
+
+  /** Calls back once when the connection ends, for whatever reason. */
+  onEnd(listener: () => void): void {
+    this.#onEnd = listener
+  }
+
+  /** Expects so many replies to what is written next; anything that arrives unexpected ends the connection. */
+  expect(replies: number): void {
+    this.#expected += replies
+  }
+
+  write(bytes: Buffer | string): void {
+    if (!this.#trouble) this.#socket.write(bytes)
+  }
+
+  /** The next reply, within `timeoutMs`. One that arrived before the connection ended is still given. */
+  async read(timeoutMs: number, what: string): Promise<ServerReply> {
+    const reply = this.#inbox.shift()
+    if (reply) return reply
+    if (this.#trouble) throw this.#trouble
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.fail(`${this.#peer} did not answer ${what} within ${timeoutMs / 1000} s`, '4.4.2'), timeoutMs)
+      this.#waiter = { resolve, reject, timer }
+    })
+  }
+
+  /** Writes message data, each slice taken within `timeoutMs`. Stops early, returning false, when the server answers before the end. */
+  async upload(bytes: Buffer, timeoutMs: number): Promise<boolean> {
+    for (let start = 0; start < bytes.length; start += sliceBytes) {
+      if (this.#inbox.length) return false
+      if (this.#trouble) throw this.#trouble
+      if (!this.#socket.write(bytes.subarray(start, start + sliceBytes)) && start + sliceBytes < bytes.length)
+        await this.#drained(timeoutMs)
+    }
+    return true
+  }
+
+  #drained(timeoutMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.fail(`${this.#peer} took no data for ${timeoutMs / 1000} s`, '4.4.2'), timeoutMs)
+      this.#drain = () => {
+        clearTimeout(timer)
+        this.#drain = null
+        resolve()
+      }
+    })
+  }
+
+  /** Continues inside TLS. Octets that the server sent in clear after its answer to STARTTLS end the connection (CVE-2011-0411). */
+  async startTls(settings: TlsSettings, timeoutMs: number): Promise<void> {
+    if (this.#trouble) throw this.#trouble
+    if (this.#inbox.length || this.#reader.isInside())
+      throw this.fail(`${this.#peer} sent clear text after its answer to STARTTLS`, '4.7.5')
+    const plain = this.#socket
+    plain.removeAllListeners('data')
+    try {
+      const secure = await handshake({ socket: plain }, settings, timeoutMs, this.#peer)
+      this.#socket = secure
+      if (this.#trouble) secure.destroy()
+      else this.#attach(secure)
+    } catch (trouble) {
+      this.#end(trouble as ConnectionTrouble)
+    }
+    if (this.#trouble) throw this.#trouble
+  }
+
+  /** Ends the connection with this trouble and returns it. */
+  fail(message: string, diagnosticCode: string): ConnectionTrouble {
+    const trouble = new ConnectionTrouble(message, diagnosticCode)
+    this.#end(trouble)
+    return trouble
+  }
+
+  /** Takes leave without waiting for the answer. */
+  quit(): void {
+    if (this.#trouble) return
+    this.#socket.end('QUIT\r\n')
+    const socket = this.#socket
+    setTimeout(() => socket.destroy(), 2000).unref()
+    this.#end(new ConnectionTrouble('the connection was closed by us', '4.4.2'), true)
+  }
+
+  #attach(socket: Socket): void {
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk))
+    socket.on('drain', () => this.#drain?.())
+    // Once TLS is on top, what becomes of the socket below is told by the one above.
+    socket.on('error', (error) => {
+      if (socket === this.#socket) this.fail(`the connection to ${this.#peer} failed: ${reason(error)}`, '4.4.2')
+    })
+    socket.on('close', () => {
+      if (socket === this.#socket) this.fail(`${this.#peer} closed the connection`, '4.4.2')
+    })
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#trouble) return
+    let replies: ServerReply[]
+    try {
+      replies = this.#reader.push(chunk)
+    } catch (error) {
+      this.fail(`${this.#peer} sent ${(error as Error).message}`, '4.5.0')
+      return
+    }
+    for (const reply of replies) {
+      if (this.#expected === 0) {
+        this.fail(`${this.#peer} said unasked: ${replyText(reply)}`, reply.code === 421 ? (reply.enhanced ?? '4.3.2') : '4.5.0')
+        return
+      }
+      this.#expected--
+      const waiter = this.#waiter
+      if (waiter) {
+        this.#waiter = null
+        clearTimeout(waiter.timer)
+        waiter.resolve(reply)
+      } else {
+        this.#inbox.push(reply)
+        this.#drain?.()
+      }
+    }
+  }
+
+  #end(trouble: ConnectionTrouble, isPolite = false): void {
+    if (this.#trouble) return
+    this.#trouble = trouble
+    if (!isPolite) this.#socket.destroy()
+    const waiter = this.#waiter
+    this.#waiter = null
+    if (waiter) {
+      clearTimeout(waiter.timer)
+      waiter.reject(trouble)
+    }
+    this.#drain?.()
+    this.#onEnd?.()
+  }
+}
+
+/** Connects, inside TLS from the first octet when `tls` is given. Rejects with ConnectionTrouble. */
+export async function openChannel(target: { host: string; port: number; tls: TlsSettings | null }, timeoutMs: number): Promise<Channel> {
+  const peer = `${target.host}:${target.port}`
+  const socket = target.tls
+    ? await handshake({ host: target.host, port: target.port }, target.tls, timeoutMs, peer)
+    : await connected(connectPlain({ host: target.host, port: target.port }), 'connect', timeoutMs, peer, '4.4.1')
+  socket.setNoDelay(true)
+  return new Channel(socket, peer)
+}
+
+function handshake(
+  onto: { socket: Socket } | { host: string; port: number },
+  settings: TlsSettings,
+  timeoutMs: number,
+  peer: string,
+): Promise<TLSSocket> {
+  const socket = connectTls({
+    ...onto,
+    // An address is no server name (RFC 6066 §3); the certificate is then checked against the address itself.
+    ...(isIP(settings.serverName) ? {} : { servername: settings.serverName }),
+    rejectUnauthorized: settings.verify,
+    ...(settings.ca ? { ca: settings.ca } : {}),
+  })
+  return connected(socket, 'secureConnect', timeoutMs, peer, 'socket' in onto ? '4.7.5' : '4.4.1')
+}
+
+/** Waits for the event that says a socket is ready. */
+function connected<S extends Socket>(socket: S, event: string, timeoutMs: number, peer: string, diagnosticCode: string): Promise<S> {
+  return new Promise((resolve, reject) => {
+    const settle = () => {
+      clearTimeout(timer)
+      socket.off('error', onError).off('close', onClose).off(event, onReady)
+    }
+    const refuse = (why: string) => {
+      settle()
+      socket.on('error', ignore).destroy()
+      reject(new ConnectionTrouble(`could not connect to ${peer}: ${why}`, diagnosticCode))
+    }
+    const onError = (error: Error) => refuse(reason(error))
+    const onClose = () => refuse('the connection was closed')
+    const onReady = () => {
+      settle()
+      resolve(socket)
+    }
+    const timer = setTimeout(() => refuse(`no answer within ${timeoutMs / 1000} s`), timeoutMs)
+    socket.on('error', onError).on('close', onClose).on(event, onReady)
+  })
+}
+
+const ignore = (): void => undefined
+
+/** An error of Node's in a few words: its code where it has one. */
+const reason = (error: Error): string => (error as NodeJS.ErrnoException).code ?? error.message

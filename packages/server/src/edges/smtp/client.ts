@@ -1,0 +1,272 @@
+// The SMTP client's conversation (RFC 5321): opening a session, and one message sent over it with one outcome a recipient.
+import type { Outcome } from '../../core/outcome.ts'
+import type { Envelope } from '../../features/outbound-mail/provider.ts'
+import { type Channel, ConnectionTrouble, openChannel, type TlsSettings } from './client-channel.ts'
+import { endOfData, type PreparedData, wirePath } from './client-data.ts'
+import { replyText, type ServerReply } from './client-reply.ts'
+
+/** How long each step may take, in milliseconds (RFC 5321 §4.5.3.2). */
+export type ClientTimeouts = { connectMs: number; commandMs: number; dataBlockMs: number; dataMs: number }
+
+export const clientTimeouts: ClientTimeouts = { connectMs: 30_000, commandMs: 300_000, dataBlockMs: 180_000, dataMs: 600_000 }
+
+/** A server to deliver to, and on what terms. */
+export type ClientTarget = {
+  host: string
+  port: number
+  /** `implicit` is TLS from the first octet; `opportunistic` falls back to clear text when TLS cannot be had. */
+  tlsMode: 'off' | 'opportunistic' | 'required' | 'implicit'
+  tls: TlsSettings
+  /** Our own name, said in EHLO. */
+  hostname: string
+  auth: { user: string; password: string } | null
+  timeouts: ClientTimeouts
+}
+
+/** One session with a server, ready for messages. */
+export type ClientSession = { channel: Channel; extensions: Map<string, string>; timeouts: ClientTimeouts; needsReset: boolean }
+
+/**
+ * Connects, greets, changes to TLS and authenticates. Rejects with ConnectionTrouble for whatever goes wrong, a 5xx included: so far
+ * nothing was said about a message, and a session that is refused (a block list, wrong credentials) may be granted later.
+ */
+export async function openSession(target: ClientTarget, onChannel: (channel: Channel) => void): Promise<ClientSession> {
+  try {
+    return await converse(target, onChannel)
+  } catch (error) {
+    if (target.tlsMode === 'opportunistic' && error instanceof HandshakeTrouble) {
+      return converse({ ...target, tlsMode: 'off' }, onChannel)
+    }
+    throw error
+  }
+}
+
+/** STARTTLS was offered, and the handshake failed. */
+class HandshakeTrouble extends ConnectionTrouble {}
+
+async function converse(target: ClientTarget, onChannel: (channel: Channel) => void): Promise<ClientSession> {
+  const { timeouts } = target
+  const channel = await openChannel({ ...target, tls: target.tlsMode === 'implicit' ? target.tls : null }, timeouts.connectMs)
+  onChannel(channel)
+  try {
+    channel.expect(1)
+    const greeting = await channel.read(timeouts.commandMs, 'the connection with a greeting')
+    if (greeting.code !== 220) throw refusal(greeting, 'the connection')
+    let extensions = await hello(channel, target)
+    if (target.tlsMode === 'required' || (target.tlsMode === 'opportunistic' && extensions.has('STARTTLS'))) {
+      if (await changeToTls(channel, extensions, target)) extensions = await hello(channel, target)
+    }
+    if (target.auth) await authenticate(channel, extensions, target.auth, timeouts.commandMs)
+    return { channel, extensions, timeouts, needsReset: false }
+  } catch (error) {
+    // A server that answered is told goodbye; quit does nothing on a connection that is gone.
+    channel.quit()
+    throw error
+  }
+}
+
+const refusal = (reply: ServerReply, what: string): ConnectionTrouble =>
+  new ConnectionTrouble(`${what} was refused: ${replyText(reply)}`, reply.enhanced ?? (reply.code === 421 ? '4.3.2' : '4.5.0'))
+
+async function command(channel: Channel, line: string, timeoutMs: number, what: string): Promise<ServerReply> {
+  channel.expect(1)
+  channel.write(`${line}\r\n`)
+  return channel.read(timeoutMs, what)
+}
+
+async function hello(channel: Channel, target: ClientTarget): Promise<Map<string, string>> {
+  const reply = await command(channel, `EHLO ${target.hostname}`, target.timeouts.commandMs, 'EHLO')
+  const extensions = new Map<string, string>()
+  if (reply.code === 250) {
+    for (const line of reply.lines.slice(1)) {
+      const [keyword = '', parameters = ''] = /^(\S+?)(?:[ =](.*))?$/.exec(line)?.slice(1) ?? []
+      extensions.set(keyword.toUpperCase(), parameters.toUpperCase())
+    }
+    return extensions
+  }
+  if (reply.code < 500) throw refusal(reply, 'EHLO')
+  const plain = await command(channel, `HELO ${target.hostname}`, target.timeouts.commandMs, 'HELO')
+  if (plain.code !== 250) throw refusal(plain, 'HELO')
+  return extensions
+}
+
+async function changeToTls(channel: Channel, extensions: Map<string, string>, target: ClientTarget): Promise<boolean> {
+  if (!extensions.has('STARTTLS')) throw new ConnectionTrouble(`${target.host} does not offer STARTTLS, which is required`, '4.7.10')
+  const reply = await command(channel, 'STARTTLS', target.timeouts.commandMs, 'STARTTLS')
+  if (reply.code !== 220) {
+    if (target.tlsMode === 'required' || reply.code === 421) throw refusal(reply, 'STARTTLS')
+    return false
+  }
+  try {
+    await channel.startTls(target.tls, target.timeouts.connectMs)
+  } catch (error) {
+    throw new HandshakeTrouble((error as Error).message, '4.7.5')
+  }
+  return true
+}
+
+async function authenticate(channel: Channel, extensions: Map<string, string>, auth: NonNullable<ClientTarget['auth']>, timeoutMs: number) {
+  const mechanisms = (extensions.get('AUTH') ?? '').split(' ')
+  let reply: ServerReply
+  if (mechanisms.includes('PLAIN')) {
+    reply = await command(channel, `AUTH PLAIN ${base64(`\0${auth.user}\0${auth.password}`)}`, timeoutMs, 'AUTH')
+  } else if (mechanisms.includes('LOGIN')) {
+    reply = await command(channel, 'AUTH LOGIN', timeoutMs, 'AUTH')
+    for (const secret of [auth.user, auth.password]) {
+      if (reply.code === 334) reply = await command(channel, base64(secret), timeoutMs, 'AUTH')
+    }
+  } else {
+    throw new ConnectionTrouble('the server offers neither AUTH PLAIN nor AUTH LOGIN', '4.7.0')
+  }
+  // Only the codes: some servers repeat what they were sent.
+  if (reply.code !== 235)
+    throw new ConnectionTrouble(`the credentials were refused: ${reply.code} ${reply.enhanced ?? ''}`.trimEnd(), '4.7.8')
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+
+/** How sending went. `isUntouched`: the connection ended before the server answered MAIL, so nothing of the message was seen. */
+export type Sent = { outcomes: Outcome[]; isUntouched: boolean }
+
+/** Sends one message over an open session: one outcome per recipient, in order. `isFinal`: the server is the recipients' own. */
+export async function sendMessage(session: ClientSession, envelope: Envelope, data: PreparedData, isFinal: boolean): Promise<Sent> {
+  const { channel } = session
+  const transaction = plan(session, envelope, data)
+  const { outcomes, accepted } = transaction
+  if (transaction.mail === null) return { outcomes: outcomes as Outcome[], isUntouched: false }
+  const settle = (outcome: Outcome): Sent => {
+    for (let i = 0; i < outcomes.length; i++) outcomes[i] ??= outcome
+    return { outcomes: outcomes as Outcome[], isUntouched: false }
+  }
+  let isMailAnswered = false
+  let isDataSent = false
+  try {
+    const commands = [transaction.mail, ...accepted.map((recipient) => `RCPT TO:<${recipient.path}>`)]
+    if (session.needsReset) commands.unshift('RSET')
+    const isPipelined = session.extensions.has('PIPELINING')
+    if (isPipelined) {
+      channel.expect(commands.length + 1)
+      channel.write(`${commands.join('\r\n')}\r\nDATA\r\n`)
+    }
+    const answer = (line: string): Promise<ServerReply> =>
+      isPipelined ? channel.read(session.timeouts.commandMs, verb(line)) : command(channel, line, session.timeouts.commandMs, verb(line))
+    if (session.needsReset) await answer('RSET')
+    session.needsReset = true
+
+    const mail = await answer(transaction.mail)
+    // A server that takes its leave has said nothing about this message.
+    if (mail.code === 421) return { ...settle(leave(channel, mail)), isUntouched: true }
+    isMailAnswered = true
+    let open = accepted
+    if (!isPositive(mail)) {
+      settle(refused(mail))
+      open = []
+    }
+    if (open.length || isPipelined) {
+      const taken: typeof accepted = []
+      for (const recipient of accepted) {
+        const reply = await answer(`RCPT TO:<${recipient.path}>`)
+        if (reply.code === 421) return settle(leave(channel, reply))
+        if (isPositive(reply)) taken.push(recipient)
+        else outcomes[recipient.index] ??= isTooMany(reply) ? retry(replyText(reply), reply.enhanced) : refused(reply)
+      }
+      if (open.length) open = taken
+    }
+    if (!open.length && !isPipelined) return settle(refused(mail))
+
+    const go = await answer('DATA')
+    if (go.code === 421) return settle(leave(channel, go))
+    if (go.code !== 354) {
+      if (go.code < 400) throw channel.fail(`the server answered DATA with ${replyText(go)}`, '4.5.0')
+      return settle(refused(go))
+    }
+    channel.expect(1)
+    if (!open.length) {
+      channel.write(endOfData)
+      await channel.read(session.timeouts.dataMs, 'an empty message')
+      return settle(refused(mail))
+    }
+    isDataSent = await channel.upload(data.wire, session.timeouts.dataBlockMs)
+    const end = await channel.read(session.timeouts.dataMs, 'the message')
+    if (!isDataSent) {
+      channel.fail('the server answered before the end of the message', '4.5.0')
+      if (isPositive(end)) return settle(retry(`the server answered before the end of the message: ${replyText(end)}`, '4.5.0'))
+    }
+    if (end.code === 421) channel.fail(`the server took its leave: ${replyText(end)}`, '4.3.2')
+    if (!isPositive(end)) return settle(refused(end))
+    session.needsReset = false
+    return settle({ kind: 'delivered', answer: replyText(end), final: isFinal })
+  } catch (error) {
+    if (!(error instanceof ConnectionTrouble)) throw error
+    const fate = isDataSent ? '; the message had been sent and may have been accepted, so another attempt may deliver it twice' : ''
+    return { ...settle(retry(error.message + fate, error.diagnosticCode)), isUntouched: !isMailAnswered }
+  }
+}
+
+const verb = (line: string): string => (line.startsWith('MAIL') || line.startsWith('RCPT') ? line.slice(0, 4) : line)
+
+const isPositive = (reply: ServerReply): boolean => reply.code >= 200 && reply.code < 300
+
+// Old servers say 552 for too many recipients (RFC 5321 §4.5.3.1.10).
+const isTooMany = (reply: ServerReply): boolean => reply.code === 552 && (reply.enhanced === null || reply.enhanced === '5.5.3')
+
+const retry = (answer: string, diagnosticCode: string | null): Outcome => ({ kind: 'retry', answer, diagnosticCode })
+
+// 530, 534, 535 and 538 ask us to authenticate (RFC 4954 §6): our configuration's trouble, not this recipient's.
+const asksForAuthentication = new Set([530, 534, 535, 538])
+
+function refused(reply: ServerReply): Outcome {
+  const isPermanent = reply.code >= 500 && !asksForAuthentication.has(reply.code)
+  return { kind: isPermanent ? 'refused' : 'retry', answer: replyText(reply), diagnosticCode: reply.enhanced }
+}
+
+function leave(channel: Channel, reply: ServerReply): Outcome {
+  channel.fail(`the server took its leave: ${replyText(reply)}`, reply.enhanced ?? '4.3.2')
+  return refused(reply)
+}
+
+type Plan = { mail: string | null; outcomes: (Outcome | undefined)[]; accepted: { index: number; path: string }[] }
+
+/** Decides before anything is said what can be asked of this server; `mail` is null when nothing can. */
+function plan(session: ClientSession, envelope: Envelope, data: PreparedData): Plan {
+  const { extensions } = session
+  const canUtf8 = extensions.has('SMTPUTF8')
+  const sender = wirePath(envelope.from)
+  let needsUtf8 = envelope.smtputf8 || data.hasEightBitHeader || sender?.needsSmtputf8 === true
+  const sizeMax = Number(extensions.get('SIZE') || 0)
+  let trouble: Outcome | undefined
+  if (!sender) trouble = cannot('5.1.7', '553', 'The sender is no valid address')
+  else if (needsUtf8 && !canUtf8) trouble = cannot('5.6.7', '550', 'The message needs SMTPUTF8, which the next server does not offer')
+  else if (data.hasEightBit && !extensions.has('8BITMIME')) {
+    trouble = cannot('5.6.3', '554', 'The message needs 8BITMIME, which the next server does not offer')
+  } else if (sizeMax > 0 && data.sizeBytes > sizeMax) {
+    trouble = cannot('5.3.4', '552', `The message has ${data.sizeBytes} octets; the next server takes ${sizeMax}`)
+  }
+
+  const accepted: Plan['accepted'] = []
+  const outcomes = envelope.recipients.map((address, index): Outcome | undefined => {
+    const recipient = address === '' ? null : wirePath(address)
+    if (!recipient) return cannot('5.1.3', '553', 'The recipient is no valid address')
+    if (trouble) return trouble
+    if (recipient.needsSmtputf8 && !canUtf8) {
+      return cannot('5.6.7', '550', 'The address needs SMTPUTF8, which the next server does not offer')
+    }
+    needsUtf8 ||= recipient.needsSmtputf8
+    accepted.push({ index, path: recipient.path })
+    return undefined
+  })
+  if (!sender || !accepted.length) return { mail: null, outcomes, accepted }
+  const parameters = [
+    ...(extensions.has('SIZE') ? [`SIZE=${data.sizeBytes}`] : []),
+    ...(data.hasEightBit ? ['BODY=8BITMIME'] : []),
+    ...(needsUtf8 ? ['SMTPUTF8'] : []),
+  ]
+  return { mail: [`MAIL FROM:<${sender.path}>`, ...parameters].join(' '), outcomes, accepted }
+}
+
+const cannot = (enhanced: string, code: string, why: string): Outcome => ({
+  kind: 'refused',
+  answer: `${code} ${enhanced} ${why}`,
+  diagnosticCode: enhanced,
+  failed: true,
+})

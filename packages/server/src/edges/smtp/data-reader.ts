@@ -1,0 +1,235 @@
+// Reads message data: finds CRLF.CRLF, removes dot stuffing, and refuses everything that another server could read differently.
+import type { Limits } from './limits.ts'
+import { type MemoryBudget, MessageBuffer } from './message-buffer.ts'
+import { replies, type SmtpReply } from './reply.ts'
+
+type DataLimits = Pick<Limits, 'headerBytesMax' | 'headerLinesMax' | 'hopsMax' | 'lineBytesMax' | 'discardBytesMax'> & {
+  sizeBytesMax: number
+}
+
+/**
+ * `end`: CRLF.CRLF was read; `refusal` says whether the message may be kept. `unsafe`: bare CR, bare LF or NUL; `refusal` says
+ * which, and nothing after it may be believed. `abort`: the message was refused and goes on for longer than is worth reading.
+ */
+export type DataProgress = 'more' | 'end' | 'unsafe' | 'abort'
+
+const lineStart = 0
+/** In the name of a header field. */
+const fieldName = 1
+const inLine = 2
+const afterCr = 3
+/** After a dot that began a line. */
+const afterDot = 4
+const afterDotCr = 5
+
+const cr = 13
+const lf = 10
+const dot = 46
+const space = 32
+const tab = 9
+const colon = 58
+const received = Buffer.from('received')
+/** The octets that matter inside a line are below 14, so most take one comparison. */
+const isPlain = (byte: number): boolean => byte > cr || (byte !== cr && byte !== lf && byte !== 0)
+
+/** No mail program writes longer names; what runs on without a colon is body. */
+const fieldNameBytesMax = 998
+
+/**
+ * One message after another on one connection. Every decision hangs on the position of a byte in the stream and never on where a
+ * chunk ends. Cost is linear: one pass over each chunk, and one copy of each run without stuffed dots.
+ */
+export class DataReader {
+  /** Why the message cannot be accepted, null while it can. The first reason stays, but `unsafe` overrides. */
+  refusal: SmtpReply | null = null
+  /** Index in the last chunk after the last octet that belongs to the message. */
+  consumed = 0
+
+  readonly #limits: DataLimits
+  readonly #message: MessageBuffer
+  #state = lineStart
+  /** Octets of the message passed on, without stuffed dots. */
+  #total = 0
+  /** Octets of the line that earlier chunks held. */
+  #lineLength = 0
+  #inHeader = true
+  /** Lines begun in the header; the one after its last line, empty or not, is counted too. */
+  #linesBegun = 0
+  #hops = 0
+  #nameLength = 0
+  #isReceived = true
+  #discardLeft = 0
+  /** Index in the chunk from which discarding counts. */
+  #discardFrom = 0
+
+  constructor(limits: DataLimits, budget: MemoryBudget) {
+    this.#limits = limits
+    this.#message = new MessageBuffer(budget)
+  }
+
+  /** Begins the next message. */
+  start(): void {
+    this.clear()
+    this.refusal = null
+    this.#state = lineStart
+    this.#total = 0
+    this.#lineLength = 0
+    this.#inHeader = true
+    this.#linesBegun = 0
+    this.#hops = 0
+  }
+
+  /** The message, after `end` without a refusal. Its octets stay in the budget until `clear`. */
+  take(): Buffer {
+    return this.#message.take()
+  }
+
+  /** Gives back what is held. */
+  clear(): void {
+    this.#message.clear()
+  }
+
+  /** Reads on from `start`. */
+  feed(chunk: Buffer, start: number): DataProgress {
+    const { lineBytesMax, sizeBytesMax, headerBytesMax, headerLinesMax } = this.#limits
+    this.#discardFrom = start
+    // A refused message is read only as far as its allowance goes.
+    let end = this.refusal === null ? chunk.length : Math.min(chunk.length, start + this.#discardLeft)
+    let state = this.#state
+    /** Where the run begins that is not passed on yet. */
+    let run = start
+    /** Where the line begins, negative when in an earlier chunk. */
+    let line = start - this.#lineLength
+    let index = start
+    // Most chunks cannot reach a limit, whatever they hold.
+    const length = end - start
+    const isNearLimit =
+      this.#lineLength + length > lineBytesMax ||
+      this.#total + length > (this.#inHeader ? Math.min(headerBytesMax, sizeBytesMax) : sizeBytesMax)
+
+    while (index < end) {
+      const byte = chunk[index] as number
+      if (state === inLine) {
+        let stop = end
+        if (isNearLimit && this.refusal === null) {
+          stop = Math.min(stop, line + lineBytesMax, run + sizeBytesMax - this.#total)
+          if (this.#inHeader) stop = Math.min(stop, run + headerBytesMax - this.#total)
+        }
+        while (index < stop && isPlain(chunk[index] as number)) index++
+        if (index === end) break
+        const found = chunk[index] as number
+        if (found === cr) {
+          index++
+          state = afterCr
+          // The same step as for afterCr below, taken here for speed.
+          if (index < end && chunk[index] === lf) {
+            index++
+            line = index
+            state = lineStart
+          }
+        } else if (found === lf || found === 0) return this.#unsafe(found)
+        else {
+          end = this.#refuse(this.#limitReached(index - run), chunk, index)
+          run = index
+        }
+      } else if (state === afterCr) {
+        if (byte !== lf) return this.#unsafe(byte)
+        index++
+        line = index
+        state = lineStart
+      } else if (state === lineStart) {
+        if (this.refusal === null) {
+          if (this.#total + index - run > sizeBytesMax) end = this.#refuse(replies.messageTooBig, chunk, index)
+          else if (this.#inHeader && ++this.#linesBegun > headerLinesMax + 1) end = this.#refuse(replies.headerTooBig, chunk, index)
+        }
+        if (byte === dot) {
+          if (!this.#pass(chunk, run, index)) end = this.#refuse(replies.memoryFull, chunk, index)
+          index++
+          run = index
+          state = afterDot
+        } else state = this.#lineState(byte)
+      } else if (state === afterDot) {
+        if (byte === cr) {
+          index++
+          run = index
+          state = afterDotCr
+        } else state = this.#lineState(byte)
+      } else if (state === fieldName) {
+        const isNameByte = this.#readNameByte(byte)
+        if (isNameByte) index++
+        else state = inLine
+        if (this.#hops > this.#limits.hopsMax && this.refusal === null) end = this.#refuse(replies.tooManyHops, chunk, index)
+      } else {
+        if (byte !== lf) return this.#unsafe(byte)
+        this.consumed = index + 1
+        return 'end'
+      }
+    }
+
+    this.consumed = end
+    this.#state = state
+    this.#lineLength = end - line
+    if (this.refusal !== null) {
+      if (end < chunk.length) return 'abort'
+      this.#discardLeft -= end - this.#discardFrom
+    } else if (!this.#pass(chunk, run, end)) this.#refuse(replies.memoryFull, chunk, end)
+    return 'more'
+  }
+
+  #pass(chunk: Buffer, from: number, to: number): boolean {
+    if (this.refusal !== null) return true
+    this.#total += to - from
+    return this.#message.append(chunk, from, to)
+  }
+
+  /** What a line begins with decides whether it is a header field, a folded one, or the body. */
+  #lineState(byte: number): number {
+    if (!this.#inHeader) return inLine
+    if (byte === space || byte === tab) {
+      if (this.#linesBegun === 1) this.#inHeader = false
+      return inLine
+    }
+    this.#nameLength = 0
+    this.#isReceived = true
+    return fieldName
+  }
+
+  /** True while the octet belongs to a field's name or is its colon; a line without a colon ends the header, the empty one too. */
+  #readNameByte(byte: number): boolean {
+    const length = this.#nameLength
+    if (byte === colon && length > 0) {
+      if (this.#isReceived && length === received.length) this.#hops++
+      // Anything but a colon may follow now.
+      this.#nameLength = 0
+      return false
+    }
+    if (byte <= space || byte >= 127 || byte === colon || length === fieldNameBytesMax) {
+      this.#inHeader = false
+      return false
+    }
+    if (length >= received.length || (byte | 32) !== received[length]) this.#isReceived = false
+    this.#nameLength++
+    return true
+  }
+
+  #limitReached(pending: number): SmtpReply {
+    const total = this.#total + pending
+    if (total >= this.#limits.sizeBytesMax) return replies.messageTooBig
+    return this.#inHeader && total >= this.#limits.headerBytesMax ? replies.headerTooBig : replies.dataLineTooLong
+  }
+
+  /** Notes the reason, frees the memory, and returns where reading of this chunk ends now. */
+  #refuse(reply: SmtpReply, chunk: Buffer, index: number): number {
+    this.refusal = reply
+    this.#message.clear()
+    this.#discardLeft = this.#limits.discardBytesMax
+    this.#discardFrom = index
+    return Math.min(chunk.length, index + this.#discardLeft)
+  }
+
+  #unsafe(byte: number): DataProgress {
+    this.refusal = byte === 0 ? replies.nulByte : replies.bareLineEnd
+    this.#message.clear()
+    return 'unsafe'
+  }
+}

@@ -1,0 +1,190 @@
+// The conversation of one session without its socket: which command is allowed when, and what is answered (RFC 5321 §4.1.4).
+import type { Log } from '../../core/log.ts'
+import { parseClientName, parseMail, parseRecipient, splitCommand } from './command.ts'
+import type { Limits } from './limits.ts'
+import type { Envelope, RecipientVerdict, SenderFacts, SmtpReceiver, TlsFacts } from './receiver.ts'
+import { renderLines, renderReply, replies, type SmtpReply } from './reply.ts'
+import { replyToTrouble } from './trouble.ts'
+
+/**
+ * What the session does after sending `text`: goes on, reads message data, begins TLS, or closes. `no-data` goes on after a refused
+ * DATA, unless more has come already: that could be a message, and must not be read as commands. `isFault` counts against the client.
+ */
+export type Answer = { text: string; next: 'command' | 'data' | 'no-data' | 'tls' | 'close'; isFault: boolean }
+
+export type DialogSettings = {
+  hostname: string
+  sizeBytesMax: number
+  limits: Limits
+  receiver: SmtpReceiver
+  log: Log
+  offersTls: boolean
+}
+
+type Transaction = Envelope & { isRecipientRefused: boolean }
+
+const say = (reply: SmtpReply, next: Answer['next'] = 'command'): Answer => ({ text: renderReply(reply), next, isFault: reply.code >= 500 })
+
+export class Dialog {
+  readonly #settings: DialogSettings
+  readonly #sessionId: string
+  readonly #clientAddress: string
+  #clientName: string | null = null
+  #isEsmtp = false
+  #tls: TlsFacts | null = null
+  #transaction: Transaction | null = null
+  #transactions = 0
+  #refusedRecipients = 0
+
+  constructor(settings: DialogSettings, sessionId: string, clientAddress: string) {
+    this.#settings = settings
+    this.#sessionId = sessionId
+    this.#clientAddress = clientAddress
+  }
+
+  /** The transaction whose data is read; there is one after an answer that leads to `data`. */
+  get envelope(): Envelope {
+    const { isRecipientRefused: _, ...envelope } = this.#transaction!
+    return envelope
+  }
+
+  /** The transaction is over, whatever became of it. */
+  endTransaction(): void {
+    this.#transaction = null
+  }
+
+  /** After the handshake the client must say everything again (RFC 3207 §4.2). */
+  beginTls(tls: TlsFacts): void {
+    this.#tls = tls
+    this.#clientName = null
+    this.#isEsmtp = false
+    this.#transaction = null
+  }
+
+  /** Answers one command line without its CRLF. Never rejects. */
+  answer(line: Buffer): Answer | Promise<Answer> {
+    const command = splitCommand(line)
+    if (!command) return say(replies.commandNotText)
+    const { verb, argument } = command
+    switch (verb) {
+      case 'EHLO':
+      case 'HELO':
+        return this.#hello(verb === 'EHLO', argument)
+      case 'MAIL':
+        return say(this.#mail(argument))
+      case 'RCPT':
+        return this.#recipient(argument)
+      case 'DATA':
+        return argument === '' ? this.#data() : say(replies.noParameters, 'no-data')
+      case 'RSET':
+        if (argument !== '') return say(replies.noParameters)
+        this.#transaction = null
+        return say(replies.ok)
+      case 'NOOP':
+        return say(replies.ok)
+      case 'VRFY':
+        return say(replies.cannotVerify)
+      case 'HELP':
+        return say(replies.help)
+      case 'QUIT':
+        return say(replies.bye, 'close')
+      case 'STARTTLS':
+        return this.#startTls(argument)
+      case 'AUTH':
+        return say(replies.authNotOffered)
+      case 'EXPN':
+      case 'ETRN':
+      case 'TURN':
+      case 'BDAT':
+      case 'SEND':
+      case 'SAML':
+      case 'SOML':
+        return say(replies.notImplemented)
+      default:
+        return say(replies.unknownCommand)
+    }
+  }
+
+  #hello(isEsmtp: boolean, argument: string): Answer {
+    const name = parseClientName(argument)
+    if (name === null) return say(replies.clientNameBad)
+    this.#clientName = name
+    this.#isEsmtp = isEsmtp
+    this.#transaction = null
+    const { hostname, sizeBytesMax, offersTls } = this.#settings
+    if (!isEsmtp) return { text: `250 ${hostname}\r\n`, next: 'command', isFault: false }
+    const lines = [hostname, `SIZE ${sizeBytesMax}`, 'PIPELINING', '8BITMIME', 'SMTPUTF8', 'ENHANCEDSTATUSCODES']
+    if (offersTls && !this.#tls) lines.push('STARTTLS')
+    return { text: renderLines(250, lines), next: 'command', isFault: false }
+  }
+
+  #startTls(argument: string): Answer {
+    if (!this.#settings.offersTls) return say(replies.tlsNotOffered)
+    if (argument !== '') return say(replies.noParameters)
+    if (this.#tls) return say(replies.tlsActive)
+    if (!this.#isEsmtp) return say(replies.helloFirst)
+    return say(replies.readyForTls, 'tls')
+  }
+
+  #mail(argument: string): SmtpReply {
+    if (this.#clientName === null) return replies.helloFirst
+    if (this.#transaction) return replies.nestedMail
+    const mail = parseMail(argument, this.#isEsmtp)
+    if ('code' in mail) return mail
+    if (mail.declaredSize !== null && mail.declaredSize > this.#settings.sizeBytesMax) return replies.messageTooBig
+    this.#transaction = {
+      ...mail,
+      id: `${this.#sessionId}.${++this.#transactions}`,
+      clientAddress: this.#clientAddress,
+      clientName: this.#clientName,
+      esmtp: this.#isEsmtp,
+      tls: this.#tls,
+      recipients: [],
+      isRecipientRefused: false,
+    }
+    return replies.senderOk
+  }
+
+  #recipient(argument: string): Answer | Promise<Answer> {
+    const transaction = this.#transaction
+    if (!transaction) return say(this.#clientName === null ? replies.helloFirst : replies.mailFirst)
+    const recipient = parseRecipient(argument, transaction.smtputf8)
+    if ('code' in recipient) return say(recipient)
+    const { recipients } = transaction
+    if (recipients.includes(recipient.to)) return say(replies.recipientOk)
+    if (transaction.from === '' && recipients.length > 0) {
+      return { ...say(replies.oneRecipientForNullSender), isFault: false }
+    }
+    if (recipients.length >= this.#settings.limits.recipientsMax) return say(replies.tooManyRecipients)
+    return this.#checkRecipient(transaction, recipient.to)
+  }
+
+  /** A refused recipient is no protocol error: a list with dead addresses must still reach the living ones. */
+  async #checkRecipient(transaction: Transaction, to: string): Promise<Answer> {
+    const { receiver, limits, log } = this.#settings
+    const { id, from, clientAddress, clientName, esmtp, tls, smtputf8 } = transaction
+    const sender: SenderFacts = { id, from, clientAddress, clientName, esmtp, tls, smtputf8 }
+    let verdict: RecipientVerdict
+    try {
+      verdict = await receiver.checkRecipient(to, sender)
+    } catch (error) {
+      log.error({ err: error, transaction: id }, 'recipient check failed')
+      verdict = { kind: 'refused', reply: replyToTrouble(error, id) }
+    }
+    if (verdict.kind === 'accepted') {
+      transaction.recipients.push(to)
+      return say(replies.recipientOk)
+    }
+    transaction.isRecipientRefused = true
+    if (verdict.reply.code >= 500 && ++this.#refusedRecipients > limits.refusedRecipientsMax) return say(replies.tooManyRefusals, 'close')
+    return { ...say(verdict.reply), isFault: false }
+  }
+
+  #data(): Answer {
+    const transaction = this.#transaction
+    if (!transaction) return say(this.#clientName === null ? replies.helloFirst : replies.mailFirst, 'no-data')
+    if (transaction.recipients.length > 0) return say(replies.sendData, 'data')
+    if (!transaction.isRecipientRefused) return say(replies.recipientFirst, 'no-data')
+    return { ...say(replies.noValidRecipients, 'no-data'), isFault: false }
+  }
+}

@@ -1,0 +1,71 @@
+// Takes in one message after another: reads the data, hands it to the receiver, and turns the verdict into a reply.
+import { now } from '../../core/clock.ts'
+import { type DataProgress, DataReader } from './data-reader.ts'
+import type { DialogSettings } from './dialog.ts'
+import type { MemoryBudget } from './message-buffer.ts'
+import { renderReceived } from './received.ts'
+import type { Envelope } from './receiver.ts'
+import type { SmtpReply } from './reply.ts'
+import { replyToTrouble } from './trouble.ts'
+
+export type IntakeSettings = DialogSettings & { memory: MemoryBudget }
+
+export class Intake {
+  readonly #settings: IntakeSettings
+  readonly #reader: DataReader
+  #isAccepting = false
+  /** Octets read since the last `takeCount`. */
+  #count = 0
+
+  constructor(settings: IntakeSettings) {
+    this.#settings = settings
+    this.#reader = new DataReader({ ...settings.limits, sizeBytesMax: settings.sizeBytesMax }, settings.memory)
+  }
+
+  /** The receiver has a message and has not said yet what becomes of it. */
+  get isAccepting(): boolean {
+    return this.#isAccepting
+  }
+
+  start(): void {
+    this.#reader.start()
+    this.#count = 0
+  }
+
+  /** Reads on; `next` is the index after what belongs to the message, `refusal` what to answer when it cannot be kept. */
+  read(chunk: Buffer, start: number): { progress: DataProgress; next: number; refusal: SmtpReply | null } {
+    const progress = this.#reader.feed(chunk, start)
+    const next = this.#reader.consumed
+    this.#count += next - start
+    return { progress, next, refusal: this.#reader.refusal }
+  }
+
+  /** Octets read since it was asked last, for the least rate. */
+  takeCount(): number {
+    const count = this.#count
+    this.#count = 0
+    return count
+  }
+
+  /** The answer to a message that was read to its end. The only place that says 250 to data, and only to what is reported as stored. */
+  async finish(envelope: Envelope): Promise<SmtpReply> {
+    if (this.#reader.refusal) return this.#reader.refusal
+    const { receiver, hostname, log } = this.#settings
+    this.#isAccepting = true
+    try {
+      const verdict = await receiver.accept(envelope, this.#reader.take(), renderReceived(envelope, hostname, now()))
+      return verdict.kind === 'stored' ? { code: 250, enhanced: '2.0.0', text: `queued as ${verdict.id}` } : verdict.reply
+    } catch (error) {
+      log.error({ err: error, transaction: envelope.id }, 'message was not accepted')
+      return replyToTrouble(error, envelope.id)
+    } finally {
+      this.#isAccepting = false
+      this.#reader.clear()
+    }
+  }
+
+  /** Forgets a message that will not be finished; one that the receiver has stays counted until its verdict. */
+  clear(): void {
+    if (!this.#isAccepting) this.#reader.clear()
+  }
+}

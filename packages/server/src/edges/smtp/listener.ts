@@ -1,0 +1,135 @@
+// The SMTP server: the listening socket, the limits across connections, and the end of it all.
+import { once } from 'node:events'
+import { type AddressInfo, createServer, isIPv6, type Socket } from 'node:net'
+import type { Log } from '../../core/log.ts'
+import type { Certificate } from './certificate.ts'
+import { defaultLimits, type Limits } from './limits.ts'
+import { MemoryBudget } from './message-buffer.ts'
+import type { SmtpReceiver } from './receiver.ts'
+import { renderReply, replies, type SmtpReply } from './reply.ts'
+import { Session, type SessionSettings } from './session.ts'
+import { createTlsContext } from './tls.ts'
+
+export type SmtpServerOptions = {
+  host: string
+  /** 0 takes any free port. */
+  port: number
+  /** The name in greeting, EHLO reply and Received fields. */
+  hostname: string
+  /** Largest message, stuffed dots not counted; offered as SIZE. */
+  sizeBytesMax: number
+  /** PEM texts, a certificate made for this run, or no STARTTLS. */
+  tls: Certificate | 'generate' | null
+  log: Log
+  limits?: Partial<Limits>
+}
+
+export interface SmtpServer {
+  /** Rejects when the port is taken. */
+  listen(): Promise<{ port: number }>
+  /**
+   * Stops listening and answers 421 to sessions without a message under way; the others may finish theirs within `graceMs`.
+   * Resolves when every connection is closed, at the latest after the grace and the linger time.
+   */
+  drain(graceMs: number): Promise<void>
+  connections(): number
+}
+
+/** A server that is not listening yet. Throws on a certificate that cannot be used. */
+export function createSmtpServer(options: SmtpServerOptions, receiver: SmtpReceiver): SmtpServer {
+  const { hostname, sizeBytesMax, log } = options
+  const limits: Limits = { ...defaultLimits, ...options.limits }
+  const tlsContext = createTlsContext(options.tls, hostname)
+  const memory = new MemoryBudget(limits.memoryBytesMax)
+  const settings: SessionSettings = { hostname, sizeBytesMax, limits, receiver, log, offersTls: tlsContext !== null, tlsContext, memory }
+  const sessions = new Set<Session>()
+  const perClient = new Map<string, number>()
+  let onEmpty: (() => void) | null = null
+
+  function connect(socket: Socket): void {
+    const clientAddress = readAddress(socket)
+    if (clientAddress === null) {
+      socket.destroy()
+      return
+    }
+    const client = groupAddress(clientAddress)
+    const fromClient = perClient.get(client) ?? 0
+    const isFull = sessions.size >= limits.connectionsMax
+    if (isFull || (limits.connectionsPerAddressMax > 0 && fromClient >= limits.connectionsPerAddressMax)) {
+      turnAway(socket, isFull ? replies.tooManyConnections : replies.tooManyFromAddress)
+      return
+    }
+    perClient.set(client, fromClient + 1)
+    const session = new Session(socket, clientAddress, settings, () => {
+      if (!sessions.delete(session)) return
+      const left = perClient.get(client)! - 1
+      if (left === 0) perClient.delete(client)
+      else perClient.set(client, left)
+      if (sessions.size === 0) onEmpty?.()
+    })
+    sessions.add(session)
+    session.start()
+  }
+
+  /** Says why in place of the greeting; holds neither a session nor memory for it. */
+  function turnAway(socket: Socket, reply: SmtpReply): void {
+    log.info({ client: socket.remoteAddress, reply: reply.text }, 'smtp connection turned away')
+    const timer = setTimeout(() => socket.destroy(), limits.lingerMs)
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => clearTimeout(timer))
+    socket.end(renderReply(reply))
+    socket.resume()
+  }
+
+  // Half-open, because a client may close its side after QUIT and still wants the replies.
+  const server = createServer({ noDelay: true, allowHalfOpen: true }, connect)
+  // Sessions and sockets turned away are the ones that linger; beyond that the kernel's queue has to do.
+  server.maxConnections = limits.connectionsMax * 2
+
+  return {
+    async listen() {
+      server.listen({ host: options.host, port: options.port })
+      await once(server, 'listening')
+      server.on('error', (error) => log.error({ err: error }, 'smtp listener failed'))
+      return { port: (server.address() as AddressInfo).port }
+    },
+
+    async drain(graceMs) {
+      server.close()
+      if (sessions.size === 0) return
+      const ended = new Promise<void>((resolve) => {
+        onEmpty = resolve
+      })
+      const graceTimer = setTimeout(() => {
+        for (const session of sessions) session.close(replies.shuttingDown)
+      }, graceMs)
+      const lastTimer = setTimeout(() => {
+        for (const session of sessions) session.destroy()
+        onEmpty?.()
+      }, graceMs + limits.lingerMs)
+      for (const session of sessions) session.retire(replies.shuttingDown)
+      await ended
+      clearTimeout(graceTimer)
+      clearTimeout(lastTimer)
+    },
+
+    connections: () => sessions.size,
+  }
+}
+
+/** The client's address without a scope; IPv4 over an IPv6 socket as IPv4. Null when it is gone already. */
+function readAddress(socket: Socket): string | null {
+  const address = socket.remoteAddress
+  if (address === undefined) return null
+  return address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '')
+}
+
+/** What counts as one client: an IPv4 address, or the /64 that one IPv6 customer gets. */
+function groupAddress(address: string): string {
+  if (!isIPv6(address)) return address
+  const [head = '', tail] = address.toLowerCase().split('::')
+  const groups = head === '' ? [] : head.split(':')
+  const last = tail === undefined || tail === '' ? [] : tail.split(':')
+  while (tail !== undefined && groups.length + last.length < 8) groups.push('0')
+  return [...groups, ...last].slice(0, 4).join(':')
+}

@@ -1,0 +1,24 @@
+// Writes the Received field of an accepted message (RFC 5321 §4.4).
+import { isIPv6 } from 'node:net'
+import type { Envelope } from './receiver.ts'
+
+/**
+ * The field with its CRLF, folded. Everything in it comes from parsers that let no line end, space or parenthesis through (client name,
+ * recipient, cipher) or from us. The recipient is named only when there is one: naming more would tell on blind copies.
+ */
+export function renderReceived(envelope: Envelope, hostname: string, at: Date): string {
+  const { clientAddress } = envelope
+  const tcpInfo = isIPv6(clientAddress) ? `[IPv6:${clientAddress}]` : `[${clientAddress}]`
+  const tls = envelope.tls ? `\r\n\ttls ${envelope.tls.cipher} (${envelope.tls.version})` : ''
+  const recipient = envelope.recipients.length === 1 ? `\r\n\tfor <${envelope.recipients[0]}>` : ''
+  return (
+    `Received: from ${envelope.clientName} (${tcpInfo})\r\n\tby ${hostname} with ${protocolKeyword(envelope)} id ${envelope.id}` +
+    `${tls}${recipient};\r\n\t${at.toUTCString().replace('GMT', '+0000')}\r\n`
+  )
+}
+
+/** The registered "with" keyword (RFC 3848, RFC 6531 §4.3). HELO has no keyword of its own for TLS. */
+function protocolKeyword({ esmtp, smtputf8, tls }: Envelope): string {
+  if (!esmtp) return 'SMTP'
+  return `${smtputf8 ? 'UTF8SMTP' : 'ESMTP'}${tls ? 'S' : ''}`
+}

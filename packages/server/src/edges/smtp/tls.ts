@@ -1,0 +1,26 @@
+// The TLS side of a session: its settings, and the upgrade of a plain socket after STARTTLS.
+import type { Socket } from 'node:net'
+import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
+import { type Certificate, generateCertificate } from './certificate.ts'
+import type { TlsFacts } from './receiver.ts'
+
+/** `generate` makes a self-signed certificate for this process; null offers no STARTTLS. Throws when the PEM texts do not fit together. */
+export function createTlsContext(tls: Certificate | 'generate' | null, hostname: string): SecureContext | null {
+  if (tls === null) return null
+  const { cert, key } = tls === 'generate' ? generateCertificate(hostname) : tls
+  // RFC 8996: nothing below 1.2.
+  return createSecureContext({ cert, key, minVersion: 'TLSv1.2' })
+}
+
+/** Takes the plain socket over; `onSecure` is called after the handshake. A failed handshake closes the returned socket. */
+export function upgradeToTls(plain: Socket, secureContext: SecureContext, onSecure: () => void): TLSSocket {
+  const secure = new TLSSocket(plain, { isServer: true, secureContext })
+  secure.once('secure', onSecure)
+  return secure
+}
+
+/** Protocol and IANA cipher name of an established connection. */
+export const readTlsFacts = (socket: TLSSocket): TlsFacts => ({
+  version: socket.getProtocol() ?? 'unknown',
+  cipher: socket.getCipher().standardName,
+})

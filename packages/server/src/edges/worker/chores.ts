@@ -1,0 +1,33 @@
+// Housekeeping at intervals: sweeps that may run on any node, at any time, more than once.
+import type { Log } from '../../core/log.ts'
+
+export type Chore = { name: string; everyMs: number; run: () => Promise<unknown> }
+
+/** Runs each chore after its interval, again and again, one run at a time. A failed run is logged and waits for the next. */
+export function startChores(chores: Chore[], log: Log): { stop: () => Promise<void> } {
+  const running = new Set<Promise<void>>()
+  const timers = chores.map((chore) => {
+    let isRunning = false
+    return setInterval(() => {
+      if (isRunning) return
+      isRunning = true
+      const run = chore
+        .run()
+        .then(
+          () => {},
+          (err) => log.error({ err, chore: chore.name }, 'a chore failed'),
+        )
+        .finally(() => {
+          isRunning = false
+          running.delete(run)
+        })
+      running.add(run)
+    }, chore.everyMs).unref()
+  })
+  return {
+    stop: async () => {
+      for (const timer of timers) clearInterval(timer)
+      await Promise.all(running)
+    },
+  }
+}

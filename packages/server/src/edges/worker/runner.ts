@@ -1,0 +1,140 @@
+// Runs jobs: claims what is due for the kinds that have room, hands each to its handler, and tries again what failed.
+import type { ClaimedJob, JobHandler, JobQueue, Want } from '../../core/job.ts'
+import { LeaseLost } from '../../core/job.ts'
+import type { Log } from '../../core/log.ts'
+
+export type Worker = {
+  start: () => void
+  /** Says that jobs may be due now: call it after a commit that made some. Cheap, and never lost. */
+  wake: () => void
+  /** Claims no more and waits for what runs, at most `limitMs`; what is left then is claimed again when its lease runs out. */
+  stop: (limitMs: number) => Promise<void>
+  /** False before start, after stop, and while claiming fails. */
+  isClaiming: () => boolean
+}
+
+const pollMs = 1_000
+/** What is due may be locked by another worker that is about to claim or end it. */
+const pauseMsMin = 25
+/** The pause after a claim that failed: the database is away. */
+const troubleMs = 1_000
+const retryMs = 1_000
+const retryMsMax = 300_000
+
+/** A worker for these kinds. Jobs made by other processes are found by polling about once a second. */
+export function createWorker({ queue, handlers, log }: { queue: JobQueue; handlers: JobHandler[]; log: Log }): Worker {
+  const kinds = new Map(handlers.map((handler) => [handler.kind, { handler, running: 0, isBacklogged: false }]))
+  if (kinds.size !== handlers.length) throw new Error('Two job handlers have the same kind.')
+  const runs = new Set<Promise<void>>()
+  let state: 'idle' | 'running' | 'stopping' = 'idle'
+  let isClaiming = false
+  let loop: Promise<void> = Promise.resolve()
+  // A wake that comes while a claim is under way is kept for the pause that follows.
+  let isWoken = false
+  let endPause = () => {}
+
+  const wake = (): void => {
+    isWoken = true
+    endPause()
+  }
+
+  const pause = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      if (isWoken || state === 'stopping') return resolve()
+      const timer = setTimeout(() => endPause(), ms)
+      endPause = () => {
+        clearTimeout(timer)
+        endPause = () => {}
+        resolve()
+      }
+    })
+
+  const work = async (): Promise<void> => {
+    while (state === 'running') {
+      isWoken = false
+      const wants: Want[] = []
+      for (const { handler, running } of kinds.values())
+        if (running < handler.concurrency)
+          wants.push({ kind: handler.kind, limit: handler.concurrency - running, leaseMs: handler.leaseMs })
+      let pauseMs = pollMs
+      try {
+        if (wants.length > 0) {
+          const jobs = await queue.claim(wants)
+          for (const want of wants) kinds.get(want.kind)!.isBacklogged = jobs.filter((job) => job.kind === want.kind).length === want.limit
+          for (const job of jobs) begin(job)
+          const open = wants.filter((want) => !kinds.get(want.kind)!.isBacklogged).map((want) => want.kind)
+          if (open.length > 0 && !isWoken) pauseMs = Math.max(pauseMsMin, Math.min(pollMs, (await queue.nextDueInMs(open)) ?? pollMs))
+        }
+        isClaiming = true
+      } catch (err) {
+        if (isClaiming) log.error({ err }, 'jobs cannot be claimed')
+        isClaiming = false
+        // A wake must not turn the pause into a tight loop while the database is away.
+        isWoken = false
+        pauseMs = troubleMs
+      }
+      await pause(pauseMs)
+    }
+  }
+
+  const begin = (job: ClaimedJob): void => {
+    const kind = kinds.get(job.kind)!
+    kind.running++
+    const run = runOne(job, kind.handler).finally(() => {
+      kind.running--
+      runs.delete(run)
+      // Only a full kind can have more that is due: the others are polled.
+      if (kind.isBacklogged) wake()
+    })
+    runs.add(run)
+  }
+
+  const runOne = async (job: ClaimedJob, handler: JobHandler): Promise<void> => {
+    let isFinished = false
+    try {
+      await handler.run(job, async (tx, end) => {
+        await queue.finish(tx, job, end)
+        tx.afterCommit(() => {
+          isFinished = true
+          if (!end.done && end.retryInMs < pollMs) wake()
+        })
+      })
+      if (isFinished) return
+      log.error({ job: job.id, kind: job.kind }, 'a job handler returned without finishing its job')
+    } catch (err) {
+      if (err instanceof LeaseLost) {
+        log.warn({ job: job.id, kind: job.kind }, 'a job took longer than its lease')
+        return
+      }
+      log.error({ err, job: job.id, kind: job.kind, attempts: job.attempts }, 'a job failed')
+      // What follows the effect may fail too; the job is over all the same.
+      if (isFinished) return
+    }
+    // When this fails too, the lease runs out.
+    const retryInMs = Math.min(retryMs * 2 ** Math.min(job.attempts - 1, 20), retryMsMax) * (0.75 + Math.random() / 2)
+    await queue.release(job, Math.round(retryInMs)).catch((err) => log.warn({ err, job: job.id }, 'a failed job could not be given back'))
+  }
+
+  return {
+    start() {
+      if (state !== 'idle') throw new Error('The worker has been started already.')
+      state = 'running'
+      loop = work()
+    },
+    wake,
+    async stop(limitMs) {
+      state = 'stopping'
+      endPause()
+      await loop
+      isClaiming = false
+      let timer: NodeJS.Timeout | undefined
+      const limit = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, limitMs)
+      })
+      await Promise.race([Promise.all(runs), limit])
+      clearTimeout(timer)
+      if (runs.size > 0) log.warn({ running: runs.size }, 'stopped with jobs running; they are claimed again when their leases run out')
+    },
+    isClaiming: () => isClaiming,
+  }
+}

@@ -1,0 +1,19 @@
+// The audit log's entries: who did what to what.
+
+/** Actions that are recorded. The log is append-only. */
+export type AuditAction = 'organization.created' | 'key.created' | 'key.revoked' | 'identity.deleted'
+
+/** A key acting through the API, or the operator of the host through callsignd. */
+export type Actor = { type: 'key'; id: string; requestId: string } | { type: 'host' }
+
+export type AuditRow = {
+  id: string
+  organization_id: string
+  action: string
+  actor_type: 'key' | 'host'
+  actor_id: string | null
+  target_id: string | null
+  details: Record<string, unknown>
+  request_id: string | null
+  created_at: Date
+}

@@ -1,0 +1,79 @@
+// What callers give as attachments: checks that need no bytes from anywhere.
+import { ApiError, invalid } from '../../core/errors.ts'
+
+export type AttachmentInput = { filename: string; content_type?: string; content?: string; url?: string; content_id?: string | null }
+
+/** An attachment with its bytes, ready to be stored or composed. */
+export type LoadedAttachment = { id: string; filename: string; contentType: string; contentId: string | null; bytes: Buffer }
+
+/** Attachments up to this size stay in their row; larger ones go to the blob store. */
+export const inlineBytesMax = 32 * 1024
+
+const typesByExtension: Record<string, string> = {
+  csv: 'text/csv',
+  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  gif: 'image/gif',
+  htm: 'text/html',
+  html: 'text/html',
+  ics: 'text/calendar',
+  jpeg: 'image/jpeg',
+  jpg: 'image/jpeg',
+  json: 'application/json',
+  md: 'text/markdown',
+  pdf: 'application/pdf',
+  png: 'image/png',
+  txt: 'text/plain',
+  webp: 'image/webp',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  xml: 'application/xml',
+  zip: 'application/zip',
+}
+
+const contentTypePattern = /^[A-Za-z0-9!#$&^_.+-]{1,127}\/[A-Za-z0-9!#$&^_.+-]{1,127}$/
+
+/** The media type: the caller's without parameters, or by the file name's extension. */
+export function contentTypeOf(input: AttachmentInput, path: string): string {
+  if (input.content_type === undefined) {
+    const extension = /\.([A-Za-z0-9]{1,8})$/.exec(input.filename)?.[1]?.toLowerCase() ?? ''
+    return typesByExtension[extension] ?? 'application/octet-stream'
+  }
+  const type = (input.content_type.split(';', 1)[0] as string).trim().toLowerCase()
+  if (!contentTypePattern.test(type)) throw invalid(`${path}/content_type`, 'content_type must be a media type such as application/pdf')
+  if (type.startsWith('multipart/')) throw invalid(`${path}/content_type`, 'content_type must not be multipart')
+  return type
+}
+
+/** The file name as given; control characters and path separators have no place in one. */
+export function checkFilename(input: AttachmentInput, path: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+  if (/[\u0000-\u001f\u007f/\\]/.test(input.filename))
+    throw invalid(`${path}/filename`, 'filename must not have control characters or path separators')
+  return input.filename
+}
+
+/** The Content-ID without angle brackets, or null. */
+export function contentIdOf(input: AttachmentInput, path: string): string | null {
+  if (input.content_id === undefined || input.content_id === null) return null
+  const id = input.content_id.replace(/^<(.*)>$/, '$1')
+  if (!/^[\x21-\x3b\x3d\x3f-\x7e]{1,200}$/.test(id))
+    throw invalid(`${path}/content_id`, 'content_id must be 1-200 printable ASCII characters without spaces')
+  return id
+}
+
+/** Strict base64 (RFC 4648 §4), line breaks allowed. */
+export function decodeBase64(content: string, path: string): Buffer {
+  const text = /[\r\n]/.test(content) ? content.replace(/[\r\n]+/g, '') : content
+  const bytes = Buffer.from(text, 'base64')
+  // Buffer skips what is not base64, so a text that decodes to fewer bytes than its length says had something else in it.
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
+  if (text.length % 4 !== 0 || bytes.length !== (text.length / 4) * 3 - padding || /[-_]/.test(text)) {
+    throw invalid(`${path}/content`, 'content must be base64 with padding')
+  }
+  return bytes
+}
+
+/** 413 when a message would be larger than a message may be. */
+export function checkTotal(bytes: number, bytesMax: number): void {
+  if (bytes > bytesMax)
+    throw new ApiError('payload_too_large', `The message is larger than ${Math.floor(bytesMax / (1024 * 1024))} MB with its attachments.`)
+}

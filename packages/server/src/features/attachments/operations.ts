@@ -1,0 +1,168 @@
+// Operations on attachments: take what callers give, show what messages carry, and serve the signed downloads.
+import { type Attachment, messageBytesMax } from '@callsign/contract/attachments'
+import type { Static } from 'typebox'
+import { batchLoader } from '../../core/batch.ts'
+import type { Blobs } from '../../core/blobs.ts'
+import { nowMs } from '../../core/clock.ts'
+import { forbidden, invalid, notFound } from '../../core/errors.ts'
+import { newId } from '../../core/ids.ts'
+import { Raw } from '../../core/route.ts'
+import type { Database } from '../../core/sql.ts'
+import { FetchRefused, type Web } from '../../core/web.ts'
+import { signMediaUrl, verifyMediaLink } from './link.ts'
+import {
+  type AttachmentInput,
+  checkFilename,
+  checkTotal,
+  contentIdOf,
+  contentTypeOf,
+  decodeBase64,
+  inlineBytesMax,
+  type LoadedAttachment,
+} from './model.ts'
+import * as store from './store.ts'
+
+export { type AttachmentRow, findBlobs, insertAttachments } from './store.ts'
+
+export type Attachments = ReturnType<typeof createAttachments>
+
+/** Decodes a range of a raw message; the MIME parser's own decoder, which app.ts hands in. */
+export type Decode = (bytes: Buffer, encoding: 'base64' | 'quoted-printable' | 'identity') => Buffer
+
+type Parts = { db: Database; blobs: Blobs; web: Web; decode: Decode; linkKey: Buffer; publicUrl: () => string }
+
+const linkSeconds = 3600
+const fetchTimeoutMs = 15_000
+
+export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }: Parts) {
+  const loadMetadata = batchLoader((messageIds) => store.findMetadata(db, messageIds))
+
+  const toAttachment = (row: store.AttachmentMetadata): Static<typeof Attachment> => ({
+    id: row.id,
+    filename: row.filename,
+    content_type: row.content_type,
+    size_bytes: row.size_bytes,
+    content_id: row.content_id,
+    url: signMediaUrl({ baseUrl: publicUrl(), attachmentId: row.id, expires: Math.floor(nowMs() / 1000) + linkSeconds, key: linkKey }),
+  })
+
+  async function readBytes(row: store.StoredAttachment): Promise<Buffer> {
+    if (row.bytes) return row.bytes
+    if (row.blob_key) return blobs.get(row.blob_key)
+    const range = { start: row.raw_start as number, end: row.raw_end as number }
+    const slice = row.raw_slice ?? (await blobs.get(row.raw_blob_key as string, range))
+    return decode(slice, row.encoding as 'base64' | 'quoted-printable' | 'identity')
+  }
+
+  async function readInput(input: AttachmentInput, path: string, bytesMax: number): Promise<LoadedAttachment> {
+    const filename = checkFilename(input, path)
+    const contentType = contentTypeOf(input, path)
+    const contentId = contentIdOf(input, path)
+    if ((input.content === undefined) === (input.url === undefined))
+      throw invalid(path, 'an attachment needs either content (base64) or url')
+    const bytes = input.url === undefined ? decodeBase64(input.content as string, path) : await download(input.url, `${path}/url`, bytesMax)
+    return { id: newId('attachment'), filename, contentType, contentId, bytes }
+  }
+
+  async function download(url: string, path: string, bytesMax: number): Promise<Buffer> {
+    try {
+      return (await web.fetchFile(url, { bytesMax, timeoutMs: fetchTimeoutMs })).bytes
+    } catch (error) {
+      if (error instanceof FetchRefused) throw invalid(path, error.message)
+      throw error
+    }
+  }
+
+  return {
+    /**
+     * Takes the attachments of a request: decodes base64, fetches URLs through the outbound guard, one after the other so that the
+     * message's limit holds for all of them together. 400 names the attachment, 413 when it gets too large.
+     */
+    async load(inputs: AttachmentInput[] | undefined, otherBytes: number): Promise<LoadedAttachment[]> {
+      const loaded: LoadedAttachment[] = []
+      let total = otherBytes
+      checkTotal(total, messageBytesMax)
+      for (const [index, input] of (inputs ?? []).entries()) {
+        const attachment = await readInput(input, `/attachments/${index}`, messageBytesMax - total)
+        total += attachment.bytes.length
+        checkTotal(total, messageBytesMax)
+        loaded.push(attachment)
+      }
+      return loaded
+    },
+
+    /** Rows for a new message's attachments. Large bytes are durable in the blob store before this resolves; a sweep removes them if no row follows. */
+    async keep(organizationId: string, loaded: LoadedAttachment[]) {
+      return Promise.all(
+        loaded.map(async (attachment, position) => {
+          const isSmall = attachment.bytes.length <= inlineBytesMax
+          const blobKey = isSmall ? null : `attachments/${organizationId}/${attachment.id}`
+          if (blobKey) await blobs.put(blobKey, attachment.bytes)
+          return {
+            id: attachment.id,
+            position,
+            filename: attachment.filename,
+            content_type: attachment.contentType,
+            content_id: attachment.contentId,
+            is_inline: attachment.contentId !== null,
+            size_bytes: attachment.bytes.length,
+            raw_start: null,
+            raw_end: null,
+            encoding: null,
+            blob_key: blobKey,
+            bytes: isSmall ? attachment.bytes : null,
+          }
+        }),
+      )
+    },
+
+    /** What the API shows of a message's attachments, with freshly signed links. */
+    show: async (messageId: string) => ((await loadMetadata(messageId)) ?? []).map(toAttachment),
+
+    /** The attachments of a message with their bytes, in order. */
+    async readAll(messageId: string): Promise<LoadedAttachment[]> {
+      const rows = await store.listStored(db, messageId)
+      return Promise.all(
+        rows.map(async (row) => ({
+          id: row.id,
+          filename: row.filename,
+          contentType: row.content_type,
+          contentId: row.content_id,
+          bytes: await readBytes(row),
+        })),
+      )
+    },
+
+    /** `GET /media/{attachment_id}`: 403 when the link is forged or expired, 404 when the attachment is gone. */
+    async download(id: string, query: { expires: string; signature: string }): Promise<Raw> {
+      const verdict = verifyMediaLink({
+        attachmentId: id,
+        expires: query.expires,
+        signature: query.signature,
+        key: linkKey,
+        nowSeconds: Math.floor(nowMs() / 1000),
+      })
+      if (verdict !== 'valid') {
+        throw forbidden(
+          verdict === 'expired' ? 'This link has expired; get the message again for a fresh one.' : 'This link is not one of ours.',
+        )
+      }
+      const row = await store.findStored(db, id)
+      if (!row) throw notFound('attachment')
+      return new Raw(row.content_type, await readBytes(row), {
+        'content-disposition': contentDisposition(row.filename),
+        'content-security-policy': "default-src 'none'; sandbox",
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'private, no-store',
+        'cross-origin-resource-policy': 'same-origin',
+      })
+    },
+  }
+}
+
+/** RFC 6266: an ASCII name for old clients, and the exact one in UTF-8. */
+export function contentDisposition(filename: string): string {
+  const ascii = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_')
+  const exact = encodeURIComponent(filename.toWellFormed()).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${exact}`
+}

@@ -1,0 +1,195 @@
+// Operations on agent identities and their mailboxes, and the one place that decides which mailbox a request may act on.
+import type { Identity, Mailbox } from '@callsign/contract/identities'
+import type { Static } from 'typebox'
+import { batchLoader } from '../../core/batch.ts'
+import type { Caller } from '../../core/caller.ts'
+import { now } from '../../core/clock.ts'
+import { ApiError, forbidden, invalid, notFound } from '../../core/errors.ts'
+import { newId } from '../../core/ids.ts'
+import { readPage, toPage } from '../../core/page.ts'
+import type { Call } from '../../core/route.ts'
+import { type Database, isUniqueViolation, type Tx } from '../../core/sql.ts'
+import { type Accounts, actorOf } from '../accounts/operations.ts'
+import { type IdentityRow, isReservedHandle, type MailboxOwner, type MailboxRow, mailboxAddressOf, normalizeHandle } from './model.ts'
+import * as store from './store.ts'
+
+export type Identities = ReturnType<typeof createIdentities>
+
+/** Deletes the mail of a mailbox that is about to go; messages come after identities in the feature order, so app.ts hands this in. */
+export type EmptyMailbox = (tx: Tx, organizationId: string, mailboxId: string) => Promise<void>
+
+type Settings = { mailDomain: string; tunnelDomain: string }
+
+export function createIdentities(db: Database, accounts: Accounts, settings: Settings, emptyMailbox: EmptyMailbox) {
+  const loadByAddress = batchLoader((addresses) => store.findOwnersByAddress(db, addresses))
+  const loadByHandle = batchLoader((handles) => store.findOwnersByHandle(db, handles))
+
+  const taken = (handle: string) =>
+    new ApiError('handle_already_taken', `The handle ${handle} is taken; handles stay reserved even after deletion.`)
+
+  function toIdentity(row: IdentityRow): Static<typeof Identity> {
+    return {
+      id: row.id,
+      agent_handle: row.agent_handle,
+      display_name: row.display_name,
+      description: row.description,
+      mailbox_address: row.address,
+      status: 'active',
+      mailbox: { id: row.mailbox_id, email_address: row.address },
+      tunnel: { id: row.tunnel_id, public_url: `https://${row.agent_handle}.${settings.tunnelDomain}`, status: row.tunnel_status },
+      custom_domain_id: null,
+      created_at: row.created_at.toISOString(),
+      updated_at: row.updated_at.toISOString(),
+    }
+  }
+
+  /** The identity named by handle or id. An agent key gets 403 for any other than its own, whether or not it exists. */
+  async function findOwn(caller: Caller, reference: string): Promise<IdentityRow> {
+    const name = normalizeHandle(reference)
+    if (caller.agent && name !== caller.agent.handle && name !== caller.agent.identityId)
+      throw forbidden('This key is limited to another agent.')
+    const row = await store.findIdentity(db, caller.organizationId, name)
+    if (!row) throw notFound('identity')
+    return row
+  }
+
+  return {
+    /** `POST /identities`: identity, mailbox and tunnel in one transaction. */
+    async createIdentity(
+      call: Call,
+      body: {
+        agent_handle: string
+        display_name?: string
+        description?: string | null
+        custom_domain_id?: string | null
+        domain?: string | null
+      },
+    ): Promise<Static<typeof Identity>> {
+      if (body.custom_domain_id) throw invalid('/custom_domain_id', 'no verified domain of this organization has that id')
+      if (body.domain && body.domain !== settings.mailDomain) throw invalid('/domain', 'that is no verified domain of this organization')
+      if (isReservedHandle(body.agent_handle)) throw taken(body.agent_handle)
+      const at = now()
+      const row: IdentityRow = {
+        id: newId('identity'),
+        organization_id: call.caller.organizationId,
+        agent_handle: body.agent_handle,
+        display_name: body.display_name ?? '',
+        description: body.description ?? null,
+        mailbox_id: newId('mailbox'),
+        address: `${body.agent_handle}@${settings.mailDomain}`,
+        tunnel_id: newId('tunnel'),
+        tunnel_status: 'active',
+        created_at: at,
+        updated_at: at,
+      }
+      try {
+        return await call.transact(async (tx) => {
+          await store.insertIdentity(tx, {
+            id: row.id,
+            organizationId: row.organization_id,
+            handle: row.agent_handle,
+            displayName: row.display_name,
+            description: row.description,
+            mailboxId: row.mailbox_id,
+            address: row.address,
+            tunnelId: row.tunnel_id,
+            at,
+          })
+          return toIdentity(row)
+        })
+      } catch (error) {
+        if (isUniqueViolation(error, 'handles_pkey')) throw taken(body.agent_handle)
+        throw error
+      }
+    },
+
+    /** `GET /identities`: newest first; an agent key sees its own. */
+    async listIdentities(caller: Caller, query: { limit?: number; cursor?: string }) {
+      const page = readPage(query, 'identity')
+      const rows = await store.listIdentities(db, caller.organizationId, caller.agent?.identityId ?? null, page)
+      return toPage(rows, page.limit, (row) => row.id, toIdentity)
+    },
+
+    /** `GET /identities/{handle}`. */
+    getIdentity: async (caller: Caller, reference: string) => toIdentity(await findOwn(caller, reference)),
+
+    /** `PATCH /identities/{handle}`. */
+    async updateIdentity(call: Call, reference: string, body: { display_name?: string; description?: string | null }) {
+      const row = await findOwn(call.caller, reference)
+      await call.transact((tx) =>
+        store.updateIdentity(tx, row.id, {
+          displayName: body.display_name ?? null,
+          hasDescription: body.description !== undefined,
+          description: body.description ?? null,
+          at: now(),
+        }),
+      )
+      return toIdentity(await findOwn(call.caller, row.id))
+    },
+
+    /** `DELETE /identities/{handle}`: mailbox, messages, tunnel and keys go with it; the handle stays reserved. */
+    async deleteIdentity(call: Call, reference: string): Promise<undefined> {
+      const row = await findOwn(call.caller, reference)
+      await call.transact(async (tx) => {
+        await emptyMailbox(tx, row.organization_id, row.mailbox_id)
+        await store.deleteIdentity(tx, row.organization_id, row.id)
+        await accounts.audit(tx, row.organization_id, actorOf(call), 'identity.deleted', row.id, { agent_handle: row.agent_handle })
+      })
+    },
+
+    /** `GET /mailboxes`: newest first; an agent key sees its own. */
+    async listMailboxes(caller: Caller, query: { limit?: number; cursor?: string }) {
+      const page = readPage(query, 'mailbox')
+      const rows = await store.listMailboxes(db, caller.organizationId, caller.agent?.mailboxId ?? null, page)
+      return toPage(rows, page.limit, (row) => row.id, toMailbox)
+    },
+
+    /** `GET /mailboxes/{email_address}`. */
+    async getMailbox(caller: Caller, reference: string) {
+      const owner = await this.requireMailbox(caller, reference)
+      const row = await store.getMailbox(db, owner.mailboxId)
+      if (!row) throw notFound('mailbox')
+      return toMailbox(row)
+    },
+
+    /**
+     * The mailbox that `{email_address}` or `agent` names: a full address or a handle. An agent key gets 403 for any other than its own,
+     * whether or not it exists; an organization key gets 404 for what is not its organization's.
+     */
+    async requireMailbox(caller: Caller, reference: string): Promise<MailboxOwner> {
+      const name = reference.includes('@') && !reference.startsWith('@') ? reference.toLowerCase() : normalizeHandle(reference)
+      const { agent } = caller
+      if (agent && name !== agent.handle && name !== agent.address) throw forbidden('This key is limited to another agent.')
+      const owner = await (name.includes('@') ? loadByAddress(name) : loadByHandle(name))
+      if (!owner || owner.organizationId !== caller.organizationId) throw notFound('mailbox')
+      return owner
+    },
+
+    /** The mailbox that mail for this recipient is filed in, or null when we host no such mailbox. Plus tags are ignored. */
+    async findHosted(recipient: string): Promise<MailboxOwner | null> {
+      const address = mailboxAddressOf(recipient)
+      return address === null ? null : loadByAddress(address)
+    },
+
+    /** True when this domain's mail is ours to file: an unknown mailbox on it is refused, never sent outside. */
+    isHostedDomain: (domain: string): boolean => domain.toLowerCase() === settings.mailDomain,
+
+    /** The agent that a new key is limited to. */
+    async findAgent(organizationId: string, handle: string) {
+      const row = await store.findIdentity(db, organizationId, handle)
+      return row && { identityId: row.id, handle: row.agent_handle }
+    },
+  }
+}
+
+function toMailbox(row: MailboxRow): Static<typeof Mailbox> {
+  return {
+    id: row.id,
+    email_address: row.address,
+    agent_handle: row.agent_handle,
+    agent_identity_id: row.identity_id,
+    display_name: row.display_name,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  }
+}

@@ -1,0 +1,136 @@
+// The SQL of identities, mailboxes and the handles that stay reserved.
+import type { PageRequest } from '../../core/page.ts'
+import type { Sql } from '../../core/sql.ts'
+import type { IdentityRow, MailboxOwner, MailboxRow } from './model.ts'
+
+export type NewIdentity = {
+  id: string
+  organizationId: string
+  handle: string
+  displayName: string
+  description: string | null
+  mailboxId: string
+  address: string
+  tunnelId: string
+  at: Date
+}
+
+/** Handle, identity, mailbox and tunnel in one statement. Violates handles_pkey when the handle was ever taken. */
+export async function insertIdentity(sql: Sql, row: NewIdentity): Promise<void> {
+  await sql.query({
+    name: 'insert-identity',
+    text: `WITH handle AS (INSERT INTO handles (handle, organization_id, created_at) VALUES ($3, $2, $9)),
+      identity AS (INSERT INTO identities (id, organization_id, agent_handle, display_name, description, created_at, updated_at)
+        VALUES ($1, $2, $3, $4, $5, $9, $9)),
+      mailbox AS (INSERT INTO mailboxes (id, organization_id, identity_id, address, created_at, updated_at) VALUES ($6, $2, $1, $7, $9, $9))
+      INSERT INTO tunnels (id, organization_id, identity_id, created_at, updated_at) VALUES ($8, $2, $1, $9, $9)`,
+    values: [row.id, row.organizationId, row.handle, row.displayName, row.description, row.mailboxId, row.address, row.tunnelId, row.at],
+  })
+}
+
+const identityColumns = `i.id, i.organization_id, i.agent_handle, i.display_name, i.description, b.id AS mailbox_id, b.address,
+  t.id AS tunnel_id, t.status AS tunnel_status, i.created_at, i.updated_at`
+const identityTables = 'identities i JOIN mailboxes b ON b.identity_id = i.id JOIN tunnels t ON t.identity_id = i.id'
+
+/** By handle or identity id. */
+export async function findIdentity(sql: Sql, organizationId: string, reference: string): Promise<IdentityRow | null> {
+  const { rows } = await sql.query<IdentityRow>({
+    name: 'find-identity',
+    text: `SELECT ${identityColumns} FROM ${identityTables} WHERE i.organization_id = $1 AND (i.agent_handle = $2 OR i.id = $2)`,
+    values: [organizationId, reference],
+  })
+  return rows[0] ?? null
+}
+
+export async function listIdentities(
+  sql: Sql,
+  organizationId: string,
+  identityId: string | null,
+  page: PageRequest,
+): Promise<IdentityRow[]> {
+  const { rows } = await sql.query<IdentityRow>({
+    name: 'list-identities',
+    text: `SELECT ${identityColumns} FROM ${identityTables}
+      WHERE i.organization_id = $1 AND ($2::text IS NULL OR i.id = $2) AND ($3::text IS NULL OR i.id < $3) ORDER BY i.id DESC LIMIT $4`,
+    values: [organizationId, identityId, page.cursor, page.limit + 1],
+  })
+  return rows
+}
+
+export async function updateIdentity(
+  sql: Sql,
+  id: string,
+  change: { displayName: string | null; hasDescription: boolean; description: string | null; at: Date },
+): Promise<void> {
+  await sql.query({
+    text: `UPDATE identities SET display_name = coalesce($2, display_name),
+      description = CASE WHEN $3 THEN $4 ELSE description END, updated_at = $5 WHERE id = $1`,
+    values: [id, change.displayName, change.hasDescription, change.description, change.at],
+  })
+}
+
+/** Deletes the identity; mailbox, tunnel and agent keys go with it by their foreign keys. */
+export async function deleteIdentity(sql: Sql, organizationId: string, id: string): Promise<void> {
+  await sql.query({ text: 'DELETE FROM identities WHERE organization_id = $1 AND id = $2', values: [organizationId, id] })
+}
+
+type OwnerRow = {
+  mailbox_id: string
+  organization_id: string
+  identity_id: string
+  agent_handle: string
+  display_name: string
+  address: string
+}
+
+const toOwner = (row: OwnerRow): MailboxOwner => ({
+  mailboxId: row.mailbox_id,
+  organizationId: row.organization_id,
+  identityId: row.identity_id,
+  handle: row.agent_handle,
+  displayName: row.display_name,
+  address: row.address,
+})
+
+const ownerColumns = 'b.id AS mailbox_id, b.organization_id, b.identity_id, i.agent_handle, i.display_name, b.address'
+
+/** Mailboxes by their address, of any organization: where mail arrives. */
+export async function findOwnersByAddress(sql: Sql, addresses: string[]): Promise<Map<string, MailboxOwner>> {
+  const { rows } = await sql.query<OwnerRow>({
+    name: 'find-owners-by-address',
+    text: `SELECT ${ownerColumns} FROM mailboxes b JOIN identities i ON i.id = b.identity_id WHERE b.address = ANY($1)`,
+    values: [addresses],
+  })
+  return new Map(rows.map((row) => [row.address, toOwner(row)]))
+}
+
+/** Mailboxes by handle, of any organization: handles are unique over all of them. */
+export async function findOwnersByHandle(sql: Sql, handles: string[]): Promise<Map<string, MailboxOwner>> {
+  const { rows } = await sql.query<OwnerRow>({
+    name: 'find-owners-by-handle',
+    text: `SELECT ${ownerColumns} FROM mailboxes b JOIN identities i ON i.id = b.identity_id WHERE i.agent_handle = ANY($1)`,
+    values: [handles],
+  })
+  return new Map(rows.map((row) => [row.agent_handle, toOwner(row)]))
+}
+
+const mailboxColumns = 'b.id, b.organization_id, b.identity_id, i.agent_handle, i.display_name, b.address, b.created_at, b.updated_at'
+
+export async function listMailboxes(sql: Sql, organizationId: string, mailboxId: string | null, page: PageRequest): Promise<MailboxRow[]> {
+  const { rows } = await sql.query<MailboxRow>({
+    name: 'list-mailboxes',
+    text: `SELECT ${mailboxColumns} FROM mailboxes b JOIN identities i ON i.id = b.identity_id
+      WHERE b.organization_id = $1 AND ($2::text IS NULL OR b.id = $2) AND ($3::text IS NULL OR b.id < $3) ORDER BY b.id DESC LIMIT $4`,
+    values: [organizationId, mailboxId, page.cursor, page.limit + 1],
+  })
+  return rows
+}
+
+export async function getMailbox(sql: Sql, mailboxId: string): Promise<MailboxRow | null> {
+  const { rows } = await sql.query<MailboxRow>({
+    name: 'get-mailbox',
+    text: `SELECT ${mailboxColumns} FROM mailboxes b JOIN identities i ON i.id = b.identity_id WHERE b.id = $1`,
+    values: [mailboxId],
+  })
+  return rows[0] ?? null
+}

@@ -1,0 +1,151 @@
+// Reads structured values with parameters (Content-Type, Content-Disposition: RFC 2045 §5.1, RFC 2183, RFC 2231) as real senders write them.
+import { decodeText, guessText } from './charsets.ts'
+import { storableLine } from './storable-text.ts'
+
+/** A value such as `text/plain` in lower case ("" when missing) and its parameters by lower-case name, decoded. */
+export type ParameterValue = { value: string; parameters: Map<string, string> }
+
+const PARAMETERS_MAX = 1000
+const VALUE_CHARACTERS_MAX = 64 * 1024
+
+// One written parameter `name*index*=text`; index -1 when it has none.
+type Segment = { index: number; isEncoded: boolean; text: string }
+
+/** Reads `value; name=text; name*=charset'language'text; name*0="a"; name*1*=b`. Values past 64 KB or 1,000 parameters are cut. Linear, never throws. */
+export function readParameters(text: string): ParameterValue {
+  const source = text.length > VALUE_CHARACTERS_MAX ? text.slice(0, VALUE_CHARACTERS_MAX) : text
+  const separator = source.indexOf(';')
+  const head = separator < 0 ? source : source.slice(0, separator)
+  const parameters = new Map<string, string>()
+  if (separator >= 0) for (const [name, segments] of readSegments(source, separator + 1)) parameters.set(name, joinSegments(segments))
+  return { value: firstToken(head).toLowerCase(), parameters }
+}
+
+/** The part of a value before blanks, comments and quotes. */
+export function firstToken(text: string): string {
+  return /[^\s();,"]+/.exec(text)?.[0] ?? ''
+}
+
+function readSegments(source: string, start: number): Map<string, Segment[]> {
+  const found = new Map<string, Segment[]>()
+  let at = start
+  let semicolon = -1
+  for (let count = 0; at < source.length && count < PARAMETERS_MAX; count++) {
+    const equals = source.indexOf('=', at)
+    if (equals < 0) break
+    // Looked for again only once passed: otherwise each parameter would search the whole rest.
+    if (semicolon < at) semicolon = indexOrEnd(source, ';', at)
+    if (semicolon < equals) {
+      at = semicolon + 1
+      continue
+    }
+    const { text, end } = readParameterText(source, equals + 1)
+    addSegment(found, source.slice(at, equals), text)
+    at = end
+  }
+  return found
+}
+
+function indexOrEnd(source: string, character: string, from: number): number {
+  const index = source.indexOf(character, from)
+  return index < 0 ? source.length : index
+}
+
+// A quoted string, or everything up to the next `;`: unquoted file names with blanks and parentheses are common.
+function readParameterText(source: string, start: number): { text: string; end: number } {
+  let at = start
+  while (source.charCodeAt(at) <= 0x20) at++
+  if (source[at] === '"') {
+    const close = findQuoteEnd(source, at)
+    if (close >= 0) {
+      let end = close + 1
+      while (source.charCodeAt(end) <= 0x20 || source[end] === ';') end++
+      // A backslash is an escape only before a quote or a backslash: some senders write Windows paths.
+      return { text: source.slice(at + 1, close).replace(/\\(["\\])/g, '$1'), end }
+    }
+    at++
+  }
+  const end = indexOrEnd(source, ';', at)
+  return { text: source.slice(at, end).trim(), end: end + 1 }
+}
+
+function findQuoteEnd(source: string, open: number): number {
+  for (let at = open + 1; at < source.length; at++) {
+    if (source[at] === '\\') at++
+    else if (source[at] === '"') return at
+  }
+  return -1
+}
+
+function addSegment(found: Map<string, Segment[]>, written: string, text: string): void {
+  const match = /^\s*([^\s*]{1,100})(?:\*(\d{1,4}))?(\*)?\s*$/.exec(written.slice(-120))
+  if (match === null) return
+  const name = match[1]!.toLowerCase()
+  const segment: Segment = { index: match[2] === undefined ? -1 : Number(match[2]), isEncoded: match[3] !== undefined, text }
+  const segments = found.get(name)
+  if (segments === undefined) found.set(name, [segment])
+  else segments.push(segment)
+}
+
+// RFC 2231 §3, §4: `name*` wins over `name*0…`, which wins over plain `name` (the plain one is there for old readers). The first of equals counts.
+function joinSegments(segments: Segment[]): string {
+  const whole = segments.find((segment) => segment.index < 0 && segment.isEncoded)
+  if (whole !== undefined) return decodeSegments([whole])
+  const numbered = segments.filter((segment) => segment.index >= 0).sort((left, right) => left.index - right.index)
+  if (numbered.length === 0) return segments[0]!.text
+  return decodeSegments(numbered)
+}
+
+function decodeSegments(segments: Segment[]): string {
+  const first = segments[0]!
+  let charset: string | null = null
+  let texts = segments.map((segment) => segment.text)
+  if (first.isEncoded) {
+    const charsetEnd = first.text.indexOf("'")
+    const languageEnd = charsetEnd < 0 ? -1 : first.text.indexOf("'", charsetEnd + 1)
+    if (languageEnd >= 0) {
+      charset = first.text.slice(0, charsetEnd)
+      texts = [first.text.slice(languageEnd + 1), ...texts.slice(1)]
+    }
+  }
+  const hasEncoded = segments.some((segment) => segment.isEncoded)
+  if (!hasEncoded) return texts.join('')
+  const bytes = Buffer.concat(texts.map((text, index) => (segments[index]!.isEncoded ? decodePercent(text) : Buffer.from(text, 'utf8'))))
+  return charset === null || charset === '' ? guessText(bytes) : decodeText(bytes, charset).text
+}
+
+function decodePercent(text: string): Buffer {
+  const bytes = Buffer.from(text, 'utf8')
+  let written = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const escaped = bytes[at] === 0x25 && at + 2 < bytes.length ? Number.parseInt(bytes.toString('latin1', at + 1, at + 3), 16) : Number.NaN
+    if (Number.isNaN(escaped) || !isHexDigit(bytes[at + 2]!)) {
+      bytes[written++] = bytes[at]!
+    } else {
+      bytes[written++] = escaped
+      at += 2
+    }
+  }
+  return bytes.subarray(0, written)
+}
+
+function isHexDigit(byte: number): boolean {
+  const letter = byte | 0x20
+  return (byte >= 0x30 && byte <= 0x39) || (letter >= 0x61 && letter <= 0x66)
+}
+
+/** A media type `type/subtype` in lower case, or `fallback` when the value is none (RFC 2045 §5.2; the bare `text` of RFC 1049 is text/plain). */
+export function readMediaType(value: string, fallback: string): string {
+  if (value === '') return fallback
+  if (/^[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}$/.test(value)) return value
+  return value === 'text' ? 'text/plain' : fallback
+}
+
+/** A Content-ID without its brackets, or null. */
+export function readContentId(value: string | null): string | null {
+  if (value === null) return null
+  const open = value.indexOf('<')
+  const close = value.indexOf('>', open)
+  const id = storableLine(open >= 0 && close > open ? value.slice(open + 1, close) : value)
+  return id === '' || id.length > 998 ? null : id
+}

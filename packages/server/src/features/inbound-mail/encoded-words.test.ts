@@ -1,0 +1,48 @@
+// Encoded words: the table of RFC 2047 §8 and the ways real senders bend the rules.
+import { describe, expect, it } from 'vitest'
+import { decodeEncodedWords } from './encoded-words.ts'
+
+describe('the table of RFC 2047 §8', () => {
+  const table: [string, string][] = [
+    ['(=?ISO-8859-1?Q?a?=)', '(a)'],
+    ['(=?ISO-8859-1?Q?a?= b)', '(a b)'],
+    ['(=?ISO-8859-1?Q?a?= =?ISO-8859-1?Q?b?=)', '(ab)'],
+    ['(=?ISO-8859-1?Q?a?=  =?ISO-8859-1?Q?b?=)', '(ab)'],
+    ['(=?ISO-8859-1?Q?a?=\r\n    =?ISO-8859-1?Q?b?=)', '(ab)'],
+    ['(=?ISO-8859-1?Q?a_b?=)', '(a b)'],
+    ['(=?ISO-8859-1?Q?a?= =?ISO-8859-2?Q?_b?=)', '(a b)'],
+    ['=?US-ASCII?Q?Keith_Moore?=', 'Keith Moore'],
+    ['=?ISO-8859-1?Q?Keld_J=F8rn_Simonsen?=', 'Keld Jørn Simonsen'],
+    ['=?ISO-8859-1?Q?Andr=E9?= Pirard', 'André Pirard'],
+    [
+      '=?ISO-8859-1?B?SWYgeW91IGNhbiByZWFkIHRoaXMgeW8=?=\r\n =?ISO-8859-2?B?dSB1bmRlcnN0YW5kIHRoZSBleGFtcGxlLg==?=',
+      'If you can read this you understand the example.',
+    ],
+    ['=?iso-8859-8?b?7eXs+SDv4SDp7Oj08A==?=', 'םולש ןב ילטפנ'],
+  ]
+  it.each(table)('%j', (encoded, decoded) => expect(decodeEncodedWords(encoded)).toBe(decoded))
+})
+
+describe('what senders do', () => {
+  const table: [string, string, string][] = [
+    ['a character split over two B words', '=?utf-8?B?w6TD?= =?utf-8?B?tg==?=', 'äö'],
+    ['a character split over two Q words', '=?utf-8?Q?=C3?= =?UTF-8?Q?=A4?=', 'ä'],
+    ['a character split over a Q and a B word', '=?utf-8?Q?=C3?= =?utf-8?B?pA==?=', 'ä'],
+    ['base64 cut in the middle of a quantum', '=?utf-8?B?SGVsbG8gd2?= =?utf-8?B?9ybGQ=?=', 'Hello world'],
+    ['missing padding', '=?utf-8?B?SGVsbG8?=', 'Hello'],
+    ['a language (RFC 2231 §5)', "=?US-ASCII*EN?Q?Keith_Moore?=", 'Keith Moore'],
+    ['blanks inside', '=?utf-8?Q?Hello world?=', 'Hello world'],
+    ['no blank around', 'a=?utf-8?Q?b?=c', 'abc'],
+    ['lower-case hex', '=?utf-8?q?=c3=a4?=', 'ä'],
+    ['an alias charset', '=?cp932?B?k/qWew==?=', '日本'],
+    ['iso-2022-jp', '=?ISO-2022-JP?B?GyRCRnxLXBsoQg==?=', '日本'],
+    ['utf-7', '=?utf-7?Q?+AOQ-b?=', 'äb'],
+    ['an unknown charset', '=?x-none?Q?=C3=A4?=', 'ä'],
+    ['an unfinished word', '=?utf-8?Q?abc', '=?utf-8?Q?abc'],
+    ['an unknown encoding', '=?utf-8?X?abc?=', '=?utf-8?X?abc?='],
+    ['an empty text', 'a =?utf-8?Q??= b', 'a  b'],
+    ['a word in a half word', '=?utf-8?=?utf-8?Q?a?=', '=?utf-8?a'],
+    ['a bad escape', '=?utf-8?Q?100=?=', '100='],
+  ]
+  it.each(table)('%s', (_name, encoded, decoded) => expect(decodeEncodedWords(encoded)).toBe(decoded))
+})

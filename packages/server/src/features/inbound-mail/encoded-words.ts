@@ -1,0 +1,126 @@
+// Decodes the encoded words of header text (RFC 2047), joining characters that were split over neighbouring words.
+import { decodeText } from './charsets.ts'
+
+/** One encoded word found in a text: what it says and where it ends. */
+type EncodedWord = { charset: string; isBase64: boolean; text: string; end: number }
+
+const CHARSET_CHARACTERS_MAX = 60
+
+/**
+ * Finds the encoded word `=?charset?B|Q?text?=` that starts at `at`, or null. A language suffix of the charset (RFC 2231 §5) is dropped; blanks inside the
+ * text are forgiven. The text ends at the first `?`, so a failed try never looks past the next candidate and any number of tries stays linear.
+ */
+export function readEncodedWord(value: string, at: number): EncodedWord | null {
+  if (value.charCodeAt(at) !== 0x3d || value.charCodeAt(at + 1) !== 0x3f) return null
+  const charsetEnd = findQuestionMark(value, at + 2, at + 2 + CHARSET_CHARACTERS_MAX)
+  if (charsetEnd <= at + 2 || value.charCodeAt(charsetEnd + 2) !== 0x3f) return null
+  const kind = value.charCodeAt(charsetEnd + 1) | 0x20
+  if (kind !== 0x62 && kind !== 0x71) return null
+  const textEnd = value.indexOf('?', charsetEnd + 3)
+  if (textEnd < 0 || value.charCodeAt(textEnd + 1) !== 0x3d) return null
+  const label = value.slice(at + 2, charsetEnd)
+  const star = label.indexOf('*')
+  return {
+    charset: (star < 0 ? label : label.slice(0, star)).toLowerCase(),
+    isBase64: kind === 0x62,
+    text: value.slice(charsetEnd + 3, textEnd),
+    end: textEnd + 2,
+  }
+}
+
+function findQuestionMark(value: string, from: number, stop: number): number {
+  for (let at = from; at < stop; at++) {
+    const code = value.charCodeAt(at)
+    if (code === 0x3f) return at
+    if (Number.isNaN(code) || code <= 0x20 || code === 0x3d) return -1
+  }
+  return -1
+}
+
+/** Text with its encoded words decoded; white space between neighbouring words goes (RFC 2047 §6.2); anything malformed stays as it was. */
+export function decodeEncodedWords(value: string): string {
+  let at = value.indexOf('=?')
+  if (at < 0) return value
+  const pieces: string[] = []
+  let run: WordRun | null = null
+  let last = 0
+  while (at >= 0) {
+    const word = readEncodedWord(value, at)
+    if (word === null) {
+      at = value.indexOf('=?', at + 1)
+      continue
+    }
+    const gap = value.slice(last, at)
+    if (run !== null && (run.charset !== word.charset || !isBlank(gap))) {
+      pieces.push(finishRun(run))
+      if (!isBlank(gap)) pieces.push(gap)
+      run = null
+    } else if (run === null) {
+      pieces.push(gap)
+    }
+    run ??= { charset: word.charset, bytes: [], base64: '' }
+    addWord(run, word)
+    last = word.end
+    at = value.indexOf('=?', last)
+  }
+  if (run !== null) pieces.push(finishRun(run))
+  pieces.push(value.slice(last))
+  return pieces.join('')
+}
+
+// Neighbouring words of one charset: their bytes are joined before decoding, and unpadded base64 is joined before that.
+type WordRun = { charset: string; bytes: Buffer[]; base64: string }
+
+function addWord(run: WordRun, word: EncodedWord): void {
+  if (!word.isBase64) {
+    flushBase64(run)
+    run.bytes.push(decodeQ(word.text))
+    return
+  }
+  run.base64 += word.text
+  if (run.base64.length % 4 === 0 || run.base64.endsWith('=')) flushBase64(run)
+}
+
+function flushBase64(run: WordRun): void {
+  if (run.base64 === '') return
+  run.bytes.push(Buffer.from(run.base64, 'base64'))
+  run.base64 = ''
+}
+
+function finishRun(run: WordRun): string {
+  flushBase64(run)
+  return decodeText(run.bytes.length === 1 ? run.bytes[0]! : Buffer.concat(run.bytes), run.charset).text
+}
+
+// The Q encoding (RFC 2047 §4.2); characters that should have been encoded count as UTF-8.
+function decodeQ(text: string): Buffer {
+  const bytes = Buffer.from(text, 'utf8')
+  let written = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!
+    if (byte === 0x5f) {
+      bytes[written++] = 0x20
+      continue
+    }
+    const high = byte === 0x3d && at + 2 < bytes.length ? hexValue(bytes[at + 1]!) : -1
+    const low = high < 0 ? -1 : hexValue(bytes[at + 2]!)
+    if (low >= 0) {
+      bytes[written++] = (high << 4) | low
+      at += 2
+    } else {
+      bytes[written++] = byte
+    }
+  }
+  return bytes.subarray(0, written)
+}
+
+function hexValue(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
+  const letter = byte | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
+}
+
+function isBlank(gap: string): boolean {
+  for (let at = 0; at < gap.length; at++) if (gap.charCodeAt(at) > 0x20) return false
+  return true
+}

@@ -1,0 +1,358 @@
+// Turns an HTML body into readable plain text with a tokenizer: no tree, one pass, whatever the HTML holds.
+import { decodeEntities } from './html-entities.ts'
+import { cutText, storableText } from './storable-text.ts'
+
+/** HTML past this many characters is left out. */
+export const HTML_CHARACTERS_MAX = 1024 * 1024
+
+const QUOTE_DEPTH_MAX = 10
+const LINK_CHARACTERS_MAX = 2000
+
+// Elements whose content is no text of the page; it runs to the end tag, whatever it holds.
+const RAW = new Set([
+  'script',
+  'style',
+  'title',
+  'textarea',
+  'xmp',
+  'iframe',
+  'noembed',
+  'noframes',
+  'template',
+  'svg',
+  'math',
+  'object',
+  'select',
+])
+// Elements with an empty line around them.
+const PARAGRAPHS = new Set(['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'dl', 'blockquote', 'pre', 'table', 'figure', 'fieldset'])
+// Elements on a line of their own.
+const BLOCKS = new Set(
+  'address article aside body center dd details dir div dt fieldset figcaption footer form header hgroup html legend li main menu nav section summary tr caption thead tbody tfoot option'.split(
+    ' ',
+  ),
+)
+const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
+
+/**
+ * The text a reader of the HTML would see: blocks on lines of their own, lists with dashes, quotes with `>`, cells apart, links followed by `<their address>`
+ * when the text is another, images by their alternative text. Elements hidden by `display:none` or `hidden` are left out, for what people
+ * cannot see should not speak to an agent. Linear in the input.
+ */
+export function htmlToText(html: string): string {
+  return new TextWriter(html.length > HTML_CHARACTERS_MAX ? cutText(html, HTML_CHARACTERS_MAX) : html).write()
+}
+
+/** Plain text as HTML: escaped, line ends as `<br>`. */
+export function textToHtml(text: string): string {
+  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  return `<div>${escaped.replaceAll('\n', '<br>\n')}</div>`
+}
+
+class TextWriter {
+  readonly #html: string
+  readonly #lines: string[] = []
+  // The line being written, in pieces: a string that grows and is looked at in turns would be copied each time.
+  #pieces: string[] = []
+  #needsSpace = false
+  // Empty lines wanted before the next text: 0 none, 1 a line end, 2 an empty line.
+  #breaks = 0
+  #quoteDepth = 0
+  #preDepth = 0
+  #isCellOpen = false
+  // While set, everything up to this element's end is hidden.
+  #hiddenTag: string | null = null
+  #hiddenDepth = 0
+  #link: { address: string; from: number; lineCount: number } | null = null
+  readonly #lists: number[] = []
+
+  constructor(html: string) {
+    this.#html = html
+  }
+
+  write(): string {
+    const html = this.#html
+    let at = 0
+    while (at < html.length) {
+      // A "<" that starts no markup is text; it stays in one piece with its neighbours, so that a million of them cost little.
+      let open = html.indexOf('<', at)
+      while (open >= 0 && !isMarkup(html.charCodeAt(open + 1))) open = html.indexOf('<', open + 1)
+      if (open < 0) open = html.length
+      if (open > at) this.#text(html.slice(at, open))
+      at = open < html.length ? this.#readMarkup(open) : open
+    }
+    this.#closeLine()
+    return cutText(storableText(trimEmptyLines(this.#lines)), HTML_CHARACTERS_MAX)
+  }
+
+  #readMarkup(open: number): number {
+    const html = this.#html
+    if (html.startsWith('<!--', open)) {
+      // "<!-->" and "<!--->" are whole comments.
+      const close = html.indexOf('-->', open + 2)
+      return close < 0 ? html.length : close + 3
+    }
+    const code = html.charCodeAt(open + 1)
+    if (code === 0x21 || code === 0x3f) return after(html, '>', open)
+    const isEnd = code === 0x2f
+    let nameEnd = open + (isEnd ? 2 : 1)
+    if (isEnd && !isLetter(html.charCodeAt(nameEnd))) return after(html, '>', open)
+    const nameStart = nameEnd
+    while (isNameCharacter(html.charCodeAt(nameEnd))) nameEnd++
+    const name = html.slice(nameStart, Math.min(nameEnd, nameStart + 30)).toLowerCase()
+    const tagEnd = findTagEnd(html, nameEnd)
+    const attributes = html.slice(nameEnd, tagEnd)
+    if (isEnd) this.#end(name)
+    else {
+      this.#start(name, attributes)
+      if (RAW.has(name) && !attributes.endsWith('/')) return findRawEnd(html, name, tagEnd + 1)
+    }
+    return tagEnd + 1
+  }
+
+  #start(name: string, attributes: string): void {
+    if (this.#hiddenTag !== null) {
+      // A hidden paragraph ends where the next block starts, its end tag may be missing.
+      if (this.#hiddenTag !== 'p' || !(PARAGRAPHS.has(name) || BLOCKS.has(name))) {
+        if (name === this.#hiddenTag) this.#hiddenDepth++
+        return
+      }
+      this.#hiddenTag = null
+    }
+    if (!VOID.has(name) && attributes.length > 0 && isHidden(attributes)) {
+      this.#hiddenTag = name
+      this.#hiddenDepth = 1
+      return
+    }
+    if (name === 'br') this.#lineBreak()
+    else if (name === 'hr') {
+      this.#wantBreak(1)
+      this.#text('---')
+      this.#wantBreak(1)
+    } else if (name === 'img') this.#text(decodeEntities(readAttribute(attributes, 'alt') ?? ''))
+    else if (name === 'a') this.#startLink(attributes)
+    else if (name === 'td' || name === 'th') this.#isCellOpen = true
+    else if (name === 'li') this.#startItem()
+    else if (PARAGRAPHS.has(name)) this.#startParagraph(name)
+    else if (BLOCKS.has(name)) this.#wantBreak(1)
+  }
+
+  #end(name: string): void {
+    if (this.#hiddenTag !== null) {
+      if (name === this.#hiddenTag && --this.#hiddenDepth <= 0) this.#hiddenTag = null
+      return
+    }
+    if (name === 'a') this.#endLink()
+    else if (name === 'blockquote') {
+      this.#wantBreak(1)
+      this.#closeLine()
+      this.#quoteDepth = Math.max(0, this.#quoteDepth - 1)
+      this.#breaks = 2
+    } else if (name === 'pre') {
+      this.#preDepth = Math.max(0, this.#preDepth - 1)
+      this.#wantBreak(2)
+    } else if (name === 'ul' || name === 'ol') {
+      this.#lists.pop()
+      this.#wantBreak(this.#lists.length > 0 ? 1 : 2)
+    } else if (PARAGRAPHS.has(name)) this.#wantBreak(2)
+    else if (BLOCKS.has(name)) this.#wantBreak(1)
+  }
+
+  #startParagraph(name: string): void {
+    if (name === 'blockquote') {
+      this.#closeLine()
+      // The empty line before a quote belongs to the text above it.
+      if (this.#lines.length > 0) this.#breaks = 2
+      this.#flushBreaks()
+      this.#quoteDepth = Math.min(QUOTE_DEPTH_MAX, this.#quoteDepth + 1)
+      return
+    }
+    if (name === 'pre') this.#preDepth++
+    if (name === 'ul' || name === 'ol') {
+      if (this.#lists.length < 100) this.#lists.push(name === 'ol' ? 1 : 0)
+      this.#wantBreak(this.#lists.length > 1 ? 1 : 2)
+    } else this.#wantBreak(2)
+  }
+
+  #startItem(): void {
+    this.#wantBreak(1)
+    const depth = this.#lists.length
+    const number = this.#lists[depth - 1] ?? 0
+    if (number > 0) this.#lists[depth - 1] = number + 1
+    this.#text(number > 0 ? `${number}.` : '-')
+    this.#needsSpace = true
+  }
+
+  #startLink(attributes: string): void {
+    this.#endLink()
+    const address = decodeEntities((readAttribute(attributes, 'href') ?? '').trim())
+    if (!/^(?:https?|mailto|tel|ftp):/i.test(address) || address.length > LINK_CHARACTERS_MAX) return
+    this.#link = { address, from: this.#pieces.length, lineCount: this.#lines.length }
+  }
+
+  #endLink(): void {
+    const link = this.#link
+    if (link === null) return
+    this.#link = null
+    const text = this.#pieces
+      .slice(this.#lines.length === link.lineCount ? link.from : 0)
+      .join('')
+      .trim()
+    if (text === '' || isSameAddress(text, link.address)) return
+    this.#append(` <${link.address.replace(/\s+/g, '')}>`)
+  }
+
+  #text(raw: string): void {
+    if (this.#hiddenTag !== null || raw === '') return
+    const decoded = decodeEntities(raw)
+    if (this.#preDepth > 0) {
+      const lines = decoded.replace(/\r\n?/g, '\n').split('\n')
+      for (const [index, line] of lines.entries()) {
+        if (index > 0) this.#lineBreak()
+        if (line !== '') this.#append(line)
+      }
+      return
+    }
+    // Zero-width characters and soft hyphens pad the previews of newsletters and mean nothing in text.
+    const words = decoded.replace(/\u034f|[\u00ad\u200b\u2007\u2060\ufeff]+/g, '').replace(/[\s\u00a0]+/g, ' ')
+    if (words === '') return
+    if (words === ' ') {
+      this.#needsSpace = true
+      return
+    }
+    const hasSpaceBefore = words.startsWith(' ')
+    const hasSpaceAfter = words.endsWith(' ')
+    this.#needsSpace ||= hasSpaceBefore
+    this.#append(words.slice(hasSpaceBefore ? 1 : 0, hasSpaceAfter ? -1 : undefined))
+    this.#needsSpace = hasSpaceAfter
+  }
+
+  #append(text: string): void {
+    this.#flushBreaks()
+    if (this.#pieces.length === 0) {
+      const indent = this.#lists.length > 1 ? '  '.repeat(Math.min(10, this.#lists.length - 1)) : ''
+      this.#pieces.push(`${'> '.repeat(this.#quoteDepth)}${indent}`)
+    } else if (this.#isCellOpen) this.#pieces.push('\t')
+    else if (this.#needsSpace) this.#pieces.push(' ')
+    this.#isCellOpen = false
+    this.#needsSpace = false
+    this.#pieces.push(text)
+  }
+
+  #lineBreak(): void {
+    if (this.#hiddenTag !== null) return
+    this.#flushBreaks()
+    if (this.#pieces.length === 0) this.#lines.push('> '.repeat(this.#quoteDepth).trimEnd())
+    this.#closeLine()
+  }
+
+  #wantBreak(breaks: number): void {
+    if (this.#hiddenTag !== null) return
+    this.#closeLine()
+    this.#breaks = Math.max(this.#breaks, breaks)
+    this.#isCellOpen = false
+  }
+
+  #closeLine(): void {
+    if (this.#pieces.length > 0) {
+      this.#lines.push(this.#pieces.join('').trimEnd())
+      this.#pieces = []
+    }
+    this.#needsSpace = false
+  }
+
+  // An empty line is written only between texts.
+  #flushBreaks(): void {
+    if (this.#breaks === 2 && this.#lines.length > 0 && !isEmptyLine(this.#lines.at(-1)!))
+      this.#lines.push('> '.repeat(this.#quoteDepth).trimEnd())
+    this.#breaks = 0
+  }
+}
+
+function isEmptyLine(line: string): boolean {
+  return line === '' || /^[> ]*$/.test(line)
+}
+
+// Never more than two empty lines in a row, none at the ends.
+function trimEmptyLines(lines: readonly string[]): string {
+  const kept: string[] = []
+  let empty = 0
+  for (const line of lines) {
+    empty = line === '' ? empty + 1 : 0
+    if (empty <= 2 && (line !== '' || kept.length > 0)) kept.push(line)
+  }
+  while (kept.length > 0 && kept.at(-1) === '') kept.pop()
+  return kept.join('\n')
+}
+
+function isSameAddress(text: string, address: string): boolean {
+  const bare = (value: string) =>
+    value
+      .toLowerCase()
+      .replace(/^(?:https?:\/\/|mailto:|tel:)/, '')
+      .replace(/^www\./, '')
+      .replace(/\/$/, '')
+  return bare(text) === bare(address)
+}
+
+function isMarkup(code: number): boolean {
+  return isLetter(code) || code === 0x21 || code === 0x2f || code === 0x3f
+}
+
+function isLetter(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a)
+}
+
+// A tag's name goes on to white space, "/" or ">" (HTML standard, tag name state).
+function isNameCharacter(code: number): boolean {
+  return code > 0x20 && code !== 0x2f && code !== 0x3e
+}
+
+function after(html: string, character: string, from: number): number {
+  const index = html.indexOf(character, from)
+  return index < 0 ? html.length : index + 1
+}
+
+// The offset of the `>` that ends a tag, quoted attribute values respected, or the end of the HTML.
+function findTagEnd(html: string, from: number): number {
+  let at = from
+  let isValueNext = false
+  while (at < html.length) {
+    const code = html.charCodeAt(at)
+    if (code === 0x3e) return at
+    if ((code === 0x22 || code === 0x27) && isValueNext) {
+      const close = html.indexOf(code === 0x22 ? '"' : "'", at + 1)
+      if (close < 0) return html.length
+      at = close
+      isValueNext = false
+    } else if (code === 0x3d) isValueNext = true
+    else if (code > 0x20) isValueNext = false
+    at++
+  }
+  return html.length
+}
+
+const RAW_ENDS = new Map([...RAW].map((name) => [name, new RegExp(`</${name}(?=[\\s/>])`, 'gi')]))
+
+// Where an element with raw content ends: after its end tag, or at the end of the HTML.
+function findRawEnd(html: string, name: string, from: number): number {
+  const pattern = RAW_ENDS.get(name)!
+  pattern.lastIndex = from
+  const match = pattern.exec(html)
+  return match === null ? html.length : after(html, '>', match.index)
+}
+
+// An attribute's value as written, or null. Attributes past 8 KB are not looked at.
+function readAttribute(attributes: string, wanted: string): string | null {
+  const pattern = /([^\s=/"'>]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g
+  const source = attributes.slice(0, 8192)
+  for (let match = pattern.exec(source); match !== null; match = pattern.exec(source))
+    if (match[1]!.toLowerCase() === wanted) return match[2] ?? match[3] ?? match[4] ?? ''
+  return null
+}
+
+function isHidden(attributes: string): boolean {
+  if (!/hidden|none/i.test(attributes)) return false
+  if (readAttribute(attributes, 'hidden') !== null) return true
+  return /(?:^|;)\s*display\s*:\s*none/i.test((readAttribute(attributes, 'style') ?? '').slice(0, 4096))
+}

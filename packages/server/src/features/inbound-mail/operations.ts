@@ -1,0 +1,176 @@
+// Mail in: which recipients exist, and filing what arrives for them, durably, before anybody is told that we have it.
+import { createHash } from 'node:crypto'
+import { groupCommit } from '../../core/batch.ts'
+import type { Blobs } from '../../core/blobs.ts'
+import { now } from '../../core/clock.ts'
+import type { Emit } from '../../core/event.ts'
+import { newId } from '../../core/ids.ts'
+import type { Journal } from '../../core/journal.ts'
+import type { Database, Tx } from '../../core/sql.ts'
+import type { MailboxOwner } from '../identities/model.ts'
+import type { Identities } from '../identities/operations.ts'
+import { type MessageRow, snippetOf } from '../messages/model.ts'
+import { type Filed, type Filing, fileMessages, type NewRaw } from '../messages/operations.ts'
+import { type Arrival, addressesOf, headersOf, withTrace } from './model.ts'
+import { type ParsedMessage, parseMessage } from './parse.ts'
+import { extractReplyText } from './reply-text.ts'
+
+export type InboundMail = ReturnType<typeof createInboundMail>
+
+/** Parsed and stored outside any transaction, ready to be filed. */
+export type Prepared = { filings: Filing[]; raws: NewRaw[]; owners: MailboxOwner[] }
+
+type Parts = { db: Database; blobs: Blobs; identities: Identities; emit: Emit; journal: Journal }
+
+/** Raw messages up to this size stay in their row; larger ones go to the blob store. */
+const inlineBytesMax = 64 * 1024
+
+export function createInboundMail({ db, blobs, identities, emit, journal }: Parts) {
+  const fileTogether = groupCommit((group: Prepared[]) => db.transact((tx) => fileAll(tx, group)), { groupMax: 16, inFlightMax: 3 })
+
+  async function fileAll(tx: Tx, group: Prepared[]): Promise<Filed[][]> {
+    const filed = await fileMessages(
+      tx,
+      group.flatMap((one) => one.filings),
+      group.flatMap((one) => one.raws),
+    )
+    const owners = group.flatMap((one) => one.owners)
+    await emit(
+      tx,
+      filed.flatMap(({ messageId, isDuplicate }, index) => {
+        const owner = owners[index] as MailboxOwner
+        return isDuplicate
+          ? []
+          : [{ type: 'email.received' as const, organizationId: owner.organizationId, identityId: owner.identityId, subjectId: messageId }]
+      }),
+    )
+    tx.afterCommit(() => {
+      for (const [index, filing] of group.flatMap((one) => one.filings).entries()) {
+        if (filed[index]?.isDuplicate) continue
+        const { organization_id, mailbox_id, id: message_id, size_bytes } = filing.message
+        journal.messageAccepted({ organization_id, mailbox_id, message_id, size_bytes })
+      }
+    })
+    let next = 0
+    return group.map((one) => {
+      const own = filed.slice(next, next + one.filings.length)
+      next += one.filings.length
+      return own
+    })
+  }
+
+  return {
+    /** True when a mailbox here takes mail for this address. */
+    isRecipient: async (address: string) => (await identities.findHosted(address)) !== null,
+
+    /** Parses a message and stores its large bytes: everything that must not happen inside a transaction. One filing a mailbox. */
+    async prepare(arrival: Arrival, owners: MailboxOwner[]): Promise<Prepared> {
+      const stored = withTrace(arrival)
+      const parsed = parseMessage(stored)
+      const sha256 = createHash('sha256').update(arrival.raw).digest()
+      const distinct = [...new Map(owners.map((owner) => [owner.mailboxId, owner])).values()]
+      const organizations = [...new Set(distinct.map((owner) => owner.organizationId))]
+      const raws = await Promise.all(
+        organizations.map(async (organizationId): Promise<NewRaw> => {
+          const id = newId('raw')
+          const blobKey = stored.length <= inlineBytesMax ? null : `raw/${organizationId}/${id}`
+          if (blobKey) await blobs.put(blobKey, stored)
+          return { id, organizationId, sizeBytes: stored.length, sha256, bytes: blobKey ? null : stored, blobKey, at: now() }
+        }),
+      )
+      const rawIds = new Map(raws.map((raw) => [raw.organizationId, raw.id]))
+      const extractedText = extractReplyText(parsed.text ?? '')
+      const filings = distinct.map((owner) =>
+        toFiling(owner, arrival, parsed, extractedText, stored.length, rawIds.get(owner.organizationId) as string, sha256),
+      )
+      return { filings, raws, owners: distinct }
+    },
+
+    /** Files prepared mail inside the caller's transaction, with its events: hosted delivery, exactly once with the sender's status. */
+    async file(tx: Tx, prepared: Prepared): Promise<Filed[]> {
+      return (await fileAll(tx, [prepared]))[0] as Filed[]
+    },
+
+    /**
+     * Mail from an SMTP client. Resolves with the id of the stored message when it is committed for every recipient, all or none; with
+     * null when a recipient's mailbox has gone since RCPT. Arrivals at the same time share a transaction.
+     */
+    async accept(arrival: Arrival): Promise<{ id: string } | null> {
+      const owners = await Promise.all(arrival.recipients.map((recipient) => identities.findHosted(recipient)))
+      if (owners.some((owner) => owner === null)) return null
+      const prepared = await this.prepare(
+        arrival,
+        owners.flatMap((owner) => owner ?? []),
+      )
+      const filed = await fileTogether(prepared)
+      return { id: filed[0]?.messageId as string }
+    },
+  }
+}
+
+function toFiling(
+  owner: MailboxOwner,
+  arrival: Arrival,
+  parsed: ParsedMessage,
+  extractedText: string,
+  sizeBytes: number,
+  rawId: string,
+  sha256: Buffer,
+): Filing {
+  const at = now()
+  const sender = parsed.from[0] ?? parsed.sender ?? { name: '', address: arrival.from }
+  const message: Omit<MessageRow, 'thread_id' | 'in_reply_to_message_id'> = {
+    id: newId('message'),
+    organization_id: owner.organizationId,
+    mailbox_id: owner.mailboxId,
+    direction: 'inbound',
+    status: 'received',
+    from_address: sender.address,
+    from_name: sender.name,
+    to_addresses: addressesOf(parsed.to),
+    cc_addresses: addressesOf(parsed.cc),
+    bcc_addresses: addressesOf(parsed.bcc),
+    reply_to: addressesOf(parsed.replyTo),
+    subject: parsed.subject,
+    snippet: snippetOf(extractedText || (parsed.text ?? '')),
+    text: parsed.text ?? '',
+    html: parsed.html ?? '',
+    extracted_text: extractedText,
+    rfc_message_id: parsed.messageId,
+    in_reply_to: parsed.inReplyTo[0] ?? null,
+    reference_ids: parsed.references,
+    headers: headersOf(parsed),
+    spf: null,
+    dkim: null,
+    dmarc: null,
+    envelope_from: arrival.from,
+    labels: [],
+    is_read: false,
+    is_starred: false,
+    size_bytes: sizeBytes,
+    attachment_count: parsed.attachments.length,
+    raw_id: rawId,
+    created_at: at,
+    updated_at: at,
+  }
+  return {
+    message,
+    thread: { references: { inReplyTo: parsed.inReplyTo, references: parsed.references } },
+    attachments: parsed.attachments.map((attachment, position) => ({
+      id: newId('attachment'),
+      position,
+      filename: attachment.filename,
+      content_type: attachment.contentType,
+      content_id: attachment.contentId,
+      is_inline: attachment.disposition === 'inline',
+      size_bytes: attachment.sizeBytes,
+      raw_start: attachment.start,
+      raw_end: attachment.end,
+      encoding: attachment.encoding,
+      blob_key: null,
+      bytes: null,
+    })),
+    recipients: [],
+    sha256,
+  }
+}

@@ -1,0 +1,256 @@
+// Reads a raw message into what Callsign stores: addresses, subject, bodies, and attachments as byte ranges. Pure, linear, and never throws.
+import { ADDRESSES_MAX, type ParsedAddress, parseAddresses } from './addresses.ts'
+import { isAutomatic } from './automatic-mail.ts'
+import { decodeText } from './charsets.ts'
+import { readDate } from './dates.ts'
+import { decodeEncodedWords } from './encoded-words.ts'
+import { cleanFilename, defaultFilename } from './filenames.ts'
+import { joinFlowedLines } from './flowed-text.ts'
+import { findValue, findValues, type HeaderDefect, type HeaderField } from './headers.ts'
+import { htmlToText, textToHtml } from './html-text.ts'
+import { readMessageId, readMessageIds } from './message-ids.ts'
+import { charsetOf, type Leaf, type PartsDefect, splitParts } from './parts.ts'
+import { cutText, storableLine, storableText, unifyLineEnds } from './storable-text.ts'
+import { decodeBody, hasBadBase64, measureDecoded, type TransferEncoding } from './transfer-encoding.ts'
+
+export type { ParsedAddress } from './addresses.ts'
+export { htmlToText } from './html-text.ts'
+export { extractReplyText } from './reply-text.ts'
+export { decodeAttachment } from './transfer-encoding.ts'
+
+/** An attachment as a byte range of the raw message: slice `start..end`, then `decodeAttachment` gives `sizeBytes` bytes. */
+export type ParsedAttachment = {
+  filename: string
+  contentType: string
+  contentId: string | null
+  disposition: 'attachment' | 'inline'
+  start: number
+  end: number
+  encoding: TransferEncoding
+  sizeBytes: number
+}
+
+/** What was wrong with a message; it is parsed and kept all the same. */
+export type Defect =
+  | HeaderDefect
+  | PartsDefect
+  | 'truncated-text'
+  | 'truncated-html'
+  | 'truncated-addresses'
+  | 'bad-base64'
+  | 'unknown-charset'
+  | 'bad-date'
+  | 'multiple-from'
+  | 'no-from'
+
+/** A message as far as it could be read. Every string is well-formed and free of NUL. */
+export type ParsedMessage = {
+  /** All header fields in order, unfolded and decoded for display (at most 256 KB and 1,000 lines of them). */
+  headers: { name: string; value: string }[]
+  /** `<…>` or null. */
+  messageId: string | null
+  inReplyTo: string[]
+  /** Each `<…>`; of more than 100 the first 50 and the last 50. */
+  references: string[]
+  /** The mailboxes of all From fields; more than one field is the defect `multiple-from`. An address is "" where only a name was given. */
+  from: ParsedAddress[]
+  sender: ParsedAddress | null
+  replyTo: ParsedAddress[]
+  to: ParsedAddress[]
+  cc: ParsedAddress[]
+  bcc: ParsedAddress[]
+  subject: string
+  date: Date | null
+  /** The plain text with LF line ends, from the HTML when there is only that; null when there is neither. */
+  text: string | null
+  html: string | null
+  attachments: ParsedAttachment[]
+  /** Whether an automatic answer to this message would be wrong (RFC 3834 §2): it is automatic or bulk mail itself. */
+  autoSubmitted: boolean
+  defects: Defect[]
+}
+
+export const TEXT_CHARACTERS_MAX = 1024 * 1024
+
+const SUBJECT_CHARACTERS_MAX = 4000
+// A UTF-8 character takes at most three bytes for each UTF-16 unit.
+const BYTES_A_CHARACTER = 3
+
+/** Parses any bytes as a message. Within the limits of this feature; what exceeds them is left out and named in `defects`. */
+export function parseMessage(raw: Buffer): ParsedMessage {
+  const { header, leaves, defects: partsDefects } = splitParts(raw)
+  const defects = new Set<Defect>([...header.defects, ...partsDefects])
+  const bodies = new BodyCollector(raw, defects)
+  const attachments: ParsedAttachment[] = []
+  for (const leaf of leaves) {
+    if (isBody(leaf)) bodies.add(leaf)
+    else attachments.push(readAttachment(raw, leaf, defects))
+  }
+  const { fields } = header
+  const { text, html } = bodies.finish()
+  return {
+    headers: fields.map(({ name, value }) => ({ name: storableLine(name), value: storableLine(decodeEncodedWords(value)) })),
+    messageId: readMessageId(findValue(fields, 'message-id')),
+    inReplyTo: readMessageIds(findValues(fields, 'in-reply-to')),
+    references: readMessageIds(findValues(fields, 'references')),
+    ...readPeople(fields, defects),
+    subject: cutText(storableLine(decodeEncodedWords(findValue(fields, 'subject') ?? '')), SUBJECT_CHARACTERS_MAX),
+    date: readDateField(fields, defects),
+    text,
+    html,
+    attachments,
+    autoSubmitted: isAutomatic(fields),
+    defects: [...defects],
+  }
+}
+
+type People = Pick<ParsedMessage, 'from' | 'sender' | 'replyTo' | 'to' | 'cc' | 'bcc'>
+
+// From comes first, so that a flood of recipients cannot push it out.
+function readPeople(fields: readonly HeaderField[], defects: Set<Defect>): People {
+  let left = ADDRESSES_MAX
+  const read = (key: string): ParsedAddress[] => {
+    const found: ParsedAddress[] = []
+    for (const value of findValues(fields, key)) {
+      const addresses = parseAddresses(value, left + 1)
+      if (addresses.length > left) {
+        defects.add('truncated-addresses')
+        addresses.length = left
+      }
+      left -= addresses.length
+      found.push(...addresses)
+    }
+    return found
+  }
+  const from = read('from')
+  if (findValues(fields, 'from').length > 1) defects.add('multiple-from')
+  if (from.length === 0) defects.add('no-from')
+  return { from, sender: read('sender')[0] ?? null, replyTo: read('reply-to'), to: read('to'), cc: read('cc'), bcc: read('bcc') }
+}
+
+function readDateField(fields: readonly HeaderField[], defects: Set<Defect>): Date | null {
+  const value = findValue(fields, 'date')
+  const date = readDate(value)
+  if (value !== null && date === null) defects.add('bad-date')
+  return date
+}
+
+// Which leaves are the text of the mail: the rule of JMAP (RFC 8621 §4.1.4), where a named text counts as an attachment unless it comes first.
+function isBody(leaf: Leaf): boolean {
+  if (leaf.contentType !== 'text/plain' && leaf.contentType !== 'text/html') return false
+  if (leaf.disposition === 'attachment') return false
+  if (leaf.index === 0 || leaf.parentKind === 'alternative') return true
+  return leaf.parentKind !== 'related' && !leaf.parameters.has('name') && !leaf.dispositionParameters.has('filename')
+}
+
+function readAttachment(raw: Buffer, leaf: Leaf, defects: Set<Defect>): ParsedAttachment {
+  if (leaf.encoding === 'base64' && hasBadBase64(raw, leaf.start, leaf.end)) defects.add('bad-base64')
+  const written = cleanFilename(leaf.dispositionParameters.get('filename')) ?? cleanFilename(leaf.parameters.get('name'))
+  const isInline = leaf.disposition === 'inline' || (leaf.disposition === '' && leaf.parentKind === 'related' && leaf.contentId !== null)
+  return {
+    filename: written ?? defaultFilename(leaf.contentType),
+    contentType: leaf.contentType,
+    contentId: leaf.contentId,
+    disposition: isInline ? 'inline' : 'attachment',
+    start: leaf.start,
+    end: leaf.end,
+    encoding: leaf.encoding,
+    sizeBytes: measureDecoded(raw, leaf.start, leaf.end, leaf.encoding),
+  }
+}
+
+// The versions of one text; the parts of one multipart/alternative share a section, every other body part has its own.
+type Section = { plain: string[]; html: string[] }
+
+class BodyCollector {
+  readonly #raw: Buffer
+  readonly #defects: Set<Defect>
+  readonly #sections: Section[] = []
+  readonly #alternatives = new Map<number, Section>()
+  #plainLeft = TEXT_CHARACTERS_MAX
+  #htmlLeft = TEXT_CHARACTERS_MAX
+
+  constructor(raw: Buffer, defects: Set<Defect>) {
+    this.#raw = raw
+    this.#defects = defects
+  }
+
+  add(leaf: Leaf): void {
+    const section = this.#sectionOf(leaf)
+    if (leaf.contentType === 'text/html') {
+      const html = this.#decode(leaf, this.#htmlLeft, 'truncated-html')
+      this.#htmlLeft -= html.length
+      section.html.push(html)
+      return
+    }
+    const text = this.#decode(leaf, this.#plainLeft, 'truncated-text')
+    this.#plainLeft -= text.length
+    const isFlowed = leaf.parameters.get('format')?.toLowerCase() === 'flowed'
+    section.plain.push(isFlowed ? joinFlowedLines(text, leaf.parameters.get('delsp')?.toLowerCase() === 'yes') : text)
+  }
+
+  /** Both bodies: where a section lacks a version it is made from the other one, but HTML only when the mail holds any. */
+  finish(): { text: string | null; html: string | null } {
+    if (this.#sections.length === 0) return { text: null, html: null }
+    const hasHtml = this.#sections.some((section) => section.html.length > 0)
+    const texts: string[] = []
+    const htmls: string[] = []
+    for (const { plain, html } of this.#sections) {
+      texts.push(...(plain.length > 0 ? plain : [htmlToText(html.join('\n'))]))
+      if (hasHtml) htmls.push(...(html.length > 0 ? html : plain.filter((text) => text.trim() !== '').map(textToHtml)))
+    }
+    return {
+      text: this.#limit(joinTexts(texts, '\n\n'), 'truncated-text'),
+      html: hasHtml ? this.#limit(joinTexts(htmls, '\n'), 'truncated-html') : null,
+    }
+  }
+
+  #sectionOf(leaf: Leaf): Section {
+    const shared = leaf.alternativeId > 0 ? this.#alternatives.get(leaf.alternativeId) : undefined
+    if (shared !== undefined) return shared
+    const section: Section = { plain: [], html: [] }
+    this.#sections.push(section)
+    if (leaf.alternativeId > 0) this.#alternatives.set(leaf.alternativeId, section)
+    return section
+  }
+
+  // Decodes no more than can be kept.
+  #decode(leaf: Leaf, charactersLeft: number, defect: 'truncated-text' | 'truncated-html'): string {
+    if (leaf.end > leaf.start && charactersLeft === 0) {
+      this.#defects.add(defect)
+      return ''
+    }
+    const bytesMax = (charactersLeft + 1) * BYTES_A_CHARACTER
+    const bytes = decodeBody(this.#raw, leaf.start, leaf.end, leaf.encoding, bytesMax)
+    if (leaf.encoding === 'base64' && hasBadBase64(this.#raw, leaf.start, leaf.end)) this.#defects.add('bad-base64')
+    const { text, isKnown } = decodeText(bytes, charsetOf(leaf) ?? (leaf.contentType === 'text/html' ? sniffCharset(bytes) : null))
+    if (!isKnown) this.#defects.add('unknown-charset')
+    const unified = unifyLineEnds(storableText(text))
+    if (unified.length > charactersLeft || bytes.length >= bytesMax || leaf.end - leaf.start > bytesMax * 3) this.#defects.add(defect)
+    return cutText(unified, charactersLeft)
+  }
+
+  #limit(text: string, defect: 'truncated-text' | 'truncated-html'): string {
+    if (text.length <= TEXT_CHARACTERS_MAX) return text
+    this.#defects.add(defect)
+    return cutText(text, TEXT_CHARACTERS_MAX)
+  }
+}
+
+// The line end that closes a body belongs to its frame, not to its text.
+function joinTexts(texts: readonly string[], separator: string): string {
+  const trimmed = texts.map(withoutLastLineEnds)
+  const filled = trimmed.filter((text) => text !== '')
+  return filled.length > 0 ? filled.join(separator) : ''
+}
+
+function withoutLastLineEnds(text: string): string {
+  let end = text.length
+  while (end > 0 && text.charCodeAt(end - 1) === 0x0a) end--
+  return text.slice(0, end)
+}
+
+// HTML without a declared charset often declares one in a meta element near its start.
+function sniffCharset(bytes: Buffer): string | null {
+  return /<meta[^>]{0,200}charset\s{0,5}=\s{0,5}["']?([\w.:-]{1,40})/i.exec(bytes.toString('latin1', 0, 2048))?.[1] ?? null
+}

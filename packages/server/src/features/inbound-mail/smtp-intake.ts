@@ -1,0 +1,24 @@
+// What the SMTP edge asks of us, answered: does this recipient exist, and take this message.
+import type { Arrival } from './model.ts'
+import type { InboundMail } from './operations.ts'
+
+type Reply = { code: number; enhanced: string; text: string }
+type Envelope = { from: string; recipients: string[] }
+
+const noSuchMailbox: Reply = { code: 550, enhanced: '5.1.1', text: 'No such mailbox here' }
+const mailboxGone: Reply = { code: 451, enhanced: '4.2.1', text: 'A mailbox has just gone; try again' }
+
+/** The receiver that app.ts hands to the SMTP edge. */
+export const createSmtpIntake = (inboundMail: InboundMail) => ({
+  async checkRecipient(address: string) {
+    return (await inboundMail.isRecipient(address)) ? { kind: 'accepted' as const } : { kind: 'refused' as const, reply: noSuchMailbox }
+  },
+
+  /** Resolves once the message is committed for every recipient. */
+  async accept(envelope: Envelope, raw: Buffer, received: string) {
+    const arrival: Arrival = { from: envelope.from, recipients: envelope.recipients, raw, received }
+    const stored = await inboundMail.accept(arrival)
+    // All or none: the client tries again, and RCPT refuses the one that has gone.
+    return stored ? { kind: 'stored' as const, id: stored.id } : { kind: 'refused' as const, reply: mailboxGone }
+  },
+})

@@ -1,0 +1,150 @@
+// Operations on API keys: authenticate, create, list, revoke.
+import type { CreatedKey, Key } from '@callsign/contract/keys'
+import type { Static } from 'typebox'
+import { batchLoader } from '../../core/batch.ts'
+import type { Caller } from '../../core/caller.ts'
+import { now } from '../../core/clock.ts'
+import { invalid, notFound } from '../../core/errors.ts'
+import { newId } from '../../core/ids.ts'
+import { readPage, toPage } from '../../core/page.ts'
+import type { Call } from '../../core/route.ts'
+import type { Database, Sql } from '../../core/sql.ts'
+import type { Actor } from '../accounts/model.ts'
+import { type Accounts, actorOf } from '../accounts/operations.ts'
+import { generateKey, hashSecret, isSecret, newSalt, parseKey } from './model.ts'
+import * as store from './store.ts'
+
+export type Keys = ReturnType<typeof createKeys>
+
+/** Finds the agent that a key is limited to; identities come after keys in the feature order, so app.ts hands this in. */
+export type FindAgent = (organizationId: string, handle: string) => Promise<{ identityId: string; handle: string } | null>
+
+type NewKeyRequest = {
+  organizationId: string
+  userId: string
+  name: string
+  agent: { identityId: string; handle: string } | null
+  scopes: string[]
+  expiresAt: Date | null
+}
+
+export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgent) {
+  const loadHolder = batchLoader((lookupIds) => store.findHolders(db, lookupIds))
+  const touches = new Set<string>()
+
+  /** Notes the use of a key, at most once a minute a key, beside the request and never in its way. */
+  function touch(keyId: string): void {
+    if (touches.size === 0) {
+      setImmediate(() => {
+        const ids = [...touches]
+        touches.clear()
+        // A missed note is made up for by the next request.
+        store.touchKeys(db, ids).catch(() => {})
+      })
+    }
+    touches.add(keyId)
+  }
+
+  /** Stores a key inside the caller's transaction, and returns it with its plaintext. */
+  async function insert(sql: Sql, actor: Actor, request: NewKeyRequest, plaintext = generateKey()): Promise<Static<typeof CreatedKey>> {
+    const parts = parseKey(plaintext)
+    if (!parts) throw new Error('the key is not well-formed')
+    const salt = newSalt()
+    const row = {
+      id: newId('key'),
+      name: request.name,
+      type: request.agent ? ('agent' as const) : ('organization' as const),
+      scopes: request.scopes,
+      last4: plaintext.slice(-4),
+      expires_at: request.expiresAt,
+      created_at: now(),
+    }
+    await store.insertKey(sql, {
+      ...row,
+      organization_id: request.organizationId,
+      user_id: request.userId,
+      lookup_id: parts.lookupId,
+      salt,
+      secret_hash: hashSecret(salt, parts.secret),
+      identity_id: request.agent?.identityId ?? null,
+    })
+    await accounts.audit(sql, request.organizationId, actor, 'key.created', row.id, { name: row.name, type: row.type })
+    const view = toKey({ ...row, agent_handle: request.agent?.handle ?? null, last_used_at: null, revoked_at: null })
+    return { ...view, key: plaintext }
+  }
+
+  async function revoke(sql: Sql, actor: Actor, organizationId: string, id: string): Promise<Date> {
+    const revoked = await store.revokeKey(sql, organizationId, id)
+    if (!revoked) throw notFound('key')
+    if (revoked.isNew) await accounts.audit(sql, organizationId, actor, 'key.revoked', id)
+    return revoked.revokedAt
+  }
+
+  return {
+    /** The caller that a bearer token stands for, or null: malformed, unknown, wrong, revoked or expired. */
+    async authenticate(token: string): Promise<Caller | null> {
+      const parts = parseKey(token)
+      if (!parts) return null
+      const holder = await loadHolder(parts.lookupId)
+      if (!holder || !isSecret(parts.secret, holder.salt, holder.secretHash) || !holder.isUsable) return null
+      if (holder.isTouchDue) touch(holder.caller.keyId)
+      return holder.caller
+    },
+
+    /** `POST /keys`. */
+    async createKey(
+      call: Call,
+      body: { name: string; type?: 'organization' | 'agent'; agent_handle?: string; scopes?: string[]; expires_at?: string | null },
+    ) {
+      const { organizationId, userId } = call.caller
+      const type = body.type ?? (body.agent_handle === undefined ? 'organization' : 'agent')
+      const handle = body.agent_handle?.replace(/^@/, '')
+      if (type === 'agent' && handle === undefined) throw invalid('/agent_handle', 'an agent key needs agent_handle')
+      if (type === 'organization' && handle !== undefined) throw invalid('/agent_handle', 'agent_handle goes with type agent only')
+      if (type === 'organization' && body.scopes?.length)
+        throw invalid('/scopes', 'scopes go with type agent only; an organization key has full access')
+      const expiresAt = body.expires_at ? new Date(body.expires_at) : null
+      if (expiresAt && expiresAt <= now()) throw invalid('/expires_at', 'expires_at must be in the future')
+      const agent = handle === undefined ? null : await findAgent(organizationId, handle)
+      if (handle !== undefined && !agent) throw invalid('/agent_handle', 'no agent of this organization has that handle')
+      return call.transact((tx) =>
+        insert(tx, actorOf(call), { organizationId, userId, name: body.name, agent, scopes: body.scopes ?? [], expiresAt }),
+      )
+    },
+
+    /** `GET /keys`: newest first, revoked ones included. */
+    async listKeys(caller: Caller, query: { limit?: number; cursor?: string }) {
+      const page = readPage(query, 'key')
+      return toPage(await store.listKeys(db, caller.organizationId, page), page.limit, (row) => row.id, toKey)
+    },
+
+    /** `DELETE /keys/{id}`: holds on the very next request. */
+    async revokeKey(call: Call, id: string) {
+      const revokedAt = await call.transact((tx) => revoke(tx, actorOf(call), call.caller.organizationId, id))
+      return { id, deleted: true as const, revoked_at: revokedAt.toISOString() }
+    },
+
+    /** For the first start and the host commands: a key for an organization, in the caller's transaction. */
+    insertFromHost: (sql: Sql, request: NewKeyRequest, plaintext?: string) => insert(sql, { type: 'host' }, request, plaintext),
+
+    revokeFromHost: (organizationId: string, id: string) => db.transact((tx) => revoke(tx, { type: 'host' }, organizationId, id)),
+
+    listFromHost: (organizationId: string) => store.listKeys(db, organizationId, { limit: 999, cursor: null }),
+
+    /** True when a key with this public part is stored. */
+    isKnown: (plaintext: string) => {
+      const parts = parseKey(plaintext)
+      return parts ? store.hasLookupId(db, parts.lookupId) : Promise.resolve(false)
+    },
+  }
+}
+
+function toKey(row: store.KeyRow): Static<typeof Key> {
+  return {
+    ...row,
+    expires_at: row.expires_at?.toISOString() ?? null,
+    last_used_at: row.last_used_at?.toISOString() ?? null,
+    revoked_at: row.revoked_at?.toISOString() ?? null,
+    created_at: row.created_at.toISOString(),
+  }
+}

@@ -1,0 +1,156 @@
+// The SQL of API keys.
+import type { Caller } from '../../core/caller.ts'
+import type { PageRequest } from '../../core/page.ts'
+import type { Sql } from '../../core/sql.ts'
+
+export type KeyRow = {
+  id: string
+  name: string
+  type: 'organization' | 'agent'
+  scopes: string[]
+  agent_handle: string | null
+  last4: string
+  expires_at: Date | null
+  last_used_at: Date | null
+  revoked_at: Date | null
+  created_at: Date
+}
+
+export type NewKey = {
+  id: string
+  organization_id: string
+  user_id: string
+  lookup_id: string
+  salt: Buffer
+  secret_hash: Buffer
+  last4: string
+  name: string
+  type: 'organization' | 'agent'
+  identity_id: string | null
+  scopes: string[]
+  expires_at: Date | null
+  created_at: Date
+}
+
+export async function insertKey(sql: Sql, key: NewKey): Promise<void> {
+  await sql.query({
+    text: `INSERT INTO api_keys (id, organization_id, user_id, lookup_id, salt, secret_hash, last4, name, type, identity_id, scopes, expires_at, created_at)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+    values: [
+      key.id,
+      key.organization_id,
+      key.user_id,
+      key.lookup_id,
+      key.salt,
+      key.secret_hash,
+      key.last4,
+      key.name,
+      key.type,
+      key.identity_id,
+      key.scopes,
+      key.expires_at,
+      key.created_at,
+    ],
+  })
+}
+
+/** What authentication needs of a key, with the caller that it stands for. */
+export type KeyHolder = { salt: Buffer; secretHash: Buffer; isUsable: boolean; isTouchDue: boolean; caller: Caller }
+
+type HolderRow = {
+  lookup_id: string
+  salt: Buffer
+  secret_hash: Buffer
+  is_usable: boolean
+  is_touch_due: boolean
+  id: string
+  name: string
+  type: 'organization' | 'agent'
+  scopes: string[]
+  organization_id: string
+  organization_name: string
+  user_id: string
+  role: 'owner' | 'admin' | 'member'
+  identity_id: string | null
+  agent_handle: string | null
+  mailbox_id: string | null
+  address: string | null
+}
+
+/** Keys by their public part. Asked on every request, so that a revocation holds on the next one. */
+export async function findHolders(sql: Sql, lookupIds: string[]): Promise<Map<string, KeyHolder>> {
+  const { rows } = await sql.query<HolderRow>({
+    name: 'find-key-holders',
+    text: `SELECT k.lookup_id, k.salt, k.secret_hash, k.id, k.name, k.type, k.scopes, k.organization_id, o.name AS organization_name, k.user_id, u.role,
+        k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()) AS is_usable,
+        k.last_used_at IS NULL OR k.last_used_at < now() - interval '1 minute' AS is_touch_due,
+        k.identity_id, i.agent_handle, b.id AS mailbox_id, b.address
+      FROM api_keys k
+      JOIN organizations o ON o.id = k.organization_id
+      JOIN users u ON u.id = k.user_id
+      LEFT JOIN identities i ON i.id = k.identity_id
+      LEFT JOIN mailboxes b ON b.identity_id = k.identity_id
+      WHERE k.lookup_id = ANY($1)`,
+    values: [lookupIds],
+  })
+  return new Map(rows.map((row) => [row.lookup_id, toHolder(row)]))
+}
+
+function toHolder(row: HolderRow): KeyHolder {
+  const agent =
+    row.identity_id !== null && row.agent_handle !== null && row.mailbox_id !== null && row.address !== null
+      ? { identityId: row.identity_id, handle: row.agent_handle, mailboxId: row.mailbox_id, address: row.address }
+      : null
+  return {
+    salt: row.salt,
+    secretHash: row.secret_hash,
+    isUsable: row.is_usable && (row.type === 'organization' || agent !== null),
+    isTouchDue: row.is_touch_due,
+    caller: {
+      keyId: row.id,
+      keyName: row.name,
+      keyType: row.type,
+      scopes: row.scopes,
+      organizationId: row.organization_id,
+      organizationName: row.organization_name,
+      userId: row.user_id,
+      role: row.type === 'agent' ? 'agent' : row.role,
+      agent,
+    },
+  }
+}
+
+export async function touchKeys(sql: Sql, keyIds: string[]): Promise<void> {
+  await sql.query({
+    name: 'touch-keys',
+    text: `UPDATE api_keys SET last_used_at = now() WHERE id = ANY($1) AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
+    values: [keyIds],
+  })
+}
+
+const columns = 'k.id, k.name, k.type, k.scopes, i.agent_handle, k.last4, k.expires_at, k.last_used_at, k.revoked_at, k.created_at'
+
+export async function listKeys(sql: Sql, organizationId: string, page: PageRequest): Promise<KeyRow[]> {
+  const { rows } = await sql.query<KeyRow>({
+    name: 'list-keys',
+    text: `SELECT ${columns} FROM api_keys k LEFT JOIN identities i ON i.id = k.identity_id
+      WHERE k.organization_id = $1 AND ($2::text IS NULL OR k.id < $2) ORDER BY k.id DESC LIMIT $3`,
+    values: [organizationId, page.cursor, page.limit + 1],
+  })
+  return rows
+}
+
+/** Revokes a key, keeping the time of a first revocation. Null when the organization has no such key. */
+export async function revokeKey(sql: Sql, organizationId: string, id: string): Promise<{ revokedAt: Date; isNew: boolean } | null> {
+  const { rows } = await sql.query<{ revoked_at: Date; is_new: boolean }>({
+    text: `WITH before AS (SELECT id, revoked_at FROM api_keys WHERE organization_id = $1 AND id = $2 FOR UPDATE)
+      UPDATE api_keys k SET revoked_at = coalesce(k.revoked_at, now()) FROM before
+      WHERE k.id = before.id RETURNING k.revoked_at, before.revoked_at IS NULL AS is_new`,
+    values: [organizationId, id],
+  })
+  return rows[0] ? { revokedAt: rows[0].revoked_at, isNew: rows[0].is_new } : null
+}
+
+export async function hasLookupId(sql: Sql, lookupId: string): Promise<boolean> {
+  return (await sql.query({ text: 'SELECT 1 FROM api_keys WHERE lookup_id = $1', values: [lookupId] })).rowCount > 0
+}

@@ -1,0 +1,226 @@
+// The SQL that files new messages: threads, references, raw bytes, messages, recipients and counters, several messages a statement.
+import type { Sql, Tx } from '../../core/sql.ts'
+import type { MessageRow, RecipientRow } from './model.ts'
+import type { KnownReferences } from './threading.ts'
+
+/** The threads and messages that these references belong to, one map a mailbox. */
+export async function findReferences(
+  sql: Sql,
+  wanted: { mailboxId: string; references: string[] }[],
+): Promise<Map<string, KnownReferences>> {
+  const byMailbox = new Map<string, KnownReferences>(wanted.map(({ mailboxId }) => [mailboxId, new Map()]))
+  const pairs = wanted.flatMap(({ mailboxId, references }) => references.map((reference) => ({ mailboxId, reference })))
+  if (pairs.length === 0) return byMailbox
+  const { rows } = await sql.query<{ mailbox_id: string; reference: string; thread_id: string; message_id: string | null }>({
+    name: 'find-references',
+    text: `SELECT r.mailbox_id, r.reference, r.thread_id, r.message_id FROM thread_references r
+      JOIN (SELECT DISTINCT * FROM unnest($1::text[], $2::text[])) AS w (mailbox_id, reference) ON r.mailbox_id = w.mailbox_id AND r.reference = w.reference`,
+    values: [pairs.map((pair) => pair.mailboxId), pairs.map((pair) => pair.reference)],
+  })
+  for (const row of rows) byMailbox.get(row.mailbox_id)?.set(row.reference, { threadId: row.thread_id, messageId: row.message_id })
+  return byMailbox
+}
+
+export type NewReference = { mailboxId: string; reference: string; threadId: string; messageId: string | null }
+
+/**
+ * Records references, first come first served. Returns false when another transaction gave one of them to another thread in the meantime:
+ * the caller rolls back and places its messages anew.
+ */
+export async function insertReferences(tx: Tx, references: NewReference[]): Promise<boolean> {
+  if (references.length === 0) return true
+  // One order for everybody, so that two transactions that share references wait for one another instead of deadlocking.
+  const sorted = references.toSorted((a, b) => (a.mailboxId + a.reference < b.mailboxId + b.reference ? -1 : 1))
+  const { rows } = await tx.query<{ mailbox_id: string; reference: string; thread_id: string }>({
+    name: 'insert-references',
+    text: `INSERT INTO thread_references AS r (mailbox_id, reference, thread_id, message_id)
+      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
+      ON CONFLICT (mailbox_id, reference) DO UPDATE SET message_id = coalesce(r.message_id, excluded.message_id)
+      RETURNING mailbox_id, reference, thread_id`,
+    values: [sorted.map((r) => r.mailboxId), sorted.map((r) => r.reference), sorted.map((r) => r.threadId), sorted.map((r) => r.messageId)],
+  })
+  const owners = new Map(rows.map((row) => [`${row.mailbox_id} ${row.reference}`, row.thread_id]))
+  return references.every((reference) => owners.get(`${reference.mailboxId} ${reference.reference}`) === reference.threadId)
+}
+
+export type NewThread = {
+  id: string
+  organizationId: string
+  mailboxId: string
+  subject: string
+  snippet: string
+  count: number
+  lastMessageId: string
+  at: Date
+}
+
+/** Makes threads, or adds to those that exist. Fails on the foreign key of their mailbox when it is gone. */
+export async function upsertThreads(tx: Tx, threads: NewThread[]): Promise<void> {
+  const sorted = threads.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  await tx.query({
+    name: 'upsert-threads',
+    text: `INSERT INTO threads AS t (id, organization_id, mailbox_id, subject, snippet, message_count, last_message_id, last_message_at, created_at)
+      SELECT id, organization_id, mailbox_id, subject, snippet, count, last_message_id, at, at
+      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::timestamptz[])
+        AS n (id, organization_id, mailbox_id, subject, snippet, count, last_message_id, at)
+      ON CONFLICT (id) DO UPDATE SET message_count = t.message_count + excluded.message_count,
+        snippet = CASE WHEN excluded.last_message_id > t.last_message_id THEN excluded.snippet ELSE t.snippet END,
+        last_message_id = greatest(t.last_message_id, excluded.last_message_id),
+        last_message_at = greatest(t.last_message_at, excluded.last_message_at)`,
+    values: [
+      sorted.map((t) => t.id),
+      sorted.map((t) => t.organizationId),
+      sorted.map((t) => t.mailboxId),
+      sorted.map((t) => t.subject),
+      sorted.map((t) => t.snippet),
+      sorted.map((t) => t.count),
+      sorted.map((t) => t.lastMessageId),
+      sorted.map((t) => t.at),
+    ],
+  })
+}
+
+export type NewRaw = {
+  id: string
+  organizationId: string
+  sizeBytes: number
+  sha256: Buffer
+  bytes: Buffer | null
+  blobKey: string | null
+  at: Date
+}
+
+/** One statement each: a single bytes parameter travels in binary, an array of them would travel as hexadecimal text. */
+export async function insertRaw(tx: Tx, raws: NewRaw[]): Promise<void> {
+  await Promise.all(
+    raws.map((raw) =>
+      tx.query({
+        name: 'insert-raw',
+        text: `INSERT INTO raw_messages (id, organization_id, size_bytes, sha256, bytes, blob_key, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+        values: [raw.id, raw.organizationId, raw.sizeBytes, raw.sha256, raw.bytes, raw.blobKey, raw.at],
+      }),
+    ),
+  )
+}
+
+/** Messages among these ids that carry exactly these bytes and came within the last day. */
+export async function findSameRaw(sql: Sql, candidates: { messageId: string; sha256: Buffer }[]): Promise<Set<string>> {
+  if (candidates.length === 0) return new Set()
+  const { rows } = await sql.query<{ id: string; sha256: Buffer }>({
+    name: 'find-same-raw',
+    text: `SELECT m.id, r.sha256 FROM messages m JOIN raw_messages r ON r.id = m.raw_id WHERE m.id = ANY($1) AND m.created_at > now() - interval '1 day'`,
+    values: [candidates.map((candidate) => candidate.messageId)],
+  })
+  const hashes = new Map(rows.map((row) => [row.id, row.sha256]))
+  return new Set(candidates.flatMap(({ messageId, sha256 }) => (hashes.get(messageId)?.equals(sha256) ? [messageId] : [])))
+}
+
+export type NewMessage = MessageRow & { searchText: string }
+
+const perMessage = 35
+
+const insertColumns = `id, organization_id, mailbox_id, thread_id, direction, status, from_address, from_name, to_addresses, cc_addresses, bcc_addresses,
+  reply_to, subject, snippet, text, html, extracted_text, rfc_message_id, in_reply_to, in_reply_to_message_id, reference_ids, headers, spf, dkim, dmarc,
+  envelope_from, labels, is_read, is_starred, size_bytes, attachment_count, raw_id, created_at, updated_at, search`
+
+const toValues = (m: NewMessage): unknown[] => [
+  m.id,
+  m.organization_id,
+  m.mailbox_id,
+  m.thread_id,
+  m.direction,
+  m.status,
+  m.from_address,
+  m.from_name,
+  m.to_addresses,
+  m.cc_addresses,
+  m.bcc_addresses,
+  m.reply_to,
+  m.subject,
+  m.snippet,
+  m.text,
+  m.html,
+  m.extracted_text,
+  m.rfc_message_id,
+  m.in_reply_to,
+  m.in_reply_to_message_id,
+  m.reference_ids,
+  JSON.stringify(m.headers),
+  m.spf,
+  m.dkim,
+  m.dmarc,
+  m.envelope_from,
+  m.labels,
+  m.is_read,
+  m.is_starred,
+  m.size_bytes,
+  m.attachment_count,
+  m.raw_id,
+  m.created_at,
+  m.updated_at,
+  m.searchText,
+]
+
+const insertTexts = new Map<number, string>()
+
+function insertText(count: number): string {
+  const known = insertTexts.get(count)
+  if (known) return known
+  const row = (index: number) => {
+    const parameters = Array.from({ length: perMessage }, (_, i) => `$${index * perMessage + i + 1}`)
+    parameters[perMessage - 1] = `to_tsvector('simple', ${parameters[perMessage - 1]})`
+    return `(${parameters.join(', ')})`
+  }
+  const text = `INSERT INTO messages (${insertColumns}) VALUES ${Array.from({ length: count }, (_, i) => row(i)).join(', ')}`
+  insertTexts.set(count, text)
+  return text
+}
+
+/** Most messages that one statement inserts: 35 parameters each, and one prepared statement for each count. */
+const chunkMax = 16
+
+export async function insertMessages(tx: Tx, messages: NewMessage[]): Promise<void> {
+  const chunks: NewMessage[][] = []
+  for (let i = 0; i < messages.length; i += chunkMax) chunks.push(messages.slice(i, i + chunkMax))
+  await Promise.all(
+    chunks.map((chunk) =>
+      tx.query({ name: `insert-messages-${chunk.length}`, text: insertText(chunk.length), values: chunk.flatMap(toValues) }),
+    ),
+  )
+}
+
+export type NewRecipient = Pick<RecipientRow, 'message_id' | 'position' | 'kind' | 'name' | 'address'> & { organizationId: string }
+
+export async function insertRecipients(tx: Tx, recipients: NewRecipient[]): Promise<void> {
+  if (recipients.length === 0) return
+  await tx.query({
+    name: 'insert-recipients',
+    text: `INSERT INTO message_recipients (organization_id, message_id, position, kind, name, address)
+      SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], $6::text[])`,
+    values: [
+      recipients.map((r) => r.organizationId),
+      recipients.map((r) => r.message_id),
+      recipients.map((r) => r.position),
+      recipients.map((r) => r.kind),
+      recipients.map((r) => r.name),
+      recipients.map((r) => r.address),
+    ],
+  })
+}
+
+/** Adds to the counters of mailboxes, in a shard each (see migration 0003). */
+export async function addToCounts(
+  tx: Tx,
+  counts: { organizationId: string; mailboxId: string; delta: number }[],
+  shard: number,
+): Promise<void> {
+  const sorted = counts.filter((count) => count.delta !== 0).toSorted((a, b) => (a.mailboxId < b.mailboxId ? -1 : 1))
+  if (sorted.length === 0) return
+  await tx.query({
+    name: 'add-to-counts',
+    text: `INSERT INTO message_counts AS c (mailbox_id, organization_id, shard, count)
+      SELECT mailbox_id, organization_id, $3, delta FROM unnest($1::text[], $2::text[], $4::int[]) AS n (mailbox_id, organization_id, delta)
+      ON CONFLICT (mailbox_id, shard) DO UPDATE SET count = c.count + excluded.count`,
+    values: [sorted.map((c) => c.mailboxId), sorted.map((c) => c.organizationId), shard, sorted.map((c) => c.delta)],
+  })
+}

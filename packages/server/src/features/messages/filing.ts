@@ -1,0 +1,173 @@
+// Files new messages: picks their threads and writes everything that belongs to them in the caller's transaction.
+import { newId } from '../../core/ids.ts'
+import { TryAgain, type Tx } from '../../core/sql.ts'
+import { type AttachmentRow, insertAttachments } from '../attachments/operations.ts'
+import * as store from './filing-store.ts'
+import { type MessageRow, searchTextOf } from './model.ts'
+import { lookupOrder, placeInThread, type ThreadKeys, type ThreadPlace } from './threading.ts'
+
+/** A message to file. Its thread comes from its references, unless the caller already knows it. */
+export type Filing = {
+  message: Omit<MessageRow, 'thread_id' | 'in_reply_to_message_id'>
+  thread: { known: { threadId: string; inReplyToMessageId: string | null } } | { references: Pick<ThreadKeys, 'inReplyTo' | 'references'> }
+  attachments: Omit<AttachmentRow, 'message_id' | 'organization_id' | 'created_at'>[]
+  recipients: Omit<store.NewRecipient, 'message_id' | 'organizationId'>[]
+  /** SHA-256 of the bytes as the sender gave them; a second copy within a day, same Message-ID and same bytes, is not filed again. */
+  sha256: Buffer | null
+}
+
+/** Where a message was filed. `isDuplicate` when the mailbox already had it: the ids are those of the first copy. */
+export type Filed = { messageId: string; threadId: string; isDuplicate: boolean }
+
+const shards = 8
+
+/** Files messages, in order; results in the same order. Raw bytes that they name are inserted first. */
+export async function fileMessages(tx: Tx, filings: Filing[], raws: store.NewRaw[]): Promise<Filed[]> {
+  const known = await store.findReferences(
+    tx,
+    filings.map((filing) => ({
+      mailboxId: filing.message.mailbox_id,
+      references: 'references' in filing.thread ? lookupOrder(keysOf(filing)) : [],
+    })),
+  )
+  const duplicates = await findDuplicates(tx, filings, known)
+  const placed = filings.map((filing) => {
+    const duplicate = duplicates.get(filing)
+    return duplicate ? { filing, duplicate } : { filing, place: place(filing, known.get(filing.message.mailbox_id) ?? new Map()) }
+  })
+  const fresh = placed.flatMap((one) => (one.place ? [{ filing: one.filing, place: one.place }] : []))
+  await write(tx, fresh, raws)
+  return placed.map(
+    (one): Filed =>
+      one.place
+        ? { messageId: one.filing.message.id, threadId: one.place.threadId, isDuplicate: false }
+        : { ...(one.duplicate as { messageId: string; threadId: string }), isDuplicate: true },
+  )
+}
+
+type Placed = { filing: Filing; place: ThreadPlace }
+
+function keysOf(filing: Filing): ThreadKeys {
+  const { inReplyTo, references } = 'references' in filing.thread ? filing.thread.references : { inReplyTo: [], references: [] }
+  return { mailboxId: filing.message.mailbox_id, messageId: filing.message.rfc_message_id, inReplyTo, references }
+}
+
+function place(filing: Filing, known: Map<string, { threadId: string; messageId: string | null }>): ThreadPlace {
+  if ('references' in filing.thread) return placeInThread(keysOf(filing), filing.message.id, known, () => newId('thread'))
+  const { rfc_message_id } = filing.message
+  return { ...filing.thread.known, isNew: false, unknownReferences: rfc_message_id === null ? [] : [rfc_message_id] }
+}
+
+async function findDuplicates(tx: Tx, filings: Filing[], known: Map<string, Map<string, { threadId: string; messageId: string | null }>>) {
+  const candidates = filings.flatMap((filing) => {
+    const { mailbox_id, rfc_message_id } = filing.message
+    const first = rfc_message_id === null || filing.sha256 === null ? undefined : known.get(mailbox_id)?.get(rfc_message_id)
+    return first?.messageId && filing.sha256
+      ? [{ filing, messageId: first.messageId, threadId: first.threadId, sha256: filing.sha256 }]
+      : []
+  })
+  const same = await store.findSameRaw(tx, candidates)
+  return new Map(
+    candidates.flatMap(({ filing, messageId, threadId }) => (same.has(messageId) ? [[filing, { messageId, threadId }] as const] : [])),
+  )
+}
+
+async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[]): Promise<void> {
+  if (placed.length === 0) return
+  const rows = placed.map(
+    ({ filing, place }): store.NewMessage => ({
+      ...filing.message,
+      thread_id: place.threadId,
+      in_reply_to_message_id: place.inReplyToMessageId,
+      searchText: searchText(filing.message),
+    }),
+  )
+  const used = new Set(rows.map((row) => row.raw_id))
+  // In this order for the foreign keys; issued together, so that they travel in one round trip.
+  const [, hasReferences] = await Promise.all([
+    store.upsertThreads(tx, threadsOf(rows)),
+    store.insertReferences(tx, referencesOf(placed)),
+    store.insertRaw(
+      tx,
+      raws.filter((raw) => used.has(raw.id)),
+    ),
+    store.insertMessages(tx, rows),
+    insertAttachments(
+      tx,
+      placed.flatMap(({ filing }) => filing.attachments.map((attachment) => ({ ...attachment, ...ownerOf(filing.message) }))),
+    ),
+    store.insertRecipients(
+      tx,
+      placed.flatMap(({ filing }) =>
+        filing.recipients.map((recipient) => ({
+          ...recipient,
+          message_id: filing.message.id,
+          organizationId: filing.message.organization_id,
+        })),
+      ),
+    ),
+    store.addToCounts(tx, countsOf(rows), Math.floor(Math.random() * shards)),
+  ])
+  if (!hasReferences) throw new TryAgain('another message gave a shared reference to its own thread first')
+}
+
+const ownerOf = (message: Filing['message']) => ({
+  message_id: message.id,
+  organization_id: message.organization_id,
+  created_at: message.created_at,
+})
+
+const searchText = (message: Filing['message']): string =>
+  searchTextOf({
+    subject: message.subject,
+    fromName: message.from_name,
+    fromAddress: message.from_address,
+    recipients: [...message.to_addresses, ...message.cc_addresses],
+    text: message.text,
+  })
+
+/** One row a thread, with what this batch adds to it. */
+function threadsOf(rows: MessageRow[]): store.NewThread[] {
+  const threads = new Map<string, store.NewThread>()
+  for (const row of rows) {
+    const known = threads.get(row.thread_id)
+    threads.set(row.thread_id, {
+      id: row.thread_id,
+      organizationId: row.organization_id,
+      mailboxId: row.mailbox_id,
+      subject: known?.subject ?? row.subject,
+      snippet: row.snippet,
+      count: (known?.count ?? 0) + 1,
+      lastMessageId: row.id,
+      at: row.created_at,
+    })
+  }
+  return [...threads.values()]
+}
+
+function referencesOf(placed: Placed[]): store.NewReference[] {
+  const references = new Map<string, store.NewReference>()
+  for (const { filing, place } of placed) {
+    const { mailbox_id: mailboxId, rfc_message_id: own, id } = filing.message
+    const ids = own === null || place.unknownReferences.includes(own) ? place.unknownReferences : [...place.unknownReferences, own]
+    for (const reference of ids) {
+      const key = `${mailboxId} ${reference}`
+      const messageId = reference === own ? id : null
+      const first = references.get(key)
+      if (!first) references.set(key, { mailboxId, reference, threadId: place.threadId, messageId })
+      else first.messageId ??= messageId
+    }
+  }
+  return [...references.values()].filter((reference) => Buffer.byteLength(reference.reference) <= 998)
+}
+
+function countsOf(rows: MessageRow[]) {
+  const counts = new Map<string, { organizationId: string; mailboxId: string; delta: number }>()
+  for (const row of rows) {
+    if (row.status === 'quarantined') continue
+    const count = counts.get(row.mailbox_id) ?? { organizationId: row.organization_id, mailboxId: row.mailbox_id, delta: 0 }
+    count.delta++
+    counts.set(row.mailbox_id, count)
+  }
+  return [...counts.values()]
+}

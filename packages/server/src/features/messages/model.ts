@@ -1,0 +1,178 @@
+// The stored message: its row, its states, and the views that the API gives of it.
+
+import type { Attachment } from '@callsign/contract/attachments'
+import type { Message, MessageItem, MessageStatus } from '@callsign/contract/messages'
+import type { Static } from 'typebox'
+
+export type MessageRow = {
+  id: string
+  organization_id: string
+  mailbox_id: string
+  thread_id: string
+  direction: 'inbound' | 'outbound'
+  status: MessageStatus
+  from_address: string
+  from_name: string
+  to_addresses: string[]
+  cc_addresses: string[]
+  bcc_addresses: string[]
+  reply_to: string[]
+  subject: string
+  snippet: string
+  text: string
+  html: string
+  extracted_text: string
+  rfc_message_id: string | null
+  in_reply_to: string | null
+  in_reply_to_message_id: string | null
+  reference_ids: string[]
+  headers: Record<string, string>
+  spf: string | null
+  dkim: string | null
+  dmarc: string | null
+  envelope_from: string | null
+  labels: string[]
+  is_read: boolean
+  is_starred: boolean
+  size_bytes: number
+  attachment_count: number
+  raw_id: string | null
+  created_at: Date
+  updated_at: Date
+}
+
+export type RecipientStatus = 'queued' | 'sent' | 'delivered' | 'bounced' | 'failed'
+
+export type RecipientRow = {
+  message_id: string
+  position: number
+  kind: 'to' | 'cc' | 'bcc'
+  name: string
+  address: string
+  status: RecipientStatus
+  attempts: number
+  last_answer: string | null
+  diagnostic_code: string | null
+  last_attempt_at: Date | null
+  next_attempt_at: Date | null
+}
+
+export type ThreadRow = {
+  id: string
+  mailbox_id: string
+  subject: string
+  snippet: string
+  message_count: number
+  last_message_at: Date
+  last_message_id: string
+  created_at: Date
+}
+
+const severity: Record<RecipientStatus, number> = { delivered: 0, sent: 1, queued: 2, bounced: 3, failed: 4 }
+
+/** A message's status is the worst of its recipients' (decisions §6). Statuses of recipients only move forward, and so does this. */
+export const worstStatus = (statuses: readonly RecipientStatus[]): RecipientStatus =>
+  statuses.reduce((worst, status) => (severity[status] > severity[worst] ? status : worst), 'delivered')
+
+const moves: Record<RecipientStatus, readonly RecipientStatus[]> = {
+  queued: ['sent', 'delivered', 'bounced', 'failed'],
+  sent: ['delivered', 'bounced', 'failed'],
+  // A relay or a receiving system may still bounce what it took.
+  delivered: ['bounced'],
+  bounced: [],
+  failed: [],
+}
+
+/** True when a recipient's status may change this way: forward only. */
+export const canMove = (from: RecipientStatus, to: RecipientStatus): boolean => moves[from].includes(to)
+
+/** `display name <address>`, or the bare address when there is no name. */
+export function formatAddress(name: string, address: string): string {
+  if (!name) return address
+  return /[^A-Za-z0-9 !#$%&'*+\-/=?^_`{|}~\u0080-\uffff]/.test(name)
+    ? `"${name.replace(/["\\]/g, '\\$&')}" <${address}>`
+    : `${name} <${address}>`
+}
+
+/** The first 200 characters of the text, white space folded. */
+export function snippetOf(text: string): string {
+  return text.slice(0, 1000).replace(/\s+/g, ' ').trim().slice(0, 200).toWellFormed()
+}
+
+/** What the search index covers: subject, addresses and the beginning of the text. PostgreSQL's tsvector ends at 1 MB. */
+export function searchTextOf(message: {
+  subject: string
+  fromName: string
+  fromAddress: string
+  recipients: string[]
+  text: string
+}): string {
+  return [message.subject, message.fromName, message.fromAddress, ...message.recipients.slice(0, 100), message.text.slice(0, 60_000)]
+    .join(' ')
+    .toWellFormed()
+}
+
+/** One item of a list; `from` carries the display name (spec "Message"). */
+export function toItem(row: MessageRow, attachments: Static<typeof Attachment>[]): Static<typeof MessageItem> {
+  return {
+    id: row.id,
+    mailbox_id: row.mailbox_id,
+    thread_id: row.thread_id,
+    direction: row.direction,
+    status: row.status,
+    from: formatAddress(row.from_name, row.from_address),
+    to: row.to_addresses,
+    cc: row.cc_addresses,
+    bcc: row.bcc_addresses,
+    reply_to: row.reply_to,
+    subject: row.subject,
+    snippet: row.snippet,
+    text: row.text,
+    html: row.html,
+    extracted_text: row.extracted_text,
+    in_reply_to_message_id: row.in_reply_to_message_id,
+    message_id: row.rfc_message_id,
+    references: row.reference_ids,
+    headers: row.headers,
+    is_read: row.is_read,
+    is_starred: row.is_starred,
+    labels: row.labels,
+    attachments,
+    size_bytes: row.size_bytes,
+    created_at: row.created_at.toISOString(),
+  }
+}
+
+/** The whole message: `from` is the bare address, and outbound messages tell what became of each recipient. */
+export function toMessage(row: MessageRow, attachments: Static<typeof Attachment>[], recipients: RecipientRow[]): Static<typeof Message> {
+  return {
+    ...toItem(row, attachments),
+    from: row.from_address,
+    authentication: { spf: row.spf, dkim: row.dkim, dmarc: row.dmarc },
+    delivery: row.direction === 'outbound' ? { recipients: recipients.map(toDelivery) } : null,
+  }
+}
+
+function toDelivery(row: RecipientRow) {
+  return {
+    address: row.address,
+    status: row.status,
+    attempts: row.attempts,
+    last_answer: row.last_answer,
+    diagnostic_code: row.diagnostic_code,
+    last_attempt_at: row.last_attempt_at?.toISOString() ?? null,
+    next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
+  }
+}
+
+export function toThread(row: ThreadRow) {
+  return {
+    id: row.id,
+    mailbox_id: row.mailbox_id,
+    subject: row.subject,
+    snippet: row.snippet,
+    message_count: row.message_count,
+    last_message_at: row.last_message_at.toISOString(),
+    created_at: row.created_at.toISOString(),
+  }
+}

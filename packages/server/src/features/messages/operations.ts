@@ -1,0 +1,246 @@
+// Operations on stored messages and threads.
+import { batchLoader } from '../../core/batch.ts'
+import type { Blobs } from '../../core/blobs.ts'
+import type { Caller } from '../../core/caller.ts'
+import { now } from '../../core/clock.ts'
+import { invalid, notFound } from '../../core/errors.ts'
+import { type PageRequest, readPage, toPage } from '../../core/page.ts'
+import { type Call, Raw } from '../../core/route.ts'
+import type { Database, Tx } from '../../core/sql.ts'
+import { type Attachments, findBlobs } from '../attachments/operations.ts'
+import type { Identities } from '../identities/operations.ts'
+import { addToCounts } from './filing-store.ts'
+import { type MessageRow, toItem, toMessage, toThread } from './model.ts'
+import * as store from './store.ts'
+
+export { type Filed, type Filing, fileMessages } from './filing.ts'
+export type { NewRaw } from './filing-store.ts'
+
+export type Messages = ReturnType<typeof createMessages>
+
+/** Composes an outbound message; sending comes after messages in the feature order, so app.ts hands this in. */
+export type Compose = (message: MessageRow) => Promise<Buffer>
+
+type Parts = { db: Database; blobs: Blobs; identities: Identities; attachments: Attachments; compose: Compose }
+
+/** The most messages that a thread shows at once. */
+const threadMessagesMax = 100
+const labelsMax = 50
+
+export function createMessages({ db, blobs, identities, attachments, compose }: Parts) {
+  const loadMessage = batchLoader((ids) => store.findMessages(db, ids))
+  const loadRecipients = batchLoader((ids) => store.findRecipients(db, ids))
+
+  const showAttachments = async (row: MessageRow) => (row.attachment_count === 0 ? [] : attachments.show(row.id))
+  const showItems = (rows: MessageRow[]) => Promise.all(rows.map(async (row) => toItem(row, await showAttachments(row))))
+
+  /** A message under the mailbox that the path names. The mailbox decides first: 403 and 404 do not depend on the message. */
+  async function requireMessage(caller: Caller, mailbox: string, id: string): Promise<MessageRow> {
+    const [owner, row] = await Promise.all([identities.requireMailbox(caller, mailbox), loadMessage(id)])
+    if (!row || row.mailbox_id !== owner.mailboxId) throw notFound('message')
+    return row
+  }
+
+  async function itemsPage(rows: MessageRow[], page: PageRequest) {
+    const { data, ...envelope } = toPage(
+      rows,
+      page.limit,
+      (row) => row.id,
+      (row) => row,
+    )
+    return { ...envelope, data: await showItems(data) }
+  }
+
+  /** Deletes blobs that a committed transaction let go. What fails here is swept later. */
+  const deleteBlobs = (keys: string[]) => {
+    for (const key of keys) blobs.delete(key).catch(() => {})
+  }
+
+  return {
+    requireMessage,
+
+    /** `GET /mail/messages`: newest first over every mailbox that the key may see. */
+    async listMail(caller: Caller, query: { thread_id?: string; agent?: string; limit?: number; cursor?: string }) {
+      const page = readPage(query, 'message')
+      const mailboxId =
+        query.agent !== undefined ? (await identities.requireMailbox(caller, query.agent)).mailboxId : (caller.agent?.mailboxId ?? null)
+      const scope = { organizationId: caller.organizationId, mailboxId, threadId: query.thread_id ?? null }
+      const [rows, total] = await Promise.all([store.listByScope(db, scope, page), store.countByScope(db, scope)])
+      const { data, next_cursor } = await itemsPage(rows, page)
+      return { messages: data, total, next_cursor }
+    },
+
+    /** `GET …/messages`: one mailbox, filtered. */
+    async listMessages(
+      caller: Caller,
+      mailbox: string,
+      query: Omit<store.MessageFilter, 'after' | 'before'> & { after?: string; before?: string; limit?: number; cursor?: string },
+    ) {
+      const page = readPage(query, 'message')
+      const { mailboxId } = await identities.requireMailbox(caller, mailbox)
+      const { after, before, limit: _limit, cursor: _cursor, ...filter } = query
+      const rows = await store.listByFilter(
+        db,
+        mailboxId,
+        {
+          ...filter,
+          after: after === undefined ? undefined : new Date(after),
+          before: before === undefined ? undefined : new Date(before),
+        },
+        page,
+      )
+      return itemsPage(rows, page)
+    },
+
+    /** `GET …/messages/{message_id}`. */
+    async getMessage(caller: Caller, mailbox: string, id: string) {
+      const row = await requireMessage(caller, mailbox, id)
+      const [shown, recipients] = await Promise.all([showAttachments(row), row.direction === 'outbound' ? loadRecipients(id) : null])
+      return toMessage(row, shown, recipients ?? [])
+    },
+
+    /** `PATCH …/messages/{message_id}`. `labels` replaces, `add_labels` and `remove_labels` change. */
+    async updateMessage(
+      call: Call,
+      mailbox: string,
+      id: string,
+      body: { is_read?: boolean; is_starred?: boolean; labels?: string[]; add_labels?: string[]; remove_labels?: string[] },
+    ) {
+      const { mailboxId } = await identities.requireMailbox(call.caller, mailbox)
+      return call.transact(async (tx) => {
+        const flags = await store.updateFlags(tx, mailboxId, id, {
+          isRead: body.is_read ?? null,
+          isStarred: body.is_starred ?? null,
+          labels: body.labels ?? null,
+          add: body.add_labels ?? [],
+          remove: body.remove_labels ?? [],
+          at: now(),
+        })
+        if (!flags) throw notFound('message')
+        if (flags.labels.length > labelsMax) throw invalid('/add_labels', `a message has at most ${labelsMax} labels`)
+        return { id, ...flags }
+      })
+    },
+
+    /** `DELETE …/messages/{message_id}`: for ever, and as often as you like. */
+    async deleteMessage(call: Call, mailbox: string, id: string) {
+      const { mailboxId, organizationId } = await identities.requireMailbox(call.caller, mailbox)
+      await call.transact(async (tx) => {
+        const row = await store.lockMessage(tx, mailboxId, id)
+        if (!row) {
+          if (await store.isDeleted(tx, mailboxId, id)) return
+          throw notFound('message')
+        }
+        const attachmentBlobs = await findBlobs(tx, [id])
+        await store.deleteMessage(tx, mailboxId, id, row.thread_id, now())
+        const rawBlobs = row.raw_id ? await store.deleteUnusedRaw(tx, [row.raw_id]) : []
+        if (row.isCounted) await addToCounts(tx, [{ organizationId, mailboxId, delta: -1 }], 0)
+        tx.afterCommit(() => deleteBlobs([...attachmentBlobs, ...rawBlobs]))
+      })
+      return { id, deleted: true as const }
+    },
+
+    /** `GET …/messages/{message_id}/raw`: as it arrived, or as it is sent. */
+    async getRawMessage(caller: Caller, mailbox: string, id: string): Promise<Raw> {
+      const row = await requireMessage(caller, mailbox, id)
+      return new Raw('message/rfc822', row.raw_id === null ? await compose(row) : await this.readRaw(row.raw_id), {
+        'content-disposition': `attachment; filename="${id}.eml"`,
+      })
+    },
+
+    async readRaw(rawId: string): Promise<Buffer> {
+      const raw = await store.findRaw(db, rawId)
+      if (!raw) throw notFound('message')
+      return raw.bytes ?? blobs.get(raw.blobKey as string)
+    },
+
+    /** `GET …/threads`: latest message first. */
+    async listThreads(caller: Caller, mailbox: string, query: { limit?: number; cursor?: string }) {
+      const page = readPage(query, 'message')
+      const { mailboxId } = await identities.requireMailbox(caller, mailbox)
+      return toPage(await store.listThreads(db, mailboxId, page), page.limit, (row) => row.last_message_id, toThread)
+    },
+
+    /** `GET …/threads/{thread_id}`: oldest first, the latest 100. */
+    async getThread(caller: Caller, mailbox: string, id: string) {
+      const { mailboxId, organizationId } = await identities.requireMailbox(caller, mailbox)
+      const [thread, rows] = await Promise.all([
+        store.findThread(db, mailboxId, id),
+        store.listByScope(db, { organizationId, mailboxId, threadId: id }, { limit: threadMessagesMax - 1, cursor: null }),
+      ])
+      if (!thread) throw notFound('thread')
+      return { ...toThread(thread), messages: await showItems(rows.toReversed()) }
+    },
+
+    /** `GET …/search?q=`: newest first, with what matched marked. */
+    async search(caller: Caller, mailbox: string, query: { q: string; limit?: number; cursor?: string }) {
+      const page = readPage(query, 'message')
+      const { mailboxId } = await identities.requireMailbox(caller, mailbox)
+      const rows = await store.search(db, mailboxId, query.q, page)
+      const marked = new Map(rows.map((row) => [row.id, { subject: toMarked(row.subject_marked), text: toMarked(row.text_marked) }]))
+      const found = await itemsPage(rows, page)
+      return { ...found, data: found.data.map((item) => ({ ...item, highlights: marked.get(item.id) ?? { subject: null, text: null } })) }
+    },
+
+    /** The latest message of a thread, to continue it; 404 when the mailbox has no such thread. */
+    async requireThread(mailboxId: string, organizationId: string, threadId: string): Promise<{ latest: MessageRow | null }> {
+      const thread = await store.findThread(db, mailboxId, threadId)
+      if (!thread) throw notFound('thread')
+      const [latest] = await store.listByScope(db, { organizationId, mailboxId, threadId }, { limit: 1, cursor: null })
+      return { latest: latest ?? null }
+    },
+
+    /** A message and its recipients for the worker, read fresh. Null when it was deleted. */
+    async findForDelivery(id: string) {
+      const row = (await store.findMessages(db, [id])).get(id)
+      return row ? { row, recipients: (await store.findRecipients(db, [id])).get(id) ?? [] } : null
+    },
+
+    /** The recipients of an outbound message, in order. */
+    findRecipients: async (messageId: string) => (await loadRecipients(messageId)) ?? [],
+
+    updateDelivery: store.updateDelivery,
+
+    /** Deletes everything in a mailbox that is about to go, inside the caller's transaction. */
+    async emptyMailbox(tx: Tx, organizationId: string, mailboxId: string): Promise<void> {
+      const rawIds = await store.deleteAll(tx, organizationId, mailboxId)
+      const keys = await store.deleteUnusedRaw(tx, rawIds)
+      tx.afterCommit(() => deleteBlobs(keys))
+    },
+
+    /** Deletes blobs older than a day that no row names: left by requests that failed after writing them. Returns how many. */
+    async sweepBlobs(olderThanMs: number): Promise<number> {
+      let deleted = 0
+      const check = async (keys: string[]) => {
+        const named = await store.findNamedBlobs(db, keys)
+        for (const key of keys) {
+          if (named.has(key)) continue
+          await blobs.delete(key)
+          deleted++
+        }
+      }
+      let keys: string[] = []
+      for await (const key of blobs.list(olderThanMs)) {
+        keys.push(key)
+        if (keys.length === 500) {
+          await check(keys)
+          keys = []
+        }
+      }
+      if (keys.length > 0) await check(keys)
+      return deleted
+    },
+  }
+}
+
+/** Escapes a text for HTML and puts `<mark>` where the marks are; null when nothing in it matched. */
+function toMarked(text: string): string | null {
+  if (!text.includes(store.markStart)) return null
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll(store.markStart, '<mark>')
+    .replaceAll(store.markStop, '</mark>')
+}

@@ -1,0 +1,315 @@
+// The SQL that reads and changes stored messages and threads.
+import type { PageRequest } from '../../core/page.ts'
+import type { Sql } from '../../core/sql.ts'
+import type { MessageRow, RecipientRow, RecipientStatus, ThreadRow } from './model.ts'
+
+const columns = `m.id, m.organization_id, m.mailbox_id, m.thread_id, m.direction, m.status, m.from_address, m.from_name, m.to_addresses, m.cc_addresses,
+  m.bcc_addresses, m.reply_to, m.subject, m.snippet, m.text, m.html, m.extracted_text, m.rfc_message_id, m.in_reply_to, m.in_reply_to_message_id,
+  m.reference_ids, m.headers, m.spf, m.dkim, m.dmarc, m.envelope_from, m.labels, m.is_read, m.is_starred, m.size_bytes, m.attachment_count, m.raw_id,
+  m.created_at, m.updated_at`
+
+export async function findMessages(sql: Sql, ids: string[]): Promise<Map<string, MessageRow>> {
+  const { rows } = await sql.query<MessageRow>({
+    name: 'find-messages',
+    text: `SELECT ${columns} FROM messages m WHERE m.id = ANY($1)`,
+    values: [ids],
+  })
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** Recipients by message, in the order in which they were given. */
+export async function findRecipients(sql: Sql, messageIds: string[]): Promise<Map<string, RecipientRow[]>> {
+  const { rows } = await sql.query<RecipientRow>({
+    name: 'find-recipients',
+    text: `SELECT message_id, position, kind, name, address, status, attempts, last_answer, diagnostic_code, last_attempt_at, next_attempt_at
+      FROM message_recipients WHERE message_id = ANY($1) ORDER BY message_id, position`,
+    values: [messageIds],
+  })
+  const byMessage = new Map<string, RecipientRow[]>()
+  for (const row of rows) {
+    const list = byMessage.get(row.message_id)
+    if (list) list.push(row)
+    else byMessage.set(row.message_id, [row])
+  }
+  return byMessage
+}
+
+/** Where a list of messages comes from: an organization, one of its mailboxes, or one thread (of a mailbox, when given). */
+export type ListScope = { organizationId: string; mailboxId: string | null; threadId: string | null }
+
+/** Newest first, quarantined ones left out. Each scope has its own index, so that each gets its own statement. */
+export async function listByScope(sql: Sql, scope: ListScope, page: PageRequest): Promise<MessageRow[]> {
+  const after = `AND ($2::text IS NULL OR m.id < $2) AND m.status <> 'quarantined' ORDER BY m.id DESC LIMIT $3`
+  const { rows } = scope.threadId
+    ? await sql.query<MessageRow>({
+        name: 'list-by-thread',
+        text: `SELECT ${columns} FROM messages m WHERE m.thread_id = $1 AND m.organization_id = $4 AND ($5::text IS NULL OR m.mailbox_id = $5) ${after}`,
+        values: [scope.threadId, page.cursor, page.limit + 1, scope.organizationId, scope.mailboxId],
+      })
+    : scope.mailboxId
+      ? await sql.query<MessageRow>({
+          name: 'list-by-mailbox',
+          text: `SELECT ${columns} FROM messages m WHERE m.mailbox_id = $1 AND m.organization_id = $4 ${after}`,
+          values: [scope.mailboxId, page.cursor, page.limit + 1, scope.organizationId],
+        })
+      : await sql.query<MessageRow>({
+          name: 'list-by-organization',
+          text: `SELECT ${columns} FROM messages m WHERE m.organization_id = $1 ${after}`,
+          values: [scope.organizationId, page.cursor, page.limit + 1],
+        })
+  return rows
+}
+
+/** How many messages `listByScope` lists in all. Mailboxes and organizations have counters; a thread is counted. */
+export async function countByScope(sql: Sql, scope: ListScope): Promise<number> {
+  const { rows } = scope.threadId
+    ? await sql.query<{ count: number }>({
+        name: 'count-by-thread',
+        text: `SELECT count(*) AS count FROM messages
+          WHERE thread_id = $1 AND organization_id = $2 AND ($3::text IS NULL OR mailbox_id = $3) AND status <> 'quarantined'`,
+        values: [scope.threadId, scope.organizationId, scope.mailboxId],
+      })
+    : scope.mailboxId
+      ? await sql.query<{ count: number }>({
+          name: 'count-by-mailbox',
+          text: 'SELECT coalesce(sum(count), 0)::bigint AS count FROM message_counts WHERE mailbox_id = $1',
+          values: [scope.mailboxId],
+        })
+      : await sql.query<{ count: number }>({
+          name: 'count-by-organization',
+          text: 'SELECT coalesce(sum(count), 0)::bigint AS count FROM message_counts WHERE organization_id = $1',
+          values: [scope.organizationId],
+        })
+  return rows[0]?.count ?? 0
+}
+
+export type MessageFilter = {
+  is_read?: boolean | undefined
+  is_starred?: boolean | undefined
+  direction?: 'inbound' | 'outbound' | undefined
+  status?: string | undefined
+  label?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+  subject?: string | undefined
+  after?: Date | undefined
+  before?: Date | undefined
+  thread_id?: string | undefined
+}
+
+/** The messages of one mailbox that match every filter, newest first. */
+export async function listByFilter(sql: Sql, mailboxId: string, filter: MessageFilter, page: PageRequest): Promise<MessageRow[]> {
+  const values: unknown[] = [mailboxId, page.cursor, page.limit + 1]
+  const conditions: string[] = []
+  const add = (value: unknown, condition: (parameter: string) => string) => {
+    if (value === undefined) return
+    values.push(value)
+    conditions.push(` AND ${condition(`$${values.length}`)}`)
+  }
+  const contains = (text: string | undefined) => (text === undefined ? undefined : `%${text.replace(/[\\%_]/g, '\\$&')}%`)
+  add(filter.is_read, (p) => `m.is_read = ${p}`)
+  add(filter.is_starred, (p) => `m.is_starred = ${p}`)
+  add(filter.direction, (p) => `m.direction = ${p}`)
+  add(filter.label, (p) => `${p} = ANY(m.labels)`)
+  add(contains(filter.from), (p) => `(m.from_address ILIKE ${p} OR m.from_name ILIKE ${p})`)
+  add(filter.to?.toLowerCase(), (p) => `${p} = ANY(SELECT lower(a) FROM unnest(m.to_addresses || m.cc_addresses || m.bcc_addresses) a)`)
+  add(contains(filter.subject), (p) => `m.subject ILIKE ${p}`)
+  add(filter.after, (p) => `m.created_at > ${p}`)
+  add(filter.before, (p) => `m.created_at < ${p}`)
+  add(filter.thread_id, (p) => `m.thread_id = ${p}`)
+  if (filter.status === undefined) conditions.push(` AND m.status <> 'quarantined'`)
+  else add(filter.status, (p) => `m.status = ${p}`)
+  const { rows } = await sql.query<MessageRow>({
+    text: `SELECT ${columns} FROM messages m WHERE m.mailbox_id = $1 AND ($2::text IS NULL OR m.id < $2)${conditions.join('')} ORDER BY m.id DESC LIMIT $3`,
+    values,
+  })
+  return rows
+}
+
+export type SearchRow = MessageRow & { subject_marked: string; text_marked: string }
+
+/** Marks around what matched: control characters that no stored text holds, so that the rest can be escaped afterwards. */
+export const markStart = '\u0001'
+export const markStop = '\u0002'
+const marks = `StartSel=${markStart}, StopSel=${markStop}`
+
+/** Full-text search in one mailbox, newest first, with what matched marked. Highlights are made for the rows of the page only. */
+export async function search(sql: Sql, mailboxId: string, query: string, page: PageRequest): Promise<SearchRow[]> {
+  const { rows } = await sql.query<SearchRow>({
+    name: 'search',
+    text: `WITH q AS (SELECT websearch_to_tsquery('simple', $4) AS query),
+      hits AS (SELECT m.id FROM messages m, q
+        WHERE m.mailbox_id = $1 AND m.search @@ q.query AND m.status <> 'quarantined' AND ($2::text IS NULL OR m.id < $2) ORDER BY m.id DESC LIMIT $3)
+      SELECT ${columns},
+        ts_headline('simple', m.subject, q.query, '${marks}, HighlightAll=true') AS subject_marked,
+        ts_headline('simple', left(m.text, 60000), q.query, '${marks}, MaxFragments=2, MaxWords=30, MinWords=10, FragmentDelimiter= … ') AS text_marked
+      FROM hits JOIN messages m ON m.id = hits.id, q ORDER BY m.id DESC`,
+    values: [mailboxId, page.cursor, page.limit + 1, query],
+  })
+  return rows
+}
+
+export type FlagChange = {
+  isRead: boolean | null
+  isStarred: boolean | null
+  labels: string[] | null
+  add: string[]
+  remove: string[]
+  at: Date
+}
+
+/** Sets flags and labels. Null when the mailbox has no such message. */
+export async function updateFlags(
+  sql: Sql,
+  mailboxId: string,
+  id: string,
+  change: FlagChange,
+): Promise<{ is_read: boolean; is_starred: boolean; labels: string[] } | null> {
+  const { rows } = await sql.query<{ is_read: boolean; is_starred: boolean; labels: string[] }>({
+    name: 'update-flags',
+    text: `UPDATE messages SET is_read = coalesce($3, is_read), is_starred = coalesce($4, is_starred),
+      labels = ARRAY(SELECT DISTINCT label FROM unnest(coalesce($5::text[], labels) || $6::text[]) label WHERE label <> ALL($7::text[]) ORDER BY label),
+      updated_at = $8 WHERE mailbox_id = $1 AND id = $2 RETURNING is_read, is_starred, labels`,
+    values: [mailboxId, id, change.isRead, change.isStarred, change.labels, change.add, change.remove, change.at],
+  })
+  return rows[0] ?? null
+}
+
+/** Locks a message until the transaction ends. */
+export async function lockMessage(
+  sql: Sql,
+  mailboxId: string,
+  id: string,
+): Promise<{ thread_id: string; raw_id: string | null; isCounted: boolean } | null> {
+  const { rows } = await sql.query<{ thread_id: string; raw_id: string | null; status: string }>({
+    text: 'SELECT thread_id, raw_id, status FROM messages WHERE mailbox_id = $1 AND id = $2 FOR UPDATE',
+    values: [mailboxId, id],
+  })
+  return rows[0] ? { thread_id: rows[0].thread_id, raw_id: rows[0].raw_id, isCounted: rows[0].status !== 'quarantined' } : null
+}
+
+export async function isDeleted(sql: Sql, mailboxId: string, id: string): Promise<boolean> {
+  const { rowCount } = await sql.query({
+    text: 'SELECT 1 FROM deleted_messages WHERE mailbox_id = $1 AND message_id = $2',
+    values: [mailboxId, id],
+  })
+  return rowCount > 0
+}
+
+/** Deletes a locked message with what hangs on it, keeps its id as deleted, and leaves its thread with what remains. */
+export async function deleteMessage(sql: Sql, mailboxId: string, id: string, threadId: string, at: Date): Promise<void> {
+  await sql.query({
+    text: `WITH gone AS (DELETE FROM messages WHERE mailbox_id = $1 AND id = $2),
+      reference AS (UPDATE thread_references SET message_id = NULL WHERE mailbox_id = $1 AND thread_id = $4 AND message_id = $2)
+      INSERT INTO deleted_messages (mailbox_id, message_id, deleted_at) VALUES ($1, $2, $3)`,
+    values: [mailboxId, id, at, threadId],
+  })
+  await sql.query({
+    text: `UPDATE threads t SET message_count = t.message_count - 1, last_message_id = m.id, last_message_at = m.created_at, snippet = m.snippet
+      FROM (SELECT id, created_at, snippet FROM messages WHERE thread_id = $1 ORDER BY id DESC LIMIT 1) m WHERE t.id = $1`,
+    values: [threadId],
+  })
+  await sql.query({
+    text: 'DELETE FROM threads t WHERE t.id = $1 AND NOT EXISTS (SELECT 1 FROM messages WHERE thread_id = t.id)',
+    values: [threadId],
+  })
+}
+
+/** Deletes every message of a mailbox; returns the raw messages that it used. */
+export async function deleteAll(sql: Sql, organizationId: string, mailboxId: string): Promise<string[]> {
+  const { rows } = await sql.query<{ raw_id: string | null }>({
+    text: 'DELETE FROM messages WHERE organization_id = $1 AND mailbox_id = $2 RETURNING raw_id',
+    values: [organizationId, mailboxId],
+  })
+  return [...new Set(rows.flatMap((row) => (row.raw_id ? [row.raw_id] : [])))]
+}
+
+/** Deletes those raw messages that no message needs any more; returns the blobs to delete once that is committed. */
+export async function deleteUnusedRaw(sql: Sql, rawIds: string[]): Promise<string[]> {
+  const { rows } = await sql.query<{ blob_key: string | null }>({
+    text: 'DELETE FROM raw_messages r WHERE r.id = ANY($1) AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.raw_id = r.id) RETURNING blob_key',
+    values: [rawIds],
+  })
+  return rows.flatMap((row) => (row.blob_key ? [row.blob_key] : []))
+}
+
+export async function findRaw(sql: Sql, rawId: string): Promise<{ bytes: Buffer | null; blobKey: string | null } | null> {
+  const { rows } = await sql.query<{ bytes: Buffer | null; blob_key: string | null }>({
+    name: 'find-raw',
+    text: 'SELECT bytes, blob_key FROM raw_messages WHERE id = $1',
+    values: [rawId],
+  })
+  return rows[0] ? { bytes: rows[0].bytes, blobKey: rows[0].blob_key } : null
+}
+
+const threadColumns = 't.id, t.mailbox_id, t.subject, t.snippet, t.message_count, t.last_message_at, t.last_message_id, t.created_at'
+
+/** Threads by their latest message; the cursor is that message's id. */
+export async function listThreads(sql: Sql, mailboxId: string, page: PageRequest): Promise<ThreadRow[]> {
+  const { rows } = await sql.query<ThreadRow>({
+    name: 'list-threads',
+    text: `SELECT ${threadColumns} FROM threads t
+      WHERE t.mailbox_id = $1 AND ($2::text IS NULL OR t.last_message_id < $2) ORDER BY t.last_message_id DESC LIMIT $3`,
+    values: [mailboxId, page.cursor, page.limit + 1],
+  })
+  return rows
+}
+
+export async function findThread(sql: Sql, mailboxId: string, id: string): Promise<ThreadRow | null> {
+  const { rows } = await sql.query<ThreadRow>({
+    name: 'find-thread',
+    text: `SELECT ${threadColumns} FROM threads t WHERE t.mailbox_id = $1 AND t.id = $2`,
+    values: [mailboxId, id],
+  })
+  return rows[0] ?? null
+}
+
+export type RecipientChange = {
+  position: number
+  status: RecipientStatus
+  attempts: number
+  lastAnswer: string | null
+  diagnosticCode: string | null
+  lastAttemptAt: Date
+  nextAttemptAt: Date | null
+}
+
+/** Writes what became of recipients, and the status that the message has from them. */
+export async function updateDelivery(
+  sql: Sql,
+  messageId: string,
+  changes: RecipientChange[],
+  status: RecipientStatus,
+  at: Date,
+): Promise<void> {
+  await sql.query({
+    name: 'update-delivery',
+    text: `WITH change AS (SELECT * FROM unnest($2::int[], $3::text[], $4::int[], $5::text[], $6::text[], $7::timestamptz[], $8::timestamptz[])
+        AS c (position, status, attempts, last_answer, diagnostic_code, last_attempt_at, next_attempt_at)),
+      recipient AS (UPDATE message_recipients r SET status = c.status, attempts = c.attempts, last_answer = c.last_answer,
+        diagnostic_code = c.diagnostic_code, last_attempt_at = c.last_attempt_at, next_attempt_at = c.next_attempt_at
+        FROM change c WHERE r.message_id = $1 AND r.position = c.position)
+      UPDATE messages SET status = $9, updated_at = $10 WHERE id = $1`,
+    values: [
+      messageId,
+      changes.map((change) => change.position),
+      changes.map((change) => change.status),
+      changes.map((change) => change.attempts),
+      changes.map((change) => change.lastAnswer),
+      changes.map((change) => change.diagnosticCode),
+      changes.map((change) => change.lastAttemptAt),
+      changes.map((change) => change.nextAttemptAt),
+      status,
+      at,
+    ],
+  })
+}
+
+/** Blob keys among these that a raw message or an attachment names. */
+export async function findNamedBlobs(sql: Sql, keys: string[]): Promise<Set<string>> {
+  const { rows } = await sql.query<{ blob_key: string }>({
+    text: 'SELECT blob_key FROM raw_messages WHERE blob_key = ANY($1) UNION SELECT blob_key FROM attachments WHERE blob_key = ANY($1)',
+    values: [keys],
+  })
+  return new Set(rows.map((row) => row.blob_key))
+}

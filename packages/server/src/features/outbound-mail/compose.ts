@@ -1,0 +1,198 @@
+// Composes the bytes of a message: the same draft gives the same bytes, on 7-bit lines of at most 998 octets that end in CRLF.
+import { createHash } from 'node:crypto'
+import MailComposer, { type MailComposerAttachment } from 'nodemailer/lib/mail-composer'
+import { encodeWord } from 'nodemailer/lib/mime-funcs'
+import { checkCustomHeaders } from './custom-headers.ts'
+
+/** An address with the name shown beside it; empty for none. */
+export type NamedAddress = { name: string; address: string }
+
+/** One attachment. With a `contentId` that the html refers to (`cid:`), it becomes part of the html; otherwise it stands beside it. */
+export type DraftAttachment = { filename: string | null; contentType: string; contentId: string | null; bytes: Buffer }
+
+/** Everything that a message is made of. Blind copies are no part of it: they exist in the envelope only. */
+export type MessageDraft = {
+  from: NamedAddress
+  to: NamedAddress[]
+  cc: NamedAddress[]
+  replyTo: NamedAddress[]
+  subject: string
+  /** Empty for none; so is html. */
+  text: string
+  html: string
+  /** With or without angle brackets. */
+  messageId: string
+  inReplyTo: string | null
+  /** Oldest first. */
+  references: string[]
+  date: Date
+  /** Checked by checkCustomHeaders. */
+  headers: Record<string, string>
+  attachments: DraftAttachment[]
+  /** What the MIME boundaries are made from; the message's id, for instance. */
+  boundarySeed: string
+}
+
+const lineLength = 76
+const lineBytesMax = 998
+const wordLengthMax = 900
+const nameCharactersMax = 250
+const referencesTail = 50
+
+/** The raw message. Throws for custom headers that checkCustomHeaders refuses, and for a message id that is none: those are our bugs. */
+export async function composeMessage(draft: MessageDraft): Promise<Buffer> {
+  const problem = checkCustomHeaders(draft.headers)[0]
+  if (problem) throw new Error(`${problem.path}: ${problem.message}`)
+  const messageId = messageIdIn(draft.messageId)
+  if (!messageId) throw new Error('the message id cannot stand in a header')
+  const inReplyTo = draft.inReplyTo === null ? null : messageIdIn(draft.inReplyTo)
+  const references = referencesToEmit(draft.references)
+  const html = crlf(draft.html)
+  const inlineIds = contentIdsIn(html)
+  const isBodyless = !draft.text && !html
+
+  const composer = new MailComposer({
+    from: mailbox(draft.from),
+    to: draft.to.map(mailbox),
+    cc: draft.cc.map(mailbox),
+    replyTo: draft.replyTo.map(mailbox),
+    messageId,
+    date: draft.date,
+    // A message of attachments alone gets an empty text, so that none of them stands in its place.
+    ...(draft.text || isBodyless ? { text: crlf(draft.text || '\n') } : {}),
+    ...(html ? { html } : {}),
+    attachments: draft.attachments.map((attachment) => attachmentPart(attachment, inlineIds)),
+    headers: [
+      header('Subject', draft.subject),
+      ...(inReplyTo ? [header('In-Reply-To', inReplyTo)] : []),
+      ...(references.length ? [header('References', references.join(' '))] : []),
+      ...Object.entries(draft.headers).map(([name, value]) => header(name, value)),
+    ],
+    baseBoundary: createHash('sha256').update(draft.boundarySeed).digest('hex').slice(0, 32),
+    // Neither quoted-printable nor base64 can hold these two characters in a row (RFC 2045 §6.7), and they name no program.
+    boundaryPrefix: '=_',
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return composer.compile().build()
+}
+
+/** A header whose value is ready: encoded when it needs to be, folded, and never interpreted by the composer again. */
+function header(name: string, text: string): { key: string; value: { prepared: true; value: string } } {
+  const value = text.replace(/[\p{Cc}\s]+/gu, ' ').trim()
+  // An ASCII text that reads as an encoded word would be decoded by whoever shows it (RFC 2047 §7).
+  const isPlain = /^\p{ASCII}*$/u.test(value) && !value.includes('=?') && !hasLongWord(value)
+  const encoded = isPlain ? value : encodeWord(value.toWellFormed(), undefined, 52)
+  // The composer leaves out a header without a value; a subject may be empty.
+  return { key: name, value: { prepared: true, value: fold(encoded, name.length + 2) || ' ' } }
+}
+
+const hasLongWord = (text: string): boolean => text.length > wordLengthMax && text.split(' ').some((word) => word.length > wordLengthMax)
+
+/** Folds at spaces, so that lines have 76 characters unless a word is longer; `used` is what the field's name takes of the first. */
+function fold(value: string, used: number): string {
+  let folded = ''
+  let length = used
+  for (const word of value.split(' ')) {
+    if (folded && length + 1 + word.length > lineLength) {
+      folded += `\r\n ${word}`
+      length = 1 + word.length
+    } else {
+      folded += folded ? ` ${word}` : word
+      length += 1 + word.length
+    }
+  }
+  return folded
+}
+
+const mailbox = ({ name, address }: NamedAddress): { name: string; address: string } => ({
+  // A name without a space cannot be folded; nobody is called by more than this.
+  name: name
+    .replace(/\p{Cc}+/gu, ' ')
+    .slice(0, nameCharactersMax)
+    .toWellFormed()
+    .trim(),
+  address,
+})
+
+const crlf = (text: string): string => text.replace(/\r\n|\r|\n/g, '\r\n')
+
+/** The id in its angle brackets, or null for what would break a line or is no ASCII: such ids exist in mail that arrives. */
+function messageIdIn(text: string): string | null {
+  const id = /^<?([!-;=?-~]+)>?$/.exec(text.trim())?.[1]
+  return id && id.length < wordLengthMax ? `<${id}>` : null
+}
+
+/** The chain as it is sent: its first id, which names the thread, and the last fifty. */
+function referencesToEmit(references: string[]): string[] {
+  const ids = references.map(messageIdIn).filter((id) => id !== null)
+  return ids.length > referencesTail + 1 ? [ids[0] as string, ...ids.slice(-referencesTail)] : ids
+}
+
+/** The content ids that an html text refers to (RFC 2392). */
+function contentIdsIn(html: string): Set<string> {
+  const ids = new Set<string>()
+  for (const match of html.matchAll(/\bcid:([^\s"'<>)&]+)/gi)) {
+    const id = match[1] as string
+    ids.add(id)
+    if (id.includes('%')) {
+      try {
+        ids.add(decodeURIComponent(id))
+      } catch {
+        // No percent encoding after all; the id as it stands has been added.
+      }
+    }
+  }
+  return ids
+}
+
+function attachmentPart({ filename, contentType, contentId, bytes }: DraftAttachment, inlineIds: Set<string>): MailComposerAttachment {
+  const type = partType(contentType, bytes)
+  const id = contentId?.replace(/^<|>$/g, '')
+  const isId = id !== undefined && /^[!-;=?-~]{1,250}$/.test(id)
+  const isInline = isId && inlineIds.has(id)
+  return {
+    content: bytes,
+    contentType: type,
+    contentDisposition: isInline ? 'inline' : 'attachment',
+    ...(filename ? { filename: shortened(filename) } : {}),
+    ...(type.startsWith('message/') ? {} : { contentTransferEncoding: 'base64' }),
+    ...(isInline ? { cid: id } : isId ? { headers: { 'Content-ID': `<${id}>` } } : {}),
+  }
+}
+
+/**
+ * The type that a part is sent with. A multipart type would make the part a container; a message must not be encoded (RFC 2046 §5.2.1), so
+ * one that does not fit on 7-bit lines as it is goes as plain octets.
+ */
+function partType(contentType: string, bytes: Buffer): string {
+  const type = /^\s*([a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127})\s*(?:;\s*charset="?([a-z0-9_.:+-]{1,40})"?\s*)?(?:;|$)/i.exec(
+    contentType,
+  )
+  const name = type?.[1]?.toLowerCase() ?? 'application/octet-stream'
+  if (name.startsWith('multipart/')) return 'application/octet-stream'
+  if (name.startsWith('message/') && !(name === 'message/rfc822' && fitsSevenBit(bytes))) return 'application/octet-stream'
+  return type?.[2] && name.startsWith('text/') ? `${name}; charset=${type[2]}` : name
+}
+
+function fitsSevenBit(bytes: Buffer): boolean {
+  let length = 0
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i] as number
+    if (byte === 13 && bytes[i + 1] === 10) {
+      i++
+      length = 0
+    } else if (byte === 0 || byte === 10 || byte === 13 || byte > 127 || ++length > lineBytesMax) {
+      return false
+    }
+  }
+  return bytes.length > 0
+}
+
+/** A file name of at most 250 characters that keeps its ending and does not say in which folder it lay. */
+function shortened(filename: string): string {
+  const name = filename.slice(Math.max(filename.lastIndexOf('/'), filename.lastIndexOf('\\')) + 1).toWellFormed() || 'attachment'
+  if (name.length <= nameCharactersMax) return name
+  const ending = /\.[^.]{1,20}$/.exec(name)?.[0] ?? ''
+  return (name.slice(0, nameCharactersMax - ending.length) + ending).toWellFormed()
+}

@@ -1,0 +1,35 @@
+// Composes a stored outbound message: the same bytes each time, from its fields and its attachments.
+import type { Attachments } from '../attachments/operations.ts'
+import { parseAddresses } from '../inbound-mail/model.ts'
+import type { MessageRow, RecipientRow } from '../messages/model.ts'
+import { composeMessage } from './compose.ts'
+
+/** Recipients of a message, for its To and Cc fields. */
+export type FindRecipients = (messageId: string) => Promise<RecipientRow[]>
+
+/** A function from a stored outbound message to its bytes, RFC 5322 with CRLF line ends. */
+export const createCompose =
+  (attachments: Attachments, findRecipients: FindRecipients) =>
+  async (message: MessageRow): Promise<Buffer> => {
+    const [recipients, files] = await Promise.all([
+      findRecipients(message.id),
+      message.attachment_count > 0 ? attachments.readAll(message.id) : [],
+    ])
+    const named = (kind: 'to' | 'cc') => recipients.filter((row) => row.kind === kind).map(({ name, address }) => ({ name, address }))
+    return composeMessage({
+      boundarySeed: message.id,
+      from: { name: message.from_name, address: message.from_address },
+      to: named('to'),
+      cc: named('cc'),
+      replyTo: message.reply_to.flatMap((address) => parseAddresses(address, 1)),
+      subject: message.subject,
+      text: message.text,
+      html: message.html,
+      messageId: message.rfc_message_id as string,
+      inReplyTo: message.in_reply_to,
+      references: message.reference_ids,
+      date: message.created_at,
+      headers: message.headers,
+      attachments: files,
+    })
+  }

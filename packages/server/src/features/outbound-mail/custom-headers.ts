@@ -1,0 +1,76 @@
+// Which headers a caller may add to a message: names that are ours or that mail systems write are refused, and so is what breaks a line.
+import type { ErrorDetail } from '../../core/errors.ts'
+
+const headersMax = 50
+const nameCharactersMax = 76
+const lineBytesMax = 998
+const totalBytesMax = 16 * 1024
+
+/** Names that the API has fields for. */
+const ownFields = new Map([
+  ['from', 'the mailbox that sends'],
+  ['sender', 'the mailbox that sends'],
+  ['reply-to', 'the field reply_to'],
+  ['to', 'the field to'],
+  ['cc', 'the field cc'],
+  ['bcc', 'the field bcc'],
+  ['subject', 'the field subject'],
+  ['date', 'the server'],
+  ['message-id', 'the server'],
+  ['in-reply-to', 'the reply operation'],
+  ['references', 'the reply operation'],
+  ['mime-version', 'the server'],
+])
+
+/** Trace fields and verdicts: another system would believe that we saw or signed what we did not. */
+const traceFields = new Set(['received', 'return-path', 'dkim-signature', 'authentication-results', 'delivered-to', 'auto-submitted'])
+const reservedPrefixes = ['content-', 'arc-', 'resent-']
+
+// Printable ASCII but the colon (RFC 5322 §3.6.8, ftext).
+const fieldName = /^[!-9;-~]+$/
+
+/**
+ * What is wrong with a map of custom headers; empty when nothing is. Values may hold any Unicode text on one line; what is beyond ASCII is
+ * encoded when the message is composed (RFC 2047).
+ */
+export function checkCustomHeaders(headers: Record<string, string>): ErrorDetail[] {
+  const entries = Object.entries(headers)
+  if (entries.length > headersMax) return [{ path: '/headers', message: `At most ${headersMax} headers may be given.` }]
+  const problems: ErrorDetail[] = []
+  const seen = new Set<string>()
+  let totalBytes = 0
+  for (const [name, value] of entries) {
+    const bytes = Buffer.byteLength(value)
+    totalBytes += name.length + bytes + 4
+    const message = nameProblem(name, seen) ?? valueProblem(value, name.length + 2 + bytes)
+    if (message) problems.push({ path: `/headers/${pointer(name.slice(0, nameCharactersMax))}`, message })
+    seen.add(name.toLowerCase())
+  }
+  if (totalBytes > totalBytesMax)
+    problems.push({ path: '/headers', message: `All headers together may have at most ${totalBytesMax} octets.` })
+  return problems
+}
+
+/** A name as a step of a JSON pointer (RFC 6901). */
+const pointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
+
+function nameProblem(name: string, seen: Set<string>): string | null {
+  if (name.length > nameCharactersMax) return `A header name has at most ${nameCharactersMax} characters.`
+  if (!fieldName.test(name)) return 'A header name is made of printable ASCII characters without spaces and colons.'
+  const lower = name.toLowerCase()
+  if (seen.has(lower)) return 'This header is given twice.'
+  const owner = ownFields.get(lower)
+  if (owner) return `This header is set by ${owner}.`
+  if (traceFields.has(lower) || reservedPrefixes.some((prefix) => lower.startsWith(prefix)))
+    return 'This header is reserved for mail systems.'
+  return null
+}
+
+function valueProblem(value: string, lineBytes: number): string | null {
+  if (!value.trim()) return 'A header value must not be empty.'
+  if (/[\r\n\0]/.test(value)) return 'A header value must not hold line breaks or NUL.'
+  if (/(?!\t)\p{Cc}/u.test(value)) return 'A header value must not hold control characters.'
+  if (!value.isWellFormed()) return 'A header value must be well-formed Unicode.'
+  if (lineBytes > lineBytesMax) return `A header has at most ${lineBytesMax} octets, its name included.`
+  return null
+}

@@ -1,0 +1,28 @@
+// What outbound mail asks of whatever carries a message away: the simulator, a relay, or direct delivery.
+import type { Outcome } from '../../core/outcome.ts'
+
+/** One address that a message goes to. */
+export type OutboundRecipient = { address: string }
+
+/** Who a message is from and to on the wire (RFC 5321 §2.3.1), and what its bytes need of the next hop. */
+export type Envelope = {
+  /** The return path; empty for the null sender. */
+  from: string
+  recipients: string[]
+  /** A header or an address holds UTF-8 (RFC 6531). */
+  smtputf8: boolean
+  /** A body holds bytes above 127 (RFC 6152). */
+  eightBit: boolean
+}
+
+export interface MailTransport {
+  /** Its name in records and logs: simulator | relay | direct. */
+  name: string
+  /**
+   * One attempt for these recipients of one message: one Outcome per recipient, in the same order; never rejects for reasons of the
+   * outside world. `raw` has CRLF line ends only and is sent as it is.
+   */
+  deliver(envelope: Envelope, raw: Buffer): Promise<Outcome[]>
+  /** Lets attempts under way end, then drops every connection. */
+  close(): Promise<void>
+}

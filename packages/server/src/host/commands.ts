@@ -1,0 +1,151 @@
+// The host commands of callsignd: what an operator does on the server's machine, with the server's settings.
+import { parseArgs } from 'node:util'
+import { createCredentials } from '../app.ts'
+import { type Config, describeConfig } from '../config.ts'
+import { createLog } from '../core/log.ts'
+import type { Database } from '../core/sql.ts'
+import { createIdentities } from '../features/identities/operations.ts'
+import { openForCommand } from './database.ts'
+import { ensureFirstKey } from './first-start.ts'
+
+export const usage = `usage: callsignd [command]
+  serve                                       run the server (the default)
+  init                                        make the database and the first key, then stop
+  organizations list
+  organizations create --name NAME            print the new organization's first key once
+  keys list --organization ORG
+  keys create --organization ORG --name NAME [--agent HANDLE] [--scope vault:read]
+  keys revoke --organization ORG KEY_ID
+  config                                      print the settings in force
+  migrate                                     bring the tables up to date, then stop
+ORG is the id of an organization; without it the first one is meant. Settings: docs/configuration.md`
+
+/** A command that could not be done, in words. `isUsage` when it was called wrongly. */
+export class CommandFailed extends Error {
+  override name = 'CommandFailed'
+  readonly isUsage: boolean
+  constructor(message: string, isUsage = false) {
+    super(message)
+    this.isUsage = isUsage
+  }
+}
+
+type Print = (line: string) => void
+type Credentials = ReturnType<typeof createCredentials>
+type Options = { name?: string; organization?: string; agent?: string; scope?: string[]; words: string[] }
+type Context = { config: Config; db: Database; credentials: Credentials; options: Options; print: Print }
+
+/** Runs one command and returns the exit code. Throws CommandFailed with what to change. */
+export async function runCommand(command: string, args: string[], readConfig: () => Config, print: Print): Promise<number> {
+  if (['help', '--help', '-h'].includes(command)) {
+    print(usage)
+    return 0
+  }
+  const options = readOptions(args)
+  if (command === 'config') {
+    for (const line of describeConfig(readConfig())) print(line)
+    return 0
+  }
+  const run = commands[command === 'organizations' || command === 'keys' ? `${command} ${options.words.shift() ?? ''}`.trim() : command]
+  if (!run) throw new CommandFailed(`there is no command ${[command, ...args].join(' ')}`, true)
+  const config = readConfig()
+  const { db, close } = await openForCommand(config, createLog(config.logLevel === 'info' ? 'warn' : config.logLevel))
+  try {
+    await run({ config, db, credentials: credentialsOf(db, config), options, print })
+    return 0
+  } finally {
+    await close()
+  }
+}
+
+function readOptions(args: string[]): Options {
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        name: { type: 'string' },
+        organization: { type: 'string' },
+        agent: { type: 'string' },
+        scope: { type: 'string', multiple: true },
+      },
+    })
+    return { ...values, words: positionals }
+  } catch (error) {
+    throw new CommandFailed((error as Error).message, true)
+  }
+}
+
+function credentialsOf(db: Database, config: Config): Credentials {
+  const credentials = createCredentials(db)
+  const identities = createIdentities(db, credentials.accounts, config, async () => {})
+  credentials.handInAgents(identities.findAgent)
+  return credentials
+}
+
+const commands: Record<string, (context: Context) => Promise<void>> = {
+  async migrate({ print }) {
+    // Opening the database has done it.
+    print('the tables are up to date')
+  },
+
+  async init({ config, db, credentials, print }) {
+    const key = await ensureFirstKey(db, credentials.accounts, credentials.keys, config.bootstrapApiKey)
+    if (key !== null) print(key)
+    else print('the database is ready; its first organization exists already or has the bootstrap key')
+  },
+
+  async 'organizations list'({ credentials, print }) {
+    for (const row of await credentials.accounts.listOrganizations()) print(`${row.id}  ${row.created_at.toISOString()}  ${row.name}`)
+  },
+
+  async 'organizations create'({ db, credentials, options, print }) {
+    const name = options.name?.trim()
+    if (!name || name.length > 200) throw new CommandFailed('organizations create needs --name, at most 200 characters', true)
+    const made = await db.transact(async (tx) => {
+      const { organizationId, userId } = await credentials.accounts.createOrganization(tx, name)
+      const request = { organizationId, userId, name: 'First key', agent: null, scopes: [], expiresAt: null }
+      return { organizationId, key: (await credentials.keys.insertFromHost(tx, request)).key }
+    })
+    print(`organization ${made.organizationId}`)
+    print(`key (shown this once) ${made.key}`)
+  },
+
+  async 'keys list'({ credentials, options, print }) {
+    const organizationId = await organizationOf(credentials, options)
+    for (const key of await credentials.keys.listFromHost(organizationId)) {
+      const state = key.revoked_at ? 'revoked' : key.expires_at ? `expires ${key.expires_at.toISOString()}` : 'active'
+      print(`${key.id}  …${key.last4}  ${key.type}${key.agent_handle ? ` ${key.agent_handle}` : ''}  ${state}  ${key.name}`)
+    }
+  },
+
+  async 'keys create'({ db, credentials, options, print }) {
+    const organizationId = await organizationOf(credentials, options)
+    if (!options.name || options.name.length > 100) throw new CommandFailed('keys create needs --name, at most 100 characters', true)
+    const owner = await credentials.accounts.findOwner(organizationId)
+    if (!owner) throw new CommandFailed(`there is no organization ${organizationId}`)
+    const agent = options.agent ? await credentials.findAgent(organizationId, options.agent.replace(/^@/, '')) : null
+    if (options.agent && !agent) throw new CommandFailed(`the organization has no agent ${options.agent}`)
+    if (options.scope?.length && (!agent || options.scope.some((scope) => scope !== 'vault:read'))) {
+      throw new CommandFailed('--scope goes with --agent, and is vault:read', true)
+    }
+    const request = { organizationId, userId: owner.userId, name: options.name, agent, scopes: options.scope ?? [], expiresAt: null }
+    const made = await db.transact((tx) => credentials.keys.insertFromHost(tx, request))
+    print(`key ${made.id} (shown this once) ${made.key}`)
+  },
+
+  async 'keys revoke'({ credentials, options, print }) {
+    const organizationId = await organizationOf(credentials, options)
+    const [id] = options.words
+    if (!id) throw new CommandFailed('keys revoke needs the id of a key', true)
+    const at = await credentials.keys.revokeFromHost(organizationId, id).catch(() => null)
+    if (!at) throw new CommandFailed(`the organization ${organizationId} has no key ${id}`)
+    print(`revoked ${id} ${at.toISOString()}`)
+  },
+}
+
+async function organizationOf(credentials: Credentials, options: Options): Promise<string> {
+  const id = options.organization ?? (await credentials.accounts.findInstallation())
+  if (!id) throw new CommandFailed('there is no organization yet; run callsignd init')
+  return id
+}

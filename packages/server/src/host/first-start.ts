@@ -1,0 +1,33 @@
+// The first start on an empty database: one organization, its owner, and a key that is shown once.
+import { BadSetting } from '../config.ts'
+import type { Database } from '../core/sql.ts'
+import type { Accounts } from '../features/accounts/operations.ts'
+import { generateKey, parseKey } from '../features/keys/model.ts'
+import type { Keys } from '../features/keys/operations.ts'
+
+const organizationName = 'Default organization'
+
+/**
+ * Makes the first organization with its key, unless this database already has one. Returns the key when it was generated here, so that it
+ * is shown, and null otherwise. Throws BadSetting when the bootstrap key is malformed.
+ */
+export async function ensureFirstKey(db: Database, accounts: Accounts, keys: Keys, bootstrapKey: string | null): Promise<string | null> {
+  if (bootstrapKey !== null && !parseKey(bootstrapKey)) {
+    throw new BadSetting('CALLSIGN_BOOTSTRAP_API_KEY is not a well-formed key: svc_live_, 16 characters of id, 43 of secret, 6 of checksum')
+  }
+  if ((await accounts.findInstallation()) !== null) return null
+  const plaintext = bootstrapKey ?? generateKey()
+  const notFirst = new Error('another start was first')
+  try {
+    await db.transact(async (tx) => {
+      const { organizationId, userId } = await accounts.createOrganization(tx, organizationName)
+      // Waits for a start that is under way elsewhere; whoever comes second takes back what it made.
+      if (!(await accounts.claimInstallation(tx, organizationId))) throw notFirst
+      await keys.insertFromHost(tx, { organizationId, userId, name: 'First key', agent: null, scopes: [], expiresAt: null }, plaintext)
+    })
+  } catch (error) {
+    if (error === notFirst) return null
+    throw error
+  }
+  return bootstrapKey === null ? plaintext : null
+}

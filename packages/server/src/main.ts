@@ -1,0 +1,65 @@
+// callsignd: runs the server, or one of its host commands.
+
+import { startApp } from './app.ts'
+import { type Config, readConfig } from './config.ts'
+import { createLog } from './core/log.ts'
+import { CommandFailed, runCommand, usage } from './host/commands.ts'
+
+const print = (line: string) => process.stdout.write(`${line}\n`)
+
+/** Runs the server until a signal: the first one drains it and exits 0, a second one exits at once. */
+async function serve(config: Config): Promise<void> {
+  const log = createLog(config.logLevel)
+  let isStopping = false
+  let stopEarly = false
+  let stop: (() => Promise<void>) | null = null
+  const onSignal = () => {
+    if (isStopping) process.exit(1)
+    isStopping = true
+    if (stop) finish(stop)
+    else stopEarly = true
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+
+  const app = await startApp(config, log)
+  stop = app.stop
+  app.failed.catch((error: unknown) => {
+    log.error({ err: error }, 'the database is gone for good')
+    process.exit(1)
+  })
+  for (const line of app.listening) print(`callsign listening ${line}`)
+  if (app.firstKey !== null) {
+    print('')
+    print(`Your organization key, shown this once: ${app.firstKey}`)
+    print(`  export KEY=${app.firstKey}`)
+    print(`  curl -s ${app.publicUrl}/api/v1/me -H "Authorization: Bearer $KEY"`)
+  }
+  print(`Reference: ${app.publicUrl}/docs   Five-minute tour: README.md`)
+  print(`callsign ready ${app.publicUrl}`)
+  if (stopEarly) finish(stop)
+
+  function finish(stopServer: () => Promise<void>): void {
+    stopServer().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'the stop failed')
+        process.exit(1)
+      },
+    )
+  }
+}
+
+async function main(): Promise<void> {
+  const [command = 'serve', ...rest] = process.argv.slice(2)
+  if (command === 'serve' && rest.length === 0) return serve(readConfig())
+  process.exitCode = await runCommand(command, rest, readConfig, print)
+}
+
+try {
+  await main()
+} catch (error) {
+  const isUsage = error instanceof CommandFailed && error.isUsage
+  process.stderr.write(`callsignd: ${error instanceof Error ? error.message : String(error)}\n${isUsage ? `${usage}\n` : ''}`)
+  process.exit(isUsage ? 2 : 1)
+}

@@ -1,0 +1,274 @@
+// The job table and the worker against a real PostgreSQL: leases, races, waking, retries.
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type ClaimedJob, type JobHandler, LeaseLost } from '../src/core/job.ts'
+import { createLog } from '../src/core/log.ts'
+import { connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'
+import { createQueue } from '../src/edges/postgres/queue.ts'
+import { createWorker, type Worker } from '../src/edges/worker/runner.ts'
+import { createEmptyDatabase } from './stage/database.ts'
+
+const log = createLog('silent')
+const cleanups: (() => Promise<unknown> | unknown)[] = []
+let database: PostgresDatabase
+
+// The table of the migrations without its references, so that jobs need no organizations here.
+const jobsTable = `
+  CREATE TABLE jobs (id text PRIMARY KEY, organization_id text NOT NULL, kind text NOT NULL, subject text NOT NULL,
+    attempts integer NOT NULL DEFAULT 0, run_at timestamptz NOT NULL, lease_token text, created_at timestamptz NOT NULL);
+  CREATE INDEX jobs_due ON jobs (kind, run_at)`
+
+beforeEach(async () => {
+  const { url, drop } = await createEmptyDatabase()
+  database = connect({ connectionString: url }, { poolSize: 10, log })
+  cleanups.push(drop, () => database.close())
+  await database.query({ text: jobsTable })
+})
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+const addJobs = (kind: string, count: number, inMs = 0, on: PostgresDatabase = database) =>
+  on.query({
+    text: `INSERT INTO jobs (id, organization_id, kind, subject, run_at, created_at)
+           SELECT $1 || '-' || n, 'org', $1, 'subject-' || n, now() + $3 * interval '1 millisecond', now() FROM generate_series(1, $2) AS n`,
+    values: [kind, count, inMs],
+  })
+
+const countJobs = async (): Promise<number> => (await database.query<{ n: number }>({ text: 'SELECT count(*) AS n FROM jobs' })).rows[0]!.n
+const endLeases = () => database.query({ text: `UPDATE jobs SET run_at = now() - interval '1 second'` })
+const want = (kind: string, limit: number, leaseMs = 60_000) => ({ kind, limit, leaseMs })
+
+function startWorker(handlers: Partial<JobHandler>[]): Worker {
+  const complete = handlers.map((handler) => ({ kind: 'a', leaseMs: 60_000, concurrency: 4, run: async () => {}, ...handler }))
+  const worker = createWorker({ queue: createQueue(database), handlers: complete, log })
+  cleanups.push(() => worker.stop(5_000))
+  worker.start()
+  return worker
+}
+
+/** A promise and the function that keeps it. */
+function signal<T = void>(): { when: Promise<T>; give: (value: T) => void } {
+  const { promise, resolve } = Promise.withResolvers<T>()
+  return { when: promise, give: resolve }
+}
+
+test('claims what is due, by kind and limit, and counts the attempt', async () => {
+  const queue = createQueue(database)
+  await addJobs('a', 3)
+  await addJobs('b', 3)
+  await addJobs('c', 1)
+  await addJobs('later', 1, 60_000)
+  const jobs = await queue.claim([want('a', 2), want('b', 9), want('later', 9)])
+  expect(jobs.map((job) => job.kind).sort()).toEqual(['a', 'a', 'b', 'b', 'b'])
+  expect(jobs[0]).toMatchObject({
+    organizationId: 'org',
+    attempts: 1,
+    createdAt: expect.any(Date),
+    subject: expect.stringMatching(/^subject-/),
+  })
+  expect(await queue.claim([want('a', 9), want('b', 9)])).toHaveLength(1)
+  expect(await queue.claim([])).toEqual([])
+  const dueInMs = await queue.nextDueInMs(['later', 'none'])
+  expect(dueInMs).toBeGreaterThan(50_000)
+  expect(dueInMs).toBeLessThanOrEqual(60_000)
+  expect(await queue.nextDueInMs(['c', 'later'])).toBe(0)
+  expect(await queue.nextDueInMs(['none'])).toBeNull()
+})
+
+test('claims in parallel never give a job to two, and give every job to one', async () => {
+  const queue = createQueue(database)
+  await addJobs('a', 200)
+  const claimed: ClaimedJob[] = []
+  await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      for (let jobs = await queue.claim([want('a', 7)]); jobs.length > 0; jobs = await queue.claim([want('a', 7)])) claimed.push(...jobs)
+    }),
+  )
+  expect(new Set(claimed.map((job) => job.id)).size).toBe(claimed.length)
+  // A claim that finds its rows locked goes away empty; what it left is due still.
+  for (let jobs = await queue.claim([want('a', 50)]); jobs.length > 0; jobs = await queue.claim([want('a', 50)])) claimed.push(...jobs)
+  expect(claimed).toHaveLength(200)
+})
+
+test('a claim reads what it takes, not the table, however many jobs are due', async () => {
+  const { url, drop } = await createEmptyDatabase()
+  // Statistics are counted by connection, and seen once the connection has handed them in.
+  const single = connect({ connectionString: url }, { poolSize: 1, log })
+  cleanups.push(drop, () => single.close())
+  await single.query({ text: jobsTable })
+  await addJobs('a', 20_000, 0, single)
+  await single.query({ text: 'ANALYZE jobs' })
+  const scans = async (): Promise<number> => {
+    await single.query({ text: 'SELECT pg_stat_force_next_flush()' })
+    return (await single.query<{ n: number }>({ text: `SELECT seq_scan AS n FROM pg_stat_user_tables WHERE relname = 'jobs'` })).rows[0]!.n
+  }
+  const queue = createQueue(single)
+  const before = await scans()
+  // A named statement changes to its general plan after five runs.
+  for (let round = 0; round < 8; round++) {
+    expect(await queue.claim([want('a', 5)])).toHaveLength(5)
+    expect(await queue.nextDueInMs(['a'])).toBe(0)
+  }
+  expect(await scans()).toBe(before)
+})
+
+test('an expired lease is claimed again, and only its new holder can finish', async () => {
+  const queue = createQueue(database)
+  await addJobs('a', 1)
+  const [first] = await queue.claim([want('a', 1)])
+  expect(await queue.claim([want('a', 1)])).toEqual([])
+  await endLeases()
+  const [second] = await queue.claim([want('a', 1)])
+  expect(second).toMatchObject({ id: first!.id, attempts: 2 })
+  const late = database.transact(async (tx) => {
+    await tx.query({ text: 'CREATE TABLE effect (id int)' })
+    await queue.finish(tx, first!, { done: true })
+  })
+  await expect(late).rejects.toBeInstanceOf(LeaseLost)
+  expect((await database.query({ text: `SELECT 1 FROM pg_tables WHERE tablename = 'effect'` })).rowCount).toBe(0)
+  await queue.release(first!, 0)
+  expect(await queue.claim([want('a', 1)])).toEqual([])
+  await database.transact((tx) => queue.finish(tx, second!, { done: true }))
+  expect(await countJobs()).toBe(0)
+  await expect(database.transact((tx) => queue.finish(tx, second!, { done: true }))).rejects.toBeInstanceOf(LeaseLost)
+})
+
+test('of two holders that finish at once, one wins and the other is rolled back', async () => {
+  const queue = createQueue(database)
+  await addJobs('a', 20)
+  await database.query({ text: 'CREATE TABLE effects (job text)' })
+  const first = await queue.claim([want('a', 20)])
+  const finish = (job: ClaimedJob) =>
+    database.transact(async (tx) => {
+      await tx.query({ text: 'INSERT INTO effects VALUES ($1)', values: [job.id] })
+      await queue.finish(tx, job, { done: true })
+    })
+  await endLeases()
+  const outcomes = await Promise.allSettled([
+    ...first.map(finish),
+    queue.claim([want('a', 20)]).then((jobs) => Promise.allSettled(jobs.map(finish))),
+  ])
+  expect(outcomes.length).toBe(21)
+  const { rows } = await database.query<{ jobs: number; effects: number }>({
+    text: 'SELECT count(DISTINCT job) AS jobs, count(*) AS effects FROM effects',
+  })
+  expect(rows[0]).toEqual({ jobs: 20, effects: 20 })
+  expect(await countJobs()).toBe(0)
+})
+
+test('the worker runs every due job once, side by side up to its concurrency', async () => {
+  await addJobs('a', 60)
+  const done = signal()
+  let [running, most] = [0, 0]
+  const seen: string[] = []
+  startWorker([
+    {
+      concurrency: 5,
+      run: async (job, finish) => {
+        most = Math.max(most, ++running)
+        await database.transact((tx) => finish(tx, { done: true }))
+        running--
+        seen.push(job.id)
+        if (seen.length === 60) done.give()
+      },
+    },
+  ])
+  await done.when
+  expect(new Set(seen).size).toBe(60)
+  expect(most).toBeLessThanOrEqual(5)
+  expect(most).toBeGreaterThan(1)
+  expect(await countJobs()).toBe(0)
+})
+
+test('a wake is served at once, also when it comes while the worker claims', async () => {
+  const queue = createQueue(database)
+  const ran = signal<number>()
+  let claims = 0
+  const worker = createWorker({
+    log,
+    queue: {
+      ...queue,
+      async claim(wants) {
+        const jobs = await queue.claim(wants)
+        // The first claim has looked and found nothing; the job and its wake come before the answer does.
+        if (++claims === 1) {
+          await addJobs('a', 1)
+          worker.wake()
+        }
+        return jobs
+      },
+      // The poll alone would find the job only after the full interval.
+      nextDueInMs: async () => null,
+    },
+    handlers: [
+      {
+        kind: 'a',
+        leaseMs: 60_000,
+        concurrency: 1,
+        run: async (_job, finish) => {
+          await database.transact((tx) => finish(tx, { done: true }))
+          ran.give(performance.now())
+        },
+      },
+    ],
+  })
+  cleanups.push(() => worker.stop(5_000))
+  const startedMs = performance.now()
+  worker.start()
+  expect((await ran.when) - startedMs).toBeLessThan(900)
+  expect(worker.isClaiming()).toBe(true)
+})
+
+test('a job asked for again runs again when it is due, and a failed one after a pause', async () => {
+  await addJobs('again', 1)
+  await addJobs('fails', 1)
+  const [again, failed] = [signal<number[]>(), signal<number[]>()]
+  const [againMs, failedMs]: [number[], number[]] = [[], []]
+  startWorker([
+    {
+      kind: 'again',
+      run: async (job, finish) => {
+        againMs.push(performance.now())
+        await database.transact((tx) => finish(tx, job.attempts < 3 ? { done: false, retryInMs: 100 } : { done: true }))
+        if (job.attempts === 3) again.give(againMs)
+      },
+    },
+    {
+      kind: 'fails',
+      run: async (job, finish) => {
+        failedMs.push(performance.now())
+        if (job.attempts === 1) throw new Error('a bug')
+        await database.transact((tx) => finish(tx, { done: true }))
+        failed.give(failedMs)
+      },
+    },
+  ])
+  const [first, second, third] = await again.when
+  expect(second! - first!).toBeGreaterThan(95)
+  expect(third! - second!).toBeGreaterThan(95)
+  expect(third! - first!).toBeLessThan(1_500)
+  const [broke, mended] = await failed.when
+  expect(mended! - broke!).toBeGreaterThan(700)
+})
+
+test('stop waits for what runs and claims no more', async () => {
+  await addJobs('a', 3)
+  const [begun, goOn] = [signal(), signal()]
+  const worker = startWorker([
+    {
+      concurrency: 1,
+      run: async (_job, finish) => {
+        begun.give()
+        await goOn.when
+        await database.transact((tx) => finish(tx, { done: true }))
+      },
+    },
+  ])
+  await begun.when
+  const stopped = worker.stop(10_000)
+  goOn.give()
+  await stopped
+  expect(await countJobs()).toBe(2)
+  expect(worker.isClaiming()).toBe(false)
+})

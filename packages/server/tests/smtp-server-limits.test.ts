@@ -1,0 +1,167 @@
+// The SMTP server's limits in number, time and memory, and how it shuts down.
+import { describe, expect, test } from 'vitest'
+import { DialogClient } from './transcripts/smtp/play.ts'
+import { inData, open, openData, turn } from './transcripts/smtp/stage.ts'
+
+describe('limits', () => {
+  test('a client that talks before the greeting is refused', async () => {
+    const { port } = await open({ greetingDelayMs: 60_000 })
+    const client = await DialogClient.connect(port)
+    client.send('EHLO spam.example\r\n')
+    expect(await client.rest()).toBe('554 5.5.1 Bytes came before the greeting\r\n')
+  })
+
+  test('connections from one address', async () => {
+    const { server, port } = await open({ connectionsPerAddressMax: 2 })
+    const first = await DialogClient.greeted(port)
+    const second = await DialogClient.greeted(port)
+    const third = await DialogClient.connect(port)
+    expect(await third.rest()).toBe('421 4.7.0 Too many connections from your address\r\n')
+    expect(server.connections()).toBe(2)
+    await first.ask('QUIT', '221')
+    await first.rest()
+    await second.ask('NOOP', '250')
+    const fourth = await DialogClient.greeted(port)
+    await fourth.ask('NOOP', '250')
+  })
+
+  test('connections in all', async () => {
+    const { port } = await open({ connectionsMax: 1 })
+    await DialogClient.greeted(port)
+    const second = await DialogClient.connect(port)
+    expect(await second.rest()).toBe('421 4.3.2 Too many connections, try again later\r\n')
+  })
+
+  test('an idle client is told so, before and inside a message', async () => {
+    const { port: impatient } = await open({ commandTimeoutMs: 60 })
+    const idle = await DialogClient.greeted(impatient)
+    expect(await idle.rest()).toBe('421 4.4.2 Timeout waiting for a command\r\n')
+    const { port, receiver } = await open({ dataTimeoutMs: 60 })
+    const stalled = await inData(port)
+    stalled.send('Subject: x\r\n')
+    expect(await stalled.rest()).toBe('421 4.4.2 Message data came too slowly\r\n')
+    expect(receiver.accepted).toEqual([])
+  })
+
+  test('bytes without a whole command do not put the timeout off', async () => {
+    const { port } = await open({ commandTimeoutMs: 80 })
+    const client = await DialogClient.greeted(port)
+    const drip = setInterval(() => client.send('N'), 10)
+    expect(await client.rest()).toBe('421 4.4.2 Timeout waiting for a command\r\n')
+    clearInterval(drip)
+  })
+
+  test('a session ends at its term, after the message under way', async () => {
+    const { port, receiver } = await open({ sessionTimeoutMs: 600 })
+    const idle = await DialogClient.greeted(port)
+    expect(await idle.rest()).toBe('421 4.4.2 Session lasted too long\r\n')
+    const busy = await inData(port)
+    const other = await DialogClient.greeted(port)
+    await other.rest()
+    busy.send('.\r\n')
+    expect(await busy.rest()).toBe('250 2.0.0 queued as m1\r\n421 4.4.2 Session lasted too long\r\n')
+    expect(receiver.accepted).toHaveLength(1)
+  })
+
+  test('errors after the fifth are delayed', async () => {
+    const { port } = await open({ errorDelayMs: 40 })
+    const client = await DialogClient.greeted(port)
+    for (let count = 0; count < 5; count++) await client.ask('X', '500')
+    const before = performance.now()
+    await client.ask('X', '500')
+    expect(performance.now() - before).toBeGreaterThan(35)
+    await client.ask('NOOP', '250')
+    client.close()
+  })
+
+  test('memory for messages is bounded over all sessions and given back', async () => {
+    const { port, receiver } = await open({ memoryBytesMax: 300_000 })
+    const client = await inData(port)
+    client.send(`\r\n${`${'x'.repeat(70)}\r\n`.repeat(6_000)}.\r\n`)
+    await client.expect('452 4.3.1')
+    await openData(client)
+    client.send(`\r\n${`${'x'.repeat(70)}\r\n`.repeat(2_000)}.\r\n`)
+    await client.expect('250')
+    expect(receiver.accepted).toHaveLength(1)
+    client.close()
+  })
+
+  test('a client that never reads its replies is not read for ever', async () => {
+    const { port } = await open()
+    const client = await DialogClient.greeted(port)
+    client.socket.pause()
+    let written = 0
+    const block = Buffer.from('HELP\r\n'.repeat(20_000))
+    while (written < 200 && client.socket.writableLength < 8 * block.length) {
+      client.send(block)
+      written++
+      await turn()
+    }
+    expect(written).toBeLessThan(200)
+    client.close()
+  })
+
+  test('10 MB of stuffed dots cost less than three times plain lines', async () => {
+    const { port } = await open()
+    const client = await DialogClient.greeted(port)
+    await client.ask('EHLO client.example', '250')
+    const timeOf = async (line: string): Promise<number> => {
+      const block = Buffer.from(`\r\n${line.repeat(Math.ceil(10_000_000 / line.length))}.\r\n`)
+      let best = Number.POSITIVE_INFINITY
+      for (let round = 0; round < 4; round++) {
+        await openData(client)
+        const before = performance.now()
+        client.send(block)
+        await client.expect('250')
+        best = Math.min(best, performance.now() - before)
+      }
+      return best
+    }
+    const plain = await timeOf(`${'x'.repeat(76)}\r\n`)
+    const dots = await timeOf('..\r\n')
+    console.log('RATIO', dots, plain)
+    expect(dots / plain).toBeLessThan(3)
+    client.close()
+  })
+})
+
+describe('shutting down', () => {
+  test('idle sessions end at once, a message under way is finished first', async () => {
+    const { server, port, receiver } = await open()
+    const idle = await DialogClient.greeted(port)
+    const sending = await inData(port)
+    sending.send('Subject: last\r\n')
+    let release: () => void = () => {}
+    receiver.gate = new Promise((resolve) => {
+      release = resolve
+    })
+    const isAccepting = new Promise<void>((resolve) => {
+      receiver.onAccept = resolve
+    })
+    const accepting = await inData(port)
+    accepting.send('.\r\n')
+    await isAccepting
+    const drained = server.drain(20_000)
+    expect(await idle.rest()).toBe('421 4.3.2 Shutting down, try again later\r\n')
+    await expect(DialogClient.connect(port)).rejects.toThrow('ECONNREFUSED')
+    release()
+    expect(await accepting.rest()).toBe('250 2.0.0 queued as m1\r\n421 4.3.2 Shutting down, try again later\r\n')
+    sending.send('\r\n.\r\n')
+    expect(await sending.rest()).toBe('250 2.0.0 queued as m2\r\n421 4.3.2 Shutting down, try again later\r\n')
+    await drained
+    expect(server.connections()).toBe(0)
+  })
+
+  test('after the grace a message under way is given up', async () => {
+    const { server, port, receiver } = await open()
+    const sending = await inData(port)
+    await server.drain(30)
+    expect(await sending.rest()).toBe('421 4.3.2 Shutting down, try again later\r\n')
+    expect(receiver.accepted).toEqual([])
+  })
+
+  test('a taken port is an error', async () => {
+    const { port } = await open()
+    await expect(open({}, { port })).rejects.toThrow('EADDRINUSE')
+  })
+})

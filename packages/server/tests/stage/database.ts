@@ -1,0 +1,100 @@
+// The PostgreSQL of a test run: one server with a migrated template, from which each test file makes databases of its own.
+import { randomBytes } from 'node:crypto'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { TestProject } from 'vitest/node'
+import { createLog } from '../../src/core/log.ts'
+import { connect } from '../../src/edges/postgres/connect.ts'
+import { migrate } from '../../src/edges/postgres/migrate.ts'
+import { startEmbedded } from '../../src/edges/postgres/supervisor.ts'
+
+type TestServer = { serverUrl: string; template: string; strategy: 'FILE_COPY' | 'WAL_LOG' }
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** A connection string of the run's server, the name of the migrated database on it, and how CREATE DATABASE copies. */
+    database: TestServer
+  }
+}
+
+export const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
+
+/** Room for many servers under test at once; nothing here needs to survive a power cut. */
+const testSettings = { max_connections: '200', fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+
+/** Vitest's global setup: starts the server, or takes the one that CALLSIGN_TEST_DATABASE_URL names, and makes the template. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const externalUrl = process.env.CALLSIGN_TEST_DATABASE_URL
+  const { serverUrl, stop } = await startServer(externalUrl)
+  const template = `callsign_template_${randomBytes(6).toString('hex')}`
+  try {
+    await run(serverUrl, `CREATE DATABASE ${template}`)
+    const database = connect({ connectionString: withDatabase(serverUrl, template) }, { poolSize: 1, log: createLog('warn') })
+    try {
+      await migrate(database, { folder: migrationsFolder, log: createLog('warn') })
+    } finally {
+      await database.close()
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  // Copying files waits for a checkpoint, which costs next to nothing only without fsync.
+  project.provide('database', { serverUrl, template, strategy: externalUrl ? 'WAL_LOG' : 'FILE_COPY' })
+  return async () => {
+    await run(serverUrl, `DROP DATABASE IF EXISTS ${template} WITH (FORCE)`)
+    await stop()
+  }
+}
+
+/** A fresh database with every migration applied; `url` is what CALLSIGN_DATABASE_URL takes. `drop` ends its connections. */
+export async function createDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
+  // Vitest's own module is for test processes; the global setup above runs outside of one.
+  const { inject } = await import('vitest')
+  return createDatabaseFrom(inject('database'))
+}
+
+/** The same without migrations. */
+export async function createEmptyDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
+  const { inject } = await import('vitest')
+  return createDatabaseFrom({ ...inject('database'), template: 'template0' })
+}
+
+async function createDatabaseFrom({ serverUrl, template, strategy }: TestServer): Promise<{ url: string; drop: () => Promise<void> }> {
+  const name = `callsign_test_${randomBytes(8).toString('hex')}`
+  await run(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY ${strategy}`)
+  return { url: withDatabase(serverUrl, name), drop: () => run(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
+}
+
+async function startServer(externalUrl: string | undefined): Promise<{ serverUrl: string; stop: () => Promise<void> }> {
+  if (externalUrl) return { serverUrl: externalUrl, stop: async () => {} }
+  const dataDir = mkdtempSync(join(tmpdir(), 'callsign-test-'))
+  chmodSync(dataDir, 0o711)
+  const server = await startEmbedded({ dataDir, log: createLog('warn'), settings: testSettings })
+  const { host, port, user, database } = server.connection
+  return {
+    serverUrl: `postgres://${user}@/${database}?host=${encodeURIComponent(host)}&port=${port}`,
+    stop: async () => {
+      await server.stop()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The same server's other database; the path is empty before the `?` in URLs of sockets, so `URL` cannot read them. */
+function withDatabase(url: string, name: string): string {
+  const [, start, rest] = /^([a-z]+:\/\/[^/?]*)(?:\/[^?]*)?(\?.*)?$/.exec(url)!
+  return `${start}/${name}${rest ?? ''}`
+}
+
+async function run(url: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(text)
+  } finally {
+    await client.end()
+  }
+}
