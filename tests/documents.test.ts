@@ -1,0 +1,26 @@
+// The documents tell the truth: files that they name exist, and printed pages are current.
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { configurationPage } from '../bin/docs.ts'
+
+const root = resolve(import.meta.dirname, '..')
+const documents = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/**/*.md', { cwd: root })]
+
+// Paths in flows.md and elsewhere may leave out packages/server/src/.
+const exists = (path: string) => ['', 'packages/server/src', 'packages/server', 'packages'].some((folder) => existsSync(join(root, folder, path)))
+
+test('every file that a document names exists', () => {
+  const missing = documents.flatMap((document) => {
+    const text = readFileSync(join(root, document), 'utf8')
+    const quoted = [...text.matchAll(/`([\w./-]+\.(?:ts|md|sql|json))`/g)].map((match) => match[1] as string)
+    const linked = [...text.matchAll(/\]\(([\w./-]+)\)/g)].map((match) => match[1] as string)
+    return [...quoted.filter((path) => /^\w[^/]*\//.test(path)), ...linked].filter((path) => !exists(path)).map((path) => `${document}: ${path}`)
+  })
+  expect(documents.length).toBeGreaterThan(5)
+  expect(missing).toEqual([])
+})
+
+test('docs/configuration.md is what npm run docs prints', () => {
+  expect(readFileSync(join(root, 'docs/configuration.md'), 'utf8')).toBe(configurationPage())
+})
