@@ -66,7 +66,9 @@ function mayImport(source: Source, target: string): boolean {
 test('imports point one way: contract, core, features, edges, app, main', () => {
   expect(product.length).toBeGreaterThan(50)
   const wrong = product.flatMap((source) =>
-    source.imports.filter((specifier) => !mayImport(source, targetOf(source, specifier))).map((specifier) => `${source.path} imports ${specifier}`),
+    source.imports
+      .filter((specifier) => !mayImport(source, targetOf(source, specifier)))
+      .map((specifier) => `${source.path} imports ${specifier}`),
   )
   expect(wrong).toEqual([])
 })
@@ -77,12 +79,16 @@ test('every feature has its place in the order', () => {
 })
 
 test('the contract imports nothing of Node, so that it runs in a browser', () => {
-  const wrong = product.filter((source) => source.path.startsWith('contract/') && source.imports.some((specifier) => specifier.startsWith('node:')))
+  const wrong = product.filter(
+    (source) => source.path.startsWith('contract/') && source.imports.some((specifier) => specifier.startsWith('node:')),
+  )
   expect(wrong.map((source) => source.path)).toEqual([])
 })
 
 const offenders = (pattern: RegExp, isAllowed: (path: string) => boolean) =>
-  product.filter((source) => source.path.startsWith('server/') && !isAllowed(source.path) && pattern.test(source.text)).map((source) => source.path)
+  product
+    .filter((source) => source.path.startsWith('server/') && !isAllowed(source.path) && pattern.test(source.text))
+    .map((source) => source.path)
 
 test('SQL stands only in stores and the postgres edge', () => {
   const sql = /\b(SELECT\s[\s\S]{0,400}?\sFROM|INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM)\s/
@@ -99,8 +105,10 @@ test('the clock is read only in core/clock.ts', () => {
 })
 
 test('sockets, disks and HTTP are touched only in edges, and at the start', () => {
-  const io = /from 'node:(net|tls|http|https|http2|dgram|dns|dns\/promises|fs|fs\/promises|child_process)'|from '(undici|fastify|pg|aws4fetch)'/
-  const isAllowed = (path: string) => path.includes('/edges/') || /^server\/src\/(app|config|main)\.ts$/.test(path) || path.startsWith('server/src/host/')
+  const io =
+    /from 'node:(net|tls|http|https|http2|dgram|dns|dns\/promises|fs|fs\/promises|child_process)'|from '(undici|fastify|pg|aws4fetch)'/
+  const isAllowed = (path: string) =>
+    path.includes('/edges/') || /^server\/src\/(app|config|main)\.ts$/.test(path) || path.startsWith('server/src/host/')
   expect(offenders(io, isAllowed)).toEqual([])
 })
 
@@ -115,12 +123,16 @@ test('the process ends itself only in main.ts', () => {
 const bannedNames = /(^|[-/])(utils?|helpers?|common|misc|shared|lib|tools|base|manager)([-/.]|$)/
 
 test('files are named by nouns in kebab-case, and none is a drawer', () => {
-  const wrong = sources.filter((source) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.tsx?$/.test(basename(source.path)) || bannedNames.test(source.path))
+  const wrong = sources.filter(
+    (source) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.tsx?$/.test(basename(source.path)) || bannedNames.test(source.path),
+  )
   expect(wrong.map((source) => source.path)).toEqual([])
 })
 
 test(`files stay under ${linesMax} lines`, () => {
-  const long = product.map((source) => ({ path: source.path, lines: source.text.split('\n').length })).filter(({ lines }) => lines > linesMax)
+  const long = product
+    .map((source) => ({ path: source.path, lines: source.text.split('\n').length }))
+    .filter(({ lines }) => lines > linesMax)
   expect(long).toEqual([])
 })
 
@@ -138,7 +150,11 @@ test('a concept file of a feature is pure: it reaches no store and no operation'
   })
   const wired = concepts.filter((source) => source.imports.some((specifier) => /\/([a-z-]+-)?store\.ts$|\/operations\.ts$/.test(specifier)))
   // These three put stores and operations of their feature together; each is one operation too long for operations.ts.
-  const operationsOfTheirOwn = ['server/src/features/messages/filing.ts', 'server/src/features/outbound-mail/composer.ts', 'server/src/features/inbound-mail/smtp-intake.ts']
+  const operationsOfTheirOwn = [
+    'server/src/features/messages/filing.ts',
+    'server/src/features/outbound-mail/composer.ts',
+    'server/src/features/inbound-mail/smtp-intake.ts',
+  ]
   expect(wired.map((source) => source.path).sort()).toEqual(operationsOfTheirOwn.toSorted())
 })
 
@@ -149,7 +165,8 @@ test('one word in every place: each feature with routes has its file in the cont
 })
 
 test('the rules bite: a planted import of each forbidden kind is refused', () => {
-  const plant = (path: string, specifier: string) => mayImport({ path, text: '', imports: [] }, targetOf({ path, text: '', imports: [] }, specifier))
+  const plant = (path: string, specifier: string) =>
+    mayImport({ path, text: '', imports: [] }, targetOf({ path, text: '', imports: [] }, specifier))
   expect(plant('server/src/features/keys/operations.ts', '../../edges/http/server.ts')).toBe(false)
   expect(plant('server/src/features/keys/operations.ts', '../messages/operations.ts')).toBe(false)
   expect(plant('server/src/features/messages/operations.ts', '../keys/store.ts')).toBe(false)

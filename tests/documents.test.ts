@@ -8,14 +8,17 @@ const root = resolve(import.meta.dirname, '..')
 const documents = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/**/*.md', { cwd: root })]
 
 // Paths in flows.md and elsewhere may leave out packages/server/src/.
-const exists = (path: string) => ['', 'packages/server/src', 'packages/server', 'packages'].some((folder) => existsSync(join(root, folder, path)))
+const exists = (path: string) =>
+  ['', 'packages/server/src', 'packages/server', 'packages'].some((folder) => existsSync(join(root, folder, path)))
 
 test('every file that a document names exists', () => {
   const missing = documents.flatMap((document) => {
     const text = readFileSync(join(root, document), 'utf8')
     const quoted = [...text.matchAll(/`([\w./-]+\.(?:ts|md|sql|json))`/g)].map((match) => match[1] as string)
     const linked = [...text.matchAll(/\]\(([\w./-]+)\)/g)].map((match) => match[1] as string)
-    return [...quoted.filter((path) => /^\w[^/]*\//.test(path)), ...linked].filter((path) => !exists(path)).map((path) => `${document}: ${path}`)
+    return [...quoted.filter((path) => /^\w[^/]*\//.test(path)), ...linked]
+      .filter((path) => !exists(path))
+      .map((path) => `${document}: ${path}`)
   })
   expect(documents.length).toBeGreaterThan(5)
   expect(missing).toEqual([])

@@ -12,6 +12,7 @@ import type { Database } from './core/sql.ts'
 import { createDiskBlobs } from './edges/blobs/disk.ts'
 import { createS3Blobs } from './edges/blobs/s3.ts'
 import { createWeb } from './edges/http/guarded-fetch.ts'
+import { keptMs } from './edges/http/idempotency.ts'
 import { createHttpServer } from './edges/http/server.ts'
 import { type Keyring, openKeyring } from './edges/keyring/keyring.ts'
 import { appendEvents } from './edges/postgres/event-log.ts'
@@ -30,8 +31,8 @@ import { attachmentRoutes } from './features/attachments/routes.ts'
 import { createIdentities } from './features/identities/operations.ts'
 import { identityRoutes } from './features/identities/routes.ts'
 import { createInboundMail } from './features/inbound-mail/operations.ts'
-import { decodeAttachment } from './features/inbound-mail/parse.ts'
 import { createSmtpIntake } from './features/inbound-mail/smtp-intake.ts'
+import { decodeAttachment } from './features/inbound-mail/transfer-encoding.ts'
 import { createKeys, type FindAgent } from './features/keys/operations.ts'
 import { keyRoutes } from './features/keys/routes.ts'
 import { createMessages } from './features/messages/operations.ts'
@@ -148,7 +149,6 @@ function createParts(
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-const idempotencyKeptMs = 7 * dayMs
 
 /**
  * Starts the server. Order: the database first, because everything reads it; the worker before the listeners, because what they take
@@ -181,7 +181,7 @@ export async function startApp(config: Config, log: Log): Promise<App> {
     const chores = worker
       ? startChores(
           [
-            { name: 'sweep idempotency keys', everyMs: hourMs, run: () => replays.sweep(inMs(-idempotencyKeptMs)) },
+            { name: 'sweep idempotency keys', everyMs: hourMs, run: () => replays.sweep(inMs(-keptMs)) },
             { name: 'sweep blobs', everyMs: 6 * hourMs, run: () => parts.messages.sweepBlobs(dayMs) },
           ],
           log.child({ part: 'chores' }),
