@@ -13,7 +13,11 @@ describe('RFC 5322 appendix A', () => {
       'Mary Smith <mary@x.test>, jdoe@example.org, Who? <one@y.test>',
       ['Mary Smith|mary@x.test', '|jdoe@example.org', 'Who?|one@y.test'],
     ],
-    ['A.1.2 Cc', '<boss@nil.test>, "Giant; \\"Big\\" Box" <sysservices@example.net>', ['|boss@nil.test', 'Giant; "Big" Box|sysservices@example.net']],
+    [
+      'A.1.2 Cc',
+      '<boss@nil.test>, "Giant; \\"Big\\" Box" <sysservices@example.net>',
+      ['|boss@nil.test', 'Giant; "Big" Box|sysservices@example.net'],
+    ],
     [
       'A.1.3 group',
       'A Group:Ed Jones <c@a.test>,joe@where.test,John <jdoe@one.test>;',
@@ -54,9 +58,14 @@ describe('what senders do', () => {
     ['a domain in capitals', 'Ann@Example.COM.', ['|Ann@example.com']],
     ['a domain literal', 'ann@[IPv6:2001:db8::1], b@c.example', ['|ann@[ipv6:2001:db8::1]', '|b@c.example']],
     ['encoded words', '=?utf-8?Q?J=C3=BCrgen?= =?utf-8?Q?_M?= <j@b.example>', ['Jürgen M|j@b.example']],
-    ['a comma left in an encoded word', '=?utf-8?Q?M=C3=BCller,_Ann?= <a@b.example>, c@d.example', ['Müller, Ann|a@b.example', '|c@d.example']],
+    [
+      'a comma left in an encoded word',
+      '=?utf-8?Q?M=C3=BCller,_Ann?= <a@b.example>, c@d.example',
+      ['Müller, Ann|a@b.example', '|c@d.example'],
+    ],
     ['an encoded word in quotes', '"=?utf-8?B?w6Q=?=" <a@b.example>', ['ä|a@b.example']],
     ['an address as the name', '"a@b.example" <c@d.example>', ['a@b.example|c@d.example']],
+    ['the address as its own name', '"Ann@b.example" <ann@b.example>', ['|ann@b.example']],
     ['RFC 6532', 'Ünal <ünal@bücher.example>', ['Ünal|ünal@bücher.example']],
     ['blanks around the at', 'ann @ example.com', ['|ann@example.com']],
   ]
@@ -69,7 +78,9 @@ describe('what attackers do', () => {
     expect(addressDomain('"victim@bank.example attacker"@evil.example')).toBe('evil.example')
   })
   it('never reads an address out of an encoded word', () => {
-    expect(read('=?utf-8?Q?ceo=40bank.example_=3Cceo=40bank.example=3E?= <x@evil.example>')).toEqual(['ceo@bank.example <ceo@bank.example>|x@evil.example'])
+    expect(read('=?utf-8?Q?ceo=40bank.example_=3Cceo=40bank.example=3E?= <x@evil.example>')).toEqual([
+      'ceo@bank.example <ceo@bank.example>|x@evil.example',
+    ])
     expect(read('=?utf-8?Q?a@b.example?=')).toEqual(['a@b.example|'])
   })
   it('lets no line end through an encoded word', () => {

@@ -170,6 +170,8 @@ class AddressReader {
 
   #push(name: string, address: string): void {
     const entry = { name: cutText(storableLine(decodeEncodedWords(name)).replace(/\s+/g, ' '), NAME_CHARACTERS_MAX), address }
+    // A name that only repeats the address says nothing.
+    if (entry.name.toLowerCase() === address.toLowerCase()) entry.name = ''
     if ((entry.name !== '' || entry.address !== '') && this.#found.length < this.#max) this.#found.push(entry)
   }
 }

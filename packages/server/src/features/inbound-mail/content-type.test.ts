@@ -29,7 +29,7 @@ describe('what senders do', () => {
     ['x; filename="C:\\docs\\a.txt"', 'filename', 'C:\\docs\\a.txt'],
     ['x; filename="open.txt', 'filename', 'open.txt'],
     ["x; filename=plain.txt; filename*=UTF-8''%C3%A4.txt", 'filename', 'ä.txt'],
-    ["x; filename*=%C3%A4.txt", 'filename', 'ä.txt'],
+    ['x; filename*=%C3%A4.txt', 'filename', 'ä.txt'],
     ["x; filename*=iso-8859-1''%E4.txt", 'filename', 'ä.txt'],
     ["x; filename*0*=UTF-8''%C3; filename*1*=%A4.txt", 'filename', 'ä.txt'],
     ['x; charset="utf-8"; charset=latin1', 'charset', 'utf-8'],

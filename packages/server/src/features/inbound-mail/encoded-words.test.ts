@@ -30,7 +30,7 @@ describe('what senders do', () => {
     ['a character split over a Q and a B word', '=?utf-8?Q?=C3?= =?utf-8?B?pA==?=', 'ä'],
     ['base64 cut in the middle of a quantum', '=?utf-8?B?SGVsbG8gd2?= =?utf-8?B?9ybGQ=?=', 'Hello world'],
     ['missing padding', '=?utf-8?B?SGVsbG8?=', 'Hello'],
-    ['a language (RFC 2231 §5)', "=?US-ASCII*EN?Q?Keith_Moore?=", 'Keith Moore'],
+    ['a language (RFC 2231 §5)', '=?US-ASCII*EN?Q?Keith_Moore?=', 'Keith Moore'],
     ['blanks inside', '=?utf-8?Q?Hello world?=', 'Hello world'],
     ['no blank around', 'a=?utf-8?Q?b?=c', 'abc'],
     ['lower-case hex', '=?utf-8?q?=c3=a4?=', 'ä'],

@@ -7,7 +7,11 @@ import { readMessageId, readMessageIds } from './message-ids.ts'
 const read = (text: string) => {
   const raw = Buffer.from(text, 'latin1')
   const block = readHeaderBlock(raw, 0, null, null)
-  return { fields: block.fields.map(({ name, value }) => `${name}=${value}`), body: raw.toString('latin1', block.bodyStart), defects: block.defects }
+  return {
+    fields: block.fields.map(({ name, value }) => `${name}=${value}`),
+    body: raw.toString('latin1', block.bodyStart),
+    defects: block.defects,
+  }
 }
 
 describe('header blocks', () => {
@@ -21,7 +25,8 @@ describe('header blocks', () => {
   it('reads 8-bit values as UTF-8 or windows-1252', () => expect(read('A: \xc3\xa4\r\nB: \xe4\r\n\r\n').fields).toEqual(['A=ä', 'B=ä']))
   it('skips a line that is no field', () =>
     expect(read('A: 1\r\nnonsense\r\n more\r\nB: 2\r\n\r\nx')).toEqual({ fields: ['A=1', 'B=2'], body: 'x', defects: ['bad-header-line'] }))
-  it('takes text without any header as body', () => expect(read('hello world\r\nbye')).toEqual({ fields: [], body: 'hello world\r\nbye', defects: ['no-header-end'] }))
+  it('takes text without any header as body', () =>
+    expect(read('hello world\r\nbye')).toEqual({ fields: [], body: 'hello world\r\nbye', defects: ['no-header-end'] }))
   it('knows when the end is missing', () => expect(read('A: 1\r\n')).toEqual({ fields: ['A=1'], body: '', defects: ['no-header-end'] }))
   it('has no fields before a blank first line', () => expect(read('\r\nA: 1')).toEqual({ fields: [], body: 'A: 1', defects: [] }))
   it('keeps the lines and bytes of the limits and still finds the body', () => {
@@ -37,7 +42,10 @@ describe('dates', () => {
   const table: [string, string | null][] = [
     ['Fri, 21 Nov 1997 09:55:06 -0600', '1997-11-21T15:55:06.000Z'],
     ['Tue, 1 Jul 2003 10:52:37 +0200', '2003-07-01T08:52:37.000Z'],
-    ['Thu,\r\n      13\r\n        Feb\r\n          1969\r\n      23:32\r\n               -0330 (Newfoundland Time)', '1969-02-14T03:02:00.000Z'],
+    [
+      'Thu,\r\n      13\r\n        Feb\r\n          1969\r\n      23:32\r\n               -0330 (Newfoundland Time)',
+      '1969-02-14T03:02:00.000Z',
+    ],
     ['21 Nov 97 09:55:06 GMT', '1997-11-21T09:55:06.000Z'],
     ['Fri, 21 Nov 1997 09(comment):   55  :  06 -0600', '1997-11-21T15:55:06.000Z'],
     ['1 Jan 03 00:00 EST', '2003-01-01T05:00:00.000Z'],

@@ -1,5 +1,16 @@
 // Turns an HTML body into readable plain text with a tokenizer: no tree, one pass, whatever the HTML holds.
 import { decodeEntities } from './html-entities.ts'
+import {
+  findAfter,
+  findRawEnd,
+  findTagEnd,
+  isHidden,
+  isLetter,
+  isMarkup,
+  isNameCharacter,
+  isRawElement,
+  readAttribute,
+} from './html-tags.ts'
 import { cutText, storableText } from './storable-text.ts'
 
 /** HTML past this many characters is left out. */
@@ -8,22 +19,6 @@ export const HTML_CHARACTERS_MAX = 1024 * 1024
 const QUOTE_DEPTH_MAX = 10
 const LINK_CHARACTERS_MAX = 2000
 
-// Elements whose content is no text of the page; it runs to the end tag, whatever it holds.
-const RAW = new Set([
-  'script',
-  'style',
-  'title',
-  'textarea',
-  'xmp',
-  'iframe',
-  'noembed',
-  'noframes',
-  'template',
-  'svg',
-  'math',
-  'object',
-  'select',
-])
 // Elements with an empty line around them.
 const PARAGRAPHS = new Set(['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'dl', 'blockquote', 'pre', 'table', 'figure', 'fieldset'])
 // Elements on a line of their own.
@@ -93,10 +88,10 @@ class TextWriter {
       return close < 0 ? html.length : close + 3
     }
     const code = html.charCodeAt(open + 1)
-    if (code === 0x21 || code === 0x3f) return after(html, '>', open)
+    if (code === 0x21 || code === 0x3f) return findAfter(html, '>', open)
     const isEnd = code === 0x2f
     let nameEnd = open + (isEnd ? 2 : 1)
-    if (isEnd && !isLetter(html.charCodeAt(nameEnd))) return after(html, '>', open)
+    if (isEnd && !isLetter(html.charCodeAt(nameEnd))) return findAfter(html, '>', open)
     const nameStart = nameEnd
     while (isNameCharacter(html.charCodeAt(nameEnd))) nameEnd++
     const name = html.slice(nameStart, Math.min(nameEnd, nameStart + 30)).toLowerCase()
@@ -105,7 +100,7 @@ class TextWriter {
     if (isEnd) this.#end(name)
     else {
       this.#start(name, attributes)
-      if (RAW.has(name) && !attributes.endsWith('/')) return findRawEnd(html, name, tagEnd + 1)
+      if (isRawElement(name) && !attributes.endsWith('/')) return findRawEnd(html, name, tagEnd + 1)
     }
     return tagEnd + 1
   }
@@ -293,66 +288,4 @@ function isSameAddress(text: string, address: string): boolean {
       .replace(/^www\./, '')
       .replace(/\/$/, '')
   return bare(text) === bare(address)
-}
-
-function isMarkup(code: number): boolean {
-  return isLetter(code) || code === 0x21 || code === 0x2f || code === 0x3f
-}
-
-function isLetter(code: number): boolean {
-  return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a)
-}
-
-// A tag's name goes on to white space, "/" or ">" (HTML standard, tag name state).
-function isNameCharacter(code: number): boolean {
-  return code > 0x20 && code !== 0x2f && code !== 0x3e
-}
-
-function after(html: string, character: string, from: number): number {
-  const index = html.indexOf(character, from)
-  return index < 0 ? html.length : index + 1
-}
-
-// The offset of the `>` that ends a tag, quoted attribute values respected, or the end of the HTML.
-function findTagEnd(html: string, from: number): number {
-  let at = from
-  let isValueNext = false
-  while (at < html.length) {
-    const code = html.charCodeAt(at)
-    if (code === 0x3e) return at
-    if ((code === 0x22 || code === 0x27) && isValueNext) {
-      const close = html.indexOf(code === 0x22 ? '"' : "'", at + 1)
-      if (close < 0) return html.length
-      at = close
-      isValueNext = false
-    } else if (code === 0x3d) isValueNext = true
-    else if (code > 0x20) isValueNext = false
-    at++
-  }
-  return html.length
-}
-
-const RAW_ENDS = new Map([...RAW].map((name) => [name, new RegExp(`</${name}(?=[\\s/>])`, 'gi')]))
-
-// Where an element with raw content ends: after its end tag, or at the end of the HTML.
-function findRawEnd(html: string, name: string, from: number): number {
-  const pattern = RAW_ENDS.get(name)!
-  pattern.lastIndex = from
-  const match = pattern.exec(html)
-  return match === null ? html.length : after(html, '>', match.index)
-}
-
-// An attribute's value as written, or null. Attributes past 8 KB are not looked at.
-function readAttribute(attributes: string, wanted: string): string | null {
-  const pattern = /([^\s=/"'>]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g
-  const source = attributes.slice(0, 8192)
-  for (let match = pattern.exec(source); match !== null; match = pattern.exec(source))
-    if (match[1]!.toLowerCase() === wanted) return match[2] ?? match[3] ?? match[4] ?? ''
-  return null
-}
-
-function isHidden(attributes: string): boolean {
-  if (!/hidden|none/i.test(attributes)) return false
-  if (readAttribute(attributes, 'hidden') !== null) return true
-  return /(?:^|;)\s*display\s*:\s*none/i.test((readAttribute(attributes, 'style') ?? '').slice(0, 4096))
 }

@@ -118,7 +118,11 @@ function toFiling(
   sha256: Buffer,
 ): Filing {
   const at = now()
-  const sender = parsed.from[0] ?? parsed.sender ?? { name: '', address: arrival.from }
+  // A From that gives only a name leaves the address empty; then the envelope has to do.
+  const sender = [...parsed.from, ...(parsed.sender ? [parsed.sender] : [])].find((entry) => entry.address) ?? {
+    name: parsed.from[0]?.name ?? '',
+    address: arrival.from,
+  }
   const message: Omit<MessageRow, 'thread_id' | 'in_reply_to_message_id'> = {
     id: newId('message'),
     organization_id: owner.organizationId,

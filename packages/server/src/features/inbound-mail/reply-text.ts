@@ -3,7 +3,7 @@ import { DATE_OPENERS, DEVICE_SIGNATURES, FORWARDED_MESSAGE, HEADER_LABELS, ORIG
 import { cutText, storableText, unifyLineEnds } from './storable-text.ts'
 
 /** Text past this many characters is not looked at. */
-export const REPLY_CHARACTERS_MAX = 64 * 1024
+const REPLY_CHARACTERS_MAX = 64 * 1024
 
 const ATTRIBUTION_LINES_MAX = 4
 const ATTRIBUTION_CHARACTERS_MAX = 400
@@ -106,6 +106,7 @@ function findAttribution(lines: readonly string[], index: number, from: number, 
   if (line.length > ATTRIBUTION_CHARACTERS_MAX || !endsWithColon(line)) return -1
   const isAboveQuote = next < lines.length && isQuoted(lines[next]!)
   let joined = ''
+  let likely = -1
   let start = index
   for (let count = 0; count < ATTRIBUTION_LINES_MAX && start >= from; count++, start--) {
     const part = lines[start]!
@@ -115,20 +116,24 @@ function findAttribution(lines: readonly string[], index: number, from: number, 
     joined = joined === '' ? part.trim() : `${part.trim()} ${joined}`
     if (joined.length > ATTRIBUTION_CHARACTERS_MAX) break
     const lower = joined.replace(/[\s\u00a0\u202f]+/g, ' ').toLowerCase()
-    if (isAttribution(lower, isAboveQuote)) return start
+    const likeness = judgeAttribution(lower, isAboveQuote)
+    if (likeness === 'certain') return start
+    if (likeness === 'likely' && likely < 0) likely = start
   }
-  return -1
+  return likely
 }
 
-function isAttribution(lower: string, isAboveQuote: boolean): boolean {
+// `certain` when it also begins like one; a `likely` one may begin on a line above.
+function judgeAttribution(lower: string, isAboveQuote: boolean): 'certain' | 'likely' | 'no' {
   const hasVerb = WROTE_WORDS.some((word) => lower.includes(word))
   const hasAddress = /<[^<>\s]{1,200}@[^<>\s]{1,200}>/.test(lower) || /\(?mailto:/.test(lower)
   const hasDate = /\d{1,2}[:.h時时시]\s?\d{2}|\b(?:19|20)\d\d\b|\d{4}[年년]/.test(lower)
-  const hasOpener = DATE_OPENERS.some((opener) => lower.startsWith(opener)) || /^\d/.test(lower)
-  if (hasVerb && hasDate && (hasOpener || hasAddress)) return true
+  const hasOpener = DATE_OPENERS.some((opener) => lower.startsWith(opener)) || /^\d{1,4}[-/. 年년]/.test(lower)
+  if (hasVerb && hasDate && hasOpener) return 'certain'
+  if (hasVerb && hasDate && hasAddress) return 'likely'
   // "2024年1月3日(水) 10:00 Ann <ann@example.com>:" and its like name no verb.
-  if (hasAddress && hasDate && /<[^<>]*>\)?[\s\p{L}]{0,20}\s?[:：]$/u.test(lower)) return true
-  return isAboveQuote && (hasVerb || (hasAddress && lower.length < 200))
+  if (hasAddress && hasDate && /<[^<>]*>\)?[\s\p{L}]{0,20}\s?[:：]$/u.test(lower)) return hasOpener ? 'certain' : 'likely'
+  return isAboveQuote && (hasVerb || (hasAddress && lower.length < 200)) ? 'likely' : 'no'
 }
 
 function endsWithColon(line: string): boolean {

@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeAttachment, measureDecoded, readTransferEncoding } from './transfer-encoding.ts'
 
-const decode = (text: string, encoding: 'base64' | 'quoted-printable') => decodeAttachment(Buffer.from(text, 'latin1'), encoding).toString('latin1')
+const decode = (text: string, encoding: 'base64' | 'quoted-printable') =>
+  decodeAttachment(Buffer.from(text, 'latin1'), encoding).toString('latin1')
 
 describe('base64', () => {
   const table: [string, string][] = [
@@ -58,13 +59,22 @@ it('reads the names senders use', () => {
 })
 
 it('measures exactly what decoding gives, for any bytes', () => {
-  const noisy = fc.array(fc.constantFrom('A', 'b', '/', '=', '\r\n', '\n', ' ', '!', '=41', '\xff', '\t', '-'), { maxLength: 60 }).map((pieces) => pieces.join(''))
+  const noisy = fc
+    .array(fc.constantFrom('A', 'b', '/', '=', '\r\n', '\n', ' ', '!', '=41', '\xff', '\t', '-'), { maxLength: 60 })
+    .map((pieces) => pieces.join(''))
   const any = fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes).toString('latin1'))
   fc.assert(
-    fc.property(fc.oneof(noisy, any), fc.constantFrom('base64', 'quoted-printable', 'identity' as const), fc.nat(3), (text, encoding, shift) => {
-      const raw = Buffer.from('x'.repeat(shift) + text, 'latin1')
-      expect(decodeAttachment(raw.subarray(shift), encoding as 'base64').length).toBe(measureDecoded(raw, shift, raw.length, encoding as 'base64'))
-    }),
+    fc.property(
+      fc.oneof(noisy, any),
+      fc.constantFrom('base64', 'quoted-printable', 'identity' as const),
+      fc.nat(3),
+      (text, encoding, shift) => {
+        const raw = Buffer.from('x'.repeat(shift) + text, 'latin1')
+        expect(decodeAttachment(raw.subarray(shift), encoding as 'base64').length).toBe(
+          measureDecoded(raw, shift, raw.length, encoding as 'base64'),
+        )
+      },
+    ),
     { numRuns: 2000 },
   )
 })

@@ -1,0 +1,88 @@
+// Finds tags, their ends and their attributes in HTML text, without building anything.
+
+// Elements whose content is no text of the page; it runs to the end tag, whatever it holds.
+const RAW = new Set([
+  'script',
+  'style',
+  'title',
+  'textarea',
+  'xmp',
+  'iframe',
+  'noembed',
+  'noframes',
+  'template',
+  'svg',
+  'math',
+  'object',
+  'select',
+])
+/** Whether an element's content is no markup but runs to its end tag. */
+export function isRawElement(name: string): boolean {
+  return RAW.has(name)
+}
+
+/** The offset after the next `character`, or the end of the HTML. */
+export function findAfter(html: string, character: string, from: number): number {
+  const index = html.indexOf(character, from)
+  return index < 0 ? html.length : index + 1
+}
+
+/** Whether a `<` before this character code starts markup. */
+export function isMarkup(code: number): boolean {
+  return isLetter(code) || code === 0x21 || code === 0x2f || code === 0x3f
+}
+
+/** Whether a character code is an ASCII letter. */
+export function isLetter(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a)
+}
+
+/** Whether a character code belongs to a tag's name, which goes on to white space, "/" or ">" (HTML standard, tag name state). */
+export function isNameCharacter(code: number): boolean {
+  return code > 0x20 && code !== 0x2f && code !== 0x3e
+}
+
+/** The offset of the `>` that ends a tag, quoted attribute values respected, or the end of the HTML. */
+export function findTagEnd(html: string, from: number): number {
+  let at = from
+  let isValueNext = false
+  while (at < html.length) {
+    const code = html.charCodeAt(at)
+    if (code === 0x3e) return at
+    if ((code === 0x22 || code === 0x27) && isValueNext) {
+      const close = html.indexOf(code === 0x22 ? '"' : "'", at + 1)
+      if (close < 0) return html.length
+      at = close
+      isValueNext = false
+    } else if (code === 0x3d) isValueNext = true
+    else if (code > 0x20) isValueNext = false
+    at++
+  }
+  return html.length
+}
+
+const RAW_ENDS = new Map([...RAW].map((name) => [name, new RegExp(`</${name}(?=[\\s/>])`, 'gi')]))
+
+/** Where an element with raw content ends: after its end tag, or at the end of the HTML. */
+export function findRawEnd(html: string, name: string, from: number): number {
+  const pattern = RAW_ENDS.get(name)!
+  pattern.lastIndex = from
+  const match = pattern.exec(html)
+  return match === null ? html.length : findAfter(html, '>', match.index)
+}
+
+/** An attribute's value as written, or null. Attributes past 8 KB are not looked at. */
+export function readAttribute(attributes: string, wanted: string): string | null {
+  const pattern = /([^\s=/"'>]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g
+  const source = attributes.slice(0, 8192)
+  for (let match = pattern.exec(source); match !== null; match = pattern.exec(source))
+    if (match[1]!.toLowerCase() === wanted) return match[2] ?? match[3] ?? match[4] ?? ''
+  return null
+}
+
+/** Whether a tag's attributes hide its element: `hidden`, or a style with `display: none`. */
+export function isHidden(attributes: string): boolean {
+  if (!/hidden|none/i.test(attributes)) return false
+  if (readAttribute(attributes, 'hidden') !== null) return true
+  return /(?:^|;)\s*display\s*:\s*none/i.test((readAttribute(attributes, 'style') ?? '').slice(0, 4096))
+}
