@@ -63,7 +63,7 @@ describe('foreign clients', () => {
     const pipelined = await run('/usr/bin/swaks', [...to, '--pipeline', '--ehlo', 'swaks.example'])
     expect(pipelined.output).toContain('queued as m2')
     const { output } = await run('/usr/bin/swaks', ['--support'])
-    if (!/^Basic TLS supported/m.test(output.split('=== Unavailable')[0]!) && !/=== TLS supported/.test(output)) return
+    if (!output.includes('=== TLS supported')) return
     const secure = await run('/usr/bin/swaks', [...to, '--tls'])
     expect(secure.output).toContain('queued as m3')
   })

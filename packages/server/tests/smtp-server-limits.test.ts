@@ -105,22 +105,24 @@ describe('limits', () => {
     const { port } = await open()
     const client = await DialogClient.greeted(port)
     await client.ask('EHLO client.example', '250')
-    const timeOf = async (line: string): Promise<number> => {
+    // Processor time of this process, client included: the wall clock would measure the machine's other work.
+    const cpuOf = async (line: string): Promise<number> => {
       const block = Buffer.from(`\r\n${line.repeat(Math.ceil(10_000_000 / line.length))}.\r\n`)
-      let best = Number.POSITIVE_INFINITY
-      for (let round = 0; round < 4; round++) {
-        await openData(client)
-        const before = performance.now()
-        client.send(block)
-        await client.expect('250')
-        best = Math.min(best, performance.now() - before)
-      }
-      return best
+      await openData(client)
+      const before = process.cpuUsage()
+      client.send(block)
+      await client.expect('250')
+      const { user, system } = process.cpuUsage(before)
+      return (user + system) / 1000
     }
-    const plain = await timeOf(`${'x'.repeat(76)}\r\n`)
-    const dots = await timeOf('..\r\n')
-    console.log('RATIO', dots, plain)
-    expect(dots / plain).toBeLessThan(3)
+    // The best of several rounds in turn: other work on the machine must not decide.
+    let plainMs = Number.POSITIVE_INFINITY
+    let dotsMs = Number.POSITIVE_INFINITY
+    for (let round = 0; round < 6; round++) {
+      plainMs = Math.min(plainMs, await cpuOf(`${'x'.repeat(76)}\r\n`))
+      dotsMs = Math.min(dotsMs, await cpuOf('..\r\n'))
+    }
+    expect(dotsMs / plainMs).toBeLessThan(3)
     client.close()
   })
 })

@@ -32,12 +32,18 @@ const received = Buffer.from('received')
 /** The octets that matter inside a line are below 14, so most take one comparison. */
 const isPlain = (byte: number): boolean => byte > cr || (byte !== cr && byte !== lf && byte !== 0)
 
+/** Closes the gap of `by` octets before chunk[from, to). Below some length a native call costs more than the move. */
+function moveBack(chunk: Buffer, from: number, to: number, by: number): void {
+  if (to - from > 32) chunk.copyWithin(from - by, from, to)
+  else for (let index = from; index < to; index++) chunk[index - by] = chunk[index] as number
+}
+
 /** No mail program writes longer names; what runs on without a colon is body. */
 const fieldNameBytesMax = 998
 
 /**
  * One message after another on one connection. Every decision hangs on the position of a byte in the stream and never on where a
- * chunk ends. Cost is linear: one pass over each chunk, and one copy of each run without stuffed dots.
+ * chunk ends. Cost is linear: one pass over each chunk, moving what follows a stuffed dot, and one copy.
  */
 export class DataReader {
   /** Why the message cannot be accepted, null while it can. The first reason stays, but `unsafe` overrides. */
@@ -89,14 +95,16 @@ export class DataReader {
     this.#message.clear()
   }
 
-  /** Reads on from `start`. */
+  /** Reads on from `start`. Stuffed dots are closed up inside the chunk, so what was read of it is spoilt afterwards. */
   feed(chunk: Buffer, start: number): DataProgress {
-    const { lineBytesMax, sizeBytesMax, headerBytesMax, headerLinesMax } = this.#limits
+    const { lineBytesMax, sizeBytesMax, headerBytesMax } = this.#limits
     this.#discardFrom = start
     // A refused message is read only as far as its allowance goes.
     let end = this.refusal === null ? chunk.length : Math.min(chunk.length, start + this.#discardLeft)
     let state = this.#state
-    /** Where the run begins that is not passed on yet. */
+    /** Octets of this chunk that are not part of the message: stuffed dots, and the dot and CR of its end. */
+    let removed = 0
+    /** Where what follows the last of them begins; it still has to move back by `removed`. */
     let run = start
     /** Where the line begins, negative when in an earlier chunk. */
     let line = start - this.#lineLength
@@ -112,8 +120,8 @@ export class DataReader {
       if (state === inLine) {
         let stop = end
         if (isNearLimit && this.refusal === null) {
-          stop = Math.min(stop, line + lineBytesMax, run + sizeBytesMax - this.#total)
-          if (this.#inHeader) stop = Math.min(stop, run + headerBytesMax - this.#total)
+          const bytesMax = this.#inHeader ? Math.min(headerBytesMax, sizeBytesMax) : sizeBytesMax
+          stop = Math.min(stop, line + lineBytesMax, start + removed + bytesMax - this.#total)
         }
         while (index < stop && isPlain(chunk[index] as number)) index++
         if (index === end) break
@@ -129,8 +137,7 @@ export class DataReader {
           }
         } else if (found === lf || found === 0) return this.#unsafe(found)
         else {
-          end = this.#refuse(this.#limitReached(index - run), chunk, index)
-          run = index
+          end = this.#refuse(this.#limitReached(index - removed - start), chunk, index)
         }
       } else if (state === afterCr) {
         if (byte !== lf) return this.#unsafe(byte)
@@ -138,18 +145,21 @@ export class DataReader {
         line = index
         state = lineStart
       } else if (state === lineStart) {
-        if (this.refusal === null) {
-          if (this.#total + index - run > sizeBytesMax) end = this.#refuse(replies.messageTooBig, chunk, index)
-          else if (this.#inHeader && ++this.#linesBegun > headerLinesMax + 1) end = this.#refuse(replies.headerTooBig, chunk, index)
+        if (isNearLimit || this.#inHeader) {
+          const reason = this.#lineRefusal(index - removed - start)
+          if (reason) end = this.#refuse(reason, chunk, index)
         }
         if (byte === dot) {
-          if (!this.#pass(chunk, run, index)) end = this.#refuse(replies.memoryFull, chunk, index)
+          if (removed > 0) moveBack(chunk, run, index, removed)
+          removed++
           index++
           run = index
-          state = afterDot
+          // In the body a dot before anything but CR is stuffing and no more; that step is taken here for speed.
+          state = !this.#inHeader && index < end && chunk[index] !== cr ? inLine : afterDot
         } else state = this.#lineState(byte)
       } else if (state === afterDot) {
         if (byte === cr) {
+          removed++
           index++
           run = index
           state = afterDotCr
@@ -162,6 +172,7 @@ export class DataReader {
       } else {
         if (byte !== lf) return this.#unsafe(byte)
         this.consumed = index + 1
+        if (!this.#pass(chunk, start, index - removed)) this.#refuse(replies.memoryFull, chunk, index)
         return 'end'
       }
     }
@@ -172,7 +183,10 @@ export class DataReader {
     if (this.refusal !== null) {
       if (end < chunk.length) return 'abort'
       this.#discardLeft -= end - this.#discardFrom
-    } else if (!this.#pass(chunk, run, end)) this.#refuse(replies.memoryFull, chunk, end)
+    } else {
+      if (removed > 0) moveBack(chunk, run, end, removed)
+      if (!this.#pass(chunk, start, end - removed)) this.#refuse(replies.memoryFull, chunk, end)
+    }
     return 'more'
   }
 
@@ -210,6 +224,13 @@ export class DataReader {
     if (length >= received.length || (byte | 32) !== received[length]) this.#isReceived = false
     this.#nameLength++
     return true
+  }
+
+  /** Why the line that begins now is one too many, if it is. */
+  #lineRefusal(pending: number): SmtpReply | null {
+    if (this.refusal !== null) return null
+    if (this.#total + pending > this.#limits.sizeBytesMax) return replies.messageTooBig
+    return this.#inHeader && ++this.#linesBegun > this.#limits.headerLinesMax + 1 ? replies.headerTooBig : null
   }
 
   #limitReached(pending: number): SmtpReply {

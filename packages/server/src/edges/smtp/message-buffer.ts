@@ -2,8 +2,6 @@
 
 const firstBlockBytes = 16 * 1024
 const blockBytesMax = 1024 * 1024
-/** Below this a loop in JavaScript is faster than a native copy. */
-const shortRunBytes = 24
 
 /** Octets of message data held by all sessions of one server. */
 export class MemoryBudget {
@@ -48,13 +46,6 @@ export class MessageBuffer {
 
   /** Appends chunk[from, to); false when the budget is used up, and then what is held is worthless. */
   append(chunk: Buffer, from: number, to: number): boolean {
-    if (to - from < shortRunBytes && this.#used + to - from <= this.#block.length) {
-      const block = this.#block
-      let at = this.#used
-      for (let index = from; index < to; index++) block[at++] = chunk[index] as number
-      this.#used = at
-      return true
-    }
     let index = from
     while (index < to) {
       if (this.#used === this.#block.length && !this.#grow()) return false

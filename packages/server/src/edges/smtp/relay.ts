@@ -60,7 +60,7 @@ function parseRelayUrl({ url, hostname, ca, timeouts }: RelaySettings): ClientTa
   }
   const host = parsed.hostname.replace(/^\[|\]$/g, '')
   const isHere = host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
-  const auth = parsed.username ? { user: decodeURIComponent(parsed.username), password: decodeURIComponent(parsed.password) } : null
+  const auth = parsed.username ? { user: decoded(parsed.username), password: decoded(parsed.password) } : null
   const usual = isImplicit ? 'implicit' : auth && !isHere ? 'required' : 'opportunistic'
   const asked = parsed.searchParams.get('tls')
   if (asked !== null && (isImplicit || !['off', 'opportunistic', 'required'].includes(asked))) {
@@ -78,5 +78,13 @@ function parseRelayUrl({ url, hostname, ca, timeouts }: RelaySettings): ClientTa
     hostname,
     auth,
     timeouts: { ...clientTimeouts, ...timeouts },
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new Error('the credentials of the relay must be percent-encoded, % itself as %25')
   }
 }

@@ -1,7 +1,7 @@
 // Composes the bytes of a message: the same draft gives the same bytes, on 7-bit lines of at most 998 octets that end in CRLF.
 import { createHash } from 'node:crypto'
 import MailComposer, { type MailComposerAttachment } from 'nodemailer/lib/mail-composer'
-import { encodeWord } from 'nodemailer/lib/mime-funcs'
+import { detectExtension, encodeWord } from 'nodemailer/lib/mime-funcs'
 import { checkCustomHeaders } from './custom-headers.ts'
 
 /** An address with the name shown beside it; empty for none. */
@@ -57,15 +57,15 @@ export async function composeMessage(draft: MessageDraft): Promise<Buffer> {
     cc: draft.cc.map(mailbox),
     replyTo: draft.replyTo.map(mailbox),
     messageId,
+    ...(references.length ? { references } : {}),
     date: draft.date,
     // A message of attachments alone gets an empty text, so that none of them stands in its place.
     ...(draft.text || isBodyless ? { text: crlf(draft.text || '\n') } : {}),
     ...(html ? { html } : {}),
-    attachments: draft.attachments.map((attachment) => attachmentPart(attachment, inlineIds)),
+    attachments: draft.attachments.map((attachment, index) => attachmentPart(attachment, `attachment-${index + 1}`, inlineIds)),
     headers: [
       header('Subject', draft.subject),
       ...(inReplyTo ? [header('In-Reply-To', inReplyTo)] : []),
-      ...(references.length ? [header('References', references.join(' '))] : []),
       ...Object.entries(draft.headers).map(([name, value]) => header(name, value)),
     ],
     baseBoundary: createHash('sha256').update(draft.boundarySeed).digest('hex').slice(0, 32),
@@ -146,7 +146,11 @@ function contentIdsIn(html: string): Set<string> {
   return ids
 }
 
-function attachmentPart({ filename, contentType, contentId, bytes }: DraftAttachment, inlineIds: Set<string>): MailComposerAttachment {
+function attachmentPart(
+  { filename, contentType, contentId, bytes }: DraftAttachment,
+  nameless: string,
+  inlineIds: Set<string>,
+): MailComposerAttachment {
   const type = partType(contentType, bytes)
   const id = contentId?.replace(/^<|>$/g, '')
   const isId = id !== undefined && /^[!-;=?-~]{1,250}$/.test(id)
@@ -155,7 +159,7 @@ function attachmentPart({ filename, contentType, contentId, bytes }: DraftAttach
     content: bytes,
     contentType: type,
     contentDisposition: isInline ? 'inline' : 'attachment',
-    ...(filename ? { filename: shortened(filename) } : {}),
+    filename: filename ? shortened(filename) : `${nameless}.${detectExtension(type.split(';', 1)[0] as string)}`,
     ...(type.startsWith('message/') ? {} : { contentTransferEncoding: 'base64' }),
     ...(isInline ? { cid: id } : isId ? { headers: { 'Content-ID': `<${id}>` } } : {}),
   }

@@ -1,9 +1,6 @@
 // What outbound mail asks of whatever carries a message away: the simulator, a relay, or direct delivery.
 import type { Outcome } from '../../core/outcome.ts'
 
-/** One address that a message goes to. */
-export type OutboundRecipient = { address: string }
-
 /** Who a message is from and to on the wire (RFC 5321 §2.3.1), and what its bytes need of the next hop. */
 export type Envelope = {
   /** The return path; empty for the null sender. */

@@ -118,9 +118,9 @@ const escapeHtml = (text: string): string => text.replace(/&/g, '&amp;').replace
 
 /** What stands inside the body element, or all of it: a document inside a document loses its head in most programs. */
 function bodyOf(html: string): string {
-  const open = /<body(?:\s[^>]*)?>/i.exec(html)
-  if (!open) return html
-  const start = open.index + open[0].length
+  const open = html.search(/<body[\s>]/i)
+  const start = open === -1 ? 0 : html.indexOf('>', open) + 1
+  if (start === 0) return html
   const end = html.toLowerCase().lastIndexOf('</body')
   return html.slice(start, end >= start ? end : html.length)
 }
