@@ -21,11 +21,11 @@ export function createDiskBlobs(directory: string): Blobs {
   const root = resolve(directory)
   const durableFolders = new Map<string, Promise<string>>()
 
-  /** The folder, itself durable. Remembered as a promise: a second writer must not go ahead before the first has synced the parent. */
+  /** A folder under the root (the root itself for ''), itself durable. Remembered as a promise: a second writer must not go ahead before the first has synced the parents. */
   function folder(name: string): Promise<string> {
     let made = durableFolders.get(name)
     if (!made) {
-      made = makeFolder(join(root, name))
+      made = name === '' ? makeFolder(root) : folder('').then(() => makeFolder(join(root, name)))
       // A failure (full disk) is not remembered.
       made.catch(() => durableFolders.delete(name))
       durableFolders.set(name, made)
