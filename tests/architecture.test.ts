@@ -57,7 +57,8 @@ function mayImport(source: Source, target: string): boolean {
     return toKind === 'features' && isDoor && featureOrder.indexOf(toName) < featureOrder.indexOf(fromName)
   }
   if (fromKind === 'edges') return toKind === 'features' && /\/(operations|model|provider)\.ts$/.test(target)
-  if (from === 'config') return false
+  if (from === 'config') return to === 'setting-values'
+  if (from === 'setting-values') return false
   if (from === 'host') return to !== 'main'
   if (from === 'app') return to !== 'main'
   return from === 'main'

@@ -12,6 +12,7 @@ import type { Database } from './core/sql.ts'
 import { createDiskBlobs } from './edges/blobs/disk.ts'
 import { createS3Blobs } from './edges/blobs/s3.ts'
 import { createWeb } from './edges/http/guarded-fetch.ts'
+import { createHostLookup } from './edges/http/host-lookup.ts'
 import { keptMs } from './edges/http/idempotency.ts'
 import { createHttpServer } from './edges/http/server.ts'
 import { type Keyring, openKeyring } from './edges/keyring/keyring.ts'
@@ -73,7 +74,8 @@ export function createCredentials(db: Database) {
   return { accounts, keys, handInAgents, findAgent: (organizationId: string, handle: string) => findAgent(organizationId, handle) }
 }
 
-function createBlobs(config: Config): Blobs {
+/** The store for large bytes that the settings name. */
+export function createBlobs(config: Config): Blobs {
   const { blobs, aws, s3Endpoint } = config
   if (blobs.kind === 'file') return createDiskBlobs(blobs.folder ?? join(config.dataDir, 'blobs'))
   const { region, accessKeyId, secretAccessKey, sessionToken } = aws as NonNullable<typeof aws>
@@ -106,7 +108,11 @@ function createParts(
     messages.emptyMailbox(tx, organizationId, mailboxId),
   )
   handInAgents(identities.findAgent)
-  const web = createWeb({ allowCidrs: config.outboundAllowCidrs, userAgent: `Callsign/${version}` })
+  const web = createWeb({
+    allowCidrs: config.outboundAllowCidrs,
+    userAgent: `Callsign/${version}`,
+    ...(config.dnsServers.length > 0 ? { lookup: createHostLookup(config.dnsServers) } : {}),
+  })
   const attachments = createAttachments({ db, blobs, web, decode: decodeAttachment, linkKey: keyring.subkey('media-links'), publicUrl })
   const compose = createCompose(attachments, (messageId) => messages.findRecipients(messageId))
   const messages = createMessages({ db, blobs, identities, attachments, compose })
@@ -202,7 +208,7 @@ export async function startApp(config: Config, log: Log): Promise<App> {
               sizeBytesMax: messageBytesMax,
               tls: readCertificate(config),
               log: log.child({ part: 'smtp' }),
-              limits: { connectionsPerAddressMax: config.smtpConnectionsPerClient },
+              limits: { connectionsPerAddressMax: config.smtpConnectionsPerClient, isLoopbackLimited: false },
             },
             createSmtpIntake(parts.inboundMail),
           )

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
+import { databaseUrl, domainName, integer, isServerAddress, oneOf, secondsList, url } from './setting-values.ts'
 
 type Setting<T> = {
   name: string
@@ -17,42 +18,6 @@ type Setting<T> = {
 }
 
 const setting = <T>(row: Setting<T>): Setting<T> => row
-
-const integer = (min: number, max: number) => (text: string) => {
-  const value = Number(text)
-  if (!/^\d{1,10}$/.test(text) || value < min || value > max) throw new Error(`must be a whole number from ${min} to ${max}`)
-  return value
-}
-
-const oneOf =
-  <T extends string>(...values: T[]) =>
-  (text: string): T => {
-    if (!values.includes(text as T)) throw new Error(`must be one of: ${values.join(', ')}`)
-    return text as T
-  }
-
-const domainName = (text: string) => {
-  if (text.length > 253 || !/^(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))*$/.test(text))
-    throw new Error('must be a lowercase domain name')
-  return text
-}
-
-const url =
-  (...protocols: string[]) =>
-  (text: string) => {
-    const parsed = URL.canParse(text) ? new URL(text) : null
-    if (!parsed || !protocols.includes(parsed.protocol))
-      throw new Error(`must be a URL starting with ${protocols.map((p) => `${p}//`).join(' or ')}`)
-    return text.replace(/\/+$/, '')
-  }
-
-const secondsList = (text: string) =>
-  text.split(',').map((part) => {
-    const value = Number(part.trim())
-    if (!/^\d+(\.\d+)?$/.test(part.trim()) || value > 2_592_000)
-      throw new Error('must be a comma list of delays in seconds, each at most 30 days')
-    return value
-  })
 
 const roles = ['api', 'smtp', 'worker'] as const
 export type Role = (typeof roles)[number]
@@ -102,7 +67,7 @@ const settings = {
     shown: '(embedded PostgreSQL)',
     sentence: 'postgres://… switches to an external PostgreSQL, version 15 or newer.',
     secret: true,
-    read: url('postgres:', 'postgresql:'),
+    read: databaseUrl,
   }),
   blobs: setting({
     name: 'CALLSIGN_BLOBS',
@@ -187,6 +152,18 @@ const settings = {
       const ranges = text.split(',').flatMap((part) => (part.trim() ? [part.trim()] : []))
       for (const range of ranges) if (!ipaddr.isValidCIDR(range)) throw new Error('must be a comma list of CIDRs such as 127.0.0.0/8')
       return ranges
+    },
+  }),
+  dnsServers: setting({
+    name: 'CALLSIGN_DNS_SERVERS',
+    fallback: '',
+    shown: "(the system's)",
+    sentence: "Resolvers to ask instead of the system's: a comma list of addresses, each with an optional :port.",
+    read: (text) => {
+      const servers = text.split(',').flatMap((part) => (part.trim() ? [part.trim()] : []))
+      for (const server of servers)
+        if (!isServerAddress(server)) throw new Error('must be a comma list of addresses such as 127.0.0.1:5353 or [::1]:53')
+      return servers
     },
   }),
   organizationKeyPerSecond: setting({

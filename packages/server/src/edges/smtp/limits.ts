@@ -35,6 +35,8 @@ export type Limits = {
   lingerMs: number
   /** From one IPv4 address or one IPv6 /64; 0 is no limit. */
   connectionsPerAddressMax: number
+  /** Whether that holds for this machine itself: a proxy or a test brings everybody's connections from there. */
+  isLoopbackLimited: boolean
   connectionsMax: number
 }
 
@@ -58,5 +60,6 @@ export const defaultLimits: Limits = {
   sessionTimeoutMs: 1_800_000,
   lingerMs: 2_000,
   connectionsPerAddressMax: 20,
+  isLoopbackLimited: true,
   connectionsMax: 1_000,
 }

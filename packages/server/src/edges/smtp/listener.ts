@@ -55,7 +55,8 @@ export function createSmtpServer(options: SmtpServerOptions, receiver: SmtpRecei
     const client = groupAddress(clientAddress)
     const fromClient = perClient.get(client) ?? 0
     const isFull = sessions.size >= limits.connectionsMax
-    if (isFull || (limits.connectionsPerAddressMax > 0 && fromClient >= limits.connectionsPerAddressMax)) {
+    const isLimited = limits.connectionsPerAddressMax > 0 && (limits.isLoopbackLimited || !isLoopback(clientAddress))
+    if (isFull || (isLimited && fromClient >= limits.connectionsPerAddressMax)) {
       turnAway(socket, isFull ? replies.tooManyConnections : replies.tooManyFromAddress)
       return
     }
@@ -123,6 +124,8 @@ function readAddress(socket: Socket): string | null {
   if (address === undefined) return null
   return address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '')
 }
+
+const isLoopback = (address: string): boolean => address === '::1' || address.startsWith('127.')
 
 /** What counts as one client: an IPv4 address, or the /64 that one IPv6 customer gets. */
 function groupAddress(address: string): string {

@@ -1,0 +1,50 @@
+// How the values of settings are read: each reader returns the value, or throws an Error whose message says what the value must be.
+import ipaddr from 'ipaddr.js'
+
+export const integer = (min: number, max: number) => (text: string) => {
+  const value = Number(text)
+  if (!/^\d{1,10}$/.test(text) || value < min || value > max) throw new Error(`must be a whole number from ${min} to ${max}`)
+  return value
+}
+
+export const oneOf =
+  <T extends string>(...values: T[]) =>
+  (text: string): T => {
+    if (!values.includes(text as T)) throw new Error(`must be one of: ${values.join(', ')}`)
+    return text as T
+  }
+
+export const domainName = (text: string) => {
+  if (text.length > 253 || !/^(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))*$/.test(text))
+    throw new Error('must be a lowercase domain name')
+  return text
+}
+
+export const url =
+  (...protocols: string[]) =>
+  (text: string) => {
+    const parsed = URL.canParse(text) ? new URL(text) : null
+    if (!parsed || !protocols.includes(parsed.protocol))
+      throw new Error(`must be a URL starting with ${protocols.map((p) => `${p}//`).join(' or ')}`)
+    return text.replace(/\/+$/, '')
+  }
+
+/** A connection string. `URL` refuses those of Unix sockets, `postgres://user@/name?host=/folder`, which have no host of their own. */
+export const databaseUrl = (text: string) => {
+  if (!/^postgres(ql)?:\/\/[^\s]+$/.test(text)) throw new Error('must be a URL starting with postgres:// or postgresql://')
+  return text
+}
+
+/** An IPv4 address, or an IPv6 address that stands in brackets when a port follows. */
+export const isServerAddress = (text: string): boolean => {
+  const [, host = text, port] = /^(\d+\.\d+\.\d+\.\d+|\[[^\]]+\])(?::(\d{1,5}))?$/.exec(text) ?? []
+  return ipaddr.isValid(host.replace(/^\[|\]$/g, '')) && (port === undefined || (Number(port) > 0 && Number(port) < 65_536))
+}
+
+export const secondsList = (text: string) =>
+  text.split(',').map((part) => {
+    const value = Number(part.trim())
+    if (!/^\d+(\.\d+)?$/.test(part.trim()) || value > 2_592_000)
+      throw new Error('must be a comma list of delays in seconds, each at most 30 days')
+    return value
+  })
