@@ -54,5 +54,6 @@ export const downloadAttachment = operation({
   query: strict({ expires: Type.String({ maxLength: 20 }), signature: Type.String({ maxLength: 100 }) }),
   status: 200,
   media: 'application/octet-stream',
+  errors: ['forbidden'],
   open: true,
 })

@@ -5,6 +5,13 @@ import { Cursor, Handle, Limit, MailboxParam, nullableString, page, strict, Time
 
 const TunnelStatus = Type.Unsafe<'active' | 'suspended' | 'disabled'>({ type: 'string', enum: ['active', 'suspended', 'disabled'] })
 
+/** `required`: this agent's own key writes drafts, and only an organization key sends them. */
+const DraftApproval = Type.Unsafe<'none' | 'required'>({
+  type: 'string',
+  enum: ['none', 'required'],
+  description: 'required: the key of this agent may write drafts, and only an organization key sends.',
+})
+
 export const Identity = Type.Object(
   {
     id: Type.String(),
@@ -16,6 +23,7 @@ export const Identity = Type.Object(
     mailbox: Type.Object({ id: Type.String(), email_address: Type.String() }),
     tunnel: Type.Object({ id: Type.String(), public_url: Type.String(), status: TunnelStatus }),
     custom_domain_id: nullableString(),
+    draft_approval: DraftApproval,
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -42,6 +50,7 @@ export const createIdentity = operation({
     description: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 2000 })),
     custom_domain_id: Type.Optional(nullableString({ maxLength: 64 })),
     domain: Type.Optional(nullableString({ maxLength: 253 })),
+    draft_approval: Type.Optional(DraftApproval),
   }),
   status: 201,
   reply: Identity,
@@ -75,13 +84,14 @@ export const updateIdentity = operation({
   id: 'updateIdentity',
   method: 'PATCH',
   path: '/api/v1/identities/{handle}',
-  summary: 'Changes the display name or description; the handle is for ever.',
+  summary: 'Changes display name, description or draft approval; the handle is for ever.',
   tag: 'Identity and caller',
   params: handleParams,
   body: strict(
     {
       display_name: Type.Optional(DisplayName),
       description: Type.Optional(Type.Union([Description, Type.Null()])),
+      draft_approval: Type.Optional(DraftApproval),
     },
     { minProperties: 1 },
   ),

@@ -10,8 +10,15 @@ export const idPrefixes = {
   thread: 'thrd',
   message: 'msg',
   attachment: 'att',
+  draft: 'drf',
   tunnel: 'tun',
+  vault: 'vlt',
+  vaultSecret: 'vsec',
+  vaultAccess: 'vacc',
+  vaultKey: 'vkey',
   event: 'evt',
+  webhook: 'whk',
+  delivery: 'dlv',
   request: 'req',
   audit: 'aud',
   job: 'job',
@@ -41,12 +48,25 @@ export function isId(kind: IdKind, text: string): boolean {
 let lastMs = 0
 let counter = 0
 
+/** Randomness for many ids at once: asking for 10 bytes each time costs more than all the rest of an id. */
+const pool = new Uint8Array(4000)
+let poolUsed = pool.length
+
+function takeRandom(size: number): Uint8Array {
+  if (poolUsed + size > pool.length) {
+    crypto.getRandomValues(pool)
+    poolUsed = 0
+  }
+  poolUsed += size
+  return pool.subarray(poolUsed - size, poolUsed)
+}
+
 /**
  * A new id of this kind. UUIDv7 (RFC 9562 §5.7) with the 12 bits of rand_a as a counter inside one millisecond, so that ids made by
  * one process sort in the order in which they were made.
  */
 export function newId(kind: IdKind, nowMs: number): string {
-  const random = crypto.getRandomValues(new Uint8Array(10))
+  const random = takeRandom(10)
   if (nowMs > lastMs) {
     lastMs = nowMs
     counter = (((random[8] as number) << 3) | ((random[9] as number) & 7)) & 0x7ff
@@ -64,6 +84,17 @@ export function newId(kind: IdKind, nowMs: number): string {
   bytes[7] = counter & 0xff
   bytes.set(random.subarray(0, 8), 8)
   bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80
+  return `${idPrefixes[kind]}_${base32(bytes)}`
+}
+
+/** The id of this kind that sorts before every one made at `ms` or later: where a range by time begins. */
+export function firstId(kind: IdKind, ms: number): string {
+  const bytes = new Uint8Array(16)
+  let rest = Math.max(0, Math.floor(ms))
+  for (let i = 5; i >= 0; i--) {
+    bytes[i] = rest % 256
+    rest = Math.floor(rest / 256)
+  }
   return `${idPrefixes[kind]}_${base32(bytes)}`
 }
 

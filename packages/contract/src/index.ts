@@ -1,16 +1,29 @@
 // The contract: every operation of the API, by feature, in the order of the specification.
 import * as accounts from './accounts.ts'
 import * as attachments from './attachments.ts'
+import * as drafts from './drafts.ts'
+import * as events from './events.ts'
 import * as identities from './identities.ts'
 import * as keys from './keys.ts'
 import * as messages from './messages.ts'
 import type { Operation } from './operation.ts'
 import * as outboundMail from './outbound-mail.ts'
+import * as vault from './vault.ts'
+import * as webhooks from './webhooks.ts'
 
 const isOperation = (value: unknown): value is Operation =>
   typeof value === 'object' && value !== null && 'id' in value && 'method' in value && 'path' in value && 'summary' in value
 
 /** Every operation, once. */
-export const operations: Operation[] = [accounts, identities, outboundMail, messages, attachments, keys].flatMap((feature) =>
-  Object.values(feature).filter(isOperation),
-)
+export const operations: Operation[] = [
+  accounts,
+  identities,
+  outboundMail,
+  messages,
+  drafts,
+  attachments,
+  webhooks,
+  events,
+  vault,
+  keys,
+].flatMap((feature) => Object.values(feature).filter(isOperation))

@@ -43,6 +43,7 @@ export const createKey = operation({
   }),
   status: 201,
   reply: CreatedKey,
+  errors: ['not_found'],
   idempotent: true,
 })
 

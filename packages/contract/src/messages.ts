@@ -84,6 +84,7 @@ export const listMail = operation({
   query: strict({ thread_id: Type.Optional(id('thread')), agent: Type.Optional(HandleReference), limit: Limit, cursor: Cursor }),
   status: 200,
   reply: Type.Object({ messages: Type.Array(MessageItem), total: Type.Integer(), next_cursor: nullableString() }, { $id: 'MailList' }),
+  errors: ['not_found'],
 })
 
 const Flag = Type.Optional(Type.Boolean())

@@ -1,5 +1,5 @@
 // The shape of one API operation: what the server validates, what /openapi.json says and what a client sends all come from this value.
-import type { TObject, TSchema } from 'typebox'
+import type { Static, TObject, TSchema } from 'typebox'
 import type { ErrorCode } from './errors.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
@@ -48,3 +48,10 @@ export const operation = <
 >(
   shape: Operation<P, Q, B, R>,
 ): Operation<P, Q, B, R> => shape
+
+type Of<S> = S extends TSchema ? Static<S> : undefined
+
+/** What an operation takes and answers, as plain types: for clients, which carry no schemas. */
+export type QueryOf<O> = O extends Operation<infer _P, infer Q, infer _B, infer _R> ? Of<Q> : never
+export type BodyOf<O> = O extends Operation<infer _P, infer _Q, infer B, infer _R> ? Of<B> : never
+export type ReplyOf<O> = O extends Operation<infer _P, infer _Q, infer _B, infer R> ? Of<R> : never

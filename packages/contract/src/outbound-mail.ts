@@ -11,10 +11,10 @@ export const recipientsMax = 50
 export const subjectCharactersMax = 998
 
 const Addresses = Type.Array(AddressText, { maxItems: recipientsMax })
-const AddressOrAddresses = stringOrList(AddressText, recipientsMax)
-const Subject = Type.String({ maxLength: subjectCharactersMax })
-const Text = Type.String({ maxLength: 10_000_000 })
-const CustomHeaders = Type.Record(Type.String(), Type.String({ maxLength: 16_384 }), { maxProperties: 50 })
+export const AddressOrAddresses = stringOrList(AddressText, recipientsMax)
+export const Subject = Type.String({ maxLength: subjectCharactersMax })
+export const Text = Type.String({ maxLength: 10_000_000 })
+export const CustomHeaders = Type.Record(Type.String(), Type.String({ maxLength: 16_384 }), { maxProperties: 50 })
 
 const composition = {
   to: Type.Array(AddressText, { minItems: 1, maxItems: recipientsMax }),
@@ -43,6 +43,7 @@ export const sendMail = operation({
   body: strict({ agent: HandleReference, ...composition }),
   status: 201,
   reply: QueuedMessage,
+  errors: ['not_found', 'approval_required'],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })
@@ -57,6 +58,7 @@ export const sendMessage = operation({
   body: strict(composition),
   status: 201,
   reply: QueuedMessage,
+  errors: ['approval_required'],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })
@@ -83,6 +85,7 @@ export const replyToMessage = operation({
   }),
   status: 201,
   reply: SentReply,
+  errors: ['approval_required'],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })
@@ -107,6 +110,7 @@ export const forwardMessage = operation({
   }),
   status: 201,
   reply: SentReply,
+  errors: ['approval_required'],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })

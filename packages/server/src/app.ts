@@ -1,10 +1,11 @@
 // The one file that knows every part: what each is made of, and the order of starting and stopping.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createSecureContext } from 'node:tls'
 import { messageBytesMax } from '@callsign/contract/attachments'
-import type { Config } from './config.ts'
+import { BadSetting, type Config } from './config.ts'
 import type { Blobs } from './core/blobs.ts'
-import { inMs } from './core/clock.ts'
+import { inMs, nowMs } from './core/clock.ts'
 import type { Journal } from './core/journal.ts'
 import { createJournal } from './core/journal.ts'
 import type { Log } from './core/log.ts'
@@ -14,10 +15,11 @@ import { createS3Blobs } from './edges/blobs/s3.ts'
 import { createWeb } from './edges/http/guarded-fetch.ts'
 import { createHostLookup } from './edges/http/host-lookup.ts'
 import { keptMs } from './edges/http/idempotency.ts'
+import { TokenBuckets } from './edges/http/rate-limit.ts'
 import { createHttpServer } from './edges/http/server.ts'
 import { type Keyring, openKeyring } from './edges/keyring/keyring.ts'
-import { appendEvents } from './edges/postgres/event-log.ts'
-import { createEnqueue } from './edges/postgres/job-maker.ts'
+import { createEmit } from './edges/postgres/event-log.ts'
+import { cancelJob, createEnqueue } from './edges/postgres/job-maker.ts'
 import { createQueue } from './edges/postgres/queue.ts'
 import { createReplays } from './edges/postgres/replays.ts'
 import { createSmtpServer } from './edges/smtp/listener.ts'
@@ -29,6 +31,11 @@ import { createAccounts } from './features/accounts/operations.ts'
 import { accountRoutes } from './features/accounts/routes.ts'
 import { createAttachments } from './features/attachments/operations.ts'
 import { attachmentRoutes } from './features/attachments/routes.ts'
+import { createScheduledSend } from './features/drafts/jobs.ts'
+import { createDrafts } from './features/drafts/operations.ts'
+import { draftRoutes } from './features/drafts/routes.ts'
+import { createEvents } from './features/events/operations.ts'
+import { eventRoutes } from './features/events/routes.ts'
 import { createIdentities } from './features/identities/operations.ts'
 import { identityRoutes } from './features/identities/routes.ts'
 import { createInboundMail } from './features/inbound-mail/operations.ts'
@@ -42,8 +49,13 @@ import { createCompose } from './features/outbound-mail/composer.ts'
 import { createDelivery } from './features/outbound-mail/jobs.ts'
 import { createOutboundMail } from './features/outbound-mail/operations.ts'
 import { outboundMailRoutes } from './features/outbound-mail/routes.ts'
+import { createVaults } from './features/vault/operations.ts'
+import { vaultRoutes } from './features/vault/routes.ts'
+import { createDeliverer } from './features/webhooks/jobs.ts'
+import { createWebhooks } from './features/webhooks/operations.ts'
+import { webhookRoutes } from './features/webhooks/routes.ts'
 import { openDatabase, type StoredDatabase } from './host/database.ts'
-import { ensureFirstKey } from './host/first-start.ts'
+import { checkBootstrapKey, ensureFirstKey } from './host/first-start.ts'
 
 export const version: string = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8')).version
 
@@ -116,15 +128,38 @@ function createParts(
   const attachments = createAttachments({ db, blobs, web, decode: decodeAttachment, linkKey: keyring.subkey('media-links'), publicUrl })
   const compose = createCompose(attachments, (messageId) => messages.findRecipients(messageId))
   const messages = createMessages({ db, blobs, identities, attachments, compose })
-  const inboundMail = createInboundMail({ db, blobs, identities, emit: appendEvents, journal })
+  const events = createEvents({ db, keys, identities, describers: { msg: messages.describe }, log: log.child({ part: 'events' }) })
+  const sealKey = keyring.subkey('webhook-secrets')
+  const deliverer = createDeliverer({
+    db,
+    accounts,
+    events,
+    web,
+    sealKey,
+    retrySeconds: config.webhookRetrySeconds,
+    journal,
+    log: log.child({ part: 'webhooks' }),
+  })
+  const pings = new TokenBuckets(1, 60)
+  const takePing = (webhookId: string) => pings.take(webhookId, nowMs())
+  const webhooks = createWebhooks({ db, accounts, identities, events, web, sealKey, takePing, wake: deliverer.wake })
+  const emit = createEmit((webhookIds) => {
+    deliverer.wake(webhookIds)
+    events.hurry()
+  })
+  const inboundMail = createInboundMail({ db, blobs, identities, emit, journal })
+  const enqueue = createEnqueue(wake)
   const outboundMail = createOutboundMail({
+    transact: db.transact,
     identities,
     attachments,
     messages,
-    enqueue: createEnqueue(wake),
+    enqueue,
     mailDomain: config.mailDomain,
     journal,
   })
+  const drafts = createDrafts({ db, identities, attachments, messages, outboundMail, enqueue, cancelJob })
+  const scheduledSend = createScheduledSend({ db, identities, drafts })
   const transport =
     config.mailTransport === 'relay'
       ? createRelayTransport({ url: config.smtpRelayUrl as string, hostname: config.mailDomain, log: log.child({ part: 'relay' }) })
@@ -136,7 +171,7 @@ function createParts(
     inboundMail,
     transport,
     compose,
-    emit: appendEvents,
+    emit,
     retrySeconds: config.mailRetrySeconds,
     mailDomain: config.mailDomain,
     journal,
@@ -147,10 +182,14 @@ function createParts(
     ...identityRoutes(identities),
     ...outboundMailRoutes(outboundMail),
     ...messageRoutes(messages),
+    ...draftRoutes(drafts),
     ...attachmentRoutes(attachments),
+    ...webhookRoutes(webhooks),
+    ...eventRoutes(events),
+    ...vaultRoutes(createVaults({ db, accounts, identities, journal })),
     ...keyRoutes(keys),
   ]
-  return { accounts, keys, messages, inboundMail, transport, delivery, routes }
+  return { accounts, keys, messages, inboundMail, transport, delivery, scheduledSend, events, deliverer, web, routes }
 }
 
 const hourMs = 3_600_000
@@ -158,10 +197,12 @@ const dayMs = 24 * hourMs
 
 /**
  * Starts the server. Order: the database first, because everything reads it; the worker before the listeners, because what they take
- * must be worked on; the listeners last, because a listening port says that we are ready.
+ * must be worked on; the listeners last, because a listening port says that we are ready. `onFirstKey` gets the key of a first start as
+ * soon as it is stored, so that a start that fails later does not lose it.
  */
-export async function startApp(config: Config, log: Log): Promise<App> {
+export async function startApp(config: Config, log: Log, onFirstKey: (key: string) => void = () => {}): Promise<App> {
   const hasRole = (role: 'api' | 'smtp' | 'worker') => config.roles.includes(role)
+  checkBootstrapKey(config.bootstrapApiKey)
   const database: StoredDatabase = await openDatabase(config, log)
   try {
     const { db } = database
@@ -179,23 +220,28 @@ export async function startApp(config: Config, log: Log): Promise<App> {
       () => publicUrl(),
     )
     const firstKey = await ensureFirstKey(db, parts.accounts, parts.keys, config.bootstrapApiKey)
+    if (firstKey !== null) onFirstKey(firstKey)
 
-    const worker = hasRole('worker')
-      ? createWorker({ queue: createQueue(db), handlers: [parts.delivery], log: log.child({ part: 'worker' }) })
-      : null
+    const queue = createQueue(db)
+    const worker = hasRole('worker') ? createWorker({ queue, handlers: [parts.delivery, parts.scheduledSend], log: log.child({ part: 'worker' }) }) : null
     const replays = createReplays(db)
     const chores = worker
       ? startChores(
           [
             { name: 'sweep idempotency keys', everyMs: hourMs, run: () => replays.sweep(inMs(-keptMs)) },
             { name: 'sweep blobs', everyMs: 6 * hourMs, run: () => parts.messages.sweepBlobs(dayMs) },
+            { name: 'place events', everyMs: 1000, run: () => parts.events.place() },
+            { name: 'sweep deliveries and events', everyMs: hourMs, run: () => parts.deliverer.sweep() },
           ],
           log.child({ part: 'chores' }),
         )
       : null
     if (worker) {
+      // Whoever has the embedded database to itself knows that the leases in it belong to a server that died.
+      if (config.databaseUrl === null) await queue.releaseAll()
       wake = worker.wake
       worker.start()
+      await parts.deliverer.start({ isAlone: config.databaseUrl === null })
     }
 
     const smtp =
@@ -233,7 +279,7 @@ export async function startApp(config: Config, log: Log): Promise<App> {
           () => true,
           () => false,
         ),
-        ...(worker ? { worker: worker.isClaiming() } : {}),
+        ...(worker ? { worker: worker.isClaiming() && parts.deliverer.isDelivering() } : {}),
       }),
       journal,
       log: log.child({ part: 'http' }),
@@ -250,7 +296,8 @@ export async function startApp(config: Config, log: Log): Promise<App> {
       const graceMs = config.drainSeconds * 1000
       // Listeners first, so that nothing new comes in; then the worker, which may still need the database; the database last.
       await Promise.all([http.drain(graceMs), smtp?.drain(graceMs)])
-      await Promise.all([worker?.stop(graceMs), chores?.stop()])
+      await Promise.all([worker?.stop(graceMs), parts.deliverer.stop(graceMs), chores?.stop()])
+      parts.web.close()
       await parts.transport.close()
       await database.close()
     }
@@ -261,7 +308,14 @@ export async function startApp(config: Config, log: Log): Promise<App> {
   }
 }
 
+/** Throws BadSetting when the files cannot be read or do not go together. */
 function readCertificate(config: Config) {
   if (!config.smtpTlsCertFile || !config.smtpTlsKeyFile) return 'generate' as const
-  return { cert: readFileSync(config.smtpTlsCertFile, 'utf8'), key: readFileSync(config.smtpTlsKeyFile, 'utf8') }
+  try {
+    const pair = { cert: readFileSync(config.smtpTlsCertFile, 'utf8'), key: readFileSync(config.smtpTlsKeyFile, 'utf8') }
+    createSecureContext(pair)
+    return pair
+  } catch (error) {
+    throw new BadSetting(`CALLSIGN_SMTP_TLS_CERT_FILE and CALLSIGN_SMTP_TLS_KEY_FILE cannot be used: ${(error as Error).message}`)
+  }
 }

@@ -125,6 +125,13 @@ const settings = {
     sentence: 'Delays between attempts to deliver a message, in seconds; after the last one the message has failed.',
     read: secondsList,
   }),
+  webhookRetrySeconds: setting({
+    name: 'CALLSIGN_WEBHOOK_RETRY_SECONDS',
+    fallback: '5,300,1800,7200,18000,36000,50400,72000,86400',
+    shown: '5 s, 5 m, 30 m, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h',
+    sentence: 'Delays between attempts to deliver an event to a webhook, in seconds; after the last one the delivery has failed.',
+    read: secondsList,
+  }),
   smtpTlsCertFile: setting({
     name: 'CALLSIGN_SMTP_TLS_CERT_FILE',
     fallback: null,

@@ -3,7 +3,8 @@
 import { startApp } from './app.ts'
 import { type Config, readConfig } from './config.ts'
 import { createLog } from './core/log.ts'
-import { CommandFailed, runCommand, usage } from './host/commands.ts'
+import { runCommand, usage } from './host/commands.ts'
+import { CommandFailed } from './host/failure.ts'
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
@@ -22,7 +23,15 @@ async function serve(config: Config): Promise<void> {
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)
 
-  const app = await startApp(config, log)
+  let firstKey: string | null = null
+  const onFirstKey = (key: string) => {
+    firstKey = key
+  }
+  const app = await startApp(config, log, onFirstKey).catch((error: unknown) => {
+    // Stored already, and shown by no later start.
+    if (firstKey !== null) print(`Your organization key, shown this once: ${firstKey}`)
+    throw describeListenFailure(error, config)
+  })
   stop = app.stop
   app.failed.catch((error: unknown) => {
     log.error({ err: error }, 'the database is gone for good')
@@ -48,6 +57,17 @@ async function serve(config: Config): Promise<void> {
       },
     )
   }
+}
+
+/** A listener's failure in the words of the settings; anything else as it is. */
+function describeListenFailure(error: unknown, config: Config): unknown {
+  const { syscall, code, port } = error as NodeJS.ErrnoException & { port?: number }
+  if (syscall !== 'listen' && code !== 'ENOTFOUND') return error
+  const setting = port === config.smtpPort ? 'CALLSIGN_SMTP_PORT' : 'CALLSIGN_PORT'
+  const where = `port ${port} on ${config.host}`
+  if (code === 'EADDRINUSE') return new Error(`${where} is in use by another program: stop it, or set ${setting}`)
+  if (code === 'EACCES') return new Error(`this user may not listen on ${where}: set ${setting} to 1024 or above, or allow it`)
+  return new Error(`cannot listen on CALLSIGN_HOST=${config.host}: ${(error as Error).message}`)
 }
 
 async function main(): Promise<void> {

@@ -1,5 +1,6 @@
 // The HTTP edge through real sockets: what is refused, in which order and words, and what every answer carries.
-import { request as httpRequest } from 'node:http'
+import { Agent, request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ApiError } from '../src/core/errors.ts'
 import { type Answer, speak, startEdge } from './stage/http-edge.ts'
@@ -77,7 +78,7 @@ describe('order of refusals', () => {
       expect([type, answer.status, failure(answer).code]).toEqual([type, 415, 'unsupported_media_type'])
     }
     expect((await edge.call('/api/v1/notes', { method: 'POST', body, headers: { 'content-encoding': 'gzip' } })).status).toBe(415)
-    expect((await raw(head('POST /api/v1/notes', 'Content-Length: 2\r\n') + '{}')).status).toBe(415)
+    expect((await raw(`${head('POST /api/v1/notes', 'Content-Length: 2\r\n')}{}`)).status).toBe(415)
     expect(
       (await edge.call('/api/v1/notes', { method: 'POST', body, headers: { 'content-type': 'Application/JSON; charset="UTF-8"' } })).status,
     ).toBe(201)
@@ -109,6 +110,21 @@ describe('order of refusals', () => {
     const content = 'a'.repeat(30 * 1024 * 1024)
     expect((await edge.post('/api/v1/uploads', { content })).text).toBe(`{"size":${content.length}}`)
     expect((await edge.post('/api/v1/uploads', { content: 'a'.repeat(41 * 1024 * 1024) })).status).toBe(413)
+  })
+
+  test('bodies that would take too much memory together are turned away, until there is room again', async () => {
+    const upload = head('POST /api/v1/uploads', 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n')
+    const sockets = Array.from({ length: 13 }, () => connect(edge.port, '127.0.0.1').on('error', () => {}))
+    const refused = await Promise.race(
+      sockets.map((socket) => {
+        socket.write(upload)
+        return new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(String(chunk))))
+      }),
+    )
+    expect(refused).toMatch(/^HTTP\/1\.1 503 /)
+    expect(refused).toContain('"unavailable"')
+    for (const socket of sockets) socket.destroy()
+    await expect.poll(async () => (await edge.post('/api/v1/uploads', { content: 'a'.repeat(30 * 1024 * 1024) })).status).toBe(200)
   })
 
   test('Expect: 100-continue is answered only once the request is worth its body', async () => {
@@ -322,11 +338,10 @@ describe('hostile input is a clean 4xx', () => {
 
   test('a body that is shorter than announced ends the connection and nothing runs', async () => {
     const before = edge.stage.written.length
-    const { connect } = await import('node:net')
     const socket = connect(edge.port, '127.0.0.1')
     socket.on('error', () => {})
     const closed = new Promise((resolve) => socket.on('close', resolve))
-    socket.end(head('POST /api/v1/notes', 'Content-Type: application/json\r\nContent-Length: 100\r\n') + '{"subject":"half"}')
+    socket.end(`${head('POST /api/v1/notes', 'Content-Type: application/json\r\nContent-Length: 100\r\n')}{"subject":"half"}`)
     let text = ''
     socket.on('data', (chunk) => {
       text += chunk
@@ -471,7 +486,6 @@ describe('draining', () => {
     edge.stage.holds = true
     const waiting = edge.call('/api/v1/wait')
     await edge.stage.held()
-    const { Agent } = await import('node:http')
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const ask = (path: string) =>
       new Promise<{ status: number; connection: string | undefined; text: string }>((resolve, reject) => {
@@ -498,7 +512,6 @@ describe('draining', () => {
 
   test('after the grace, what is left is cut; idle and silent connections do not hold it up', async () => {
     const edge = await startEdge()
-    const { connect } = await import('node:net')
     const silent = connect(edge.port, '127.0.0.1')
     await new Promise((resolve) => silent.once('connect', resolve))
     await edge.call('/healthz')

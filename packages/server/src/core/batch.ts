@@ -1,5 +1,17 @@
 // Groups lookups that come at the same time into one query: what keeps a busy server at a few statements instead of one a request.
 
+let due: (() => void)[] = []
+
+/** Starts everything that is due in one go after this turn of the event loop, so that it reaches the database in one write. */
+function startSoon(start: () => void): void {
+  if (due.push(start) > 1) return
+  setImmediate(() => {
+    const starts = due
+    due = []
+    for (const one of starts) one()
+  })
+}
+
 /**
  * Returns a function that loads one value by key. Loads asked for in the same turn of the event loop, or while `inFlightMax` queries are
  * already running, share the next query. A query always starts after the loads that it answers were asked for, so an answer is never
@@ -14,7 +26,7 @@ export function batchLoader<V>(query: (keys: string[]) => Promise<Map<string, V>
   function schedule(): void {
     if (isScheduled || inFlight >= options.inFlightMax || waiting.size === 0) return
     isScheduled = true
-    setImmediate(run)
+    startSoon(run)
   }
 
   async function run(): Promise<void> {
@@ -71,7 +83,7 @@ export function groupCommit<T, R>(
   function schedule(): void {
     if (isScheduled || inFlight >= options.inFlightMax || waiting.length === 0) return
     isScheduled = true
-    setImmediate(run)
+    startSoon(run)
   }
 
   async function run(): Promise<void> {

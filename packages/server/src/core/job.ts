@@ -37,8 +37,15 @@ export interface JobQueue {
   claim(wants: Want[]): Promise<ClaimedJob[]>
   /** Ends a claimed job; throws LeaseLost when it is held no longer. */
   finish(tx: Tx, job: ClaimedJob, end: JobEnd): Promise<void>
+  /** Starts the lease of a job that still runs anew; does nothing when it is held no longer. */
+  renew(job: ClaimedJob, leaseMs: number): Promise<void>
   /** Gives a job back to be tried again after `retryInMs`; does nothing when it is held no longer. */
   release(job: ClaimedJob, retryInMs: number): Promise<void>
+  /**
+   * Makes every claimed job due now and resolves with how many there were. Only for a process that knows that no other worker lives: it
+   * takes from each what it holds.
+   */
+  releaseAll(): Promise<number>
   /** Milliseconds until the next job of these kinds is due or its lease runs out (0 when one is due now), or null when there is none. */
   nextDueInMs(kinds: string[]): Promise<number | null>
 }
@@ -46,14 +53,22 @@ export interface JobQueue {
 /** What the worker does for one kind of job. After an error thrown by `run` the job is tried again, later each time. */
 export type JobHandler = {
   kind: string
-  /** The longest that one run may take; afterwards another worker may claim the job. */
+  /** How long the job stays ours without a sign of life; then another worker may claim it. */
   leaseMs: number
+  /** The longest that one run may take: until then its lease is renewed while it runs. Without it a run has the time of one lease. */
+  runMsMax?: number
   /** How many of this kind run side by side in one process. */
   concurrency: number
   run: (job: Job, finish: Finish) => Promise<void>
 }
 
-/** A job to make, in the transaction of the change that needs it. It is due at once unless `delayMs` says otherwise. */
-export type NewJob = { kind: string; organizationId: string; subject: string; delayMs?: number }
+/**
+ * A job to make, in the transaction of the change that needs it. It is due at once unless `delayMs` says otherwise. Who means to cancel it
+ * chooses its `id`.
+ */
+export type NewJob = { id?: string; kind: string; organizationId: string; subject: string; delayMs?: number }
 
 export type Enqueue = (tx: Tx, jobs: NewJob[]) => Promise<void>
+
+/** Takes back a job, unless a worker has claimed it: that one has to find out for itself that it is not wanted any more. */
+export type CancelJob = (tx: Tx, id: string) => Promise<void>

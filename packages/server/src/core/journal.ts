@@ -71,6 +71,24 @@ export function createJournal(log: Log) {
       recipients: number
       attempt: number
     }>('delivery tried', 'callsign_deliveries_tried_total', 'Attempts to deliver outbound mail.', ['outcome']),
+    /** Somebody tried a hash on a vault: right, wrong, or refused unseen after too many wrong ones. */
+    vaultKeyTried: event<{ organization_id: string; key_id: string; outcome: 'ok' | 'wrong' | 'throttled' }>(
+      'vault key tried',
+      'callsign_vault_keys_tried_total',
+      'Attempts to prove a vault key.',
+      ['outcome'],
+    ),
+    /** One attempt to deliver an event to a webhook ended so. `lease_lost`: another process had taken the delivery over by then. */
+    webhookTried: event<{
+      organization_id: string
+      webhook_id: string
+      delivery_id: string
+      outcome: 'delivered' | 'retry' | 'failed' | 'lease_lost'
+      status_code: number | null
+      error_code: string | null
+      duration_ms: number
+      attempt: number
+    }>('webhook tried', 'callsign_webhooks_tried_total', 'Attempts to deliver events to webhooks.', ['outcome']),
     /** A job's run ended with an error, or its lease had passed to another worker. */
     jobFailed: event<{ job_id: string; kind: string; reason: 'error' | 'lease_lost' }>(
       'job failed',

@@ -11,7 +11,13 @@ import type { Transact } from './sql.ts'
  * Idempotency-Key, the key's row and the stored answer commit with it, and what `work` returns is the answer. So an idempotent
  * operation calls it exactly once and returns its result unchanged.
  */
-export type Call = { caller: Caller; requestId: string; transact: Transact }
+export type Call = {
+  caller: Caller
+  requestId: string
+  transact: Transact
+  /** The Last-Event-ID header as it came (WHATWG HTML, section 9.2.4), or null. */
+  lastEventId: string | null
+}
 
 /** An answer that is not JSON. */
 export class Raw {
@@ -25,18 +31,38 @@ export class Raw {
   }
 }
 
+/** One server-sent event. `data` is one line. */
+export type LiveEvent = { id: string; data: string }
+
+/**
+ * An answer without an end: server-sent events (WHATWG HTML, section 9.2). `follow` gives what there is, batch by batch, and waits for more; it is asked for
+ * the next batch only when the reader has taken the one before, so nothing piles up for a slow reader. It ends when `signal` fires, and may
+ * end by itself, which closes the connection.
+ */
+export class Live {
+  readonly follow: (signal: AbortSignal) => AsyncIterable<LiveEvent[]>
+  constructor(follow: Live['follow']) {
+    this.follow = follow
+  }
+}
+
 type Of<S> = S extends TSchema ? Static<S> : undefined
 
 /** What a request brought, validated by the operation's schemas. */
 export type Input<O> = O extends Operation<infer P, infer Q, infer B, infer _R> ? { params: Of<P>; query: Of<Q>; body: Of<B> } : never
 
-type ReplyOf<O> = O extends Operation<infer _P, infer _Q, infer _B, infer R> ? (R extends TSchema ? Static<R> : Raw | undefined) : never
+type ReplyOf<O> = O extends Operation<infer _P, infer _Q, infer _B, infer R> ? (R extends TSchema ? Static<R> : Raw | Live | undefined) : never
 
 /** One row. `access: 'organization'` refuses agent-scoped keys with 403 before anything is looked up. */
 export type Route = {
   shape: Operation
   access: 'agent' | 'organization'
-  run: (call: Call, input: { params: never; query: never; body: never }) => Promise<unknown>
+  run: (call: Call, input: { params: never; query: never; body: never }, found: unknown) => Promise<unknown>
+  /**
+   * Begins to read what the path names while the key is still being looked up, which saves a round trip; the parameters are not checked
+   * yet. What it gives goes to `run`, which is called only for a good key and decides then whether this caller may have it.
+   */
+  lookAhead?: ((params: never) => Promise<unknown> | undefined) | undefined
 }
 
 /** Ties an operation to its function, checking that input and reply have the contract's types. */
@@ -50,3 +76,17 @@ export const route = <
   access: Route['access'],
   run: (call: Call, input: Input<Operation<P, Q, B, R>>) => Promise<ReplyOf<Operation<P, Q, B, R>>>,
 ): Route => ({ shape: shape as unknown as Operation, access, run: run as Route['run'] })
+
+/** The same for an operation that looks ahead. */
+export const routeAhead = <
+  P extends TObject | undefined,
+  Q extends TObject | undefined,
+  B extends TSchema | undefined,
+  R extends TSchema | undefined,
+  F extends Promise<unknown> | undefined,
+>(
+  shape: Operation<P, Q, B, R>,
+  access: Route['access'],
+  lookAhead: (params: Of<P>) => F,
+  run: (call: Call, input: Input<Operation<P, Q, B, R>>, found: F) => Promise<ReplyOf<Operation<P, Q, B, R>>>,
+): Route => ({ ...route(shape, access, run as never), lookAhead: lookAhead as Route['lookAhead'] })

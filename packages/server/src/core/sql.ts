@@ -21,6 +21,11 @@ export type Transact = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
 
 export interface Database extends Sql {
   transact: Transact
+  /**
+   * For lookups by key, which take a moment: those asked for in one turn of the event loop travel together on one connection. A slow
+   * statement would hold up its neighbours; it belongs to `query`.
+   */
+  lookups: Sql
 }
 
 /** True when the error is PostgreSQL's unique_violation (23505) on this constraint. */

@@ -43,12 +43,15 @@ export type PostResult =
   | { kind: 'failed'; failure: FetchFailure; message: string; durationMs: number }
 
 export interface GuardedPost {
+  /** What is wrong with an address by its text alone, before any name is looked up; null when it may be tried. */
+  findUrlProblem(url: string): FetchRefused | null
   /**
    * One POST to an address that a caller supplied, through the same guard as fetchFile; redirects are answers like any other and never followed.
-   * Whatever the address or the server does is a result, never a rejection. `snippet` is at most `snippetBytesMax` bytes of the answer as text that a database can hold.
+   * Whatever the address or the server does is a result, never a rejection. With `keepAlive` the connection may be one that was checked and used
+   * before, and may be used again: for many posts to one server. `snippet` is at most `snippetBytesMax` bytes of the answer as text that a database can hold.
    */
   post(
     url: string,
-    request: { headers: Record<string, string>; body: Buffer; timeoutMs: number; snippetBytesMax: number },
+    request: { headers: Record<string, string>; body: Buffer; timeoutMs: number; snippetBytesMax: number; keepAlive?: boolean },
   ): Promise<PostResult>
 }

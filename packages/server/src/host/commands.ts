@@ -2,11 +2,16 @@
 import { parseArgs } from 'node:util'
 import { createCredentials } from '../app.ts'
 import { type Config, describeConfig } from '../config.ts'
-import { createLog } from '../core/log.ts'
+import { createLog, type Log } from '../core/log.ts'
 import type { Database } from '../core/sql.ts'
 import { createIdentities } from '../features/identities/operations.ts'
+import { writeBackup } from './backup.ts'
+import type { End } from './backup-format.ts'
 import { openForCommand } from './database.ts'
+import { runDoctor } from './doctor.ts'
+import { CommandFailed } from './failure.ts'
 import { ensureFirstKey } from './first-start.ts'
+import { restoreBackup } from './restore.ts'
 
 export const usage = `usage: callsignd [command]
   serve                                       run the server (the default)
@@ -18,17 +23,10 @@ export const usage = `usage: callsignd [command]
   keys revoke --organization ORG KEY_ID
   config                                      print the settings in force
   migrate                                     bring the tables up to date, then stop
+  backup FILE                                 write everything (database, files, keyring) into one new file; - is standard output
+  restore FILE                                make an empty installation the one in that file; - is standard input
+  doctor                                      look at everything that the server needs, and say what needs attention
 ORG is the id of an organization; without it the first one is meant. Settings: docs/configuration.md`
-
-/** A command that could not be done, in words. `isUsage` when it was called wrongly. */
-export class CommandFailed extends Error {
-  override name = 'CommandFailed'
-  readonly isUsage: boolean
-  constructor(message: string, isUsage = false) {
-    super(message)
-    this.isUsage = isUsage
-  }
-}
 
 type Print = (line: string) => void
 type Credentials = ReturnType<typeof createCredentials>
@@ -46,10 +44,15 @@ export async function runCommand(command: string, args: string[], readConfig: ()
     for (const line of describeConfig(readConfig())) print(line)
     return 0
   }
+  const ownCommand = ownDatabase[command]
+  if (ownCommand) {
+    const config = readConfig()
+    return ownCommand(config, quietLog(config), options, print)
+  }
   const run = commands[command === 'organizations' || command === 'keys' ? `${command} ${options.words.shift() ?? ''}`.trim() : command]
   if (!run) throw new CommandFailed(`there is no command ${[command, ...args].join(' ')}`, true)
   const config = readConfig()
-  const { db, close } = await openForCommand(config, createLog(config.logLevel === 'info' ? 'warn' : config.logLevel))
+  const { db, close } = await openForCommand(config, quietLog(config))
   try {
     await run({ config, db, credentials: credentialsOf(db, config), options, print })
     return 0
@@ -57,6 +60,45 @@ export async function runCommand(command: string, args: string[], readConfig: ()
     await close()
   }
 }
+
+const quietLog = (config: Config): Log => createLog(config.logLevel === 'info' ? 'warn' : config.logLevel)
+
+/** Commands that open the database in their own way; they return the exit code. */
+const ownDatabase: Record<string, (config: Config, log: Log, options: Options, print: Print) => Promise<number>> = {
+  async backup(config, log, options, print) {
+    const path = fileOf('backup', options)
+    // Standard output may be the backup itself.
+    const say = path === '-' ? (line: string) => void process.stderr.write(`${line}\n`) : print
+    const end = await writeBackup(config, log, path, process.stdout)
+    say(`backed up ${describeEnd(end)}. The file holds the keyring: whoever has it can read everything, so keep it secret`)
+    if (end.missing_blobs === 0) return 0
+    say(`attention: ${count(end.missing_blobs, 'file')} named by the database could not be found; the backup holds everything else`)
+    return 1
+  },
+
+  async restore(config, log, options, print) {
+    print(`restored ${describeEnd(await restoreBackup(config, log, fileOf('restore', options), process.stdin))}`)
+    return 0
+  },
+
+  async doctor(config, log, _options, print) {
+    return (await runDoctor(config, log, print)) ? 0 : 1
+  },
+}
+
+function fileOf(command: string, options: Options): string {
+  const [path] = options.words
+  if (path === undefined || options.words.length > 1)
+    throw new CommandFailed(`${command} needs the name of one file, or - for a pipe`, true)
+  return path
+}
+
+function describeEnd(end: End): string {
+  const rows = Object.values(end.rows).reduce((sum, one) => sum + one, 0)
+  return `${count(rows, 'row')} of ${count(Object.keys(end.rows).length, 'table')} and ${count(end.blobs, 'file')}`
+}
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`
 
 function readOptions(args: string[]): Options {
   try {

@@ -2,53 +2,70 @@
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import type { Log } from '../core/log.ts'
-import { connect, type PostgresDatabase } from '../edges/postgres/connect.ts'
+import { type Connection, connect, type PostgresDatabase } from '../edges/postgres/connect.ts'
 import { recordEngine } from '../edges/postgres/engine.ts'
 import { migrate } from '../edges/postgres/migrate.ts'
 import { openEmbedded, startEmbedded } from '../edges/postgres/supervisor.ts'
 
 export type StoredDatabase = {
   db: PostgresDatabase
+  /** Where it is, for connections beside the pool. */
+  target: { connectionString: string } | Connection
   /** Rejects when the embedded database keeps dying. */
   failed: Promise<never>
   close: () => Promise<void>
 }
 
-const migrations = join(import.meta.dirname, '..', '..', 'migrations')
+export const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 
 /** Opens the server's own database; one server a data directory. */
 export async function openDatabase(config: Config, log: Log): Promise<StoredDatabase> {
   const options = { poolSize: config.databaseConnections, log: log.child({ part: 'database' }) }
-  if (config.databaseUrl) {
-    recordEngine(config.dataDir, 'external')
-    return prepare(connect({ connectionString: config.databaseUrl }, options), new Promise<never>(() => {}), async () => {}, log)
-  }
+  if (config.databaseUrl) return openMigrated(openExternal(config, config.databaseUrl, options), log)
   const embedded = await startEmbedded({ dataDir: config.dataDir, log: options.log })
   const failed = embedded.exited.then((error) => {
     if (error) throw error
     return new Promise<never>(() => {})
   })
   failed.catch(() => {})
-  return prepare(connect(embedded.connection, options), failed, embedded.stop, log)
+  return openMigrated({ ...wrap(embedded.connection, options, embedded.stop), failed }, log)
 }
 
 /** Opens the database for a host command: beside a running server when there is one, else for the time of the command. */
 export async function openForCommand(config: Config, log: Log): Promise<StoredDatabase> {
-  if (config.databaseUrl) return openDatabase(config, log)
-  const embedded = await openEmbedded({ dataDir: config.dataDir, log })
-  return prepare(connect(embedded.connection, { poolSize: 2, log }), new Promise<never>(() => {}), embedded.stop, log)
+  return openMigrated(await openUntouched(config, log), log)
 }
 
-async function prepare(db: PostgresDatabase, failed: Promise<never>, stopServer: () => Promise<void>, log: Log): Promise<StoredDatabase> {
+/** The same with its tables as they are, whatever version they have. */
+export async function openUntouched(config: Config, log: Log): Promise<StoredDatabase> {
+  const options = { poolSize: 2, log }
+  if (config.databaseUrl) return openExternal(config, config.databaseUrl, options)
+  const embedded = await openEmbedded({ dataDir: config.dataDir, log })
+  return wrap(embedded.connection, options, embedded.stop)
+}
+
+type PoolOptions = Parameters<typeof connect>[1]
+
+function openExternal(config: Config, connectionString: string, options: PoolOptions): StoredDatabase {
+  recordEngine(config.dataDir, 'external')
+  return wrap({ connectionString }, options, async () => {})
+}
+
+function wrap(target: StoredDatabase['target'], options: PoolOptions, stopServer: () => Promise<void>): StoredDatabase {
+  const db = connect(target, options)
   const close = async () => {
     await db.close()
     await stopServer()
   }
+  return { db, target, failed: new Promise<never>(() => {}), close }
+}
+
+async function openMigrated(database: StoredDatabase, log: Log): Promise<StoredDatabase> {
   try {
-    await migrate(db, { folder: migrations, log })
-    return { db, failed, close }
+    await migrate(database.db, { folder: migrationsFolder, log })
+    return database
   } catch (error) {
-    await close()
+    await database.close()
     throw error
   }
 }

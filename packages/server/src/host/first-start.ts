@@ -7,14 +7,19 @@ import type { Keys } from '../features/keys/operations.ts'
 
 const organizationName = 'Default organization'
 
+/** Throws BadSetting when the bootstrap key is malformed: before anything is made with it. */
+export function checkBootstrapKey(bootstrapKey: string | null): void {
+  if (bootstrapKey !== null && !parseKey(bootstrapKey)) {
+    throw new BadSetting('CALLSIGN_BOOTSTRAP_API_KEY is not a well-formed key: svc_live_, 16 characters of id, 43 of secret, 6 of checksum')
+  }
+}
+
 /**
  * Makes the first organization with its key, unless this database already has one. Returns the key when it was generated here, so that it
  * is shown, and null otherwise. Throws BadSetting when the bootstrap key is malformed.
  */
 export async function ensureFirstKey(db: Database, accounts: Accounts, keys: Keys, bootstrapKey: string | null): Promise<string | null> {
-  if (bootstrapKey !== null && !parseKey(bootstrapKey)) {
-    throw new BadSetting('CALLSIGN_BOOTSTRAP_API_KEY is not a well-formed key: svc_live_, 16 characters of id, 43 of secret, 6 of checksum')
-  }
+  checkBootstrapKey(bootstrapKey)
   if ((await accounts.findInstallation()) !== null) return null
   const plaintext = bootstrapKey ?? generateKey()
   const notFirst = new Error('another start was first')

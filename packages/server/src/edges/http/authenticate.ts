@@ -9,8 +9,8 @@ import { reserveMemory } from './body-reader.ts'
 import { payloadTooLarge, unsupportedMediaType } from './failure.ts'
 import { addressName, retryAfterSeconds, TokenBuckets } from './rate-limit.ts'
 
-/** Resolves the secret of a Bearer header to its caller, or to null when no valid key has it. */
-export type Authenticate = (bearerToken: string) => Promise<Caller | null>
+/** Resolves the secret of a Bearer header to its caller, or to null when no valid key has it; null at once when none could have it. */
+export type Authenticate = (bearerToken: string) => Promise<Caller | null> | null
 
 /** Requests a second and burst, by type of key; 0 a second means no limit. */
 export type RateLimits = {
@@ -54,6 +54,7 @@ export function createGate(authenticate: Authenticate, limits: RateLimits, journ
   return (route) => {
     const { path, open } = route.shape
     const bodyBytesMax = route.shape.body ? (route.shape.bodyBytesMax ?? defaultBodyBytesMax) : 0
+    const hasParams = path.includes('{')
     const isForOrganizations = route.access === 'organization'
 
     const admit = (request: FastifyRequest, reply: FastifyReply, caller: Caller): ApiError | undefined => {
@@ -68,6 +69,11 @@ export function createGate(authenticate: Authenticate, limits: RateLimits, journ
 
     return (request, reply, done) => {
       request.pattern = path
+      // The router takes `/notes/` for `/notes/{id}` with nothing as the id.
+      if (hasParams && Object.values(request.params as object).includes('')) {
+        done(new ApiError('not_found', 'There is nothing at this path.'))
+        return
+      }
       if (open) {
         done(bodyBytesMax > 0 ? admitBody(request, reply, bodyBytesMax) : undefined)
         return
@@ -82,7 +88,15 @@ export function createGate(authenticate: Authenticate, limits: RateLimits, journ
         done(refuseKey(request, 'malformed'))
         return
       }
-      authenticate(token).then((caller) => done(caller ? admit(request, reply, caller) : refuseKey(request, 'unknown')), done)
+      const asked = authenticate(token)
+      if (asked === null) {
+        done(refuseKey(request, 'unknown'))
+        return
+      }
+      request.found = route.lookAhead?.(request.params as never)
+      // Nobody waits for it when the key is refused.
+      request.found?.catch(() => {})
+      asked.then((caller) => done(caller ? admit(request, reply, caller) : refuseKey(request, 'unknown')), done)
     }
   }
 }

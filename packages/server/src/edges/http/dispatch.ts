@@ -4,9 +4,10 @@ import type { Caller } from '../../core/caller.ts'
 import { ApiError } from '../../core/errors.ts'
 import type { Journal } from '../../core/journal.ts'
 import type { Replays } from '../../core/replay.ts'
-import { type Call, Raw, type Route } from '../../core/route.ts'
+import { type Call, Live, Raw, type Route } from '../../core/route.ts'
 import type { Transact } from '../../core/sql.ts'
 import type { createGate } from './authenticate.ts'
+import type { EventStreams } from './event-stream.ts'
 import { createOnce, hashBody, readKey, scopeOf } from './idempotency.ts'
 import { bareSchema, compileBodyCheck, compileTextCheck, type RequestPart } from './validation.ts'
 
@@ -17,13 +18,14 @@ export type DispatchOptions = {
   gate: ReturnType<typeof createGate>
   transact: Transact
   replays: Replays
+  streams: EventStreams
   journal: Journal
 }
 
 type Input = Parameters<Route['run']>[1]
 
 /** Adds every route to the app. */
-export function mountRoutes(app: FastifyInstance, { routes, gate, transact, replays, journal }: DispatchOptions): void {
+export function mountRoutes(app: FastifyInstance, { routes, gate, transact, replays, streams, journal }: DispatchOptions): void {
   const runOnce = createOnce(replays, transact)
 
   const answerOnce = async (route: Route, call: Call, input: Input, key: string, reply: FastifyReply): Promise<FastifyReply> => {
@@ -34,7 +36,7 @@ export function mountRoutes(app: FastifyInstance, { routes, gate, transact, repl
       bodyHash: hashBody(input.body ?? null),
       status,
       serialize: (result) => (serializeReply ? (serializeReply(result as Record<string, unknown>) as string) : ''),
-      run: (transactOnce) => route.run({ ...call, transact: transactOnce }, input),
+      run: (transactOnce) => route.run({ ...call, transact: transactOnce }, input, undefined),
     })
     if (answer.isReplay) {
       journal.answerReplayed({ request_id: call.requestId, organization_id: call.caller.organizationId })
@@ -58,14 +60,21 @@ export function mountRoutes(app: FastifyInstance, { routes, gate, transact, repl
         httpPart === 'body' ? compileBodyCheck(schema, shape.bodyOptional === true) : compileTextCheck(schema),
       onRequest: gate(route),
       handler: async (request, reply) => {
-        const call: Call = { caller: request.caller as Caller, requestId: request.id, transact }
+        const lastEventId = request.headers['last-event-id']
+        const call: Call = {
+          caller: request.caller as Caller,
+          requestId: request.id,
+          transact,
+          lastEventId: typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : null,
+        }
         const input = { params: request.params, query: request.query, body: request.body ?? undefined } as Input
         if (shape.idempotent) {
           const key = readKey(request.headers['idempotency-key'])
           if (key !== null) return answerOnce(route, call, input, key, reply)
         }
-        const result = await route.run(call, input)
+        const result = await route.run(call, input, request.found)
         if (result instanceof Raw) return reply.code(shape.status).headers(result.headers).type(result.contentType).send(result.body)
+        if (result instanceof Live) return streams.send(request, reply.code(shape.status), result)
         return reply.code(shape.status).send(result)
       },
     })

@@ -14,6 +14,8 @@ declare module 'fastify' {
     caller: Caller | null
     /** The route's path with its parameters as `{name}`; null until a route has matched. */
     pattern: string | null
+    /** What the route's `lookAhead` is reading. */
+    found: Promise<unknown> | undefined
     /** What made the answer a 5xx, for the log. */
     failure: unknown
     startedMs: number
@@ -24,7 +26,7 @@ declare module 'fastify' {
 
 const exchangeOf = Symbol('exchange')
 
-type TrackedResponse = ServerResponse & { [exchangeOf]?: FastifyRequest }
+type TrackedResponse = ServerResponse & { [exchangeOf]?: FastifyReply }
 
 export type Exchanges = {
   /** Answers in the making. */
@@ -44,6 +46,7 @@ export function trackExchanges(
 
   app.decorateRequest('caller', null)
   app.decorateRequest('pattern', null)
+  app.decorateRequest('found', undefined)
   app.decorateRequest('failure', null)
   app.decorateRequest('startedMs', 0)
   app.decorateRequest('bodyBytesMax', 0)
@@ -51,7 +54,8 @@ export function trackExchanges(
   // `close` comes once for every answer, whether it was finished or the client went away; Fastify's onResponse misses the latter.
   function end(this: ServerResponse): void {
     inFlight.delete(this)
-    const request = (this as TrackedResponse)[exchangeOf] as FastifyRequest
+    const reply = (this as TrackedResponse)[exchangeOf] as FastifyReply
+    const { request } = reply
     const ms = performance.now() - request.startedMs
     const route = request.pattern ?? 'unmatched'
     const status = this.statusCode
@@ -61,20 +65,22 @@ export function trackExchanges(
       route,
       status,
       ms: Math.round(ms * 10) / 10,
-      bytes: Number(this.getHeader('content-length') ?? 0),
+      // Unknown for what is streamed.
+      bytes: lengthOf(reply.getHeader('content-length')),
       request_id: request.id,
       key_id: request.caller?.keyId,
       organization_id: request.caller?.organizationId,
       aborted: this.writableFinished ? undefined : true,
     }
-    if (status >= 500) log.error({ ...line, err: request.failure }, 'request')
+    // An answer such as /readyz's 503 is no failure of ours.
+    if (status >= 500 && request.failure !== null) log.error({ ...line, err: request.failure }, 'request')
     else log.info(line, 'request')
   }
 
   const begin = (request: FastifyRequest, reply: FastifyReply): void => {
     request.startedMs = performance.now()
     const response = reply.raw as TrackedResponse
-    response[exchangeOf] = request
+    response[exchangeOf] = reply
     inFlight.add(response)
     response.on('close', end)
     reply.header('x-request-id', request.id)
@@ -91,6 +97,8 @@ export function trackExchanges(
 
   return { inFlight, begin }
 }
+
+const lengthOf = (header: number | string | string[] | undefined): number | undefined => (header === undefined ? undefined : Number(header))
 
 /** Sends the answer for an error, and keeps what is ours to mend for the log. */
 export function sendFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): void {

@@ -34,12 +34,21 @@ export async function openGuarded(target: OutboundTarget, opening: Opening): Pro
   throw connectFailure(trouble)
 }
 
+/** What is wrong with a host by its name alone: an address, or a name that always means this machine, that may not be reached. */
+export function findLiteralProblem(hostname: string, rules: AddressRules): FetchRefused | null {
+  if (isIP(hostname)) return rules.allows(hostname) ? null : notPublic()
+  return isLoopbackName(hostname) && loopbackAddresses(rules).length === 0 ? notPublic() : null
+}
+
+/** RFC 6761 §6.3: these names mean this machine and are never looked up. They pass only when the operator lets loopback addresses through. */
+const isLoopbackName = (hostname: string): boolean => hostname === 'localhost' || hostname.endsWith('.localhost')
+const loopbackAddresses = (rules: AddressRules): string[] => ['127.0.0.1', '::1'].filter((address) => rules.allows(address))
+
 /** The addresses to dial, IPv4 first. One address that is not public refuses them all: a name that mixes both is an attack or a mistake. */
 async function publicAddresses(hostname: string, { rules, lookup, connectTimeoutMs, signal }: Opening): Promise<string[]> {
   if (isIP(hostname)) return requirePublic([hostname], rules)
-  // RFC 6761 §6.3: these names mean this machine and are never looked up. They pass only when the operator lets loopback addresses through.
-  if (hostname === 'localhost' || hostname.endsWith('.localhost')) {
-    const loopback = ['127.0.0.1', '::1'].filter((address) => rules.allows(address))
+  if (isLoopbackName(hostname)) {
+    const loopback = loopbackAddresses(rules)
     if (loopback.length === 0) throw notPublic()
     return loopback
   }

@@ -1,11 +1,12 @@
-// The outbound guard: every request to a URL that a caller supplied goes through here, on a connection of its own.
+// The outbound guard: every request to a URL that a caller supplied goes through here, on a connection whose peer was checked.
 import type { Readable } from 'node:stream'
 import { Client, type Dispatcher } from 'undici'
 import { nowMs } from '../../core/clock.ts'
 import { type FetchedFile, FetchRefused, type GuardedPost, type Web } from '../../core/web.ts'
 import { createAddressRules } from './address-rules.ts'
-import { openGuarded } from './guarded-connection.ts'
+import { findLiteralProblem, openGuarded } from './guarded-connection.ts'
 import { createHostLookup, type Lookup } from './host-lookup.ts'
+import { close, KeptConnections, type Line } from './kept-connections.ts'
 import { type OutboundTarget, parseOutboundUrl } from './outbound-url.ts'
 
 const redirectsMax = 3
@@ -14,68 +15,111 @@ const headerBytesMax = 16 * 1024
 const postAnswerBytesMax = 64 * 1024
 
 type Sent = { method: 'GET' | 'POST'; headers: Record<string, string>; body?: Buffer }
-type Answer = { status: number; headers: Dispatcher.ResponseData['headers']; body: Readable; close(): void }
+type Answer = { status: number; headers: Dispatcher.ResponseData['headers']; body: Readable }
+
+/** How long a connection that a server leaves open is kept, and the longest that it may ask for. */
+const keptMs = 10_000
 
 /** `allowCidrs` are let through besides public addresses; `connectTimeoutMs` bounds lookup, dialling and TLS handshake, each. */
 export type WebOptions = { allowCidrs: string[]; userAgent: string; lookup?: Lookup; connectTimeoutMs?: number }
 
+/** `close` lets go of the connections that are kept. */
+export type GuardedWeb = Web & GuardedPost & { close: () => void }
+
+type Posted = { answer: Answer; snippet: string }
+
 /** The guarded web. Throws an Error with a sentence when a range of `allowCidrs` cannot be read. Takes nothing from the environment, so no proxy either. */
-export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), connectTimeoutMs = 5000 }: WebOptions): Web & GuardedPost {
+export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), connectTimeoutMs = 5000 }: WebOptions): GuardedWeb {
   const rules = createAddressRules(allowCidrs)
 
-  /** One request and the beginning of its answer. The connection was opened for it alone; a second one is never made. */
-  async function exchange(target: OutboundTarget, sent: Sent, signal: AbortSignal): Promise<Answer> {
+  const kept = new KeptConnections()
+
+  /** A new connection and its client, which never makes a second one by itself. */
+  async function openLine(target: OutboundTarget, signal: AbortSignal, keepAlive: boolean): Promise<Line> {
     const socket = await openGuarded(target, { rules, lookup, connectTimeoutMs, signal })
     let isTaken = false
     const client = new Client(target.url.origin, {
       connect: (_options, callback) => {
-        if (isTaken) return callback(new Error('one connection a request'), null)
+        if (isTaken) return callback(new FetchRefused('The server closed the connection.', 'connection_lost'), null)
         isTaken = true
         // Not at once: the client starts the request only when it is told of the connection after this call.
         queueMicrotask(() => callback(null, socket))
       },
-      pipelining: 0,
+      pipelining: keepAlive ? 1 : 0,
+      keepAliveTimeout: keptMs,
+      keepAliveMaxTimeout: keptMs,
       allowH2: false,
       maxHeaderSize: headerBytesMax,
       // The one total limit of the caller applies instead.
       headersTimeout: 0,
       bodyTimeout: 0,
     })
-    const close = () => {
-      // Aborts what is still under way; its errors have been reported through the request or do not matter any more.
-      client.destroy().catch(() => {})
-      socket.destroy()
-    }
+    return { client, socket, openedMs: performance.now() }
+  }
+
+  /** One request on a line and the beginning of its answer; a line that fails is closed. */
+  async function exchange(line: Line, target: OutboundTarget, sent: Sent, signal: AbortSignal, keepAlive = false): Promise<Answer> {
     try {
-      const requested = client.request({
+      const requested = line.client.request({
         method: sent.method,
         path: target.url.pathname + target.url.search,
         headers: { 'user-agent': userAgent, 'accept-encoding': 'identity', ...sent.headers },
         body: sent.body ?? null,
         signal,
-        reset: true,
+        reset: !keepAlive,
       })
       const { statusCode, headers, body } = await Promise.race([requested, aborted(signal)])
       // Destroying an unread body makes it emit an error that nobody waits for.
       body.on('error', () => {})
-      return { status: statusCode, headers, body, close }
+      return { status: statusCode, headers, body }
     } catch (error) {
-      close()
+      close(line)
       throw error
     }
+  }
+
+  async function postOnce(target: OutboundTarget, sent: Sent, snippetBytesMax: number, signal: AbortSignal): Promise<Posted> {
+    const line = await openLine(target, signal, false)
+    const answer = await exchange(line, target, sent, signal)
+    // The status has arrived and decides; a body that breaks off or never ends changes nothing about it.
+    const { snippet } = await readSnippet(answer, snippetBytesMax).finally(() => close(line))
+    return { answer, snippet }
+  }
+
+  /** The same on a kept connection when there is one. A server may have closed it just now: then a new one is opened, once. */
+  async function postKept(target: OutboundTarget, sent: Sent, snippetBytesMax: number, signal: AbortSignal): Promise<Posted> {
+    const { origin } = target.url
+    const old = kept.take(origin)
+    let line = old ?? (await openLine(target, signal, true))
+    let answer: Answer
+    try {
+      answer = await exchange(line, target, sent, signal, true)
+    } catch (error) {
+      if (!old || signal.aborted || !isLost(error)) throw error
+      line = await openLine(target, signal, true)
+      answer = await exchange(line, target, sent, signal, true)
+    }
+    const { snippet, isWhole } = await readSnippet(answer, snippetBytesMax).catch((error: unknown) => {
+      close(line)
+      throw error
+    })
+    if (isWhole) kept.give(origin, line)
+    else close(line)
+    return { answer, snippet }
   }
 
   async function fetchFollowing(address: string, bytesMax: number, signal: AbortSignal): Promise<FetchedFile> {
     let target = parseOutboundUrl(address)
     for (let redirects = 0; ; redirects++) {
-      const answer = await exchange(target, { method: 'GET', headers: { accept: '*/*' } }, signal)
+      const line = await openLine(target, signal, false)
+      const answer = await exchange(line, target, { method: 'GET', headers: { accept: '*/*' } }, signal)
       try {
         const location = redirectLocation(answer)
         if (location === null) return await readFile(answer, bytesMax)
         if (redirects === redirectsMax) throw new FetchRefused(`The URL redirects more than ${redirectsMax} times.`)
         target = parseOutboundUrl(location, target.url)
       } finally {
-        answer.close()
+        close(line)
       }
     }
   }
@@ -85,15 +129,26 @@ export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), 
       return await withinTime(timeoutMs, (signal) => fetchFollowing(url, bytesMax, signal))
     },
 
-    async post(url, { headers, body, timeoutMs, snippetBytesMax }) {
+    findUrlProblem(url) {
+      try {
+        return findLiteralProblem(parseOutboundUrl(url).hostname, rules)
+      } catch (error) {
+        if (error instanceof FetchRefused) return error
+        throw error
+      }
+    },
+
+    close: () => kept.close(),
+
+    async post(url, { headers, body, timeoutMs, snippetBytesMax, keepAlive }) {
       const startedMs = nowMs()
       const durationMs = () => Math.max(0, nowMs() - startedMs)
       try {
         return await withinTime(timeoutMs, async (signal) => {
-          const answer = await exchange(parseOutboundUrl(url), { method: 'POST', headers, body }, signal)
+          const target = parseOutboundUrl(url)
+          const sent: Sent = { method: 'POST', headers, body }
+          const { answer, snippet } = await (keepAlive ? postKept : postOnce)(target, sent, snippetBytesMax, signal)
           const retryAfter = singleHeader(answer, 'retry-after')?.slice(0, 64) ?? null
-          // The status has arrived and decides; a body that breaks off or never ends changes nothing about it.
-          const snippet = await readSnippet(answer, snippetBytesMax).finally(answer.close)
           return { kind: 'answered', status: answer.status, retryAfter, snippet, durationMs: durationMs() }
         })
       } catch (error) {
@@ -126,13 +181,21 @@ async function withinTime<T>(timeoutMs: number, work: (signal: AbortSignal) => P
   }
 }
 
+const lostPattern = /^(UND_ERR_SOCKET|UND_ERR_CLOSED|UND_ERR_DESTROYED|ECONNRESET|EPIPE|ETIMEDOUT|ECONNABORTED)$/
+
+const codeOf = (error: Error): string => ('code' in error ? String(error.code) : '')
+
+/** True when the connection ended under the request. */
+const isLost = (error: unknown): boolean =>
+  error instanceof FetchRefused ? error.failure === 'connection_lost' : error instanceof Error && lostPattern.test(codeOf(error))
+
 function httpFailure(error: unknown): unknown {
   if (error instanceof FetchRefused || !(error instanceof Error)) return error
-  const code = 'code' in error ? String(error.code) : ''
+  const code = codeOf(error)
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return new FetchRefused("The server's answer has too large headers.", 'bad_response')
   if (code.startsWith('HPE_') || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
     return new FetchRefused("The server's answer is not valid HTTP.", 'bad_response')
-  if (/^(UND_ERR_SOCKET|UND_ERR_CLOSED|UND_ERR_DESTROYED|ECONNRESET|EPIPE|ETIMEDOUT|ECONNABORTED)$/.test(code)) {
+  if (lostPattern.test(code)) {
     return new FetchRefused('The server closed the connection before its answer was complete.', 'connection_lost')
   }
   // A request of ours that cannot be sent is our bug; any other coded error came out of what the server did.
@@ -159,17 +222,17 @@ async function readFile(answer: Answer, bytesMax: number): Promise<FetchedFile> 
   return { bytes, contentType: mediaType(singleHeader(answer, 'content-type')) }
 }
 
-async function readSnippet(answer: Answer, snippetBytesMax: number): Promise<string> {
+async function readSnippet(answer: Answer, snippetBytesMax: number): Promise<{ snippet: string; isWhole: boolean }> {
   const isReadable = (answer.headers['content-encoding'] ?? 'identity') === 'identity'
-  const { bytes } = await readUpTo(answer.body, postAnswerBytesMax, { mayBreakOff: true })
-  if (!isReadable) return ''
+  const { bytes, isWhole } = await readUpTo(answer.body, postAnswerBytesMax, { mayBreakOff: true })
   // `stream` leaves out a character that the cut went through. PostgreSQL text holds no NUL.
-  return new TextDecoder().decode(bytes.subarray(0, snippetBytesMax), { stream: true }).replaceAll('\0', '')
+  const snippet = isReadable ? new TextDecoder().decode(bytes.subarray(0, snippetBytesMax), { stream: true }).replaceAll('\0', '') : ''
+  return { snippet, isWhole }
 }
 
 /**
  * The body's bytes into one growing buffer: a list of chunks would let a sender of one-byte chunks take a hundred times the limit in objects.
- * `isWhole` is false when there was more than `bytesMax`.
+ * `isWhole` is false when there was more than `bytesMax`, or when it broke off and may.
  */
 async function readUpTo(body: Readable, bytesMax: number, { mayBreakOff = false } = {}): Promise<{ bytes: Buffer; isWhole: boolean }> {
   let held = Buffer.allocUnsafe(Math.min(bytesMax, 64 * 1024))
@@ -188,6 +251,7 @@ async function readUpTo(body: Readable, bytesMax: number, { mayBreakOff = false 
     }
   } catch (error) {
     if (!mayBreakOff) throw error
+    return { bytes: held.subarray(0, length), isWhole: false }
   }
   return { bytes: held.subarray(0, length), isWhole: true }
 }

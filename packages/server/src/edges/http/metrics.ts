@@ -1,25 +1,44 @@
 // The figures of the HTTP edge, and the page that shows every figure of the process.
-import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, type Metric, type Registry } from 'prom-client'
 
-const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+/** Upper bounds in seconds. */
+const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-export type HttpMetrics = { observe(method: string, route: string, status: number, seconds: number): void }
+export type HttpMetrics = {
+  /** Counts one answer. `route` is a pattern, never a path: figures are kept for each for ever. */
+  observe(method: string, route: string, status: number, seconds: number): void
+}
 
-/** Adds the HTTP figures and those of the Node process to the registry. `countInFlight` is asked when the page is. */
+type RouteFigures = { method: string; route: string; byStatus: Map<number, number>; byBound: number[]; sum: number; count: number }
+
+/**
+ * Adds the HTTP figures and those of the Node process to the registry. `countInFlight` is asked when the page is. Figures are kept in plain
+ * numbers and turned into metrics when the page is asked for: prom-client finds a metric by its labels' text, which costs more than
+ * routing the request.
+ */
 export function createHttpMetrics(registry: Registry, countInFlight: () => number): HttpMetrics {
-  const requests = new Counter({
+  const figures = new Map<string, Map<string, RouteFigures>>()
+  const all = (): RouteFigures[] => [...figures.values()].flatMap((methods) => [...methods.values()])
+
+  const addRoute = (method: string, route: string): RouteFigures => {
+    const methods = figures.get(route) ?? new Map<string, RouteFigures>()
+    figures.set(route, methods)
+    const added = { method, route, byStatus: new Map(), byBound: bounds.map(() => 0), sum: 0, count: 0 }
+    methods.set(method, added)
+    return added
+  }
+
+  new Counter({
     name: 'http_requests_total',
     help: 'Requests answered, by route pattern and status.',
     labelNames: ['method', 'route', 'status'] as const,
     registers: [registry],
+    collect() {
+      this.reset()
+      for (const { method, route, byStatus } of all()) for (const [status, count] of byStatus) this.inc({ method, route, status }, count)
+    },
   })
-  const durations = new Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'From the first byte read to the last byte written.',
-    labelNames: ['method', 'route'] as const,
-    buckets: durationBuckets,
-    registers: [registry],
-  })
+  registry.registerMetric(durationMetric(all))
   new Gauge({
     name: 'http_requests_in_flight',
     help: 'Requests that have no whole answer yet.',
@@ -29,10 +48,37 @@ export function createHttpMetrics(registry: Registry, countInFlight: () => numbe
     },
   })
   collectDefaultMetrics({ register: registry })
+
   return {
     observe(method, route, status, seconds) {
-      requests.inc({ method, route, status }, 1)
-      durations.observe({ method, route }, seconds)
+      const entry = figures.get(route)?.get(method) ?? addRoute(method, route)
+      entry.byStatus.set(status, (entry.byStatus.get(status) ?? 0) + 1)
+      entry.count++
+      entry.sum += seconds
+      let i = 0
+      while (i < bounds.length && seconds > (bounds[i] as number)) i++
+      if (i < bounds.length) entry.byBound[i] = (entry.byBound[i] as number) + 1
     },
   }
+}
+
+/** A histogram as prom-client prints it, made from the figures on demand. */
+function durationMetric(all: () => RouteFigures[]): Metric<string> {
+  const name = 'http_request_duration_seconds'
+  const about = { name, help: 'From the first header read to the last byte written.', type: 'histogram', aggregator: 'sum' }
+  const valuesOf = ({ method, route, byBound, sum, count }: RouteFigures) => {
+    let below = 0
+    const buckets = bounds.map((le, i) => {
+      below += byBound[i] as number
+      return { metricName: `${name}_bucket`, labels: { le, method, route }, value: below }
+    })
+    return [
+      ...buckets,
+      { metricName: `${name}_bucket`, labels: { le: '+Inf', method, route }, value: count },
+      { metricName: `${name}_sum`, labels: { method, route }, value: sum },
+      { metricName: `${name}_count`, labels: { method, route }, value: count },
+    ]
+  }
+  const metric = { ...about, reset: () => {}, get: async () => ({ ...about, values: all().flatMap(valuesOf) }) }
+  return metric as unknown as Metric<string>
 }

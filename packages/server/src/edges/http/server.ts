@@ -13,6 +13,7 @@ import { type Authenticate, createGate, type RateLimits } from './authenticate.t
 import { readBody } from './body-reader.ts'
 import { createNotFound, mountRoutes } from './dispatch.ts'
 import { drainServer, trackFreshConnections } from './drain.ts'
+import { createEventStreams } from './event-stream.ts'
 import { sendFailure, trackExchanges } from './exchange.ts'
 import { parserFailure, refusalText } from './failure.ts'
 import { mountHealth, type Readiness } from './health.ts'
@@ -129,11 +130,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     { serverUrl: publicUrl, version: options.version },
     options.routes.map(({ shape }) => shape),
   )
+  const streams = createEventStreams(log)
   mountRoutes(app, {
     routes: options.routes,
     gate: createGate(options.authenticate, options.limits, journal),
     transact: options.transact,
     replays: options.replays,
+    streams,
     journal,
   })
 
@@ -155,6 +158,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     async drain(graceMs) {
       if (isDraining) return
       isDraining = true
+      streams.closeAll()
       await drainServer(server, fresh, exchanges.inFlight, graceMs)
       await app.close()
     },

@@ -86,7 +86,7 @@ export function compileTextCheck(schema: TSchema): PartCheck {
     const result = check(data)
     if (result === passed) {
       for (const [name, value] of Object.entries(data as object)) {
-        if (typeof value === 'number' && !Number.isSafeInteger(value) && Number.isInteger(value)) {
+        if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) {
           return { error: failureFrom([{ path: `/${escapePointer(name)}`, message: 'is a number out of range' }]) }
         }
       }

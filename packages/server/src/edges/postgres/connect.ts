@@ -4,8 +4,8 @@ import pg from 'pg'
 import { nowMs } from '../../core/clock.ts'
 import type { Log } from '../../core/log.ts'
 import { type Database, DatabaseUnavailable, type Rows, type Statement, type Tx } from '../../core/sql.ts'
-import { isAway, isRetryable, translate } from './failures.ts'
-import { OpeningQuery } from './opening-query.ts'
+import { isAway, isFollowUp, isRetryable, translate } from './failures.ts'
+import { OpeningQuery, type Wire } from './opening-query.ts'
 import { typeParsers } from './types.ts'
 
 /** Where the embedded database is: `host` is the directory of its socket. */
@@ -42,7 +42,9 @@ export function connect(target: { connectionString: string } | Connection, { poo
     max: poolSize,
     types: typeParsers,
     application_name: 'callsign',
-    options: '-c timezone=UTC',
+    // Plans are made once: the planner takes the lists of ids that we look up to hold ten, so it would find each time that a plan for the
+    // one id at hand is cheaper, and spend longer on planning than on running it (measured: 0.42 ms against 0.16 ms for a key's row).
+    options: '-c timezone=UTC -c plan_cache_mode=force_generic_plan',
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -79,12 +81,45 @@ export function connect(target: { connectionString: string } | Connection, { poo
     }
   }
 
+  type Lookup = { statement: Statement; resolve: (rows: Rows<never>) => void; reject: (error: unknown) => void }
+  let lookups: Lookup[] = []
+
+  const runLookups = async (): Promise<void> => {
+    const group = lookups
+    lookups = []
+    let client: pg.PoolClient
+    try {
+      client = await acquire()
+    } catch (error) {
+      for (const one of group) one.reject(error)
+      return
+    }
+    let broken = false
+    const runs = group.map(async ({ statement, resolve, reject }) => {
+      try {
+        resolve(toRows(await send(client, statement)))
+      } catch (error) {
+        broken ||= isAway(error)
+        reject(translate(error))
+      }
+    })
+    await Promise.all(runs)
+    client.release(broken)
+  }
+
   return {
+    lookups: {
+      query: <R>(statement: Statement) =>
+        new Promise<Rows<R>>((resolve, reject) => {
+          if (lookups.push({ statement, resolve, reject }) === 1) queueMicrotask(runLookups)
+        }),
+    },
+
     async query<R>(statement: Statement): Promise<Rows<R>> {
       const client = await acquire()
       let broken = false
       try {
-        return toRows<R>(await client.query(statement))
+        return toRows<R>(await send(client, statement))
       } catch (error) {
         broken = isAway(error)
         throw translate(error)
@@ -118,16 +153,20 @@ async function transactOnce<T>(client: pg.PoolClient, work: (tx: Tx) => Promise<
   const hints: (() => void)[] = []
   let state: 'fresh' | 'open' | 'over' = 'fresh'
   let broken = false
+  // Statements may be sent together. When one fails, those behind it fail too, and their errors may be heard of first.
+  let cause: unknown
   const run = async <R>(statement: Statement): Promise<Rows<R>> => {
     if (state === 'over') throw new Error('A statement was sent after its transaction had ended.')
     try {
-      if (state === 'open') return toRows<R>(await client.query(statement))
+      if (state === 'open') return toRows<R>(await send(client, statement))
       state = 'open'
+      gatherWrites(client)
       if (OpeningQuery.takes(statement)) return toRows<R>(await OpeningQuery.run(client, statement))
       await client.query('BEGIN')
       return toRows<R>(await client.query(statement))
     } catch (error) {
       broken ||= isAway(error)
+      cause ??= error
       throw translate(error)
     }
   }
@@ -143,7 +182,7 @@ async function transactOnce<T>(client: pg.PoolClient, work: (tx: Tx) => Promise<
     state = 'over'
     broken ||= isAway(error)
     if (began && !broken) await client.query('ROLLBACK').catch(() => (broken = true))
-    throw error
+    throw isFollowUp(error) ? translate(cause) : error
   } finally {
     client.release(broken)
   }
@@ -171,6 +210,19 @@ function runHint(hint: () => void, log: Log): void {
   } catch (err) {
     log.error({ err }, 'a hint after a commit failed')
   }
+}
+
+/** What is sent on a connection in one turn goes out in one write: each write wakes PostgreSQL, which costs more than what it then does. */
+function gatherWrites(client: pg.PoolClient): void {
+  const { stream } = (client as unknown as { connection: Wire }).connection
+  if (stream.writableCorked > 0) return
+  stream.cork()
+  process.nextTick(() => stream.uncork())
+}
+
+function send(client: pg.PoolClient, statement: Statement): Promise<pg.QueryResult> {
+  gatherWrites(client)
+  return client.query(statement)
 }
 
 const toRows = <R>(result: pg.QueryResult): Rows<R> => ({ rows: result.rows as R[], rowCount: result.rowCount ?? 0 })

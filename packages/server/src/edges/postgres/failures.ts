@@ -9,6 +9,9 @@ const deadlockDetected = '40P01'
 /** True when the same transaction may succeed when it is run again. */
 export const isRetryable = (error: unknown): boolean => [serializationFailure, deadlockDetected].includes(codeOf(error))
 
+/** True for a statement that was not even tried, because one before it in its transaction had failed (25P02). */
+export const isFollowUp = (error: unknown): boolean => codeOf(error) === '25P02'
+
 /** PostgreSQL's Appendix A: connection exceptions (08), too few resources (53), operator intervention that ends the connection (57P). */
 const awayCodes = /^(08...|53...|57P0[1-5])$/
 
@@ -43,8 +46,12 @@ export function isAway(error: unknown): boolean {
   return error instanceof Error && awayMessages.test(error.message)
 }
 
-/** The error itself, or DatabaseUnavailable when the database is away. */
+/** Fields in which PostgreSQL quotes rows and parameters: bodies of mail, for one. Errors are logged whole. */
+const quotingFields = ['detail', 'where', 'internalQuery'] as const
+
+/** The error itself without what it quotes, or DatabaseUnavailable when the database is away. */
 export function translate(error: unknown): unknown {
+  if (error instanceof Error) for (const field of quotingFields) Reflect.deleteProperty(error, field)
   if (error instanceof DatabaseUnavailable || !isAway(error)) return error
   return new DatabaseUnavailable(`The database is not available: ${(error as Error).message}`, error)
 }

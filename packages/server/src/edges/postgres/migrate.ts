@@ -5,34 +5,58 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { now } from '../../core/clock.ts'
 import type { Log } from '../../core/log.ts'
-import type { Database, Tx } from '../../core/sql.ts'
+import type { Database, Sql, Tx } from '../../core/sql.ts'
 
 /** One file: `NNNN-name.sql`. */
 type Migration = { version: number; name: string; text: string; checksum: string }
-type Applied = { version: number; name: string; checksum: string }
+/** A migration as the database records it. */
+export type Applied = { version: number; name: string; checksum: string }
 
 const oldestVersion = 150_000
 /** What two processes that create the same table at once may get: duplicate table, type or key. */
 const creationRaceCodes = new Set(['42P07', '42710', '23505'])
 const creationTries = 5
+const undefinedTable = '42P01'
 
 /**
  * Applies the migrations of `folder` that the database lacks, in order, and gives their names. Safe to run by several processes at
  * once: each migration is taken under a row lock. Throws a sentence when the server is too old or not UTF-8, when an applied file has
- * changed or is missing, or when the database is of a newer version than the folder.
+ * changed or is missing, or when the database is of a newer version than the folder. With `through` it stops after that version.
  */
-export async function migrate(database: Database, options: { folder: string; log: Log }): Promise<string[]> {
+export async function migrate(database: Database, options: { folder: string; log: Log; through?: number }): Promise<string[]> {
+  const { through = Number.POSITIVE_INFINITY } = options
   const migrations = readMigrations(options.folder)
   await requireSuitableServer(database)
   await createRecord(database)
   const done: string[] = []
   for (;;) {
-    const name = await database.transact((tx) => applyNext(tx, migrations))
+    const name = await database.transact((tx) => applyNext(tx, migrations, through))
     if (name === null) return done
     options.log.info({ migration: name }, 'database migrated')
     done.push(name)
   }
 }
+
+/** What the database records as applied, oldest first; empty for one that never had a migration. */
+export async function readApplied(sql: Sql): Promise<Applied[]> {
+  try {
+    return (await sql.query<Applied>({ text: appliedText })).rows
+  } catch (error) {
+    if ((error as { code?: string }).code === undefinedTable) return []
+    throw error
+  }
+}
+
+/** The names of the migrations that are still to be applied. Throws a sentence when what is applied does not go with the folder. */
+export function findPending(folder: string, applied: Applied[], holder: 'database' | 'backup'): string[] {
+  const migrations = readMigrations(folder)
+  requireKnown(applied, migrations, holder)
+  return migrations.filter(({ version }) => !applied.some((row) => row.version === version)).map(({ name }) => name)
+}
+
+/** True when one of the migrations makes a table of this name. */
+export const makesTable = (folder: string, name: string): boolean =>
+  readMigrations(folder).some(({ text }) => [...text.matchAll(/^CREATE TABLE (\w+)/gm)].some((match) => match[1] === name))
 
 function readMigrations(folder: string): Migration[] {
   const migrations: Migration[] = []
@@ -82,18 +106,18 @@ async function createRecord(database: Database): Promise<void> {
   }
 }
 
+const appliedText = 'SELECT version, name, checksum FROM schema_migrations WHERE version > 0 ORDER BY version'
+
 /** Applies the first missing migration and gives its name, or null when there is none. */
-async function applyNext(tx: Tx, migrations: Migration[]): Promise<string | null> {
+async function applyNext(tx: Tx, migrations: Migration[], through: number): Promise<string | null> {
   // Waiting for another process's migration, or rebuilding a large table, takes as long as it takes.
   await tx.query({ text: 'SET LOCAL statement_timeout = 0' })
   await tx.query({ text: 'SELECT version FROM schema_migrations WHERE version = 0 FOR UPDATE' })
-  const { rows: applied } = await tx.query<Applied>({
-    text: 'SELECT version, name, checksum FROM schema_migrations WHERE version > 0 ORDER BY version',
-  })
-  requireKnown(applied, migrations)
+  const { rows: applied } = await tx.query<Applied>({ text: appliedText })
+  requireKnown(applied, migrations, 'database')
   const newest = applied.at(-1)?.version ?? 0
   const next = migrations.find(({ version }) => !applied.some((row) => row.version === version))
-  if (!next) return null
+  if (!next || next.version > through) return null
   if (next.version < newest)
     throw new Error(`The migration ${next.name} comes before ${applied.at(-1)!.name}, which is applied already. Give it the next number.`)
   await tx.query({ text: next.text })
@@ -104,21 +128,21 @@ async function applyNext(tx: Tx, migrations: Migration[]): Promise<string | null
   return next.name
 }
 
-function requireKnown(applied: Applied[], migrations: Migration[]): void {
+function requireKnown(applied: Applied[], migrations: Migration[], holder: 'database' | 'backup'): void {
   const newestKnown = migrations.at(-1)?.version ?? 0
   for (const row of applied) {
     const file = migrations.find(({ version }) => version === row.version)
     if (file) {
       if (file.name !== row.name || file.checksum !== row.checksum)
         throw new Error(
-          `The migration ${row.name} has changed since it was applied to this database. Restore the file: applied migrations are never edited.`,
+          `The migration ${row.name} has changed since it was applied to this ${holder}. Restore the file: applied migrations are never edited.`,
         )
     } else if (row.version > newestKnown) {
       throw new Error(
-        `This database was written by a newer version of Callsign (it has the migration ${row.name}). Start that version or a later one.`,
+        `This ${holder} was written by a newer version of Callsign (it has the migration ${row.name}). ${holder === 'database' ? 'Start' : 'Restore it with'} that version or a later one.`,
       )
     } else {
-      throw new Error(`The migration ${row.name} was applied to this database, but its file is missing. Restore it.`)
+      throw new Error(`The migration ${row.name} was applied to this ${holder}, but its file is missing. Restore it.`)
     }
   }
 }

@@ -3,8 +3,8 @@ import pg from 'pg'
 import type { Statement } from '../../core/sql.ts'
 
 /** The parts of a `pg` connection that are used here. */
-type Wire = {
-  stream: { cork: () => void; uncork: () => void; destroy: (error: Error) => void }
+export type Wire = {
+  stream: { writableCorked: number; cork: () => void; uncork: () => void; destroy: (error: Error) => void }
   parse: (query: { text: string }) => void
   bind: (config: object) => void
   execute: (config: object) => void

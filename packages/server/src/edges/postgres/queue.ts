@@ -32,20 +32,51 @@ const nextDueText = `
   FROM unnest($1::text[]) AS want (kind)
   CROSS JOIN LATERAL (SELECT run_at FROM jobs WHERE jobs.kind = want.kind ORDER BY run_at LIMIT 1) AS job`
 
+// run_at of a claimed job is the end of its lease.
+const releaseAllText = 'UPDATE jobs SET lease_token = NULL, run_at = now() WHERE lease_token IS NOT NULL'
+
 const againText = `UPDATE jobs SET lease_token = NULL, run_at = now() + $3 * interval '1 millisecond' WHERE id = $1 AND lease_token = $2`
+
+const renewText = `UPDATE jobs SET run_at = now() + $3 * interval '1 millisecond' WHERE id = $1 AND lease_token = $2`
+
+const giveBackText = `
+  UPDATE jobs SET lease_token = NULL, run_at = now()
+  WHERE lease_token = ANY($1) OR (id, lease_token) IN (SELECT * FROM unnest($2::text[], $3::text[]))`
 
 /** The job table of this database. Times are the database's own, so workers need not agree on the hour. */
 export function createQueue(database: Database): JobQueue {
+  // Claims whose answer was lost may have happened, and nobody runs what they took. Jobs that could not be given back run no longer either.
+  // Both are given back before the next claim: the database was away, and their leases may be long.
+  let lostClaims: string[] = []
+  let unreturned: ClaimedJob[] = []
+
+  async function giveBack(): Promise<void> {
+    if (lostClaims.length + unreturned.length === 0) return
+    const [tokens, jobs] = [lostClaims, unreturned]
+    const values = [tokens, jobs.map((job) => job.id), jobs.map((job) => job.leaseToken)]
+    await database.query({ name: 'give-back-jobs', text: giveBackText, values })
+    lostClaims = lostClaims.filter((token) => !tokens.includes(token))
+    unreturned = unreturned.filter((job) => !jobs.includes(job))
+  }
+
   return {
     async claim(wants) {
       if (wants.length === 0) return []
-      const { rows } = await database.query<JobRow>({
-        name: 'claim-jobs',
-        text: claimText,
-        // One token a claim is enough: a job is claimed again only with another.
-        values: [wants.map((want) => want.kind), wants.map((want) => want.limit), wants.map((want) => want.leaseMs), randomUUID()],
-      })
-      return rows.map(fromRow)
+      await giveBack()
+      // One token a claim is enough: a job is claimed again only with another.
+      const token = randomUUID()
+      const values = [wants.map((want) => want.kind), wants.map((want) => want.limit), wants.map((want) => want.leaseMs), token]
+      try {
+        const { rows } = await database.query<JobRow>({ name: 'claim-jobs', text: claimText, values })
+        return rows.map(fromRow)
+      } catch (error) {
+        lostClaims = [...lostClaims, token]
+        throw error
+      }
+    },
+
+    async renew(job, leaseMs) {
+      await database.query({ name: 'renew-job', text: renewText, values: [job.id, job.leaseToken, leaseMs] })
     },
 
     async finish(tx, job, end) {
@@ -57,7 +88,16 @@ export function createQueue(database: Database): JobQueue {
     },
 
     async release(job, retryInMs) {
-      await database.query({ name: 'again-job', text: againText, values: [job.id, job.leaseToken, retryInMs] })
+      try {
+        await database.query({ name: 'again-job', text: againText, values: [job.id, job.leaseToken, retryInMs] })
+      } catch (error) {
+        unreturned = [...unreturned, job]
+        throw error
+      }
+    },
+
+    async releaseAll() {
+      return (await database.query({ name: 'release-all-jobs', text: releaseAllText })).rowCount
     },
 
     async nextDueInMs(kinds) {

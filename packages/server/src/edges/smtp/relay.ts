@@ -44,7 +44,11 @@ export function createRelayTransport(settings: RelaySettings): MailTransport {
       }
       for (const outcome of outcomes) {
         if (outcome.kind === 'retry')
-          settings.log.debug({ answer: outcome.answer, code: outcome.diagnosticCode }, 'the relay did not take a message')
+          // Not the answer itself, which may quote addresses and content; it is kept at the recipient.
+          settings.log.debug(
+            { reply_code: /^\d{3}/.exec(outcome.answer)?.[0], code: outcome.diagnosticCode },
+            'the relay did not take a message',
+          )
       }
       return outcomes
     },

@@ -80,13 +80,25 @@ export function createWorker({ queue, handlers, log }: { queue: JobQueue; handle
   const begin = (job: ClaimedJob): void => {
     const kind = kinds.get(job.kind)!
     kind.running++
+    const stopRenewing = keepLease(job, kind.handler)
     const run = runOne(job, kind.handler).finally(() => {
+      stopRenewing()
       kind.running--
       runs.delete(run)
       // Only a full kind can have more that is due: the others are polled.
       if (kind.isBacklogged) wake()
     })
     runs.add(run)
+  }
+
+  /** Renews the lease three times before it would run out, until the run has had its time. A renewal that fails is followed by the next. */
+  const keepLease = (job: ClaimedJob, { leaseMs, runMsMax = leaseMs }: JobHandler): (() => void) => {
+    let renewals = Math.floor((runMsMax - leaseMs) / (leaseMs / 3))
+    const timer = setInterval(() => {
+      if (renewals-- > 0) queue.renew(job, leaseMs).catch(() => {})
+      else clearInterval(timer)
+    }, leaseMs / 3)
+    return () => clearInterval(timer)
   }
 
   const runOne = async (job: ClaimedJob, handler: JobHandler): Promise<void> => {

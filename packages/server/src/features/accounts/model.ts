@@ -1,7 +1,27 @@
 // The audit log's entries: who did what to what.
 
 /** Actions that are recorded. The log is append-only. */
-export type AuditAction = 'organization.created' | 'key.created' | 'key.revoked' | 'identity.deleted'
+export type AuditAction =
+  | 'organization.created'
+  | 'key.created'
+  | 'key.revoked'
+  | 'identity.deleted'
+  | 'webhook.created'
+  | 'webhook.updated'
+  | 'webhook.deleted'
+  | 'webhook.secret_rotated'
+  | 'webhook.disabled'
+  | 'vault.initialized'
+  | 'vault.unlocked'
+  | 'vault.unlock_failed'
+  | 'vault.secret_created'
+  | 'vault.secret_updated'
+  | 'vault.secret_deleted'
+  | 'vault.access_granted'
+  | 'vault.access_revoked'
+  | 'vault.primary_key_replaced'
+  | 'vault.key_deleted'
+  | 'vault.rotated'
 
 /** A key acting through the API, or the operator of the host through callsignd. */
 export type Actor = { type: 'key'; id: string; requestId: string } | { type: 'host' }

@@ -7,8 +7,9 @@ import { nowMs } from '../../core/clock.ts'
 import { forbidden, invalid, notFound } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { Raw } from '../../core/route.ts'
-import type { Database } from '../../core/sql.ts'
+import type { Database, Tx } from '../../core/sql.ts'
 import { FetchRefused, type Web } from '../../core/web.ts'
+import { type DraftAttachment, findOfDrafts } from './draft-store.ts'
 import { signMediaUrl, verifyMediaLink } from './link.ts'
 import {
   type AttachmentInput,
@@ -22,7 +23,16 @@ import {
 } from './model.ts'
 import * as store from './store.ts'
 
-export { type AttachmentRow, findBlobs, insertAttachments } from './store.ts'
+export { type DraftAttachment, deleteOfDraft, moveToMessage } from './draft-store.ts'
+export {
+  type AttachmentMetadata,
+  findBytes,
+  findMailboxBytes,
+  findUnusedBlobs,
+  holdAttachments,
+  insertAttachments,
+  type NewAttachment,
+} from './store.ts'
 
 export type Attachments = ReturnType<typeof createAttachments>
 
@@ -35,7 +45,8 @@ const linkSeconds = 3600
 const fetchTimeoutMs = 15_000
 
 export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }: Parts) {
-  const loadMetadata = batchLoader((messageIds) => store.findMetadata(db, messageIds))
+  const loadMetadata = batchLoader((messageIds) => store.findMetadata(db.lookups, messageIds))
+  const loadOfDraft = batchLoader((draftIds) => findOfDrafts(db.lookups, draftIds))
 
   const toAttachment = (row: store.AttachmentMetadata): Static<typeof Attachment> => ({
     id: row.id,
@@ -76,14 +87,14 @@ export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }
   return {
     /**
      * Takes the attachments of a request: decodes base64, fetches URLs through the outbound guard, one after the other so that the
-     * message's limit holds for all of them together. 400 names the attachment, 413 when it gets too large.
+     * message's limit holds for all of them together. 400 names the attachment in `field`, 413 when it gets too large.
      */
-    async load(inputs: AttachmentInput[] | undefined, otherBytes: number): Promise<LoadedAttachment[]> {
+    async load(inputs: AttachmentInput[] | undefined, otherBytes: number, field = 'attachments'): Promise<LoadedAttachment[]> {
       const loaded: LoadedAttachment[] = []
       let total = otherBytes
       checkTotal(total, messageBytesMax)
       for (const [index, input] of (inputs ?? []).entries()) {
-        const attachment = await readInput(input, `/attachments/${index}`, messageBytesMax - total)
+        const attachment = await readInput(input, `/${field}/${index}`, messageBytesMax - total)
         total += attachment.bytes.length
         checkTotal(total, messageBytesMax)
         loaded.push(attachment)
@@ -118,6 +129,26 @@ export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }
 
     /** What the API shows of a message's attachments, with freshly signed links. */
     show: async (messageId: string) => ((await loadMetadata(messageId)) ?? []).map(toAttachment),
+
+    /** The same of a draft's, and of rows that the caller has. */
+    showOfDraft: async (draftId: string) => ((await loadOfDraft(draftId)) ?? []).map(toAttachment),
+    showRows: (rows: store.AttachmentMetadata[]) => rows.map(toAttachment),
+
+    /** A draft's attachments inside the caller's transaction, in order. */
+    listOfDraft: async (tx: Tx, draftId: string): Promise<DraftAttachment[]> => (await findOfDrafts(tx, [draftId])).get(draftId) ?? [],
+
+    /**
+     * Rows that give a message's attachments to another message as well, without a second copy of blobs and raw bytes. The message's own
+     * stay until the transaction ends; fewer than it should have means that it is being deleted.
+     */
+    async share(tx: Tx, messageId: string): Promise<store.NewAttachment[]> {
+      return (await store.holdAttachments(tx, messageId)).map((row) => ({ ...row, id: newId('attachment') }))
+    },
+
+    /** Deletes blobs that a committed transaction let go. What fails here is swept later. */
+    deleteBlobs(keys: string[]): void {
+      for (const key of keys) blobs.delete(key).catch(() => {})
+    },
 
     /** The attachments of a message with their bytes, in order. */
     async readAll(messageId: string): Promise<LoadedAttachment[]> {

@@ -1,5 +1,8 @@
 // The agent identity and its mailbox: rows, addresses, and the names that nobody may take.
 
+/** `required`: the agent's own key writes drafts, an organization key sends them. */
+export type DraftApproval = 'none' | 'required'
+
 export type IdentityRow = {
   id: string
   organization_id: string
@@ -10,6 +13,7 @@ export type IdentityRow = {
   address: string
   tunnel_id: string
   tunnel_status: 'active' | 'suspended' | 'disabled'
+  draft_approval: DraftApproval
   created_at: Date
   updated_at: Date
 }
@@ -33,6 +37,7 @@ export type MailboxOwner = {
   handle: string
   displayName: string
   address: string
+  draftApproval: DraftApproval
 }
 
 /**

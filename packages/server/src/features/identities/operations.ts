@@ -10,7 +10,15 @@ import { readPage, toPage } from '../../core/page.ts'
 import type { Call } from '../../core/route.ts'
 import { type Database, isUniqueViolation, type Tx } from '../../core/sql.ts'
 import { type Accounts, actorOf } from '../accounts/operations.ts'
-import { type IdentityRow, isReservedHandle, type MailboxOwner, type MailboxRow, mailboxAddressOf, normalizeHandle } from './model.ts'
+import {
+  type DraftApproval,
+  type IdentityRow,
+  isReservedHandle,
+  type MailboxOwner,
+  type MailboxRow,
+  mailboxAddressOf,
+  normalizeHandle,
+} from './model.ts'
 import * as store from './store.ts'
 
 export type Identities = ReturnType<typeof createIdentities>
@@ -20,9 +28,12 @@ export type EmptyMailbox = (tx: Tx, organizationId: string, mailboxId: string) =
 
 type Settings = { mailDomain: string; tunnelDomain: string }
 
+/** PostgreSQL decides which of the inserts of one statement comes first, so a taken handle may be told by any of these. */
+const takenConstraints = ['handles_pkey', 'identities_agent_handle_key', 'mailboxes_address_key']
+
 export function createIdentities(db: Database, accounts: Accounts, settings: Settings, emptyMailbox: EmptyMailbox) {
-  const loadByAddress = batchLoader((addresses) => store.findOwnersByAddress(db, addresses))
-  const loadByHandle = batchLoader((handles) => store.findOwnersByHandle(db, handles))
+  const loadByAddress = batchLoader((addresses) => store.findOwnersByAddress(db.lookups, addresses))
+  const loadByHandle = batchLoader((handles) => store.findOwnersByHandle(db.lookups, handles))
 
   const taken = (handle: string) =>
     new ApiError('handle_already_taken', `The handle ${handle} is taken; handles stay reserved even after deletion.`)
@@ -38,6 +49,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
       mailbox: { id: row.mailbox_id, email_address: row.address },
       tunnel: { id: row.tunnel_id, public_url: `https://${row.agent_handle}.${settings.tunnelDomain}`, status: row.tunnel_status },
       custom_domain_id: null,
+      draft_approval: row.draft_approval,
       created_at: row.created_at.toISOString(),
       updated_at: row.updated_at.toISOString(),
     }
@@ -63,6 +75,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
         description?: string | null
         custom_domain_id?: string | null
         domain?: string | null
+        draft_approval?: DraftApproval
       },
     ): Promise<Static<typeof Identity>> {
       if (body.custom_domain_id) throw invalid('/custom_domain_id', 'no verified domain of this organization has that id')
@@ -79,6 +92,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
         address: `${body.agent_handle}@${settings.mailDomain}`,
         tunnel_id: newId('tunnel'),
         tunnel_status: 'active',
+        draft_approval: body.draft_approval ?? 'none',
         created_at: at,
         updated_at: at,
       }
@@ -93,12 +107,13 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
             mailboxId: row.mailbox_id,
             address: row.address,
             tunnelId: row.tunnel_id,
+            draftApproval: row.draft_approval,
             at,
           })
           return toIdentity(row)
         })
       } catch (error) {
-        if (isUniqueViolation(error, 'handles_pkey')) throw taken(body.agent_handle)
+        if (takenConstraints.some((constraint) => isUniqueViolation(error, constraint))) throw taken(body.agent_handle)
         throw error
       }
     },
@@ -114,13 +129,18 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
     getIdentity: async (caller: Caller, reference: string) => toIdentity(await findOwn(caller, reference)),
 
     /** `PATCH /identities/{handle}`. */
-    async updateIdentity(call: Call, reference: string, body: { display_name?: string; description?: string | null }) {
+    async updateIdentity(
+      call: Call,
+      reference: string,
+      body: { display_name?: string; description?: string | null; draft_approval?: DraftApproval },
+    ) {
       const row = await findOwn(call.caller, reference)
       await call.transact((tx) =>
         store.updateIdentity(tx, row.id, {
           displayName: body.display_name ?? null,
           hasDescription: body.description !== undefined,
           description: body.description ?? null,
+          draftApproval: body.draft_approval ?? null,
           at: now(),
         }),
       )
@@ -157,12 +177,30 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
      * whether or not it exists; an organization key gets 404 for what is not its organization's.
      */
     async requireMailbox(caller: Caller, reference: string): Promise<MailboxOwner> {
-      const name = reference.includes('@') && !reference.startsWith('@') ? reference.toLowerCase() : normalizeHandle(reference)
+      const name = toMailboxName(reference)
       const { agent } = caller
       if (agent && name !== agent.handle && name !== agent.address) throw forbidden('This key is limited to another agent.')
       const owner = await (name.includes('@') ? loadByAddress(name) : loadByHandle(name))
       if (!owner || owner.organizationId !== caller.organizationId) throw notFound('mailbox')
       return owner
+    },
+
+    /** The same for a caller that is about to send: 403 for an agent key whose mail needs approval. */
+    async requireSender(caller: Caller, reference: string): Promise<MailboxOwner> {
+      const owner = await this.requireMailbox(caller, reference)
+      if (needsApproval(caller, owner)) throw approvalRequired()
+      return owner
+    },
+
+    /** The owner of a mailbox, read fresh; null when it is gone. */
+    findOwner: (mailboxId: string): Promise<MailboxOwner | null> => store.findOwner(db, mailboxId),
+
+    /** True when `requireMailbox` would give this caller the mailbox with this handle and address: for who has read them along with a row. */
+    isMailboxNamed(caller: Caller, reference: string, owner: { organization_id: string; agent_handle: string; address: string }): boolean {
+      const { agent } = caller
+      if (owner.organization_id !== caller.organizationId || (agent && agent.handle !== owner.agent_handle)) return false
+      const name = toMailboxName(reference)
+      return name === owner.agent_handle || name === owner.address
     },
 
     /** The mailbox that mail for this recipient is filed in, or null when we host no such mailbox. Plus tags are ignored. */
@@ -181,6 +219,18 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
     },
   }
 }
+
+/** True when what this caller writes has to be sent by somebody else. */
+export const needsApproval = (caller: Caller, owner: MailboxOwner): boolean => caller.agent !== null && owner.draftApproval === 'required'
+
+export const approvalRequired = (): ApiError =>
+  new ApiError(
+    'approval_required',
+    'Mail of this agent needs approval: its own key writes drafts, and an organization key sends or schedules them.',
+  )
+
+const toMailboxName = (reference: string): string =>
+  reference.includes('@') && !reference.startsWith('@') ? reference.toLowerCase() : normalizeHandle(reference)
 
 function toMailbox(row: MailboxRow): Static<typeof Mailbox> {
   return {

@@ -1,7 +1,7 @@
 // The SQL of identities, mailboxes and the handles that stay reserved.
 import type { PageRequest } from '../../core/page.ts'
 import type { Sql } from '../../core/sql.ts'
-import type { IdentityRow, MailboxOwner, MailboxRow } from './model.ts'
+import type { DraftApproval, IdentityRow, MailboxOwner, MailboxRow } from './model.ts'
 
 export type NewIdentity = {
   id: string
@@ -12,24 +12,36 @@ export type NewIdentity = {
   mailboxId: string
   address: string
   tunnelId: string
+  draftApproval: DraftApproval
   at: Date
 }
 
-/** Handle, identity, mailbox and tunnel in one statement. Violates handles_pkey when the handle was ever taken. */
+/** Handle, identity, mailbox and tunnel in one statement. Violates handles_pkey when the handle was ever taken, or a unique constraint of those who have it. */
 export async function insertIdentity(sql: Sql, row: NewIdentity): Promise<void> {
   await sql.query({
     name: 'insert-identity',
     text: `WITH handle AS (INSERT INTO handles (handle, organization_id, created_at) VALUES ($3, $2, $9)),
-      identity AS (INSERT INTO identities (id, organization_id, agent_handle, display_name, description, created_at, updated_at)
-        VALUES ($1, $2, $3, $4, $5, $9, $9)),
+      identity AS (INSERT INTO identities (id, organization_id, agent_handle, display_name, description, draft_approval, created_at, updated_at)
+        VALUES ($1, $2, $3, $4, $5, $10, $9, $9)),
       mailbox AS (INSERT INTO mailboxes (id, organization_id, identity_id, address, created_at, updated_at) VALUES ($6, $2, $1, $7, $9, $9))
       INSERT INTO tunnels (id, organization_id, identity_id, created_at, updated_at) VALUES ($8, $2, $1, $9, $9)`,
-    values: [row.id, row.organizationId, row.handle, row.displayName, row.description, row.mailboxId, row.address, row.tunnelId, row.at],
+    values: [
+      row.id,
+      row.organizationId,
+      row.handle,
+      row.displayName,
+      row.description,
+      row.mailboxId,
+      row.address,
+      row.tunnelId,
+      row.at,
+      row.draftApproval,
+    ],
   })
 }
 
 const identityColumns = `i.id, i.organization_id, i.agent_handle, i.display_name, i.description, b.id AS mailbox_id, b.address,
-  t.id AS tunnel_id, t.status AS tunnel_status, i.created_at, i.updated_at`
+  t.id AS tunnel_id, t.status AS tunnel_status, i.draft_approval, i.created_at, i.updated_at`
 const identityTables = 'identities i JOIN mailboxes b ON b.identity_id = i.id JOIN tunnels t ON t.identity_id = i.id'
 
 /** By handle or identity id. */
@@ -60,12 +72,18 @@ export async function listIdentities(
 export async function updateIdentity(
   sql: Sql,
   id: string,
-  change: { displayName: string | null; hasDescription: boolean; description: string | null; at: Date },
+  change: {
+    displayName: string | null
+    hasDescription: boolean
+    description: string | null
+    draftApproval: DraftApproval | null
+    at: Date
+  },
 ): Promise<void> {
   await sql.query({
     text: `UPDATE identities SET display_name = coalesce($2, display_name),
-      description = CASE WHEN $3 THEN $4 ELSE description END, updated_at = $5 WHERE id = $1`,
-    values: [id, change.displayName, change.hasDescription, change.description, change.at],
+      description = CASE WHEN $3 THEN $4 ELSE description END, draft_approval = coalesce($6, draft_approval), updated_at = $5 WHERE id = $1`,
+    values: [id, change.displayName, change.hasDescription, change.description, change.at, change.draftApproval],
   })
 }
 
@@ -81,6 +99,7 @@ type OwnerRow = {
   agent_handle: string
   display_name: string
   address: string
+  draft_approval: DraftApproval
 }
 
 const toOwner = (row: OwnerRow): MailboxOwner => ({
@@ -90,9 +109,10 @@ const toOwner = (row: OwnerRow): MailboxOwner => ({
   handle: row.agent_handle,
   displayName: row.display_name,
   address: row.address,
+  draftApproval: row.draft_approval,
 })
 
-const ownerColumns = 'b.id AS mailbox_id, b.organization_id, b.identity_id, i.agent_handle, i.display_name, b.address'
+const ownerColumns = 'b.id AS mailbox_id, b.organization_id, b.identity_id, i.agent_handle, i.display_name, b.address, i.draft_approval'
 
 /** Mailboxes by their address, of any organization: where mail arrives. */
 export async function findOwnersByAddress(sql: Sql, addresses: string[]): Promise<Map<string, MailboxOwner>> {
@@ -112,6 +132,16 @@ export async function findOwnersByHandle(sql: Sql, handles: string[]): Promise<M
     values: [handles],
   })
   return new Map(rows.map((row) => [row.agent_handle, toOwner(row)]))
+}
+
+/** The owner of one mailbox. */
+export async function findOwner(sql: Sql, mailboxId: string): Promise<MailboxOwner | null> {
+  const { rows } = await sql.query<OwnerRow>({
+    name: 'find-owner',
+    text: `SELECT ${ownerColumns} FROM mailboxes b JOIN identities i ON i.id = b.identity_id WHERE b.id = $1`,
+    values: [mailboxId],
+  })
+  return rows[0] ? toOwner(rows[0]) : null
 }
 
 const mailboxColumns = 'b.id, b.organization_id, b.identity_id, i.agent_handle, i.display_name, b.address, b.created_at, b.updated_at'

@@ -3,6 +3,7 @@ import type { ParsedAddress } from './addresses.ts'
 import type { ParsedMessage } from './parse.ts'
 
 export { type ParsedAddress, parseAddresses } from './addresses.ts'
+export { htmlToText } from './html-text.ts'
 
 /** What inbound mail needs of an SMTP transaction, or of a hosted sender's. */
 export type Arrival = {

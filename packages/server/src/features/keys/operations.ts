@@ -11,7 +11,7 @@ import type { Call } from '../../core/route.ts'
 import type { Database, Sql } from '../../core/sql.ts'
 import type { Actor } from '../accounts/model.ts'
 import { type Accounts, actorOf } from '../accounts/operations.ts'
-import { generateKey, hashSecret, isSecret, newSalt, parseKey } from './model.ts'
+import { generateKey, hashSecret, isSecret, type KeyParts, newSalt, parseKey } from './model.ts'
 import * as store from './store.ts'
 
 export type Keys = ReturnType<typeof createKeys>
@@ -29,7 +29,7 @@ type NewKeyRequest = {
 }
 
 export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgent) {
-  const loadHolder = batchLoader((lookupIds) => store.findHolders(db, lookupIds))
+  const loadHolder = batchLoader((lookupIds) => store.findHolders(db.lookups, lookupIds))
   const touches = new Set<string>()
 
   /** Notes the use of a key, at most once a minute a key, beside the request and never in its way. */
@@ -43,6 +43,13 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
       })
     }
     touches.add(keyId)
+  }
+
+  async function findCaller({ lookupId, secret }: KeyParts): Promise<Caller | null> {
+    const holder = await loadHolder(lookupId)
+    if (!holder || !isSecret(secret, holder.salt, holder.secretHash) || !holder.isUsable) return null
+    if (holder.isTouchDue) touch(holder.caller.keyId)
+    return holder.caller
   }
 
   /** Stores a key inside the caller's transaction, and returns it with its plaintext. */
@@ -81,15 +88,14 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
   }
 
   return {
-    /** The caller that a bearer token stands for, or null: malformed, unknown, wrong, revoked or expired. */
-    async authenticate(token: string): Promise<Caller | null> {
+    /** The caller that a bearer token stands for, or null: unknown, wrong, revoked or expired; null at once when it has not a key's form. */
+    authenticate(token: string): Promise<Caller | null> | null {
       const parts = parseKey(token)
-      if (!parts) return null
-      const holder = await loadHolder(parts.lookupId)
-      if (!holder || !isSecret(parts.secret, holder.salt, holder.secretHash) || !holder.isUsable) return null
-      if (holder.isTouchDue) touch(holder.caller.keyId)
-      return holder.caller
+      return parts && findCaller(parts)
     },
+
+    /** Which of these keys hold no longer: revoked, expired, or gone with their agent. For what outlives the request that brought the key. */
+    findUnusable: (ids: string[]) => store.findUnusable(db, ids),
 
     /** `POST /keys`. */
     async createKey(
@@ -106,7 +112,7 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
       const expiresAt = body.expires_at ? new Date(body.expires_at) : null
       if (expiresAt && expiresAt <= now()) throw invalid('/expires_at', 'expires_at must be in the future')
       const agent = handle === undefined ? null : await findAgent(organizationId, handle)
-      if (handle !== undefined && !agent) throw invalid('/agent_handle', 'no agent of this organization has that handle')
+      if (handle !== undefined && !agent) throw notFound('agent')
       return call.transact((tx) =>
         insert(tx, actorOf(call), { organizationId, userId, name: body.name, agent, scopes: body.scopes ?? [], expiresAt }),
       )

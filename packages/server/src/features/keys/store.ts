@@ -120,6 +120,16 @@ function toHolder(row: HolderRow): KeyHolder {
   }
 }
 
+export async function findUnusable(sql: Sql, ids: string[]): Promise<Set<string>> {
+  const { rows } = await sql.query<{ id: string }>({
+    name: 'find-usable-keys',
+    text: 'SELECT id FROM api_keys WHERE id = ANY($1) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())',
+    values: [ids],
+  })
+  const usable = new Set(rows.map((row) => row.id))
+  return new Set(ids.filter((id) => !usable.has(id)))
+}
+
 export async function touchKeys(sql: Sql, keyIds: string[]): Promise<void> {
   await sql.query({
     name: 'touch-keys',

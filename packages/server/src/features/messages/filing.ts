@@ -1,7 +1,7 @@
 // Files new messages: picks their threads and writes everything that belongs to them in the caller's transaction.
 import { newId } from '../../core/ids.ts'
 import { TryAgain, type Tx } from '../../core/sql.ts'
-import { type AttachmentRow, insertAttachments } from '../attachments/operations.ts'
+import { insertAttachments, type NewAttachment } from '../attachments/operations.ts'
 import * as store from './filing-store.ts'
 import { type MessageRow, searchTextOf } from './model.ts'
 import { lookupOrder, placeInThread, type ThreadKeys, type ThreadPlace } from './threading.ts'
@@ -10,7 +10,7 @@ import { lookupOrder, placeInThread, type ThreadKeys, type ThreadPlace } from '.
 export type Filing = {
   message: Omit<MessageRow, 'thread_id' | 'in_reply_to_message_id'>
   thread: { known: { threadId: string; inReplyToMessageId: string | null } } | { references: Pick<ThreadKeys, 'inReplyTo' | 'references'> }
-  attachments: Omit<AttachmentRow, 'message_id' | 'organization_id' | 'created_at'>[]
+  attachments: Omit<NewAttachment, 'message_id' | 'draft_id' | 'organization_id' | 'created_at'>[]
   recipients: Omit<store.NewRecipient, 'message_id' | 'organizationId'>[]
   /** SHA-256 of the bytes as the sender gave them; a second copy within a day, same Message-ID and same bytes, is not filed again. */
   sha256: Buffer | null

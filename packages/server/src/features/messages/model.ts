@@ -1,6 +1,7 @@
 // The stored message: its row, its states, and the views that the API gives of it.
 
 import type { Attachment } from '@callsign/contract/attachments'
+import { eventBodyBytesMax } from '@callsign/contract/events'
 import type { Message, MessageItem, MessageStatus } from '@callsign/contract/messages'
 import type { Static } from 'typebox'
 
@@ -151,6 +152,35 @@ export function toMessage(row: MessageRow, attachments: Static<typeof Attachment
     authentication: { spf: row.spf, dkim: row.dkim, dmarc: row.dmarc },
     delivery: row.direction === 'outbound' ? { recipients: recipients.map(toDelivery) } : null,
   }
+}
+
+/**
+ * A message as events tell it: what never changes, so that every telling is the same bytes. Flags, labels and delivery are left out, attachments have no
+ * link (it would expire; getting the message gives a fresh one), and long bodies are cut.
+ */
+export function toDescription(row: MessageRow, attachments: Static<typeof Attachment>[]) {
+  const { is_read: _read, is_starred: _starred, labels: _labels, delivery: _delivery, ...view } = toMessage(row, [], [])
+  const text = cutToBytes(row.text, eventBodyBytesMax)
+  const html = cutToBytes(row.html, eventBodyBytesMax)
+  return {
+    ...view,
+    text,
+    html,
+    extracted_text: cutToBytes(row.extracted_text, eventBodyBytesMax),
+    truncated: text.length < row.text.length || html.length < row.html.length,
+    attachments: attachments.map((attachment) => ({ ...attachment, url: null })),
+  }
+}
+
+/** The beginning of a text that fits this many bytes of UTF-8, no character cut in two. */
+function cutToBytes(text: string, bytesMax: number): string {
+  // No character of UTF-16 takes more than three bytes.
+  if (text.length * 3 <= bytesMax) return text
+  const bytes = Buffer.from(text)
+  if (bytes.length <= bytesMax) return text
+  let end = bytesMax
+  while (((bytes[end] as number) & 0xc0) === 0x80) end--
+  return bytes.toString('utf8', 0, end)
 }
 
 function toDelivery(row: RecipientRow) {

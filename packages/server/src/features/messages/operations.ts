@@ -1,16 +1,18 @@
 // Operations on stored messages and threads.
+import { eventBodyBytesMax } from '@callsign/contract/events'
 import { batchLoader } from '../../core/batch.ts'
 import type { Blobs } from '../../core/blobs.ts'
 import type { Caller } from '../../core/caller.ts'
 import { now } from '../../core/clock.ts'
 import { invalid, notFound } from '../../core/errors.ts'
+import { isId } from '../../core/ids.ts'
 import { type PageRequest, readPage, toPage } from '../../core/page.ts'
 import { type Call, Raw } from '../../core/route.ts'
 import type { Database, Tx } from '../../core/sql.ts'
-import { type Attachments, findBlobs } from '../attachments/operations.ts'
+import { type Attachments, findBytes, findMailboxBytes, findUnusedBlobs } from '../attachments/operations.ts'
 import type { Identities } from '../identities/operations.ts'
 import { addToCounts } from './filing-store.ts'
-import { type MessageRow, toItem, toMessage, toThread } from './model.ts'
+import { type MessageRow, toDescription, toItem, toMessage, toThread } from './model.ts'
 import * as store from './store.ts'
 
 export { type Filed, type Filing, fileMessages } from './filing.ts'
@@ -28,17 +30,18 @@ const threadMessagesMax = 100
 const labelsMax = 50
 
 export function createMessages({ db, blobs, identities, attachments, compose }: Parts) {
-  const loadMessage = batchLoader((ids) => store.findMessages(db, ids))
-  const loadRecipients = batchLoader((ids) => store.findRecipients(db, ids))
+  const loadMessage = batchLoader((ids) => store.findMessages(db.lookups, ids))
+  const loadRecipients = batchLoader((ids) => store.findRecipients(db.lookups, ids))
 
   const showAttachments = async (row: MessageRow) => (row.attachment_count === 0 ? [] : attachments.show(row.id))
   const showItems = (rows: MessageRow[]) => Promise.all(rows.map(async (row) => toItem(row, await showAttachments(row))))
 
   /** A message under the mailbox that the path names. The mailbox decides first: 403 and 404 do not depend on the message. */
-  async function requireMessage(caller: Caller, mailbox: string, id: string): Promise<MessageRow> {
-    const [owner, row] = await Promise.all([identities.requireMailbox(caller, mailbox), loadMessage(id)])
-    if (!row || row.mailbox_id !== owner.mailboxId) throw notFound('message')
-    return row
+  async function requireMessage(caller: Caller, mailbox: string, id: string, found = loadMessage(id)): Promise<MessageRow> {
+    const row = await found
+    if (row && identities.isMailboxNamed(caller, mailbox, row)) return row
+    await identities.requireMailbox(caller, mailbox)
+    throw notFound('message')
   }
 
   async function itemsPage(rows: MessageRow[], page: PageRequest) {
@@ -49,11 +52,6 @@ export function createMessages({ db, blobs, identities, attachments, compose }: 
       (row) => row,
     )
     return { ...envelope, data: await showItems(data) }
-  }
-
-  /** Deletes blobs that a committed transaction let go. What fails here is swept later. */
-  const deleteBlobs = (keys: string[]) => {
-    for (const key of keys) blobs.delete(key).catch(() => {})
   }
 
   return {
@@ -92,9 +90,12 @@ export function createMessages({ db, blobs, identities, attachments, compose }: 
       return itemsPage(rows, page)
     },
 
+    /** Reads the message that a path names while it is not yet known who asks. What it says is for `getMessage`, which decides. */
+    lookAhead: (id: string) => (isId('message', id) ? loadMessage(id) : undefined),
+
     /** `GET …/messages/{message_id}`. */
-    async getMessage(caller: Caller, mailbox: string, id: string) {
-      const row = await requireMessage(caller, mailbox, id)
+    async getMessage(caller: Caller, mailbox: string, id: string, found?: Promise<store.LocatedMessage | null>) {
+      const row = await requireMessage(caller, mailbox, id, found)
       const [shown, recipients] = await Promise.all([showAttachments(row), row.direction === 'outbound' ? loadRecipients(id) : null])
       return toMessage(row, shown, recipients ?? [])
     },
@@ -131,11 +132,14 @@ export function createMessages({ db, blobs, identities, attachments, compose }: 
           if (await store.isDeleted(tx, mailboxId, id)) return
           throw notFound('message')
         }
-        const attachmentBlobs = await findBlobs(tx, [id])
+        const bytes = await findBytes(tx, id)
         await store.deleteMessage(tx, mailboxId, id, row.thread_id, now())
-        const rawBlobs = row.raw_id ? await store.deleteUnusedRaw(tx, [row.raw_id]) : []
+        const rawIds = row.raw_id ? [row.raw_id, ...bytes.rawIds] : bytes.rawIds
+        const rawBlobs = rawIds.length > 0 ? await store.deleteUnusedRaw(tx, rawIds) : []
+        // A forward may share them. Asked after the deletion, which waits for a forward under way.
+        const attachmentBlobs = await findUnusedBlobs(tx, bytes.blobKeys)
         if (row.isCounted) await addToCounts(tx, [{ organizationId, mailboxId, delta: -1 }], 0)
-        tx.afterCommit(() => deleteBlobs([...attachmentBlobs, ...rawBlobs]))
+        tx.afterCommit(() => attachments.deleteBlobs([...attachmentBlobs, ...rawBlobs]))
       })
       return { id, deleted: true as const }
     },
@@ -201,11 +205,20 @@ export function createMessages({ db, blobs, identities, attachments, compose }: 
 
     updateDelivery: store.updateDelivery,
 
+    /** What events tell of messages; those that are gone are not in the map. */
+    async describe(ids: string[]) {
+      // One character more than fits, so that a body that was cut here is seen to be too long.
+      const rows = [...(await store.findCutMessages(db, ids, eventBodyBytesMax + 1)).values()]
+      return new Map(await Promise.all(rows.map(async (row) => [row.id, toDescription(row, await showAttachments(row))] as const)))
+    },
+
     /** Deletes everything in a mailbox that is about to go, inside the caller's transaction. */
     async emptyMailbox(tx: Tx, organizationId: string, mailboxId: string): Promise<void> {
+      // Attachments share blobs within a mailbox only, so none of these is needed elsewhere.
+      const bytes = await findMailboxBytes(tx, mailboxId)
       const rawIds = await store.deleteAll(tx, organizationId, mailboxId)
-      const keys = await store.deleteUnusedRaw(tx, rawIds)
-      tx.afterCommit(() => deleteBlobs(keys))
+      const rawBlobs = await store.deleteUnusedRaw(tx, [...rawIds, ...bytes.rawIds])
+      tx.afterCommit(() => attachments.deleteBlobs([...bytes.blobKeys, ...rawBlobs]))
     },
 
     /** Deletes blobs older than a day that no row names: left by requests that failed after writing them. Returns how many. */

@@ -1,12 +1,17 @@
 // The endpoints of stored messages and threads.
 import * as contract from '@callsign/contract/messages'
-import { type Route, route } from '../../core/route.ts'
+import { type Route, route, routeAhead } from '../../core/route.ts'
 import type { Messages } from './operations.ts'
 
 export const messageRoutes = (messages: Messages): Route[] => [
   route(contract.listMail, 'agent', (call, { query }) => messages.listMail(call.caller, query)),
   route(contract.listMessages, 'agent', (call, { params, query }) => messages.listMessages(call.caller, params.email_address, query)),
-  route(contract.getMessage, 'agent', (call, { params }) => messages.getMessage(call.caller, params.email_address, params.message_id)),
+  routeAhead(
+    contract.getMessage,
+    'agent',
+    (params) => messages.lookAhead(params.message_id),
+    (call, { params }, found) => messages.getMessage(call.caller, params.email_address, params.message_id, found),
+  ),
   route(contract.updateMessage, 'agent', (call, { params, body }) =>
     messages.updateMessage(call, params.email_address, params.message_id, body),
   ),

@@ -8,11 +8,26 @@ const columns = `m.id, m.organization_id, m.mailbox_id, m.thread_id, m.direction
   m.reference_ids, m.headers, m.spf, m.dkim, m.dmarc, m.envelope_from, m.labels, m.is_read, m.is_starred, m.size_bytes, m.attachment_count, m.raw_id,
   m.created_at, m.updated_at`
 
-export async function findMessages(sql: Sql, ids: string[]): Promise<Map<string, MessageRow>> {
-  const { rows } = await sql.query<MessageRow>({
+/** A message with the names of the mailbox that it is in. */
+export type LocatedMessage = MessageRow & { agent_handle: string; address: string }
+
+export async function findMessages(sql: Sql, ids: string[]): Promise<Map<string, LocatedMessage>> {
+  const { rows } = await sql.query<LocatedMessage>({
     name: 'find-messages',
-    text: `SELECT ${columns} FROM messages m WHERE m.id = ANY($1)`,
+    text: `SELECT ${columns}, i.agent_handle, b.address FROM messages m
+      JOIN mailboxes b ON b.id = m.mailbox_id JOIN identities i ON i.id = b.identity_id WHERE m.id = ANY($1)`,
     values: [ids],
+  })
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** The same with their bodies cut after this many characters: many large ones would not fit into memory. */
+export async function findCutMessages(sql: Sql, ids: string[], charactersMax: number): Promise<Map<string, MessageRow>> {
+  const cut = columns.replace(/\bm\.(text|html|extracted_text)\b/g, 'left(m.$1, $2) AS $1')
+  const { rows } = await sql.query<MessageRow>({
+    name: 'find-cut-messages',
+    text: `SELECT ${cut} FROM messages m WHERE m.id = ANY($1)`,
+    values: [ids, charactersMax],
   })
   return new Map(rows.map((row) => [row.id, row]))
 }
@@ -198,6 +213,8 @@ export async function isDeleted(sql: Sql, mailboxId: string, id: string): Promis
 
 /** Deletes a locked message with what hangs on it, keeps its id as deleted, and leaves its thread with what remains. */
 export async function deleteMessage(sql: Sql, mailboxId: string, id: string, threadId: string, at: Date): Promise<void> {
+  // Whoever files into the thread holds this lock too; the statements after it then see what was filed.
+  await sql.query({ text: 'SELECT 1 FROM threads WHERE id = $1 FOR UPDATE', values: [threadId] })
   await sql.query({
     text: `WITH gone AS (DELETE FROM messages WHERE mailbox_id = $1 AND id = $2),
       reference AS (UPDATE thread_references SET message_id = NULL WHERE mailbox_id = $1 AND thread_id = $4 AND message_id = $2)
@@ -224,10 +241,11 @@ export async function deleteAll(sql: Sql, organizationId: string, mailboxId: str
   return [...new Set(rows.flatMap((row) => (row.raw_id ? [row.raw_id] : [])))]
 }
 
-/** Deletes those raw messages that no message needs any more; returns the blobs to delete once that is committed. */
+/** Deletes those raw messages that no message and no forwarded attachment needs any more; returns the blobs to delete once that is committed. */
 export async function deleteUnusedRaw(sql: Sql, rawIds: string[]): Promise<string[]> {
   const { rows } = await sql.query<{ blob_key: string | null }>({
-    text: 'DELETE FROM raw_messages r WHERE r.id = ANY($1) AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.raw_id = r.id) RETURNING blob_key',
+    text: `DELETE FROM raw_messages r WHERE r.id = ANY($1) AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.raw_id = r.id)
+      AND NOT EXISTS (SELECT 1 FROM attachments a WHERE a.raw_id = r.id) RETURNING blob_key`,
     values: [rawIds],
   })
   return rows.flatMap((row) => (row.blob_key ? [row.blob_key] : []))

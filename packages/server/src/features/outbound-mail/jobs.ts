@@ -1,4 +1,5 @@
 // Delivers queued messages: hosted recipients by filing, the others through the transport; one Outcome decides what each becomes.
+import { BlobMissing } from '../../core/blobs.ts'
 import { inMs, now } from '../../core/clock.ts'
 import type { Emit, NewEvent } from '../../core/event.ts'
 import type { Finish, Job, JobHandler } from '../../core/job.ts'
@@ -6,7 +7,7 @@ import type { Journal } from '../../core/journal.ts'
 import type { Log } from '../../core/log.ts'
 import type { Outcome } from '../../core/outcome.ts'
 import { nextAttemptMs } from '../../core/schedule.ts'
-import type { Database } from '../../core/sql.ts'
+import { type Database, DatabaseUnavailable } from '../../core/sql.ts'
 import type { MailboxOwner } from '../identities/model.ts'
 import type { Identities } from '../identities/operations.ts'
 import type { InboundMail, Prepared } from '../inbound-mail/operations.ts'
@@ -30,9 +31,13 @@ type Parts = {
 }
 
 const jitter = 0.2
+/** What a process that died had under way waits this long on other nodes. */
+const leaseMs = 30_000
 /** Longer than the transport's own timeouts, so that a slow receiver does not have its message sent twice. */
-const leaseMs = 15 * 60_000
+const runMsMax = 15 * 60_000
 const concurrency = 16
+
+const notComposed = { kind: 'refused', answer: 'The message could not be composed.', diagnosticCode: '5.6.0', failed: true } as const
 
 type Attempt = { recipient: RecipientRow; outcome: Outcome }
 
@@ -45,9 +50,9 @@ export function createDelivery(parts: Parts): JobHandler {
     if (!found || open.length === 0) return db.transact((tx) => finish(tx, { done: true }))
     const { row } = found
     const sender = await identities.findHosted(row.from_address)
-    const raw = await tryCompose(row)
-    if (raw === null || sender === null) {
-      const outcome: Outcome = { kind: 'refused', answer: 'The message could not be composed.', diagnosticCode: '5.6.0', failed: true }
+    const raw = sender === null ? notComposed : await tryCompose(row)
+    if (!Buffer.isBuffer(raw)) {
+      const outcome = raw
       return settle(
         job,
         finish,
@@ -63,12 +68,15 @@ export function createDelivery(parts: Parts): JobHandler {
     await settle(job, finish, found, sender, [...local.attempts, ...remote], local.prepared)
   }
 
-  async function tryCompose(row: MessageRow): Promise<Buffer | null> {
+  /** The bytes, or why there are none. Rejects when the database is away: nothing is known of the message then. */
+  async function tryCompose(row: MessageRow): Promise<Buffer | Outcome> {
     try {
       return await compose(row)
     } catch (err) {
+      if (err instanceof DatabaseUnavailable) throw err
       log.error({ err, message: row.id }, 'a message could not be composed')
-      return null
+      // What is missing stays missing. Any other trouble may be a disk's or a blob store's, and pass: the schedule decides.
+      return err instanceof BlobMissing ? notComposed : { kind: 'retry', answer: notComposed.answer, diagnosticCode: '4.3.0' }
     }
   }
 
@@ -147,7 +155,7 @@ export function createDelivery(parts: Parts): JobHandler {
     }
   }
 
-  return { kind: deliverJob, leaseMs, concurrency, run: deliver }
+  return { kind: deliverJob, leaseMs, runMsMax, concurrency, run: deliver }
 }
 
 const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1)

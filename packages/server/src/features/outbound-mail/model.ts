@@ -1,13 +1,36 @@
-// A message to be sent: who it goes to, and what its delivery still has to do.
+// A message to be sent: what it is made of, who it goes to, and what it takes over from the message that it answers or forwards.
 import { recipientsMax } from '@callsign/contract/outbound-mail'
-import { invalid } from '../../core/errors.ts'
+import { ApiError, invalid } from '../../core/errors.ts'
+import type { NewAttachment } from '../attachments/operations.ts'
 import { type ParsedAddress, parseAddresses } from '../inbound-mail/model.ts'
-import type { RecipientRow } from '../messages/model.ts'
+import type { MessageRow, RecipientRow } from '../messages/model.ts'
+import { checkCustomHeaders } from './custom-headers.ts'
+import { forwardSubject, quotedForward, replyRecipients, replyReferences, replySubject } from './reply.ts'
 
 /** The kind of the job that delivers one message. */
 export const deliverJob = 'deliver-message'
 
 export type Recipients = { to: ParsedAddress[]; cc: ParsedAddress[]; bcc: ParsedAddress[] }
+
+/** The message that a new one answers: its id here, its Message-ID, and the References of the answer. */
+export type Parent = { id: string; messageId: string | null; references: string[] }
+
+/** Everything that a new outbound message is made of. */
+export type Letter = {
+  recipients: Recipients
+  replyTo: ParsedAddress[]
+  subject: string
+  text: string
+  html: string
+  headers: Record<string, string>
+  /** Rows that are written with the message, in their order. */
+  attachments: Omit<NewAttachment, 'position' | 'organization_id' | 'created_at'>[]
+  /** Attachments that are rows already, and that the caller makes the message's in the same transaction. */
+  moved?: { count: number; sizeBytes: number }
+  parent: Parent | null
+  /** The thread to join; null starts one. */
+  threadId: string | null
+}
 
 /** `string | string[] | undefined` as a list. */
 export const asList = (value: string | string[] | undefined): string[] =>
@@ -16,8 +39,8 @@ export const asList = (value: string | string[] | undefined): string[] =>
 /** Reads one field of addresses, each `user@host` or `Name <user@host>`. 400 names the entry that is no address. */
 export function readAddresses(field: string, entries: string[]): ParsedAddress[] {
   return entries.map((entry, index) => {
-    const [address, ...others] = parseAddresses(entry, 2)
-    if (!address || others.length > 0 || !isSendable(address.address)) {
+    const address = readAddress(entry)
+    if (!address) {
       throw invalid(
         `/${field}/${index}`,
         `${JSON.stringify(entry.slice(0, 100))} is not an email address; write user@example.com or Name <user@example.com>`,
@@ -25,6 +48,22 @@ export function readAddresses(field: string, entries: string[]): ParsedAddress[]
     }
     return address
   })
+}
+
+/** One address with or without a name, or null when it is none that mail can be sent to. */
+export function readAddress(entry: string): ParsedAddress | null {
+  const [address, ...others] = parseAddresses(entry, 2)
+  return address && others.length === 0 && isSendable(address.address) && isWhole(entry, address.address) ? address : null
+}
+
+/** True when the entry is this address and at most a name: the parser also finds addresses in what is no single one, which is right for mail that arrives. */
+function isWhole(entry: string, address: string): boolean {
+  const text = entry.trim()
+  if (/\p{Cc}/u.test(text)) return false
+  if (text.toLowerCase() === address.toLowerCase()) return true
+  if (!text.toLowerCase().endsWith(`<${address.toLowerCase()}>`)) return false
+  const name = text.slice(0, text.length - address.length - 2).trim()
+  return !/[<>@]/.test(name) || /^"(?:[^"\\]|\\.)*"$/.test(name)
 }
 
 /** An address that can stand on the wire (RFC 5321 §4.5.3.1: 64 octets before the @, 255 after, 254 in all). */
@@ -59,3 +98,60 @@ export const toRecipientRows = (recipients: Recipients): Pick<RecipientRow, 'pos
   (['to', 'cc', 'bcc'] as const)
     .flatMap((kind) => recipients[kind].map((entry) => ({ kind, name: entry.name, address: entry.address })))
     .map((row, position) => ({ position, ...row }))
+
+/** Checks custom headers. 400 names each that may not be given. */
+export function checkHeaders(headers: Record<string, string> | undefined): Record<string, string> {
+  const problems = checkCustomHeaders(headers ?? {})
+  if (problems.length > 0) throw new ApiError('validation_error', problems[0]?.message ?? 'headers are not valid', { details: problems })
+  return headers ?? {}
+}
+
+export function checkSubject(subject: string): void {
+  if (/[\r\n]/.test(subject)) throw invalid('/subject', 'subject must be one line')
+}
+
+/** The bytes of a message's own words, as its limit counts them. */
+export const bodyBytes = (body: { text?: string | null | undefined; html?: string | null | undefined }): number =>
+  Buffer.byteLength(body.text ?? '') + Buffer.byteLength(body.html ?? '')
+
+/** What an answer to a message takes over from it. */
+export function answerTo(message: MessageRow, ownAddress: string, replyAll: boolean) {
+  const recipients = replyRecipients({
+    from: { name: message.from_name, address: message.from_address },
+    replyTo: message.reply_to.map(bare),
+    to: message.to_addresses.map(bare),
+    cc: message.cc_addresses.map(bare),
+    ownAddress,
+    replyAll,
+  })
+  return { ...recipients, subject: replySubject(message.subject), parent: parentOf(message) }
+}
+
+/** The place in its thread that a message gives to an answer. */
+export const parentOf = (message: MessageRow): Parent => ({
+  id: message.id,
+  messageId: message.rfc_message_id,
+  references: replyReferences({
+    messageId: message.rfc_message_id,
+    references: message.reference_ids,
+    inReplyTo: message.in_reply_to === null ? [] : [message.in_reply_to],
+  }),
+})
+
+/** The subject of a forward, and its bodies: one's own words, then the message. */
+export function forwardOf(message: MessageRow, intro: { text?: string | null | undefined; html?: string | null | undefined }) {
+  const quoted = quotedForward({
+    from: { name: message.from_name, address: message.from_address },
+    to: message.to_addresses.map(bare),
+    cc: message.cc_addresses.map(bare),
+    date: message.created_at,
+    subject: message.subject,
+    text: message.text,
+    html: message.html,
+    introText: intro.text ?? '',
+    introHtml: intro.html ?? '',
+  })
+  return { ...quoted, subject: forwardSubject(message.subject) }
+}
+
+const bare = (address: string): ParsedAddress => parseAddresses(address, 1)[0] ?? { name: '', address }

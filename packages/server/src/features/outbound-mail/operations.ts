@@ -3,22 +3,33 @@
 import { messageBytesMax } from '@callsign/contract/attachments'
 import type { forwardMessage, replyToMessage, sendMessage } from '@callsign/contract/outbound-mail'
 import type { Static } from 'typebox'
+import { groupCommit } from '../../core/batch.ts'
 import { now } from '../../core/clock.ts'
 import { ApiError, invalid } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import type { Enqueue } from '../../core/job.ts'
 import type { Journal } from '../../core/journal.ts'
 import type { Call } from '../../core/route.ts'
-import type { LoadedAttachment } from '../attachments/model.ts'
+import type { Transact, Tx } from '../../core/sql.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import type { MailboxOwner } from '../identities/model.ts'
 import type { Identities } from '../identities/operations.ts'
-import { type ParsedAddress, parseAddresses } from '../inbound-mail/model.ts'
 import { type MessageRow, snippetOf } from '../messages/model.ts'
 import { type Filing, fileMessages, type Messages } from '../messages/operations.ts'
-import { checkCustomHeaders } from './custom-headers.ts'
-import { asList, checkRecipients, deliverJob, type Recipients, readAddresses, toRecipientRows } from './model.ts'
-import { forwardSubject, quotedForward, replyRecipients, replyReferences, replySubject } from './reply.ts'
+import {
+  answerTo,
+  asList,
+  bodyBytes,
+  checkHeaders,
+  checkRecipients,
+  checkSubject,
+  deliverJob,
+  forwardOf,
+  type Letter,
+  parentOf,
+  readAddresses,
+  toRecipientRows,
+} from './model.ts'
 
 export type OutboundMail = ReturnType<typeof createOutboundMail>
 
@@ -27,6 +38,8 @@ type ReplyBody = Static<NonNullable<typeof replyToMessage.body>>
 type ForwardBody = Static<NonNullable<typeof forwardMessage.body>>
 
 type Parts = {
+  /** The database's own: what a call has when it came without an Idempotency-Key. */
+  transact: Transact
   identities: Identities
   attachments: Attachments
   messages: Messages
@@ -35,42 +48,18 @@ type Parts = {
   journal: Journal
 }
 
-/** Everything that a new outbound message is made of. */
-type Letter = {
-  recipients: Recipients
-  replyTo: ParsedAddress[]
-  subject: string
-  text: string
-  html: string
-  headers: Record<string, string>
-  attachments: LoadedAttachment[]
-  parent: { message: MessageRow; references: string[] } | null
-  /** The thread to join; null starts one. */
-  threadId: string | null
-}
+type Addressed = { owner: MailboxOwner; letter: Letter }
 
-export function createOutboundMail({ identities, attachments, messages, enqueue, mailDomain, journal }: Parts) {
-  function checkHeaders(headers: Record<string, string> | undefined): Record<string, string> {
-    const problems = checkCustomHeaders(headers ?? {})
-    if (problems.length > 0) throw new ApiError('validation_error', problems[0]?.message ?? 'headers are not valid', { details: problems })
-    return headers ?? {}
-  }
+type Queued = { id: string; threadId: string; at: Date }
 
-  const bodyBytes = (body: { text?: string; html?: string }) => Buffer.byteLength(body.text ?? '') + Buffer.byteLength(body.html ?? '')
-
-  /** Records a letter as queued, with its job. The effect is `call.transact`, so it happens once for an Idempotency-Key. */
-  async function queue<R>(
-    call: Call,
-    owner: MailboxOwner,
-    letter: Letter,
-    answer: (message: { id: string; threadId: string; at: Date }) => R,
-  ): Promise<R> {
+export function createOutboundMail({ transact, identities, attachments, messages, enqueue, mailDomain, journal }: Parts) {
+  function toFiling({ owner, letter }: Addressed): Filing {
     const at = now()
     const id = newId('message')
     const threadId = letter.threadId ?? newId('thread')
     const rows = toRecipientRows(letter.recipients)
     const addresses = (kind: 'to' | 'cc' | 'bcc') => letter.recipients[kind].map((entry) => entry.address)
-    const stored = await attachments.keep(owner.organizationId, letter.attachments)
+    const moved = letter.moved ?? { count: 0, sizeBytes: 0 }
     const message: Filing['message'] = {
       id,
       organization_id: owner.organizationId,
@@ -89,7 +78,7 @@ export function createOutboundMail({ identities, attachments, messages, enqueue,
       html: letter.html,
       extracted_text: letter.text,
       rfc_message_id: `<${id.slice(id.indexOf('_') + 1)}@${mailDomain}>`,
-      in_reply_to: letter.parent?.message.rfc_message_id ?? null,
+      in_reply_to: letter.parent?.messageId ?? null,
       reference_ids: letter.parent?.references ?? [],
       headers: letter.headers,
       spf: null,
@@ -99,30 +88,66 @@ export function createOutboundMail({ identities, attachments, messages, enqueue,
       labels: [],
       is_read: true,
       is_starred: false,
-      size_bytes: bodyBytes(letter) + letter.attachments.reduce((sum, attachment) => sum + attachment.bytes.length, 0),
-      attachment_count: letter.attachments.length,
+      size_bytes: bodyBytes(letter) + letter.attachments.reduce((sum, row) => sum + row.size_bytes, 0) + moved.sizeBytes,
+      attachment_count: letter.attachments.length + moved.count,
       raw_id: null,
       created_at: at,
       updated_at: at,
     }
-    const filing: Filing = {
+    return {
       message,
-      thread: { known: { threadId, inReplyToMessageId: letter.parent?.message.id ?? null } },
-      attachments: stored,
+      thread: { known: { threadId, inReplyToMessageId: letter.parent?.id ?? null } },
+      attachments: letter.attachments.map((row, position) => ({ ...row, position })),
       recipients: rows,
       sha256: null,
     }
-    return call.transact(async (tx) => {
-      await Promise.all([
-        fileMessages(tx, [filing], []),
-        enqueue(tx, [{ kind: deliverJob, organizationId: owner.organizationId, subject: id }]),
-      ])
-      tx.afterCommit(() => journal.messageQueued({ organization_id: owner.organizationId, message_id: id, recipients: rows.length }))
-      return answer({ id, threadId, at })
-    })
   }
 
-  const queued = (message: { id: string; threadId: string; at: Date }) => ({
+  /** Records letters as queued, with their jobs, in the caller's transaction. */
+  async function queueLetters(tx: Tx, letters: Addressed[]): Promise<Queued[]> {
+    const filings = letters.map(toFiling)
+    const [filed] = await Promise.all([
+      fileMessages(tx, filings, []),
+      enqueue(
+        tx,
+        filings.map(({ message }) => ({ kind: deliverJob, organizationId: message.organization_id, subject: message.id })),
+      ),
+    ])
+    tx.afterCommit(() => {
+      for (const { message, recipients } of filings)
+        journal.messageQueued({ organization_id: message.organization_id, message_id: message.id, recipients: recipients.length })
+    })
+    return filings.map(({ message }, index) => ({ id: message.id, threadId: filed[index]?.threadId as string, at: message.created_at }))
+  }
+
+  const queueLetter = async (tx: Tx, owner: MailboxOwner, letter: Letter): Promise<Queued> =>
+    (await queueLetters(tx, [{ owner, letter }]))[0] as Queued
+
+  const queueTogether = groupCommit((letters: Addressed[]) => transact((tx) => queueLetters(tx, letters)), { groupMax: 16, inFlightMax: 2 })
+
+  /**
+   * The same as the one effect of a call, so it happens once for an Idempotency-Key, whose row is in the call's own transaction. Without
+   * a key, letters that come at the same time share one.
+   */
+  const queue = async <R>(call: Call, owner: MailboxOwner, letter: Letter, answer: (message: Queued) => R): Promise<R> =>
+    call.transact === transact
+      ? answer(await queueTogether({ owner, letter }))
+      : call.transact(async (tx) => answer(await queueLetter(tx, owner, letter)))
+
+  /**
+   * The attachments of a message for its forward, and a check that everything together stays within a message's limit. Throws 409 when the
+   * message is deleted meanwhile.
+   */
+  async function shareAttachments(tx: Tx, message: MessageRow, otherBytes: number): Promise<Letter['attachments']> {
+    if (message.attachment_count === 0) return []
+    const along = await attachments.share(tx, message.id)
+    if (along.length !== message.attachment_count) throw forwardedIsGone()
+    if (otherBytes + along.reduce((sum, row) => sum + row.size_bytes, 0) > messageBytesMax)
+      throw new ApiError('payload_too_large', 'The forwarded message would be larger than 25 MB; leave its attachments out.')
+    return along
+  }
+
+  const queued = (message: Queued) => ({
     id: message.id,
     thread_id: message.threadId,
     status: 'queued' as const,
@@ -139,7 +164,6 @@ export function createOutboundMail({ identities, attachments, messages, enqueue,
     const headers = checkHeaders(body.headers)
     checkSubject(body.subject)
     const thread = body.thread_id === undefined ? null : await messages.requireThread(owner.mailboxId, owner.organizationId, body.thread_id)
-    const parent = thread?.latest ? { message: thread.latest, references: replyReferences(parentOf(thread.latest)) } : null
     const loaded = await attachments.load(body.attachments, bodyBytes(body))
     const letter: Letter = {
       recipients,
@@ -148,8 +172,8 @@ export function createOutboundMail({ identities, attachments, messages, enqueue,
       text: body.text,
       html: body.html ?? '',
       headers,
-      attachments: loaded,
-      parent,
+      attachments: await attachments.keep(owner.organizationId, loaded),
+      parent: thread?.latest ? parentOf(thread.latest) : null,
       threadId: body.thread_id ?? null,
     }
     return queue(call, owner, letter, queued)
@@ -158,43 +182,36 @@ export function createOutboundMail({ identities, attachments, messages, enqueue,
   return {
     /** `POST /mail/send`. */
     async sendMail(call: Call, { agent, ...body }: SendBody & { agent: string }) {
-      return send(call, await identities.requireMailbox(call.caller, agent), body)
+      return send(call, await identities.requireSender(call.caller, agent), body)
     },
 
     /** `POST …/messages`. */
     async sendMessage(call: Call, mailbox: string, body: SendBody) {
-      return send(call, await identities.requireMailbox(call.caller, mailbox), body)
+      return send(call, await identities.requireSender(call.caller, mailbox), body)
     },
 
     /** `POST …/messages/{message_id}/reply`. */
     async replyToMessage(call: Call, mailbox: string, messageId: string, body: ReplyBody) {
-      const owner = await identities.requireMailbox(call.caller, mailbox)
+      const owner = await identities.requireSender(call.caller, mailbox)
       const message = await messages.requireMessage(call.caller, mailbox, messageId)
       if (!body.text && !body.html) throw invalid('/text', 'a reply needs text or html')
       const headers = checkHeaders(body.headers)
-      const found = replyRecipients({
-        from: { name: message.from_name, address: message.from_address },
-        replyTo: message.reply_to.map(bare),
-        to: message.to_addresses.map(bare),
-        cc: message.cc_addresses.map(bare),
-        ownAddress: owner.address,
-        replyAll: body.reply_all ?? false,
-      })
+      const answer = answerTo(message, owner.address, body.reply_all ?? false)
       const recipients = checkRecipients({
-        to: body.to === undefined ? found.to : readAddresses('to', asList(body.to)),
-        cc: body.cc === undefined ? found.cc : readAddresses('cc', asList(body.cc)),
+        to: body.to === undefined ? answer.to : readAddresses('to', asList(body.to)),
+        cc: body.cc === undefined ? answer.cc : readAddresses('cc', asList(body.cc)),
         bcc: readAddresses('bcc', asList(body.bcc)),
       })
       const loaded = await attachments.load(body.attachments, bodyBytes(body))
       const letter: Letter = {
         recipients,
         replyTo: [],
-        subject: replySubject(message.subject),
+        subject: answer.subject,
         text: body.text ?? '',
         html: body.html ?? '',
         headers,
-        attachments: loaded,
-        parent: { message, references: replyReferences(parentOf(message)) },
+        attachments: await attachments.keep(owner.organizationId, loaded),
+        parent: answer.parent,
         threadId: message.thread_id,
       }
       return queue(call, owner, letter, ({ id, threadId }) => ({ id, thread_id: threadId }))
@@ -202,7 +219,7 @@ export function createOutboundMail({ identities, attachments, messages, enqueue,
 
     /** `POST …/messages/{message_id}/forward`: a thread of its own, the original quoted, its attachments along unless told otherwise. */
     async forwardMessage(call: Call, mailbox: string, messageId: string, body: ForwardBody) {
-      const owner = await identities.requireMailbox(call.caller, mailbox)
+      const owner = await identities.requireSender(call.caller, mailbox)
       const message = await messages.requireMessage(call.caller, mailbox, messageId)
       const recipients = checkRecipients({
         to: readAddresses('to', asList(body.to)),
@@ -211,47 +228,31 @@ export function createOutboundMail({ identities, attachments, messages, enqueue,
       })
       const headers = checkHeaders(body.headers)
       if (body.subject !== undefined) checkSubject(body.subject)
-      const quoted = quotedForward({
-        from: { name: message.from_name, address: message.from_address },
-        to: message.to_addresses.map(bare),
-        cc: message.cc_addresses.map(bare),
-        date: message.created_at,
-        subject: message.subject,
-        text: message.text,
-        html: message.html,
-        introText: body.text ?? '',
-        introHtml: body.html ?? '',
+      const quoted = forwardOf(message, body)
+      const loaded = await attachments.load(body.attachments, bodyBytes(quoted))
+      const own = await attachments.keep(owner.organizationId, loaded)
+      const ownBytes = bodyBytes(quoted) + loaded.reduce((sum, attachment) => sum + attachment.bytes.length, 0)
+      return call.transact(async (tx) => {
+        const along = body.forward_attachments === false ? [] : await shareAttachments(tx, message, ownBytes)
+        const { id, threadId } = await queueLetter(tx, owner, {
+          recipients,
+          replyTo: [],
+          subject: body.subject ?? quoted.subject,
+          text: quoted.text,
+          html: quoted.html,
+          headers,
+          attachments: [...along, ...own],
+          parent: null,
+          threadId: null,
+        })
+        return { id, thread_id: threadId }
       })
-      const own = await attachments.load(body.attachments, bodyBytes(quoted))
-      const along = body.forward_attachments === false ? [] : await attachments.readAll(message.id)
-      const loaded = [...along.map((attachment) => ({ ...attachment, id: newId('attachment') })), ...own]
-      const total = bodyBytes(quoted) + loaded.reduce((sum, attachment) => sum + attachment.bytes.length, 0)
-      if (total > messageBytesMax)
-        throw new ApiError('payload_too_large', 'The forwarded message would be larger than 25 MB; leave its attachments out.')
-      const letter: Letter = {
-        recipients,
-        replyTo: [],
-        subject: body.subject ?? forwardSubject(message.subject),
-        text: quoted.text,
-        html: quoted.html,
-        headers,
-        attachments: loaded,
-        parent: null,
-        threadId: null,
-      }
-      return queue(call, owner, letter, ({ id, threadId }) => ({ id, thread_id: threadId }))
     },
+
+    queueLetter,
+    shareAttachments,
   }
 }
 
-const bare = (address: string): ParsedAddress => parseAddresses(address, 1)[0] ?? { name: '', address }
-
-const parentOf = (message: MessageRow) => ({
-  messageId: message.rfc_message_id,
-  references: message.reference_ids,
-  inReplyTo: message.in_reply_to === null ? [] : [message.in_reply_to],
-})
-
-function checkSubject(subject: string): void {
-  if (/[\r\n]/.test(subject)) throw invalid('/subject', 'subject must be one line')
-}
+/** 409: what was to be forwarded is not there any more. */
+export const forwardedIsGone = (): ApiError => new ApiError('conflict', 'The message to forward has been deleted.')

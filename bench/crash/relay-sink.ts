@@ -1,0 +1,60 @@
+// The next server of the mail that leaves: takes messages over SMTP, is slow and busy now and then, and remembers everything.
+import type { AddressInfo } from 'node:net'
+import { SMTPServer } from 'smtp-server'
+import { hashOf, type Ledger, markerHeader } from './ledger.ts'
+import type { Random } from './random.ts'
+
+const answerDelayMsMax = 60
+const busyShare = 0.04
+
+/** Starts the sink on a free port of loopback. A message is recorded before it is answered, as a relay has to do it. */
+export async function startRelaySink(ledger: Ledger, random: Random): Promise<{ port: number; stop: () => Promise<void> }> {
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    disableReverseLookup: true,
+    logger: false,
+    onRcptTo: (_address, _session, callback) => callback(busy(random.isHit(busyShare / 2))),
+    onData: (stream, session, callback) => {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.once('error', () => {})
+      // A connection that breaks in the middle of the data never comes here.
+      stream.once('end', () => {
+        const raw = Buffer.concat(chunks)
+        const refusal = busy(random.isHit(busyShare))
+        const delayMs = random.whole(0, answerDelayMsMax)
+        if (!refusal)
+          record(
+            raw,
+            session.envelope.rcptTo.map((one) => one.address),
+          )
+        ledger.beginRelay()
+        setTimeout(() => {
+          ledger.endRelay()
+          callback(refusal)
+        }, delayMs)
+      })
+    },
+  })
+  // A killed server breaks its connections: that is what we are here for.
+  server.on('error', () => {})
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+
+  function record(raw: Buffer, recipients: string[]): void {
+    const head = raw.subarray(0, raw.indexOf('\r\n\r\n') + 2).toString('latin1')
+    const field = (name: string) => new RegExp(`^${name}:[ \\t]*(.*?)\\r\\n(?![ \\t])`, 'ims').exec(head)?.[1]?.trim() ?? ''
+    const marker = field(markerHeader)
+    if (marker === '') ledger.report(`the relay was given a message without a marker: ${head.slice(0, 300)}`)
+    else ledger.addReceipt({ marker, messageId: field('Message-ID'), recipients, sha256: hashOf(raw) })
+  }
+
+  return {
+    port: (server.server.address() as AddressInfo).port,
+    stop: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+}
+
+function busy(isBusy: boolean): Error | null {
+  return isBusy ? Object.assign(new Error('4.3.2 Busy, try again later'), { responseCode: 451 }) : null
+}

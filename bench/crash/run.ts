@@ -1,0 +1,265 @@
+// One crash run: load on a real server, kills at random moments, and at the end a check of every promise that was made.
+import { setTimeout as delay } from 'node:timers/promises'
+import { generateKey } from '../../packages/server/src/features/keys/model.ts'
+import { type ApiClient, createApiClient } from './api-client.ts'
+import { runApiClient } from './api-load.ts'
+import { verifyDatabase } from './database-verification.ts'
+import { createLedger, type InFlight, type Ledger, type Mailbox } from './ledger.ts'
+import { createRandom, type Random } from './random.ts'
+import { startRelaySink } from './relay-sink.ts'
+import { createServerProcess, type ServerProcess } from './server-process.ts'
+import { runSmtpClient } from './smtp-load.ts'
+import { type Verified, verify } from './verification.ts'
+
+export type CrashOptions = {
+  kills: number
+  seed: number
+  apiClients: number
+  smtpClients: number
+  /** Messages of each size class whose bytes are downloaded and compared. */
+  samples: number
+  /** The whole run, cleaning up aside, has to be done by then. */
+  limitMs: number
+  say: (line: string) => void
+}
+
+type Victim = 'server' | 'postgres' | 'both'
+
+export type Kill = { victim: Victim; inFlight: InFlight; backMs: number; isDuringStart: boolean }
+
+export type CrashReport = {
+  seed: number
+  kills: Kill[]
+  firstStartMs: number
+  drainMs: number
+  /** How often each answer came. */
+  replies: Record<string, number>
+  accepted: { api: number; smtp: number }
+  retried: { api: number; smtp: number; replayed: number }
+  verified: (Verified & { blobs: number; orphanBlobs: number }) | null
+  /** Broken promises with their evidence; a run is good when there is none. */
+  problems: string[]
+  problemCount: number
+  /** The last warnings and errors of the server, when something is wrong. */
+  serverLines: string[]
+}
+
+/** Kills that have to meet work under way for the run to prove anything. */
+export const inFlightShareMin = 0.8
+
+const drainMsMax = 60_000
+const progressMsMax = 40_000
+/** What a killed server had written arrives at the relay by then. */
+const wireMs = 50
+/** PostgreSQL that dies again and again is given up by its supervisor; a start of the server begins a new count. */
+const postgresKillsInRowMax = 3
+
+/** Runs and verifies. Rejects only when the run itself cannot go on; what the server does wrong is in the report. */
+export async function runCrash(options: CrashOptions): Promise<CrashReport> {
+  const ledger = createLedger()
+  const random = createRandom(options.seed)
+  const sink = await startRelaySink(ledger, createRandom(options.seed + 1))
+  const server = await createServerProcess({ relayPort: sink.port, bootstrapKey: generateKey() })
+  const limit = new AbortController()
+  const timer = setTimeout(() => limit.abort(new Error(`the run took longer than ${options.limitMs} ms`)), options.limitMs)
+  const overdue = new Promise<never>((_, reject) => limit.signal.addEventListener('abort', () => reject(limit.signal.reason)))
+  overdue.catch(() => {})
+  try {
+    return await Promise.race([run(options, { ledger, random, server, limit: limit.signal }), overdue])
+  } catch (error) {
+    limit.abort(error)
+    ledger.report(`the run ended early: ${(error as Error).message}`)
+    throw new Error([...ledger.problems.slice(0, 20), ...server.lines.slice(-20)].join('\n'), { cause: error })
+  } finally {
+    clearTimeout(timer)
+    limit.abort()
+    await server.destroy()
+    await sink.stop()
+  }
+}
+
+type Stage = { ledger: Ledger; random: Random; server: ServerProcess; limit: AbortSignal }
+
+async function run(options: CrashOptions, stage: Stage): Promise<CrashReport> {
+  const { ledger, random, server, limit } = stage
+  const firstStartMs = await server.start()
+  const client = createApiClient(server.httpPort)
+  const mailboxes = await makeMailboxes(server, client)
+  options.say(
+    `seed ${options.seed}: server ready in ${firstStartMs.toFixed(0)} ms, ${mailboxes.length} mailboxes, data in ${server.dataDir}`,
+  )
+
+  let isStopping = false
+  const load = { mailboxes, ledger, isStopping: () => isStopping || limit.aborted }
+  const clients = Promise.all([
+    ...Array.from({ length: options.apiClients }, (_, index) => {
+      const from = mailboxes[index % mailboxes.length] as Mailbox
+      return runApiClient({ ...load, name: `a${index}`, port: server.httpPort, from, random: createRandom(options.seed + 100 + index) })
+    }),
+    ...Array.from({ length: options.smtpClients }, (_, index) =>
+      runSmtpClient({ ...load, name: `s${index}`, port: server.smtpPort, random: createRandom(options.seed + 1000 + index) }),
+    ),
+  ])
+  // A client that fails ends the run where it is waited for, below.
+  clients.catch(() => {})
+
+  const kills: Kill[] = []
+  while (kills.length < options.kills && !limit.aborted) kills.push(...(await killOnce(options, stage, kills)))
+  await waitForProgress(stage)
+  isStopping = true
+  await clients
+  const drainMs = await waitUntilDelivered(client, mailboxes, ledger)
+  const verified = {
+    ...(await verify({ client, mailboxes, ledger, random, samples: options.samples })),
+    ...(await verifyDatabase(server.dataDir, ledger)),
+  }
+  client.close()
+  checkInFlight(kills, ledger)
+  for (const problem of await server.stop()) ledger.report(problem)
+  return {
+    seed: options.seed,
+    kills,
+    firstStartMs,
+    drainMs,
+    verified,
+    ...summary(ledger),
+    serverLines: ledger.problemCount() > 0 ? server.lines.slice(-40) : [],
+  }
+}
+
+/** Two organizations with three agents and two. */
+async function makeMailboxes(server: ServerProcess, client: ApiClient): Promise<Mailbox[]> {
+  const made = await server.runCommand(['organizations', 'create', '--name', 'Second organization'])
+  const secondKey = /svc_live_\S+/.exec(made)?.[0]
+  if (!secondKey) throw new Error(`no key in: ${made}`)
+  const agents = [
+    ['ada', server.bootstrapKey],
+    ['bea', secondKey],
+    ['cleo', server.bootstrapKey],
+    ['dora', secondKey],
+    ['elin', server.bootstrapKey],
+  ] as const
+  const mailboxes: Mailbox[] = []
+  for (const [handle, apiKey] of agents) {
+    const answer = await client.call({
+      method: 'POST',
+      path: '/api/v1/identities',
+      apiKey,
+      body: { agent_handle: handle, display_name: `Agent ${handle}` },
+    })
+    if (answer.status !== 201) throw new Error(`the identity ${handle} was answered ${answer.status}: ${answer.body}`)
+    mailboxes.push({ handle, apiKey, address: (JSON.parse(answer.body.toString()) as { mailbox_address: string }).mailbox_address })
+  }
+  return mailboxes
+}
+
+/** Waits until the load moves, kills at a random moment, and brings the server back; now and then it is killed again while it starts. */
+async function killOnce(options: CrashOptions, stage: Stage, before: Kill[]): Promise<Kill[]> {
+  const { ledger, random, server } = stage
+  await waitForProgress(stage)
+  await delay(random.whole(20, 700))
+  const isLast = before.length + 1 >= options.kills
+  // At the end nothing but the server's own retries may be needed: no new start comes to its help.
+  const victim = isLast ? 'postgres' : pickVictim(random, before)
+  const inFlight = ledger.inFlight()
+  // The same worker may hand over a message, fail to record that, and do it again.
+  if (victim === 'postgres') ledger.beginLife(2)
+  await server.kill(victim)
+  const kills: Kill[] = []
+  let backMs: number
+  if (victim === 'postgres') {
+    // The server notices within a moment, and is not ready until then either.
+    backMs = await server.whenReady()
+  } else {
+    await delay(wireMs)
+    ledger.beginLife(1)
+    if (before.length + 2 < options.kills && random.isHit(0.12)) {
+      const start = server.begin()
+      await Promise.race([delay(random.whole(50, 800)), start.ready])
+      await server.kill('server')
+      await delay(wireMs)
+      ledger.beginLife(1)
+      kills.push({
+        victim: 'server',
+        inFlight: { requests: 0, transactions: 0, relayTransactions: 0, undelivered: 0 },
+        backMs: 0,
+        isDuringStart: true,
+      })
+    }
+    backMs = await server.start()
+  }
+  for (const stray of await server.findStrays()) ledger.report(`after kill ${before.length + 1} (${victim}): ${stray}`)
+  kills.unshift({ victim, inFlight, backMs, isDuringStart: false })
+  const { requests, transactions, relayTransactions, undelivered } = inFlight
+  options.say(
+    `kill ${String(before.length + 1).padStart(2)} ${victim.padEnd(8)} in flight: ${requests} requests, ${transactions} SMTP, ${relayTransactions} at the relay, ` +
+      `${undelivered} queued; back in ${backMs.toFixed(0)} ms${kills.length > 1 ? ', killed again while starting' : ''}`,
+  )
+  return kills
+}
+
+function pickVictim(random: Random, before: Kill[]): Victim {
+  const lately = before.slice(-postgresKillsInRowMax)
+  const isEnough = lately.length === postgresKillsInRowMax && lately.every((kill) => kill.victim === 'postgres')
+  if (random.isHit(0.6)) return 'server'
+  return isEnough || random.isHit(0.4) ? 'both' : 'postgres'
+}
+
+/** Resolves when both kinds of clients got new good answers: the server works again, and there is something to kill. */
+async function waitForProgress({ ledger, limit }: Stage): Promise<void> {
+  const before = ledger.acceptedCount()
+  const startedMs = performance.now()
+  while (ledger.acceptedCount() < before + 5 && !limit.aborted) {
+    if (performance.now() - startedMs > progressMsMax) throw new Error(`no progress within ${progressMsMax} ms`)
+    await delay(5)
+  }
+}
+
+/** Waits until nothing is queued any more; what still is after a minute is reported. */
+async function waitUntilDelivered(client: ApiClient, mailboxes: Mailbox[], ledger: Ledger): Promise<number> {
+  const startedMs = performance.now()
+  for (const mailbox of mailboxes) {
+    for (;;) {
+      const path = `/api/v1/mailboxes/${mailbox.address}/messages?status=queued&limit=100`
+      const { data } = await client.get<{ data: { id: string; created_at: string }[] }>(path, mailbox.apiKey)
+      if (data.length === 0) break
+      if (performance.now() - startedMs > drainMsMax) {
+        ledger.report(
+          `${mailbox.address} still has ${data.length} queued messages ${drainMsMax} ms after the last kill, such as ${JSON.stringify(data[0]?.id)}`,
+        )
+        break
+      }
+      await delay(100)
+    }
+  }
+  return performance.now() - startedMs
+}
+
+/** True when requests, SMTP messages or messages at the relay were sent and unanswered; what waits in the queue alone does not count. */
+export const hadWork = ({ inFlight }: Kill): boolean => inFlight.requests + inFlight.transactions + inFlight.relayTransactions > 0
+
+function checkInFlight(kills: Kill[], ledger: Ledger): void {
+  const counted = kills.filter((kill) => !kill.isDuringStart)
+  const share = counted.filter(hadWork).length / counted.length
+  if (share < inFlightShareMin)
+    ledger.report(`only ${(share * 100).toFixed(0)} % of the kills met work under way: the run proves too little`)
+}
+
+function summary(ledger: Ledger) {
+  const sends = [...ledger.sends.values()]
+  const deliveries = [...ledger.deliveries.values()]
+  return {
+    replies: Object.fromEntries([...ledger.replies].sort()),
+    accepted: {
+      api: sends.filter((send) => send.state === 'accepted').length,
+      smtp: deliveries.filter((delivery) => delivery.state === 'accepted').length,
+    },
+    retried: {
+      api: sends.filter((send) => send.attempts > 1).length,
+      smtp: deliveries.filter((delivery) => delivery.attempts > 1).length,
+      replayed: sends.filter((send) => send.isReplayed).length,
+    },
+    problems: ledger.problems,
+    problemCount: ledger.problemCount(),
+  }
+}

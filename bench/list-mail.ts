@@ -1,0 +1,30 @@
+// GET a list of 50 messages with their texts, against a bare Fastify route that answers the same bytes.
+import { ask, makeDirectory, startCallsign } from './stage/callsign-server.ts'
+import { fillMailboxes } from './stage/letters.ts'
+import { compare, startBare } from './stage/side-by-side.ts'
+import { printHead } from './stage/table.ts'
+
+const directory = makeDirectory()
+const server = await startCallsign(directory.path)
+try {
+  const key = server.key as string
+  await fillMailboxes(server, key, 100)
+  const path = '/api/v1/mail/messages?limit=50'
+  const answer = JSON.stringify(await ask(server, key, 'GET', path))
+  const bare = await startBare({ method: 'GET', path: '/api/v1/mail/messages', status: 200, answer })
+  try {
+    printHead('GET a list of 50 messages', [
+      `GET ${path}: ${Buffer.byteLength(answer)} bytes, inbound and outbound messages of 1.5 KB of text each, organization key, embedded PostgreSQL.`,
+    ])
+    const headers = { authorization: `Bearer ${key}` }
+    await compare([
+      { name: 'bare Fastify', pid: bare.pid, request: { url: bare.url + path, method: 'GET', headers } },
+      { name: 'callsign', pid: server.pid, request: { url: server.url + path, method: 'GET', headers } },
+    ])
+  } finally {
+    await bare.stop()
+  }
+} finally {
+  await server.stop()
+  directory.remove()
+}

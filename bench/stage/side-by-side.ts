@@ -1,0 +1,98 @@
+// Measures several servers under the same load in one run: in turns, round after round, so that the machine's moods meet all of them.
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { BareRoute } from './bare-server.ts'
+import { stopChild } from './callsign-server.ts'
+import type { Load, LoadResult } from './load-generator.ts'
+import { readProcessorSeconds } from './process-tree.ts'
+import { median, printTable, withSpread } from './table.ts'
+
+/** One server under test. The first of a list is the peer that the others are compared with. */
+export type Variant = {
+  name: string
+  pid: number
+  request: Omit<Load, 'connections' | 'seconds'>
+  /** Waits until nothing of the load is left to do, so that it does not disturb the next one. */
+  settle?: () => Promise<void>
+}
+
+type Measure = { perSecond: number; p99: number; nodeUs: number; postgresUs: number }
+
+export function readOptions(): { rounds: number; seconds: number; connections: number[] } {
+  const { values } = parseArgs({
+    options: {
+      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string', default: '3' },
+      connections: { type: 'string', default: '1,16,64' },
+    },
+  })
+  return { rounds: Number(values.rounds), seconds: Number(values.seconds), connections: values.connections.split(',').map(Number) }
+}
+
+/** Starts a bare server; `stop` ends it. */
+export async function startBare(route: BareRoute): Promise<{ url: string; pid: number; stop: () => Promise<void> }> {
+  const child = fork(join(import.meta.dirname, 'bare-server.ts'))
+  child.send(route)
+  const [{ url }] = (await once(child, 'message')) as [{ url: string }]
+  return { url, pid: child.pid as number, stop: () => stopChild(child) }
+}
+
+const warmUpSeconds = 2
+
+/** Runs every variant at every number of connections and prints the table of it. Throws when a request failed. */
+export async function compare(variants: Variant[]): Promise<void> {
+  const { rounds, seconds, connections } = readOptions()
+  const generator = fork(join(import.meta.dirname, 'load-generator.ts'))
+  const rows: string[][] = []
+  try {
+    for (const variant of variants) await run(generator, variant, Math.max(...connections), warmUpSeconds)
+    for (const count of connections) {
+      const measures = new Map<Variant, Measure[]>(variants.map((variant) => [variant, []]))
+      for (let round = 0; round < rounds; round++) {
+        for (const variant of variants) measures.get(variant)?.push(await run(generator, variant, count, seconds))
+      }
+      const peer = measures.get(variants[0] as Variant) as Measure[]
+      for (const [variant, own] of measures) rows.push(toRow(count, variant.name, own, peer))
+    }
+  } finally {
+    await stopChild(generator)
+  }
+  printTable(['connections', 'server', 'requests/s', 'ratio', 'mean ms', 'p99 ms', 'CPU µs/request node', 'postgres'], rows)
+  console.log(
+    `\nMedians of ${rounds} rounds of ${seconds} s in turns, (min–max); a ratio is of the same round. Load: autocannon, another process.`,
+  )
+}
+
+async function run(generator: ChildProcess, variant: Variant, connections: number, seconds: number): Promise<Measure> {
+  const before = readProcessorSeconds(variant.pid)
+  generator.send({ ...variant.request, connections, seconds } satisfies Load)
+  const [result] = (await once(generator, 'message')) as [LoadResult]
+  await variant.settle?.()
+  const after = readProcessorSeconds(variant.pid)
+  if (result.failed > 0) throw new Error(`${variant.name}: ${result.failed} of ${result.requests} requests failed.`)
+  const perRequestUs = (spent: number) => (spent * 1e6) / result.requests
+  return {
+    perSecond: result.requests / result.seconds,
+    p99: result.p99,
+    nodeUs: perRequestUs(after.node - before.node),
+    postgresUs: perRequestUs(after.postgres - before.postgres),
+  }
+}
+
+function toRow(connections: number, name: string, own: Measure[], peer: Measure[]): string[] {
+  const of = (field: keyof Measure) => own.map((measure) => measure[field])
+  const ratios = own.map((measure, i) => measure.perSecond / (peer[i] as Measure).perSecond)
+  return [
+    String(connections),
+    name,
+    withSpread(of('perSecond')),
+    own === peer ? '1' : withSpread(ratios, 2),
+    // Exact in a closed loop, where autocannon's own times are whole milliseconds.
+    ((connections * 1000) / median(of('perSecond'))).toFixed(2),
+    String(median(of('p99'))),
+    median(of('nodeUs')).toFixed(0),
+    median(of('postgresUs')).toFixed(0),
+  ]
+}

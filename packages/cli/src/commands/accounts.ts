@@ -1,0 +1,42 @@
+// login, logout, whoami.
+import { Callsign } from '@callsign/sdk'
+import { type Command, text, UsageError } from '../command.ts'
+import { removeLogin, writeLogin } from '../login-file.ts'
+
+export const accountCommands: Command[] = [
+  {
+    words: 'login',
+    about:
+      'Keeps server and key in a file that only you can read, after trying them. The key comes from --api-key-file, CALLSIGN_API_KEY or a prompt.',
+    async run({ output, input, environment, folder }, values) {
+      const url = text(values, 'url') ?? environment.CALLSIGN_URL
+      if (!url) throw new UsageError('Which server? Use --url.')
+      const file = text(values, 'api-key-file')
+      const given = file !== undefined ? await input.file(file) : environment.CALLSIGN_API_KEY
+      const apiKey = (given || (await input.hidden('API key', 'use --api-key-file.'))).trim()
+      const me = await new Callsign({ url, apiKey }).me()
+      const written = await writeLogin(folder, { url, apiKey })
+      output.result({ url, file: written, ...me }, () => `Logged in to ${url} as ${me.organization_name} (${me.role}).`)
+      return 0
+    },
+  },
+  {
+    words: 'logout',
+    about: 'Forgets server and key. The key itself stays valid: keys revoke ends it.',
+    async run({ output, folder }) {
+      await removeLogin(folder)
+      output.result({ logged_out: true }, () => 'Logged out.')
+      return 0
+    },
+  },
+  {
+    words: 'whoami',
+    about: 'Tells who the key belongs to.',
+    async run({ client, output }) {
+      const me = await (await client()).me()
+      const scope = me.key.agent_handle ? `agent ${me.key.agent_handle}` : 'whole organization'
+      output.result(me, () => `${me.organization_name} (${me.organization_id})\n${me.role}, key "${me.key.name}" ${me.key.id}, ${scope}`)
+      return 0
+    },
+  },
+]

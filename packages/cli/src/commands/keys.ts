@@ -1,0 +1,58 @@
+// keys list|create|revoke.
+import { type Command, listOptions, listQuery, several, text, UsageError } from '../command.ts'
+import { table } from '../output.ts'
+
+export const keyCommands: Command[] = [
+  {
+    words: 'keys list',
+    about: 'Lists keys, newest first, revoked ones too.',
+    options: listOptions,
+    async run({ client, output }, values) {
+      const page = await (await client()).keys.list(listQuery(values))
+      const stateOf = (key: { revoked_at: string | null }) => (key.revoked_at ? 'revoked' : 'active')
+      output.result(page, () =>
+        table(
+          ['ID', 'NAME', 'FOR', 'SCOPES', 'LAST 4', 'STATE'],
+          page.data.map((key) => [key.id, key.name, key.agent_handle ?? 'organization', key.scopes.join(' '), key.last4, stateOf(key)]),
+        ),
+      )
+      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
+      return 0
+    },
+  },
+  {
+    words: 'keys create',
+    takes: 'NAME',
+    about: 'Makes a key and prints it, once.',
+    options: {
+      agent: { type: 'string', value: 'HANDLE', about: 'For this agent alone; without it for the whole organization.' },
+      scope: { type: 'string', multiple: true, value: 'SCOPE', about: 'For an agent: vault:read.' },
+      'expires-at': { type: 'string', value: 'TIME', about: 'When it ends, ISO 8601.' },
+    },
+    async run({ client, output }, values, [name = '']) {
+      const agent = text(values, 'agent')
+      const scopes = several(values, 'scope')
+      if (scopes.some((scope) => scope !== 'vault:read')) throw new UsageError('The only scope there is: vault:read.')
+      const expires = text(values, 'expires-at')
+      const key = await (await client()).keys.create({
+        name,
+        ...(agent !== undefined && { type: 'agent' as const, agent_handle: agent }),
+        ...(scopes.length > 0 && { scopes: scopes as 'vault:read'[] }),
+        ...(expires !== undefined && { expires_at: expires }),
+      })
+      output.result(key, () => key.key)
+      if (!output.isJson) output.note(`${key.id} "${key.name}": this key is shown now and never again.`)
+      return 0
+    },
+  },
+  {
+    words: 'keys revoke',
+    takes: 'ID',
+    about: 'Revokes a key: the very next request with it is refused.',
+    async run({ client, output }, _values, [id = '']) {
+      const revoked = await (await client()).keys.revoke(id)
+      output.result(revoked, () => `${id} is revoked.`)
+      return 0
+    },
+  },
+]

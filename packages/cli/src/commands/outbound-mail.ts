@@ -1,0 +1,78 @@
+// mail send|reply.
+import { type Command, type Context, needed, type Option, several, text, UsageError, type Values } from '../command.ts'
+
+const bodyOptions: Record<string, Option> = {
+  text: { type: 'string', value: 'TEXT', about: 'The text.' },
+  'text-file': { type: 'string', value: 'FILE', about: 'A file with the text, - for standard input.' },
+  'html-file': { type: 'string', value: 'FILE', about: 'A file with the HTML.' },
+  'idempotency-key': { type: 'string', value: 'KEY', about: 'Names this mail: sent again under the same name, it goes out once.' },
+}
+
+async function readBody({ input }: Context, values: Values): Promise<{ text?: string; html?: string }> {
+  const file = text(values, 'text-file')
+  const htmlFile = text(values, 'html-file')
+  const body = file !== undefined ? await input.file(file) : text(values, 'text')
+  return { ...(body !== undefined && { text: body }), ...(htmlFile !== undefined && { html: await input.file(htmlFile) }) }
+}
+
+const keyed = (values: Values) => {
+  const idempotencyKey = text(values, 'idempotency-key')
+  return idempotencyKey === undefined ? {} : { idempotencyKey }
+}
+
+export const outboundMailCommands: Command[] = [
+  {
+    words: 'mail send',
+    about: 'Sends a mail from an agent.',
+    options: {
+      agent: { type: 'string', value: 'HANDLE', about: 'Whose mail it is.' },
+      to: { type: 'string', multiple: true, value: 'ADDRESS', about: 'A recipient; may come several times.' },
+      cc: { type: 'string', multiple: true, value: 'ADDRESS', about: 'The same, in copy.' },
+      bcc: { type: 'string', multiple: true, value: 'ADDRESS', about: 'The same, unseen.' },
+      subject: { type: 'string', value: 'TEXT', about: 'The subject.' },
+      thread: { type: 'string', value: 'ID', about: 'The thread to continue.' },
+      ...bodyOptions,
+    },
+    async run(context, values) {
+      const agent = needed(values, 'agent')
+      const [to, cc, bcc] = [several(values, 'to'), several(values, 'cc'), several(values, 'bcc')]
+      if (to.length === 0) throw new UsageError('--to is needed.')
+      const subject = needed(values, 'subject')
+      const thread = text(values, 'thread')
+      const body = await readBody(context, values)
+      if (body.text === undefined) throw new UsageError('--text or --text-file is needed.')
+      const message = {
+        agent,
+        to,
+        subject,
+        text: body.text,
+        ...(body.html !== undefined && { html: body.html }),
+        ...(cc.length > 0 && { cc }),
+        ...(bcc.length > 0 && { bcc }),
+        ...(thread !== undefined && { thread_id: thread }),
+      }
+      const queued = await (await context.client()).mail.send(message, keyed(values))
+      context.output.result(queued, () => `${queued.id} is ${queued.status}.`)
+      return 0
+    },
+  },
+  {
+    words: 'mail reply',
+    takes: 'ID',
+    about: 'Replies to a message, in its thread.',
+    options: {
+      mailbox: { type: 'string', value: 'MAILBOX', about: 'The address or handle whose message it is.' },
+      all: { type: 'boolean', about: 'To everyone who got it.' },
+      ...bodyOptions,
+    },
+    async run(context, values, [id = '']) {
+      const mailbox = needed(values, 'mailbox')
+      const body = await readBody(context, values)
+      if (body.text === undefined && body.html === undefined) throw new UsageError('--text, --text-file or --html-file is needed.')
+      const reply = { ...body, ...(values.all === true && { reply_all: true }) }
+      const sent = await (await context.client()).messages.reply(mailbox, id, reply, keyed(values))
+      context.output.result(sent, () => `${sent.id} is queued.`)
+      return 0
+    },
+  },
+]

@@ -1,0 +1,167 @@
+// vault init|rotate|recover|export: the vault as a whole and its keys.
+import { resolve } from 'node:path'
+import { generateVaultKey, type UnlockedVault } from '@callsign/sdk'
+import { type Command, type Context, text, UsageError, type Values } from '../command.ts'
+import { writePrivate } from '../login-file.ts'
+import { readNewVaultKey, unlockOptions, withVault } from '../vault-access.ts'
+
+/** Where a generated key goes instead of the screen. */
+const keyFileOption = {
+  type: 'string',
+  value: 'FILE',
+  about: 'With --generate: write the key into this new file, for you alone, instead of printing it.',
+} as const
+const generateOption = { type: 'boolean', about: 'Make a vault key of 160 random bits.' } as const
+
+/** A vault key to set, and what to show of it. */
+async function chooseNewKey(
+  context: Context,
+  values: Values,
+  option: string,
+  variable: string,
+): Promise<{ key: string; shown: string | null }> {
+  if (values.generate !== true) {
+    if (values['write-key-file'] !== undefined) throw new UsageError('--write-key-file goes with --generate.')
+    return { key: await readNewVaultKey(context, values, option, variable), shown: null }
+  }
+  if (text(values, option) !== undefined) throw new UsageError(`--generate and --${option} exclude each other.`)
+  const key = generateVaultKey()
+  const file = text(values, 'write-key-file')
+  if (file === undefined) return { key, shown: key }
+  // Before the key is in use: a key that could not be kept must not lock anybody out.
+  await writePrivate(file, `${key}\n`, 'wx').catch((error: Error) => {
+    throw new UsageError(`${file} cannot be written: ${error.message}`)
+  })
+  return { key, shown: null }
+}
+
+function showKeys({ output }: Context, vault: UnlockedVault, shown: string | null, recoveryCodes: string[]): void {
+  const report = {
+    id: vault.id,
+    key_version: vault.keyVersion,
+    fingerprint: vault.fingerprint,
+    ...(shown !== null && { vault_key: shown }),
+    recovery_codes: recoveryCodes,
+  }
+  output.result(report, () =>
+    [
+      `vault          ${vault.id}`,
+      `fingerprint    ${vault.fingerprint}`,
+      ...(shown === null ? [] : [`vault key      ${shown}`]),
+      ...recoveryCodes.map((code) => `recovery code  ${code}`),
+    ].join('\n'),
+  )
+  if (shown !== null || recoveryCodes.length > 0) {
+    output.note(
+      'Keep these offline: they are shown now and never again, and nobody, the server included, can open the vault without one of them.',
+    )
+  }
+}
+
+export const vaultKeyCommands: Command[] = [
+  {
+    words: 'vault init',
+    about: 'Makes the vault of the organization, and prints its recovery codes, once.',
+    options: {
+      'vault-key-file': {
+        type: 'string',
+        value: 'FILE',
+        about: 'A file with the vault key to set, - for standard input; else CALLSIGN_VAULT_KEY, else a prompt.',
+      },
+      generate: generateOption,
+      'write-key-file': keyFileOption,
+    },
+    async run(context, values) {
+      const client = await context.client()
+      const { key, shown } = await chooseNewKey(context, values, 'vault-key-file', 'CALLSIGN_VAULT_KEY')
+      const made = await client.vault.initialize({ vaultKey: key })
+      showKeys(context, made.vault, shown, made.recoveryCodes)
+      made.vault.lock()
+      return 0
+    },
+  },
+  {
+    words: 'vault rotate',
+    about:
+      'Changes the organization key and encrypts every secret anew; prints new recovery codes, once. Do it after an agent with the vault key went bad.',
+    options: {
+      'new-vault-key-file': {
+        type: 'string',
+        value: 'FILE',
+        about: 'A file with the vault key to set; else CALLSIGN_NEW_VAULT_KEY, else a prompt.',
+      },
+      generate: generateOption,
+      'write-key-file': keyFileOption,
+      'key-only': { type: 'boolean', about: 'Change the vault key alone: secrets and recovery codes stay as they are.' },
+      ...unlockOptions,
+    },
+    run: (context, values) =>
+      withVault(context, values, async (vault) => {
+        const { key, shown } = await chooseNewKey(context, values, 'new-vault-key-file', 'CALLSIGN_NEW_VAULT_KEY')
+        if (values['key-only'] === true) {
+          await vault.changeKey(key)
+          showKeys(context, vault, shown, [])
+          return 0
+        }
+        const { recoveryCodes } = await vault.rotate(key)
+        showKeys(context, vault, shown, recoveryCodes)
+        return 0
+      }),
+  },
+  {
+    words: 'vault recover',
+    about: 'Sets a new vault key with a recovery code, which is used up by it.',
+    options: {
+      'recovery-code-file': {
+        type: 'string',
+        value: 'FILE',
+        about: 'A file with the code, - for standard input; else CALLSIGN_RECOVERY_CODE, else a prompt.',
+      },
+      'new-vault-key-file': {
+        type: 'string',
+        value: 'FILE',
+        about: 'A file with the vault key to set; else CALLSIGN_NEW_VAULT_KEY, else a prompt.',
+      },
+      generate: generateOption,
+      'write-key-file': keyFileOption,
+      'accept-changed-vault': unlockOptions['accept-changed-vault']!,
+    },
+    async run(context, values) {
+      const { input, environment } = context
+      const client = await context.client()
+      const file = text(values, 'recovery-code-file')
+      const given = file !== undefined ? await input.file(file) : environment.CALLSIGN_RECOVERY_CODE
+      const code = given || (await input.hidden('Recovery code', 'use --recovery-code-file or CALLSIGN_RECOVERY_CODE.'))
+      const { key, shown } = await chooseNewKey(context, values, 'new-vault-key-file', 'CALLSIGN_NEW_VAULT_KEY')
+      const vault = await client.vault.recover(code, key, { acceptNewVault: values['accept-changed-vault'] === true })
+      showKeys(context, vault, shown, [])
+      vault.lock()
+      return 0
+    },
+  },
+  {
+    words: 'vault export',
+    about: 'Writes every secret, in the clear, into a new file that only you can read.',
+    options: { output: { type: 'string', value: 'FILE', about: 'The file; - for standard output.' }, ...unlockOptions },
+    run: (context, values) => {
+      const target = text(values, 'output')
+      if (target === undefined) throw new UsageError('--output is needed: a new file, or - for standard output.')
+      return withVault(context, values, async (vault) => {
+        const content = await vault.export()
+        if (target === '-') {
+          context.output.raw(JSON.stringify(content, null, 2))
+          return 0
+        }
+        const file = resolve(target)
+        await writePrivate(file, `${JSON.stringify(content, null, 2)}\n`, 'wx').catch((error: Error) => {
+          throw new UsageError(`${file} cannot be written: ${error.message}`)
+        })
+        context.output.result(
+          { file, secrets: content.secrets.length },
+          () => `${content.secrets.length} secrets are in ${file}, in the clear.`,
+        )
+        return 0
+      })
+    },
+  },
+]

@@ -1,0 +1,86 @@
+// vault run: starts another program with the secrets it needs in its environment, and nowhere else.
+import { spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import type { Secret, SecretType, UnlockedVault } from '@callsign/sdk'
+import { mainMember } from '@callsign/sdk/vault'
+import { type Command, several, UsageError } from '../command.ts'
+import { unlockOptions, withVault } from '../vault-access.ts'
+
+type Wish = { reference: string; variable: string }
+
+/** What opens the vault is not for the child: it gets the secrets that it was named, not all of them. */
+const withheld = ['CALLSIGN_VAULT_KEY', 'CALLSIGN_NEW_VAULT_KEY', 'CALLSIGN_RECOVERY_CODE']
+
+const passedSignals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2']
+
+/** `NAME[:member]=VARIABLE`; a name may hold `=` and `:`, a variable cannot. */
+function readWish(wish: string): Wish {
+  const [, reference, variable] = /^(.+)=([A-Za-z_][A-Za-z0-9_]*)$/s.exec(wish) ?? []
+  if (reference === undefined || variable === undefined) throw new UsageError(`--secret takes NAME[:member]=VARIABLE, got "${wish}".`)
+  return { reference, variable }
+}
+
+/** The value of a wish: the whole text as a name first, then with its last part as a member. */
+async function fulfil(vault: UnlockedVault, { reference, variable }: Wish): Promise<[string, string]> {
+  const isName = vault.list().some((one) => one.id === reference || (one.isBound && one.name === reference))
+  const cut = reference.lastIndexOf(':')
+  const [name, member] = isName || cut < 0 ? [reference, undefined] : [reference.slice(0, cut), reference.slice(cut + 1)]
+  const secret: Secret = await vault.get(name)
+  const wanted = member ?? mainMember[secret.type as SecretType]
+  const value =
+    wanted !== undefined && Object.hasOwn(secret.payload, wanted) ? (secret.payload as Record<string, unknown>)[wanted] : undefined
+  if (typeof value !== 'string') throw new UsageError(`${name} has no text member ${wanted ?? ''}.`)
+  if (value.includes('\0')) throw new UsageError(`${name} holds a NUL, which no environment can.`)
+  return [variable, value]
+}
+
+/** Runs a program in our place: its signals are ours, and so is its exit code (128 and the signal's number when one ended it). */
+function runChild(command: string, args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: 'inherit', env: environment })
+    const forward = (signal: NodeJS.Signals) => {
+      // On a terminal Ctrl-C reaches the child by itself, as one of the foreground group.
+      const isFromTerminal = process.stdin.isTTY && (signal === 'SIGINT' || signal === 'SIGQUIT')
+      if (!isFromTerminal) child.kill(signal)
+    }
+    for (const signal of passedSignals) process.on(signal, forward)
+    const finish = () => {
+      for (const signal of passedSignals) process.off(signal, forward)
+    }
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      finish()
+      if (error.code !== 'ENOENT' && error.code !== 'EACCES') return reject(error)
+      process.stderr.write(`callsign: ${command} ${error.code === 'ENOENT' ? 'was not found' : 'cannot be run'}.\n`)
+      resolve(error.code === 'ENOENT' ? 127 : 126)
+    })
+    child.once('exit', (code, signal) => {
+      finish()
+      resolve(code ?? 128 + (signal ? constants.signals[signal] : 0))
+    })
+  })
+}
+
+export const vaultRunCommands: Command[] = [
+  {
+    words: 'vault run',
+    passesOn: true,
+    about: 'Runs a program with secrets in its environment.',
+    options: {
+      secret: {
+        type: 'string',
+        multiple: true,
+        value: 'NAME[:member]=VARIABLE',
+        about: 'A secret and the variable it goes into; may come several times.',
+      },
+      ...unlockOptions,
+    },
+    async run(context, values, [command, ...args]) {
+      const wishes = several(values, 'secret').map(readWish)
+      if (wishes.length === 0) throw new UsageError('--secret is needed: NAME[:member]=VARIABLE.')
+      if (command === undefined) throw new UsageError('Which program? It comes behind --.')
+      const secrets = await withVault(context, values, (vault) => Promise.all(wishes.map((wish) => fulfil(vault, wish))))
+      const inherited = Object.fromEntries(Object.entries(context.environment).filter(([name]) => !withheld.includes(name)))
+      return runChild(command, args, { ...inherited, ...Object.fromEntries(secrets) })
+    },
+  },
+]

@@ -1,0 +1,108 @@
+// Where secret input comes from: a file, standard input, the environment, or a prompt that shows nothing. Never the command line.
+import { readFile } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import { UsageError } from './command.ts'
+import type { Screen } from './output.ts'
+
+/** A stream that may be a keyboard. */
+export type Keyboard = Readable & { isTTY?: boolean; setRawMode?: (isRaw: boolean) => unknown }
+
+const bytesMax = 1024 * 1024
+
+export class Input {
+  readonly #keyboard: Keyboard
+  readonly #screen: Screen
+  #isRead = false
+
+  constructor(keyboard: Keyboard, screen: Screen) {
+    this.#keyboard = keyboard
+    this.#screen = screen
+  }
+
+  get isTerminal(): boolean {
+    return this.#keyboard.isTTY === true && this.#keyboard.setRawMode !== undefined
+  }
+
+  /** A file's text, or standard input's for `-`, without the newline at its end. */
+  async file(path: string): Promise<string> {
+    if (path === '-') return this.#standard()
+    let bytes: Buffer
+    try {
+      bytes = await readFile(path)
+    } catch (error) {
+      throw new UsageError(`${path} cannot be read: ${(error as Error).message}`)
+    }
+    return toText(bytes, path)
+  }
+
+  /** Everything that standard input gives. */
+  async #standard(): Promise<string> {
+    if (this.#isRead) throw new UsageError('Standard input can be read once only.')
+    this.#isRead = true
+    const chunks: Buffer[] = []
+    let size = 0
+    for await (const chunk of this.#keyboard) {
+      chunks.push(chunk as Buffer)
+      size += (chunk as Buffer).length
+      if (size > bytesMax) throw new UsageError('Standard input gave too much.')
+    }
+    return toText(Buffer.concat(chunks), 'standard input')
+  }
+
+  /** Asks on the terminal without showing what is typed. `instead` tells what else would have done. Throws UsageError without a terminal. */
+  async hidden(question: string, instead: string): Promise<string> {
+    if (!this.isTerminal) throw new UsageError(`There is no terminal to ask on: ${instead}`)
+    this.#screen.write(`${question}: `)
+    this.#keyboard.setRawMode?.(true)
+    try {
+      return await readLine(this.#keyboard)
+    } finally {
+      this.#keyboard.setRawMode?.(false)
+      this.#keyboard.pause()
+      this.#screen.write('\n')
+    }
+  }
+
+  /** Asks twice and takes only the same answer. */
+  async hiddenTwice(question: string, instead: string): Promise<string> {
+    const first = await this.hidden(question, instead)
+    if ((await this.hidden(`${question} again`, instead)) !== first) throw new UsageError('The two answers differ.')
+    return first
+  }
+}
+
+/** Characters until Enter; backspace takes one back, Ctrl-U all, Ctrl-C and Ctrl-D on an empty line give up. */
+function readLine(keyboard: Keyboard): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let characters: string[] = []
+    const decoder = new TextDecoder()
+    const finish = (error: Error | null) => {
+      keyboard.off('data', onData)
+      keyboard.off('end', onEnd)
+      if (error) reject(error)
+      else resolve(characters.join(''))
+    }
+    const onEnd = () => finish(new UsageError('The input ended.'))
+    const onData = (chunk: Buffer) => {
+      for (const character of decoder.decode(chunk, { stream: true })) {
+        if (character === '\r' || character === '\n') return finish(null)
+        if (character === '\u0003' || (character === '\u0004' && characters.length === 0)) return finish(new UsageError('Given up.'))
+        if (character === '\u007f' || character === '\b') characters.pop()
+        else if (character === '\u0015') characters = []
+        else characters.push(character)
+      }
+    }
+    keyboard.on('data', onData)
+    keyboard.on('end', onEnd)
+    keyboard.resume()
+  })
+}
+
+function toText(bytes: Buffer, name: string): string {
+  if (bytes.length > bytesMax) throw new UsageError(`${name} is larger than ${bytesMax} bytes.`)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/\r?\n$/, '')
+  } catch {
+    throw new UsageError(`${name} is not UTF-8 text.`)
+  }
+}

@@ -1,0 +1,82 @@
+// The file that `callsign login` keeps, and which server and key a command uses.
+import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { text, UsageError, type Values } from './command.ts'
+import type { Input } from './input.ts'
+
+export type Login = { url: string; apiKey: string }
+
+/** Login and pins live here: `CALLSIGN_CLIENT_DIR`, or `callsign` in the folder for settings that XDG names. */
+export const clientFolder = (environment: NodeJS.ProcessEnv): string =>
+  environment.CALLSIGN_CLIENT_DIR || join(environment.XDG_CONFIG_HOME || join(homedir(), '.config'), 'callsign')
+
+const fileIn = (folder: string) => join(folder, 'login.json')
+
+/** Makes the folder, for its owner alone. */
+export async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+}
+
+export async function readLogin(folder: string): Promise<Login | null> {
+  const file = fileIn(folder)
+  let content: string
+  try {
+    content = await readFile(file, 'utf8')
+    const { mode } = await stat(file)
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0)
+      throw new UsageError(`${file} can be read by others: chmod 600 it, or log in again.`)
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ENOENT') return null
+    throw error
+  }
+  try {
+    const { url, api_key: apiKey } = JSON.parse(content) as Record<string, unknown>
+    if (typeof url === 'string' && typeof apiKey === 'string') return { url, apiKey }
+  } catch {
+    // Said below.
+  }
+  throw new UsageError(`${file} is not what login wrote: log in again.`)
+}
+
+/** Writes the whole file or nothing, mode 0600. */
+export async function writeLogin(folder: string, login: Login): Promise<string> {
+  await makeFolder(folder)
+  const file = fileIn(folder)
+  await writePrivate(`${file}.new`, `${JSON.stringify({ url: login.url, api_key: login.apiKey }, null, 1)}\n`, 'w')
+  await rename(`${file}.new`, file)
+  return file
+}
+
+export const removeLogin = (folder: string): Promise<void> => rm(fileIn(folder), { force: true })
+
+/** Writes a file that only its owner can read; with `wx` never over another. */
+export async function writePrivate(file: string, content: string, flag: 'w' | 'wx'): Promise<void> {
+  const handle = await open(file, flag, 0o600)
+  try {
+    await chmod(file, 0o600)
+    await handle.writeFile(content)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/**
+ * Server and key: options, then environment, then the login. The login's key goes to the login's server alone, so another address needs
+ * another key. Throws UsageError when something is missing.
+ */
+export async function chooseLogin(values: Values, environment: NodeJS.ProcessEnv, folder: string, input: Input): Promise<Login> {
+  const keyFile = text(values, 'api-key-file')
+  const givenUrl = text(values, 'url') ?? (environment.CALLSIGN_URL || undefined)
+  const givenKey = keyFile !== undefined ? await input.file(keyFile) : environment.CALLSIGN_API_KEY || undefined
+  const stored = givenUrl !== undefined && givenKey !== undefined ? null : await readLogin(folder)
+  const url = givenUrl ?? stored?.url
+  if (url === undefined) throw new UsageError('Which server? Use --url, CALLSIGN_URL or `callsign login`.')
+  if (givenKey === undefined && stored && stored.url !== url) {
+    throw new UsageError(`The stored key belongs to ${stored.url}: give one for ${url} with --api-key-file or CALLSIGN_API_KEY.`)
+  }
+  const apiKey = givenKey ?? stored?.apiKey
+  if (apiKey === undefined) throw new UsageError('Which key? Use --api-key-file, CALLSIGN_API_KEY or `callsign login`.')
+  return { url, apiKey: apiKey.trim() }
+}

@@ -1,0 +1,59 @@
+// What the command says: results on standard output, as text or JSON; notes and errors on standard error.
+import type { Writable } from 'node:stream'
+
+/** A stream that may be a terminal. */
+export type Screen = Writable & { isTTY?: boolean }
+
+export class Output {
+  readonly isJson: boolean
+  readonly #out: Screen
+  readonly #error: Screen
+
+  constructor(isJson: boolean, out: Screen, error: Screen) {
+    this.isJson = isJson
+    this.#out = out
+    this.#error = error
+  }
+
+  /** The result: `value` as JSON, or the lines of `text`. */
+  result(value: unknown, text: () => string): void {
+    this.#out.write(this.isJson ? `${JSON.stringify(value, null, 2)}\n` : withNewline(printable(text())))
+  }
+
+  /** A value as it is, control characters and all, such as a private key. */
+  raw(text: string): void {
+    this.#out.write(withNewline(text))
+  }
+
+  /** Something to know that is no result. */
+  note(text: string): void {
+    this.#error.write(`${printable(text)}\n`)
+  }
+
+  /** What is going on, for somebody who watches. */
+  progress(text: string): void {
+    if (this.#error.isTTY && !this.isJson) this.note(text)
+  }
+
+  failure(error: { code: string; message: string; [more: string]: unknown }): void {
+    this.#error.write(this.isJson ? `${JSON.stringify({ error }, null, 2)}\n` : `callsign: ${printable(error.message)}\n`)
+  }
+}
+
+const withNewline = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`)
+
+/**
+ * Text of others without what would steer a terminal: escape sequences, other control characters, and marks that turn the direction of
+ * writing. Lines and tabs stay.
+ */
+export const printable = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  text.replace(/\r\n/g, '\n').replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')
+
+/** Rows in columns, headings above; nothing when there are no rows. */
+export function table(headings: string[], rows: string[][]): string {
+  if (rows.length === 0) return ''
+  const lines = [headings, ...rows.map((row) => row.map((cell) => printable(cell).replace(/\s+/g, ' ')))]
+  const widths = headings.map((_, i) => Math.max(...lines.map((line) => (line[i] ?? '').length)))
+  return lines.map((line) => line.map((cell, i) => (i === line.length - 1 ? cell : cell.padEnd(widths[i] as number))).join('  ')).join('\n')
+}

@@ -1,0 +1,191 @@
+// Drafts: messages in the making, with optimistic versions, sent at once or at a time.
+import Type from 'typebox'
+import { Attachment, AttachmentInput, attachmentBodyBytesMax } from './attachments.ts'
+import { operation } from './operation.ts'
+import { AddressOrAddresses, CustomHeaders, recipientsMax, Subject, subjectCharactersMax, Text } from './outbound-mail.ts'
+import { AddressText, Deleted, id, Limit, MailboxParam, nullableString, nullableTimestamp, strict, Timestamp } from './schema.ts'
+
+/** The most attachments of one draft. */
+export const draftAttachmentsMax = 50
+
+/** How far ahead a draft may be scheduled, in days. */
+export const scheduleDaysMax = 366
+
+const DraftStatus = Type.Unsafe<'draft' | 'sending' | 'sent'>({ type: 'string', enum: ['draft', 'sending', 'sent'] })
+
+export const Draft = Type.Object(
+  {
+    id: Type.String(),
+    mailbox_id: Type.String(),
+    thread_id: nullableString({ description: 'The thread that is joined on send; set for replies.' }),
+    in_reply_to_message_id: nullableString(),
+    forward_of_message_id: nullableString(),
+    reply_all: Type.Boolean(),
+    forward_attachments: Type.Boolean(),
+    to: Type.Array(Type.String()),
+    cc: Type.Array(Type.String()),
+    bcc: Type.Array(Type.String()),
+    subject: nullableString(),
+    snippet: nullableString(),
+    text: nullableString(),
+    html: nullableString(),
+    status: DraftStatus,
+    version: Type.Integer({ description: '1 on creation; one more with every update.' }),
+    has_attachments: Type.Boolean(),
+    attachments: Type.Array(Attachment),
+    headers: Type.Record(Type.String(), Type.String()),
+    send_at: nullableString({ format: 'date-time', description: 'When the draft is sent by itself.' }),
+    send_error: nullableString({ description: 'Why the last scheduled send did not go.' }),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { $id: 'Draft' },
+)
+
+/** One attachment of a draft: its bytes come along (spec "Attachment"). */
+export const DraftAttachmentInput = strict(
+  {
+    filename: AttachmentInput.properties.filename,
+    content_type: AttachmentInput.properties.content_type,
+    content: Type.String({ description: 'Base64.' }),
+    content_id: AttachmentInput.properties.content_id,
+  },
+  { $id: 'DraftAttachmentInput' },
+)
+
+const DraftAttachmentInputs = Type.Array(DraftAttachmentInput, { maxItems: draftAttachmentsMax })
+
+const nullableAddresses = Type.Unsafe<string | string[] | null>({
+  anyOf: [AddressText, { type: 'array', items: AddressText, maxItems: recipientsMax }, { type: 'null' }],
+})
+const NullableSubject = nullableString({ maxLength: subjectCharactersMax })
+const NullableText = nullableString({ maxLength: 10_000_000 })
+const NullableHeaders = Type.Union([CustomHeaders, Type.Null()])
+
+const contentAliases = {
+  text: Type.Optional(Text),
+  body_text: Type.Optional(Text),
+  html: Type.Optional(Text),
+  body_html: Type.Optional(Text),
+}
+
+const draftsPath = '/api/v1/mailboxes/{email_address}/drafts'
+const mailboxParams = strict({ email_address: MailboxParam })
+const draftParams = strict({ email_address: MailboxParam, draft_id: id('draft') })
+
+export const createDraft = operation({
+  id: 'createDraft',
+  method: 'POST',
+  path: draftsPath,
+  summary: 'Creates a draft; every field may come later. Replies and forwards take recipients and subject from their message.',
+  tag: 'Drafts',
+  params: mailboxParams,
+  body: strict({
+    to: Type.Optional(AddressOrAddresses),
+    cc: Type.Optional(AddressOrAddresses),
+    bcc: Type.Optional(AddressOrAddresses),
+    subject: Type.Optional(Subject),
+    ...contentAliases,
+    in_reply_to: Type.Optional(id('message')),
+    reply_all: Type.Optional(Type.Boolean()),
+    forward_of: Type.Optional(id('message')),
+    forward_attachments: Type.Optional(Type.Boolean()),
+    attachments: Type.Optional(DraftAttachmentInputs),
+    headers: Type.Optional(CustomHeaders),
+    send_at: Type.Optional(nullableTimestamp),
+  }),
+  bodyOptional: true,
+  status: 201,
+  reply: Draft,
+  errors: ['approval_required'],
+  idempotent: true,
+  bodyBytesMax: attachmentBodyBytesMax,
+})
+
+export const listDrafts = operation({
+  id: 'listDrafts',
+  method: 'GET',
+  path: draftsPath,
+  summary: 'Lists the drafts of one mailbox, newest update first. count is the total.',
+  tag: 'Drafts',
+  params: mailboxParams,
+  query: strict({ limit: Limit, offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0 })) }),
+  status: 200,
+  reply: Type.Object(
+    { drafts: Type.Array(Draft), count: Type.Integer(), limit: Type.Integer(), offset: Type.Integer() },
+    { $id: 'DraftList' },
+  ),
+})
+
+export const getDraft = operation({
+  id: 'getDraft',
+  method: 'GET',
+  path: `${draftsPath}/{draft_id}`,
+  summary: 'Gets one draft with its attachments.',
+  tag: 'Drafts',
+  params: draftParams,
+  status: 200,
+  reply: Draft,
+})
+
+export const updateDraft = operation({
+  id: 'updateDraft',
+  method: 'PATCH',
+  path: `${draftsPath}/{draft_id}`,
+  summary: 'Changes a draft: null clears a field, what is left out stays. A given version has to be the current one.',
+  tag: 'Drafts',
+  params: draftParams,
+  body: strict({
+    version: Type.Optional(Type.Integer({ minimum: 1 })),
+    to: Type.Optional(nullableAddresses),
+    cc: Type.Optional(nullableAddresses),
+    bcc: Type.Optional(nullableAddresses),
+    subject: Type.Optional(NullableSubject),
+    text: Type.Optional(NullableText),
+    body_text: Type.Optional(NullableText),
+    html: Type.Optional(NullableText),
+    body_html: Type.Optional(NullableText),
+    add_attachments: Type.Optional(DraftAttachmentInputs),
+    remove_attachments: Type.Optional(Type.Array(id('attachment'), { maxItems: draftAttachmentsMax, uniqueItems: true })),
+    headers: Type.Optional(NullableHeaders),
+    send_at: Type.Optional(nullableTimestamp),
+  }),
+  status: 200,
+  reply: Draft,
+  errors: ['draft_version_conflict', 'draft_not_editable', 'approval_required'],
+  bodyBytesMax: attachmentBodyBytesMax,
+})
+
+export const deleteDraft = operation({
+  id: 'deleteDraft',
+  method: 'DELETE',
+  path: `${draftsPath}/{draft_id}`,
+  summary: 'Deletes a draft and its attachments; a scheduled send does not happen.',
+  tag: 'Drafts',
+  params: draftParams,
+  status: 200,
+  reply: Deleted,
+})
+
+export const sendDraft = operation({
+  id: 'sendDraft',
+  method: 'POST',
+  path: `${draftsPath}/{draft_id}/send`,
+  summary: 'Sends a draft, once; the fields given here hold for this send only. A given version has to be the current one.',
+  tag: 'Drafts',
+  params: draftParams,
+  body: strict({
+    version: Type.Optional(Type.Integer({ minimum: 1 })),
+    to: Type.Optional(AddressOrAddresses),
+    cc: Type.Optional(AddressOrAddresses),
+    bcc: Type.Optional(AddressOrAddresses),
+    subject: Type.Optional(Subject),
+    ...contentAliases,
+  }),
+  bodyOptional: true,
+  status: 201,
+  reply: Type.Object({ id: Type.String(), thread_id: Type.String(), status: Type.Literal('sent') }, { $id: 'SentDraft' }),
+  errors: ['draft_incomplete', 'draft_send_in_progress', 'draft_version_conflict', 'conflict', 'approval_required'],
+  idempotent: true,
+  bodyBytesMax: attachmentBodyBytesMax,
+})

@@ -1,0 +1,263 @@
+// Webhooks: subscriptions, their deliveries with every attempt, replays, and the test ping.
+import Type from 'typebox'
+import { Event, eventTypes } from './events.ts'
+import { operation } from './operation.ts'
+import { Cursor, Deleted, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
+
+/** The longest URL of an endpoint, in characters. */
+const urlCharactersMax = 2048
+
+export const WebhookStatus = Type.Unsafe<'active' | 'paused' | 'disabled'>({ type: 'string', enum: ['active', 'paused', 'disabled'] })
+
+const webhookFields = {
+  id: Type.String(),
+  url: Type.String(),
+  events: Type.Array(Type.String(), { description: 'Event types, or * for all.' }),
+  agent_handle: nullableString({ description: 'When set, events of this agent only.' }),
+  description: nullableString(),
+  status: WebhookStatus,
+  disabled_reason: nullableString({ description: 'Why the server stopped delivering; null unless status is disabled.' }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}
+
+export const Webhook = Type.Object(webhookFields, { $id: 'Webhook' })
+
+export const WebhookWithSecret = Type.Object(
+  { ...webhookFields, secret: Type.String({ description: 'whsec_ and base64 of 32 bytes; shown here and never again.' }) },
+  { $id: 'WebhookWithSecret' },
+)
+
+const Url = Type.String({ minLength: 8, maxLength: urlCharactersMax, description: 'http:// or https://, a public address.' })
+const EventNames = Type.Array(Type.Unsafe<string>({ type: 'string', enum: ['*', ...eventTypes] }), {
+  minItems: 1,
+  maxItems: eventTypes.length + 1,
+  uniqueItems: true,
+})
+const Description = nullableString({ maxLength: 500 })
+const SettableStatus = Type.Unsafe<'active' | 'paused'>({ type: 'string', enum: ['active', 'paused'] })
+const AgentFilter = Type.Unsafe<string | null>({ type: ['string', 'null'], minLength: 1, maxLength: 64 })
+const webhookParams = strict({ id: id('webhook') })
+
+export const createWebhook = operation({
+  id: 'createWebhook',
+  method: 'POST',
+  path: '/api/v1/webhooks',
+  summary: 'Creates a webhook; its secret is in this answer only.',
+  tag: 'Webhooks',
+  body: strict({
+    url: Url,
+    events: EventNames,
+    agent_handle: Type.Optional(AgentFilter),
+    description: Type.Optional(Description),
+    status: Type.Optional(SettableStatus),
+  }),
+  status: 201,
+  reply: WebhookWithSecret,
+  errors: ['conflict'],
+  idempotent: true,
+})
+
+export const listWebhooks = operation({
+  id: 'listWebhooks',
+  method: 'GET',
+  path: '/api/v1/webhooks',
+  summary: 'Lists webhooks, newest first.',
+  tag: 'Webhooks',
+  query: strict({ limit: Limit, cursor: Cursor }),
+  status: 200,
+  reply: page(Webhook),
+})
+
+export const getWebhook = operation({
+  id: 'getWebhook',
+  method: 'GET',
+  path: '/api/v1/webhooks/{id}',
+  summary: 'Gets one webhook.',
+  tag: 'Webhooks',
+  params: webhookParams,
+  status: 200,
+  reply: Webhook,
+})
+
+export const updateWebhook = operation({
+  id: 'updateWebhook',
+  method: 'PATCH',
+  path: '/api/v1/webhooks/{id}',
+  summary: 'Changes a webhook. Status active also brings back one that was disabled; what was not delivered yet goes out then.',
+  tag: 'Webhooks',
+  params: webhookParams,
+  body: strict(
+    {
+      url: Type.Optional(Url),
+      events: Type.Optional(EventNames),
+      agent_handle: Type.Optional(AgentFilter),
+      description: Type.Optional(Description),
+      status: Type.Optional(SettableStatus),
+    },
+    { minProperties: 1 },
+  ),
+  status: 200,
+  reply: Webhook,
+})
+
+export const deleteWebhook = operation({
+  id: 'deleteWebhook',
+  method: 'DELETE',
+  path: '/api/v1/webhooks/{id}',
+  summary: 'Deletes a webhook; nothing is delivered to it any more. Idempotent.',
+  tag: 'Webhooks',
+  params: webhookParams,
+  status: 200,
+  reply: Deleted,
+})
+
+export const rotateWebhookSecret = operation({
+  id: 'rotateWebhookSecret',
+  method: 'POST',
+  path: '/api/v1/webhooks/{id}/rotate-secret',
+  summary: 'Makes a new secret, shown in this answer only. For 24 hours deliveries are signed with the old one too.',
+  tag: 'Webhooks',
+  params: webhookParams,
+  status: 200,
+  reply: WebhookWithSecret,
+  idempotent: true,
+})
+
+export const WebhookTest = Type.Object(
+  {
+    webhook_id: Type.String(),
+    url: Type.String(),
+    event_type: Type.Literal('test.ping'),
+    status_code: Type.Integer({ description: '0 when no answer came.' }),
+    latency_ms: Type.Integer(),
+    success: Type.Boolean(),
+    error: nullableString({ description: 'A code such as tls_expired, a colon, and a sentence; null on success.' }),
+  },
+  { $id: 'WebhookTest' },
+)
+
+export const testWebhook = operation({
+  id: 'testWebhook',
+  method: 'POST',
+  path: '/api/v1/webhooks/{id}/test',
+  summary: 'Sends a test.ping at once, one attempt of at most 10 seconds, and tells how it went; 200 also when the endpoint failed.',
+  tag: 'Webhooks',
+  params: webhookParams,
+  status: 200,
+  reply: WebhookTest,
+})
+
+const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
+export type DeliveryStatus = (typeof deliveryStatuses)[number]
+export const DeliveryStatus = Type.Unsafe<DeliveryStatus>({ type: 'string', enum: [...deliveryStatuses] })
+
+const deliveryFields = {
+  id: Type.String(),
+  webhook_id: Type.String(),
+  event_id: Type.String({ description: 'The webhook-id header, the same on every attempt and replay.' }),
+  event_type: Type.String(),
+  status: Type.Unsafe<DeliveryStatus>({
+    ...DeliveryStatus,
+    description: 'failed: no attempt is left. Replay it when the endpoint is well.',
+  }),
+  attempt_count: Type.Integer(),
+  last_status_code: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
+  last_error_code: nullableString(),
+  next_attempt_at: nullableTimestamp,
+  delivered_at: nullableTimestamp,
+  created_at: Timestamp,
+}
+
+export const Delivery = Type.Object(deliveryFields, { $id: 'Delivery' })
+
+export const DeliveryAttempt = Type.Object(
+  {
+    attempt: Type.Integer({ description: 'Counts from 1 over the life of the delivery, replays included.' }),
+    started_at: Timestamp,
+    duration_ms: Type.Integer(),
+    status_code: Type.Unsafe<number | null>({ type: ['integer', 'null'], description: 'null when no answer came.' }),
+    error_code: nullableString({
+      description: 'dns, blocked_address, tls_expired, timeout, http_3xx, http_4xx, http_5xx …; null on success.',
+    }),
+    error: nullableString(),
+    response_snippet: nullableString({ description: 'The beginning of the answer, at most 1 KiB.' }),
+  },
+  { $id: 'DeliveryAttempt' },
+)
+
+export const DeliveryDetail = Type.Object(
+  { ...deliveryFields, attempts: Type.Array(DeliveryAttempt), event: Event },
+  { $id: 'DeliveryDetail' },
+)
+
+export const listDeliveries = operation({
+  id: 'listDeliveries',
+  method: 'GET',
+  path: '/api/v1/webhooks/{id}/deliveries',
+  summary: 'Lists the deliveries of a webhook, newest first. Kept for 30 days.',
+  tag: 'Webhooks',
+  params: webhookParams,
+  query: strict({
+    status: Type.Optional(DeliveryStatus),
+    event_type: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: [...eventTypes] })),
+    limit: Limit,
+    cursor: Cursor,
+  }),
+  status: 200,
+  reply: page(Delivery),
+})
+
+const deliveryParams = strict({ delivery_id: id('delivery') })
+
+export const getDelivery = operation({
+  id: 'getDelivery',
+  method: 'GET',
+  path: '/api/v1/webhooks/deliveries/{delivery_id}',
+  summary: 'Gets one delivery with its attempts (the latest 50) and its event.',
+  tag: 'Webhooks',
+  params: deliveryParams,
+  status: 200,
+  reply: DeliveryDetail,
+})
+
+export const replayDelivery = operation({
+  id: 'replayDelivery',
+  method: 'POST',
+  path: '/api/v1/webhooks/deliveries/{delivery_id}/replay',
+  summary: 'Delivers again, with the same webhook-id and the whole schedule of retries.',
+  tag: 'Webhooks',
+  params: deliveryParams,
+  status: 200,
+  reply: Delivery,
+  idempotent: true,
+})
+
+/** The most events that one request replays. */
+export const replayEventsMax = 10_000
+
+export const replayDeliveries = operation({
+  id: 'replayDeliveries',
+  method: 'POST',
+  path: '/api/v1/webhooks/{id}/replay',
+  summary:
+    'Delivers the events of a time range again: all that match, or only those whose delivery failed, was delivered, or never was made.',
+  tag: 'Webhooks',
+  params: webhookParams,
+  body: strict({
+    since: Timestamp,
+    until: Type.Optional(Timestamp),
+    status: Type.Optional(Type.Unsafe<'failed' | 'delivered' | 'missed'>({ type: 'string', enum: ['failed', 'delivered', 'missed'] })),
+  }),
+  status: 200,
+  reply: Type.Object(
+    {
+      webhook_id: Type.String(),
+      replayed: Type.Integer({ description: `How many deliveries were queued, at most ${replayEventsMax}.` }),
+      has_more: Type.Boolean(),
+      next_since: nullableTimestamp,
+    },
+    { $id: 'ReplayResult' },
+  ),
+  idempotent: true,
+})

@@ -1,0 +1,42 @@
+// The client: one object with one class a resource, over one connection.
+import { Audit, type CallerInfo, getMe } from './accounts.ts'
+import { Identities, Mailboxes } from './identities.ts'
+import { Keys } from './keys.ts'
+import { Messages, Threads } from './messages.ts'
+import { Mail } from './outbound-mail.ts'
+import { Connection, type ConnectionOptions, type RequestOptions } from './request.ts'
+import { Vault, type VaultOptions } from './vault/vault.ts'
+
+/** How to reach the server, and how careful the vault is to be. */
+export type CallsignOptions = ConnectionOptions & { vault?: VaultOptions }
+
+/** A client of one Callsign server with one key. It holds no sockets: there is nothing to close. */
+export class Callsign {
+  readonly identities: Identities
+  readonly mailboxes: Mailboxes
+  readonly messages: Messages
+  readonly threads: Threads
+  readonly mail: Mail
+  readonly keys: Keys
+  readonly audit: Audit
+  readonly vault: Vault
+  readonly #connection: Connection
+
+  constructor(options: CallsignOptions) {
+    const connection = new Connection(options)
+    this.#connection = connection
+    this.identities = new Identities(connection)
+    this.mailboxes = new Mailboxes(connection)
+    this.messages = new Messages(connection)
+    this.threads = new Threads(connection)
+    this.mail = new Mail(connection)
+    this.keys = new Keys(connection)
+    this.audit = new Audit(connection)
+    this.vault = new Vault(connection, options.vault)
+  }
+
+  /** Tells who the key belongs to. */
+  me(options?: RequestOptions): Promise<CallerInfo> {
+    return getMe(this.#connection, options)
+  }
+}

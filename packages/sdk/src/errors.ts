@@ -1,0 +1,77 @@
+// What can go wrong in the client, as classes that a program can tell apart: the server said no, no answer came, or the vault refused.
+
+/** The class of every error that this package throws on purpose. `code` is a stable word for programs. */
+export class CallsignError extends Error {
+  readonly code: string
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = new.target.name
+    this.code = code
+  }
+}
+
+export type ApiErrorFields = {
+  status: number
+  code: string
+  message: string
+  requestId: string | null
+  details: unknown
+  retryAfterMs: number | null
+}
+
+/** The server answered, and not with success. `code` is a code of the API; `details` names fields where the server did. */
+export class ApiError extends CallsignError {
+  readonly status: number
+  readonly requestId: string | null
+  readonly details: unknown
+  /** What the server asked to wait, or null. */
+  readonly retryAfterMs: number | null
+  constructor(fields: ApiErrorFields) {
+    super(fields.code, fields.message)
+    this.status = fields.status
+    this.requestId = fields.requestId
+    this.details = fields.details
+    this.retryAfterMs = fields.retryAfterMs
+  }
+}
+
+/** No usable answer came: `connection_failed`, `timeout`, `reply_too_large` or `reply_unusable`. Whether the server acted is not known. */
+export class ConnectionError extends CallsignError {}
+
+/** Why the vault client refused. Every one of them means that nothing secret was given away. */
+export type VaultErrorCode =
+  | 'vault_not_initialized'
+  | 'vault_locked'
+  | 'kdf_params_too_weak'
+  | 'kdf_params_too_costly'
+  | 'kdf_params_unusable'
+  | 'vault_key_unsuitable'
+  | 'recovery_code_malformed'
+  | 'wrong_vault_key'
+  | 'vault_changed'
+  | 'vault_rolled_back'
+  | 'wrapped_key_rejected'
+  | 'blob_malformed'
+  | 'blob_version_unknown'
+  | 'blob_rejected'
+  | 'context_mismatch'
+  | 'context_missing'
+  | 'secret_rolled_back'
+  | 'secret_not_found'
+  | 'secret_name_taken'
+  | 'name_ambiguous'
+  | 'name_not_verified'
+  | 'payload_invalid'
+  | 'payload_too_large'
+  | 'totp_invalid'
+  | 'reply_unusable'
+  | 'pins_unreadable'
+  | 'cryptography_unavailable'
+
+/** The vault client refused to go on; nothing more was derived, sent or shown. */
+export class VaultError extends CallsignError {
+  declare readonly code: VaultErrorCode
+  constructor(code: VaultErrorCode, message: string, options?: ErrorOptions) {
+    super(code, message, options)
+  }
+}

@@ -1,0 +1,29 @@
+// API keys: made, listed, revoked.
+import type { createKey, listKeys, revokeKey } from '@callsign/contract/keys'
+import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
+import { type Connection, path, type RequestOptions } from './request.ts'
+
+export type CreatedKey = ReplyOf<typeof createKey>
+export type KeyPage = ReplyOf<typeof listKeys>
+export type Key = KeyPage['data'][number]
+
+export class Keys {
+  readonly #connection: Connection
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  /** Makes a key. Its plaintext is `key` in this answer and nowhere else. */
+  create(body: BodyOf<typeof createKey>, options?: RequestOptions): Promise<CreatedKey> {
+    return this.#connection.request({ method: 'POST', path: '/keys', body, isKeyed: true, options })
+  }
+
+  list(query?: QueryOf<typeof listKeys>, options?: RequestOptions): Promise<KeyPage> {
+    return this.#connection.request({ method: 'GET', path: '/keys', query, options })
+  }
+
+  /** Revokes a key: the very next request with it is refused. */
+  revoke(id: string, options?: RequestOptions): Promise<ReplyOf<typeof revokeKey>> {
+    return this.#connection.request({ method: 'DELETE', path: path`/keys/${id}`, options })
+  }
+}

@@ -1,0 +1,99 @@
+// The messages and threads of one mailbox. `mailbox` is a full address or an agent handle everywhere.
+import type {
+  deleteMessage,
+  getMessage,
+  getThread,
+  listMessages,
+  listThreads,
+  searchMessages,
+  updateMessage,
+} from '@callsign/contract/messages'
+import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
+import type { forwardMessage, replyToMessage, sendMessage } from '@callsign/contract/outbound-mail'
+import { type Connection, path, type RequestOptions } from './request.ts'
+
+export type Message = ReplyOf<typeof getMessage>
+export type MessagePage = ReplyOf<typeof listMessages>
+export type MessageItem = MessagePage['data'][number]
+export type SearchPage = ReplyOf<typeof searchMessages>
+export type ThreadPage = ReplyOf<typeof listThreads>
+export type Thread = ReplyOf<typeof getThread>
+
+export class Messages {
+  readonly #connection: Connection
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  list(mailbox: string, query?: QueryOf<typeof listMessages>, options?: RequestOptions): Promise<MessagePage> {
+    return this.#connection.request({ method: 'GET', path: path`/mailboxes/${mailbox}/messages`, query, options })
+  }
+
+  get(mailbox: string, id: string, options?: RequestOptions): Promise<Message> {
+    return this.#connection.request({ method: 'GET', path: path`/mailboxes/${mailbox}/messages/${id}`, options })
+  }
+
+  /** The message as it is on the wire, RFC 5322. */
+  raw(mailbox: string, id: string, options?: RequestOptions): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#connection.requestBytes({ method: 'GET', path: path`/mailboxes/${mailbox}/messages/${id}/raw`, options })
+  }
+
+  /** Sets flags and labels. */
+  update(
+    mailbox: string,
+    id: string,
+    body: BodyOf<typeof updateMessage>,
+    options?: RequestOptions,
+  ): Promise<ReplyOf<typeof updateMessage>> {
+    return this.#connection.request({ method: 'PATCH', path: path`/mailboxes/${mailbox}/messages/${id}`, body, options })
+  }
+
+  delete(mailbox: string, id: string, options?: RequestOptions): Promise<ReplyOf<typeof deleteMessage>> {
+    return this.#connection.request({ method: 'DELETE', path: path`/mailboxes/${mailbox}/messages/${id}`, options })
+  }
+
+  search(mailbox: string, query: QueryOf<typeof searchMessages>, options?: RequestOptions): Promise<SearchPage> {
+    return this.#connection.request({ method: 'GET', path: path`/mailboxes/${mailbox}/search`, query, options })
+  }
+
+  send(mailbox: string, body: BodyOf<typeof sendMessage>, options?: RequestOptions): Promise<ReplyOf<typeof sendMessage>> {
+    return this.#connection.request({ method: 'POST', path: path`/mailboxes/${mailbox}/messages`, body, isKeyed: true, options })
+  }
+
+  /** Replies in the message's thread, to its sender unless `to` says otherwise. */
+  reply(
+    mailbox: string,
+    id: string,
+    body: BodyOf<typeof replyToMessage>,
+    options?: RequestOptions,
+  ): Promise<ReplyOf<typeof replyToMessage>> {
+    const where = path`/mailboxes/${mailbox}/messages/${id}/reply`
+    return this.#connection.request({ method: 'POST', path: where, body, isKeyed: true, options })
+  }
+
+  forward(
+    mailbox: string,
+    id: string,
+    body: BodyOf<typeof forwardMessage>,
+    options?: RequestOptions,
+  ): Promise<ReplyOf<typeof forwardMessage>> {
+    const where = path`/mailboxes/${mailbox}/messages/${id}/forward`
+    return this.#connection.request({ method: 'POST', path: where, body, isKeyed: true, options })
+  }
+}
+
+export class Threads {
+  readonly #connection: Connection
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  list(mailbox: string, query?: QueryOf<typeof listThreads>, options?: RequestOptions): Promise<ThreadPage> {
+    return this.#connection.request({ method: 'GET', path: path`/mailboxes/${mailbox}/threads`, query, options })
+  }
+
+  /** A thread with its messages, oldest first. */
+  get(mailbox: string, id: string, options?: RequestOptions): Promise<Thread> {
+    return this.#connection.request({ method: 'GET', path: path`/mailboxes/${mailbox}/threads/${id}`, options })
+  }
+}

@@ -1,0 +1,28 @@
+// Walks every page of a list, one item after the other.
+import { ConnectionError } from './errors.ts'
+
+type AnyPage<T> = { next_cursor: string | null } & ({ data: T[] } | { messages: T[] })
+
+/**
+ * Every item of a list, fetched page by page: `for await (const key of everyItem((cursor) => client.keys.list({ cursor })))`.
+ * Throws when the server goes round in circles.
+ */
+export async function* everyItem<T>(list: (cursor: string | undefined) => Promise<AnyPage<T>>): AsyncGenerator<T, void, undefined> {
+  const seen = new Set<string>()
+  let cursor: string | undefined
+  for (;;) {
+    const page = await list(cursor)
+    yield* 'data' in page ? page.data : page.messages
+    if (page.next_cursor === null || page.next_cursor === undefined) return
+    if (seen.has(page.next_cursor)) throw new ConnectionError('reply_unusable', 'The server gave the same page twice.')
+    seen.add(page.next_cursor)
+    cursor = page.next_cursor
+  }
+}
+
+/** The same, gathered. For lists that are known to be short. */
+export async function allItems<T>(list: (cursor: string | undefined) => Promise<AnyPage<T>>): Promise<T[]> {
+  const items: T[] = []
+  for await (const item of everyItem(list)) items.push(item)
+  return items
+}

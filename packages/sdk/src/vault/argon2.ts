@@ -1,0 +1,35 @@
+// Argon2id (RFC 9106, version 1.3): Node's own where it has one (24.7 and later), WebAssembly elsewhere.
+import { type Bytes, nodeModule } from './bytes.ts'
+
+/** `memoryKib`, `passes`, `lanes` are RFC 9106's m, t and p; `bytes` is the length of the tag. */
+export type Argon2Input = { password: Bytes; salt: Bytes; memoryKib: number; passes: number; lanes: number; bytes: number }
+
+type NodeArgon2 = (
+  algorithm: 'argon2id',
+  parameters: { message: Uint8Array; nonce: Uint8Array; parallelism: number; tagLength: number; memory: number; passes: number },
+  done: (error: Error | null, tag: Uint8Array) => void,
+) => void
+
+const nodeArgon2 = nodeModule<{ argon2?: NodeArgon2 }>('node:crypto')?.argon2
+
+export const hasNodeArgon2 = nodeArgon2 !== undefined
+
+/** The tag. Node's runs beside the event loop; WebAssembly holds up its thread, so a page should ask from a worker. */
+export const argon2id = (input: Argon2Input): Promise<Bytes> => (hasNodeArgon2 ? argon2idByNode(input) : argon2idByWasm(input))
+
+/** Rejects where Node has no Argon2. */
+export function argon2idByNode(input: Argon2Input): Promise<Bytes> {
+  const { password, salt, memoryKib, passes, lanes, bytes } = input
+  return new Promise((resolve, reject) => {
+    if (!nodeArgon2) throw new Error('this runtime has no Argon2 of its own')
+    const parameters = { message: password, nonce: salt, parallelism: lanes, tagLength: bytes, memory: memoryKib, passes }
+    nodeArgon2('argon2id', parameters, (error, tag) => (error ? reject(error) : resolve(new Uint8Array(tag))))
+  })
+}
+
+export async function argon2idByWasm(input: Argon2Input): Promise<Bytes> {
+  const { password, salt, memoryKib, passes, lanes, bytes } = input
+  const wasm = await import('hash-wasm')
+  const options = { password, salt, parallelism: lanes, iterations: passes, memorySize: memoryKib, hashLength: bytes }
+  return new Uint8Array(await wasm.argon2id({ ...options, outputType: 'binary' }))
+}

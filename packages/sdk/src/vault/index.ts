@@ -1,0 +1,7 @@
+// The vault's cryptography by itself: one-time passwords, vault keys, key derivation and blobs, without a server.
+export { AesKey } from './aes.ts'
+export { openBlob, sealBlob, unwrapKey, wrapKey } from './blob.ts'
+export { authHash, checkKdf, defaultKdfParams, deriveMaster, fingerprintOf, type KdfParams } from './kdf.ts'
+export { mainMember, payloadMembers } from './payload.ts'
+export { codeAt, parseTotp, type TotpCode, type TotpParameters, totpCode } from './totp.ts'
+export { generateRecoveryCode, generateVaultKey, newVaultKeyBytes, recoveryCodeBytes } from './vault-key.ts'

@@ -1,0 +1,98 @@
+// Changing the keys of an open vault: the vault key alone, or the organization key with every secret.
+import type { BodyOf } from '@callsign/contract/operation'
+import type { replacePrimaryKey, rotateVault } from '@callsign/contract/vault'
+import { keyBytes } from '@callsign/contract/vault-blob'
+import { VaultError } from '../errors.ts'
+import { AesKey } from './aes.ts'
+import { randomBytes } from './bytes.ts'
+import { fingerprintOf } from './kdf.ts'
+import { newKdf, wrapFor, wrapForCodes } from './key-wrapping.ts'
+import type { OpenContext } from './open-context.ts'
+import { type KeyState, pinPending, pinVault } from './pins.ts'
+import { readMetadata, type SecretRow } from './replies.ts'
+import { type OpenedSecret, SecretBox } from './secret-box.ts'
+import { generateRecoveryCode, newVaultKeyBytes } from './vault-key.ts'
+
+const recoveryCodesUsual = 4
+
+/** Wraps the same organization key with a new vault key under a new salt. Puts the new state and proof into the context. */
+export async function changeVaultKey(context: OpenContext, newKey: string | Uint8Array): Promise<void> {
+  const secret = newVaultKeyBytes(newKey)
+  const kdf = newKdf()
+  const primary = await wrapFor(secret, kdf, context.organizationKey)
+  const { hash, keyType } = context.proof
+  const body: BodyOf<typeof replacePrimaryKey> = {
+    ...(keyType === 'primary' ? { current_auth_hash: hash } : { recovery_auth_hash: hash }),
+    ...primary,
+    kdf_salt: kdf.saltText,
+    kdf_params: kdf.params,
+    expected_key_version: context.state.keyVersion,
+  }
+  const state: KeyState = { ...context.state, salt: kdf.saltText, kdf: kdf.params }
+  await announce(context, state)
+  const reply = await context.connection.request({ method: 'PUT', path: '/vault/keys/primary', body })
+  await settle(context, state, reply)
+  context.proof = { hash: primary.auth_hash, keyType: 'primary' }
+}
+
+/**
+ * Makes a new organization key, encrypts every secret under it and has the server take all of it at once. Returns the new recovery codes.
+ * The context then holds the new key; the old one is zeroed.
+ */
+export async function rotateKeys(
+  context: OpenContext,
+  vaultKey: string | Uint8Array,
+  secrets: { row: SecretRow; opened: OpenedSecret }[],
+  recoveryCodesCount: number = recoveryCodesUsual,
+): Promise<string[]> {
+  const secret = newVaultKeyBytes(vaultKey)
+  const kdf = newKdf()
+  const organizationKey = new AesKey(randomBytes(keyBytes))
+  const keyVersion = context.state.keyVersion + 1
+  const box = new SecretBox(organizationKey, { organization: context.organization, vaultId: context.vaultId, keyVersion }, context.binding)
+  const sealed = await Promise.all(
+    secrets.map(async ({ row, opened }) => ({
+      id: row.id,
+      revision: row.revision,
+      encrypted_payload: await box.seal(opened.payload, contextOf(row, opened)),
+    })),
+  )
+  const recoveryCodes = Array.from({ length: recoveryCodesCount }, generateRecoveryCode)
+  const primary = await wrapFor(secret, kdf, organizationKey)
+  const body: BodyOf<typeof rotateVault> = {
+    auth_hash: context.proof.hash,
+    expected_key_version: context.state.keyVersion,
+    kdf_salt: kdf.saltText,
+    kdf_params: kdf.params,
+    new_auth_hash: primary.auth_hash,
+    wrapped_org_key: primary.wrapped_org_key,
+    recovery_keys: await wrapForCodes(recoveryCodes, organizationKey, kdf.params),
+    secrets: sealed,
+  }
+  const state: KeyState = { salt: kdf.saltText, kdf: kdf.params, keyVersion, fingerprint: await fingerprintOf(organizationKey) }
+  await announce(context, state)
+  const reply = await context.connection.request({ method: 'POST', path: '/vault/rotate', body })
+  await settle(context, state, reply)
+  context.organizationKey.wipe()
+  context.organizationKey = organizationKey
+  context.proof = { hash: primary.auth_hash, keyType: 'primary' }
+  return recoveryCodes
+}
+
+/** One revision more for what is bound; what was not stays so, for nothing proves its name. */
+const contextOf = (row: SecretRow, opened: OpenedSecret) =>
+  opened.isBound ? { id: row.id, type: opened.type, name: opened.name, rev: Math.max(row.revision, opened.rev) + 1 } : null
+
+const announce = (context: OpenContext, state: KeyState) =>
+  context.pins.update(context.connection.address, (document) => pinPending(document, context.vaultId, state))
+
+/** Pins the new state once the server says that it holds it. */
+async function settle(context: OpenContext, state: KeyState, reply: unknown): Promise<void> {
+  const metadata = readMetadata(reply)
+  if (!metadata || metadata.vaultId !== context.vaultId || metadata.salt !== state.salt || metadata.keyVersion !== state.keyVersion) {
+    throw new VaultError('vault_changed', 'The server answered with other keys than the ones that were set.')
+  }
+  const claim = { vaultId: context.vaultId, organization: context.organization }
+  await context.pins.update(context.connection.address, (document) => pinVault(document, context.connection.keyId, claim, state, false))
+  context.state = state
+}

@@ -1,0 +1,34 @@
+// Wraps the organization key for a vault key or recovery codes: what the server is given to keep.
+import type { AesKey } from './aes.ts'
+import { wrapKey } from './blob.ts'
+import { type Bytes, encodeBase64, randomBytes } from './bytes.ts'
+import { authHash, type CheckedKdf, checkKdf, defaultKdfParams, deriveMaster, type KdfParams, newSaltBytes } from './kdf.ts'
+import { recoveryCodeBytes } from './vault-key.ts'
+
+/** A new salt with these parameters, or the usual ones. */
+export const newKdf = (params: KdfParams = defaultKdfParams): CheckedKdf => checkKdf(params, encodeBase64(randomBytes(newSaltBytes)))
+
+/** Derives from a key, wraps the organization key, and zeroes what was in between. */
+export async function wrapFor(
+  secret: Bytes,
+  kdf: CheckedKdf,
+  organizationKey: AesKey,
+): Promise<{ auth_hash: string; wrapped_org_key: string }> {
+  const master = await deriveMaster(secret, kdf)
+  try {
+    return { auth_hash: await authHash(master), wrapped_org_key: await wrapKey(master, organizationKey.bytes) }
+  } finally {
+    master.wipe()
+    secret.fill(0)
+  }
+}
+
+/** One record a recovery code, all with one salt, so that recovering derives once. */
+export async function wrapForCodes(codes: string[], organizationKey: AesKey, params: KdfParams) {
+  const kdf = newKdf(params)
+  const records: { auth_hash: string; wrapped_org_key: string; kdf_salt: string; kdf_params: KdfParams }[] = []
+  for (const code of codes) {
+    records.push({ ...(await wrapFor(recoveryCodeBytes(code), kdf, organizationKey)), kdf_salt: kdf.saltText, kdf_params: kdf.params })
+  }
+  return records
+}

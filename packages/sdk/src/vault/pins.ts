@@ -1,0 +1,154 @@
+// Pins: what this client has seen of a vault, so that a server cannot quietly give it another one, or an older one.
+import { VaultError } from '../errors.ts'
+import type { KdfParams } from './kdf.ts'
+
+/** The keys of a vault at one time. `fingerprint` stands for the organization key. */
+export type KeyState = { salt: string; kdf: KdfParams; keyVersion: number; fingerprint: string }
+
+/** What was seen of one secret: the highest revision, and whether it was ever bound to its context. */
+export type SecretPin = { rev: number; bound: boolean; deleted?: true }
+
+export type VaultPins = {
+  organization: string
+  state: KeyState
+  /** What a change of ours that may or may not have arrived would have made of it. */
+  pending?: KeyState
+  secrets: Record<string, SecretPin>
+}
+
+/** Everything pinned for one server. `keys` tells which vault each API key, by its public id, was first seen with. */
+export type PinDocument = { version: 1; keys: Record<string, string>; vaults: Record<string, VaultPins> }
+
+/** Where pins are kept, by the server's address. `update` has to be atomic towards other updates. */
+export type PinStore = {
+  read: (server: string) => Promise<PinDocument | undefined>
+  update: (server: string, change: (document: PinDocument | undefined) => PinDocument) => Promise<void>
+}
+
+/** Pins for as long as this object lives: they catch a server that changes its mind, not one that lied from the start. */
+export function createMemoryPins(): PinStore {
+  const documents = new Map<string, PinDocument>()
+  return {
+    read: async (server) => documents.get(server),
+    update: async (server, change) => {
+      documents.set(server, change(documents.get(server)))
+    },
+  }
+}
+
+/** The part of a browser's Storage that is needed. */
+export type TextStorage = { getItem: (name: string) => string | null; setItem: (name: string, value: string) => void }
+
+/** Pins in a browser's localStorage. */
+export function createStoragePins(storage: TextStorage): PinStore {
+  const nameOf = (server: string) => `callsign-vault-pins ${server}`
+  const read = (server: string) => {
+    const text = storage.getItem(nameOf(server))
+    return text === null ? undefined : parsePins(text)
+  }
+  return {
+    read: async (server) => read(server),
+    update: async (server, change) => storage.setItem(nameOf(server), JSON.stringify(change(read(server)))),
+  }
+}
+
+/** Throws `pins_unreadable`: pins that cannot be read are no reason to go on without them. */
+export function parsePins(text: string): PinDocument {
+  try {
+    const value = JSON.parse(text) as PinDocument
+    const isWhole = value.version === 1 && isRecord(value.keys) && isRecord(value.vaults)
+    if (isWhole && Object.values(value.vaults).every((pins) => isRecord(pins.state) && isRecord(pins.secrets))) return value
+  } catch {
+    // Said below.
+  }
+  throw new VaultError(
+    'pins_unreadable',
+    'The pins of the vault cannot be read. Restore or remove them yourself: without them changes go unseen.',
+  )
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isSameKdf = (a: KeyState, b: { salt: string; kdf: KdfParams }): boolean =>
+  a.salt === b.salt && a.kdf.m === b.kdf.m && a.kdf.t === b.kdf.t && a.kdf.p === b.kdf.p
+
+/** What the server says before anything is derived. */
+export type VaultClaim = { vaultId: string; organization: string; salt: string; kdf: KdfParams; keyVersion: number }
+
+/**
+ * Holds the server's claim against the pins, before anything is derived from the vault key. Throws `vault_changed` or `vault_rolled_back`.
+ * Without pins everything is new, and trusted on first use.
+ */
+export function checkClaim(document: PinDocument | undefined, keyId: string | null, claim: VaultClaim): void {
+  const expected = keyId === null ? undefined : document?.keys[keyId]
+  if (expected !== undefined && expected !== claim.vaultId) throw changed('is another vault')
+  const pins = document?.vaults[claim.vaultId]
+  if (!pins) return
+  if (pins.organization !== claim.organization) throw changed('belongs to another organization')
+  const states = pins.pending ? [pins.state, pins.pending] : [pins.state]
+  if (claim.keyVersion < pins.state.keyVersion) {
+    throw new VaultError(
+      'vault_rolled_back',
+      `The server offers key version ${claim.keyVersion}; ${pins.state.keyVersion} was seen before.`,
+    )
+  }
+  if (!states.some((state) => isSameKdf(state, claim))) throw changed('has another salt or other key derivation parameters')
+  if (!states.some((state) => state.keyVersion === claim.keyVersion)) throw changed(`has key version ${claim.keyVersion}`)
+}
+
+/** The same for the organization key, once it is unwrapped. */
+export function checkFingerprint(pins: VaultPins | undefined, keyVersion: number, fingerprint: string): void {
+  if (!pins) return
+  const states = pins.pending ? [pins.state, pins.pending] : [pins.state]
+  if (states.some((state) => state.keyVersion === keyVersion && state.fingerprint === fingerprint)) return
+  if (keyVersion < pins.state.keyVersion) {
+    throw new VaultError('vault_rolled_back', `The server offers key version ${keyVersion}; ${pins.state.keyVersion} was seen before.`)
+  }
+  throw changed('has another organization key')
+}
+
+const changed = (how: string) =>
+  new VaultError(
+    'vault_changed',
+    `The vault ${how} than this client has seen before. If its keys were changed elsewhere on purpose, accept it once (acceptNewVault).`,
+  )
+
+/** The document with this vault pinned in this state; revisions seen stay, unless `isFresh` forgets them. */
+export function pinVault(
+  document: PinDocument | undefined,
+  keyId: string | null,
+  claim: { vaultId: string; organization: string },
+  state: KeyState,
+  isFresh: boolean,
+): PinDocument {
+  const whole = document ?? { version: 1, keys: {}, vaults: {} }
+  const old = isFresh ? undefined : whole.vaults[claim.vaultId]
+  const pins: VaultPins = { organization: claim.organization, state, secrets: old?.secrets ?? {} }
+  // A change of ours that has not shown yet may still arrive.
+  if (old?.pending && isSameKdf(old.state, state) && old.state.keyVersion === state.keyVersion) pins.pending = old.pending
+  return {
+    version: 1,
+    keys: keyId === null ? whole.keys : { ...whole.keys, [keyId]: claim.vaultId },
+    vaults: { ...whole.vaults, [claim.vaultId]: pins },
+  }
+}
+
+/** The document with what was just seen of secrets: revisions only rise, and what was bound once stays so. */
+export function pinSecrets(document: PinDocument | undefined, vaultId: string, seen: Record<string, SecretPin>): PinDocument {
+  const pins = document?.vaults[vaultId]
+  if (!document || !pins) throw new VaultError('pins_unreadable', 'The pins of the vault went away while it was open.')
+  const secrets = { ...pins.secrets }
+  for (const [id, pin] of Object.entries(seen)) {
+    const old = secrets[id]
+    const isDeleted = pin.deleted ?? old?.deleted
+    secrets[id] = { rev: Math.max(pin.rev, old?.rev ?? 0), bound: pin.bound || (old?.bound ?? false), ...(isDeleted && { deleted: true }) }
+  }
+  return { ...document, vaults: { ...document.vaults, [vaultId]: { ...pins, secrets } } }
+}
+
+/** The document with a change of keys announced, so that it is recognised even if its answer never comes. */
+export function pinPending(document: PinDocument | undefined, vaultId: string, pending: KeyState): PinDocument {
+  const pins = document?.vaults[vaultId]
+  if (!document || !pins) throw new VaultError('pins_unreadable', 'The pins of the vault went away while it was open.')
+  return { ...document, vaults: { ...document.vaults, [vaultId]: { ...pins, pending } } }
+}

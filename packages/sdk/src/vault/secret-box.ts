@@ -1,0 +1,106 @@
+// Opens and seals single secrets under the organization key, holding each against its context and its pin.
+import { blobOverheadBytes, payloadBytesMax } from '@callsign/contract/vault-blob'
+import { VaultError } from '../errors.ts'
+import type { AesKey } from './aes.ts'
+import { openBlob, sealBlob } from './blob.ts'
+import { readPlaintext, type SecretContext, writePlaintext } from './payload.ts'
+import type { SecretPin } from './pins.ts'
+import type { SecretRow } from './replies.ts'
+
+/**
+ * What to do with a payload that has no context, as clients make them that know only the specification. `if-seen`: it opens, unless this
+ * secret had one before. `always`: it is refused.
+ */
+export type Binding = 'if-seen' | 'always'
+
+/** Where secrets belong. */
+export type Place = { organization: string; vaultId: string; keyVersion: number }
+
+export type OpenedSecret = {
+  id: string
+  /** By its context; the server's word when it is not bound. */
+  type: string
+  /** By its context; the server's word when it is not bound. */
+  name: string
+  /** True when the name is the one that was encrypted and the server gives the same. */
+  nameVerified: boolean
+  isBound: boolean
+  /** Of its context; 0 when it is not bound. */
+  rev: number
+  payload: Record<string, unknown>
+}
+
+export class SecretBox {
+  readonly #key: AesKey
+  readonly #place: Place
+  readonly #binding: Binding
+
+  constructor(key: AesKey, place: Place, binding: Binding) {
+    this.#key = key
+    this.#place = place
+    this.#binding = binding
+  }
+
+  /** Throws `blob_…`, `context_mismatch`, `context_missing`, `secret_rolled_back` or `payload_invalid`. */
+  async open(row: SecretRow, pin: SecretPin | undefined): Promise<OpenedSecret> {
+    if (pin?.deleted) throw new VaultError('secret_rolled_back', `Secret ${row.id} was deleted, and is here again.`)
+    const plaintext = await openBlob(this.#key, row.encryptedPayload, `Secret ${row.id}`)
+    const { payload, context } = readPlaintext(plaintext)
+    plaintext.fill(0)
+    if (!context) return this.#admitUnbound(row, payload, pin)
+    this.#checkContext(row, context)
+    if (pin && context.rev < pin.rev) {
+      throw new VaultError('secret_rolled_back', `Secret ${row.id} is revision ${context.rev}; ${pin.rev} was seen before.`)
+    }
+    const nameVerified = context.name === row.name
+    return { id: row.id, type: context.type, name: context.name, nameVerified, isBound: true, rev: context.rev, payload }
+  }
+
+  #admitUnbound(row: SecretRow, payload: Record<string, unknown>, pin: SecretPin | undefined): OpenedSecret {
+    if (this.#binding === 'always' || pin?.bound) {
+      throw new VaultError('context_missing', `Secret ${row.id} is not bound to its place${pin?.bound ? ', and was before' : ''}.`)
+    }
+    return { id: row.id, type: row.type, name: row.name, nameVerified: false, isBound: false, rev: 0, payload }
+  }
+
+  #checkContext(row: SecretRow, context: SecretContext): void {
+    const wrong = [
+      ['organization', context.org, this.#place.organization],
+      ['vault', context.vault, this.#place.vaultId],
+      ['id', context.id, row.id],
+      ['type', context.type, row.type],
+      ['key version', context.kv, this.#place.keyVersion],
+    ].find(([, inside, given]) => inside !== given)
+    if (wrong) {
+      throw new VaultError('context_mismatch', `Secret ${row.id} was encrypted for another ${wrong[0]} than the server presents it with.`)
+    }
+  }
+
+  /** Seals a payload for a place: a new secret, a new revision, or an unbound one as it was (`context` null). */
+  async seal(payload: Record<string, unknown>, context: Omit<SecretContext, 'v' | 'org' | 'vault' | 'kv'> | null): Promise<string> {
+    const { organization, vaultId, keyVersion } = this.#place
+    const whole = context && { v: 1 as const, org: organization, vault: vaultId, ...context, kv: keyVersion }
+    const plaintext = writePlaintext(payload, whole && orderContext(whole))
+    if (plaintext.length + blobOverheadBytes > payloadBytesMax) {
+      throw new VaultError(
+        'payload_too_large',
+        `The payload has ${plaintext.length} bytes with its context; at most ${payloadBytesMax - blobOverheadBytes}.`,
+      )
+    }
+    const blob = await sealBlob(this.#key, plaintext)
+    plaintext.fill(0)
+    return blob
+  }
+}
+
+/** Members in the order of the format's description. */
+const orderContext = ({ v, org, vault, id, type, name, kv, rev }: SecretContext): SecretContext => ({
+  v,
+  org,
+  vault,
+  id,
+  type,
+  name,
+  kv,
+  rev,
+})

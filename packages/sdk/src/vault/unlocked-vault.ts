@@ -1,0 +1,301 @@
+// The vault from inside: the secrets that the caller may read, changing them, granting them, and changing the keys.
+import { newId } from '@callsign/contract/ids'
+import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
+import type { createVaultSecret, listVaultAccess, updateVaultSecret } from '@callsign/contract/vault'
+import { ApiError, VaultError } from '../errors.ts'
+import { allItems } from '../pages.ts'
+import { path } from '../request.ts'
+import { changeVaultKey, rotateKeys } from './key-changes.ts'
+import type { OpenContext } from './open-context.ts'
+import { checkPayload, isSecretType } from './payload.ts'
+import { pinSecrets, type SecretPin } from './pins.ts'
+import { readRow, readRows, type SecretRow } from './replies.ts'
+import {
+  type Grant,
+  type Grantee,
+  type Held,
+  type NewSecret,
+  type Secret,
+  type SecretChange,
+  type SecretSummary,
+  summarize,
+  type VaultExport,
+} from './secret.ts'
+import { type OpenedSecret, SecretBox } from './secret-box.ts'
+import { type TotpCode, totpCode } from './totp.ts'
+
+const rotationAttemptsMax = 3
+
+export class UnlockedVault {
+  readonly #context: OpenContext
+  #box: SecretBox
+  #held = new Map<string, Held>()
+  #missing: string[] = []
+  #isLocked = false
+
+  constructor(context: OpenContext) {
+    this.#context = context
+    this.#box = boxOf(context)
+  }
+
+  get id(): string {
+    return this.#context.vaultId
+  }
+
+  get keyVersion(): number {
+    return this.#context.state.keyVersion
+  }
+
+  /** Sixteen digits that are the same for everyone who has the right organization key. */
+  get fingerprint(): string {
+    return this.#context.state.fingerprint
+  }
+
+  /** Ids seen here before that the server no longer gives: deleted or no longer granted, or held back. */
+  get missing(): string[] {
+    return [...this.#missing]
+  }
+
+  /** Every secret that the caller may read, by name. One that cannot be read says why in `problem`. */
+  list(): SecretSummary[] {
+    this.#assertOpen()
+    return [...this.#held.values()].map(summarize).sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.id < b.id ? -1 : 1))
+  }
+
+  /**
+   * One secret, decrypted, by id or by the name that was encrypted with it, never by a name that is only the server's word. Throws
+   * `secret_not_found`, `name_ambiguous`, `name_not_verified`, or what is wrong with it.
+   */
+  async get(reference: string): Promise<Secret> {
+    const { row } = this.#find(reference)
+    const { payload, ...opened } = await this.#open(row)
+    return { ...summarize({ row, opened }), payload } as Secret
+  }
+
+  /** Encrypts and stores a secret. Throws `payload_invalid`, `payload_too_large`, or `secret_name_taken`. */
+  async create(secret: NewSecret): Promise<SecretSummary> {
+    this.#assertOpen()
+    if (!isSecretType(secret.type)) throw new VaultError('payload_invalid', `There is no secret type ${String(secret.type)}.`)
+    checkPayload(secret.type, secret.payload)
+    this.#assertNameFree(secret.name)
+    const id = newId('vaultSecret', Date.now())
+    const body: BodyOf<typeof createVaultSecret> = {
+      id,
+      type: secret.type,
+      name: secret.name,
+      encrypted_payload: await this.#box.seal(secret.payload, { id, type: secret.type, name: secret.name, rev: 1 }),
+      key_version: this.keyVersion,
+    }
+    if (secret.description !== undefined) body.description = secret.description
+    return this.#keep(await this.#context.connection.request({ method: 'POST', path: '/vault/secrets', body, isKeyed: true }), id)
+  }
+
+  /** Changes a secret if nobody did since it was read; else ApiError `vault_secret_conflict`: refresh and try again. */
+  async update(reference: string, change: SecretChange): Promise<SecretSummary> {
+    const { row } = this.#find(reference)
+    const opened = await this.#open(row)
+    if (!opened.isBound && change.name === undefined) {
+      throw new VaultError('name_not_verified', `The name of ${row.id} is only the server's word: give the name with the change.`)
+    }
+    const name = change.name ?? opened.name
+    if (name !== opened.name) this.#assertNameFree(name)
+    const payload = Object.fromEntries(Object.entries({ ...opened.payload, ...change.payload }).filter(([, value]) => value !== null))
+    if (change.payload && isSecretType(opened.type)) checkPayload(opened.type, payload)
+    const pin = (await this.#pins())[row.id]
+    const rev = Math.max(row.revision, opened.rev, pin?.rev ?? 0) + 1
+    const body: BodyOf<typeof updateVaultSecret> = {
+      name,
+      encrypted_payload: await this.#box.seal(payload, { id: row.id, type: opened.type, name, rev }),
+      revision: row.revision,
+      key_version: this.keyVersion,
+    }
+    if (change.description !== undefined) body.description = change.description
+    return this.#keep(await this.#context.connection.request({ method: 'PATCH', path: path`/vault/secrets/${row.id}`, body }), row.id)
+  }
+
+  /** Deletes a secret with its grants. */
+  async delete(reference: string): Promise<void> {
+    const { row } = this.#find(reference)
+    await this.#context.connection.request({ method: 'DELETE', path: path`/vault/secrets/${row.id}` })
+    this.#held.delete(row.id)
+    await this.#pin({ [row.id]: { rev: 0, bound: false, deleted: true } })
+  }
+
+  /** Lets an agent's key read a secret. The server enforces it: whoever has the vault key could decrypt what it hands out. */
+  async grant(reference: string, to: Grantee): Promise<Grant> {
+    const { row } = this.#find(reference)
+    const body = 'identityId' in to ? { identity_id: to.identityId } : { agent_handle: to.agentHandle }
+    return this.#context.connection.request({ method: 'POST', path: path`/vault/secrets/${row.id}/access`, body, isKeyed: true })
+  }
+
+  /** Takes a grant back. What the agent has read it has read: change the secret itself, and see `rotate`. */
+  async revoke(reference: string, from: Grantee): Promise<void> {
+    const { row } = this.#find(reference)
+    const identity = 'identityId' in from ? from.identityId : from.agentHandle
+    await this.#context.connection.request({ method: 'DELETE', path: path`/vault/secrets/${row.id}/access/${identity}` })
+  }
+
+  /** Whom a secret is granted to. */
+  async grants(reference: string): Promise<Grant[]> {
+    const { row } = this.#find(reference)
+    const list = (cursor: string | undefined): Promise<ReplyOf<typeof listVaultAccess>> =>
+      this.#context.connection.request({ method: 'GET', path: path`/vault/secrets/${row.id}/access`, query: { cursor, limit: 100 } })
+    return allItems(list)
+  }
+
+  /** The one-time password of a login secret, now or at a time. Throws `totp_invalid` when it has none. */
+  async totp(reference: string, nowMs?: number): Promise<TotpCode> {
+    const { payload } = await this.get(reference)
+    if (typeof payload.totp !== 'string') throw new VaultError('totp_invalid', 'The secret has no totp.')
+    return totpCode(payload.totp, nowMs)
+  }
+
+  /** Reads the secrets from the server again. */
+  async refresh(): Promise<void> {
+    this.#assertOpen()
+    const list = (cursor: string | undefined): Promise<{ data: unknown[]; next_cursor: string | null }> =>
+      this.#context.connection.request({ method: 'GET', path: '/vault/secrets', query: { cursor, limit: 100 } })
+    await this.#load(readRows(await allItems(list)))
+  }
+
+  /** Sets another vault key. The organization key stays, so do secrets, grants and recovery codes. */
+  async changeKey(newKey: string | Uint8Array): Promise<void> {
+    this.#assertOpen()
+    await changeVaultKey(this.#context, newKey)
+  }
+
+  /**
+   * Changes the organization key and encrypts every secret anew under it, all or nothing; the vault key is set too, to another one or the same.
+   * Old recovery codes are gone; the new ones are returned, here alone. Throws when a secret cannot be read: mend or delete it first.
+   */
+  async rotate(vaultKey: string | Uint8Array, options: { recoveryCodes?: number } = {}): Promise<{ recoveryCodes: string[] }> {
+    for (let attempt = 1; ; attempt++) {
+      await this.refresh()
+      const secrets = await Promise.all([...this.#held.values()].map(async ({ row }) => ({ row, opened: await this.#open(row) })))
+      try {
+        const recoveryCodes = await rotateKeys(this.#context, vaultKey, secrets, options.recoveryCodes)
+        this.#box = boxOf(this.#context)
+        await this.refresh()
+        return { recoveryCodes }
+      } catch (error) {
+        // Somebody changed a secret in between: take it as it is now.
+        const isRace = error instanceof ApiError && error.code === 'vault_rotation_conflict'
+        if (!isRace || attempt === rotationAttemptsMax) throw error
+      }
+    }
+  }
+
+  /** Every secret in the clear. Throws when one cannot be read. */
+  async export(): Promise<VaultExport> {
+    const secrets = await Promise.all(
+      this.list().map(async ({ id }) => {
+        const { type, name, nameVerified, description, payload } = await this.get(id)
+        return { id, type, name, name_verified: nameVerified, description, payload }
+      }),
+    )
+    return { vault_id: this.id, organization_id: this.#context.organization, key_version: this.keyVersion, secrets }
+  }
+
+  /** Zeroes the key and forgets the ciphertext. Strings that were handed out are the caller's to forget. */
+  lock(): void {
+    this.#isLocked = true
+    this.#context.organizationKey.wipe()
+    this.#context.proof.hash = ''
+    this.#held.clear()
+  }
+
+  /** Takes what the server gave, and checks all of it. */
+  async #load(rows: SecretRow[]): Promise<void> {
+    const pins = await this.#pins()
+    const held = await Promise.all(rows.map((row) => this.#examine(row, pins[row.id])))
+    this.#held = new Map(held.map((one) => [one.row.id, one]))
+    this.#missing = Object.entries(pins)
+      .filter(([id, pin]) => !pin.deleted && !this.#held.has(id))
+      .map(([id]) => id)
+    const seen: Record<string, SecretPin> = {}
+    for (const { row, opened } of held) {
+      const pin = pins[row.id]
+      if (opened && (!pin || opened.rev > pin.rev)) seen[row.id] = { rev: opened.rev, bound: opened.isBound }
+    }
+    await this.#pin(seen)
+  }
+
+  async #examine(row: SecretRow, pin: SecretPin | undefined): Promise<Held> {
+    try {
+      const { payload: _, ...opened } = await this.#box.open(row, pin)
+      this.#checkName(row, opened)
+      return { row, opened }
+    } catch (error) {
+      if (!(error instanceof VaultError)) throw error
+      return { row, opened: null, problem: error }
+    }
+  }
+
+  async #open(row: SecretRow): Promise<OpenedSecret> {
+    const opened = await this.#box.open(row, (await this.#pins())[row.id])
+    this.#checkName(row, opened)
+    return opened
+  }
+
+  #checkName(row: SecretRow, opened: Omit<OpenedSecret, 'payload'>): void {
+    if (!this.#context.strictNames || opened.nameVerified) return
+    throw new VaultError('name_not_verified', `The server gives ${row.id} a name that was not encrypted with it.`)
+  }
+
+  /** Takes the server's answer to a change of ours, which has to hold what was sent. */
+  async #keep(reply: unknown, id: string): Promise<SecretSummary> {
+    const row = readRow(reply)
+    if (row.id !== id) throw new VaultError('reply_unusable', 'The server answered with another secret than the one that was changed.')
+    const held = await this.#examine(row, (await this.#pins())[id])
+    if (held.problem) throw held.problem
+    this.#held.set(id, held)
+    if (held.opened) await this.#pin({ [id]: { rev: held.opened.rev, bound: held.opened.isBound } })
+    return summarize(held)
+  }
+
+  #find(reference: string): Held {
+    this.#assertOpen()
+    const byId = this.#held.get(reference)
+    if (byId) return byId
+    const all = [...this.#held.values()]
+    const named = all.filter(({ opened }) => opened?.isBound && opened.name === reference)
+    if (named.length === 1) return named[0] as Held
+    if (named.length > 1) throw new VaultError('name_ambiguous', `${named.length} secrets are called "${reference}": use an id.`)
+    const claimed = all.find(({ row }) => row.name === reference)
+    if (!claimed) throw new VaultError('secret_not_found', `There is no secret "${reference}" that this key may read.`)
+    if (claimed.problem) throw claimed.problem
+    throw new VaultError('name_not_verified', `Only the server calls ${claimed.row.id} "${reference}": if it is meant, use its id.`)
+  }
+
+  #assertNameFree(name: string): void {
+    if (![...this.#held.values()].some(({ opened }) => opened?.isBound && opened.name === name)) return
+    throw new VaultError('secret_name_taken', `There is a secret called "${name}" already.`)
+  }
+
+  #assertOpen(): void {
+    if (this.#isLocked) throw new VaultError('vault_locked', 'The vault is locked.')
+  }
+
+  async #pins(): Promise<Record<string, SecretPin>> {
+    const document = await this.#context.pins.read(this.#context.connection.address)
+    return document?.vaults[this.#context.vaultId]?.secrets ?? {}
+  }
+
+  async #pin(seen: Record<string, SecretPin>): Promise<void> {
+    if (Object.keys(seen).length === 0) return
+    const { connection, pins, vaultId } = this.#context
+    await pins.update(connection.address, (document) => pinSecrets(document, vaultId, seen))
+  }
+
+  /** Opens what unlock gave; the one way to make an UnlockedVault. */
+  static async open(context: OpenContext, rows: SecretRow[]): Promise<UnlockedVault> {
+    const vault = new UnlockedVault(context)
+    await vault.#load(rows)
+    return vault
+  }
+}
+
+export const openVault = (context: OpenContext, rows: SecretRow[]): Promise<UnlockedVault> => UnlockedVault.open(context, rows)
+
+const boxOf = ({ organizationKey, organization, vaultId, state, binding }: OpenContext): SecretBox =>
+  new SecretBox(organizationKey, { organization, vaultId, keyVersion: state.keyVersion }, binding)

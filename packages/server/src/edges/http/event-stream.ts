@@ -1,0 +1,119 @@
+// Server-sent events (WHATWG HTML, section 9.2): a live answer as a stream that never holds more than a reader is about to take.
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Log } from '../../core/log.ts'
+import type { Live } from '../../core/route.ts'
+
+/** Proxies close what is silent for a minute, many for half of it. */
+const heartbeatMs = 15_000
+/** A reader that takes nothing for this long, while there is something for it, is cut off. */
+const stallMsMax = 10_000
+/** What may wait for one reader beside what the kernel holds. */
+const waitingBytesMax = 64 * 1024
+/** How long a browser waits before it connects again. */
+const reconnectMs = 1_000
+
+export type EventStreams = {
+  /** Answers with what the live answer gives, until the reader goes, is too slow, or all streams are closed. */
+  send(request: FastifyRequest, reply: FastifyReply, live: Live): FastifyReply
+  /** Ends every stream; readers connect again elsewhere and go on where they were. */
+  closeAll(): void
+}
+
+export function createEventStreams(log: Log): EventStreams {
+  const open = new Set<EventReadable>()
+  let isClosed = false
+  return {
+    send(request, reply, live) {
+      reply.type('text/event-stream; charset=utf-8').header('x-accel-buffering', 'no')
+      // HEAD asks for the headers alone, and would wait for the end.
+      if (request.method === 'HEAD') {
+        void live.follow(AbortSignal.abort())[Symbol.asyncIterator]().next()
+        return reply.send('')
+      }
+      const stream = new EventReadable(live, log.child({ request_id: request.id }), () => reply.raw.destroy())
+      open.add(stream)
+      stream.once('close', () => open.delete(stream))
+      if (isClosed) stream.finish()
+      return reply.send(stream)
+    },
+    closeAll() {
+      isClosed = true
+      for (const stream of open) stream.finish()
+    },
+  }
+}
+
+class EventReadable extends Readable {
+  readonly #abort = new AbortController()
+  readonly #cut: () => void
+  readonly #log: Log
+  #isWanted = true
+  #onWanted = () => {}
+  #heartbeat: NodeJS.Timeout | undefined
+
+  constructor(live: Live, log: Log, cut: () => void) {
+    super({ highWaterMark: waitingBytesMax })
+    this.#cut = cut
+    this.#log = log
+    this.on('error', () => {})
+    // The first bytes make the headers go out.
+    this.push(`retry: ${reconnectMs}\n\n`)
+    this.#heartbeat = setInterval(() => {
+      if (this.#isWanted && !this.readableEnded) this.#isWanted = this.push(': still here\n\n')
+    }, heartbeatMs).unref()
+    void this.#run(live)
+  }
+
+  override _read(): void {
+    this.#isWanted = true
+    this.#onWanted()
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    clearInterval(this.#heartbeat)
+    this.#abort.abort()
+    this.#onWanted()
+    callback(error)
+  }
+
+  /** Ends the answer in good order. */
+  finish(): void {
+    this.#abort.abort()
+    this.#onWanted()
+  }
+
+  async #run(live: Live): Promise<void> {
+    const { signal } = this.#abort
+    try {
+      for await (const batch of live.follow(signal)) {
+        for (const event of batch) {
+          if (signal.aborted || !(await this.#wanted())) break
+          this.#isWanted = this.push(`id: ${event.id}\ndata: ${event.data}\n\n`)
+        }
+        if (signal.aborted) break
+      }
+    } catch (err) {
+      // The reader connects again and goes on where it was.
+      if (!signal.aborted) this.#log.warn({ err }, 'an event stream ended early')
+    }
+    if (!this.destroyed) this.push(null)
+  }
+
+  /** True when the reader has taken what it was given; cuts it off when it does not in time. */
+  async #wanted(): Promise<boolean> {
+    if (this.#isWanted) return true
+    let timer: NodeJS.Timeout | undefined
+    await new Promise<void>((resolve) => {
+      this.#onWanted = resolve
+      timer = setTimeout(resolve, stallMsMax)
+    })
+    clearTimeout(timer)
+    this.#onWanted = () => {}
+    if (this.#isWanted || this.#abort.signal.aborted) return this.#isWanted
+    this.#log.info('an event stream was cut off: its reader was too slow')
+    this.destroy()
+    this.#cut()
+    return false
+  }
+}

@@ -1,0 +1,171 @@
+// Whole tables out of a database and into one, for backups: PostgreSQL's COPY in its text format, on a connection of its own.
+import type { Readable, Writable } from 'node:stream'
+import { finished } from 'node:stream/promises'
+import pg from 'pg'
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
+import type { Rows, Sql, Statement } from '../../core/sql.ts'
+import type { Connection } from './connect.ts'
+
+/** A table and the columns that hold data of their own, without computed ones. */
+export type Table = { name: string; columns: string[] }
+
+/** A table being filled. `end` resolves with the number of rows; without it the connection takes no other statement before `abort`. */
+export type Filling = { write: (bytes: Buffer) => Promise<void>; end: () => Promise<number>; abort: () => Promise<void> }
+
+export type Copier = Sql & {
+  /** Opens a transaction: `read` sees one moment of the whole database until its end, `write` is all or nothing. */
+  begin: (access: 'read' | 'write') => Promise<void>
+  commit: () => Promise<void>
+  rollback: () => Promise<void>
+  /** Every table of ours except the record of migrations; what a table refers to comes before it. */
+  findTables: () => Promise<Table[]>
+  /** True when there is an organization. Without one, the only rows are those that migrations make. */
+  isInUse: (tables: Table[]) => Promise<boolean>
+  /** Deletes every row of these tables. */
+  empty: (tables: Table[]) => Promise<void>
+  /** The keys of all blobs that rows name, which are the columns called blob_key; a key may come twice. */
+  blobKeys: (tables: Table[]) => AsyncGenerator<string>
+  /** The rows of a table as COPY writes them; `rowCount` is known at the end. */
+  read: (table: Table) => Readable & { rowCount: number }
+  /** Fills a table with what `read` gave, in the same order of columns. */
+  fill: (table: Table) => Filling
+  /** Takes these tables and the record of migrations away. */
+  dropTables: (tables: Table[]) => Promise<void>
+  close: () => Promise<void>
+}
+
+// Text that reads the same everywhere, and no limit on time: a large table takes as long as it takes.
+const sessionSettings = [
+  'timezone=UTC',
+  'datestyle=ISO',
+  'intervalstyle=iso_8601',
+  'bytea_output=hex',
+  'extra_float_digits=1',
+  'statement_timeout=0',
+  'idle_in_transaction_session_timeout=0',
+]
+  .map((setting) => `-c ${setting}`)
+  .join(' ')
+
+const tablesText = `
+  SELECT c.relname::text AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
+  FROM pg_class c
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+  JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+  WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname <> 'schema_migrations'
+    AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
+  GROUP BY c.relname ORDER BY c.relname`
+
+const referencesText = `
+  SELECT DISTINCT child.relname::text AS name, parent.relname::text AS parent
+  FROM pg_constraint f
+  JOIN pg_class child ON child.oid = f.conrelid
+  JOIN pg_class parent ON parent.oid = f.confrelid
+  JOIN pg_namespace n ON n.oid = child.relnamespace
+  WHERE f.contype = 'f' AND n.nspname = current_schema() AND child.oid <> parent.oid`
+
+const quoted = pg.escapeIdentifier
+const columnList = (table: Table): string => table.columns.map(quoted).join(', ')
+
+/** Connects; a lost connection fails the statement under way. */
+export async function openCopier(target: { connectionString: string } | Connection): Promise<Copier> {
+  const client = new pg.Client({
+    ...('connectionString' in target ? target : { ...target, ssl: false }),
+    application_name: 'callsign backup',
+    options: sessionSettings,
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+  })
+  client.on('error', () => {})
+  await client.connect()
+
+  const query = async <R>({ text, values }: Statement): Promise<Rows<R>> => {
+    const result = await client.query({ text, ...(values ? { values } : {}) })
+    return { rows: result.rows as R[], rowCount: result.rowCount ?? 0 }
+  }
+  const say = async (text: string): Promise<void> => void (await client.query(text))
+
+  return {
+    query,
+    begin: (access) => say(access === 'read' ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN'),
+    async commit() {
+      // PostgreSQL answers ROLLBACK when a statement had failed.
+      if ((await client.query('COMMIT')).command !== 'COMMIT') throw new Error('The transaction was rolled back.')
+    },
+    rollback: () => say('ROLLBACK'),
+
+    async findTables() {
+      const { rows: tables } = await query<Table>({ text: tablesText })
+      const { rows: references } = await query<{ name: string; parent: string }>({ text: referencesText })
+      return inOrder(tables, references)
+    },
+
+    async isInUse(tables) {
+      if (!tables.some(({ name }) => name === 'organizations')) return false
+      return (await query({ text: 'SELECT id FROM organizations LIMIT 1' })).rowCount > 0
+    },
+
+    async empty(tables) {
+      for (const { name } of tables.toReversed()) await say(`DELETE FROM ${quoted(name)}`)
+    },
+
+    async *blobKeys(tables) {
+      for (const { name, columns } of tables) {
+        if (!columns.includes('blob_key')) continue
+        const keys = client.query(copyTo(`COPY (SELECT blob_key FROM ${quoted(name)} WHERE blob_key IS NOT NULL) TO STDOUT`))
+        let rest = ''
+        for await (const bytes of keys as AsyncIterable<Buffer>) {
+          const lines = (rest + bytes.toString('latin1')).split('\n')
+          rest = lines.pop() as string
+          yield* lines
+        }
+      }
+    },
+
+    read: (table) => client.query(copyTo(`COPY ${quoted(table.name)} (${columnList(table)}) TO STDOUT`)),
+
+    fill: (table) => startFilling(client.query(copyFrom(`COPY ${quoted(table.name)} (${columnList(table)}) FROM STDIN`))),
+
+    dropTables: (tables) => say(`DROP TABLE ${[...tables.map(({ name }) => quoted(name)), 'schema_migrations'].join(', ')}`),
+
+    close: () => client.end(),
+  }
+}
+
+function startFilling(rows: Writable & { rowCount: number }): Filling {
+  const over = finished(rows)
+  let failure: { error: unknown } | null = null
+  over.catch((error: unknown) => {
+    failure = { error }
+  })
+  return {
+    async write(bytes) {
+      if (failure) throw failure.error
+      if (!rows.write(bytes)) await Promise.race([over, new Promise((resolve) => rows.once('drain', resolve))])
+    },
+    async end() {
+      if (failure) throw failure.error
+      rows.end()
+      await over
+      return rows.rowCount
+    },
+    async abort() {
+      if (!failure) rows.destroy(new Error('given up'))
+      await over.catch(() => {})
+    },
+  }
+}
+
+/** Tables so that each comes after those that it refers to. */
+function inOrder(tables: Table[], references: { name: string; parent: string }[]): Table[] {
+  const ordered: Table[] = []
+  let waiting = tables
+  while (waiting.length > 0) {
+    const isWaiting = (name: string) => waiting.some((table) => table.name === name)
+    const ready = waiting.filter(({ name }) => !references.some((one) => one.name === name && isWaiting(one.parent)))
+    if (ready.length === 0) throw new Error(`These tables refer to each other in a circle: ${waiting.map(({ name }) => name).join(', ')}.`)
+    ordered.push(...ready)
+    waiting = waiting.filter((table) => !ready.includes(table))
+  }
+  return ordered
+}

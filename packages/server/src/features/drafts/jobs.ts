@@ -1,0 +1,53 @@
+// Sends scheduled drafts at their time; one that cannot be sent stays a draft and says why.
+import { now } from '../../core/clock.ts'
+import { ApiError } from '../../core/errors.ts'
+import { newId } from '../../core/ids.ts'
+import type { Finish, Job, JobHandler } from '../../core/job.ts'
+import type { Database } from '../../core/sql.ts'
+import { approvalRequired, type Identities } from '../identities/operations.ts'
+import { sendDraftJob } from './model.ts'
+import type { Drafts } from './operations.ts'
+import * as store from './store.ts'
+
+const leaseMs = 60_000
+const concurrency = 8
+const errorCharactersMax = 500
+
+export function createScheduledSend({ db, identities, drafts }: { db: Database; identities: Identities; drafts: Drafts }): JobHandler {
+  async function run(job: Job, finish: Finish): Promise<void> {
+    const seen = (await store.findDrafts(db, [job.subject])).get(job.subject)
+    const owner = seen ? await identities.findOwner(seen.mailbox_id) : null
+    // Sent, deleted or moved to another time: this job is not wanted any more.
+    if (!seen || !owner || seen.job_id !== job.id) return db.transact((tx) => finish(tx, { done: true }))
+    try {
+      const forwarded = await drafts.findForwarded(seen)
+      await db.transact(async (tx) => {
+        const row = await store.lockDraft(tx, seen.mailbox_id, seen.id)
+        if (row?.job_id === job.id) {
+          if (row.is_written_by_agent && owner.draftApproval === 'required') throw approvalRequired()
+          await drafts.queueDraft(tx, owner, row, forwarded)
+        }
+        await finish(tx, { done: true })
+      })
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status >= 500) throw error
+      await db.transact(async (tx) => {
+        const row = await store.lockDraft(tx, seen.mailbox_id, seen.id)
+        if (row?.job_id === job.id) {
+          await store.updateDraft(tx, {
+            ...row,
+            send_at: null,
+            job_id: null,
+            send_error: error.message.slice(0, errorCharactersMax),
+            version: row.version + 1,
+            change_id: newId('draft'),
+            updated_at: now(),
+          })
+        }
+        await finish(tx, { done: true })
+      })
+    }
+  }
+
+  return { kind: sendDraftJob, leaseMs, concurrency, run }
+}

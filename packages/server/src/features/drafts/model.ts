@@ -1,0 +1,160 @@
+// The draft: its row, what a request says about it, and the view that the API gives of it.
+import type { Attachment } from '@callsign/contract/attachments'
+import { type Draft, scheduleDaysMax } from '@callsign/contract/drafts'
+import { recipientsMax } from '@callsign/contract/outbound-mail'
+import type { Static } from 'typebox'
+import { ApiError, invalid } from '../../core/errors.ts'
+import { htmlToText } from '../inbound-mail/model.ts'
+import { formatAddress, snippetOf } from '../messages/model.ts'
+import { asList, checkHeaders, checkSubject, readAddress, readAddresses } from '../outbound-mail/model.ts'
+
+/** The kind of the job that sends a draft at its time. */
+export const sendDraftJob = 'send-draft'
+
+/** A stored draft. Every stored row is in the state `draft`: sending happens inside one transaction, and what is sent is no draft any more. */
+export type DraftRow = {
+  id: string
+  organization_id: string
+  mailbox_id: string
+  thread_id: string | null
+  in_reply_to_message_id: string | null
+  in_reply_to: string | null
+  reference_ids: string[]
+  forward_of_message_id: string | null
+  reply_all: boolean
+  forward_attachments: boolean
+  to_addresses: string[]
+  cc_addresses: string[]
+  bcc_addresses: string[]
+  subject: string | null
+  snippet: string | null
+  text: string | null
+  html: string | null
+  headers: Record<string, string>
+  version: number
+  attachment_count: number
+  send_at: Date | null
+  job_id: string | null
+  send_error: string | null
+  is_written_by_agent: boolean
+  change_id: string
+  created_at: Date
+  updated_at: Date
+}
+
+/** What a request may say of a draft's fields: null clears, undefined leaves alone. `body_text` and `body_html` are other names. */
+export type DraftBody = {
+  to?: string | string[] | null
+  cc?: string | string[] | null
+  bcc?: string | string[] | null
+  subject?: string | null
+  text?: string | null
+  body_text?: string | null
+  html?: string | null
+  body_html?: string | null
+  headers?: Record<string, string> | null
+  send_at?: string | null
+}
+
+/** The columns that a request sets; absent ones stay as they are. */
+export type DraftFields = Partial<
+  Pick<DraftRow, 'to_addresses' | 'cc_addresses' | 'bcc_addresses' | 'subject' | 'text' | 'html' | 'headers' | 'send_at'>
+>
+
+/** Reads and checks what a request says. 400 names what cannot stand in a message. */
+export function readFields(body: DraftBody, nowMs: number): DraftFields {
+  const fields: DraftFields = {}
+  for (const kind of ['to', 'cc', 'bcc'] as const) {
+    const given = body[kind]
+    if (given === undefined) continue
+    const entries = asList(given ?? []).map((entry) => entry.trim())
+    readAddresses(kind, entries)
+    fields[`${kind}_addresses`] = entries
+  }
+  if (body.subject !== undefined) {
+    if (body.subject !== null) checkSubject(body.subject)
+    fields.subject = body.subject
+  }
+  for (const name of ['text', 'html'] as const) {
+    const alias = `body_${name}` as const
+    if (body[name] !== undefined && body[alias] !== undefined)
+      throw invalid(`/${alias}`, `${alias} is another name of ${name}: give one of the two`)
+    const given = body[name] !== undefined ? body[name] : body[alias]
+    if (given !== undefined) fields[name] = given
+  }
+  if (body.headers !== undefined) fields.headers = checkHeaders(body.headers ?? {})
+  if (body.send_at !== undefined) fields.send_at = body.send_at === null ? null : readSendAt(body.send_at, nowMs)
+  return fields
+}
+
+function readSendAt(text: string, nowMs: number): Date {
+  const at = new Date(text)
+  if (at.getTime() <= nowMs) throw invalid('/send_at', 'send_at must be in the future')
+  if (at.getTime() > nowMs + scheduleDaysMax * 24 * 3_600_000) throw invalid('/send_at', `send_at must be within ${scheduleDaysMax} days`)
+  return at
+}
+
+/** Addresses as a caller would give them. A name that does not fit is left out: it came with somebody's mail. */
+export const asEntries = (list: { name: string; address: string }[]): string[] =>
+  list.map(({ name, address }) => {
+    const entry = formatAddress(name, address)
+    return readAddress(entry)?.address === address ? entry : address
+  })
+
+/** 400 when a draft has more recipients than a message may have: nobody should learn that only when sending. */
+export function checkRecipientCount(row: Pick<DraftRow, 'to_addresses' | 'cc_addresses' | 'bcc_addresses'>): void {
+  if (row.to_addresses.length + row.cc_addresses.length + row.bcc_addresses.length > recipientsMax)
+    throw invalid('/to', `a message has at most ${recipientsMax} recipients, to, cc and bcc together`)
+}
+
+/** HTML past this many characters does not count for a preview. */
+const previewCharactersMax = 20_000
+
+/** A short preview of the body: of the text, or of what the HTML shows. */
+export function previewOf({ text, html }: { text: string | null; html: string | null }): string | null {
+  if (text) return snippetOf(text)
+  return html ? snippetOf(htmlToText(html.slice(0, previewCharactersMax))) : null
+}
+
+/** 400 when there is nobody to send to, or nothing to send. A forward has its original to send. */
+export function checkComplete(row: DraftRow): void {
+  const missing = [
+    ...(row.to_addresses.length + row.cc_addresses.length + row.bcc_addresses.length === 0
+      ? [{ path: '/to', message: 'a message needs at least one recipient' }]
+      : []),
+    ...(!row.text && !row.html && row.forward_of_message_id === null ? [{ path: '/text', message: 'a message needs text or html' }] : []),
+  ]
+  if (missing.length > 0)
+    throw new ApiError('draft_incomplete', `The draft cannot be sent: ${missing.map((one) => one.message).join(', and ')}.`, {
+      details: missing,
+    })
+}
+
+/** What the API shows of a draft. */
+export function toDraft(row: DraftRow, attachments: Static<typeof Attachment>[]): Static<typeof Draft> {
+  return {
+    id: row.id,
+    mailbox_id: row.mailbox_id,
+    thread_id: row.thread_id,
+    in_reply_to_message_id: row.in_reply_to_message_id,
+    forward_of_message_id: row.forward_of_message_id,
+    reply_all: row.reply_all,
+    forward_attachments: row.forward_attachments,
+    to: row.to_addresses,
+    cc: row.cc_addresses,
+    bcc: row.bcc_addresses,
+    subject: row.subject,
+    snippet: row.snippet,
+    text: row.text,
+    html: row.html,
+    status: 'draft',
+    version: row.version,
+    has_attachments: row.attachment_count > 0,
+    attachments,
+    headers: row.headers,
+    send_at: row.send_at?.toISOString() ?? null,
+    send_error: row.send_error,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  }
+}

@@ -1,0 +1,13 @@
+// The endpoints of drafts.
+import * as contract from '@callsign/contract/drafts'
+import { type Route, route } from '../../core/route.ts'
+import type { Drafts } from './operations.ts'
+
+export const draftRoutes = (drafts: Drafts): Route[] => [
+  route(contract.createDraft, 'agent', (call, { params, body }) => drafts.createDraft(call, params.email_address, body)),
+  route(contract.listDrafts, 'agent', (call, { params, query }) => drafts.listDrafts(call.caller, params.email_address, query)),
+  route(contract.getDraft, 'agent', (call, { params }) => drafts.getDraft(call.caller, params.email_address, params.draft_id)),
+  route(contract.updateDraft, 'agent', (call, { params, body }) => drafts.updateDraft(call, params.email_address, params.draft_id, body)),
+  route(contract.deleteDraft, 'agent', (call, { params }) => drafts.deleteDraft(call, params.email_address, params.draft_id)),
+  route(contract.sendDraft, 'agent', (call, { params, body }) => drafts.sendDraft(call, params.email_address, params.draft_id, body)),
+]

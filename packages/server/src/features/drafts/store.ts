@@ -1,0 +1,141 @@
+// The SQL of drafts.
+import type { Sql, Tx } from '../../core/sql.ts'
+import type { DraftRow } from './model.ts'
+
+const columns = `id, organization_id, mailbox_id, thread_id, in_reply_to_message_id, in_reply_to, reference_ids, forward_of_message_id, reply_all,
+  forward_attachments, to_addresses, cc_addresses, bcc_addresses, subject, snippet, text, html, headers, version, attachment_count, send_at, job_id,
+  send_error, is_written_by_agent, change_id, created_at, updated_at`
+
+export async function insertDraft(tx: Tx, row: DraftRow): Promise<void> {
+  await tx.query({
+    name: 'insert-draft',
+    text: `INSERT INTO drafts (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+      $23, $24, $25, $26, $27)`,
+    values: [
+      row.id,
+      row.organization_id,
+      row.mailbox_id,
+      row.thread_id,
+      row.in_reply_to_message_id,
+      row.in_reply_to,
+      row.reference_ids,
+      row.forward_of_message_id,
+      row.reply_all,
+      row.forward_attachments,
+      row.to_addresses,
+      row.cc_addresses,
+      row.bcc_addresses,
+      row.subject,
+      row.snippet,
+      row.text,
+      row.html,
+      JSON.stringify(row.headers),
+      row.version,
+      row.attachment_count,
+      row.send_at,
+      row.job_id,
+      row.send_error,
+      row.is_written_by_agent,
+      row.change_id,
+      row.created_at,
+      row.updated_at,
+    ],
+  })
+}
+
+/** Drafts by id, of any mailbox. */
+export async function findDrafts(sql: Sql, ids: string[]): Promise<Map<string, DraftRow>> {
+  const { rows } = await sql.query<DraftRow>({
+    name: 'find-drafts',
+    text: `SELECT ${columns} FROM drafts WHERE id = ANY($1)`,
+    values: [ids],
+  })
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/**
+ * A draft of this mailbox, held until the transaction ends; null when there is none. Waits for whoever holds it, and sees what that left:
+ * the change, or nothing after a send.
+ */
+export async function lockDraft(tx: Tx, mailboxId: string, id: string): Promise<DraftRow | null> {
+  const { rows } = await tx.query<DraftRow>({
+    name: 'lock-draft',
+    text: `SELECT ${columns} FROM drafts WHERE mailbox_id = $1 AND id = $2 FOR UPDATE`,
+    values: [mailboxId, id],
+  })
+  return rows[0] ?? null
+}
+
+/** Latest change first. */
+export async function listDrafts(sql: Sql, mailboxId: string, limit: number, offset: number): Promise<DraftRow[]> {
+  const { rows } = await sql.query<DraftRow>({
+    name: 'list-drafts',
+    // The offset is walked in the index alone; wide rows are read for the page only.
+    text: `SELECT ${columns} FROM drafts WHERE id = ANY (ARRAY(
+        SELECT id FROM drafts WHERE mailbox_id = $1 ORDER BY change_id DESC LIMIT $2 OFFSET $3)) ORDER BY change_id DESC`,
+    values: [mailboxId, limit, offset],
+  })
+  return rows
+}
+
+export async function countDrafts(sql: Sql, mailboxId: string): Promise<number> {
+  const { rows } = await sql.query<{ count: number }>({
+    name: 'count-drafts',
+    text: 'SELECT count(*) AS count FROM drafts WHERE mailbox_id = $1',
+    values: [mailboxId],
+  })
+  return rows[0]?.count ?? 0
+}
+
+/** Writes what may change of a held draft. */
+export async function updateDraft(tx: Tx, row: DraftRow): Promise<void> {
+  await tx.query({
+    name: 'update-draft',
+    text: `UPDATE drafts SET to_addresses = $2, cc_addresses = $3, bcc_addresses = $4, subject = $5, snippet = $6, text = $7, html = $8, headers = $9,
+      version = $10, attachment_count = $11, send_at = $12, job_id = $13, send_error = $14, is_written_by_agent = $15, change_id = $16, updated_at = $17
+      WHERE id = $1`,
+    values: [
+      row.id,
+      row.to_addresses,
+      row.cc_addresses,
+      row.bcc_addresses,
+      row.subject,
+      row.snippet,
+      row.text,
+      row.html,
+      JSON.stringify(row.headers),
+      row.version,
+      row.attachment_count,
+      row.send_at,
+      row.job_id,
+      row.send_error,
+      row.is_written_by_agent,
+      row.change_id,
+      row.updated_at,
+    ],
+  })
+}
+
+/** Deletes a held draft; attachments that are still its own go with it. */
+export async function deleteDraft(tx: Tx, id: string): Promise<void> {
+  await tx.query({ name: 'delete-draft', text: 'DELETE FROM drafts WHERE id = $1', values: [id] })
+}
+
+/** Deletes a held draft that became a message, and keeps its id. */
+export async function endDraft(tx: Tx, row: DraftRow, messageId: string, at: Date): Promise<void> {
+  await tx.query({
+    name: 'end-draft',
+    text: `WITH gone AS (DELETE FROM drafts WHERE id = $2)
+      INSERT INTO sent_drafts (mailbox_id, draft_id, message_id, sent_at) VALUES ($1, $2, $3, $4)`,
+    values: [row.mailbox_id, row.id, messageId, at],
+  })
+}
+
+export async function isSent(sql: Sql, mailboxId: string, id: string): Promise<boolean> {
+  const { rowCount } = await sql.query({
+    name: 'is-draft-sent',
+    text: 'SELECT 1 FROM sent_drafts WHERE mailbox_id = $1 AND draft_id = $2',
+    values: [mailboxId, id],
+  })
+  return rowCount > 0
+}

@@ -1,0 +1,54 @@
+// The event as a row, and the one payload that webhooks, the list and the stream give of it.
+import { type Event, eventTypes } from '@callsign/contract/events'
+import type { Static } from 'typebox'
+import { invalid } from '../../core/errors.ts'
+
+export type EventRow = {
+  id: string
+  organization_id: string
+  identity_id: string | null
+  /** Null when the event is about no agent, or the agent is gone. */
+  agent_handle: string | null
+  type: string
+  subject_id: string
+  data: Record<string, unknown>
+  created_at: Date
+}
+
+export type PlacedRow = EventRow & { position: number }
+
+export type Payload = Static<typeof Event>
+
+/** What a subject is in a payload: only what never changes, so that an event says the same whenever it is told. */
+export type Description = Record<string, unknown>
+
+const knownTypes = new Set<string>(eventTypes)
+
+/** The types of `types=a,b`, or null for all. Throws 400 naming one that is none. */
+export function readTypes(text: string | undefined): string[] | null {
+  if (text === undefined) return null
+  const types = text.split(',').map((part) => part.trim())
+  const unknown = types.find((type) => !knownTypes.has(type))
+  if (unknown !== undefined) throw invalid('/types', `types has to be event types separated by commas; "${unknown.slice(0, 50)}" is none`)
+  return [...new Set(types)]
+}
+
+/** `null` is a subject that is gone; `undefined` is one that has no description, so that the event's own facts are all there is. */
+export function toPayload(row: EventRow, description: Description | null | undefined): Payload {
+  const subject = description === null ? { id: row.subject_id, deleted: true } : (description ?? {})
+  const agent = row.identity_id === null ? {} : { agent_handle: row.agent_handle, agent_identity_id: row.identity_id }
+  return {
+    id: row.id,
+    type: row.type,
+    timestamp: row.created_at.toISOString(),
+    data: { ...subject, ...statusIn(row.type, description), ...agent, ...row.data },
+  }
+}
+
+/** A message's status goes on after the event; the event tells the one that it was about. */
+function statusIn(type: string, description: Description | null | undefined): Description {
+  if (!description || !type.startsWith('email.')) return {}
+  const status = type.slice('email.'.length)
+  // A complaint is about a message that was delivered.
+  return { status: status === 'complained' ? 'delivered' : status }
+}

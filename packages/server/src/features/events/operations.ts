@@ -1,0 +1,144 @@
+// Operations on events: list them, follow them, and tell each one as its payload.
+import { isId } from '../../core/ids.ts'
+import { batchLoader } from '../../core/batch.ts'
+import type { Caller } from '../../core/caller.ts'
+import { inMs } from '../../core/clock.ts'
+import { invalid } from '../../core/errors.ts'
+import type { Log } from '../../core/log.ts'
+import { readPage, toPage } from '../../core/page.ts'
+import { type Call, Live } from '../../core/route.ts'
+import type { Database } from '../../core/sql.ts'
+import type { Identities } from '../identities/operations.ts'
+import type { Keys } from '../keys/operations.ts'
+import { createFollowers, type Follower } from './followers.ts'
+import { type Description, type EventRow, type Payload, type PlacedRow, readTypes, toPayload } from './model.ts'
+import * as store from './store.ts'
+
+export type Events = ReturnType<typeof createEvents>
+
+/** Describes the subjects with these ids; one that is not in the map is gone. */
+export type Describe = (ids: string[]) => Promise<Map<string, Description>>
+
+type Parts = {
+  db: Database
+  keys: Keys
+  identities: Identities
+  /** How subjects are described, by the prefix of their id: `msg`. A prefix that is not here has events with facts only. */
+  describers: Record<string, Describe>
+  log: Log
+}
+
+type Filters = { agent?: string; types?: string }
+
+/** Bodies may be large: what one query brings is bounded by this many. */
+const describedTogetherMax = 32
+const batchMax = 50
+
+export function createEvents({ db, keys, identities, describers, log }: Parts) {
+  const loaders = new Map(
+    Object.entries(describers).map(([prefix, describe]) => [
+      prefix,
+      batchLoader(describe, { batchMax: describedTogetherMax, inFlightMax: 2 }),
+    ]),
+  )
+  const followers = createFollowers({
+    place: () => store.placeEvents(db),
+    findChanged: (organizationIds, after) => store.findChanged(db, organizationIds, after),
+    findUnusableKeys: (ids) => keys.findUnusable(ids),
+    log,
+  })
+
+  async function tell(row: EventRow): Promise<Payload> {
+    const load = loaders.get(row.subject_id.slice(0, row.subject_id.indexOf('_')))
+    return toPayload(row, load ? await load(row.subject_id) : undefined)
+  }
+
+  async function scopeOf(caller: Caller, filters: Filters): Promise<store.EventScope> {
+    const identityId =
+      filters.agent === undefined ? (caller.agent?.identityId ?? null) : (await identities.requireMailbox(caller, filters.agent)).identityId
+    return { organizationId: caller.organizationId, identityId, types: readTypes(filters.types) }
+  }
+
+  /** The position of the event that a reader saw last. One that has been swept is before everything that is left. */
+  async function positionAfter(organizationId: string, id: string, field: string): Promise<number> {
+    let found = await store.findPosition(db, organizationId, id)
+    if (found?.position === null) {
+      await store.placeEvents(db)
+      found = await store.findPosition(db, organizationId, id)
+    }
+    if (found?.position != null) return found.position
+    const [oldest] = await store.listAfter(db, { organizationId, identityId: null, types: null }, 0, 1)
+    if (oldest && id > oldest.id) throw invalid(field, 'is the id of no event here')
+    return 0
+  }
+
+  async function* follow(scope: store.EventScope, start: number, follower: Follower, signal: AbortSignal) {
+    const leave = () => follower.leave()
+    signal.addEventListener('abort', leave, { once: true })
+    try {
+      let position = start
+      while (!signal.aborted) {
+        const rows: PlacedRow[] = await store.listAfter(db, scope, position, batchMax)
+        const last = rows.at(-1)
+        if (last) {
+          yield await Promise.all(rows.map(async (row) => ({ id: row.id, data: JSON.stringify(await tell(row)) })))
+          position = last.position
+        }
+        if (rows.length < batchMax && !(await follower.changed())) return
+      }
+    } finally {
+      signal.removeEventListener('abort', leave)
+      follower.leave()
+    }
+  }
+
+  return {
+    tell,
+
+    /** `GET /events`: oldest first. */
+    async listEvents(caller: Caller, query: Filters & { limit?: number; cursor?: string }) {
+      const page = readPage(query, 'event')
+      const scope = await scopeOf(caller, query)
+      await store.placeEvents(db)
+      const after = page.cursor === null ? 0 : await positionAfter(caller.organizationId, page.cursor, '/cursor')
+      const rows = await store.listAfter(db, scope, after, page.limit + 1)
+      const { data, ...envelope } = toPage(
+        rows,
+        page.limit,
+        (row) => row.id,
+        (row) => row,
+      )
+      return { ...envelope, data: await Promise.all(data.map(tell)) }
+    },
+
+    /** `GET /events/stream`: from after the event that the reader had last, or from now on. */
+    async streamEvents(call: Call, query: Filters & { after?: string }): Promise<Live> {
+      const { caller } = call
+      const scope = await scopeOf(caller, query)
+      // The header wins: a client that reconnects repeats the address with its first `after`.
+      const lastId = call.lastEventId ?? query.after ?? null
+      if (lastId !== null && !isId('event', lastId)) throw invalid('/after', 'Last-Event-ID and after have to be the id of an event')
+      // Joined before the position is read, so that nothing falls between.
+      const follower = followers.join(caller.organizationId, caller.keyId)
+      try {
+        const start = lastId === null ? await store.placeEvents(db) : await positionAfter(caller.organizationId, lastId, '/after')
+        return new Live((signal) => follow(scope, start, follower, signal))
+      } catch (error) {
+        follower.leave()
+        throw error
+      }
+    },
+
+    /** Events by id, as rows, for whoever delivers them. */
+    find: (ids: string[]) => store.findEvents(db, ids),
+
+    /** Something was committed in this process: whoever follows wants to know. Only a hint. */
+    hurry: followers.hurry,
+
+    /** Gives positions to what is committed; whoever reads does it as well, but a reader that comes after long finds less to do. */
+    place: () => store.placeEvents(db),
+
+    /** Forgets events older than this. */
+    sweep: (olderThanMs: number) => store.sweepEvents(db, inMs(-olderThanMs)),
+  }
+}

@@ -1,0 +1,9 @@
+// The endpoints of events; an agent key sees its own agent's.
+import * as contract from '@callsign/contract/events'
+import { type Route, route } from '../../core/route.ts'
+import type { Events } from './operations.ts'
+
+export const eventRoutes = (events: Events): Route[] => [
+  route(contract.listEvents, 'agent', (call, { query }) => events.listEvents(call.caller, query)),
+  route(contract.streamEvents, 'agent', (call, { query }) => events.streamEvents(call, query)),
+]

@@ -1,0 +1,105 @@
+// The SQL of reading events: giving positions, and reading by them.
+import { firstId } from '@callsign/contract/ids'
+import type { Database, Sql } from '../../core/sql.ts'
+import type { EventRow, PlacedRow } from './model.ts'
+
+const columns = 'e.id, e.organization_id, e.identity_id, i.agent_handle, e.type, e.subject_id, e.data, e.created_at'
+const from = 'events e LEFT JOIN identities i ON i.id = e.identity_id'
+
+const placedMax = 1000
+
+/**
+ * Gives positions to every committed event that has none, oldest first, and resolves with the last position given. Safe on any number of
+ * nodes: whoever holds the head's lock places, and sees what was placed before, because each statement here looks again.
+ */
+export async function placeEvents(db: Database): Promise<number> {
+  for (;;) {
+    const { head, isOpen } = await readHead(db)
+    if (!isOpen) return head
+    const placed = await db.transact(async (tx) => {
+      const { rows } = await tx.query<{ position: number }>({ name: 'lock-event-head', text: 'SELECT position FROM event_head FOR UPDATE' })
+      const { rowCount } = await tx.query({
+        name: 'place-events',
+        text: `WITH fresh AS (
+            SELECT id, row_number() OVER (ORDER BY id) AS number FROM (SELECT id FROM events WHERE position IS NULL ORDER BY id LIMIT ${placedMax}) AS unplaced)
+          UPDATE events e SET position = $1::bigint + fresh.number FROM fresh WHERE e.id = fresh.id`,
+        values: [rows[0]?.position],
+      })
+      if (rowCount > 0)
+        await tx.query({ name: 'move-event-head', text: 'UPDATE event_head SET position = position + $1::bigint', values: [rowCount] })
+      return rowCount
+    })
+    // What is committed meanwhile comes after: chasing it under load would have no end.
+    if (placed < placedMax) return (await readHead(db)).head
+  }
+}
+
+async function readHead(sql: Sql): Promise<{ head: number; isOpen: boolean }> {
+  const { rows } = await sql.query<{ head: number; is_open: boolean }>({
+    name: 'read-event-head',
+    text: 'SELECT position AS head, EXISTS (SELECT 1 FROM events WHERE position IS NULL) AS is_open FROM event_head',
+  })
+  return { head: rows[0]?.head ?? 0, isOpen: rows[0]?.is_open ?? false }
+}
+
+/** Which of these organizations have an event after the position. */
+export async function findChanged(sql: Sql, organizationIds: string[], after: number): Promise<string[]> {
+  const { rows } = await sql.query<{ id: string }>({
+    name: 'find-changed-organizations',
+    text: `SELECT id FROM unnest($1::text[]) AS o (id) WHERE EXISTS (SELECT 1 FROM events e WHERE e.organization_id = o.id AND e.position > $2)`,
+    values: [organizationIds, after],
+  })
+  return rows.map((row) => row.id)
+}
+
+/** Whose events: an organization's, or those of one of its agents; of these types, or of all. */
+export type EventScope = { organizationId: string; identityId: string | null; types: string[] | null }
+
+/** Placed events after a position, oldest first. */
+export async function listAfter(sql: Sql, scope: EventScope, after: number, limit: number): Promise<PlacedRow[]> {
+  const rest = 'AND e.position > $2 AND ($3::text[] IS NULL OR e.type = ANY($3)) ORDER BY e.position LIMIT $4'
+  const { rows } = scope.identityId
+    ? await sql.query<PlacedRow>({
+        name: 'list-events-of-identity',
+        text: `SELECT ${columns}, e.position FROM ${from} WHERE e.identity_id = $5 AND e.organization_id = $1 ${rest}`,
+        values: [scope.organizationId, after, scope.types, limit, scope.identityId],
+      })
+    : await sql.query<PlacedRow>({
+        name: 'list-events',
+        text: `SELECT ${columns}, e.position FROM ${from} WHERE e.organization_id = $1 ${rest}`,
+        values: [scope.organizationId, after, scope.types, limit],
+      })
+  return rows
+}
+
+/** Where an event of the organization stands; null when it has no such event, `position` null when it is not placed yet. */
+export async function findPosition(sql: Sql, organizationId: string, id: string): Promise<{ position: number | null } | null> {
+  const { rows } = await sql.query<{ position: number | null }>({
+    name: 'find-event-position',
+    text: 'SELECT position FROM events WHERE organization_id = $1 AND id = $2',
+    values: [organizationId, id],
+  })
+  return rows[0] ?? null
+}
+
+export async function findEvents(sql: Sql, ids: string[]): Promise<Map<string, EventRow>> {
+  const { rows } = await sql.query<EventRow>({
+    name: 'find-events',
+    text: `SELECT ${columns} FROM ${from} WHERE e.id = ANY($1)`,
+    values: [ids],
+  })
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** Forgets events made before this time; resolves with how many. */
+export async function sweepEvents(sql: Sql, before: Date): Promise<number> {
+  let swept = 0
+  for (;;) {
+    const { rowCount } = await sql.query({
+      text: 'DELETE FROM events WHERE id IN (SELECT id FROM events WHERE id < $1 AND position IS NOT NULL ORDER BY id LIMIT 1000)',
+      values: [firstId('event', before.getTime())],
+    })
+    swept += rowCount
+    if (rowCount < 1000) return swept
+  }
+}

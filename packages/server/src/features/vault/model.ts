@@ -1,0 +1,112 @@
+// The vault: its rows, what the API shows of them, and who may read. Nothing here, or anywhere on the server, can decrypt.
+import type { SecretType, UnlockedSecret, Vault, VaultAccess, VaultKey, VaultKeyType, VaultSecret } from '@callsign/contract/vault'
+import type { Static } from 'typebox'
+import type { Caller } from '../../core/caller.ts'
+import { forbidden } from '../../core/errors.ts'
+
+export type VaultRow = { id: string; organization_id: string; key_version: number; created_at: Date; updated_at: Date }
+
+/** What a master key is derived with: Argon2id with `m` KiB, `t` passes and `p` lanes. */
+export type KdfParams = { algorithm: 'argon2id'; m: number; t: number; p: number }
+
+/** One wrapping of the organization key. `auth_digest` is SHA-256(auth_salt ‖ auth_hash). */
+export type VaultKeyRow = {
+  id: string
+  type: VaultKeyType
+  kdf_salt: Buffer
+  kdf_memory_kib: number
+  kdf_passes: number
+  kdf_lanes: number
+  auth_salt: Buffer
+  auth_digest: Buffer
+  wrapped_org_key: Buffer
+  created_by: string
+  created_at: Date
+  last_used_at: Date | null
+}
+
+export type SecretRow = {
+  id: string
+  type: SecretType
+  name: string
+  description: string | null
+  /** Strict base64. */
+  encrypted_payload: string
+  revision: number
+  key_version: number
+  created_at: Date
+  updated_at: Date
+}
+
+export type AccessRow = {
+  id: string
+  secret_id: string
+  identity_id: string
+  agent_handle: string
+  created_by: string
+  created_at: Date
+}
+
+/** The agent whose grants limit what the caller reads, or null for all of the organization's. Throws 403 without the scope. */
+export function readerOf(caller: Caller): string | null {
+  if (!caller.agent) return null
+  if (!caller.scopes.includes('vault:read')) throw forbidden('This key has no vault:read scope.')
+  return caller.agent.identityId
+}
+
+export const kdfParamsOf = (key: VaultKeyRow): KdfParams => ({
+  algorithm: 'argon2id',
+  m: key.kdf_memory_kib,
+  t: key.kdf_passes,
+  p: key.kdf_lanes,
+})
+
+/** `isAdmin` adds what only organization keys see. */
+export function toVault(vault: VaultRow, keys: VaultKeyRow[], secretsCount: number, isAdmin: boolean): Static<typeof Vault> {
+  const primary = keys.find((key) => key.type === 'primary')
+  if (!primary) throw new Error(`the vault ${vault.id} has no primary key`)
+  return {
+    initialized: true,
+    id: vault.id,
+    organization_id: vault.organization_id,
+    kdf_salt: primary.kdf_salt.toString('base64'),
+    kdf_params: kdfParamsOf(primary),
+    key_version: vault.key_version,
+    secrets_count: secretsCount,
+    ...(isAdmin ? { recovery_keys_remaining: keys.length - 1 } : {}),
+    created_at: vault.created_at.toISOString(),
+    updated_at: vault.updated_at.toISOString(),
+  }
+}
+
+export const toUnlockedSecret = (row: SecretRow): Static<typeof UnlockedSecret> => ({
+  id: row.id,
+  type: row.type,
+  name: row.name,
+  description: row.description,
+  encrypted_payload: row.encrypted_payload,
+  revision: row.revision,
+  key_version: row.key_version,
+  created_at: row.created_at.toISOString(),
+  updated_at: row.updated_at.toISOString(),
+})
+
+/** `grants` null: the caller is an agent, who is not told who else reads. */
+export const toSecret = (row: SecretRow, grants: AccessRow[] | null): Static<typeof VaultSecret> => ({
+  ...toUnlockedSecret(row),
+  ...(grants ? { access: grants.map(({ identity_id, agent_handle }) => ({ identity_id, agent_handle })) } : {}),
+})
+
+export const toAccess = (row: AccessRow): Static<typeof VaultAccess> => ({ ...row, created_at: row.created_at.toISOString() })
+
+export const toVaultKey = (row: VaultKeyRow): Static<typeof VaultKey> => ({
+  id: row.id,
+  key_type: row.type,
+  kdf_salt: row.kdf_salt.toString('base64'),
+  kdf_params: kdfParamsOf(row),
+  created_by: row.created_by,
+  created_at: row.created_at.toISOString(),
+  last_used_at: row.last_used_at?.toISOString() ?? null,
+})
+
+export const toKeyName = (row: VaultKeyRow) => ({ id: row.id, key_type: row.type, created_at: row.created_at.toISOString() })

@@ -1,0 +1,389 @@
+// Delivers: claims due deliveries endpoint by endpoint, signs and posts each, and records what came of it.
+import { createSecretKey, type KeyObject, randomUUID } from 'node:crypto'
+import { groupCommit } from '../../core/batch.ts'
+import { nowMs } from '../../core/clock.ts'
+import type { Journal } from '../../core/journal.ts'
+import type { Log } from '../../core/log.ts'
+import { nextAttemptMs } from '../../core/schedule.ts'
+import type { Database } from '../../core/sql.ts'
+import type { GuardedPost } from '../../core/web.ts'
+import type { Accounts } from '../accounts/operations.ts'
+import type { EventRow } from '../events/model.ts'
+import type { Events } from '../events/operations.ts'
+import * as deliveryStore from './delivery-store.ts'
+import { Endpoint } from './endpoint.ts'
+import { type Attempt, attemptTimeoutMs, failingMsMax, judge, retentionMs, snippetBytesMax, type Verdict } from './model.ts'
+import { openSecret } from './secret-seal.ts'
+import { sign } from './signature.ts'
+import * as store from './store.ts'
+
+type Parts = {
+  db: Database
+  accounts: Accounts
+  events: Events
+  web: GuardedPost
+  /** Opens the signing secrets. */
+  sealKey: Buffer
+  /** Delays between attempts, in seconds. */
+  retrySeconds: number[]
+  journal: Journal
+  log: Log
+}
+
+export type Deliverer = ReturnType<typeof createDeliverer>
+
+const jitter = 0.2
+/** Longer than an attempt, its wait for its turn, and writing down its end. */
+const leaseMs = 60_000
+/** A claimed row that has waited this long for its turn is given back. */
+const turnMsMax = 30_000
+/** Deliveries made by other processes, and those whose time has come, are found within this. */
+const pollMs = 500
+const troubleMs = 1_000
+/** Posts under way that answer in good time, and all of them: what hangs does not count against what does not. */
+const quickMax = 256
+const runningMax = 768
+const quickMs = 1_000
+/** One claim's rows and endpoints. */
+const claimRowsMax = 512
+const claimEndpointsMax = 64
+/** A retry sooner than this is waited for, later ones are found by polling. */
+const timedRetryMsMax = 60_000
+/** The bytes of one event go to many webhooks; they are made once when these follow each other within moments. */
+const bodiesKept = 32
+const bodyKeptMs = 2_000
+
+/** An endpoint with its secrets opened: once for a whole claim. */
+type Target = Omit<store.EndpointRow, 'secrets'> & { secrets: KeyObject[] }
+type Turn = { claimed: deliveryStore.Claimed; target: Target; event: EventRow; claimedMs: number }
+type Ended = deliveryStore.Ended & { target: Target; verdict: Verdict }
+type Line = { endpoint: Endpoint; queue: Turn[] }
+
+/** The delivering part of a process. Any number of processes may deliver from one database. */
+export function createDeliverer({ db, accounts, events, web, sealKey, retrySeconds, journal, log }: Parts) {
+  const lines = new Map<string, Line>()
+  const running = new Set<{ startedMs: number }>()
+  const open = new Set<Promise<void>>()
+  const bodies = new Map<string, { madeMs: number; body: Promise<Buffer> }>()
+  let state: 'idle' | 'running' | 'stopping' = 'idle'
+  let isDelivering = false
+  let isClaiming = false
+  let isPoked = false
+  let poll: NodeJS.Timeout | undefined
+
+  const lineOf = (webhookId: string): Line => {
+    let line = lines.get(webhookId)
+    if (!line) {
+      line = { endpoint: new Endpoint(webhookId), queue: [] }
+      lines.set(webhookId, line)
+    }
+    return line
+  }
+
+  function wake(webhookIds: string[]): void {
+    if (state !== 'running' || webhookIds.length === 0) return
+    for (const id of webhookIds) lineOf(id).endpoint.isHot = true
+    poke()
+  }
+
+  const poke = (): void => {
+    if (isPoked || state !== 'running') return
+    isPoked = true
+    setImmediate(() => {
+      isPoked = false
+      void pump()
+    })
+  }
+
+  async function look(): Promise<void> {
+    let pauseMs = pollMs
+    try {
+      const due = await deliveryStore.findDueWebhooks(db)
+      for (const [id, line] of lines) if (line.endpoint.isForgettable && line.queue.length === 0) lines.delete(id)
+      isDelivering = true
+      wake(due)
+    } catch (err) {
+      if (isDelivering) log.error({ err }, 'deliveries cannot be looked for')
+      isDelivering = false
+      pauseMs = troubleMs
+    }
+    if (state === 'running') poll = setTimeout(look, pauseMs)
+    poke()
+  }
+
+  /** How many more posts may begin now. */
+  function room(): number {
+    if (running.size >= runningMax) return 0
+    const quickSinceMs = nowMs() - quickMs
+    let lingering = 0
+    // In the order of their beginning.
+    for (const run of running) {
+      if (run.startedMs > quickSinceMs) break
+      lingering++
+    }
+    return Math.min(quickMax - (running.size - lingering), runningMax - running.size)
+  }
+
+  /** Begins what has its turn, and claims more for those that have room. */
+  async function pump(): Promise<void> {
+    begin()
+    if (isClaiming || state !== 'running') return
+    const wants = collectWants()
+    if (wants.length === 0) return
+    isClaiming = true
+    try {
+      for (const { webhookId } of wants) lineOf(webhookId).endpoint.isHot = false
+      const claimed = await deliveryStore.claim(db, wants, randomUUID(), leaseMs)
+      await enqueue(claimed)
+      for (const { webhookId, limit } of wants) {
+        const count = claimed.filter((one) => one.webhook_id === webhookId).length
+        if (count === limit) lineOf(webhookId).endpoint.isHot = true
+      }
+    } catch (err) {
+      // What was claimed is claimed again when its lease runs out; the rest is found by the next look.
+      log.error({ err }, 'deliveries cannot be claimed')
+    } finally {
+      isClaiming = false
+    }
+    begin()
+    if (collectWants().length > 0) poke()
+  }
+
+  function collectWants(): { webhookId: string; limit: number }[] {
+    const wants: { webhookId: string; limit: number }[] = []
+    let rows = Math.min(claimRowsMax, room() > 0 ? claimRowsMax : 0)
+    const atMs = nowMs()
+    for (const [webhookId, { endpoint, queue }] of [...lines]) {
+      if (wants.length === claimEndpointsMax || rows <= 0) break
+      const limit = Math.min(endpoint.holdMax - endpoint.running - queue.length, rows)
+      // A queue that is still well filled is not topped up row by row.
+      if (!endpoint.isHot || limit < 1 || queue.length > endpoint.window || endpoint.waitMs(atMs) > 0) continue
+      wants.push({ webhookId, limit })
+      rows -= limit
+    }
+    return wants
+  }
+
+  async function enqueue(claimed: deliveryStore.Claimed[]): Promise<void> {
+    if (claimed.length === 0) return
+    const [rows, found] = await Promise.all([
+      store.findEndpoints(db, [...new Set(claimed.map((one) => one.webhook_id))]),
+      events.find([...new Set(claimed.map((one) => one.event_id))]),
+    ])
+    const targets = new Map([...rows].map(([id, row]) => [id, { ...row, secrets: openSecrets(row) }]))
+    const claimedMs = nowMs()
+    for (const one of claimed) {
+      const target = targets.get(one.webhook_id)
+      const event = found.get(one.event_id)
+      // Its webhook or its event has gone since: both are swept with their deliveries.
+      if (target && event) lineOf(one.webhook_id).queue.push({ claimed: one, target, event, claimedMs })
+    }
+  }
+
+  const openSecrets = (row: store.EndpointRow): KeyObject[] => row.secrets.map((sealed) => createSecretKey(openSecret(sealKey, row.id, sealed)))
+
+  /** Gives every line one turn after the other, so that no long queue goes first. */
+  function begin(): void {
+    if (state !== 'running') return
+    let left = room()
+    for (let isAny = true; isAny && left > 0; ) {
+      isAny = false
+      const atMs = nowMs()
+      for (const [webhookId, { endpoint, queue }] of lines) {
+        if (left <= 0) break
+        if (queue.length === 0 || endpoint.running >= endpoint.window) continue
+        const waitMs = endpoint.waitMs(atMs)
+        const turn = queue[0] as Turn
+        if (waitMs > 0 || atMs - turn.claimedMs > turnMsMax) {
+          giveBack(webhookId)
+          continue
+        }
+        queue.shift()
+        run(endpoint, turn)
+        left--
+        isAny = true
+      }
+      // The next pass begins with another line.
+      const first = lines.entries().next().value
+      if (first && left <= 0) {
+        lines.delete(first[0])
+        lines.set(first[0], first[1])
+      }
+    }
+  }
+
+  /** Gives back what an endpoint holds unbegun, and comes back to it when its pause is over. */
+  function giveBack(webhookId: string): void {
+    const { endpoint, queue } = lineOf(webhookId)
+    const held = queue.splice(0)
+    endpoint.isHot = true
+    const comeBack = () => void setTimeout(poke, endpoint.waitMs(nowMs()) + 1).unref()
+    if (held.length === 0) return comeBack()
+    track(
+      deliveryStore
+        .release(db, held.map((turn) => turn.claimed))
+        // Their leases run out.
+        .catch((err) => log.warn({ err }, 'deliveries could not be given back'))
+        .then(comeBack),
+    )
+  }
+
+  const track = (work: Promise<void>): void => {
+    open.add(work)
+    work.finally(() => open.delete(work))
+  }
+
+  function run(endpoint: Endpoint, turn: Turn): void {
+    const entry = { startedMs: nowMs() }
+    endpoint.running++
+    running.add(entry)
+    const isOver = () => {
+      endpoint.running--
+      running.delete(entry)
+      poke()
+    }
+    track(
+      attempt(endpoint, turn, isOver).catch((err) => {
+        log.error({ err, delivery: turn.claimed.id }, 'a delivery failed on our side; it is tried again when its lease runs out')
+      }),
+    )
+  }
+
+  async function attempt(endpoint: Endpoint, { claimed, target, event }: Turn, isOver: () => void): Promise<void> {
+    const startedMs = nowMs()
+    let verdict: Verdict
+    let durationMs: number
+    try {
+      const body = await bodyOf(event)
+      const headers = { 'content-type': 'application/json', ...sign(target.secrets, event.id, body, nowMs()) }
+      const result = await web.post(target.url, { headers, body, timeoutMs: attemptTimeoutMs, snippetBytesMax, keepAlive: true })
+      durationMs = result.durationMs
+      verdict = judge(result, nowMs())
+      if (verdict.isSuccess) endpoint.succeeded(durationMs)
+      else {
+        endpoint.failed(nowMs(), verdict.retryAfterMs)
+        giveBack(target.id)
+      }
+    } finally {
+      isOver()
+    }
+    await settle({ claimed, target, verdict, attempt: toAttempt(claimed.attempt_count + 1, startedMs, durationMs, verdict), ...nextOf(claimed, verdict) })
+  }
+
+  function nextOf(claimed: deliveryStore.Claimed, verdict: Verdict): Pick<Ended, 'status' | 'retryInMs'> {
+    if (verdict.isSuccess) return { status: 'delivered', retryInMs: null }
+    const scheduledMs = verdict.isGone ? null : nextAttemptMs(retrySeconds, claimed.tries + 1, jitter, Math.random())
+    return scheduledMs === null
+      ? { status: 'failed', retryInMs: null }
+      : { status: 'pending', retryInMs: Math.max(scheduledMs, verdict.retryAfterMs ?? 0) }
+  }
+
+  async function settle(ended: Ended): Promise<void> {
+    const { claimed, target, status, retryInMs, attempt } = ended
+    const isHeld = await endTogether(ended)
+    journal.webhookTried({
+      organization_id: target.organization_id,
+      webhook_id: target.id,
+      delivery_id: claimed.id,
+      outcome: isHeld ? (status === 'pending' ? 'retry' : status) : 'lease_lost',
+      status_code: attempt.status_code,
+      error_code: attempt.error_code,
+      duration_ms: attempt.duration_ms,
+      attempt: attempt.attempt,
+    })
+    if (retryInMs !== null && retryInMs < timedRetryMsMax) setTimeout(() => wake([target.id]), retryInMs + 5).unref()
+  }
+
+  const endTogether = groupCommit(
+    async (group: Ended[]) => {
+      const held = await deliveryStore.end(db, group)
+      // A second try of the group would find every lease given up.
+      await judgeWebhooks(group).catch((err) => log.error({ err }, 'the health of webhooks could not be kept'))
+      return group.map((one) => held.has(one.claimed.id))
+    },
+    { groupMax: 128, inFlightMax: 2 },
+  )
+
+  /** Keeps when failures began, and disables a webhook that is gone or has known nothing else for days. */
+  async function judgeWebhooks(group: Ended[]): Promise<void> {
+    const byWebhook = Map.groupBy(group, (one) => one.target.id)
+    const well: string[] = []
+    const failing: string[] = []
+    for (const [id, ended] of byWebhook) {
+      const { target } = ended[0] as Ended
+      if (ended.some((one) => one.verdict.isGone)) await disable(target, 'The endpoint answered 410 Gone.', null)
+      else if (ended.some((one) => one.verdict.isSuccess)) {
+        if (target.failing_since) well.push(id)
+      } else if (!target.failing_since) failing.push(id)
+      else if (nowMs() - target.failing_since.getTime() > failingMsMax) await disable(target, 'Every delivery of the last five days failed.', failingMsMax)
+    }
+    if (well.length > 0) await store.clearFailing(db, well)
+    if (failing.length > 0) await store.startFailing(db, failing)
+  }
+
+  async function disable(target: Target, reason: string, failingLongerThanMs: number | null): Promise<void> {
+    await db.transact(async (tx) => {
+      if (!(await store.disableWebhook(tx, target.id, reason, failingLongerThanMs))) return
+      await accounts.audit(tx, target.organization_id, { type: 'host' }, 'webhook.disabled', target.id, { reason })
+    })
+  }
+
+  function bodyOf(event: EventRow): Promise<Buffer> {
+    const atMs = nowMs()
+    const known = bodies.get(event.id)
+    if (known && atMs - known.madeMs < bodyKeptMs) return known.body
+    const body = events.tell(event).then((payload) => Buffer.from(JSON.stringify(payload)))
+    body.catch(() => bodies.delete(event.id))
+    bodies.delete(event.id)
+    bodies.set(event.id, { madeMs: atMs, body })
+    if (bodies.size > bodiesKept) bodies.delete(bodies.keys().next().value as string)
+    return body
+  }
+
+  return {
+    /** Starts to deliver. `isAlone`: no other process uses this database, so leases in it are those of a dead one. */
+    async start({ isAlone }: { isAlone: boolean }): Promise<void> {
+      if (isAlone) await deliveryStore.releaseAll(db)
+      state = 'running'
+      void look()
+    },
+
+    /** Says which webhooks have something to deliver now. Cheap, and only a hint. */
+    wake,
+
+    isDelivering: () => isDelivering,
+
+    /** Begins nothing more and waits for what runs, at most `limitMs`; what is left then is claimed again when its lease runs out. */
+    async stop(limitMs: number): Promise<void> {
+      state = 'stopping'
+      isDelivering = false
+      clearTimeout(poll)
+      for (const id of lines.keys()) giveBack(id)
+      let timer: NodeJS.Timeout | undefined
+      const limit = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, limitMs)
+      })
+      const drained = async () => {
+        while (open.size > 0) await Promise.all(open)
+      }
+      await Promise.race([drained(), limit])
+      clearTimeout(timer)
+    },
+
+    /** Forgets old deliveries, then old events: never an event that a delivery still needs. */
+    async sweep(): Promise<void> {
+      await deliveryStore.sweepDeliveries(db, new Date(nowMs() - retentionMs))
+      await events.sweep(retentionMs + 24 * 3_600_000)
+    },
+  }
+}
+
+const toAttempt = (attempt: number, startedMs: number, durationMs: number, verdict: Verdict): Attempt => ({
+  attempt,
+  started_at: new Date(startedMs).toISOString(),
+  duration_ms: durationMs,
+  status_code: verdict.statusCode,
+  error_code: verdict.errorCode,
+  error: verdict.error,
+  response_snippet: verdict.snippet,
+})

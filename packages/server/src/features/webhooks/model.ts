@@ -1,0 +1,138 @@
+// The webhook and its deliveries: rows, states, the schedule, and the views that the API gives of them.
+import type { Delivery, DeliveryAttempt, DeliveryStatus, Webhook } from '@callsign/contract/webhooks'
+import type { Static } from 'typebox'
+import type { PostResult } from '../../core/web.ts'
+
+export type WebhookRow = {
+  id: string
+  organization_id: string
+  url: string
+  event_types: string[]
+  agent_handle: string | null
+  identity_id: string | null
+  description: string | null
+  status: 'active' | 'paused' | 'disabled'
+  disabled_reason: string | null
+  created_at: Date
+  updated_at: Date
+}
+
+export type Attempt = Static<typeof DeliveryAttempt>
+
+export type DeliveryRow = {
+  id: string
+  webhook_id: string
+  event_id: string
+  event_type: string
+  status: DeliveryStatus
+  due_at: Date | null
+  attempt_count: number
+  last_status_code: number | null
+  last_error_code: string | null
+  delivered_at: Date | null
+  created_at: Date
+}
+
+/** How long one attempt may take, from the first look at the name to the answer's status (decisions §8). */
+export const attemptTimeoutMs = 15_000
+export const pingTimeoutMs = 10_000
+export const snippetBytesMax = 1024
+/** Attempts that a delivery remembers. */
+export const attemptsKept = 50
+/** How long a retired secret signs along. */
+export const secretOverlapMs = 24 * 3_600_000
+/** This long nothing but failures disables a webhook. */
+export const failingMsMax = 5 * 24 * 3_600_000
+/** The longest wait that Retry-After can ask for. */
+const retryAfterMsMax = 24 * 3_600_000
+/** Events and their deliveries are kept this long. */
+export const retentionMs = 30 * 24 * 3_600_000
+
+/** SQL for the id of the delivery of one event to one webhook: 65 bits of the event's id, so that it sorts by time, and 52 bits of a hash over both. */
+export const deliveryIdOf = (webhookId: string, eventId: string): string =>
+  `'dlv_' || substr(${eventId}, 5, 13) || substr(encode(sha256(convert_to(${webhookId} || ${eventId}, 'UTF8')), 'hex'), 1, 13)`
+
+/** SQL that is true when a webhook has subscribed to an event. */
+export const isWanted = (webhook: string, event: string): string =>
+  `(${webhook}.event_types @> ARRAY[${event}.type] OR ${webhook}.event_types @> ARRAY['*'])
+    AND (${webhook}.identity_id IS NULL OR ${webhook}.identity_id = ${event}.identity_id)`
+
+/** What one POST means: a 2xx status is success, and nothing else is. */
+export type Verdict = {
+  isSuccess: boolean
+  statusCode: number | null
+  errorCode: string | null
+  error: string | null
+  snippet: string | null
+  /** What the endpoint asks for by Retry-After, null when it does not. */
+  retryAfterMs: number | null
+  /** The endpoint says that it is gone for good (410). */
+  isGone: boolean
+}
+
+export function judge(result: PostResult, nowMs: number): Verdict {
+  if (result.kind === 'failed') {
+    return {
+      isSuccess: false,
+      statusCode: null,
+      errorCode: result.failure,
+      error: result.message,
+      snippet: null,
+      retryAfterMs: null,
+      isGone: false,
+    }
+  }
+  const { status, snippet } = result
+  const isSuccess = status >= 200 && status < 300
+  return {
+    isSuccess,
+    statusCode: status,
+    errorCode: isSuccess ? null : `http_${Math.floor(status / 100)}xx`,
+    error: isSuccess
+      ? null
+      : status >= 300 && status < 400
+        ? `The endpoint answered with HTTP status ${status}; redirects are not followed.`
+        : `The endpoint answered with HTTP status ${status}.`,
+    snippet,
+    retryAfterMs: isSuccess ? null : readRetryAfter(result.retryAfter, nowMs),
+    isGone: status === 410,
+  }
+}
+
+/** Retry-After in seconds or as a date (RFC 9110 §10.2.3), as milliseconds of at most a day; null when there is none that can be read. */
+export function readRetryAfter(header: string | null, nowMs: number): number | null {
+  if (header === null) return null
+  const text = header.trim()
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : /^[A-Z][a-z]{2},? /.test(text) ? Date.parse(text) - nowMs : Number.NaN
+  return Number.isNaN(ms) ? null : Math.min(Math.max(0, ms), retryAfterMsMax)
+}
+
+export function toWebhook(row: WebhookRow): Static<typeof Webhook> {
+  return {
+    id: row.id,
+    url: row.url,
+    events: row.event_types,
+    agent_handle: row.agent_handle,
+    description: row.description,
+    status: row.status,
+    disabled_reason: row.disabled_reason,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  }
+}
+
+export function toDelivery(row: DeliveryRow): Static<typeof Delivery> {
+  return {
+    id: row.id,
+    webhook_id: row.webhook_id,
+    event_id: row.event_id,
+    event_type: row.event_type,
+    status: row.status,
+    attempt_count: row.attempt_count,
+    last_status_code: row.last_status_code,
+    last_error_code: row.last_error_code,
+    next_attempt_at: row.due_at?.toISOString() ?? null,
+    delivered_at: row.delivered_at?.toISOString() ?? null,
+    created_at: row.created_at.toISOString(),
+  }
+}

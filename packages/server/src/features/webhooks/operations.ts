@@ -1,0 +1,250 @@
+// Operations on webhooks: subscriptions, the test ping, the delivery log and replays.
+import { randomBytes } from 'node:crypto'
+import { formatSecret } from '@callsign/contract/webhook-signature'
+import { type DeliveryStatus, replayEventsMax } from '@callsign/contract/webhooks'
+import { now, nowMs } from '../../core/clock.ts'
+import { ApiError, invalid, notFound } from '../../core/errors.ts'
+import { newId } from '../../core/ids.ts'
+import { readPage, toPage } from '../../core/page.ts'
+import type { Call } from '../../core/route.ts'
+import type { Caller } from '../../core/caller.ts'
+import type { Database } from '../../core/sql.ts'
+import type { GuardedPost } from '../../core/web.ts'
+import { type Accounts, actorOf } from '../accounts/operations.ts'
+import type { Events } from '../events/operations.ts'
+import type { Identities } from '../identities/operations.ts'
+import * as deliveryStore from './delivery-store.ts'
+import { judge, pingTimeoutMs, snippetBytesMax, toDelivery, toWebhook } from './model.ts'
+import { openSecret, sealSecret } from './secret-seal.ts'
+import { sign } from './signature.ts'
+import * as store from './store.ts'
+
+export type Webhooks = ReturnType<typeof createWebhooks>
+
+type Parts = {
+  db: Database
+  accounts: Accounts
+  identities: Identities
+  events: Events
+  web: GuardedPost
+  sealKey: Buffer
+  /** Takes the right to one test ping of a webhook: 0, or the milliseconds to wait. */
+  takePing: (webhookId: string) => number
+  /** Says that a webhook has something to deliver now. */
+  wake: (webhookIds: string[]) => void
+}
+
+const webhooksMax = 1000
+const secretBytes = 32
+
+type Fields = { url?: string; events?: string[]; agent_handle?: string | null; description?: string | null; status?: 'active' | 'paused' }
+
+export function createWebhooks({ db, accounts, identities, events, web, sealKey, takePing, wake }: Parts) {
+  const noWebhook = () => notFound('webhook')
+
+  function checkUrl(url: string): string {
+    const problem = web.findUrlProblem(url)
+    if (problem) throw invalid('/url', problem.message)
+    return url
+  }
+
+  /** `*` says it all. */
+  const eventTypesOf = (names: string[]): string[] => (names.includes('*') ? ['*'] : names)
+
+  async function findAgent(organizationId: string, reference: string | null): Promise<{ handle: string | null; identityId: string | null }> {
+    if (reference === null) return { handle: null, identityId: null }
+    const agent = await identities.findAgent(organizationId, reference.replace(/^@/, ''))
+    if (!agent) throw invalid('/agent_handle', 'no agent of this organization has that handle')
+    return agent
+  }
+
+  async function requireWebhook(caller: Caller, id: string) {
+    const row = await store.findWebhook(db, caller.organizationId, id)
+    if (!row) throw noWebhook()
+    return row
+  }
+
+  return {
+    /** `POST /webhooks`. */
+    async createWebhook(call: Call, body: Fields & { url: string; events: string[] }) {
+      const { organizationId } = call.caller
+      const agent = await findAgent(organizationId, body.agent_handle ?? null)
+      const secret = randomBytes(secretBytes)
+      const id = newId('webhook')
+      const at = now()
+      const row = {
+        id,
+        organization_id: organizationId,
+        url: checkUrl(body.url),
+        event_types: eventTypesOf(body.events),
+        agent_handle: agent.handle,
+        identity_id: agent.identityId,
+        description: body.description ?? null,
+        status: body.status ?? ('active' as const),
+        created_at: at,
+      }
+      return call.transact(async (tx) => {
+        if (!(await store.insertWebhook(tx, { ...row, secret: sealSecret(sealKey, id, secret) }, webhooksMax)))
+          throw new ApiError('conflict', `An organization has at most ${webhooksMax} webhooks.`)
+        await accounts.audit(tx, organizationId, actorOf(call), 'webhook.created', id, { url: originOf(row.url) })
+        return { ...toWebhook({ ...row, disabled_reason: null, updated_at: at }), secret: formatSecret(secret) }
+      })
+    },
+
+    /** `GET /webhooks`: newest first. */
+    async listWebhooks(caller: Caller, query: { limit?: number; cursor?: string }) {
+      const page = readPage(query, 'webhook')
+      return toPage(await store.listWebhooks(db, caller.organizationId, page), page.limit, (row) => row.id, toWebhook)
+    },
+
+    /** `GET /webhooks/{id}`. */
+    getWebhook: async (caller: Caller, id: string) => toWebhook(await requireWebhook(caller, id)),
+
+    /** `PATCH /webhooks/{id}`. */
+    async updateWebhook(call: Call, id: string, body: Fields) {
+      const { organizationId } = call.caller
+      const agent = body.agent_handle === undefined ? null : await findAgent(organizationId, body.agent_handle)
+      const change = {
+        url: body.url === undefined ? null : checkUrl(body.url),
+        eventTypes: body.events === undefined ? null : eventTypesOf(body.events),
+        agent,
+        hasDescription: body.description !== undefined,
+        description: body.description ?? null,
+        status: body.status ?? null,
+        at: now(),
+      }
+      return call.transact(async (tx) => {
+        const row = await store.updateWebhook(tx, organizationId, id, change)
+        if (!row) throw noWebhook()
+        await accounts.audit(tx, organizationId, actorOf(call), 'webhook.updated', id, { fields: Object.keys(body) })
+        if (change.status === 'active') tx.afterCommit(() => wake([id]))
+        return toWebhook(row)
+      })
+    },
+
+    /** `DELETE /webhooks/{id}`: as often as you like. */
+    async deleteWebhook(call: Call, id: string) {
+      const { organizationId } = call.caller
+      return call.transact(async (tx) => {
+        const deleted = await store.deleteWebhook(tx, organizationId, id, now())
+        if (!deleted) throw noWebhook()
+        if (deleted.isNew) await accounts.audit(tx, organizationId, actorOf(call), 'webhook.deleted', id)
+        return { id, deleted: true as const }
+      })
+    },
+
+    /** `POST /webhooks/{id}/rotate-secret`. */
+    async rotateSecret(call: Call, id: string) {
+      const { organizationId } = call.caller
+      const secret = randomBytes(secretBytes)
+      return call.transact(async (tx) => {
+        const row = await store.rotateSecret(tx, organizationId, id, sealSecret(sealKey, id, secret), now())
+        if (!row) throw noWebhook()
+        await accounts.audit(tx, organizationId, actorOf(call), 'webhook.secret_rotated', id)
+        return { ...toWebhook(row), secret: formatSecret(secret) }
+      })
+    },
+
+    /** `POST /webhooks/{id}/test`: one attempt, told as it went, and kept in the log like any other. */
+    async testWebhook(call: Call, id: string) {
+      const { organizationId } = call.caller
+      const row = await requireWebhook(call.caller, id)
+      const waitMs = takePing(id)
+      if (waitMs > 0)
+        throw new ApiError('rate_limited', 'Too many test pings of this webhook.', { headers: { 'Retry-After': String(Math.ceil(waitMs / 1000)) } })
+      const target = (await store.findEndpoints(db, [id])).get(id)
+      if (!target) throw noWebhook()
+      const at = now()
+      const eventId = newId('event')
+      const data = { webhook_id: id, message: 'This is a test: the endpoint is reached and its answer is read.' }
+      const ping = { id: eventId, organization_id: organizationId, identity_id: null, agent_handle: null, type: 'test.ping', subject_id: id, data, created_at: at }
+      const body = Buffer.from(JSON.stringify(await events.tell(ping)))
+      const secrets = target.secrets.map((sealed) => openSecret(sealKey, id, sealed))
+      const headers = { 'content-type': 'application/json', ...sign(secrets, eventId, body, nowMs()) }
+      const result = await web.post(row.url, { headers, body, timeoutMs: pingTimeoutMs, snippetBytesMax })
+      const verdict = judge(result, nowMs())
+      await call.transact((tx) =>
+        deliveryStore.insertPing(tx, {
+          organizationId,
+          webhookId: id,
+          eventId,
+          data,
+          at,
+          isSuccess: verdict.isSuccess,
+          attempt: {
+            attempt: 1,
+            started_at: at.toISOString(),
+            duration_ms: result.durationMs,
+            status_code: verdict.statusCode,
+            error_code: verdict.errorCode,
+            error: verdict.error,
+            response_snippet: verdict.snippet,
+          },
+        }),
+      )
+      return {
+        webhook_id: id,
+        url: row.url,
+        event_type: 'test.ping' as const,
+        status_code: verdict.statusCode ?? 0,
+        latency_ms: result.durationMs,
+        success: verdict.isSuccess,
+        error: verdict.errorCode === null ? null : `${verdict.errorCode}: ${verdict.error}`,
+      }
+    },
+
+    /** `GET /webhooks/{id}/deliveries`: newest first. */
+    async listDeliveries(caller: Caller, id: string, query: { status?: DeliveryStatus; event_type?: string; limit?: number; cursor?: string }) {
+      const page = readPage(query, 'delivery')
+      await requireWebhook(caller, id)
+      const filter = { status: query.status ?? null, eventType: query.event_type ?? null }
+      return toPage(await deliveryStore.listDeliveries(db, id, filter, page), page.limit, (row) => row.id, toDelivery)
+    },
+
+    /** `GET /webhooks/deliveries/{delivery_id}`. */
+    async getDelivery(caller: Caller, id: string) {
+      const row = await deliveryStore.findDelivery(db, caller.organizationId, id)
+      if (!row) throw notFound('delivery')
+      const event = (await events.find([row.event_id])).get(row.event_id)
+      if (!event) throw notFound('delivery')
+      return { ...toDelivery(row), attempts: row.attempts, event: await events.tell(event) }
+    },
+
+    /** `POST /webhooks/deliveries/{delivery_id}/replay`. */
+    async replayDelivery(call: Call, id: string) {
+      const found = await deliveryStore.findDelivery(db, call.caller.organizationId, id)
+      if (!found) throw notFound('delivery')
+      return call.transact(async (tx) => {
+        const row = await deliveryStore.replayDelivery(tx, found.webhook_id, id)
+        if (!row) throw notFound('delivery')
+        tx.afterCommit(() => wake([found.webhook_id]))
+        return toDelivery(row)
+      })
+    },
+
+    /** `POST /webhooks/{id}/replay`: the events of a range, those included that came while the webhook was paused or disabled. */
+    async replayRange(call: Call, id: string, body: { since: string; until?: string; status?: 'failed' | 'delivered' | 'missed' }) {
+      const { organizationId } = call.caller
+      await requireWebhook(call.caller, id)
+      const since = new Date(body.since)
+      const until = body.until === undefined ? null : new Date(body.until)
+      if (until && until <= since) throw invalid('/until', 'until must be after since')
+      return call.transact(async (tx) => {
+        const times = await deliveryStore.replayRange(tx, {
+          organizationId,
+          webhookId: id,
+          since,
+          until,
+          status: body.status ?? null,
+          limit: replayEventsMax,
+        })
+        const hasMore = times.length === replayEventsMax
+        tx.afterCommit(() => wake([id]))
+        return { webhook_id: id, replayed: times.length, has_more: hasMore, next_since: hasMore ? (times.at(-1) as Date).toISOString() : null }
+      })
+    },
+  }
+}
+
+/** What the audit log keeps of a URL: paths of endpoints often hold a token. */
+const originOf = (url: string): string => new URL(url).origin

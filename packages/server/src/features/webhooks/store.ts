@@ -1,0 +1,146 @@
+// The SQL of subscriptions.
+import type { PageRequest } from '../../core/page.ts'
+import type { Sql, Tx } from '../../core/sql.ts'
+import { secretOverlapMs, type WebhookRow } from './model.ts'
+
+const columns = `w.id, w.organization_id, w.url, w.event_types, w.agent_handle, w.identity_id, w.description, w.status, w.disabled_reason, w.created_at, w.updated_at`
+
+/** Retired secrets that may sign along at once; the oldest gives way. */
+const oldSecretsMax = 5
+
+export type NewWebhook = Omit<WebhookRow, 'disabled_reason' | 'updated_at'> & { secret: Buffer }
+
+/** Inserts unless the organization has `countMax` already; false then. */
+export async function insertWebhook(tx: Tx, row: NewWebhook, countMax: number): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    text: `INSERT INTO webhooks (id, organization_id, url, event_types, agent_handle, identity_id, description, status, secret, created_at, updated_at)
+      SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10
+      WHERE (SELECT count(*) FROM webhooks WHERE organization_id = $2 AND deleted_at IS NULL) < $11`,
+    values: [
+      row.id,
+      row.organization_id,
+      row.url,
+      row.event_types,
+      row.agent_handle,
+      row.identity_id,
+      row.description,
+      row.status,
+      row.secret,
+      row.created_at,
+      countMax,
+    ],
+  })
+  return rowCount === 1
+}
+
+export async function listWebhooks(sql: Sql, organizationId: string, page: PageRequest): Promise<WebhookRow[]> {
+  const { rows } = await sql.query<WebhookRow>({
+    name: 'list-webhooks',
+    text: `SELECT ${columns} FROM webhooks w
+      WHERE w.organization_id = $1 AND w.deleted_at IS NULL AND ($2::text IS NULL OR w.id < $2) ORDER BY w.id DESC LIMIT $3`,
+    values: [organizationId, page.cursor, page.limit + 1],
+  })
+  return rows
+}
+
+export async function findWebhook(sql: Sql, organizationId: string, id: string): Promise<WebhookRow | null> {
+  const { rows } = await sql.query<WebhookRow>({
+    name: 'find-webhook',
+    text: `SELECT ${columns} FROM webhooks w WHERE w.organization_id = $1 AND w.id = $2 AND w.deleted_at IS NULL`,
+    values: [organizationId, id],
+  })
+  return rows[0] ?? null
+}
+
+export type WebhookChange = {
+  url: string | null
+  eventTypes: string[] | null
+  /** Null leaves the filter; an agent or `{ handle: null }` sets it. */
+  agent: { handle: string | null; identityId: string | null } | null
+  hasDescription: boolean
+  description: string | null
+  status: 'active' | 'paused' | null
+  at: Date
+}
+
+/** Changes a webhook; setting its status forgets why it was disabled and how long it has been failing. Null when there is none. */
+export async function updateWebhook(sql: Sql, organizationId: string, id: string, change: WebhookChange): Promise<WebhookRow | null> {
+  const { rows } = await sql.query<WebhookRow>({
+    text: `UPDATE webhooks w SET url = coalesce($3, url), event_types = coalesce($4, event_types),
+        agent_handle = CASE WHEN $5 THEN $6 ELSE agent_handle END, identity_id = CASE WHEN $5 THEN $7 ELSE identity_id END,
+        description = CASE WHEN $8 THEN $9 ELSE description END, status = coalesce($10, status),
+        disabled_reason = CASE WHEN $10::text IS NULL THEN disabled_reason END, failing_since = CASE WHEN $10::text IS NULL THEN failing_since END,
+        updated_at = $11
+      WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING ${columns}`,
+    values: [
+      organizationId,
+      id,
+      change.url,
+      change.eventTypes,
+      change.agent !== null,
+      change.agent?.handle ?? null,
+      change.agent?.identityId ?? null,
+      change.hasDescription,
+      change.description,
+      change.status,
+      change.at,
+    ],
+  })
+  return rows[0] ?? null
+}
+
+/** Deletes a webhook for its users; its row stays, without its secrets. `isNew` is false when it was deleted before; null when it never was. */
+export async function deleteWebhook(sql: Sql, organizationId: string, id: string, at: Date): Promise<{ isNew: boolean } | null> {
+  const { rows } = await sql.query<{ is_new: boolean }>({
+    text: `WITH before AS (SELECT id, deleted_at FROM webhooks WHERE organization_id = $1 AND id = $2 FOR UPDATE)
+      UPDATE webhooks w SET deleted_at = coalesce(w.deleted_at, $3), secret = '', old_secrets = '{}', old_secrets_until = '{}', updated_at = $3
+      FROM before WHERE w.id = before.id RETURNING before.deleted_at IS NULL AS is_new`,
+    values: [organizationId, id, at],
+  })
+  return rows[0] ? { isNew: rows[0].is_new } : null
+}
+
+/** Puts a new secret in the place of the old one, which signs along for a day. Null when there is no such webhook. */
+export async function rotateSecret(sql: Sql, organizationId: string, id: string, secret: Buffer, at: Date): Promise<WebhookRow | null> {
+  const { rows } = await sql.query<WebhookRow>({
+    text: `UPDATE webhooks w SET secret = $3, updated_at = $4,
+        old_secrets = (ARRAY[w.secret] || w.old_secrets)[1:${oldSecretsMax}],
+        old_secrets_until = (ARRAY[now() + $5 * interval '1 millisecond'] || w.old_secrets_until)[1:${oldSecretsMax}]
+      WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING ${columns}`,
+    values: [organizationId, id, secret, at, secretOverlapMs],
+  })
+  return rows[0] ?? null
+}
+
+/** What delivering to a webhook needs of it: where to, and the sealed secrets in force, newest first. */
+export type EndpointRow = { id: string; organization_id: string; url: string; secrets: Buffer[]; failing_since: Date | null }
+
+export async function findEndpoints(sql: Sql, ids: string[]): Promise<Map<string, EndpointRow>> {
+  const { rows } = await sql.query<EndpointRow>({
+    name: 'find-endpoints',
+    text: `SELECT id, organization_id, url, failing_since,
+        ARRAY[secret] || ARRAY(SELECT old FROM unnest(old_secrets, old_secrets_until) AS o (old, until) WHERE until > now()) AS secrets
+      FROM webhooks WHERE id = ANY($1) AND deleted_at IS NULL`,
+    values: [ids],
+  })
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** A success ends what failures began. */
+export async function clearFailing(sql: Sql, ids: string[]): Promise<void> {
+  await sql.query({ text: 'UPDATE webhooks SET failing_since = NULL WHERE id = ANY($1) AND failing_since IS NOT NULL', values: [ids] })
+}
+
+export async function startFailing(sql: Sql, ids: string[]): Promise<void> {
+  await sql.query({ text: 'UPDATE webhooks SET failing_since = now() WHERE id = ANY($1) AND failing_since IS NULL', values: [ids] })
+}
+
+/** Disables a webhook that is active; `failingLongerThanMs` only when it has been failing for so long. False when it stays as it is. */
+export async function disableWebhook(sql: Sql, id: string, reason: string, failingLongerThanMs: number | null): Promise<boolean> {
+  const { rowCount } = await sql.query({
+    text: `UPDATE webhooks SET status = 'disabled', disabled_reason = $2, updated_at = now()
+      WHERE id = $1 AND status = 'active' AND deleted_at IS NULL AND ($3::float8 IS NULL OR failing_since < now() - $3 * interval '1 millisecond')`,
+    values: [id, reason, failingLongerThanMs],
+  })
+  return rowCount === 1
+}

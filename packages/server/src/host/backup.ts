@@ -1,0 +1,180 @@
+// callsignd backup: one file with everything that an installation is, read at one moment beside the running server.
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { type FileHandle, link, open, rename, unlink } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { Readable, type Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createZstdCompress } from 'node:zlib'
+import { createBlobs, version } from '../app.ts'
+import type { Config } from '../config.ts'
+import { BlobMissing, type Blobs } from '../core/blobs.ts'
+import { now } from '../core/clock.ts'
+import type { Log } from '../core/log.ts'
+import { exportKeyring } from '../edges/keyring/keyring.ts'
+import { BlobLedger } from '../edges/postgres/blob-ledger.ts'
+import { type Copier, openCopier, type Table } from '../edges/postgres/copier.ts'
+import { readApplied } from '../edges/postgres/migrate.ts'
+import { type Entry, packArchive } from './archive.ts'
+import { blobPrefix, type End, entryNames, formatVersion, jsonEntry, tablePrefix } from './backup-format.ts'
+import { openUntouched } from './database.ts'
+import { CommandFailed } from './failure.ts'
+
+const pieceBytes = 1024 * 1024
+/** Blobs read ahead of the archive, which hides the latency of an object store; each may be as large as a message. */
+const blobsAhead = 4
+/** Each round copies only what was written since the one before, so that two or three are usual. */
+const roundsMax = 20
+
+/**
+ * Writes the backup to `path`, or to standard output for `-`, and returns what it holds. A file appears under its name only when it is
+ * whole and flushed, readable by its owner alone, and never in place of another.
+ */
+export async function writeBackup(config: Config, log: Log, path: string, stdout: Writable & { isTTY?: boolean }): Promise<End> {
+  if (path === '-') {
+    if (stdout.isTTY) throw new CommandFailed('a backup is no text for a terminal; name a file, or send the output to one', true)
+    return read(config, log, (bytes) => pipeline(bytes, createZstdCompress(), stdout))
+  }
+  const target = resolve(path)
+  if (existsSync(target)) throw new CommandFailed(`${target} exists already; a backup never replaces a file`)
+  const partial = `${target}.partial-${randomUUID().slice(0, 8)}`
+  const file = await open(partial, 'wx', 0o600)
+  try {
+    const end = await read(config, log, (bytes) => pipeline(bytes, createZstdCompress(), (compressed) => file.writeFile(compressed)))
+    await finishFile(file, partial, target)
+    return end
+  } finally {
+    await file.close()
+    await unlink(partial).catch(() => {})
+  }
+}
+
+async function finishFile(file: FileHandle, partial: string, target: string): Promise<void> {
+  await file.sync()
+  // A link never replaces; file systems without links (FAT) leave a moment in which another file could appear.
+  await link(partial, target).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST' || existsSync(target)) throw new CommandFailed(`${target} exists already; a backup never replaces a file`)
+    return rename(partial, target)
+  })
+  const folder = await open(dirname(target), 'r')
+  await folder.sync().finally(() => folder.close())
+}
+
+async function read(config: Config, log: Log, write: (bytes: Readable) => Promise<void>): Promise<End> {
+  const stored = await openUntouched(config, log)
+  try {
+    const copier = await openCopier(stored.target)
+    const ledger = new BlobLedger()
+    const end: End = { blobs: 0, missing_blobs: 0, rows: {} }
+    try {
+      const at = now()
+      const entries = readEntries({ config, copier, ledger, blobs: createBlobs(config), end, at })
+      await write(Readable.from(packArchive(entries, at, () => end)))
+      return end
+    } finally {
+      ledger.close()
+      await copier.close()
+    }
+  } finally {
+    await stored.close()
+  }
+}
+
+type Source = { config: Config; copier: Copier; ledger: BlobLedger; blobs: Blobs; end: End; at: Date }
+
+async function* readEntries(source: Source): AsyncGenerator<Entry> {
+  const { config, copier, end } = source
+  const migrations = await readApplied(copier)
+  if (migrations.length === 0) throw new CommandFailed('there is nothing to back up: the database is empty')
+  yield jsonEntry(entryNames.head, {
+    format: 'callsign-backup',
+    version: formatVersion,
+    callsign: version,
+    created_at: source.at.toISOString(),
+  })
+  const keyring = await exportKeyring(config.dataDir)
+  if (keyring !== null) yield { name: entryNames.keyring, bytes: Buffer.from(keyring) }
+  const tables = yield* readBlobs(source)
+  // The moment that readBlobs ended with: every blob that these rows name is in the archive.
+  yield jsonEntry(entryNames.plan, { migrations: await readApplied(copier), tables })
+  for (const table of tables) yield* readTable(copier, table, end)
+  await copier.commit()
+}
+
+/**
+ * Blobs are deleted after the commit that deletes their rows, so rows of one moment may name blobs that vanish before they are copied.
+ * Therefore blobs come first, in rounds: each copies what is named and not copied yet, and the last one is the moment at which nothing
+ * was missing. Leaves the transaction of that moment open.
+ */
+async function* readBlobs({ copier, ledger, blobs, end }: Source): AsyncGenerator<Entry, Table[]> {
+  for (let round = 1; round <= roundsMax; round++) {
+    await copier.begin('read')
+    const tables = await copier.findTables()
+    await ledger.addAll(copier.blobKeys(tables), round)
+    // The first round may take hours, and would keep the database from clearing what is deleted meanwhile.
+    const isShort = round > 1
+    if (!isShort) await copier.commit()
+    let vanished = 0
+    end.missing_blobs = 0
+    for await (const { key, bytes, wasGone } of readAhead(ledger.uncopied(round), blobs)) {
+      if (bytes) {
+        ledger.mark(key, 'copied')
+        end.blobs++
+        yield { name: blobPrefix + key, bytes }
+      } else if (wasGone) {
+        // It was gone before this round's moment, and rows still name it: lost, not deleted.
+        end.missing_blobs++
+      } else {
+        ledger.mark(key, 'gone')
+        vanished++
+      }
+    }
+    if (isShort && vanished === 0) return tables
+    if (isShort) await copier.rollback()
+  }
+  throw new CommandFailed('files vanish faster than they can be copied; try again when fewer messages are deleted')
+}
+
+type ReadBlob = { key: string; bytes: Buffer | null; wasGone: boolean }
+
+/** The blobs in order, some read in advance; null bytes for one that is not there. */
+async function* readAhead(keys: Iterable<{ key: string; state: string }>, blobs: Blobs): AsyncGenerator<ReadBlob> {
+  const ahead: Promise<ReadBlob>[] = []
+  for (const { key, state } of keys) {
+    const reading = readBlob(blobs, key).then((bytes) => ({ key, bytes, wasGone: state === 'gone' }))
+    // Awaited later; a failure meanwhile must not end the process.
+    reading.catch(() => {})
+    ahead.push(reading)
+    if (ahead.length >= blobsAhead) yield await (ahead.shift() as Promise<ReadBlob>)
+  }
+  for (const reading of ahead) yield await reading
+}
+
+async function readBlob(blobs: Blobs, key: string): Promise<Buffer | null> {
+  try {
+    return await blobs.get(key)
+  } catch (error) {
+    if (error instanceof BlobMissing) return null
+    throw error
+  }
+}
+
+async function* readTable(copier: Copier, table: Table, end: End): AsyncGenerator<Entry> {
+  const rows = copier.read(table)
+  let piece = 0
+  let held: Buffer[] = []
+  let heldBytes = 0
+  const cut = (): Entry => {
+    const entry = { name: `${tablePrefix}${table.name}/${String(++piece).padStart(8, '0')}`, bytes: Buffer.concat(held) }
+    held = []
+    heldBytes = 0
+    return entry
+  }
+  for await (const bytes of rows as AsyncIterable<Buffer>) {
+    held.push(bytes)
+    heldBytes += bytes.length
+    if (heldBytes >= pieceBytes) yield cut()
+  }
+  if (heldBytes > 0) yield cut()
+  end.rows[table.name] = rows.rowCount
+}

@@ -1,0 +1,201 @@
+// callsignd restore: makes an empty installation the one that a backup holds, or leaves it as it was.
+import { randomUUID } from 'node:crypto'
+import { createReadStream, createWriteStream, mkdirSync } from 'node:fs'
+import { unlink } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createZstdDecompress } from 'node:zlib'
+import { createBlobs } from '../app.ts'
+import type { Config } from '../config.ts'
+import { BlobMissing, type Blobs } from '../core/blobs.ts'
+import type { Log } from '../core/log.ts'
+import { importKeyring, removeKeyring } from '../edges/keyring/keyring.ts'
+import { BlobLedger } from '../edges/postgres/blob-ledger.ts'
+import { type Copier, type Filling, openCopier, type Table } from '../edges/postgres/copier.ts'
+import { findPending, makesTable, migrate, readApplied } from '../edges/postgres/migrate.ts'
+import { DamagedArchive, type Entry, unpackArchive } from './archive.ts'
+import { blobPrefix, type End, entryNames, type Plan, readEnd, readHead, readPlan, tablePrefix } from './backup-format.ts'
+import { migrationsFolder, openUntouched, type StoredDatabase } from './database.ts'
+import { CommandFailed } from './failure.ts'
+
+/** Restores `path`, or standard input for `-`, and returns what it held. Everything is checked before anything is changed. */
+export async function restoreBackup(config: Config, log: Log, path: string, stdin: Readable): Promise<End> {
+  if (path !== '-') return restoreFile(config, log, resolve(path))
+  // The archive is read twice: once to check all of it, once to take it over.
+  mkdirSync(config.dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
+  const spool = join(config.dataDir, `restore.partial-${randomUUID().slice(0, 8)}`)
+  try {
+    await pipeline(stdin, createWriteStream(spool, { mode: 0o600, flags: 'wx' }))
+    return await restoreFile(config, log, spool)
+  } finally {
+    await unlink(spool).catch(() => {})
+  }
+}
+
+type Contents = { plan: Plan; end: End; keyring: string | null }
+
+async function restoreFile(config: Config, log: Log, path: string): Promise<End> {
+  const contents = await check(path)
+  const stored = await openUntouched(config, log)
+  try {
+    const copier = await openCopier(stored.target)
+    try {
+      await prepareTables(stored, copier, contents.plan, log)
+      await takeOver(config, copier, path, contents)
+    } finally {
+      await copier.close()
+    }
+    await migrate(stored.db, { folder: migrationsFolder, log })
+    return contents.end
+  } finally {
+    await stored.close()
+  }
+}
+
+async function* readArchive(path: string): AsyncGenerator<Entry> {
+  const file = createReadStream(path)
+  const bytes = createZstdDecompress()
+  // The pipe's failure shows in the stream that is read.
+  pipeline(file, bytes).catch(() => {})
+  try {
+    yield* unpackArchive(bytes as AsyncIterable<Buffer>)
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (/^(E[A-Z]+)$/.test(code)) throw new CommandFailed(`${path} cannot be read: ${(error as Error).message}`)
+    if (/^(ZSTD_|Z_|ERR_)/.test(code)) throw new DamagedArchive('this is no backup of Callsign, or it is damaged')
+    throw error
+  } finally {
+    file.destroy()
+  }
+}
+
+/** Reads the whole archive. Throws a sentence unless it is complete, undamaged and of a version that this program knows. */
+async function check(path: string): Promise<Contents> {
+  let keyring: string | null = null
+  let plan: Plan | null = null
+  let end: End | null = null
+  let isFirst = true
+  for await (const entry of readArchive(path)) {
+    if (isFirst) readHead(entry)
+    isFirst = false
+    if (entry.name === entryNames.keyring) keyring = entry.bytes.toString()
+    if (entry.name === entryNames.plan) {
+      plan = readPlan(entry)
+      // Before the checksum, so that a newer backup is called newer and not damaged.
+      findPending(migrationsFolder, plan.migrations, 'backup')
+    }
+    if (entry.name === entryNames.end) end = readEnd(entry)
+  }
+  if (!plan || !end) throw new DamagedArchive('the backup is damaged: a part is missing')
+  return { plan, end, keyring }
+}
+
+const versionOf = (applied: { version: number }[]): number => applied.at(-1)?.version ?? 0
+
+/** Makes the empty tables that the backup was taken from. Throws a sentence when the installation is not empty. */
+async function prepareTables(stored: StoredDatabase, copier: Copier, plan: Plan, log: Log): Promise<void> {
+  const applied = await readApplied(copier)
+  findPending(migrationsFolder, applied, 'database')
+  await requireUnused(copier, await copier.findTables())
+  const wanted = versionOf(plan.migrations)
+  if (versionOf(applied) > wanted) await dropTables(copier)
+  await migrate(stored.db, { folder: migrationsFolder, log, through: wanted })
+}
+
+async function requireUnused(copier: Copier, tables: Table[]): Promise<void> {
+  if (!(await copier.isInUse(tables))) return
+  throw new CommandFailed('this installation is in use already; restore into a new CALLSIGN_DATA_DIR, or an empty database')
+}
+
+/** An empty database of a newer version goes back to its beginning, so that the backup's own version can be made. */
+async function dropTables(copier: Copier): Promise<void> {
+  const tables = await copier.findTables()
+  const foreign = tables.find(({ name }) => !makesTable(migrationsFolder, name))
+  if (foreign) throw new CommandFailed(`the database holds a table that is not Callsign's (${foreign.name}); give it a database of its own`)
+  await copier.begin('write')
+  await requireUnused(copier, tables)
+  await copier.dropTables(tables)
+  await copier.commit()
+}
+
+/** Blobs first, then the keyring, then all rows in one transaction; what was written is taken away again when that fails. */
+async function takeOver(config: Config, copier: Copier, path: string, contents: Contents): Promise<void> {
+  const blobs = createBlobs(config)
+  const written = new BlobLedger()
+  const rows = createRowReceiver(copier, contents.plan)
+  let isKeyringNew = false
+  try {
+    isKeyringNew = contents.keyring !== null && (await importKeyring(config.dataDir, contents.keyring))
+    for await (const entry of readArchive(path)) {
+      if (entry.name.startsWith(blobPrefix)) await writeBlob(blobs, written, entry.name.slice(blobPrefix.length), entry.bytes)
+      else if (entry.name === entryNames.plan) await rows.begin()
+      else if (entry.name.startsWith(tablePrefix)) await rows.take(entry.name.slice(tablePrefix.length).replace(/\/\d+$/, ''), entry.bytes)
+    }
+    await rows.end(contents.end.rows)
+    await copier.commit()
+  } catch (error) {
+    await rows.abort()
+    await copier.rollback().catch(() => {})
+    for (const { key } of written.uncopied(1)) await blobs.delete(key).catch(() => {})
+    if (isKeyringNew) await removeKeyring(config.dataDir)
+    throw error
+  } finally {
+    written.close()
+  }
+}
+
+/** Writes a blob, and notes it when it was not there before: a store may be one that other installations use. */
+async function writeBlob(blobs: Blobs, written: BlobLedger, key: string, bytes: Buffer): Promise<void> {
+  const isNew = await blobs.get(key, { start: 0, end: 0 }).then(
+    () => false,
+    (error: unknown) => {
+      if (error instanceof BlobMissing) return true
+      throw error
+    },
+  )
+  if (isNew) written.add(key, 1)
+  await blobs.put(key, bytes)
+}
+
+/** Fills the tables in the order of the archive. */
+function createRowReceiver(copier: Copier, plan: Plan) {
+  let current: { table: Table; filling: Filling } | null = null
+  const counts: Record<string, number> = {}
+  const finish = async () => {
+    if (current) counts[current.table.name] = await current.filling.end()
+    current = null
+  }
+  return {
+    async begin() {
+      await copier.begin('write')
+      const known = await copier.findTables()
+      await requireUnused(copier, known)
+      for (const table of plan.tables) {
+        const found = known.find(({ name }) => name === table.name)
+        if (!found || !table.columns.every((column) => found.columns.includes(column)))
+          throw new DamagedArchive(`the backup is damaged: it has a table ${table.name} that its version of Callsign does not have`)
+      }
+      // Rows that migrations make are in the backup too.
+      await copier.empty(known)
+    },
+    async take(name: string, bytes: Buffer) {
+      if (current?.table.name !== name) {
+        await finish()
+        const table = plan.tables.find((one) => one.name === name)
+        if (!table) throw new DamagedArchive(`the backup is damaged: it has rows of an unknown table ${name}`)
+        current = { table, filling: copier.fill(table) }
+      }
+      await current.filling.write(bytes)
+    },
+    async abort() {
+      await current?.filling.abort()
+    },
+    async end(expected: Record<string, number>) {
+      await finish()
+      for (const { name } of plan.tables) {
+        if ((counts[name] ?? 0) !== expected[name]) throw new DamagedArchive(`the backup is damaged: the table ${name} has lost rows`)
+      }
+    },
+  }
+}

@@ -1,0 +1,163 @@
+// Caller info, and what the whole API has in common: errors, unknown paths, health, readiness, metrics.
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { generateKey } from '../src/features/keys/model.ts'
+import { type Stage, startStage } from './stage/start.ts'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await startStage()
+})
+afterAll(() => stage.stop())
+
+describe('GET /me', () => {
+  test('an organization key sees the flat caller info and its key', async () => {
+    const { status, body } = await stage.api('GET', '/me')
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      user_id: expect.stringMatching(/^user_/),
+      organization_id: expect.stringMatching(/^org_/),
+      organization_name: expect.any(String),
+      role: 'owner',
+      key: { id: expect.stringMatching(/^key_/), name: 'First key', type: 'organization', scopes: [], agent_handle: null },
+    })
+  })
+
+  test('an agent-scoped key has the role agent and names its agent', async () => {
+    await stage.createAgent('scout')
+    const key = await stage.agentKey('scout', { scopes: ['vault:read'] })
+    const { body } = await stage.api('GET', '/me', { key })
+    expect(body).toMatchObject({ role: 'agent', key: { type: 'agent', scopes: ['vault:read'], agent_handle: 'scout' } })
+    const own = await stage.expectApi(200, 'GET', '/me')
+    expect([body.organization_id, body.organization_name]).toEqual([own.organization_id, own.organization_name])
+  })
+
+  test('one server holds many organizations', async () => {
+    const { body } = await stage.api('GET', '/me', { key: stage.otherOrganization.key })
+    expect(body).toMatchObject({ organization_id: stage.otherOrganization.id, organization_name: 'Other organization' })
+  })
+})
+
+describe('authentication', () => {
+  const flip = (key: string) => key.slice(0, 30) + (key[30] === 'a' ? 'b' : 'a') + key.slice(31)
+  test.each([
+    ['no key', () => ({ key: null })],
+    ['another scheme', () => ({ key: null, headers: { authorization: `Basic ${btoa('a:b')}` } })],
+    ['a malformed key', () => ({ key: 'svc_live_short' })],
+    ['a key with a wrong checksum', () => ({ key: flip(stage.organizationKey) })],
+    ['a well-formed key that nobody has', () => ({ key: generateKey() })],
+  ])('%s is 401 unauthorized with WWW-Authenticate: Bearer', async (_name, ask) => {
+    const { status, headers, body } = await stage.api('GET', '/me', ask())
+    expect([status, body.error.code, headers.get('www-authenticate')]).toEqual([401, 'unauthorized', 'Bearer'])
+  })
+
+  test('the scheme is taken in any case', async () => {
+    await stage.expectApi(200, 'GET', '/me', { headers: { authorization: `bearer ${stage.organizationKey}` } })
+  })
+})
+
+describe('errors', () => {
+  test('an unknown path is 404 not_found', async () => {
+    expect((await stage.api('GET', '/api/v1/nothing')).body.error.code).toBe('not_found')
+    expect((await stage.api('GET', '/api/v2/me')).status).toBe(404)
+  })
+
+  test('another method on a path is 405 method_not_allowed with Allow', async () => {
+    const { status, headers, body } = await stage.api('DELETE', '/me')
+    expect([status, body.error.code, headers.get('allow')]).toEqual([405, 'method_not_allowed', 'GET, HEAD'])
+    expect((await stage.api('PUT', '/identities/scout')).headers.get('allow')).toBe('DELETE, GET, HEAD, PATCH')
+  })
+
+  test('a body that is no JSON is 415 unsupported_media_type, a broken one 400 validation_error', async () => {
+    const headers = { 'content-type': 'text/plain' }
+    const text = await stage.api('POST', '/identities', { body: 'agent_handle=a', headers })
+    expect([text.status, text.body.error.code]).toEqual([415, 'unsupported_media_type'])
+    const broken = await stage.api('POST', '/identities', { body: '{"agent_handle":' })
+    expect([broken.status, broken.body.error.code]).toEqual([400, 'validation_error'])
+  })
+
+  test('unknown body and query fields are a 400 that names them', async () => {
+    const { body } = await stage.api('POST', '/identities', { body: { agent_handle: 'fine', colour: 'red' } })
+    expect(body.error).toMatchObject({ code: 'validation_error', details: [{ path: '/colour' }] })
+    const query = await stage.api('GET', '/identities?colour=red')
+    expect([query.status, query.body.error.details[0].path]).toEqual([400, '/colour'])
+  })
+
+  test.each([
+    ['NUL in a string', '{"agent_handle":"ab","display_name":"a\\u0000b"}'],
+    ['a lone surrogate', '{"agent_handle":"ab","display_name":"\\ud800"}'],
+    ['__proto__', '{"agent_handle":"ab","__proto__":{"a":1}}'],
+    ['a body nested deeper than 32', `{"agent_handle":"ab","display_name":${'['.repeat(40)}${']'.repeat(40)}}`],
+    ['a number out of range', '{"agent_handle":"ab","display_name":1e999}'],
+    ['no object', '"ab"'],
+    ['null', 'null'],
+  ])('%s is a clean 400', async (_name, body) => {
+    expect((await stage.api('POST', '/identities', { body })).body.error.code).toBe('validation_error')
+  })
+
+  test.each([
+    'limit=0',
+    'limit=101',
+    'limit=ten',
+    'limit=1.5',
+    'limit=99999999999999999999',
+    'cursor=nonsense',
+    'cursor=msg_short',
+    'limit=1&limit=2',
+  ])('a list with %s is 400', async (query) => {
+    expect((await stage.api('GET', `/identities?${query}`)).body.error.code).toBe('validation_error')
+    expect((await stage.api('GET', `/mail/messages?${query}`)).status).toBe(400)
+  })
+
+  test('a JSON body over 1 MB is 413 payload_too_large on routes without attachments', async () => {
+    const body = JSON.stringify({ agent_handle: 'big', description: 'x'.repeat(1024 * 1024) })
+    const answer = await stage.api('POST', '/identities', { body })
+    expect([answer.status, answer.body.error.code]).toEqual([413, 'payload_too_large'])
+  })
+
+  test('answers hold no stack, SQL or internal address', async () => {
+    const { body } = await stage.api('GET', '/mailboxes/%27%20OR%201=1--/messages')
+    expect(JSON.stringify(body)).not.toMatch(/SELECT|at \w+ \(|node:|127\.0\.0\.1:\d+/)
+  })
+})
+
+test('rate limits are per key: 429 rate_limited with Retry-After, and other keys do not notice', async () => {
+  const limited = await startStage({ CALLSIGN_RATE_LIMIT_AGENT_KEY: '1' })
+  try {
+    await limited.createAgent('busy')
+    const [one, two] = [await limited.agentKey('busy'), await limited.agentKey('busy')]
+    const answers = await Promise.all(Array.from({ length: 20 }, () => limited.api('GET', '/me', { key: one })))
+    const refused = answers.filter((answer) => answer.status !== 200)
+    expect(refused.length).toBeGreaterThan(10)
+    for (const { status, headers, body } of refused) {
+      expect([status, body.error.code, Number(headers.get('retry-after'))]).toEqual([429, 'rate_limited', 1])
+    }
+    await limited.expectApi(200, 'GET', '/me', { key: two })
+    await limited.expectApi(200, 'GET', '/me')
+  } finally {
+    await limited.stop()
+  }
+})
+
+describe('beside the API', () => {
+  test('GET /healthz and /readyz say that all is well', async () => {
+    expect((await stage.api('GET', '/healthz', { key: null })).body).toEqual({ status: 'ok' })
+    const { body } = await stage.api('GET', '/readyz', { key: null })
+    expect(body.status).toBe('ready')
+    expect(body.checks).toMatchObject({ database: true, worker: true })
+  })
+
+  test('GET /metrics counts requests by route, not by path', async () => {
+    const text = await (await fetch(`${stage.baseUrl}/metrics`)).text()
+    expect(text).toContain('route="/api/v1/me"')
+    expect(text).toContain('callsign_keys_refused_total{reason="malformed"}')
+    expect(text).not.toContain('scout')
+  })
+
+  test('GET /openapi.json is valid OpenAPI 3.1 and GET /docs is a page', async () => {
+    expect(await new Validator().validate(structuredClone(stage.document))).toEqual({ valid: true })
+    const page = await fetch(`${stage.baseUrl}/docs`)
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(await page.text()).toContain('/api/v1/mail/send')
+  })
+})

@@ -1,0 +1,201 @@
+// Every route of the OpenAPI document, called by everyone who may not: 401, 403 or 404 as decisions §3 says, and nothing foreign anywhere.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { exampleRequest, type Known } from './stage/example-request.ts'
+import { type Answer, type Json, type Stage, startStage } from './stage/start.ts'
+
+type Step = { name: string; method: string; template: string; operation: Json; isOpen: boolean }
+
+const secretWord = 'xylophone-secret'
+
+let stage: Stage
+let steps: Step[]
+let agentKey: string
+let revokedKey: string
+/** Values of the first organization, by the name that they have in a path, a query or a body. */
+let values: Record<string, unknown>
+/** Words that only the first organization, and only the agent `victim` in it, may see. */
+let foreign: string[]
+
+beforeAll(async () => {
+  stage = await startStage()
+  await stage.createAgent('victim')
+  await stage.createAgent('intruder')
+  agentKey = await stage.agentKey('intruder')
+  await stage.createAgent('stranger', {}, stage.otherOrganization.key)
+  const revoked = await stage.expectApi(201, 'POST', '/keys', { body: { name: 'Revoked' } })
+  await stage.expectApi(200, 'DELETE', `/keys/${revoked.id}`)
+  revokedKey = revoked.key
+  const victimKey = await stage.expectApi(201, 'POST', '/keys', { body: { name: 'Of the victim', agent_handle: 'victim' } })
+  const attachments = [{ filename: `${secretWord}.txt`, content: 'AAEC' }]
+  const sent = await stage.send('victim', 'x@example.com', { subject: secretWord, text: secretWord, attachments })
+  const message = await stage.waitForStatus('victim', sent.id, 'sent')
+  const identity = await stage.expectApi(200, 'GET', '/identities/victim')
+  values = {
+    email_address: 'victim@agents.localhost',
+    message_id: sent.id,
+    thread_id: sent.thread_id,
+    handle: 'victim',
+    attachment_id: message.attachments[0].id,
+    expires: '9999999999',
+    signature: 'forged',
+    q: secretWord,
+    agent: 'victim',
+    agent_handle: 'victim',
+    to: ['x@example.com'],
+    text: 'text',
+    is_read: true,
+    display_name: 'Renamed',
+    subject: 'subject',
+  }
+  foreign = [
+    secretWord,
+    'victim',
+    sent.id,
+    sent.thread_id,
+    identity.id,
+    identity.mailbox.id,
+    identity.tunnel.id,
+    message.attachments[0].id,
+    victimKey.id,
+  ]
+  const keyId = victimKey.id
+  steps = Object.entries(stage.document.paths as Json).flatMap(([template, methods]) =>
+    Object.entries(methods as Json).map(([method, operation]: [string, Json]) => ({
+      name: `${method.toUpperCase()} ${template}`,
+      method: method.toUpperCase(),
+      template,
+      operation,
+      isOpen: operation.security?.length === 0,
+    })),
+  )
+  knownTo = (more) => (name, template) => (name === 'id' && template.startsWith('/api/v1/keys/') ? keyId : (more[name] ?? values[name]))
+})
+afterAll(() => stage.stop())
+
+let knownTo: (more: Record<string, unknown>) => Known
+
+/** Calls one operation as somebody; `more` replaces values of the first organization. */
+async function call(step: Step, key: string | null, more: Record<string, unknown> = {}): Promise<Answer> {
+  const { path, body } = exampleRequest(stage.document, step.template, step.operation, knownTo(more))
+  return stage.api(step.method, path, { key, body })
+}
+
+/** Everything but DELETE first, so that what is asked for is still there. */
+const inOrder = () => steps.toSorted((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'))
+const guarded = () => inOrder().filter((step) => !step.isOpen)
+const shown = ({ body }: Answer): string => (Buffer.isBuffer(body) ? body.toString('latin1') : JSON.stringify(body))
+
+async function statuses(list: Step[], key: string | null, more: Record<string, unknown> = {}): Promise<Record<string, number>> {
+  const found: Record<string, number> = {}
+  for (const step of list) {
+    const answer = await call(step, key, more)
+    found[step.name] = answer.status
+    // An error names nothing either, except what the caller has said itself.
+    const words = answer.status < 300 ? foreign : foreign.filter((word) => !['victim', secretWord].includes(word))
+    for (const word of words) expect(shown(answer), `${step.name} shows ${word}`).not.toContain(word)
+  }
+  return found
+}
+const all = (list: Step[], status: number) => Object.fromEntries(list.map((step) => [step.name, status]))
+
+test('the document has routes enough to walk', () => {
+  expect(guarded().length).toBeGreaterThan(20)
+})
+
+describe('without a valid key every route is 401', () => {
+  test.each([
+    ['no key', () => null],
+    ['a malformed key', () => 'svc_live_malformed'],
+    ['a revoked key', () => revokedKey],
+  ])('%s', async (_name, key) => {
+    expect(await statuses(guarded(), key())).toEqual(all(guarded(), 401))
+  })
+
+  test('routes that need no key give nothing away by one', async () => {
+    for (const step of steps.filter((one) => one.isOpen && one.template.includes('{'))) {
+      for (const key of [null, stage.organizationKey, stage.otherOrganization.key])
+        expect([403, 404]).toContain((await call(step, key)).status)
+    }
+  })
+})
+
+describe("another organization's key", () => {
+  test('is 404 wherever the path names something', async () => {
+    const naming = guarded().filter((step) => step.template.includes('{'))
+    expect(await statuses(naming, stage.otherOrganization.key)).toEqual(all(naming, 404))
+  })
+
+  test('is 404 wherever the query or the body does; else it sees its own organization only', async () => {
+    const found = await statuses(
+      guarded().filter((step) => !step.template.includes('{')),
+      stage.otherOrganization.key,
+    )
+    expect(found).toMatchObject({
+      'GET /api/v1/me': 200,
+      'POST /api/v1/mail/send': 404,
+      'GET /api/v1/mail/messages': 404,
+      'POST /api/v1/keys': 404,
+      // Handles are unique over all organizations; that one is taken is no secret: its address takes mail.
+      'POST /api/v1/identities': 409,
+    })
+    expect(Object.entries(found).filter(([, status]) => status >= 500)).toEqual([])
+  })
+
+  test('is 404 under its own mailbox for what is in another', async () => {
+    const naming = guarded().filter((step) => /\{email_address\}.*\{/.test(step.template))
+    expect(naming.length).toBeGreaterThan(5)
+    expect(await statuses(naming, stage.otherOrganization.key, { email_address: 'stranger' })).toEqual(all(naming, 404))
+  })
+})
+
+describe("another agent's key", () => {
+  const isMine = (template: string) => /^\/api\/v1\/(mailboxes|identities)\/\{/.test(template)
+
+  test('is 403 wherever the path names another agent or mailbox, whether or not it exists', async () => {
+    const naming = guarded().filter((step) => isMine(step.template))
+    expect(await statuses(naming, agentKey)).toEqual(all(naming, 403))
+    expect(await statuses(naming, agentKey, { email_address: 'nobody@agents.localhost', handle: 'nobody' })).toEqual(all(naming, 403))
+  })
+
+  test('is 403 on organization-level operations, and lists hold its own only', async () => {
+    const rest = guarded().filter((step) => !isMine(step.template))
+    const found = await statuses(rest, agentKey)
+    expect(found).toMatchObject({
+      'GET /api/v1/me': 200,
+      'POST /api/v1/identities': 403,
+      'GET /api/v1/identities': 200,
+      'POST /api/v1/mail/send': 403,
+      'GET /api/v1/mail/messages': 403,
+      'GET /api/v1/mailboxes': 200,
+      'GET /api/v1/keys': 403,
+      'POST /api/v1/keys': 403,
+      'DELETE /api/v1/keys/{id}': 403,
+      'GET /api/v1/audit': 403,
+    })
+    // What changes something is refused altogether.
+    const changing = Object.entries(found).filter(([name, status]) => !name.startsWith('GET') && (status < 400 || status >= 500))
+    expect(changing).toEqual([])
+    expect(await statuses([step('GET /api/v1/mail/messages')], agentKey, { agent: 'intruder' })).toEqual({
+      'GET /api/v1/mail/messages': 200,
+    })
+  })
+
+  test('is 404 under its own mailbox for what is in another', async () => {
+    const naming = guarded().filter((one) => /\{email_address\}.*\{/.test(one.template))
+    expect(await statuses(naming, agentKey, { email_address: 'intruder' })).toEqual(all(naming, 404))
+  })
+})
+
+const step = (name: string): Step => steps.find((one) => one.name === name) as Step
+
+test('all of it was there to be had: the own key gets through everywhere, last of all', async () => {
+  const own = guarded().filter((one) => /^\/api\/v1\/(me|mail|mailboxes|identities|keys|audit)\b/.test(one.template))
+  // The victim itself goes after everything that is in its mailbox.
+  const sorted = own.toSorted(
+    (a, b) => Number(a.name === 'DELETE /api/v1/identities/{handle}') - Number(b.name === 'DELETE /api/v1/identities/{handle}'),
+  )
+  for (const one of sorted) {
+    const { status, body } = await call(one, stage.organizationKey, one.name === 'POST /api/v1/identities' ? { agent_handle: 'fresh' } : {})
+    expect([200, 201, 204], `${one.name} answered ${status} ${JSON.stringify(body)}`).toContain(status)
+  }
+})

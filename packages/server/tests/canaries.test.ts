@@ -1,0 +1,149 @@
+// What must never be logged: keys, bodies, subjects and addresses are fed in everywhere, failures included, and looked for in the log.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { generateKey } from '../src/features/keys/model.ts'
+import { type MailSink, startMailSink } from './stage/mail-sink.ts'
+import { type Stage, startStage } from './stage/start.ts'
+import { waitFor } from './stage/wait.ts'
+
+let sink: MailSink
+let stage: Stage
+beforeAll(async () => {
+  sink = await startMailSink()
+  stage = await startStage({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: sink.url })
+  await stage.createAgent('ann', { display_name: 'Canary-display-name', description: 'Canary-description' })
+})
+afterAll(async () => {
+  await stage.stop()
+  await sink.close()
+})
+
+const canaries = {
+  subject: 'Canary-subject-7c1f',
+  text: 'Canary-text-7c1f and more words',
+  html: '<p>Canary-html-7c1f</p>',
+  file: 'Canary-file-7c1f',
+  to: 'canary-recipient-7c1f@example.com',
+  header: 'Canary-header-7c1f',
+  sender: 'canary-sender-7c1f@example.org',
+  query: 'Canary-query-7c1f',
+}
+const letter = (more: object = {}) => ({
+  agent: 'ann',
+  to: [canaries.to],
+  subject: canaries.subject,
+  text: canaries.text,
+  html: canaries.html,
+  headers: { 'X-Canary': canaries.header },
+  attachments: [{ filename: `${canaries.file}.txt`, content: Buffer.from(canaries.file).toString('base64') }],
+  ...more,
+})
+const arriving = (more: object = {}) => ({
+  from: canaries.sender,
+  to: 'ann@agents.localhost',
+  subject: canaries.subject,
+  text: canaries.text,
+  html: canaries.html,
+  attachments: [{ filename: `${canaries.file}.txt`, content: canaries.file }],
+  ...more,
+})
+
+/** The log holds none of the canaries, in the clear or in base64, and none of these words. */
+function expectClean(...more: string[]): void {
+  const lines = stage.logLines().flatMap((line) => line.split('\n'))
+  expect(lines.length).toBeGreaterThan(5)
+  const words = [...Object.values(canaries), 'Canary-display-name', 'Canary-description', ...more].flatMap((word) => [
+    word.replace(/<\/?p>/g, '').toLowerCase(),
+    Buffer.from(word).toString('base64').slice(0, 16).toLowerCase(),
+  ])
+  const found = lines.flatMap((line) => words.filter((word) => line.toLowerCase().includes(word)).map((word) => ({ word, line })))
+  expect(found).toEqual([])
+}
+const secretOf = (key: string): string => key.slice(25, 68)
+
+test('keys: made, used, refused, revoked', async () => {
+  const { id, key } = await stage.expectApi(201, 'POST', '/keys', {
+    body: { name: 'Canary-key-name' },
+    headers: { 'idempotency-key': 'k' },
+  })
+  await stage.expectApi(200, 'GET', '/me', { key })
+  await stage.expectApi(200, 'DELETE', `/keys/${id}`)
+  const unknown = generateKey()
+  for (const refused of [key, unknown, `${unknown}x`, unknown.slice(0, -1)]) await stage.expectApi(401, 'GET', '/me', { key: refused })
+  await stage.expectApi(401, 'GET', '/me', { key: null, headers: { authorization: `Basic ${unknown}` } })
+  await stage.expectApi(200, 'GET', `/me?api_key=${unknown}`)
+  await stage.expectApi(404, 'GET', `/api/v1/${unknown}`)
+  expectClean(...[key, unknown, stage.organizationKey, stage.otherOrganization.key].map(secretOf))
+})
+
+test('mail out: sent, refused by the relay, refused by us', async () => {
+  sink.answerRecipients((address, attempt) =>
+    attempt > 2 ? `550 5.1.1 <${address}> unknown` : attempt > 1 ? `451 4.2.0 <${address}> later` : null,
+  )
+  for (let i = 0; i < 3; i++) {
+    const { id } = await stage.expectApi(201, 'POST', '/mail/send', { body: letter(), headers: { 'idempotency-key': `canary-${i}` } })
+    await stage.waitForStatus('ann', id, 'sent', 'bounced', 'failed')
+  }
+  for (const more of [
+    { to: [`${canaries.to} ${canaries.sender}`] },
+    { [canaries.query]: 1 },
+    { thread_id: canaries.query },
+    { headers: { From: canaries.sender } },
+  ])
+    await stage.expectApi(400, 'POST', '/mail/send', { body: letter(more) })
+  await stage.expectApi(400, 'POST', '/mail/send', { body: JSON.stringify(letter()).slice(0, -5) })
+  await stage.expectApi(404, 'POST', '/mail/send', { body: letter({ agent: 'nobody' }) })
+  await stage.expectApi(400, 'POST', '/mail/send', {
+    body: letter({ attachments: [{ filename: 'a', url: `http://127.0.0.1:1/${canaries.file}` }] }),
+  })
+  expectClean()
+})
+
+test('mail in: taken, refused, unreadable; then read, searched, answered and downloaded', async () => {
+  await stage.deliver(arriving())
+  await expect(stage.deliver(arriving({ to: 'canary-nobody-7c1f@agents.localhost' }))).rejects.toThrow('550')
+  await stage.deliver({
+    envelope: { from: canaries.sender, to: 'ann@agents.localhost' },
+    raw: `${canaries.subject}\r\nContent-Type: multipart/x; boundary=\r\n\r\n${canaries.text}`,
+  })
+  const message = await stage.waitForMail('ann', canaries.subject)
+  const path = `/mailboxes/ann/messages/${message.id}`
+  await stage.expectApi(200, 'GET', `/mailboxes/ann/search?q=${canaries.query}`)
+  await stage.expectApi(200, 'GET', `/mailboxes/ann/messages?subject=${canaries.subject}&from=${canaries.sender}`)
+  await stage.expectApi(200, 'GET', `${path}/raw`)
+  await stage.expectApi(200, 'PATCH', path, { body: { add_labels: [canaries.query] } })
+  await stage.expectApi(201, 'POST', `${path}/reply`, { body: { text: canaries.text, to: canaries.to } })
+  await stage.expectApi(404, 'GET', `/mailboxes/${canaries.to}/messages`)
+  const link = new URL(message.attachments[0].url)
+  await stage.expectApi(200, 'GET', link.pathname + link.search, { key: null })
+  await stage.expectApi(403, 'GET', `${link.pathname}?expires=1&signature=${canaries.query}`, { key: null })
+  expectClean('canary-nobody-7c1f', link.searchParams.get('signature') as string)
+})
+
+describe('when the database refuses a row', () => {
+  // PostgreSQL tells the whole row in the detail of such an error.
+  const constraint = (verb: string) => stage.db.query({ text: `ALTER TABLE messages ${verb}` })
+  beforeAll(() => constraint(`ADD CONSTRAINT canary CHECK (subject NOT LIKE 'Canary%') NOT VALID`))
+  afterAll(() => constraint('DROP CONSTRAINT canary'))
+
+  test('the API answers 500 with nothing of it, and so does the log', async () => {
+    const before = stage.logLines().length
+    const { status, body } = await stage.api('POST', '/mail/send', { body: letter(), headers: { 'idempotency-key': 'refused' } })
+    expect([status, body.error.code]).toEqual([500, 'internal_error'])
+    expect(JSON.stringify(body)).not.toMatch(/canary/i)
+    const lines = stage.logLines().slice(before).join('')
+    expect(lines).toContain(body.error.request_id)
+    expect(lines).toContain('violates check constraint')
+    expectClean()
+  })
+
+  test('SMTP answers 451 with nothing of it, and so does the log', async () => {
+    const error = await stage.deliver(arriving()).then(
+      () => null,
+      (reason: Error & { response?: string }) => reason,
+    )
+    expect(error?.response).toMatch(/^451 /)
+    expect(error?.response).not.toMatch(/canary/i)
+    await waitFor('the failure in the log', () => stage.logLines().join('').includes('was not accepted'))
+    expectClean()
+  })
+})

@@ -1,0 +1,223 @@
+// Mail that arrives over SMTP: from three clients, for whom it is taken, and how it is filed.
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { connect } from 'node:net'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Json, type Stage, startStage } from './stage/start.ts'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await startStage()
+  await stage.createAgent('ann')
+  await stage.createAgent('ben')
+  await stage.createAgent('ophelia', {}, stage.otherOrganization.key)
+})
+afterAll(() => stage.stop())
+
+const run = promisify(execFile)
+const list = async (handle: string, query = ''): Promise<Json[]> =>
+  (await stage.expectApi(200, 'GET', `/mailboxes/${handle}/messages${query}`)).data
+
+/** Says these lines one after the other, each once the one before is answered; resolves with the answers until the server closes. */
+async function speak(...lines: string[]): Promise<string[]> {
+  const socket = connect(stage.smtpPort, '127.0.0.1')
+  const answers: string[] = []
+  let text = ''
+  try {
+    for await (const chunk of socket) {
+      text += (chunk as Buffer).toString('latin1')
+      if (!/(^|\r\n)\d{3} [^\r\n]*\r\n$/.test(text)) continue
+      answers.push(text.trimEnd())
+      text = ''
+      const line = lines.shift()
+      if (line === undefined) break
+      socket.write(`${line}\r\n`, 'latin1')
+    }
+  } catch {
+    // The server has closed the connection under a line that was on its way; what it said before stands.
+  }
+  socket.destroy()
+  return answers.slice(1)
+}
+const deliverRaw = (message: string, to = 'ann@agents.localhost', from = 'eve@example.org') =>
+  speak('EHLO there.example', `MAIL FROM:<${from}>`, `RCPT TO:<${to}>`, 'DATA', `${message}\r\n.`)
+
+describe('clients', () => {
+  test('nodemailer delivers: the message is there when 250 has been said', async () => {
+    const { response } = await stage.deliver({
+      from: 'eve@example.org',
+      to: 'ann@agents.localhost',
+      subject: 'From nodemailer',
+      text: 'Hello',
+    })
+    const [first] = await list('ann', '?subject=nodemailer')
+    expect(first).toMatchObject({ subject: 'From nodemailer', direction: 'inbound', status: 'received' })
+    expect(response).toBe(`250 2.0.0 queued as ${first.id}`)
+    expect(await stage.eventsOf(first.id)).toMatchObject([{ type: 'email.received' }])
+  })
+
+  test('swaks delivers, with STARTTLS when it can', async ({ skip }) => {
+    if (!existsSync('/usr/bin/swaks')) skip('swaks is not installed (apt install swaks)')
+    const { stdout: support } = await run('/usr/bin/swaks', ['--support'])
+    const args = ['--server', '127.0.0.1', '--port', String(stage.smtpPort), '--helo', 'swaks.example', '--from', 'eve@example.org']
+    const tls = support.includes('=== TLS supported') ? ['--tls'] : []
+    await run('/usr/bin/swaks', [
+      ...args,
+      ...tls,
+      '--to',
+      'ann@agents.localhost',
+      '--h-Subject',
+      'From swaks',
+      '--body',
+      'Hello',
+      '--attach',
+      '@/etc/hostname',
+    ])
+    const [first] = await list('ann', '?subject=swaks')
+    expect(first).toMatchObject({ subject: 'From swaks', attachments: [{ filename: 'hostname' }] })
+    expect(first.text).toContain('Hello')
+    const refused = run('/usr/bin/swaks', [...args, '--to', 'nobody@agents.localhost'])
+    await expect(refused).rejects.toMatchObject({ stdout: expect.stringContaining('550 5.1.1') })
+  })
+
+  test('smtp-source delivers from ten sessions: every message once', async ({ skip }) => {
+    if (!existsSync('/usr/sbin/smtp-source')) skip('smtp-source is not installed (apt install postfix)')
+    const total = async () => (await stage.expectApi(200, 'GET', '/mail/messages?agent=ben')).total
+    const before = await total()
+    await run('/usr/sbin/smtp-source', [
+      '-s',
+      '10',
+      '-m',
+      '200',
+      '-l',
+      '5000',
+      '-f',
+      'eve@example.org',
+      '-t',
+      'ben@agents.localhost',
+      `127.0.0.1:${stage.smtpPort}`,
+    ])
+    expect(await total()).toBe(before + 200)
+  })
+})
+
+describe('recipients', () => {
+  test('an unknown recipient is 550 5.1.1 at RCPT', async () => {
+    const answers = await speak(
+      'EHLO there.example',
+      'MAIL FROM:<eve@example.org>',
+      'RCPT TO:<nobody@agents.localhost>',
+      'RCPT TO:<ann@elsewhere.example>',
+    )
+    expect(answers.slice(2).map((answer) => answer.slice(0, 9))).toEqual(['550 5.1.1', '550 5.1.1'])
+  })
+
+  test('plus-addressing and capitals reach the mailbox', async () => {
+    for (const to of ['ann+news@agents.localhost', 'ANN@AGENTS.LOCALHOST', 'Ann+A+B@agents.localhost']) {
+      const subject = `To ${to}`
+      await stage.deliver({ from: 'eve@example.org', to, subject, text: 'a' })
+      expect((await stage.waitForMail('ann', subject)).to[0].toLowerCase()).toBe(to.toLowerCase())
+    }
+    const [refused] = (await speak('EHLO a', 'MAIL FROM:<eve@example.org>', 'RCPT TO:<+ann@agents.localhost>')).slice(2)
+    expect(refused).toMatch(/^550 5\.1\.1/)
+  })
+
+  test('one message for three mailboxes of two organizations is filed in each, once', async () => {
+    const to = ['ann@agents.localhost', 'ben@agents.localhost', 'ann+again@agents.localhost', 'ophelia@agents.localhost']
+    await stage.deliver({ from: 'eve@example.org', to, subject: 'To all', text: 'a' })
+    expect([(await list('ann', '?subject=all')).length, (await list('ben', '?subject=all')).length]).toEqual([1, 1])
+    const { data } = await stage.expectApi(200, 'GET', '/mailboxes/ophelia/messages', { key: stage.otherOrganization.key })
+    expect(data).toHaveLength(1)
+    const [one] = await list('ann', '?subject=all')
+    const [two] = await list('ben', '?subject=all')
+    await stage.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${one.id}`)
+    expect((await stage.api('GET', `/mailboxes/ben/messages/${two.id}/raw`)).status).toBe(200)
+  })
+
+  test('the null sender is taken', async () => {
+    const answers = await deliverRaw('From: mailer-daemon@example.org\r\nSubject: Bounce\r\n\r\nno', 'ann@agents.localhost', '')
+    expect(answers.at(-1)).toMatch(/^250 2\.0\.0 queued as msg_/)
+    expect((await stage.waitForMail('ann', 'Bounce')).headers['return-path']).toBe('<>')
+  })
+})
+
+describe('what is stored', () => {
+  test.each<[string, string, (message: Json) => void]>([
+    ['no header at all', '\r\nonly a body', (message) => expect(message.text).toContain('only a body')],
+    ['no body', 'Subject: Empty\r\n', (message) => expect([message.subject, message.text]).toEqual(['Empty', ''])],
+    [
+      'broken MIME',
+      'Subject: Broken\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary="x"\r\n\r\n--y\r\nlost words',
+      (message) => expect(message.subject).toBe('Broken'),
+    ],
+    [
+      '8-bit garbage',
+      'Subject: \xff\xfe\xfd\r\nContent-Type: text/plain; charset=nonsense\r\n\r\n\xff\xfe\x80',
+      (message) => expect(message.subject).toEqual(expect.any(String)),
+    ],
+    [
+      'broken base64',
+      'Subject: B64\r\nContent-Transfer-Encoding: base64\r\n\r\n!!!not base64!!!',
+      (message) => expect(message.subject).toBe('B64'),
+    ],
+    ['a header without end', `Subject: Long\r\nX-Long: ${'y'.repeat(5000)}`, (message) => expect(message.subject).toBe('Long')],
+  ])('%s: a message that cannot be parsed is still kept, raw, with what could be read', async (_name, raw, check) => {
+    const answers = await deliverRaw(raw)
+    const id = /^250 2\.0\.0 queued as (msg_\w+)/.exec(answers.at(-1) as string)?.[1] as string
+    expect(id).toBeTruthy()
+    const message = await stage.getMessage('ann', id)
+    expect(message).toMatchObject({ status: 'received', from: 'eve@example.org' })
+    check(message)
+    const bytes = (await stage.api('GET', `/mailboxes/ann/messages/${id}/raw`)).body as Buffer
+    expect(bytes.includes(Buffer.from(raw.trimEnd(), 'latin1'))).toBe(true)
+  })
+
+  test('a NUL in decoded text is no trouble', async () => {
+    const encoded = Buffer.from('before\0after').toString('base64')
+    const answers = await deliverRaw(
+      `Subject: =?utf-8?B?${Buffer.from('a\0b').toString('base64')}?=\r\nContent-Transfer-Encoding: base64\r\n\r\n${encoded}`,
+    )
+    const message = await stage.getMessage('ann', (answers.at(-1) as string).split(' ').at(-1) as string)
+    expect([message.text.includes('before'), message.text.includes('\0'), message.subject.includes('\0')]).toEqual([true, false, false])
+  })
+
+  test('extracted_text is only what is new in a reply', async () => {
+    const text = 'Yes, please do.\r\n\r\nOn Mon, 1 Jan 2024 at 10:00, Ann <ann@agents.localhost> wrote:\r\n> Shall I?\r\n> Really?'
+    await stage.deliver({ from: 'eve@example.org', to: 'ann@agents.localhost', subject: 'Re: Shall I', text })
+    const message = await stage.waitForMail('ann', 'Re: Shall I')
+    expect(message.extracted_text.trim()).toBe('Yes, please do.')
+    expect(message.text).toContain('> Shall I?')
+  })
+
+  test('the same bytes with the same Message-ID a second time, from a sender that missed our 250, are not filed again', async () => {
+    const raw = 'Message-ID: <again@example.org>\r\nFrom: eve@example.org\r\nSubject: Once only\r\n\r\nhello'
+    const [first, second] = [await deliverRaw(raw), await deliverRaw(raw)]
+    expect(second.at(-1)).toBe(first.at(-1))
+    expect(await list('ann', '?subject=once')).toHaveLength(1)
+    // Other words under the same Message-ID are another message.
+    await deliverRaw(`${raw} again`)
+    expect(await list('ann', '?subject=once')).toHaveLength(2)
+    const id = (first.at(-1) as string).split(' ').at(-1) as string
+    expect((await stage.eventsOf(id)).length).toBe(1)
+  })
+
+  test('a loop is refused by the number of Received fields', async () => {
+    const answers = await deliverRaw(`${'Received: from a by b; Mon, 1 Jan 2024 10:00:00 +0000\r\n'.repeat(60)}Subject: Loop\r\n\r\na`)
+    expect(answers.at(-1)).toMatch(/^5\d\d 5\.4\.6/)
+    expect(await list('ann', '?subject=loop')).toEqual([])
+  })
+
+  test('a bare LF is refused and the connection closed: nothing is stored, and nothing smuggled', async () => {
+    const smuggled =
+      'Subject: Smuggler\r\n\r\na\n.\r\nMAIL FROM:<x@example.org>\r\nRCPT TO:<ann@agents.localhost>\r\nDATA\r\nSubject: Smuggled\r\n\r\nb\r\n.'
+    const answers = await speak('EHLO a', 'MAIL FROM:<x@example.org>', 'RCPT TO:<ann@agents.localhost>', 'DATA', smuggled, 'NOOP')
+    expect(answers.slice(3).map((answer) => answer.slice(0, 1))).toEqual(['3', '5'])
+    expect(await list('ann', '?subject=smuggle')).toEqual([])
+  })
+
+  test('mail over 25 MB is refused by SIZE, and by its bytes', async () => {
+    const [, refused] = await speak('EHLO a', `MAIL FROM:<x@example.org> SIZE=${26 * 1024 * 1024 * 2}`)
+    expect(refused).toMatch(/^552 5\.3\.4/)
+  })
+})

@@ -1,0 +1,268 @@
+// API keys: their form, made and shown once, listed, revoked at once, expired, limited to an agent; and the audit log of all that.
+
+import { crc32 } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Ask, type Json, type Stage, startStage } from './stage/start.ts'
+import { waitFor } from './stage/wait.ts'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await startStage()
+  await stage.createAgent('one')
+  await stage.createAgent('two')
+})
+afterAll(() => stage.stop())
+
+const createKey = (body: Record<string, unknown>, ask: Ask = {}) => stage.api('POST', '/keys', { ...ask, body })
+const me = async (key: string) => (await stage.api('GET', '/me', { key })).status
+
+/** The checksum as decisions §4 puts it, written here a second time. */
+function base62Crc32(text: string): string {
+  const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+  let digits = ''
+  for (let value = BigInt(crc32(text)); value > 0n; value /= 62n) digits = alphabet[Number(value % 62n)] + digits
+  return digits.padStart(6, '0')
+}
+
+describe('POST /keys', () => {
+  test('a new organization key is answered 201 with its plaintext, and has full access', async () => {
+    const { status, body } = await createKey({ name: 'Deploy' })
+    expect(status).toBe(201)
+    expect(body).toEqual({
+      id: expect.stringMatching(/^key_[0-7][0-9a-z]{25}$/),
+      name: 'Deploy',
+      type: 'organization',
+      scopes: [],
+      agent_handle: null,
+      key: expect.any(String),
+      last4: body.key.slice(-4),
+      expires_at: null,
+      last_used_at: null,
+      revoked_at: null,
+      created_at: expect.any(String),
+    })
+    await stage.expectApi(200, 'GET', '/identities/one', { key: body.key })
+    await stage.expectApi(200, 'GET', '/keys', { key: body.key })
+  })
+
+  test('the key is svc_live_, 16 characters of id, 43 of secret and 6 of base62 CRC-32', async () => {
+    for (let i = 0; i < 20; i++) {
+      const { key } = (await createKey({ name: 'Form' })).body
+      expect(key).toMatch(/^svc_live_[0-9A-Za-z]{16}[0-9A-Za-z_-]{43}[0-9A-Za-z]{6}$/)
+      expect(key.slice(-6)).toBe(base62Crc32(key.slice(0, -6)))
+    }
+  })
+
+  test('only a salted SHA-256 hash is stored', async () => {
+    const { key } = (await createKey({ name: 'Hashed' })).body
+    const { rows } = await stage.db.query<{ row: string }>({ text: 'SELECT row_to_json(k)::text AS row FROM api_keys k' })
+    const stored = rows.map(({ row }) => row).join('\n')
+    expect(stored).not.toContain(key)
+    expect(stored).not.toContain(key.slice(25, 68))
+    const { rows: dated } = await stage.db.query<{ n: number }>({
+      text: 'SELECT count(DISTINCT salt)::int AS n, count(*)::int AS all FROM api_keys',
+    })
+    expect(dated[0]).toEqual({ n: rows.length, all: rows.length })
+  })
+
+  test('an agent key names its agent; the type follows from agent_handle, a leading @ is optional', async () => {
+    const { status, body } = await createKey({ name: 'Agent', agent_handle: '@one', scopes: ['vault:read'] })
+    expect([status, body.type, body.agent_handle, body.scopes]).toEqual([201, 'agent', 'one', ['vault:read']])
+  })
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ['no name', {}, '/name'],
+    ['an empty name', { name: '' }, '/name'],
+    ['a name of 101 characters', { name: 'x'.repeat(101) }, '/name'],
+    ['an unknown type', { name: 'a', type: 'root' }, '/type'],
+    ['an agent key without agent', { name: 'a', type: 'agent' }, '/agent_handle'],
+    ['an organization key with agent', { name: 'a', type: 'organization', agent_handle: 'one' }, '/agent_handle'],
+    ['an unknown scope', { name: 'a', agent_handle: 'one', scopes: ['vault:write'] }, '/scopes/0'],
+    ['a scope on an organization key', { name: 'a', scopes: ['vault:read'] }, '/scopes'],
+    ['an expiry in the past', { name: 'a', expires_at: '2020-01-01T00:00:00.000Z' }, '/expires_at'],
+    ['an expiry that is no time', { name: 'a', expires_at: 'tomorrow' }, '/expires_at'],
+  ])('%s is 400 validation_error naming the field', async (_name, body, path) => {
+    const answer = await createKey(body)
+    expect([answer.status, answer.body.error.code, answer.body.error.details[0].path]).toEqual([400, 'validation_error', path])
+  })
+
+  test("an unknown agent and another organization's are 404 alike", async () => {
+    const unknown = await createKey({ name: 'a', agent_handle: 'nobody' })
+    const foreign = await createKey({ name: 'a', agent_handle: 'one' }, { key: stage.otherOrganization.key })
+    expect([unknown.status, foreign.status, foreign.body.error.message]).toEqual([404, 404, unknown.body.error.message])
+  })
+
+  test('the same Idempotency-Key gets the same key again', async () => {
+    const headers = { 'idempotency-key': 'make-a-key' }
+    const first = await createKey({ name: 'Once' }, { headers })
+    const second = await createKey({ name: 'Once' }, { headers })
+    expect(second.body).toEqual(first.body)
+    expect(second.headers.get('idempotent-replayed')).toBe('true')
+  })
+})
+
+describe('GET /keys', () => {
+  test('lists newest first, revoked ones included, without any plaintext', async () => {
+    const made = (await createKey({ name: 'Listed' })).body
+    await stage.expectApi(200, 'DELETE', `/keys/${made.id}`)
+    const { body } = await stage.api('GET', '/keys?limit=100')
+    expect(body).toMatchObject({ object: 'list', has_more: false, next_cursor: null })
+    expect(body.data[0]).toEqual({ ...made, key: undefined, revoked_at: expect.any(String) })
+    expect(body.data.map((one: Json) => one.id)).toEqual(
+      body.data
+        .map((one: Json) => one.id)
+        .toSorted()
+        .reverse(),
+    )
+    expect(JSON.stringify(body)).not.toContain('svc_live_')
+  })
+
+  test('a use is noted in last_used_at', async () => {
+    const { key, id } = (await createKey({ name: 'Used' })).body
+    expect(await me(key)).toBe(200)
+    await waitFor('last_used_at', async () => {
+      const { data } = await stage.expectApi(200, 'GET', '/keys')
+      return data.find((one: Json) => one.id === id).last_used_at
+    })
+  })
+})
+
+describe('revocation and expiry', () => {
+  test('a revoked key is 401 on the very next request, and no other key is affected', async () => {
+    for (let i = 0; i < 10; i++) {
+      const [gone, kept] = [(await createKey({ name: 'Gone' })).body, (await createKey({ name: 'Kept' })).body]
+      expect(await me(gone.key)).toBe(200)
+      const { body } = await stage.api('DELETE', `/keys/${gone.id}`)
+      expect(body).toEqual({ id: gone.id, deleted: true, revoked_at: expect.any(String) })
+      expect([await me(gone.key), await me(kept.key)]).toEqual([401, 200])
+    }
+  })
+
+  test('it holds under load: no request that starts after the answer gets through', async () => {
+    const { key, id } = (await createKey({ name: 'Busy' })).body
+    let isRevoked = false
+    const late: number[] = []
+    const callers = Array.from({ length: 8 }, async () => {
+      for (let n = 0; n < 1000 && late.length < 40; n++) {
+        const after = isRevoked
+        const status = await me(key)
+        if (after) late.push(status)
+      }
+    })
+    await stage.expectApi(200, 'DELETE', `/keys/${id}`)
+    isRevoked = true
+    await Promise.all(callers)
+    expect(new Set(late)).toEqual(new Set([401]))
+  })
+
+  test('a key may revoke itself', async () => {
+    const { key, id } = (await createKey({ name: 'Self' })).body
+    await stage.expectApi(200, 'DELETE', `/keys/${id}`, { key })
+    expect(await me(key)).toBe(401)
+  })
+
+  test('revoking again is 200 with the first time; an unknown key and one of another organization are 404', async () => {
+    const { id } = (await createKey({ name: 'Twice' })).body
+    const first = await stage.expectApi(200, 'DELETE', `/keys/${id}`)
+    expect(await stage.expectApi(200, 'DELETE', `/keys/${id}`)).toEqual(first)
+    expect((await stage.api('DELETE', `/keys/${id}`, { key: stage.otherOrganization.key })).status).toBe(404)
+    expect((await stage.api('DELETE', '/keys/key_01h455vb4pex5vsknk084sn02q')).body.error.code).toBe('not_found')
+    expect((await stage.api('DELETE', '/keys/nonsense')).body.error.code).toBe('validation_error')
+  })
+
+  test('a key is 401 once it has expired', async () => {
+    const expires_at = new Date(Date.now() + 600).toISOString()
+    const { key, ...made } = (await createKey({ name: 'Brief', expires_at })).body
+    expect(made.expires_at).toBe(expires_at)
+    expect(await me(key)).toBe(200)
+    await waitFor('the key to expire', async () => (await me(key)) === 401)
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expires_at))
+  })
+})
+
+describe('an agent-scoped key', () => {
+  test('organization-level operations are 403 forbidden', async () => {
+    const key = await stage.agentKey('one')
+    const calls: [string, string, unknown?][] = [
+      ['GET', '/keys'],
+      ['POST', '/keys', { name: 'a' }],
+      ['DELETE', '/keys/key_01h455vb4pex5vsknk084sn02q'],
+      ['GET', '/audit'],
+      ['POST', '/identities', { agent_handle: 'three' }],
+      ['PATCH', '/identities/one', { display_name: 'a' }],
+      ['DELETE', '/identities/one'],
+    ]
+    for (const [method, path, body] of calls) {
+      const answer = await stage.api(method, path, { key, body })
+      expect([method, path, answer.status, answer.body.error.code]).toEqual([method, path, 403, 'forbidden'])
+    }
+  })
+
+  test('another agent is 403 whether or not it exists', async () => {
+    const key = await stage.agentKey('one')
+    for (const name of ['two', 'nobody', 'two@agents.localhost', 'nobody@elsewhere.example']) {
+      const sent = { agent: name, to: ['x@example.com'], subject: 'a', text: 'a' }
+      expect((await stage.api('GET', `/mailboxes/${name}/messages`, { key })).status).toBe(403)
+      expect((await stage.api('GET', `/identities/${name}`, { key })).status).toBe(403)
+      expect((await stage.api('GET', `/mail/messages?agent=${name}`, { key })).status).toBe(403)
+      expect((await stage.api('POST', '/mail/send', { key, body: sent })).body.error.code).toBe('forbidden')
+    }
+  })
+
+  test("another mailbox's message id under its own mailbox is 404", async () => {
+    const key = await stage.agentKey('one')
+    const { id } = await stage.send('two', 'x@example.com')
+    for (const [method, suffix, body] of [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['GET', '/raw'],
+      ['PATCH', '', { is_read: true }],
+      ['POST', '/reply', { text: 'a' }],
+    ] as const) {
+      expect((await stage.api(method, `/mailboxes/one/messages/${id}${suffix}`, { key, body })).status).toBe(404)
+    }
+    await stage.getMessage('two', id)
+  })
+
+  test('it can inspect and send email for its own agent, and lists hold nothing else', async () => {
+    const key = await stage.agentKey('one')
+    await stage.send('two', 'x@example.com')
+    const body = { agent: '@one', to: ['x@example.com'], subject: 'mine', text: 'a' }
+    const sent = await stage.expectApi(201, 'POST', '/mail/send', { key, body })
+    await stage.expectApi(200, 'GET', `/mailboxes/one@agents.localhost/messages/${sent.id}`, { key })
+    const mail = await stage.expectApi(200, 'GET', '/mail/messages', { key })
+    expect(mail.total).toBe(mail.messages.length)
+    expect(new Set(mail.messages.map((one: Json) => one.from))).toEqual(new Set(['one@agents.localhost']))
+    for (const list of ['/identities', '/mailboxes']) {
+      const { data } = await stage.expectApi(200, 'GET', list, { key })
+      expect(data.map((one: Json) => one.agent_handle)).toEqual(['one'])
+    }
+  })
+})
+
+describe('GET /audit', () => {
+  test('creation and revocation of keys are there, newest first, with who did it', async () => {
+    const { id } = (await createKey({ name: 'Audited' })).body
+    await stage.expectApi(200, 'DELETE', `/keys/${id}`)
+    const { body } = await stage.api('GET', '/audit')
+    const { key } = await stage.expectApi(200, 'GET', '/me')
+    const actor = { actor_type: 'key', actor_id: key.id, target_id: id, request_id: expect.stringMatching(/^req_/) }
+    expect(body.data.slice(0, 2)).toMatchObject([
+      { ...actor, action: 'key.revoked' },
+      { ...actor, action: 'key.created', details: { name: 'Audited', type: 'organization' } },
+    ])
+    expect(JSON.stringify(body)).not.toContain('svc_live_')
+  })
+
+  test('a revocation that was one already is not recorded again; nothing of another organization is there', async () => {
+    const { id } = (await createKey({ name: 'Audited' })).body
+    await Promise.all([1, 2, 3].map(() => stage.expectApi(200, 'DELETE', `/keys/${id}`)))
+    const { body } = await stage.api('GET', '/audit?limit=100')
+    expect(body.data.filter((entry: Json) => entry.target_id === id && entry.action === 'key.revoked')).toHaveLength(1)
+    const other = await stage.expectApi(200, 'GET', '/audit', { key: stage.otherOrganization.key })
+    expect(other.data.map((entry: Json) => [entry.action, entry.actor_type])).toEqual([
+      ['key.created', 'host'],
+      ['organization.created', 'host'],
+    ])
+  })
+})

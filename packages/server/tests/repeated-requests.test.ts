@@ -1,0 +1,158 @@
+// Idempotency-Key through the whole server: a request that is sent again gets its first answer, and happens once.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Answer, type Ask, type Json, type Stage, startStage } from './stage/start.ts'
+
+let stage: Stage
+let questionId: string
+beforeAll(async () => {
+  stage = await startStage()
+  await stage.createAgent('ann')
+  await stage.createAgent('ben')
+  await stage.deliver({ from: 'eve@example.org', to: 'ann@agents.localhost', subject: 'Question', text: 'a' })
+  questionId = (await stage.waitForMail('ann', 'Question')).id
+})
+afterAll(() => stage.stop())
+
+let keys = 0
+const newKey = () => `7b0b7a5c-7e0a-4a5e-9a3e-${String(++keys).padStart(12, '0')}`
+const post = (path: string, key: string, body: unknown, ask: Ask = {}): Promise<Answer> =>
+  stage.api('POST', path, { ...ask, body, headers: { 'idempotency-key': key } })
+const total = async (): Promise<number> => (await stage.expectApi(200, 'GET', '/mail/messages?agent=ann')).total
+const mail = { agent: 'ann', to: ['x@example.com'], subject: 'Once', text: 'a' }
+
+describe('every POST that creates or sends', () => {
+  test.each<[string, () => string, unknown]>([
+    ['reply', () => `/mailboxes/ann/messages/${questionId}/reply`, { text: 'Answer' }],
+    ['send', () => '/mail/send', mail],
+    ['mailbox-scoped send', () => '/mailboxes/ann/messages', { to: ['x@example.com'], subject: 'Once', text: 'a' }],
+    ['forward', () => `/mailboxes/ann/messages/${questionId}/forward`, { to: 'x@example.com' }],
+  ])('%s: a replay returns the original 201 with Idempotent-Replayed: true and sends nothing', async (_name, path, body) => {
+    const [key, before] = [newKey(), await total()]
+    const first = await post(path(), key, body)
+    expect([first.status, first.headers.get('idempotent-replayed')]).toEqual([201, null])
+    for (let i = 0; i < 3; i++) {
+      const again = await post(path(), key, body)
+      expect([again.status, again.headers.get('idempotent-replayed'), again.body]).toEqual([201, 'true', first.body])
+    }
+    expect(await total()).toBe(before + 1)
+  })
+
+  test('identities and keys too', async () => {
+    const [first, second] = [
+      await post('/identities', 'make', { agent_handle: 'once' }),
+      await post('/identities', 'make', { agent_handle: 'once' }),
+    ]
+    expect([second.status, second.body]).toEqual([201, first.body])
+    const made = [await post('/keys', 'make', { name: 'a' }), await post('/keys', 'make', { name: 'a' })]
+    expect(made[1]?.body).toEqual(made[0]?.body)
+  })
+
+  test('a hosted recipient gets one copy, however often the request is sent', async () => {
+    const key = newKey()
+    const body = { ...mail, to: ['ben@agents.localhost'], subject: 'One copy' }
+    const { id } = (await post('/mail/send', key, body)).body
+    await stage.waitForStatus('ann', id, 'delivered')
+    await Promise.all([1, 2, 3].map(() => post('/mail/send', key, body)))
+    const { data } = await stage.expectApi(200, 'GET', '/mailboxes/ben/messages?subject=One%20copy')
+    expect(data).toHaveLength(1)
+  })
+})
+
+test('without the header every request happens', async () => {
+  const before = await total()
+  await stage.expectApi(201, 'POST', '/mail/send', { body: mail })
+  await stage.expectApi(201, 'POST', '/mail/send', { body: mail })
+  expect(await total()).toBe(before + 2)
+})
+
+test('another body under the same key is 422 idempotency_key_reused', async () => {
+  const key = newKey()
+  await post('/mail/send', key, mail)
+  const { status, body } = await post('/mail/send', key, { ...mail, text: 'b' })
+  expect([status, body.error.code]).toEqual([422, 'idempotency_key_reused'])
+  // Another order of the same fields is the same body.
+  const { agent, ...rest } = mail
+  expect((await post('/mail/send', key, { ...rest, agent })).headers.get('idempotent-replayed')).toBe('true')
+})
+
+test('concurrent replays: one effect; the others get the first answer or 409 idempotency_in_progress', async () => {
+  for (let round = 0; round < 5; round++) {
+    const [key, before] = [newKey(), await total()]
+    const answers = await Promise.all(Array.from({ length: 12 }, () => post('/mail/send', key, mail)))
+    expect(await total()).toBe(before + 1)
+    const made = answers.filter((answer) => answer.status === 201)
+    expect(new Set(made.map((answer) => answer.body.id)).size).toBe(1)
+    expect(made.filter((answer) => answer.headers.get('idempotent-replayed') === null)).toHaveLength(1)
+    for (const answer of answers.filter((one) => one.status !== 201)) {
+      expect([answer.status, answer.body.error.code]).toEqual([409, 'idempotency_in_progress'])
+    }
+    expect((await post('/mail/send', key, mail)).body).toEqual(made[0]?.body)
+  }
+})
+
+test('a failed attempt frees the key', async () => {
+  const key = newKey()
+  const before = await total()
+  const failures: [number, unknown][] = [
+    [400, { ...mail, to: [] }],
+    [400, { ...mail, to: ['nobody'] }],
+    [404, { ...mail, agent: 'nobody' }],
+    [400, { ...mail, attachments: [{ filename: 'a', url: 'http://127.0.0.1:1/' }] }],
+  ]
+  for (const [status, body] of failures) expect((await post('/mail/send', key, body)).status).toBe(status)
+  const answer = await post('/mail/send', key, mail)
+  expect([answer.status, answer.headers.get('idempotent-replayed'), await total()]).toEqual([201, null, before + 1])
+  const taken = newKey()
+  expect((await post('/identities', taken, { agent_handle: 'ann' })).status).toBe(409)
+  expect((await post('/identities', taken, { agent_handle: 'after_failure' })).status).toBe(201)
+})
+
+test('the scope is organization, method, path and key: each of them apart is another request', async () => {
+  const key = newKey()
+  const { id } = (await post('/mail/send', key, mail)).body
+  await stage.createAgent('zoe', {}, stage.otherOrganization.key)
+  const other = await post('/mail/send', key, { ...mail, agent: 'zoe' }, { key: stage.otherOrganization.key })
+  const elsewhere = await post('/mailboxes/ann/messages', key, { to: mail.to, subject: 'a', text: 'a' })
+  for (const answer of [other, elsewhere]) {
+    expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([201, null])
+    expect(answer.body.id).not.toBe(id)
+  }
+})
+
+test('an agent key never sees the answer that another key got', async () => {
+  const key = newKey()
+  const agentKey = await stage.agentKey('ben')
+  await post('/mail/send', key, mail)
+  const { status, body } = await post('/mail/send', key, mail, { key: agentKey })
+  expect([status, body.error.code]).toEqual([403, 'forbidden'])
+})
+
+test('an answer outlives a restart of the server, and the deletion of what was made', async () => {
+  const key = newKey()
+  const first = await post('/mail/send', key, mail)
+  await stage.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${first.body.id}`)
+  const second = await startStage({
+    CALLSIGN_DATABASE_URL: stage.environment.CALLSIGN_DATABASE_URL as string,
+    CALLSIGN_DATA_DIR: stage.dataDir,
+    CALLSIGN_BOOTSTRAP_API_KEY: stage.organizationKey,
+  })
+  try {
+    const again = await second.api('POST', '/mail/send', { key: stage.organizationKey, body: mail, headers: { 'idempotency-key': key } })
+    expect([again.status, again.headers.get('idempotent-replayed'), again.body]).toEqual([201, 'true', first.body])
+  } finally {
+    await second.stop()
+  }
+})
+
+test('a key of 255 printable ASCII characters is taken, 256 are 400', async () => {
+  expect((await post('/mail/send', '~'.repeat(255), mail)).status).toBe(201)
+  const { status, body } = await post('/mail/send', '~'.repeat(256), mail)
+  expect([status, body.error.code]).toEqual([400, 'validation_error'])
+})
+
+test('the document names the header on every POST that creates or sends', () => {
+  for (const [path, methods] of Object.entries(stage.document.paths as Json) as [string, Json][]) {
+    if (!/\/(send|reply|forward|identities|keys)$|\}\/messages$/.test(path) || !methods.post) continue
+    expect(JSON.stringify(methods.post.parameters), path).toContain('IdempotencyKey')
+  }
+})

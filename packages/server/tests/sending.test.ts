@@ -1,0 +1,251 @@
+// Sending: what POST /mail/send and POST …/messages take, refuse and answer, and the bytes that leave.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type MailSink, type SunkMail, startMailSink } from './stage/mail-sink.ts'
+import { type Json, type Stage, startStage } from './stage/start.ts'
+import { waitFor } from './stage/wait.ts'
+
+let sink: MailSink
+let stage: Stage
+beforeAll(async () => {
+  sink = await startMailSink()
+  stage = await startStage({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: sink.url })
+  await stage.createAgent('ann', { display_name: 'Ann Agent' })
+  await stage.createAgent('ben')
+})
+afterAll(async () => {
+  await stage.stop()
+  await sink.close()
+})
+
+const post = (body: unknown) => stage.api('POST', '/mail/send', { body })
+const basic = { agent: 'ann', to: ['x@example.com'], subject: 'Hello', text: 'Hello there' }
+const sunk = (subject: string): Promise<SunkMail> =>
+  waitFor(`"${subject}" at the relay`, () => sink.mails.find((mail) => mail.parsed.subject === subject))
+
+describe('POST /mail/send', () => {
+  test('answers 201 with id, thread_id, status queued and created_at', async () => {
+    const { status, body } = await post(basic)
+    expect(status).toBe(201)
+    expect(body).toEqual({
+      id: expect.stringMatching(/^msg_[0-7][0-9a-z]{25}$/),
+      thread_id: expect.stringMatching(/^thrd_[0-7][0-9a-z]{25}$/),
+      status: 'queued',
+      created_at: expect.any(String),
+    })
+    const message = await stage.getMessage('ann', body.id)
+    expect(message).toMatchObject({ id: body.id, thread_id: body.thread_id, direction: 'outbound', from: 'ann@agents.localhost' })
+    expect(message.created_at).toBe(body.created_at)
+  })
+
+  test('the message that leaves has every field in its place', async () => {
+    const body = {
+      agent: '@ann',
+      to: ['Xavier Ödön <x@example.com>'],
+      cc: ['c@example.com'],
+      bcc: ['hidden@example.com'],
+      reply_to: ['desk@example.org'],
+      subject: 'Grüße, naïve façade',
+      text: 'Plain wörds\n.\n..dots',
+      html: '<p>Rich wörds</p>',
+      headers: { 'X-Campaign': 'spring', 'List-Unsubscribe': '<https://example.org/u>' },
+      attachments: [{ filename: 'naïve.txt', content: Buffer.from('abc').toString('base64') }],
+    }
+    const { id } = await stage.expectApi(201, 'POST', '/mail/send', { body })
+    const { from, to, raw, parsed } = await sunk(body.subject)
+    expect([from, to.toSorted()]).toEqual(['ann@agents.localhost', ['c@example.com', 'hidden@example.com', 'x@example.com']])
+    expect(parsed).toMatchObject({
+      from: { name: 'Ann Agent', address: 'ann@agents.localhost' },
+      to: [{ name: 'Xavier Ödön', address: 'x@example.com' }],
+      cc: [{ address: 'c@example.com' }],
+      replyTo: [{ address: 'desk@example.org' }],
+      html: expect.stringContaining('Rich wörds'),
+      attachments: [{ filename: 'naïve.txt', mimeType: 'text/plain' }],
+    })
+    expect(parsed.text?.replaceAll('\r\n', '\n')).toContain('Plain wörds\n.\n..dots')
+    expect(Buffer.from(parsed.attachments[0]?.content as ArrayBuffer).toString()).toBe('abc')
+    const header = (key: string) => parsed.headers.filter((one) => one.key === key).map((one) => one.value)
+    expect([header('x-campaign'), header('list-unsubscribe')]).toEqual([['spring'], ['<https://example.org/u>']])
+    expect(raw).not.toContain('hidden@example.com')
+    expect(raw.split('\r\n').every((line) => line.length <= 998)).toBe(true)
+    const message = await stage.getMessage('ann', id)
+    expect(message).toMatchObject({
+      to: ['x@example.com'],
+      cc: ['c@example.com'],
+      bcc: ['hidden@example.com'],
+      reply_to: ['desk@example.org'],
+      subject: body.subject,
+      text: body.text,
+      html: body.html,
+      headers: body.headers,
+      message_id: parsed.messageId,
+      is_read: true,
+      labels: [],
+    })
+    // The raw view is what went over the wire.
+    const bytes = (await stage.api('GET', `/mailboxes/ann/messages/${id}/raw`)).body as Buffer
+    expect(bytes.toString('latin1').trimEnd()).toBe(raw.trimEnd())
+  })
+
+  test.each(['agent', 'to', 'subject', 'text'])('%s is required', async (field) => {
+    const { status, body } = await post({ ...basic, [field]: undefined })
+    expect([status, body.error.code, body.error.details[0].path]).toEqual([400, 'validation_error', `/${field}`])
+  })
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ['no recipient', { to: [] }, '/to'],
+    ['to as a string', { to: 'x@example.com' }, '/to'],
+    ['an address that is none', { to: ['x@example.com', 'nobody'] }, '/to/1'],
+    ['two addresses in one entry', { to: ['a@example.com, b@example.com'] }, '/to/0'],
+    ['a line break in an address', { to: ['a@example.com\r\nBcc: b@example.com'] }, '/to/0'],
+    ['a group of addresses', { to: ['team: a@example.com;'] }, '/to/0'],
+    ['a second address behind the first', { to: ['<a@example.com> <b@example.com>'] }, '/to/0'],
+    ['an address with an over-long local part', { cc: [`${'x'.repeat(65)}@example.com`] }, '/cc/0'],
+    ['a bad bcc', { bcc: ['@example.com'] }, '/bcc/0'],
+    ['a bad reply_to', { reply_to: 'nobody' }, '/reply_to/0'],
+    ['a subject of two lines', { subject: 'a\r\nBcc: b@example.com' }, '/subject'],
+    ['a subject of 999 characters', { subject: 'x'.repeat(999) }, '/subject'],
+    ['text that is no string', { text: null }, '/text'],
+    ['a thread id that is none', { thread_id: 'thread' }, '/thread_id'],
+    ['an own From', { headers: { From: 'a@example.com' } }, '/headers/From'],
+    ['an own Message-ID', { headers: { 'message-id': '<a@b>' } }, '/headers/message-id'],
+    ['an own DKIM-Signature', { headers: { 'DKIM-Signature': 'v=1' } }, '/headers/DKIM-Signature'],
+    ['an own Content-Type', { headers: { 'Content-Type': 'text/html' } }, '/headers/Content-Type'],
+    ['a line break in a header', { headers: { 'X-A': 'a\r\nBcc: b@example.com' } }, '/headers/X-A'],
+    ['a colon in a header name', { headers: { 'X:A': 'a' } }, '/headers/X:A'],
+    ['a header that is no string', { headers: { 'X-A': 1 } }, '/headers/X-A'],
+    ['an unknown field', { subjekt: 'a' }, '/subjekt'],
+  ])('%s is 400 validation_error naming the field', async (_name, change, path) => {
+    const { status, body } = await post({ ...basic, ...change })
+    expect([status, body.error.code, body.error.details[0].path]).toEqual([400, 'validation_error', path])
+  })
+
+  test('a subject of 998 characters leaves and comes back whole', async () => {
+    const subject = `${'long '.repeat(199)}end`
+    expect(subject).toHaveLength(998)
+    const { id } = await stage.expectApi(201, 'POST', '/mail/send', { body: { ...basic, subject } })
+    expect((await sunk(subject)).parsed.subject).toBe(subject)
+    expect((await stage.getMessage('ann', id)).subject).toBe(subject)
+  })
+
+  test('50 recipients are taken, to, cc and bcc together, and 51 are 400', async () => {
+    const list = (from: number, count: number) => Array.from({ length: count }, (_, i) => `r${from + i}@example.com`)
+    const fifty = { ...basic, subject: 'Fifty', to: list(0, 20), cc: list(20, 20), bcc: list(40, 10) }
+    const { id } = await stage.expectApi(201, 'POST', '/mail/send', { body: fifty })
+    expect((await sunk('Fifty')).to).toHaveLength(50)
+    expect((await stage.waitForStatus('ann', id, 'sent')).delivery.recipients).toHaveLength(50)
+    for (const more of [{ bcc: list(40, 11) }, { to: list(0, 51), cc: [], bcc: [] }]) {
+      const { status, body } = await post({ ...fifty, ...more })
+      expect([status, body.error.code]).toEqual([400, 'validation_error'])
+    }
+  })
+
+  test('a recipient named twice is served once', async () => {
+    const body = { ...basic, subject: 'Twice', to: ['a@example.com', 'A@Example.com'], cc: ['a@example.com'] }
+    await stage.expectApi(201, 'POST', '/mail/send', { body })
+    expect((await sunk('Twice')).to).toEqual(['a@example.com'])
+  })
+
+  test('an unknown agent, and one of another organization, is 404', async () => {
+    expect((await post({ ...basic, agent: 'nobody' })).body.error.code).toBe('not_found')
+    const answer = await stage.api('POST', '/mail/send', { key: stage.otherOrganization.key, body: basic })
+    expect(answer.body.error.code).toBe('not_found')
+  })
+
+  test('an empty subject and an empty text are fine', async () => {
+    const { id } = await stage.expectApi(201, 'POST', '/mail/send', { body: { ...basic, subject: '', text: '' } })
+    expect(await stage.waitForStatus('ann', id, 'sent')).toMatchObject({ subject: '', text: '', snippet: '' })
+  })
+})
+
+describe('thread_id', () => {
+  test('sets In-Reply-To and References from the latest message of the thread', async () => {
+    const first = await stage.send('ann', 'x@example.com', { subject: 'Chain 1' })
+    const second = await stage.send('ann', 'x@example.com', { subject: 'Chain 2', thread_id: first.thread_id })
+    const third = await stage.send('ann', 'x@example.com', { subject: 'Chain 3', thread_id: first.thread_id })
+    expect([second.thread_id, third.thread_id]).toEqual([first.thread_id, first.thread_id])
+    const [one, two, three] = [await sunk('Chain 1'), await sunk('Chain 2'), await sunk('Chain 3')]
+    expect([one.parsed.inReplyTo, one.parsed.references]).toEqual([undefined, undefined])
+    expect([two.parsed.inReplyTo, two.parsed.references]).toEqual([one.parsed.messageId, one.parsed.messageId])
+    expect(three.parsed.inReplyTo).toBe(two.parsed.messageId)
+    expect(three.parsed.references).toBe(`${one.parsed.messageId} ${two.parsed.messageId}`)
+    expect((await stage.getMessage('ann', third.id)).in_reply_to_message_id).toBe(second.id)
+  })
+
+  test('a thread that the mailbox does not have is 404', async () => {
+    const { thread_id } = await stage.send('ben', 'x@example.com')
+    expect((await post({ ...basic, thread_id })).body.error.code).toBe('not_found')
+    expect((await post({ ...basic, thread_id: 'thrd_01h455vb4pex5vsknk084sn02q' })).status).toBe(404)
+  })
+
+  test('without it a message starts a thread of its own, the same subject or not', async () => {
+    const [one, two] = [await stage.send('ann', 'x@example.com'), await stage.send('ann', 'x@example.com')]
+    expect(one.thread_id).not.toBe(two.thread_id)
+  })
+})
+
+describe('POST /mailboxes/{email_address}/messages', () => {
+  test('sends from that mailbox, by address or handle', async () => {
+    for (const name of ['ann', 'ann@agents.localhost']) {
+      const { agent: _, ...body } = { ...basic, subject: `From ${name}` }
+      const sent = await stage.expectApi(201, 'POST', `/mailboxes/${name}/messages`, { body })
+      expect(sent.status).toBe('queued')
+      expect((await sunk(`From ${name}`)).from).toBe('ann@agents.localhost')
+    }
+    const answer = await stage.api('POST', '/mailboxes/ann/messages', { body: basic })
+    expect(answer.body.error.details[0].path).toBe('/agent')
+  })
+})
+
+describe('hosted recipients', () => {
+  test('are delivered for real: the message is in their mailbox, and delivered', async () => {
+    const body = { agent: 'ann', to: ['Ben <ben@agents.localhost>'], subject: 'Inside', text: 'From desk to desk', html: '<b>bold</b>' }
+    const sent = await stage.expectApi(201, 'POST', '/mail/send', { body })
+    const message = await stage.waitForStatus('ann', sent.id, 'delivered')
+    expect(message.delivery.recipients).toMatchObject([{ address: 'ben@agents.localhost', status: 'delivered', attempts: 1 }])
+    const arrived = await stage.waitForMail('ben', 'Inside')
+    expect(arrived).toMatchObject({
+      direction: 'inbound',
+      status: 'received',
+      from: 'ann@agents.localhost',
+      to: ['ben@agents.localhost'],
+      text: expect.stringContaining('From desk to desk'),
+      html: expect.stringContaining('<b>bold</b>'),
+      message_id: message.message_id,
+      is_read: false,
+    })
+    expect(sink.mails.some((mail) => mail.parsed.subject === 'Inside')).toBe(false)
+    expect((await stage.eventsOf(sent.id)).map((event) => event.type)).toEqual(['email.sent', 'email.delivered'])
+    expect((await stage.eventsOf(arrived.id)).map((event) => event.type)).toEqual(['email.received'])
+  })
+
+  test('plus tags and capitals reach the same mailbox; an unknown one on the mail domain bounces', async () => {
+    await stage.send('ann', 'BEN+news@Agents.Localhost', { subject: 'Tagged' })
+    expect((await stage.waitForMail('ben', 'Tagged')).to).toEqual(['BEN+news@agents.localhost'])
+    const { id } = await stage.send('ann', ['nobody@agents.localhost', 'ben@agents.localhost'], { subject: 'Half' })
+    const message = await stage.waitForStatus('ann', id, 'bounced')
+    expect(message.delivery.recipients.map((one: Json) => [one.status, one.diagnostic_code])).toEqual([
+      ['bounced', '5.1.1'],
+      ['delivered', null],
+    ])
+    await stage.waitForMail('ben', 'Half')
+  })
+
+  test('a blind copy is filed, and nobody else learns of it', async () => {
+    const body = { agent: 'ann', to: ['x@example.com'], bcc: ['ben@agents.localhost'], subject: 'Blind', text: 'a' }
+    await stage.expectApi(201, 'POST', '/mail/send', { body })
+    const arrived = await stage.waitForMail('ben', 'Blind')
+    expect([arrived.to, arrived.bcc]).toEqual([['x@example.com'], []])
+    expect((await sunk('Blind')).to).toEqual(['x@example.com'])
+  })
+
+  test('of another organization are delivered too, and each side sees its own copy only', async () => {
+    await stage.createAgent('ophelia', {}, stage.otherOrganization.key)
+    const sent = await stage.send('ann', 'ophelia@agents.localhost', { subject: 'Across' })
+    await stage.waitForStatus('ann', sent.id, 'delivered')
+    const { messages, total } = await stage.expectApi(200, 'GET', '/mail/messages', { key: stage.otherOrganization.key })
+    expect([total, messages[0].subject, messages[0].direction]).toEqual([1, 'Across', 'inbound'])
+    expect(messages[0].id).not.toBe(sent.id)
+    expect((await stage.api('GET', `/mailboxes/ophelia/messages/${messages[0].id}`)).status).toBe(404)
+    expect((await stage.api('GET', `/mailboxes/ann/messages/${sent.id}`, { key: stage.otherOrganization.key })).status).toBe(404)
+  })
+})

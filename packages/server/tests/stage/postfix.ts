@@ -1,0 +1,158 @@
+// A private Postfix on loopback: own configuration, queue and ports, no part of the system's. Mail for example.com goes to a maildir.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { waitFor } from './wait.ts'
+
+const programs = '/usr/lib/postfix/sbin'
+const nobody = 65534
+
+/** Why there can be no Postfix here, or null. */
+export function findPostfix(): string | null {
+  if (!existsSync(join(programs, 'master'))) return 'Postfix is not installed (apt install postfix)'
+  return process.getuid?.() === 0 ? null : 'Postfix can be started by root only'
+}
+
+const services = `
+cleanup unix n - n - 0 cleanup
+qmgr unix n - n 300 1 qmgr
+rewrite unix - - n - - trivial-rewrite
+bounce unix - - n - 0 bounce
+defer unix - - n - 0 bounce
+trace unix - - n - 0 bounce
+smtp unix - - n - - smtp
+relay unix - - n - - smtp
+virtual unix - n n - - virtual
+error unix - - n - - error
+retry unix - - n - - error
+proxymap unix - - n - - proxymap
+anvil unix - - n - 1 anvil
+scache unix - - n - 1 scache
+tlsmgr unix - - n 1000? 1 tlsmgr
+postlog unix-dgram n - n - 1 postlogd
+`
+
+export type Postfix = {
+  port: number
+  /** The messages in the mailboxes of example.com, as they lie there, in no order. */
+  mailbox: () => Buffer[]
+  stop: () => Promise<void>
+}
+
+/** Starts a Postfix that takes mail from this machine, and hands mail for `domain` to the SMTP server on `port`. */
+export async function startPostfix(domain: string, port: number): Promise<Postfix> {
+  const folder = mkdtempSync(join(tmpdir(), 'callsign-postfix-'))
+  chmodSync(folder, 0o755)
+  const owner = Number(execFileSync('id', ['-u', 'postfix']))
+  const make = (name: string, uid: number): string => {
+    const path = join(folder, name)
+    mkdirSync(path, { recursive: true })
+    chownSync(path, uid, uid === owner ? Number(execFileSync('id', ['-g', 'postfix'])) : uid)
+    return path
+  }
+  for (const name of [
+    'active',
+    'bounce',
+    'corrupt',
+    'defer',
+    'deferred',
+    'flush',
+    'hold',
+    'incoming',
+    'private',
+    'saved',
+    'trace',
+    'maildrop',
+    'public',
+  ])
+    make(`queue/${name}`, owner)
+  chownSync(join(folder, 'queue'), 0, 0)
+  make('queue/pid', 0)
+  make('data', owner)
+  const mail = make('mail', nobody)
+  const listenPort = await findFreePort()
+  writeFileSync(join(folder, 'master.cf'), `127.0.0.1:${listenPort} inet n - n - - smtpd${services}`)
+  const settings = {
+    compatibility_level: '3.6',
+    queue_directory: join(folder, 'queue'),
+    data_directory: join(folder, 'data'),
+    daemon_directory: programs,
+    maillog_file: join(folder, 'mail.log'),
+    maillog_file_prefixes: folder,
+    myhostname: 'peer.example',
+    mydestination: '',
+    mynetworks: '127.0.0.0/8',
+    inet_interfaces: '127.0.0.1',
+    inet_protocols: 'ipv4',
+    alias_maps: '',
+    alias_database: '',
+    smtpd_peername_lookup: 'no',
+    smtpd_relay_restrictions: 'permit_mynetworks, reject',
+    relay_domains: domain,
+    transport_maps: `inline:{ ${domain}=smtp:[127.0.0.1]:${port} }`,
+    virtual_mailbox_domains: 'example.com',
+    virtual_mailbox_base: mail,
+    virtual_mailbox_maps: 'static:box/',
+    virtual_minimum_uid: '1',
+    virtual_uid_maps: `static:${nobody}`,
+    virtual_gid_maps: `static:${nobody}`,
+  }
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`)
+  writeFileSync(join(folder, 'main.cf'), lines.join(''))
+
+  const master = spawn(join(programs, 'master'), ['-c', folder, '-d'], { stdio: ['ignore', 'ignore', 'pipe'] })
+  let complaints = ''
+  master.stderr.on('data', (chunk) => {
+    complaints += chunk
+  })
+  const stop = async () => {
+    await endProcess(master)
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    await waitFor('Postfix to greet', () => {
+      if (master.exitCode !== null) throw new Error(`Postfix did not start: ${complaints}`)
+      return greets(listenPort)
+    })
+  } catch (error) {
+    const log = join(folder, 'mail.log')
+    const reason = existsSync(log) ? readFileSync(log, 'utf8') : complaints
+    await stop()
+    throw new Error(`${(error as Error).message}\n${reason}`)
+  }
+  const arrived = join(mail, 'box', 'new')
+  return {
+    port: listenPort,
+    mailbox: () => (existsSync(arrived) ? readdirSync(arrived).map((name) => readFileSync(join(arrived, name))) : []),
+    stop,
+  }
+}
+
+/** A port that nobody listened on a moment ago. */
+export async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+const greets = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', () => resolve(false))
+    socket.once('data', (chunk) => {
+      resolve(String(chunk).startsWith('220 '))
+      socket.end('QUIT\r\n')
+    })
+  })
+
+async function endProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGTERM')
+  await once(child, 'exit')
+}

@@ -1,0 +1,50 @@
+// An endpoint that records what is posted to it, and answers as it is told: at once, late, never, with any status.
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { Certificate } from './certificate.ts'
+import { waitFor } from './wait.ts'
+
+export type Received = { path: string; headers: IncomingHttpHeaders; body: Buffer; atMs: number }
+/** What to answer; `hang` never answers. */
+export type Answering = { status: number; headers?: Record<string, string>; body?: string } | 'hang'
+
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>
+
+/** Starts one on a free port of loopback; with a certificate it speaks TLS. `answer` may look at the request. */
+export async function startReceiver(answer: (received: Received) => Answering = () => ({ status: 200 }), certificate?: Certificate) {
+  const received: Received[] = []
+  let connections = 0
+  const listener: RequestListener = (request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.once('end', () => {
+      const one = { path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks), atMs: Date.now() }
+      received.push(one)
+      const answering = answer(one)
+      if (answering === 'hang') return
+      response.writeHead(answering.status, answering.headers).end(answering.body ?? 'taken')
+    })
+  }
+  const server = certificate ? createTlsServer(certificate, listener) : createServer(listener)
+  server.on('connection', () => connections++)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    url: `${certificate ? 'https' : 'http'}://127.0.0.1:${port}/hook`,
+    received,
+    connections: () => connections,
+    /** The payloads, parsed. */
+    payloads: () => received.map((one) => JSON.parse(one.body.toString())),
+    /** What came, once there is this much of it. */
+    waitFor: (count: number) => waitFor(`${count} posts to the receiver`, () => received.length >= count && received.slice(0, count)),
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
