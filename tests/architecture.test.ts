@@ -35,7 +35,19 @@ function layerOf(path: string): string {
 }
 
 /** Features in the order of their dependencies: one may call only those before it. */
-const featureOrder = ['accounts', 'keys', 'identities', 'attachments', 'messages', 'inbound-mail', 'outbound-mail', 'drafts', 'events', 'webhooks', 'vault']
+const featureOrder = [
+  'accounts',
+  'keys',
+  'identities',
+  'attachments',
+  'messages',
+  'inbound-mail',
+  'outbound-mail',
+  'drafts',
+  'events',
+  'webhooks',
+  'vault',
+]
 
 function mayImport(source: Source, target: string): boolean {
   const from = layerOf(source.path)

@@ -14,7 +14,7 @@ export class Unanswered extends Error {
 }
 
 type ApiRequest = {
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'PATCH'
   path: string
   apiKey: string
   body?: unknown

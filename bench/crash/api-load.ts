@@ -4,7 +4,7 @@ import { type ApiAnswer, type ApiClient, createApiClient, mailboxPath, Unanswere
 import { hashOf, type Ledger, type Mailbox, markerHeader, type Send } from './ledger.ts'
 import type { Random } from './random.ts'
 
-type Load = {
+export type Load = {
   name: string
   port: number
   /** The mailbox that this client sends from. */
@@ -96,6 +96,7 @@ async function planSend(load: Load, client: ApiClient, marker: string): Promise<
     idempotencyKey: random.isHit(0.65) ? `key-${marker}` : null,
     attachments: attachments.map(({ filename, bytes }) => ({ filename, sizeBytes: bytes.length, sha256: hashOf(bytes) })),
     parentThread: parent?.thread_id ?? null,
+    draftId: null,
     id: null,
     threadId: null,
     isReplayed: false,
@@ -119,7 +120,7 @@ async function planSend(load: Load, client: ApiClient, marker: string): Promise<
     : { send, path: '/api/v1/mail/send', body: { agent: from.handle, subject: `crash ${marker}`, ...common } }
 }
 
-function planRecipients({ from, mailboxes, random }: Load): { hosted: Mailbox[]; outside: string[] } {
+export function planRecipients({ from, mailboxes, random }: Load): { hosted: Mailbox[]; outside: string[] } {
   const kind = random.pick(['hosted', 'outside', 'both'] as const)
   const others = mailboxes.filter((mailbox) => mailbox !== from)
   const hosted = kind === 'outside' ? [] : random.pickSome(others, random.isHit(0.3) ? 2 : 1)
@@ -131,7 +132,7 @@ function planRecipients({ from, mailboxes, random }: Load): { hosted: Mailbox[];
 }
 
 /** None, small ones, or large ones that the server keeps in its blob store. */
-function planAttachments(random: Random): { filename: string; bytes: Buffer }[] {
+export function planAttachments(random: Random): { filename: string; bytes: Buffer }[] {
   if (random.isHit(0.55)) return []
   const sizes = random.isHit(0.55) ? [random.whole(1, 20_000)] : [random.whole(66_000, 300_000), random.whole(100, 90_000)]
   return sizes.map((size, index) => ({ filename: `load-${index}.bin`, bytes: random.bytes(size) }))

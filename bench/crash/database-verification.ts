@@ -35,6 +35,11 @@ const invariants: Record<string, string> = {
   'a message is not found by its Message-ID': `
     SELECT m.id FROM messages m LEFT JOIN thread_references r ON r.mailbox_id = m.mailbox_id AND r.reference = m.rfc_message_id
     WHERE m.rfc_message_id IS NOT NULL AND r.thread_id IS DISTINCT FROM m.thread_id`,
+  'a sent draft has not its message': `
+    SELECT d.draft_id, d.message_id FROM sent_drafts d LEFT JOIN messages m ON m.id = d.message_id AND m.mailbox_id = d.mailbox_id WHERE m.id IS NULL`,
+  'two drafts became one message': 'SELECT message_id FROM sent_drafts GROUP BY message_id HAVING count(*) > 1',
+  'a draft is there and sent': 'SELECT d.id FROM drafts d JOIN sent_drafts s ON s.draft_id = d.id',
+  "an attachment is still a draft's": 'SELECT id, draft_id FROM attachments WHERE draft_id IS NOT NULL',
   'raw bytes belong to no message': `SELECT w.id FROM raw_messages w LEFT JOIN messages m ON m.raw_id = w.id WHERE m.id IS NULL`,
   'an idempotency key has no answer': `SELECT key FROM idempotency_keys WHERE status IS NULL`,
 }

@@ -44,6 +44,8 @@ export type Send = Entry & {
   attachments: SentAttachment[]
   /** The thread that a reply has to join. */
   parentThread: string | null
+  /** The draft that it was written as; sending leaves nothing of it. */
+  draftId: string | null
   id: string | null
   threadId: string | null
   /** Answered from the first answer: the request before had committed, and its answer was lost. */

@@ -17,6 +17,7 @@ try {
     kills: Number(values.kills),
     seed: Number(values.seed),
     apiClients: 6,
+    draftClients: 4,
     smtpClients: 6,
     samples: 250,
     limitMs: Number(values.minutes) * 60_000,
@@ -45,7 +46,7 @@ function print({ kills, verified, ...report }: CrashReport): void {
     'back after server kill': back('server'),
     'back after postgres kill': back('postgres'),
     'back after both': back('both'),
-    answered: `${report.accepted.api} API sends, ${report.accepted.smtp} SMTP messages`,
+    answered: `${report.accepted.api} API sends, ${report.accepted.drafts} drafts, ${report.accepted.smtp} SMTP messages`,
     'sent again': `${report.retried.api} API sends (${report.retried.replayed} had committed: replayed), ${report.retried.smtp} SMTP messages`,
     'queue empty after': `${report.drainMs.toFixed(0)} ms`,
   }

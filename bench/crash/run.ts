@@ -4,6 +4,7 @@ import { generateKey } from '../../packages/server/src/features/keys/model.ts'
 import { type ApiClient, createApiClient } from './api-client.ts'
 import { runApiClient } from './api-load.ts'
 import { verifyDatabase } from './database-verification.ts'
+import { runDraftClient } from './draft-load.ts'
 import { createLedger, type InFlight, type Ledger, type Mailbox } from './ledger.ts'
 import { createRandom, type Random } from './random.ts'
 import { startRelaySink } from './relay-sink.ts'
@@ -15,6 +16,7 @@ export type CrashOptions = {
   kills: number
   seed: number
   apiClients: number
+  draftClients: number
   smtpClients: number
   /** Messages of each size class whose bytes are downloaded and compared. */
   samples: number
@@ -34,7 +36,7 @@ export type CrashReport = {
   drainMs: number
   /** How often each answer came. */
   replies: Record<string, number>
-  accepted: { api: number; smtp: number }
+  accepted: { api: number; drafts: number; smtp: number }
   retried: { api: number; smtp: number; replayed: number }
   verified: (Verified & { blobs: number; orphanBlobs: number }) | null
   /** Broken promises with their evidence; a run is good when there is none. */
@@ -95,6 +97,10 @@ async function run(options: CrashOptions, stage: Stage): Promise<CrashReport> {
     ...Array.from({ length: options.apiClients }, (_, index) => {
       const from = mailboxes[index % mailboxes.length] as Mailbox
       return runApiClient({ ...load, name: `a${index}`, port: server.httpPort, from, random: createRandom(options.seed + 100 + index) })
+    }),
+    ...Array.from({ length: options.draftClients }, (_, index) => {
+      const from = mailboxes[index % mailboxes.length] as Mailbox
+      return runDraftClient({ ...load, name: `d${index}`, port: server.httpPort, from, random: createRandom(options.seed + 500 + index) })
     }),
     ...Array.from({ length: options.smtpClients }, (_, index) =>
       runSmtpClient({ ...load, name: `s${index}`, port: server.smtpPort, random: createRandom(options.seed + 1000 + index) }),
@@ -251,7 +257,8 @@ function summary(ledger: Ledger) {
   return {
     replies: Object.fromEntries([...ledger.replies].sort()),
     accepted: {
-      api: sends.filter((send) => send.state === 'accepted').length,
+      api: sends.filter((send) => send.state === 'accepted' && send.draftId === null).length,
+      drafts: sends.filter((send) => send.state === 'accepted' && send.draftId !== null).length,
       smtp: deliveries.filter((delivery) => delivery.state === 'accepted').length,
     },
     retried: {

@@ -18,7 +18,7 @@ const linesKept = 200
 export type ServerProcess = Awaited<ReturnType<typeof createServerProcess>>
 
 /** A server that is not started yet, with a data directory of its own. `bootstrapKey` is its first organization's key. */
-export async function createServerProcess(options: { relayPort: number; bootstrapKey: string }) {
+export async function createServerProcess(options: { relayPort: number; bootstrapKey: string; settings?: Record<string, string> }) {
   const dataDir = mkdtempSync(join(tmpdir(), 'callsign-crash-'))
   // Under root PostgreSQL's account has to pass through.
   chmodSync(dataDir, 0o711)
@@ -34,6 +34,7 @@ export async function createServerProcess(options: { relayPort: number; bootstra
     CALLSIGN_SMTP_RELAY_URL: `smtp://127.0.0.1:${options.relayPort}`,
     CALLSIGN_MAIL_RETRY_SECONDS: Array.from({ length: 50 }, (_, index) => (index < 4 ? '0.2' : '1')).join(','),
     CALLSIGN_LOG_LEVEL: 'warn',
+    ...options.settings,
   }
   const lines: string[] = []
   let child: ChildProcess | null = null

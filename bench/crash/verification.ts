@@ -46,6 +46,7 @@ export async function verify(facts: Facts): Promise<Verified> {
   for (const delivery of ledger.deliveries.values()) checkDelivery(delivery, places, ledger)
   for (const send of ledger.sends.values()) checkSend(send, places, ledger)
   checkStrangers(places, ledger)
+  await checkDrafts(facts)
   const compared = await compareBytes(facts, places)
   const items = contents.flatMap((one) => one.items)
   const unknown = [...ledger.sends.values()].filter((send) => send.state === 'unknown')
@@ -143,8 +144,9 @@ function checkSend(send: Send, places: Places, ledger: Ledger): void {
     ledger.report(`${how} is ${kept.length} times in ${from.address}: ${idsOf(kept)}`)
   const [item] = kept
   if (item && state === 'accepted') {
-    if (item.id !== send.id) ledger.report(`${how} was answered with ${send.id} and is ${item.id}`)
-    if (item.thread_id !== send.threadId) ledger.report(`${how} was answered with thread ${send.threadId} and is in ${item.thread_id}`)
+    if (send.id !== null && item.id !== send.id) ledger.report(`${how} was answered with ${send.id} and is ${item.id}`)
+    if (send.threadId !== null && item.thread_id !== send.threadId)
+      ledger.report(`${how} was answered with thread ${send.threadId} and is in ${item.thread_id}`)
   }
   if (item && send.parentThread !== null && item.thread_id !== send.parentThread)
     ledger.report(`${how} is a reply in thread ${send.parentThread} and is in ${item.thread_id}`)
@@ -162,6 +164,17 @@ function checkSend(send: Send, places: Places, ledger: Ledger): void {
     if (copies[0] && copies[0].message_id !== item?.message_id) ledger.report(`${how} arrived with another Message-ID`)
   }
   checkReceipts(send, item, how, ledger)
+}
+
+/** A draft that was sent is gone, and nothing else is left in the mailboxes that was not. */
+async function checkDrafts({ client, mailboxes, ledger }: Facts): Promise<void> {
+  for (const mailbox of mailboxes) {
+    const { drafts, count } = await client.get<{ drafts: { id: string }[]; count: number }>(
+      `${mailboxPath(mailbox.address)}/drafts?limit=100`,
+      mailbox.apiKey,
+    )
+    if (count > 0) ledger.report(`${mailbox.address} still has ${count} drafts, such as ${drafts[0]?.id}`)
+  }
 }
 
 /** The relay got a message at least once for each outside recipient; each copy is the same bytes under the same Message-ID. */

@@ -59,6 +59,7 @@ export const listEvents = operation({
   query: strict({ ...filters, limit: Limit, cursor: Cursor }),
   status: 200,
   reply: page(Event),
+  errors: ['not_found'],
 })
 
 export const streamEvents = operation({
@@ -70,4 +71,5 @@ export const streamEvents = operation({
   query: strict({ ...filters, after: Type.Optional(id('event')) }),
   status: 200,
   media: 'text/event-stream',
+  errors: ['not_found'],
 })

@@ -43,7 +43,13 @@ async function makeKdf() {
   for (const { vault_key, m, t, p, salt } of kdfInputs) {
     const kdf_params = { algorithm: 'argon2id', m, t, p }
     const master = await deriveMaster(encodeUtf8(vault_key), checkKdf(kdf_params, encodeBase64(salt)))
-    const fields = { vault_key, kdf_salt: encodeBase64(salt), kdf_params, master_key: encodeHex(master.bytes), auth_hash: await authHash(master) }
+    const fields = {
+      vault_key,
+      kdf_salt: encodeBase64(salt),
+      kdf_params,
+      master_key: encodeHex(master.bytes),
+      auth_hash: await authHash(master),
+    }
     const oek = counting(100, 32)
     const iv = counting(200, 12)
     const wrapped_org_key = await wrapKey(master, oek, iv)
@@ -65,35 +71,45 @@ async function makeSecrets(key: AesKey) {
 
 /** Blobs that are no blobs, by kind; each made from a good one by one change. */
 async function makeInvalidBlobs(key: AesKey) {
-  const good = await sealBlob(key, encodeUtf8('{"data":"four"}'), counting(60, 12))
+  const good = await sealBlob(key, encodeUtf8('{"data":"fours"}'), counting(60, 12))
   const bytes = decodeBase64(good, 'blob', 1024)
-  const changed = (change: (blob: Bytes) => void) => {
+  const changed = (change: (blob: Bytes) => unknown) => {
     const blob = copy(bytes)
     change(blob)
     return encodeBase64(blob)
   }
-  const flip = (at: number) => changed((blob) => void (blob[at < 0 ? blob.length + at : at]! ^= 1))
+  const flip = (at: number) => changed((blob) => blob.set([(blob.at(at) as number) ^ 1], at < 0 ? blob.length + at : at))
   const withoutPadding = good.replace(/=+$/, '')
   return [
     { kind: 'malformed', what: 'empty', blob: '', error: 'blob_malformed' },
     { kind: 'malformed', what: 'base64 without its padding', blob: withoutPadding, error: 'blob_malformed' },
     { kind: 'malformed', what: 'a newline at the end', blob: `${good}\n`, error: 'blob_malformed' },
     { kind: 'malformed', what: 'a space inside', blob: `${good.slice(0, 8)} ${good.slice(8)}`, error: 'blob_malformed' },
-    { kind: 'malformed', what: 'the URL alphabet', blob: changed((blob) => void blob.fill(0xff, 20, 26)).replaceAll('/', '_'), error: 'blob_malformed' },
+    {
+      kind: 'malformed',
+      what: 'the URL alphabet',
+      blob: changed((blob) => blob.fill(0xff, 20, 26)).replaceAll('/', '_'),
+      error: 'blob_malformed',
+    },
     { kind: 'malformed', what: 'unused bits that are not zero', blob: 'AQF=', error: 'blob_malformed' },
     { kind: 'malformed', what: 'text behind the padding', blob: `AQE=${good}`, error: 'blob_malformed' },
     { kind: 'malformed', what: '29 bytes', blob: encodeBase64(bytes.slice(0, 29)), error: 'blob_malformed' },
-    { kind: 'version', what: 'version 0', blob: changed((blob) => void (blob[0] = 0)), error: 'blob_version_unknown' },
-    { kind: 'version', what: 'version 2', blob: changed((blob) => void (blob[0] = 2)), error: 'blob_version_unknown' },
-    { kind: 'version', what: 'algorithm 0', blob: changed((blob) => void (blob[1] = 0)), error: 'blob_version_unknown' },
-    { kind: 'version', what: 'algorithm 2', blob: changed((blob) => void (blob[1] = 2)), error: 'blob_version_unknown' },
+    { kind: 'version', what: 'version 0', blob: changed((blob) => blob.fill(0, 0, 1)), error: 'blob_version_unknown' },
+    { kind: 'version', what: 'version 2', blob: changed((blob) => blob.fill(2, 0, 1)), error: 'blob_version_unknown' },
+    { kind: 'version', what: 'algorithm 0', blob: changed((blob) => blob.fill(0, 1, 2)), error: 'blob_version_unknown' },
+    { kind: 'version', what: 'algorithm 2', blob: changed((blob) => blob.fill(2, 1, 2)), error: 'blob_version_unknown' },
     { kind: 'version', what: 'no version and algorithm bytes', blob: encodeBase64(bytes.slice(2)), error: 'blob_version_unknown' },
     { kind: 'tag', what: 'the tag cut to 12 bytes', blob: encodeBase64(bytes.slice(0, -4)), error: 'blob_rejected' },
     { kind: 'tag', what: 'the tag cut to 4 bytes', blob: encodeBase64(bytes.slice(0, -12)), error: 'blob_rejected' },
     { kind: 'tag', what: 'the last bit of the tag', blob: flip(-1), error: 'blob_rejected' },
     { kind: 'changed', what: 'a bit of the IV', blob: flip(2), error: 'blob_rejected' },
     { kind: 'changed', what: 'a bit of the ciphertext', blob: flip(14), error: 'blob_rejected' },
-    { kind: 'key', what: 'another key', blob: await sealBlob(new AesKey(counting(101, 32)), encodeUtf8('{}'), counting(60, 12)), error: 'blob_rejected' },
+    {
+      kind: 'key',
+      what: 'another key',
+      blob: await sealBlob(new AesKey(counting(101, 32)), encodeUtf8('{}'), counting(60, 12)),
+      error: 'blob_rejected',
+    },
   ]
 }
 

@@ -4,11 +4,10 @@ import { existsSync } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { setTimeout as delay } from 'node:timers/promises'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { createTransport } from 'nodemailer'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { createLog } from '../src/core/log.ts'
 import { connect } from '../src/edges/postgres/connect.ts'
@@ -19,6 +18,9 @@ import { restoreBackup } from '../src/host/restore.ts'
 import { callsignd, makeDataDir, type Server, type Settings, startCallsignd } from './stage/callsignd.ts'
 import { createDatabase, createEmptyDatabase, migrationsFolder } from './stage/database.ts'
 import { waitFor } from './stage/wait.ts'
+
+// Every test starts processes; on a busy machine each takes seconds.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const cleanups: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -400,7 +402,7 @@ test('a backup of an older version is migrated forward, also where the newer tab
   }
 })
 
-test('a backup while messages come and go holds a file for every row that names one', { timeout: 60_000 }, async () => {
+test('a backup while messages come and go holds a file for every row that names one', async () => {
   const database = await createDatabase()
   cleanups.push(database.drop)
   const settings = { CALLSIGN_DATA_DIR: await dataDir(), CALLSIGN_DATABASE_URL: database.url }
@@ -426,7 +428,6 @@ test('a backup while messages come and go holds a file for every row that names 
       sent.push((await send()).id)
       await api(server, key, 'DELETE', `/mailboxes/busy/messages/${sent.shift()}`)
       changes++
-      await delay(1)
     }
   })()
   const file = join(await dataDir(), 'busy.backup')
@@ -441,7 +442,8 @@ test('a backup while messages come and go holds a file for every row that names 
   const blobs = new Set(entries.flatMap(({ name }) => (name.startsWith('blobs/') ? [name.slice(6)] : [])))
   const rows = Buffer.concat(entries.flatMap(({ name, bytes }) => (name.startsWith('tables/attachments/') ? [bytes] : []))).toString()
   const named = [...rows.matchAll(/attachments\/org_\w+\/\w+/g)].map(([match]) => match)
-  expect(named).toHaveLength(40)
+  // Between a send and a deletion there is one more.
+  expect([40, 41]).toContain(named.length)
   expect(named.filter((name) => !blobs.has(name))).toEqual([])
 })
 

@@ -8,7 +8,16 @@ test.skipIf(process.platform !== 'linux')(
   'what was answered 250, 200 or 201 is there exactly once after kills, and what was queued is delivered',
   { timeout: limitMs + 30_000 },
   async () => {
-    const report = await runCrash({ kills: 5, seed: 20_260, apiClients: 4, smtpClients: 4, samples: 20, limitMs, say: () => {} })
+    const report = await runCrash({
+      kills: 5,
+      seed: 20_260,
+      apiClients: 4,
+      draftClients: 3,
+      smtpClients: 4,
+      samples: 20,
+      limitMs,
+      say: () => {},
+    })
     expect(report.problems, report.serverLines.join('\n')).toEqual([])
 
     const counted = report.kills.filter((kill) => !kill.isDuringStart)
@@ -16,7 +25,9 @@ test.skipIf(process.platform !== 'linux')(
     expect(counted.filter(hadWork).length).toBeGreaterThanOrEqual(counted.length * inFlightShareMin)
     // The run has to have been one: both ways in, both ways out, and work that was cut off and done again.
     const { accepted, retried, verified } = report
-    expect(Math.min(accepted.api, accepted.smtp, verified?.hostedCopies ?? 0, verified?.relayTransactions ?? 0)).toBeGreaterThan(5)
+    expect(
+      Math.min(accepted.api, accepted.drafts, accepted.smtp, verified?.hostedCopies ?? 0, verified?.relayTransactions ?? 0),
+    ).toBeGreaterThan(5)
     expect(retried.api + retried.smtp).toBeGreaterThan(0)
     expect(Math.min(verified?.rawsCompared ?? 0, verified?.attachmentsCompared ?? 0)).toBeGreaterThan(5)
   },

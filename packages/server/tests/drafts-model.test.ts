@@ -70,7 +70,10 @@ const op: fc.Arbitrary<Op> = fc.oneof(
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('send' as const), pick, overrides: changes }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('delete' as const, 'get' as const), pick }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('list' as const), limit: fc.integer({ min: 1, max: 5 }), offset: fc.nat({ max: 6 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('list' as const), limit: fc.integer({ min: 1, max: 5 }), offset: fc.nat({ max: 6 }) }),
+  },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -78,7 +81,14 @@ const op: fc.Arbitrary<Op> = fc.oneof(
       pick,
       parts: fc.array(
         fc.record({
-          kind: fc.constantFrom('update' as const, 'versioned' as const, 'versioned' as const, 'send' as const, 'send' as const, 'delete' as const),
+          kind: fc.constantFrom(
+            'update' as const,
+            'versioned' as const,
+            'versioned' as const,
+            'send' as const,
+            'send' as const,
+            'delete' as const,
+          ),
           update,
         }),
         { minLength: 2, maxLength: 8 },
@@ -93,7 +103,12 @@ function applyChanges(fields: Fields, { to, cc, bcc, headers, ...rest }: Changes
   const lists = Object.fromEntries(
     Object.entries({ to, cc, bcc }).flatMap(([name, value]) => (value === undefined ? [] : [[name, listOf(value)]])),
   )
-  return { ...fields, ...lists, ...(rest as Partial<Fields>), ...(headers === undefined ? {} : { headers: (headers ?? {}) as Fields['headers'] }) }
+  return {
+    ...fields,
+    ...lists,
+    ...(rest as Partial<Fields>),
+    ...(headers === undefined ? {} : { headers: (headers ?? {}) as Fields['headers'] }),
+  }
 }
 
 const isSendable = (fields: Fields): boolean =>
@@ -154,7 +169,13 @@ async function startRun(handle: string) {
   }
 
   async function expectShown(shown: Json, draft: ModelDraft): Promise<void> {
-    expect(shown).toMatchObject({ id: draft.id, status: 'draft', version: draft.version, has_attachments: draft.files.length > 0, ...draft.fields })
+    expect(shown).toMatchObject({
+      id: draft.id,
+      status: 'draft',
+      version: draft.version,
+      has_attachments: draft.files.length > 0,
+      ...draft.fields,
+    })
     expect(Object.keys(shown.headers).length).toBe(Object.keys(draft.fields.headers).length)
     expect(shown.attachments.map((one: Json) => [one.filename, one.size_bytes])).toEqual(
       draft.files.map((file) => [file.name, file.content.length]),
@@ -182,7 +203,8 @@ async function startRun(handle: string) {
     }
   }
 
-  const expectCode = (answer: Answer, status: number, code: string) => expect([answer.status, answer.body.error?.code]).toEqual([status, code])
+  const expectCode = (answer: Answer, status: number, code: string) =>
+    expect([answer.status, answer.body.error?.code]).toEqual([status, code])
 
   async function run(step: Op): Promise<void> {
     if (step.kind === 'create') {
@@ -221,7 +243,9 @@ async function startRun(handle: string) {
         return end(id, 'deleted')
       }
       case 'update': {
-        const version = { none: undefined, current: draft?.version ?? 1, stale: (draft?.version ?? 1) + (step.pick % 2 ? 1 : -1) || 7 }[step.version]
+        const version = { none: undefined, current: draft?.version ?? 1, stale: (draft?.version ?? 1) + (step.pick % 2 ? 1 : -1) || 7 }[
+          step.version
+        ]
         const { request, apply } = planUpdate(draft, step.update, shown, version)
         const answer = await call('PATCH', `/${id}`, request)
         if (!draft) return isSent ? expectCode(answer, 409, 'draft_not_editable') : expectCode(answer, 404, 'not_found')
@@ -277,7 +301,9 @@ async function startRun(handle: string) {
     }
     const last = states.at(-1) as ModelDraft
     touch(last)
-    const ends = done.filter(({ part, answer }) => (part.kind === 'send' ? answer.status === 201 : part.kind === 'delete' && answer.status === 200))
+    const ends = done.filter(({ part, answer }) =>
+      part.kind === 'send' ? answer.status === 201 : part.kind === 'delete' && answer.status === 200,
+    )
     expect(ends.length).toBeLessThanOrEqual(1)
     const sent = ends[0]?.part.kind === 'send'
     const deleted = ends[0]?.part.kind === 'delete'

@@ -17,7 +17,7 @@ describe('POST /identities', () => {
   test('makes identity, mailbox and tunnel: 201 with every field', async () => {
     const { status, body } = await create({ agent_handle: 'sales_bot', display_name: 'Sales Bot', description: 'Answers prospects.' })
     expect(status).toBe(201)
-    expect(body).toEqual({
+    expect(body).toMatchObject({
       id: expect.stringMatching(/^ident_[0-7][0-9a-z]{25}$/),
       agent_handle: 'sales_bot',
       display_name: 'Sales Bot',
@@ -27,6 +27,7 @@ describe('POST /identities', () => {
       mailbox: { id: expect.stringMatching(/^mbx_[0-7][0-9a-z]{25}$/), email_address: 'sales_bot@agents.localhost' },
       tunnel: { id: expect.stringMatching(/^tun_/), public_url: 'https://sales_bot.tunnel.localhost', status: 'active' },
       custom_domain_id: null,
+      draft_approval: 'none',
       created_at: expect.any(String),
       updated_at: body.created_at,
     })

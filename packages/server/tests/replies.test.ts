@@ -247,11 +247,22 @@ describe('threads', () => {
     let last = await arrive({ subject: 'Race' })
     for (let round = 0; round < 25; round++) {
       const messageId = `<race-${round}@example.org>`
-      const mail = { from: 'eve@example.org', to: 'ann@agents.localhost', subject: 'Race', text: 'a', inReplyTo: last.message_id, messageId }
+      const mail = {
+        from: 'eve@example.org',
+        to: 'ann@agents.localhost',
+        subject: 'Race',
+        text: 'a',
+        inReplyTo: last.message_id,
+        messageId,
+      }
       const [{ response }] = await Promise.all([stage.deliver(mail), stage.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${last.id}`)])
       last = await stage.getMessage('ann', response.split(' ').at(-1) as string)
       const found = await thread(last.thread_id)
-      expect([found.message_count, found.messages.map((one: Json) => one.id), found.last_message_at]).toEqual([1, [last.id], last.created_at])
+      expect([found.message_count, found.messages.map((one: Json) => one.id), found.last_message_at]).toEqual([
+        1,
+        [last.id],
+        last.created_at,
+      ])
     }
   })
 })

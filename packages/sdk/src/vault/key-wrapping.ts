@@ -23,6 +23,14 @@ export async function wrapFor(
   }
 }
 
+/** The parameters of a vault for its next keys: never weaker than they were, nor than the usual ones. */
+export const renewedParams = ({ m, t, p }: KdfParams): KdfParams => ({
+  algorithm: 'argon2id',
+  m: Math.max(m, defaultKdfParams.m),
+  t: Math.max(t, defaultKdfParams.t),
+  p: Math.max(p, defaultKdfParams.p),
+})
+
 /** One record a recovery code, all with one salt, so that recovering derives once. */
 export async function wrapForCodes(codes: string[], organizationKey: AesKey, params: KdfParams) {
   const kdf = newKdf(params)

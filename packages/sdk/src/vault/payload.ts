@@ -1,5 +1,5 @@
 // What a secret holds once decrypted: typed members per secret type, and the context that binds it to its place.
-import type { SecretType } from '@callsign/contract/vault'
+import type { SecretType } from '@callsign/contract/vault-secrets'
 import { VaultError } from '../errors.ts'
 import { type Bytes, decodeUtf8, encodeUtf8 } from './bytes.ts'
 

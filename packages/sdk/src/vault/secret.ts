@@ -1,6 +1,6 @@
 // Secrets as callers see them: summaries, payloads by type, changes and grants.
 import type { ReplyOf } from '@callsign/contract/operation'
-import type { grantVaultAccess } from '@callsign/contract/vault'
+import type { grantVaultAccess } from '@callsign/contract/vault-secrets'
 import type { VaultError } from '../errors.ts'
 import type { Payloads, SecretType } from './payload.ts'
 import type { SecretRow } from './replies.ts'

@@ -1,7 +1,7 @@
 // The vault from inside: the secrets that the caller may read, changing them, granting them, and changing the keys.
 import { newId } from '@callsign/contract/ids'
 import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
-import type { createVaultSecret, listVaultAccess, updateVaultSecret } from '@callsign/contract/vault'
+import type { createVaultSecret, listVaultAccess, updateVaultSecret } from '@callsign/contract/vault-secrets'
 import { ApiError, VaultError } from '../errors.ts'
 import { allItems } from '../pages.ts'
 import { path } from '../request.ts'

@@ -9,7 +9,7 @@ import { AesKey } from './aes.ts'
 import { unwrapKey } from './blob.ts'
 import { type Bytes, randomBytes } from './bytes.ts'
 import { authHash, type CheckedKdf, checkKdf, deriveMaster, fingerprintOf, type KdfParams } from './kdf.ts'
-import { newKdf, wrapFor, wrapForCodes } from './key-wrapping.ts'
+import { newKdf, renewedParams, wrapFor, wrapForCodes } from './key-wrapping.ts'
 import { checkClaim, checkFingerprint, createMemoryPins, type KeyState, type PinStore, pinPending, pinVault } from './pins.ts'
 import { readMetadata, readRecoveryKdfs, readUnlock, type UnlockReply, type VaultMetadata } from './replies.ts'
 import type { Binding } from './secret-box.ts'
@@ -144,7 +144,7 @@ export class Vault {
     const fingerprint = await fingerprintOf(opened.organizationKey)
     const pins = options.acceptNewVault ? undefined : (await this.#pins.read(this.#connection.address))?.vaults[metadata.vaultId]
     checkFingerprint(pins, opened.reply.keyVersion, fingerprint)
-    const kdf = newKdf()
+    const kdf = newKdf(renewedParams(metadata.kdf))
     const primary = await wrapFor(keyInput, kdf, opened.organizationKey)
     const body: BodyOf<typeof replacePrimaryKey> = {
       recovery_auth_hash: opened.hash,

@@ -32,6 +32,9 @@ export interface Database extends Sql {
 export const isUniqueViolation = (error: unknown, constraint: string): boolean =>
   error instanceof Error && 'code' in error && error.code === '23505' && 'constraint' in error && error.constraint === constraint
 
+/** True when a row names one that does not exist (23503): it was deleted after it had been looked up. */
+export const isForeignKeyViolation = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === '23503'
+
 /**
  * The database cannot be reached or is going away, or has no room: try later. `isOutcomeUnknown` is true when the answer to a COMMIT was
  * lost, so that the transaction may have happened; the message is for logs.

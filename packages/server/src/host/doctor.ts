@@ -1,4 +1,4 @@
-// callsignd doctor: looks at everything that the server needs, changes nothing, and says in sentences what it found.
+// callsignd doctor: looks at everything that the server needs, changes nothing but a probe file, and says in sentences what it found.
 import type { Config } from '../config.ts'
 import type { Log } from '../core/log.ts'
 import { checkDatabase } from './doctor-database.ts'

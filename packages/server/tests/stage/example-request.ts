@@ -21,6 +21,7 @@ export function exampleRequest(document: Json, template: string, operation: Json
         )
       : node
 
+  const query = new URLSearchParams()
   const make = (schema: Json, name: string): unknown => {
     const value = known(name, template)
     if (value !== undefined) return value
@@ -40,12 +41,13 @@ export function exampleRequest(document: Json, template: string, operation: Json
     if (choices) return choices[0]
     if (anyOf ?? allOf) return make((anyOf ?? allOf)[0], name)
     switch (Array.isArray(type) ? type[0] : type) {
-      case 'object':
-        return Object.fromEntries(
-          Object.keys(properties)
-            .filter((field) => required.includes(field) || known(field, template) !== undefined)
-            .map((field) => [field, make(properties[field], field)]),
+      case 'object': {
+        const wanted = Object.keys(properties).filter(
+          (field) => required.includes(field) || (known(field, template) !== undefined && !query.has(field)),
         )
+        const given = wanted.length < (rest.minProperties ?? 0) ? Object.keys(properties).slice(0, rest.minProperties) : wanted
+        return Object.fromEntries(given.map((field) => [field, make(properties[field], field)]))
+      }
       case 'array':
         return Array.from({ length: minItems }, () => make(items, name))
       case 'integer':
@@ -56,13 +58,13 @@ export function exampleRequest(document: Json, template: string, operation: Json
       case 'null':
         return null
       default: {
+        if (rest.format === 'date-time') return '2026-01-31T09:30:00.000Z'
         const prefix = /^\^([a-z]+_)/.exec(rest.pattern ?? '')?.[1]
         return prefix ? `${prefix}01h455vb4pex5vsknk084sn02q` : 'a'.repeat(Math.max(rest.minLength ?? 1, 2))
       }
     }
   }
 
-  const query = new URLSearchParams()
   let path = template
   for (const parameter of (operation.parameters ?? []).map(resolve)) {
     const { name, in: place, required, schema } = parameter

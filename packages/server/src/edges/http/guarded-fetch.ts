@@ -54,21 +54,21 @@ export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), 
       headersTimeout: 0,
       bodyTimeout: 0,
     })
-    return { client, socket, openedMs: performance.now() }
+    return { client, socket, openedMs: performance.now(), isWatched: false }
   }
 
   /** One request on a line and the beginning of its answer; a line that fails is closed. */
   async function exchange(line: Line, target: OutboundTarget, sent: Sent, signal: AbortSignal, keepAlive = false): Promise<Answer> {
+    // Ends whatever is under way on the line, also a request that the client has not written yet.
+    signal.addEventListener('abort', () => close(line), { once: true })
     try {
-      const requested = line.client.request({
+      const { statusCode, headers, body } = await line.client.request({
         method: sent.method,
         path: target.url.pathname + target.url.search,
         headers: { 'user-agent': userAgent, 'accept-encoding': 'identity', ...sent.headers },
         body: sent.body ?? null,
-        signal,
         reset: !keepAlive,
       })
-      const { statusCode, headers, body } = await Promise.race([requested, aborted(signal)])
       // Destroying an unread body makes it emit an error that nobody waits for.
       body.on('error', () => {})
       return { status: statusCode, headers, body }
@@ -159,14 +159,6 @@ export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), 
   }
 }
 
-/** Rejects when the signal fires: the client notices by itself only once it has written the request. */
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
-}
-
 /** Runs the work under one total limit; whatever it fails with comes out as FetchRefused. */
 async function withinTime<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
@@ -235,7 +227,8 @@ async function readSnippet(answer: Answer, snippetBytesMax: number): Promise<{ s
  * `isWhole` is false when there was more than `bytesMax`, or when it broke off and may.
  */
 async function readUpTo(body: Readable, bytesMax: number, { mayBreakOff = false } = {}): Promise<{ bytes: Buffer; isWhole: boolean }> {
-  let held = Buffer.allocUnsafe(Math.min(bytesMax, 64 * 1024))
+  // Most answers to a POST are a few words.
+  let held = Buffer.allocUnsafe(Math.min(bytesMax, 2048))
   let length = 0
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {

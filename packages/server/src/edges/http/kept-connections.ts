@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { Client } from 'undici'
 
 /** A connection whose peer the guard has checked, with the HTTP client that speaks on it and on no other. */
-export type Line = { client: Client; socket: Socket; openedMs: number }
+export type Line = { client: Client; socket: Socket; openedMs: number; isWatched: boolean }
 
 /** An address may change hands: no connection serves for longer than this. */
 const ageMsMax = 60_000
@@ -35,6 +35,8 @@ export class KeptConnections {
     lines.push(line)
     this.#idle.set(origin, lines)
     this.#count++
+    if (line.isWatched) return
+    line.isWatched = true
     line.socket.once('close', () => this.#forget(origin, line))
   }
 

@@ -9,7 +9,7 @@ import { sendDraftJob } from './model.ts'
 import type { Drafts } from './operations.ts'
 import * as store from './store.ts'
 
-const leaseMs = 60_000
+const leaseMs = 30_000
 const concurrency = 8
 const errorCharactersMax = 500
 

@@ -17,7 +17,7 @@ import { approvalRequired, type Identities, needsApproval } from '../identities/
 import type { MessageRow } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
 import { answerTo, bodyBytes, checkRecipients, forwardOf, type Letter, readAddresses } from '../outbound-mail/model.ts'
-import { forwardedIsGone, type OutboundMail } from '../outbound-mail/operations.ts'
+import { forwardedIsGone, type OutboundMail, orGone } from '../outbound-mail/operations.ts'
 import { asEntries, checkComplete, checkRecipientCount, type DraftRow, previewOf, readFields, sendDraftJob, toDraft } from './model.ts'
 import * as store from './store.ts'
 
@@ -174,17 +174,19 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
       checkSchedule(call.caller, owner, row)
       const loaded = await attachments.load(body.attachments, bodyBytes(row))
       const kept = await attachments.keep(owner.organizationId, loaded)
-      return call.transact(async (tx) => {
-        await Promise.all([
-          store.insertDraft(tx, row),
-          insertAttachments(
-            tx,
-            kept.map((one) => ({ ...one, draft_id: row.id, organization_id: row.organization_id, created_at: at })),
-          ),
-          schedule(tx, row, at),
-        ])
-        return toDraft(row, attachments.showRows(kept))
-      })
+      return call
+        .transact(async (tx) => {
+          await Promise.all([
+            store.insertDraft(tx, row),
+            insertAttachments(
+              tx,
+              kept.map((one) => ({ ...one, draft_id: row.id, organization_id: row.organization_id, created_at: at })),
+            ),
+            schedule(tx, row, at),
+          ])
+          return toDraft(row, attachments.showRows(kept))
+        })
+        .catch(orGone)
     },
 
     /** `GET …/drafts`. */
@@ -281,13 +283,15 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
       const seen = await findOwn(owner, id)
       if (!seen) throw await absence(db, owner, id, 'draft_send_in_progress')
       const forwarded = await findForwarded(seen)
-      return call.transact(async (tx) => {
-        const row = await store.lockDraft(tx, owner.mailboxId, id)
-        if (!row) throw await absence(tx, owner, id, 'draft_send_in_progress')
-        checkVersion(row, body.version)
-        const queued = await queueDraft(tx, owner, { ...row, ...overrides }, forwarded)
-        return { id: queued.id, thread_id: queued.threadId, status: 'sent' as const }
-      })
+      return call
+        .transact(async (tx) => {
+          const row = await store.lockDraft(tx, owner.mailboxId, id)
+          if (!row) throw await absence(tx, owner, id, 'draft_send_in_progress')
+          checkVersion(row, body.version)
+          const queued = await queueDraft(tx, owner, { ...row, ...overrides }, forwarded)
+          return { id: queued.id, thread_id: queued.threadId, status: 'sent' as const }
+        })
+        .catch(orGone)
     },
   }
 }

@@ -15,5 +15,6 @@ test('what is no address belongs to no mailbox', () => {
 test('a handle may be written with an @ and role names are reserved', () => {
   expect(normalizeHandle('@sales')).toBe('sales')
   expect(isReservedHandle('postmaster')).toBe(true)
+  expect(isReservedHandle('ident_01m7whmp4pe7rav82722t3d5fc')).toBe(true)
   expect(isReservedHandle('sales')).toBe(false)
 })

@@ -1,4 +1,5 @@
 // The agent identity and its mailbox: rows, addresses, and the names that nobody may take.
+import { isId } from '../../core/ids.ts'
 
 /** `required`: the agent's own key writes drafts, an organization key sends them. */
 export type DraftApproval = 'none' | 'required'
@@ -57,7 +58,8 @@ const reservedHandles = new Set([
   'webmaster',
 ])
 
-export const isReservedHandle = (handle: string): boolean => reservedHandles.has(handle)
+/** True for role names, and for what has the shape of an identity id: the API takes either where it names an agent. */
+export const isReservedHandle = (handle: string): boolean => reservedHandles.has(handle) || isId('identity', handle)
 
 /** A handle as callers write it: a leading @ is optional. */
 export const normalizeHandle = (text: string): string => text.replace(/^@/, '')

@@ -151,6 +151,8 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
     async deleteIdentity(call: Call, reference: string): Promise<undefined> {
       const row = await findOwn(call.caller, reference)
       await call.transact(async (tx) => {
+        // First, so that nothing is filed any more behind what is being deleted.
+        await store.lockMailbox(tx, row.mailbox_id)
         await emptyMailbox(tx, row.organization_id, row.mailbox_id)
         await store.deleteIdentity(tx, row.organization_id, row.id)
         await accounts.audit(tx, row.organization_id, actorOf(call), 'identity.deleted', row.id, { agent_handle: row.agent_handle })

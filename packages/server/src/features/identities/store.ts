@@ -87,6 +87,11 @@ export async function updateIdentity(
   })
 }
 
+/** Locks a mailbox against mail that is being filed in it, until the transaction ends. */
+export async function lockMailbox(sql: Sql, mailboxId: string): Promise<void> {
+  await sql.query({ text: 'SELECT 1 FROM mailboxes WHERE id = $1 FOR UPDATE', values: [mailboxId] })
+}
+
 /** Deletes the identity; mailbox, tunnel and agent keys go with it by their foreign keys. */
 export async function deleteIdentity(sql: Sql, organizationId: string, id: string): Promise<void> {
   await sql.query({ text: 'DELETE FROM identities WHERE organization_id = $1 AND id = $2', values: [organizationId, id] })

@@ -6,7 +6,7 @@ import { now } from '../../core/clock.ts'
 import type { Emit } from '../../core/event.ts'
 import { newId } from '../../core/ids.ts'
 import type { Journal } from '../../core/journal.ts'
-import type { Database, Tx } from '../../core/sql.ts'
+import { type Database, isForeignKeyViolation, type Tx } from '../../core/sql.ts'
 import type { MailboxOwner } from '../identities/model.ts'
 import type { Identities } from '../identities/operations.ts'
 import { type MessageRow, snippetOf } from '../messages/model.ts'
@@ -102,7 +102,11 @@ export function createInboundMail({ db, blobs, identities, emit, journal }: Part
         arrival,
         owners.flatMap((owner) => owner ?? []),
       )
-      const filed = await fileTogether(prepared)
+      const filed = await fileTogether(prepared).catch((error: unknown) => {
+        if (isForeignKeyViolation(error)) return null
+        throw error
+      })
+      if (filed === null) return null
       return { id: filed[0]?.messageId as string }
     },
   }

@@ -8,7 +8,7 @@ import { invalid, notFound } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { readPage, toPage } from '../../core/page.ts'
 import type { Call } from '../../core/route.ts'
-import type { Database, Sql } from '../../core/sql.ts'
+import { type Database, isForeignKeyViolation, type Sql } from '../../core/sql.ts'
 import type { Actor } from '../accounts/model.ts'
 import { type Accounts, actorOf } from '../accounts/operations.ts'
 import { generateKey, hashSecret, isSecret, type KeyParts, newSalt, parseKey } from './model.ts'
@@ -113,9 +113,12 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
       if (expiresAt && expiresAt <= now()) throw invalid('/expires_at', 'expires_at must be in the future')
       const agent = handle === undefined ? null : await findAgent(organizationId, handle)
       if (handle !== undefined && !agent) throw notFound('agent')
-      return call.transact((tx) =>
-        insert(tx, actorOf(call), { organizationId, userId, name: body.name, agent, scopes: body.scopes ?? [], expiresAt }),
-      )
+      const request = { organizationId, userId, name: body.name, agent, scopes: body.scopes ?? [], expiresAt }
+      return call
+        .transact((tx) => insert(tx, actorOf(call), request))
+        .catch((error: unknown) => {
+          throw isForeignKeyViolation(error) ? notFound('agent') : error
+        })
     },
 
     /** `GET /keys`: newest first, revoked ones included. */

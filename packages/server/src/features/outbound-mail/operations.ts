@@ -5,12 +5,12 @@ import type { forwardMessage, replyToMessage, sendMessage } from '@callsign/cont
 import type { Static } from 'typebox'
 import { groupCommit } from '../../core/batch.ts'
 import { now } from '../../core/clock.ts'
-import { ApiError, invalid } from '../../core/errors.ts'
+import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import type { Enqueue } from '../../core/job.ts'
 import type { Journal } from '../../core/journal.ts'
 import type { Call } from '../../core/route.ts'
-import type { Transact, Tx } from '../../core/sql.ts'
+import { isForeignKeyViolation, type Transact, type Tx } from '../../core/sql.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import type { MailboxOwner } from '../identities/model.ts'
 import type { Identities } from '../identities/operations.ts'
@@ -129,10 +129,15 @@ export function createOutboundMail({ transact, identities, attachments, messages
    * The same as the one effect of a call, so it happens once for an Idempotency-Key, whose row is in the call's own transaction. Without
    * a key, letters that come at the same time share one.
    */
-  const queue = async <R>(call: Call, owner: MailboxOwner, letter: Letter, answer: (message: Queued) => R): Promise<R> =>
-    call.transact === transact
-      ? answer(await queueTogether({ owner, letter }))
-      : call.transact(async (tx) => answer(await queueLetter(tx, owner, letter)))
+  const queue = async <R>(call: Call, owner: MailboxOwner, letter: Letter, answer: (message: Queued) => R): Promise<R> => {
+    try {
+      return call.transact === transact
+        ? answer(await queueTogether({ owner, letter }))
+        : await call.transact(async (tx) => answer(await queueLetter(tx, owner, letter)))
+    } catch (error) {
+      return orGone(error)
+    }
+  }
 
   /**
    * The attachments of a message for its forward, and a check that everything together stays within a message's limit. Throws 409 when the
@@ -232,21 +237,23 @@ export function createOutboundMail({ transact, identities, attachments, messages
       const loaded = await attachments.load(body.attachments, bodyBytes(quoted))
       const own = await attachments.keep(owner.organizationId, loaded)
       const ownBytes = bodyBytes(quoted) + loaded.reduce((sum, attachment) => sum + attachment.bytes.length, 0)
-      return call.transact(async (tx) => {
-        const along = body.forward_attachments === false ? [] : await shareAttachments(tx, message, ownBytes)
-        const { id, threadId } = await queueLetter(tx, owner, {
-          recipients,
-          replyTo: [],
-          subject: body.subject ?? quoted.subject,
-          text: quoted.text,
-          html: quoted.html,
-          headers,
-          attachments: [...along, ...own],
-          parent: null,
-          threadId: null,
+      return call
+        .transact(async (tx) => {
+          const along = body.forward_attachments === false ? [] : await shareAttachments(tx, message, ownBytes)
+          const { id, threadId } = await queueLetter(tx, owner, {
+            recipients,
+            replyTo: [],
+            subject: body.subject ?? quoted.subject,
+            text: quoted.text,
+            html: quoted.html,
+            headers,
+            attachments: [...along, ...own],
+            parent: null,
+            threadId: null,
+          })
+          return { id, thread_id: threadId }
         })
-        return { id, thread_id: threadId }
-      })
+        .catch(orGone)
     },
 
     queueLetter,
@@ -256,3 +263,8 @@ export function createOutboundMail({ transact, identities, attachments, messages
 
 /** 409: what was to be forwarded is not there any more. */
 export const forwardedIsGone = (): ApiError => new ApiError('conflict', 'The message to forward has been deleted.')
+
+/** For an effect that failed: 404 when its mailbox was deleted meanwhile. */
+export const orGone = (error: unknown): never => {
+  throw isForeignKeyViolation(error) ? notFound('mailbox') : error
+}

@@ -1,5 +1,6 @@
 // Delivers: claims due deliveries endpoint by endpoint, signs and posts each, and records what came of it.
 import { createSecretKey, type KeyObject, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { groupCommit } from '../../core/batch.ts'
 import { nowMs } from '../../core/clock.ts'
 import type { Journal } from '../../core/journal.ts'
@@ -50,8 +51,11 @@ const claimEndpointsMax = 64
 /** A retry sooner than this is waited for, later ones are found by polling. */
 const timedRetryMsMax = 60_000
 /** The bytes of one event go to many webhooks; they are made once when these follow each other within moments. */
-const bodiesKept = 32
+const bodiesKept = 256
+const bodyKeptBytesMax = 32 * 1024
 const bodyKeptMs = 2_000
+/** While posts run, claims wait this long for others to end: fewer and fuller statements. */
+const gatherMs = 5
 
 /** An endpoint with its secrets opened: once for a whole claim. */
 type Target = Omit<store.EndpointRow, 'secrets'> & { secrets: KeyObject[] }
@@ -142,10 +146,10 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
     } catch (err) {
       // What was claimed is claimed again when its lease runs out; the rest is found by the next look.
       log.error({ err }, 'deliveries cannot be claimed')
-    } finally {
-      isClaiming = false
     }
     begin()
+    if (running.size > 0) await sleep(gatherMs)
+    isClaiming = false
     if (collectWants().length > 0) poke()
   }
 
@@ -333,7 +337,8 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
     const known = bodies.get(event.id)
     if (known && atMs - known.madeMs < bodyKeptMs) return known.body
     const body = events.tell(event).then((payload) => Buffer.from(JSON.stringify(payload)))
-    body.catch(() => bodies.delete(event.id))
+    // Large ones would add up.
+    body.then(({ length }) => length > bodyKeptBytesMax && bodies.delete(event.id)).catch(() => bodies.delete(event.id))
     bodies.delete(event.id)
     bodies.set(event.id, { madeMs: atMs, body })
     if (bodies.size > bodiesKept) bodies.delete(bodies.keys().next().value as string)

@@ -1,0 +1,160 @@
+// The client against the real server, resource by resource, and its manners on a bad line.
+import { operations } from '@callsign/contract'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Stage, startStage } from '../../server/tests/stage/start.ts'
+import { ApiError, allItems, Callsign, type Fetch } from '../src/index.ts'
+import { createWire } from './wire.ts'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await startStage()
+})
+afterAll(() => stage.stop())
+
+test('every resource, and every request is one that the contract has', async () => {
+  const { key } = await stage.createOrganization('tour')
+  const wire = createWire()
+  const client = new Callsign({ url: `${stage.baseUrl}/`, apiKey: key, fetch: wire.fetch })
+  expect((await client.me()).organization_name).toBe('tour')
+
+  const identity = await client.identities.create({ agent_handle: 'tour_one', display_name: 'One' })
+  await client.identities.create({ agent_handle: 'tour_two' })
+  expect((await client.identities.list()).data).toHaveLength(2)
+  expect((await client.identities.get('tour_one')).id).toBe(identity.id)
+  expect((await client.identities.update('tour_one', { display_name: 'Uno' })).display_name).toBe('Uno')
+  expect((await client.mailboxes.list()).data).toHaveLength(2)
+  expect((await client.mailboxes.get('tour_two')).email_address).toBe('tour_two@agents.localhost')
+
+  const sent = await client.mail.send({ agent: 'tour_one', to: ['tour_two@agents.localhost'], subject: 'Hi', text: 'Hello there' })
+  expect(sent.status).toBe('queued')
+  const arrived = await stage.expectApi(200, 'GET', '/mailboxes/tour_one', { key }).then(async () => {
+    for (;;) {
+      const { data } = await client.messages.list('tour_two', { direction: 'inbound' })
+      if (data[0]) return data[0]
+    }
+  })
+  expect((await client.messages.get('tour_two', arrived.id)).text.trim()).toBe('Hello there')
+  expect(new TextDecoder().decode(await client.messages.raw('tour_two', arrived.id))).toContain('Subject: Hi')
+  expect((await client.messages.update('tour_two', arrived.id, { is_read: true })).is_read).toBe(true)
+  expect((await client.messages.search('tour_two', { q: 'hello' })).data).toHaveLength(1)
+  expect((await client.threads.list('tour_two')).data).toHaveLength(1)
+  expect((await client.threads.get('tour_two', arrived.thread_id)).messages).toHaveLength(1)
+  await client.messages.reply('tour_two', arrived.id, { text: 'And you' })
+  await client.messages.forward('tour_two', arrived.id, { to: 'tour_one@agents.localhost' })
+  await client.messages.send('tour_two', { to: ['tour_one@agents.localhost'], subject: 'New', text: 'x' })
+  expect((await client.mail.list({ agent: 'tour_two' })).total).toBeGreaterThan(0)
+  expect(await client.messages.delete('tour_two', arrived.id)).toEqual({ id: arrived.id, deleted: true })
+
+  const created = await client.keys.create({ name: 'k', type: 'agent', agent_handle: 'tour_one' })
+  expect((await client.keys.list()).data.map(({ id }) => id)).toContain(created.id)
+  expect((await client.keys.revoke(created.id)).deleted).toBe(true)
+  expect((await client.audit.list()).data.length).toBeGreaterThan(0)
+  await client.identities.delete('tour_two')
+
+  const known = operations.map(({ method, path }) => ({
+    method,
+    pattern: new RegExp(`^${path.replace('/api/v1', '').replace(/\{\w+\}/g, '[^/]+')}$`),
+  }))
+  for (const { method, path } of wire.sent) {
+    expect(
+      known.some((one) => one.method === method && one.pattern.test(path)),
+      `${method} ${path}`,
+    ).toBe(true)
+  }
+})
+
+test('a list is walked page by page', async () => {
+  const { key } = await stage.createOrganization('pages')
+  const client = new Callsign({ url: stage.baseUrl, apiKey: key })
+  for (let i = 0; i < 5; i++) await client.keys.create({ name: `key ${i}` })
+  const keys = await allItems((cursor) => client.keys.list({ limit: 2, ...(cursor !== undefined && { cursor }) }))
+  expect(keys.map(({ name }) => name)).toEqual(['key 4', 'key 3', 'key 2', 'key 1', 'key 0', 'First key'])
+  const inCircles = () => Promise.resolve({ data: [1], next_cursor: 'again' })
+  await expect(allItems(inCircles)).rejects.toMatchObject({ code: 'reply_unusable' })
+})
+
+test('errors carry code, status, request id and details', async () => {
+  const client = new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey })
+  const error = await client.identities.create({ agent_handle: 'NOT A HANDLE' }).catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(ApiError)
+  expect(error).toMatchObject({
+    status: 400,
+    code: 'validation_error',
+    requestId: expect.stringMatching(/^req_/),
+    details: [{ path: expect.any(String) }],
+  })
+  await expect(client.identities.get('nobody')).rejects.toMatchObject({ status: 404, code: 'not_found' })
+  const stranger = new Callsign({ url: stage.baseUrl, apiKey: 'svc_live_none' })
+  await expect(stranger.me()).rejects.toMatchObject({ status: 401, code: 'unauthorized' })
+})
+
+describe('on a bad line', () => {
+  const answer = (status: number, body: unknown = {}, headers: Record<string, string> = {}) => Response.json(body, { status, headers })
+  const failure = (code: string) => ({ error: { code, message: 'A sentence.', request_id: 'req_1' } })
+
+  /** A client whose answers come from a list, the last one again and again, and the requests it made. */
+  function scripted(...answers: (Response | Error)[]) {
+    const requests: RequestInit[] = []
+    const fetch: Fetch = async (_input, init) => {
+      requests.push(init)
+      const next = answers[Math.min(requests.length, answers.length) - 1] as Response | Error
+      if (next instanceof Error) throw next
+      return next.clone()
+    }
+    return { client: new Callsign({ url: 'http://127.0.0.1:1', apiKey: 'k', fetch }), requests }
+  }
+  const keyOf = (init: RequestInit) => (init.headers as Record<string, string>)['Idempotency-Key']
+
+  test('reading is tried again', async () => {
+    const { client, requests } = scripted(answer(503, failure('unavailable')), new TypeError('reset'), answer(200, { data: [] }))
+    expect(await client.keys.list()).toEqual({ data: [] })
+    expect(requests).toHaveLength(3)
+  })
+
+  test('sending is tried again under one Idempotency-Key', async () => {
+    const { client, requests } = scripted(
+      new TypeError('reset'),
+      answer(409, failure('idempotency_in_progress')),
+      answer(201, { id: 'msg_1' }),
+    )
+    await client.mail.send({ agent: 'a', to: ['b@c.d'], subject: '', text: '' })
+    expect(new Set(requests.map(keyOf)).size).toBe(1)
+    expect(keyOf(requests[0]!)).toMatch(/^[0-9a-f]{32}$/)
+  })
+
+  test('a change without a key is not, nor is what is the caller’s mistake', async () => {
+    const lost = scripted(new TypeError('reset'))
+    await expect(lost.client.identities.update('a', { display_name: 'b' })).rejects.toMatchObject({ code: 'connection_failed' })
+    expect(lost.requests).toHaveLength(1)
+    const wrong = scripted(answer(400, failure('validation_error')))
+    await expect(wrong.client.keys.list()).rejects.toMatchObject({ code: 'validation_error' })
+    expect(wrong.requests).toHaveLength(1)
+  })
+
+  test('it gives up after two more tries, and leaves a long Retry-After to the caller', async () => {
+    const down = scripted(answer(503, failure('unavailable')))
+    await expect(down.client.keys.list()).rejects.toMatchObject({ status: 503 })
+    expect(down.requests).toHaveLength(3)
+    const limited = scripted(answer(429, failure('rate_limited'), { 'retry-after': '900' }))
+    await expect(limited.client.keys.list()).rejects.toMatchObject({ status: 429, retryAfterMs: 900_000 })
+    expect(limited.requests).toHaveLength(1)
+  })
+
+  test('time runs out, and the caller may end it', async () => {
+    const hanging: Fetch = (_input, { signal }) =>
+      new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+    const client = new Callsign({ url: 'http://127.0.0.1:1', apiKey: 'k', fetch: hanging, timeoutMs: 20, retriesMax: 0 })
+    await expect(client.me()).rejects.toMatchObject({ code: 'timeout' })
+    const ended = client.me({ signal: AbortSignal.abort(new Error('enough')), timeoutMs: 5000 })
+    await expect(ended).rejects.toThrow('enough')
+  })
+
+  test('a page of something else is no answer, and a path stays what it is', async () => {
+    const { client } = scripted(new Response('<html>', { status: 200 }))
+    await expect(client.me()).rejects.toMatchObject({ code: 'reply_unusable' })
+    expect(() => client.identities.get('..')).toThrow(TypeError)
+    expect(() => new Callsign({ url: 'file:///etc', apiKey: 'k' })).toThrow(TypeError)
+    expect(() => new Callsign({ url: 'http://u:p@h', apiKey: 'k' })).toThrow(TypeError)
+    expect(() => new Callsign({ url: 'http://h', apiKey: 'k\r\nX: y' })).toThrow(TypeError)
+  })
+})
