@@ -8,7 +8,7 @@ import type { Random } from '../crash/random.ts'
 /** What came with one webhook-id. `taken` counts the posts that were answered 2xx. */
 export type Posted = { type: string; subject: string; posts: number; taken: number; hashes: Set<string> }
 
-const delayMsMax = 40
+const delayMsMax = 150
 const busyShare = 0.05
 const brokenShare = 0.03
 
@@ -24,9 +24,10 @@ export async function startPostReceiver(random: Random, report: (problem: string
     request.on('error', () => {})
     request.once('end', async () => {
       const body = Buffer.concat(chunks)
-      const event = await verifyWebhook<{ id: string; type: string; data: { subject: string } }>({ body, headers: request.headers }, secret).catch(
-        (error: Error) => report(`a post that does not verify: ${error.message}`),
-      )
+      const event = await verifyWebhook<{ id: string; type: string; data: { subject: string } }>(
+        { body, headers: request.headers },
+        secret,
+      ).catch((error: Error) => report(`a post that does not verify: ${error.message}`))
       if (!event) return response.writeHead(400).end()
       const id = request.headers['webhook-id'] as string
       if (event.id !== id) report(`webhook-id ${id} carries event ${event.id}`)

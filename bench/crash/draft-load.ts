@@ -74,7 +74,7 @@ async function writeAndSend(load: Load, client: ApiClient, marker: string): Prom
   const isChanged =
     changed?.status === 200 || (changed?.isAgain && ['draft_version_conflict', 'draft_not_editable'].includes(codeOf(changed)))
   // A time that has passed while nobody answered is refused: then the draft is sent by hand.
-  const isLate = isScheduled && changed?.isAgain && changed.status === 400
+  const isLate = isScheduled && changed?.status === 400 && changed.body.includes('/send_at')
   if (!isChanged && !isLate) {
     send.state = 'refused'
     return ledger.report(`the change of draft ${marker} was answered ${describe(changed)}`)

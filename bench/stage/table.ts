@@ -1,5 +1,5 @@
 // Medians, spreads and the table that a figure prints.
-import { cpus } from 'node:os'
+import { cpus, loadavg } from 'node:os'
 
 export function median(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
@@ -21,10 +21,14 @@ export function printTable(headings: string[], rows: string[][]): void {
   for (const row of rows) console.log(line(row))
 }
 
-/** Says what was measured on what. */
+/** Says what was measured on what, and how busy the machine was with other things. */
 export function printHead(title: string, lines: string[]): void {
   const model = cpus()[0]?.model.trim() ?? 'unknown processor'
   console.log(`\n## ${title}\n`)
-  for (const text of [...lines, `Node ${process.version}, ${cpus().length} processors (${model}).`]) console.log(text)
+  for (const text of [
+    ...lines,
+    `Node ${process.version}, ${cpus().length} processors (${model}), load average before: ${(loadavg()[1] as number).toFixed(1)}.`,
+  ])
+    console.log(text)
   console.log('')
 }

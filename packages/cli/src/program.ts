@@ -6,6 +6,7 @@ import { type Command, type Context, type Option, UsageError, type Values } from
 import { accountCommands } from './commands/accounts.ts'
 import { identityCommands } from './commands/identities.ts'
 import { keyCommands } from './commands/keys.ts'
+import { listenCommands } from './commands/listen.ts'
 import { messageCommands } from './commands/messages.ts'
 import { outboundMailCommands } from './commands/outbound-mail.ts'
 import { vaultCommands } from './commands/vault.ts'
@@ -26,6 +27,7 @@ const commands: Command[] = [
   ...identityCommands,
   ...outboundMailCommands,
   ...messageCommands,
+  ...listenCommands,
   ...keyCommands,
   ...vaultCommands,
   ...vaultKeyCommands,

@@ -1,11 +1,13 @@
 // The client: one object with one class a resource, over one connection.
 import { Audit, type CallerInfo, getMe } from './accounts.ts'
+import { Events } from './events.ts'
 import { Identities, Mailboxes } from './identities.ts'
 import { Keys } from './keys.ts'
 import { Messages, Threads } from './messages.ts'
 import { Mail } from './outbound-mail.ts'
 import { Connection, type ConnectionOptions, type RequestOptions } from './request.ts'
 import { Vault, type VaultOptions } from './vault/vault.ts'
+import { Webhooks } from './webhooks.ts'
 
 /** How to reach the server, and how careful the vault is to be. */
 export type CallsignOptions = ConnectionOptions & { vault?: VaultOptions }
@@ -17,6 +19,8 @@ export class Callsign {
   readonly messages: Messages
   readonly threads: Threads
   readonly mail: Mail
+  readonly webhooks: Webhooks
+  readonly events: Events
   readonly keys: Keys
   readonly audit: Audit
   readonly vault: Vault
@@ -30,6 +34,8 @@ export class Callsign {
     this.messages = new Messages(connection)
     this.threads = new Threads(connection)
     this.mail = new Mail(connection)
+    this.webhooks = new Webhooks(connection)
+    this.events = new Events(connection)
     this.keys = new Keys(connection)
     this.audit = new Audit(connection)
     this.vault = new Vault(connection, options.vault)

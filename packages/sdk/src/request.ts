@@ -101,6 +101,28 @@ export class Connection {
     }
   }
 
+  /** The body of an answer without an end, as it comes. The time limit holds for its beginning; it is not tried again. */
+  async open(path: string, query: Record<string, unknown>, signal: AbortSignal | undefined): Promise<ReadableStream<Uint8Array>> {
+    const controller = new AbortController()
+    const timer = setTimeout(() => controller.abort(), this.#timeoutMs)
+    try {
+      const response = await this.#fetch(`${this.address}/api/v1${path}${queryText(query)}`, {
+        method: 'GET',
+        headers: { Authorization: `Bearer ${this.#apiKey}`, Accept: 'text/event-stream' },
+        redirect: 'manual',
+        signal: signal ? AbortSignal.any([signal, controller.signal]) : controller.signal,
+      })
+      if (response.status === 200 && response.body) return response.body
+      throw readError(response, await readBody(response))
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (error instanceof ApiError || error instanceof ConnectionError) throw error
+      throw new ConnectionError('connection_failed', `No answer came from ${this.address}: ${reasonOf(error)}`, { cause: error })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
   /** How long to wait before the next attempt; null when there is to be none. */
   #waitBefore(error: unknown, attempt: number, isRepeatable: boolean): number | null {
     if (attempt >= this.#retriesMax) return null

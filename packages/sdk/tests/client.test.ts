@@ -2,6 +2,7 @@
 import { operations } from '@callsign/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Stage, startStage } from '../../server/tests/stage/start.ts'
+import { waitFor } from '../../server/tests/stage/wait.ts'
 import { ApiError, allItems, Callsign, type Fetch } from '../src/index.ts'
 import { createWire } from './wire.ts'
 
@@ -27,12 +28,10 @@ test('every resource, and every request is one that the contract has', async () 
 
   const sent = await client.mail.send({ agent: 'tour_one', to: ['tour_two@agents.localhost'], subject: 'Hi', text: 'Hello there' })
   expect(sent.status).toBe('queued')
-  const arrived = await stage.expectApi(200, 'GET', '/mailboxes/tour_one', { key }).then(async () => {
-    for (;;) {
-      const { data } = await client.messages.list('tour_two', { direction: 'inbound' })
-      if (data[0]) return data[0]
-    }
-  })
+  const arrived = await waitFor(
+    'the mail to arrive',
+    async () => (await client.messages.list('tour_two', { direction: 'inbound' })).data[0],
+  )
   expect((await client.messages.get('tour_two', arrived.id)).text.trim()).toBe('Hello there')
   expect(new TextDecoder().decode(await client.messages.raw('tour_two', arrived.id))).toContain('Subject: Hi')
   expect((await client.messages.update('tour_two', arrived.id, { is_read: true })).is_read).toBe(true)

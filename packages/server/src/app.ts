@@ -223,7 +223,9 @@ export async function startApp(config: Config, log: Log, onFirstKey: (key: strin
     if (firstKey !== null) onFirstKey(firstKey)
 
     const queue = createQueue(db)
-    const worker = hasRole('worker') ? createWorker({ queue, handlers: [parts.delivery, parts.scheduledSend], log: log.child({ part: 'worker' }) }) : null
+    const worker = hasRole('worker')
+      ? createWorker({ queue, handlers: [parts.delivery, parts.scheduledSend], log: log.child({ part: 'worker' }) })
+      : null
     const replays = createReplays(db)
     const chores = worker
       ? startChores(

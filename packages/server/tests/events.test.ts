@@ -64,7 +64,8 @@ async function follow({ key = stage.organizationKey, query = '', lastEventId, ba
   return stream
 }
 
-const list = async (query = '', key = stage.organizationKey): Promise<Json[]> => (await stage.expectApi(200, 'GET', `/events${query}`, { key })).data
+const list = async (query = '', key = stage.organizationKey): Promise<Json[]> =>
+  (await stage.expectApi(200, 'GET', `/events${query}`, { key })).data
 const lastId = async (): Promise<string> => {
   let [cursor, last] = ['', '']
   for (;;) {
@@ -90,7 +91,10 @@ describe('GET /events', () => {
     expect(second).toMatchObject({ has_more: false, next_cursor: null })
     const all = [...first.data, ...second.data]
     expect(all.map((event) => event.data.id)).toEqual(sent)
-    expect(all[0]).toMatchObject({ type: 'email.sent', data: { status: 'sent', agent_handle: 'one', recipients: [{ address: 'x@example.com' }] } })
+    expect(all[0]).toMatchObject({
+      type: 'email.sent',
+      data: { status: 'sent', agent_handle: 'one', recipients: [{ address: 'x@example.com' }] },
+    })
     expect(await list(`?cursor=${all[2].id}&types=email.sent`)).toEqual([])
   })
 
@@ -122,7 +126,10 @@ describe('GET /events', () => {
 describe('transactions that end in another order than they began', () => {
   const begin = async () => {
     const db = connect({ connectionString: stage.environment.CALLSIGN_DATABASE_URL as string }, { poolSize: 1, log: createLog('silent') })
-    const { key: { id: _ }, organization_id } = await stage.expectApi(200, 'GET', '/me')
+    const {
+      key: { id: _ },
+      organization_id,
+    } = await stage.expectApi(200, 'GET', '/me')
     let commit = () => {}
     const held = new Promise<void>((resolve) => {
       commit = resolve
@@ -132,7 +139,9 @@ describe('transactions that end in another order than they began', () => {
       emitted = resolve
     })
     const done = db.transact(async (tx) => {
-      await createEmit(() => {})(tx, [{ type: 'tunnel.connected', organizationId: organization_id, identityId: null, subjectId: 'tun_none' }])
+      await createEmit(() => {})(tx, [
+        { type: 'tunnel.connected', organizationId: organization_id, identityId: null, subjectId: 'tun_none' },
+      ])
       emitted()
       await held
     })
@@ -181,7 +190,10 @@ describe('GET /events/stream', () => {
     for (let i = 0; i < 5; i++) await sendOne()
     const ids = (await list(`?cursor=${start}`)).map((event) => event.id)
     expect(ids.length).toBe(5)
-    const [byQuery, byHeader] = [await follow({ query: `?after=${start}` }), await follow({ query: `?after=${start}`, lastEventId: ids[2] as string })]
+    const [byQuery, byHeader] = [
+      await follow({ query: `?after=${start}` }),
+      await follow({ query: `?after=${start}`, lastEventId: ids[2] as string }),
+    ]
     await byQuery.waitFor(5)
     await byHeader.waitFor(2)
     expect([byQuery.ids(), byHeader.ids()]).toEqual([ids, ids.slice(3)])
@@ -189,7 +201,11 @@ describe('GET /events/stream', () => {
 
   test('filters by agent and types; an agent key gets its own', async () => {
     const key = await stage.agentKey('two')
-    const [byAgent, byType, own] = [await follow({ query: '?agent=two' }), await follow({ query: '?types=email.received' }), await follow({ key })]
+    const [byAgent, byType, own] = [
+      await follow({ query: '?agent=two' }),
+      await follow({ query: '?types=email.received' }),
+      await follow({ key }),
+    ]
     const before = await lastId()
     await stage.send('one', 'two@agents.localhost')
     await waitFor('three events', async () => (await list(`?cursor=${before}`)).length === 3)
@@ -217,14 +233,18 @@ describe('GET /events/stream', () => {
   })
 
   test('HEAD answers with the headers alone', async () => {
-    const response = await fetch(`${stage.baseUrl}/api/v1/events/stream`, { method: 'HEAD', headers: { authorization: `Bearer ${stage.organizationKey}` } })
+    const response = await fetch(`${stage.baseUrl}/api/v1/events/stream`, {
+      method: 'HEAD',
+      headers: { authorization: `Bearer ${stage.organizationKey}` },
+    })
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
   })
 
   test('a reader that takes nothing is cut off; what it did not take is still there', async () => {
     const start = await lastId()
     const controller = new AbortController()
-    for (let i = 0; i < 60; i++) await stage.deliver({ from: 'a@example.com', to: 'two@agents.localhost', subject: `Large ${i}`, text: 'x'.repeat(300_000) })
+    for (let i = 0; i < 60; i++)
+      await stage.deliver({ from: 'a@example.com', to: 'two@agents.localhost', subject: `Large ${i}`, text: 'x'.repeat(300_000) })
     const response = await fetch(`${stage.baseUrl}/api/v1/events/stream?after=${start}`, {
       headers: { authorization: `Bearer ${stage.organizationKey}` },
       signal: controller.signal,
@@ -243,7 +263,12 @@ describe('GET /events/stream', () => {
 
 describe('servers that come and go', () => {
   test('a reader that follows two servers on one database and their restarts gets everything once, in one order', async () => {
-    const settings = { ...stage.environment, CALLSIGN_PORT: '0', CALLSIGN_SMTP_PORT: 'off', CALLSIGN_BOOTSTRAP_API_KEY: stage.organizationKey }
+    const settings = {
+      ...stage.environment,
+      CALLSIGN_PORT: '0',
+      CALLSIGN_SMTP_PORT: 'off',
+      CALLSIGN_BOOTSTRAP_API_KEY: stage.organizationKey,
+    }
     const startOther = () => startApp(readConfig(settings), createLog('silent'))
     let other = await startOther()
     const start = await lastId()

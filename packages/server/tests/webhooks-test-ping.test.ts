@@ -1,9 +1,9 @@
 // POST /webhooks/{id}/test to the letter of the specification, with endpoints that fail in every way.
-import { setDefaultCACertificates, getCACertificates } from 'node:tls'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Authority, createCertificate } from './stage/certificate.ts'
-import { startReceiver, type Receiver } from './stage/receiver.ts'
+import { type Receiver, startReceiver } from './stage/receiver.ts'
 import { type Json, type Stage, startStage } from './stage/start.ts'
 
 let stage: Stage
@@ -91,7 +91,12 @@ test('no answer within ten seconds: status 0, timeout', async () => {
 test('TLS failures are named', async () => {
   const names = { commonName: 'localhost', dnsNames: ['localhost'] }
   const good = createCertificate({ ...names, issuer: authority })
-  const expired = createCertificate({ ...names, issuer: authority, notBefore: new Date(Date.now() - 3 * dayMs), notAfter: new Date(Date.now() - dayMs) })
+  const expired = createCertificate({
+    ...names,
+    issuer: authority,
+    notBefore: new Date(Date.now() - 3 * dayMs),
+    notAfter: new Date(Date.now() - dayMs),
+  })
   const otherHost = createCertificate({ commonName: 'elsewhere.example', dnsNames: ['elsewhere.example'], issuer: authority })
   const untrusted = createCertificate({ ...names, issuer: createCertificate({ commonName: 'Unknown authority' }) })
   const selfSigned = createCertificate(names)
@@ -101,9 +106,17 @@ test('TLS failures are named', async () => {
   }
   expect(await pingAt(good)).toMatchObject({ status_code: 200, success: true, error: null })
   expect(await pingAt(expired)).toMatchObject({ status_code: 0, success: false, error: expect.stringMatching(/^tls_expired: .*expired/) })
-  expect(await pingAt(otherHost)).toMatchObject({ status_code: 0, success: false, error: expect.stringMatching(/^tls_hostname: .*another host/) })
+  expect(await pingAt(otherHost)).toMatchObject({
+    status_code: 0,
+    success: false,
+    error: expect.stringMatching(/^tls_hostname: .*another host/),
+  })
   for (const certificate of [untrusted, selfSigned])
-    expect(await pingAt(certificate)).toMatchObject({ status_code: 0, success: false, error: expect.stringMatching(/^tls_untrusted: .*trusted/) })
+    expect(await pingAt(certificate)).toMatchObject({
+      status_code: 0,
+      success: false,
+      error: expect.stringMatching(/^tls_untrusted: .*trusted/),
+    })
 })
 
 test('a ping goes to its own webhook only, also when that is paused, and is never tried again', async () => {

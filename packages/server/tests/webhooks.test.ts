@@ -2,7 +2,7 @@
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startReceiver, type Receiver } from './stage/receiver.ts'
+import { type Receiver, startReceiver } from './stage/receiver.ts'
 import { type Json, type Stage, startStage } from './stage/start.ts'
 import { waitFor } from './stage/wait.ts'
 
@@ -16,7 +16,8 @@ const receive = async (...given: Parameters<typeof startReceiver>): Promise<Rece
 }
 const subscribe = (url: string, more: Record<string, unknown> = {}): Promise<Json> =>
   stage.expectApi(201, 'POST', '/webhooks', { body: { url, events: ['*'], ...more } })
-const deliveriesOf = async (id: string, query = ''): Promise<Json[]> => (await stage.expectApi(200, 'GET', `/webhooks/${id}/deliveries${query}`)).data
+const deliveriesOf = async (id: string, query = ''): Promise<Json[]> =>
+  (await stage.expectApi(200, 'GET', `/webhooks/${id}/deliveries${query}`)).data
 const remove = (id: string) => stage.expectApi(200, 'DELETE', `/webhooks/${id}`)
 
 beforeAll(async () => {
@@ -65,7 +66,14 @@ describe('delivery', () => {
       const rows = await deliveriesOf(webhook.id, '?status=delivered')
       return rows.length === 2 && rows
     })
-    expect(log[0]).toMatchObject({ webhook_id: webhook.id, status: 'delivered', attempt_count: 1, last_status_code: 200, last_error_code: null, next_attempt_at: null })
+    expect(log[0]).toMatchObject({
+      webhook_id: webhook.id,
+      status: 'delivered',
+      attempt_count: 1,
+      last_status_code: 200,
+      last_error_code: null,
+      next_attempt_at: null,
+    })
     await remove(webhook.id)
   })
 
@@ -98,7 +106,13 @@ describe('delivery', () => {
     const since = new Date().toISOString()
     await stage.send('one', 'x@example.com')
     const dead = await waitFor('a dead letter', async () => (await deliveriesOf(webhook.id, '?status=failed'))[0])
-    expect(dead).toMatchObject({ attempt_count: 4, last_status_code: 404, last_error_code: 'http_4xx', next_attempt_at: null, delivered_at: null })
+    expect(dead).toMatchObject({
+      attempt_count: 4,
+      last_status_code: 404,
+      last_error_code: 'http_4xx',
+      next_attempt_at: null,
+      delivered_at: null,
+    })
     expect(await deliveriesOf(webhook.id, '?status=delivered')).toEqual([])
     status = 200
     const replayed = await stage.expectApi(200, 'POST', `/webhooks/deliveries/${dead.id}/replay`)
@@ -112,9 +126,13 @@ describe('delivery', () => {
     const all = await stage.expectApi(200, 'POST', `/webhooks/${webhook.id}/replay`, { body: { since } })
     expect(all.replayed).toBe(1)
     await receiver.waitFor(6)
-    const future = await stage.expectApi(200, 'POST', `/webhooks/${webhook.id}/replay`, { body: { since, until: new Date(Date.parse(since) + 1).toISOString() } })
+    const future = await stage.expectApi(200, 'POST', `/webhooks/${webhook.id}/replay`, {
+      body: { since, until: new Date(Date.parse(since) + 1).toISOString() },
+    })
     expect(future.replayed).toBe(0)
-    expect((await stage.api('POST', `/webhooks/${webhook.id}/replay`, { body: { since, until: since } })).body.error.details[0].path).toBe('/until')
+    expect((await stage.api('POST', `/webhooks/${webhook.id}/replay`, { body: { since, until: since } })).body.error.details[0].path).toBe(
+      '/until',
+    )
     await remove(webhook.id)
   })
 
@@ -143,7 +161,11 @@ describe('delivery', () => {
       const detail = await stage.expectApi(200, 'GET', `/webhooks/deliveries/${row.id}`)
       return detail.event.data.deleted && detail.event
     })
-    expect(gone).toMatchObject({ id: payload.id, timestamp: payload.timestamp, data: { id: payload.data.id, deleted: true, agent_handle: 'two' } })
+    expect(gone).toMatchObject({
+      id: payload.id,
+      timestamp: payload.timestamp,
+      data: { id: payload.data.id, deleted: true, agent_handle: 'two' },
+    })
     await remove(webhook.id)
   })
 
@@ -160,7 +182,12 @@ describe('delivery', () => {
     await sentOnly.waitFor(1)
     await ofTwo.waitFor(1)
     await waitFor('all to be over', async () => (await deliveriesOf(webhooks[0].id, '?status=delivered')).length === 3)
-    expect(all.payloads().map((one) => one.type).sort()).toEqual(['email.delivered', 'email.received', 'email.sent'])
+    expect(
+      all
+        .payloads()
+        .map((one) => one.type)
+        .sort(),
+    ).toEqual(['email.delivered', 'email.received', 'email.sent'])
     expect(sentOnly.payloads().map((one) => one.type)).toEqual(['email.sent'])
     expect(ofTwo.payloads().map((one) => [one.type, one.data.agent_handle])).toEqual([['email.received', 'two']])
     const other = await stage.expectApi(200, 'GET', '/webhooks', { key: stage.otherOrganization.key })
@@ -203,9 +230,17 @@ describe('delivery', () => {
     const receiver = await receive(() => ({ status }))
     const webhook = await subscribe(receiver.url, { events: ['email.sent'] })
     const failingSince = async () =>
-      (await stage.db.query<{ failing_since: Date | null }>({ text: 'SELECT failing_since FROM webhooks WHERE id = $1', values: [webhook.id] })).rows[0]
-        ?.failing_since
-    const age = () => stage.db.query({ text: "UPDATE webhooks SET failing_since = failing_since - interval '5 days 1 minute' WHERE id = $1", values: [webhook.id] })
+      (
+        await stage.db.query<{ failing_since: Date | null }>({
+          text: 'SELECT failing_since FROM webhooks WHERE id = $1',
+          values: [webhook.id],
+        })
+      ).rows[0]?.failing_since
+    const age = () =>
+      stage.db.query({
+        text: "UPDATE webhooks SET failing_since = failing_since - interval '5 days 1 minute' WHERE id = $1",
+        values: [webhook.id],
+      })
     await stage.send('one', 'x@example.com')
     await waitFor('a first failure', failingSince)
     await age()
@@ -284,7 +319,8 @@ describe('the secret', () => {
     const [first] = await receiver.waitFor(1)
     const headers = first?.headers as Record<string, string>
     expect(headers['webhook-signature']?.split(' ')).toHaveLength(2)
-    for (const secret of [webhook.secret, rotated.secret]) expect(new StandardWebhook(secret).verify(String(first?.body), headers)).toBeTruthy()
+    for (const secret of [webhook.secret, rotated.secret])
+      expect(new StandardWebhook(secret).verify(String(first?.body), headers)).toBeTruthy()
     await stage.db.query({ text: 'UPDATE webhooks SET old_secrets_until = ARRAY[now()] WHERE id = $1', values: [webhook.id] })
     await stage.send('one', 'x@example.com')
     const [, second] = await receiver.waitFor(2)
@@ -297,7 +333,11 @@ describe('the secret', () => {
 
 describe('subscriptions', () => {
   test('are created, listed, changed and deleted, with every field', async () => {
-    const webhook = await subscribe('http://127.0.0.1:59999/hook', { events: ['email.sent', 'email.bounced'], agent_handle: 'one', description: 'Mine' })
+    const webhook = await subscribe('http://127.0.0.1:59999/hook', {
+      events: ['email.sent', 'email.bounced'],
+      agent_handle: 'one',
+      description: 'Mine',
+    })
     const { secret: _, ...shown } = webhook
     expect(shown).toEqual({
       id: expect.stringMatching(/^whk_/),

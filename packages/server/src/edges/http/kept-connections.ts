@@ -31,7 +31,10 @@ export class KeptConnections {
   /** Keeps a line on which nothing is under way, or closes it when there are enough. */
   give(origin: string, line: Line): void {
     const lines = this.#idle.get(origin) ?? []
-    if (this.#isClosed || !isUsable(line) || lines.length >= keptOfOriginMax || this.#count >= keptMax) return close(line)
+    if (this.#isClosed || !isUsable(line) || lines.length >= keptOfOriginMax || this.#count >= keptMax) {
+      close(line)
+      return
+    }
     lines.push(line)
     this.#idle.set(origin, lines)
     this.#count++

@@ -78,7 +78,9 @@ export function createFollowers({ place, findChanged, findUnusableKeys, log }: P
     join(organizationId: string, keyId: string): Follower {
       const ofKey = [...followers].filter((one) => one.keyId === keyId).length
       if (ofKey >= followersOfKeyMax || followers.size >= followersMax)
-        throw new ApiError('rate_limited', `At most ${followersOfKeyMax} streams of one key may be open.`, { headers: { 'Retry-After': '10' } })
+        throw new ApiError('rate_limited', `At most ${followersOfKeyMax} streams of one key may be open.`, {
+          headers: { 'Retry-After': '10' },
+        })
       let resume = () => {}
       const follower: Entry = {
         organizationId,

@@ -13,7 +13,12 @@ export type Claimed = { id: string; webhook_id: string; event_id: string; tries:
  * Claims due deliveries of active webhooks, at most `limit` each, in one statement. Webhooks that have nothing due are simply not in the result.
  * The rows of one webhook never stand before those of another, however many they are.
  */
-export async function claim(sql: Sql, wants: { webhookId: string; limit: number }[], leaseToken: string, leaseMs: number): Promise<Claimed[]> {
+export async function claim(
+  sql: Sql,
+  wants: { webhookId: string; limit: number }[],
+  leaseToken: string,
+  leaseMs: number,
+): Promise<Claimed[]> {
   const { rows } = await sql.query<Claimed>({
     name: 'claim-deliveries',
     text: `WITH due AS MATERIALIZED (
@@ -95,7 +100,9 @@ export async function findDueWebhooks(sql: Sql): Promise<string[]> {
 
 /** Frees every lease: for the only process of a database, whose predecessor is dead. */
 export async function releaseAll(sql: Sql): Promise<void> {
-  await sql.query({ text: 'UPDATE webhook_deliveries SET lease_token = NULL, leased_until = NULL WHERE due_at IS NOT NULL AND lease_token IS NOT NULL' })
+  await sql.query({
+    text: 'UPDATE webhook_deliveries SET lease_token = NULL, leased_until = NULL WHERE due_at IS NOT NULL AND lease_token IS NOT NULL',
+  })
 }
 
 export async function listDeliveries(
@@ -214,7 +221,9 @@ const sweptTogether = 1000
 
 /** Forgets deliveries made before this time, and all of deleted webhooks; resolves with how many. */
 export async function sweepDeliveries(db: Database, before: Date): Promise<number> {
-  const { rows: webhooks } = await db.query<{ id: string; is_deleted: boolean }>({ text: 'SELECT id, deleted_at IS NOT NULL AS is_deleted FROM webhooks' })
+  const { rows: webhooks } = await db.query<{ id: string; is_deleted: boolean }>({
+    text: 'SELECT id, deleted_at IS NOT NULL AS is_deleted FROM webhooks',
+  })
   let swept = 0
   for (const { id, is_deleted } of webhooks) {
     for (;;) {

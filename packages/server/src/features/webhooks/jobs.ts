@@ -12,11 +12,11 @@ import type { Accounts } from '../accounts/operations.ts'
 import type { EventRow } from '../events/model.ts'
 import type { Events } from '../events/operations.ts'
 import * as deliveryStore from './delivery-store.ts'
-import { Endpoint } from './endpoint.ts'
 import { type Attempt, attemptTimeoutMs, failingMsMax, judge, retentionMs, snippetBytesMax, type Verdict } from './model.ts'
 import { openSecret } from './secret-seal.ts'
 import { sign } from './signature.ts'
 import * as store from './store.ts'
+import { type Turn, Turns } from './turns.ts'
 
 type Parts = {
   db: Database
@@ -36,18 +36,9 @@ export type Deliverer = ReturnType<typeof createDeliverer>
 const jitter = 0.2
 /** Longer than an attempt, its wait for its turn, and writing down its end. */
 const leaseMs = 60_000
-/** A claimed row that has waited this long for its turn is given back. */
-const turnMsMax = 30_000
 /** Deliveries made by other processes, and those whose time has come, are found within this. */
 const pollMs = 500
 const troubleMs = 1_000
-/** Posts under way that answer in good time, and all of them: what hangs does not count against what does not. */
-const quickMax = 256
-const runningMax = 768
-const quickMs = 1_000
-/** One claim's rows and endpoints. */
-const claimRowsMax = 512
-const claimEndpointsMax = 64
 /** A retry sooner than this is waited for, later ones are found by polling. */
 const timedRetryMsMax = 60_000
 /** The bytes of one event go to many webhooks; they are made once when these follow each other within moments. */
@@ -59,14 +50,11 @@ const gatherMs = 5
 
 /** An endpoint with its secrets opened: once for a whole claim. */
 type Target = Omit<store.EndpointRow, 'secrets'> & { secrets: KeyObject[] }
-type Turn = { claimed: deliveryStore.Claimed; target: Target; event: EventRow; claimedMs: number }
+type Claim = { claimed: deliveryStore.Claimed; target: Target; event: EventRow }
 type Ended = deliveryStore.Ended & { target: Target; verdict: Verdict }
-type Line = { endpoint: Endpoint; queue: Turn[] }
-
 /** The delivering part of a process. Any number of processes may deliver from one database. */
 export function createDeliverer({ db, accounts, events, web, sealKey, retrySeconds, journal, log }: Parts) {
-  const lines = new Map<string, Line>()
-  const running = new Set<{ startedMs: number }>()
+  const turns = new Turns<Claim>()
   const open = new Set<Promise<void>>()
   const bodies = new Map<string, { madeMs: number; body: Promise<Buffer> }>()
   let state: 'idle' | 'running' | 'stopping' = 'idle'
@@ -75,18 +63,9 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
   let isPoked = false
   let poll: NodeJS.Timeout | undefined
 
-  const lineOf = (webhookId: string): Line => {
-    let line = lines.get(webhookId)
-    if (!line) {
-      line = { endpoint: new Endpoint(webhookId), queue: [] }
-      lines.set(webhookId, line)
-    }
-    return line
-  }
-
   function wake(webhookIds: string[]): void {
     if (state !== 'running' || webhookIds.length === 0) return
-    for (const id of webhookIds) lineOf(id).endpoint.isHot = true
+    turns.heat(webhookIds)
     poke()
   }
 
@@ -103,7 +82,7 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
     let pauseMs = pollMs
     try {
       const due = await deliveryStore.findDueWebhooks(db)
-      for (const [id, line] of lines) if (line.endpoint.isForgettable && line.queue.length === 0) lines.delete(id)
+      turns.forgetIdle()
       isDelivering = true
       wake(due)
     } catch (err) {
@@ -115,57 +94,27 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
     poke()
   }
 
-  /** How many more posts may begin now. */
-  function room(): number {
-    if (running.size >= runningMax) return 0
-    const quickSinceMs = nowMs() - quickMs
-    let lingering = 0
-    // In the order of their beginning.
-    for (const run of running) {
-      if (run.startedMs > quickSinceMs) break
-      lingering++
-    }
-    return Math.min(quickMax - (running.size - lingering), runningMax - running.size)
-  }
-
   /** Begins what has its turn, and claims more for those that have room. */
   async function pump(): Promise<void> {
     begin()
     if (isClaiming || state !== 'running') return
-    const wants = collectWants()
+    const wants = turns.wants(nowMs())
     if (wants.length === 0) return
     isClaiming = true
     try {
-      for (const { webhookId } of wants) lineOf(webhookId).endpoint.isHot = false
+      turns.beginClaim(wants)
       const claimed = await deliveryStore.claim(db, wants, randomUUID(), leaseMs)
       await enqueue(claimed)
-      for (const { webhookId, limit } of wants) {
-        const count = claimed.filter((one) => one.webhook_id === webhookId).length
-        if (count === limit) lineOf(webhookId).endpoint.isHot = true
-      }
+      const counts = Map.groupBy(claimed, (one) => one.webhook_id)
+      turns.endClaim(wants, (webhookId) => counts.get(webhookId)?.length ?? 0)
     } catch (err) {
       // What was claimed is claimed again when its lease runs out; the rest is found by the next look.
       log.error({ err }, 'deliveries cannot be claimed')
     }
     begin()
-    if (running.size > 0) await sleep(gatherMs)
+    if (turns.running > 0) await sleep(gatherMs)
     isClaiming = false
-    if (collectWants().length > 0) poke()
-  }
-
-  function collectWants(): { webhookId: string; limit: number }[] {
-    const wants: { webhookId: string; limit: number }[] = []
-    let rows = Math.min(claimRowsMax, room() > 0 ? claimRowsMax : 0)
-    const atMs = nowMs()
-    for (const [webhookId, { endpoint, queue }] of [...lines]) {
-      if (wants.length === claimEndpointsMax || rows <= 0) break
-      const limit = Math.min(endpoint.holdMax - endpoint.running - queue.length, rows)
-      // A queue that is still well filled is not topped up row by row.
-      if (!endpoint.isHot || limit < 1 || queue.length > endpoint.window || endpoint.waitMs(atMs) > 0) continue
-      wants.push({ webhookId, limit })
-      rows -= limit
-    }
-    return wants
+    if (turns.wants(nowMs()).length > 0) poke()
   }
 
   async function enqueue(claimed: deliveryStore.Claimed[]): Promise<void> {
@@ -180,56 +129,32 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
       const target = targets.get(one.webhook_id)
       const event = found.get(one.event_id)
       // Its webhook or its event has gone since: both are swept with their deliveries.
-      if (target && event) lineOf(one.webhook_id).queue.push({ claimed: one, target, event, claimedMs })
+      if (target && event) turns.add(one.webhook_id, { claimed: one, target, event }, claimedMs)
     }
   }
 
-  const openSecrets = (row: store.EndpointRow): KeyObject[] => row.secrets.map((sealed) => createSecretKey(openSecret(sealKey, row.id, sealed)))
+  const openSecrets = (row: store.EndpointRow): KeyObject[] =>
+    row.secrets.map((sealed) => createSecretKey(openSecret(sealKey, row.id, sealed)))
 
-  /** Gives every line one turn after the other, so that no long queue goes first. */
   function begin(): void {
     if (state !== 'running') return
-    let left = room()
-    for (let isAny = true; isAny && left > 0; ) {
-      isAny = false
-      const atMs = nowMs()
-      for (const [webhookId, { endpoint, queue }] of lines) {
-        if (left <= 0) break
-        if (queue.length === 0 || endpoint.running >= endpoint.window) continue
-        const waitMs = endpoint.waitMs(atMs)
-        const turn = queue[0] as Turn
-        if (waitMs > 0 || atMs - turn.claimedMs > turnMsMax) {
-          giveBack(webhookId)
-          continue
-        }
-        queue.shift()
-        run(endpoint, turn)
-        left--
-        isAny = true
-      }
-      // The next pass begins with another line.
-      const first = lines.entries().next().value
-      if (first && left <= 0) {
-        lines.delete(first[0])
-        lines.set(first[0], first[1])
-      }
-    }
+    const { turns: mine, stale } = turns.take(nowMs())
+    for (const turn of mine) run(turn)
+    for (const webhookId of stale) giveBack(webhookId)
   }
 
   /** Gives back what an endpoint holds unbegun, and comes back to it when its pause is over. */
   function giveBack(webhookId: string): void {
-    const { endpoint, queue } = lineOf(webhookId)
-    const held = queue.splice(0)
-    endpoint.isHot = true
-    const comeBack = () => void setTimeout(poke, endpoint.waitMs(nowMs()) + 1).unref()
-    if (held.length === 0) return comeBack()
-    track(
-      deliveryStore
-        .release(db, held.map((turn) => turn.claimed))
-        // Their leases run out.
-        .catch((err) => log.warn({ err }, 'deliveries could not be given back'))
-        .then(comeBack),
-    )
+    const { items, waitMs } = turns.empty(webhookId, nowMs())
+    const comeBack = () => void setTimeout(poke, waitMs + 1).unref()
+    if (items.length === 0) {
+      comeBack()
+      return
+    }
+    const held = items.map((item) => item.claimed)
+    // When this fails, their leases run out.
+    const released = deliveryStore.release(db, held).catch((err) => log.warn({ err }, 'deliveries could not be given back'))
+    track(released.then(comeBack))
   }
 
   const track = (work: Promise<void>): void => {
@@ -237,23 +162,15 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
     work.finally(() => open.delete(work))
   }
 
-  function run(endpoint: Endpoint, turn: Turn): void {
-    const entry = { startedMs: nowMs() }
-    endpoint.running++
-    running.add(entry)
-    const isOver = () => {
-      endpoint.running--
-      running.delete(entry)
-      poke()
-    }
+  function run(turn: Turn<Claim>): void {
     track(
-      attempt(endpoint, turn, isOver).catch((err) => {
-        log.error({ err, delivery: turn.claimed.id }, 'a delivery failed on our side; it is tried again when its lease runs out')
+      attempt(turn).catch((err) => {
+        log.error({ err, delivery: turn.item.claimed.id }, 'a delivery failed on our side; it is tried again when its lease runs out')
       }),
     )
   }
 
-  async function attempt(endpoint: Endpoint, { claimed, target, event }: Turn, isOver: () => void): Promise<void> {
+  async function attempt({ endpoint, item: { claimed, target, event }, isOver }: Turn<Claim>): Promise<void> {
     const startedMs = nowMs()
     let verdict: Verdict
     let durationMs: number
@@ -270,8 +187,15 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
       }
     } finally {
       isOver()
+      poke()
     }
-    await settle({ claimed, target, verdict, attempt: toAttempt(claimed.attempt_count + 1, startedMs, durationMs, verdict), ...nextOf(claimed, verdict) })
+    await settle({
+      claimed,
+      target,
+      verdict,
+      attempt: toAttempt(claimed.attempt_count + 1, startedMs, durationMs, verdict),
+      ...nextOf(claimed, verdict),
+    })
   }
 
   function nextOf(claimed: deliveryStore.Claimed, verdict: Verdict): Pick<Ended, 'status' | 'retryInMs'> {
@@ -319,7 +243,8 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
       else if (ended.some((one) => one.verdict.isSuccess)) {
         if (target.failing_since) well.push(id)
       } else if (!target.failing_since) failing.push(id)
-      else if (nowMs() - target.failing_since.getTime() > failingMsMax) await disable(target, 'Every delivery of the last five days failed.', failingMsMax)
+      else if (nowMs() - target.failing_since.getTime() > failingMsMax)
+        await disable(target, 'Every delivery of the last five days failed.', failingMsMax)
     }
     if (well.length > 0) await store.clearFailing(db, well)
     if (failing.length > 0) await store.startFailing(db, failing)
@@ -363,7 +288,7 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
       state = 'stopping'
       isDelivering = false
       clearTimeout(poll)
-      for (const id of lines.keys()) giveBack(id)
+      for (const id of turns.webhookIds()) giveBack(id)
       let timer: NodeJS.Timeout | undefined
       const limit = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, limitMs)

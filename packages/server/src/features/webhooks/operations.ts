@@ -2,12 +2,12 @@
 import { randomBytes } from 'node:crypto'
 import { formatSecret } from '@callsign/contract/webhook-signature'
 import { type DeliveryStatus, replayEventsMax } from '@callsign/contract/webhooks'
+import type { Caller } from '../../core/caller.ts'
 import { now, nowMs } from '../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { readPage, toPage } from '../../core/page.ts'
 import type { Call } from '../../core/route.ts'
-import type { Caller } from '../../core/caller.ts'
 import type { Database } from '../../core/sql.ts'
 import type { GuardedPost } from '../../core/web.ts'
 import { type Accounts, actorOf } from '../accounts/operations.ts'
@@ -51,7 +51,10 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
   /** `*` says it all. */
   const eventTypesOf = (names: string[]): string[] => (names.includes('*') ? ['*'] : names)
 
-  async function findAgent(organizationId: string, reference: string | null): Promise<{ handle: string | null; identityId: string | null }> {
+  async function findAgent(
+    organizationId: string,
+    reference: string | null,
+  ): Promise<{ handle: string | null; identityId: string | null }> {
     if (reference === null) return { handle: null, identityId: null }
     const agent = await identities.findAgent(organizationId, reference.replace(/^@/, ''))
     if (!agent) throw invalid('/agent_handle', 'no agent of this organization has that handle')
@@ -151,13 +154,24 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
       const row = await requireWebhook(call.caller, id)
       const waitMs = takePing(id)
       if (waitMs > 0)
-        throw new ApiError('rate_limited', 'Too many test pings of this webhook.', { headers: { 'Retry-After': String(Math.ceil(waitMs / 1000)) } })
+        throw new ApiError('rate_limited', 'Too many test pings of this webhook.', {
+          headers: { 'Retry-After': String(Math.ceil(waitMs / 1000)) },
+        })
       const target = (await store.findEndpoints(db, [id])).get(id)
       if (!target) throw noWebhook()
       const at = now()
       const eventId = newId('event')
       const data = { webhook_id: id, message: 'This is a test: the endpoint is reached and its answer is read.' }
-      const ping = { id: eventId, organization_id: organizationId, identity_id: null, agent_handle: null, type: 'test.ping', subject_id: id, data, created_at: at }
+      const ping = {
+        id: eventId,
+        organization_id: organizationId,
+        identity_id: null,
+        agent_handle: null,
+        type: 'test.ping',
+        subject_id: id,
+        data,
+        created_at: at,
+      }
       const body = Buffer.from(JSON.stringify(await events.tell(ping)))
       const secrets = target.secrets.map((sealed) => openSecret(sealKey, id, sealed))
       const headers = { 'content-type': 'application/json', ...sign(secrets, eventId, body, nowMs()) }
@@ -194,7 +208,11 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
     },
 
     /** `GET /webhooks/{id}/deliveries`: newest first. */
-    async listDeliveries(caller: Caller, id: string, query: { status?: DeliveryStatus; event_type?: string; limit?: number; cursor?: string }) {
+    async listDeliveries(
+      caller: Caller,
+      id: string,
+      query: { status?: DeliveryStatus; event_type?: string; limit?: number; cursor?: string },
+    ) {
       const page = readPage(query, 'delivery')
       await requireWebhook(caller, id)
       const filter = { status: query.status ?? null, eventType: query.event_type ?? null }
@@ -240,7 +258,12 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
         })
         const hasMore = times.length === replayEventsMax
         tx.afterCommit(() => wake([id]))
-        return { webhook_id: id, replayed: times.length, has_more: hasMore, next_since: hasMore ? (times.at(-1) as Date).toISOString() : null }
+        return {
+          webhook_id: id,
+          replayed: times.length,
+          has_more: hasMore,
+          next_since: hasMore ? (times.at(-1) as Date).toISOString() : null,
+        }
       })
     },
   }

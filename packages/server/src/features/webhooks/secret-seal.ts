@@ -22,6 +22,8 @@ export function openSecret(key: Buffer, webhookId: string, sealed: Buffer): Buff
     decipher.setAuthTag(sealed.subarray(-tagBytes))
     return Buffer.concat([decipher.update(sealed.subarray(1 + ivBytes, -tagBytes)), decipher.final()])
   } catch (cause) {
-    throw new Error(`the secret of webhook ${webhookId} does not open with this keyring; every node needs the same keyring/ folder`, { cause })
+    throw new Error(`the secret of webhook ${webhookId} does not open with this keyring; every node needs the same keyring/ folder`, {
+      cause,
+    })
   }
 }

@@ -1,0 +1,149 @@
+// The command line against the real server: settings, exit codes, JSON, and every command but the vault's.
+import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Stage, startStage } from '../../server/tests/stage/start.ts'
+import { waitFor } from '../../server/tests/stage/wait.ts'
+import { createCommandLine, type RunOptions } from './command-line.ts'
+
+let stage: Stage
+const line = createCommandLine()
+beforeAll(async () => {
+  stage = await startStage()
+})
+afterAll(async () => {
+  await stage.stop()
+  line.remove()
+})
+
+const environment = () => ({ CALLSIGN_URL: stage.baseUrl, CALLSIGN_API_KEY: stage.organizationKey })
+const run = (args: string[], options: RunOptions = {}) =>
+  line.run(args, { ...options, environment: { ...environment(), ...options.environment } })
+async function json(args: string[], options: RunOptions = {}) {
+  const ran = await run([...args, '--json'], options)
+  expect(ran.error).toBe('')
+  expect(ran.code).toBe(0)
+  return JSON.parse(ran.out)
+}
+
+describe('login', () => {
+  const login = () => line.file('settings/login.json')
+
+  test('tries the key, keeps it for its owner alone, uses it, and forgets it', async () => {
+    writeFileSync(line.file('key'), `${stage.organizationKey}\n`)
+    const done = await line.run(['login', '--url', stage.baseUrl, '--api-key-file', line.file('key')])
+    expect(done).toMatchObject({ code: 0, error: '' })
+    expect(done.out).not.toContain(stage.organizationKey)
+    expect(statSync(login()).mode & 0o777).toBe(0o600)
+    expect(statSync(line.file('settings')).mode & 0o777).toBe(0o700)
+    expect((await line.run(['whoami'])).out).toContain('owner')
+    expect((await line.run(['logout'])).code).toBe(0)
+    expect(existsSync(login())).toBe(false)
+    expect(await line.run(['whoami'])).toMatchObject({ code: 2, error: expect.stringContaining('--url') })
+  })
+
+  test('a wrong key is not kept', async () => {
+    const ran = await line.run(['login', '--url', stage.baseUrl, '--api-key-file', '-'], { input: 'svc_live_wrong' })
+    expect(ran.code).toBe(3)
+    expect(existsSync(login())).toBe(false)
+  })
+
+  test('the stored key goes to its own server alone, and a file that others can read is refused', async () => {
+    await line.run(['login', '--url', stage.baseUrl, '--api-key-file', '-'], { input: stage.organizationKey })
+    const elsewhere = await line.run(['whoami', '--url', 'http://127.0.0.1:9'])
+    expect(elsewhere).toMatchObject({ code: 2, error: expect.stringContaining('The stored key belongs to') })
+    chmodSync(login(), 0o644)
+    expect(await line.run(['whoami'])).toMatchObject({ code: 2, error: expect.stringContaining('chmod 600') })
+    await line.run(['logout'])
+  })
+})
+
+test('identities, keys and mail', async () => {
+  expect((await json(['identities', 'create', 'cli_one', '--name', 'One'])).agent_handle).toBe('cli_one')
+  expect((await run(['identities', 'create', 'cli_two'])).out).toBe('cli_two has mail at cli_two@agents.localhost.\n')
+  expect((await json(['identities', 'list', '--limit', '1'])).data).toHaveLength(1)
+  expect((await run(['identities', 'show', 'cli_one'])).out).toContain('cli_one@agents.localhost')
+
+  const key = await json(['keys', 'create', 'cli key', '--agent', 'cli_one', '--scope', 'vault:read'])
+  expect(key).toMatchObject({ agent_handle: 'cli_one', scopes: ['vault:read'] })
+  expect((await json(['whoami'], { environment: { CALLSIGN_API_KEY: key.key } })).role).toBe('agent')
+  expect((await json(['keys', 'list'])).data.map((one: { id: string }) => one.id)).toContain(key.id)
+  expect((await json(['keys', 'revoke', key.id])).deleted).toBe(true)
+  expect((await run(['whoami'], { environment: { CALLSIGN_API_KEY: key.key } })).code).toBe(3)
+
+  const send = [
+    'mail',
+    'send',
+    '--agent',
+    'cli_one',
+    '--to',
+    'cli_two@agents.localhost',
+    '--subject',
+    'Hi \u001b[31mred',
+    '--text-file',
+    '-',
+  ]
+  expect((await json(send, { input: 'From standard input, with an escape: \u001b[2J\n' })).status).toBe('queued')
+  const arrived = await waitFor('the mail', async () => (await json(['mail', 'list', '--agent', 'cli_two'])).messages[0])
+  const read = await run(['mail', 'read', arrived.id, '--mailbox', 'cli_two', '--mark-read'])
+  expect(read.out).toContain('From standard input')
+  // Mail of others must not steer the terminal.
+  expect(read.out).not.toContain('\u001b')
+  expect((await json(['mail', 'read', arrived.id, '--mailbox', 'cli_two'])).is_read).toBe(true)
+  expect((await json(['mail', 'search', 'standard', '--mailbox', 'cli_two'])).data).toHaveLength(1)
+  expect((await json(['mail', 'reply', arrived.id, '--mailbox', 'cli_two', '--text', 'Thanks'])).thread_id).toBe(arrived.thread_id)
+  expect((await json(['identities', 'delete', 'cli_two'])).deleted).toBe(true)
+})
+
+describe('exit codes and errors', () => {
+  test.each([
+    [2, ['nonsense']],
+    [2, ['identities', 'create']],
+    [2, ['identities', 'create', 'a', 'b']],
+    [2, ['identities', 'list', '--nonsense']],
+    [2, ['identities', 'list', '--limit', 'many']],
+    [2, ['identities', 'create', 'NOT A HANDLE']],
+    [2, ['mail', 'send', '--agent', 'x']],
+    [4, ['identities', 'show', 'nobody']],
+    [5, ['identities', 'create', 'cli_taken']],
+  ])('%i for %j', async (code, args) => {
+    if (code === 5) await stage.api('POST', '/identities', { body: { agent_handle: 'cli_taken' } })
+    const ran = await run(args)
+    expect(ran.code).toBe(code)
+    expect(ran.error).toMatch(/^callsign: .+\n$/)
+    const asJson = await run([...args, '--json'])
+    expect(asJson.code).toBe(code)
+    expect(JSON.parse(asJson.error).error).toMatchObject({ code: expect.any(String), message: expect.any(String) })
+    expect(asJson.out).toBe('')
+  })
+
+  test('1 when the server is not there', async () => {
+    const ran = await run(['keys', 'revoke', 'key_x', '--url', 'http://127.0.0.1:9'])
+    expect(ran).toMatchObject({ code: 1, error: expect.stringContaining('No answer came from http://127.0.0.1:9') })
+  })
+
+  test.each(['--api-key', '--vault-key', '--password', '--value', '--recovery-code=x', '--token'])(
+    '%s is refused with a sentence',
+    async (option) => {
+      const ran = await run(['vault', 'get', 'x', option, 'hunter2'])
+      expect(ran.code).toBe(2)
+      expect(ran.error).toContain('Secrets are not taken from the command line')
+      expect(ran.error).not.toContain('hunter2')
+    },
+  )
+
+  test('the same as a process', async () => {
+    const ran = await line.start(['whoami', '--json'], { environment: environment() })
+    expect(ran).toMatchObject({ code: 0, error: '' })
+    expect(JSON.parse(ran.out).role).toBe('owner')
+    expect((await line.start(['nonsense'])).code).toBe(2)
+  })
+
+  test('help tells of every command', async () => {
+    const overview = await line.run(['--help'])
+    expect(overview.code).toBe(0)
+    for (const words of ['login', 'mail send', 'vault run', 'vault totp']) expect(overview.out).toContain(words)
+    expect((await line.run(['vault', 'run', '--help'])).out).toContain('NAME[:member]=VARIABLE')
+    expect((await line.run(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/)
+    expect((await line.run([])).code).toBe(2)
+  })
+})

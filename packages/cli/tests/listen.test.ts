@@ -1,0 +1,63 @@
+// callsign listen: events of a server without a public endpoint arrive at a local program as webhooks that verify.
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { verifyWebhook } from '@callsign/sdk'
+import { Webhook as StandardWebhook } from 'standardwebhooks'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startReceiver } from '../../server/tests/stage/receiver.ts'
+import { type Stage, startStage } from '../../server/tests/stage/start.ts'
+import { waitFor } from '../../server/tests/stage/wait.ts'
+import { createCommandLine } from './command-line.ts'
+
+let stage: Stage
+const line = createCommandLine()
+beforeAll(async () => {
+  stage = await startStage()
+  for (const handle of ['one', 'two']) await stage.createAgent(handle)
+})
+afterAll(async () => {
+  await stage.stop()
+  line.remove()
+})
+
+const environment = () => ({ CALLSIGN_URL: stage.baseUrl, CALLSIGN_API_KEY: stage.organizationKey })
+const lastEvent = async (): Promise<string> => (await stage.expectApi(200, 'GET', '/events?limit=100')).data.at(-1).id
+
+test('forwards events in order, signed, and the secret stays the same', async () => {
+  const receiver = await startReceiver()
+  try {
+    await stage.send('one', 'two@agents.localhost', { subject: 'Listen' })
+    await waitFor('three events', async () => (await stage.expectApi(200, 'GET', '/events')).data.length === 3)
+    const [first] = (await stage.expectApi(200, 'GET', '/events')).data
+    const listen = (...more: string[]) => line.run(['listen', '--forward-to', receiver.url, ...more], { environment: environment() })
+    const ran = await listen('--after', first.id, '--count', '2')
+    expect(ran.code).toBe(0)
+    const secret = /whsec_\S+/.exec(ran.error)?.[0] as string
+    expect(statSync(join(line.folder, 'settings', 'listen-secret')).mode & 0o777).toBe(0o600)
+    expect(receiver.received.length).toBe(2)
+    for (const { body, headers } of receiver.received) {
+      const event = new StandardWebhook(secret).verify(body.toString(), headers as Record<string, string>)
+      expect(await verifyWebhook({ body, headers }, secret)).toEqual(event)
+      expect(headers['webhook-id']).toBe((event as { id: string }).id)
+    }
+    const { data } = await stage.expectApi(200, 'GET', `/events?cursor=${first.id}`)
+    expect(receiver.payloads()).toEqual(data)
+    expect(ran.out.trim().split('\n')).toHaveLength(2)
+
+    const live = listen('--types', 'email.received', '--agent', 'two', '--count', '1', '--after', await lastEvent())
+    await stage.send('one', 'two@agents.localhost', { subject: 'Live' })
+    const second = await live
+    expect(second).toMatchObject({ code: 0, error: expect.stringContaining(secret) })
+    expect(receiver.payloads().at(-1)).toMatchObject({ type: 'email.received', data: { subject: 'Live', agent_handle: 'two' } })
+  } finally {
+    await receiver.stop()
+  }
+})
+
+test('says what is wrong before it waits', async () => {
+  const listen = (args: string[], more = {}) => line.run(['listen', ...args], { environment: { ...environment(), ...more } })
+  expect(await listen([])).toMatchObject({ code: 2, error: expect.stringContaining('--forward-to') })
+  expect(await listen(['--forward-to', 'localhost:3000'])).toMatchObject({ code: 2 })
+  expect(await listen(['--forward-to', 'http://localhost:3000'], { CALLSIGN_API_KEY: 'svc_live_wrong' })).toMatchObject({ code: 3 })
+  expect(await listen(['--forward-to', 'http://localhost:3000', '--agent', 'nobody'])).toMatchObject({ code: 4 })
+})

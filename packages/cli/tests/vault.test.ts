@@ -1,0 +1,183 @@
+// The vault's commands against the real server: keys and values come from anywhere but the command line, and nothing of them stays behind.
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Stage, startStage } from '../../server/tests/stage/start.ts'
+import { createCommandLine, type ProcessOptions, type RunOptions } from './command-line.ts'
+
+const vaultKey = 'correct horse battery staple'
+let stage: Stage
+const line = createCommandLine()
+const { file } = line
+beforeAll(async () => {
+  stage = await startStage()
+  const made = await run(['vault', 'init', '--json'])
+  expect(made.code).toBe(0)
+  const { recovery_codes } = JSON.parse(made.out)
+  expect(recovery_codes).toHaveLength(4)
+  writeFileSync(file('code'), recovery_codes[0])
+})
+afterAll(async () => {
+  await stage.stop()
+  line.remove()
+})
+
+const settings = (environment: Record<string, string> = {}) => ({
+  CALLSIGN_URL: stage.baseUrl,
+  CALLSIGN_API_KEY: stage.organizationKey,
+  CALLSIGN_VAULT_KEY: vaultKey,
+  ...environment,
+})
+const run = (args: string[], options: RunOptions = {}) => line.run(args, { ...options, environment: settings(options.environment) })
+const start = (args: string[], options: ProcessOptions = {}) => line.start(args, { ...options, environment: settings() })
+async function expectRun(args: string[], options: RunOptions = {}) {
+  const ran = await run(args, options)
+  expect(ran.error).toBe('')
+  expect(ran.code).toBe(0)
+  return ran.out
+}
+
+test('a secret is set from standard input, a file and the environment, read, listed, changed and deleted', async () => {
+  await expectRun(['vault', 'set', 'token', '--type', 'api_key', '--value-file', '-'], { input: 'sk_from_stdin\n' })
+  expect(await expectRun(['vault', 'get', 'token', '--member', 'api_key'])).toBe('sk_from_stdin\n')
+  writeFileSync(file('pem'), '-----BEGIN KEY-----\nabc\n-----END KEY-----\n')
+  await expectRun(
+    ['vault', 'set', 'host', '--type', 'ssh_key', '--member', `private_key=file:${file('pem')}`, '--member', 'passphrase=env:PHRASE'],
+    {
+      environment: { PHRASE: 'from the environment' },
+    },
+  )
+  expect(JSON.parse(await expectRun(['vault', 'get', 'host', '--json'])).payload).toEqual({
+    private_key: '-----BEGIN KEY-----\nabc\n-----END KEY-----',
+    passphrase: 'from the environment',
+  })
+  await expectRun(['vault', 'set', 'mail', '--type', 'login', '--payload-file', '-'], {
+    input: '{"username": "ada", "password": "of hers", "totp": "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"}',
+  })
+  expect(await expectRun(['vault', 'totp', 'mail'])).toMatch(/^\d{6}\n$/)
+  await expectRun(['vault', 'set', 'mail', '--value-file', '-', '--description', 'hers'], { input: 'changed' })
+  expect(JSON.parse(await expectRun(['vault', 'get', 'mail', '--json']))).toMatchObject({
+    revision: 2,
+    description: 'hers',
+    payload: { username: 'ada', password: 'changed' },
+  })
+  const { data } = JSON.parse(await expectRun(['vault', 'list', '--json']))
+  expect(data.map((one: { name: string; name_verified: boolean }) => [one.name, one.name_verified])).toEqual([
+    ['host', true],
+    ['mail', true],
+    ['token', true],
+  ])
+  await expectRun(['vault', 'rm', 'host'])
+  expect((await run(['vault', 'get', 'host'])).code).toBe(4)
+})
+
+test('a literal value is refused before anything is asked of the server', async () => {
+  const ran = await run(['vault', 'set', 'x', '--member', 'data=hunter2'], { environment: { CALLSIGN_URL: 'http://127.0.0.1:9' } })
+  expect(ran.error).not.toContain('hunter2')
+  expect(ran.code).not.toBe(0)
+  const refused = await run(['vault', 'set', 'x', '--member', 'data=hunter2'])
+  expect(refused).toMatchObject({ code: 2, error: expect.stringContaining('not taken from the command line') })
+  expect(refused.error).not.toContain('hunter2')
+})
+
+test('a wrong vault key is exit code 3, no key and no terminal 2', async () => {
+  expect((await run(['vault', 'unlock'], { environment: { CALLSIGN_VAULT_KEY: 'a wrong key of some length' } })).code).toBe(3)
+  expect(await run(['vault', 'unlock'], { environment: { CALLSIGN_VAULT_KEY: '' } })).toMatchObject({
+    code: 2,
+    error: expect.stringContaining('--vault-key-file'),
+  })
+  writeFileSync(file('vault-key'), `${vaultKey}\n`)
+  const report = await expectRun(['vault', 'unlock', '--json', '--vault-key-file', file('vault-key')], {
+    environment: { CALLSIGN_VAULT_KEY: '' },
+  })
+  expect(JSON.parse(report)).toMatchObject({
+    key_version: 1,
+    problems: [],
+    missing: [],
+    fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/),
+  })
+})
+
+test('a grant lets an agent read, and taking it back ends that', async () => {
+  await stage.createAgent('cli_reader')
+  const agent = { environment: { CALLSIGN_API_KEY: await stage.agentKey('cli_reader', { scopes: ['vault:read'] }) } }
+  await expectRun(['vault', 'set', 'granted', '--value-file', '-'], { input: 'for the agent' })
+  expect((await run(['vault', 'get', 'granted'], agent)).code).toBe(4)
+  await expectRun(['vault', 'grant', 'granted', '--agent', 'cli_reader'])
+  expect(await expectRun(['vault', 'get', 'granted', '--member', 'data'], agent)).toBe('for the agent\n')
+  await expectRun(['vault', 'revoke', 'granted', '--agent', 'cli_reader'])
+  const after = await run(['vault', 'get', 'granted'], agent)
+  expect(after.code).toBe(4)
+})
+
+describe('vault run', () => {
+  const node = process.execPath
+
+  test('gives the child what it is named and nothing else, and passes input, output and exit code', async () => {
+    await expectRun(['vault', 'set', 'child=1:x', '--value-file', '-'], { input: 'odd name' })
+    await expectRun(['vault', 'set', 'db', '--type', 'login', '--payload-file', '-'], {
+      input: '{"username": "root", "password": "pässwörd $x"}',
+    })
+    writeFileSync(
+      file('child.mjs'),
+      `let i = ''
+process.stdin.on('data', (data) => { i += data }).on('end', () => {
+  console.log(JSON.stringify([process.env.P, process.env.U, process.env.ODD, process.env.CALLSIGN_VAULT_KEY ?? null, i, process.argv.slice(2)]))
+  process.exit(7)
+})`,
+    )
+    const secrets = ['--secret', 'db=P', '--secret', 'db:username=U', '--secret', 'child=1:x=ODD']
+    const ran = await start(['vault', 'run', ...secrets, '--', node, file('child.mjs'), '--json', '--secret'], { input: 'typed' })
+    expect(ran.code).toBe(7)
+    expect(JSON.parse(ran.out)).toEqual(['pässwörd $x', 'root', 'odd name', null, 'typed', ['--json', '--secret']])
+  })
+
+  test('passes signals on, and what they did', async () => {
+    await expectRun(['vault', 'set', 'signal', '--value-file', '-'], { input: 'x' })
+    const polite = `process.on('SIGTERM', () => { console.log('asked'); process.exit(3) }); console.log('ready'); setInterval(() => {}, 1000)`
+    const createKiller = (): ProcessOptions['onOutput'] => {
+      let isAsked = false
+      return (output, kill) => {
+        if (!isAsked && output.includes('ready')) kill('SIGTERM')
+        isAsked ||= output.includes('ready')
+      }
+    }
+    const command = ['vault', 'run', '--secret', 'signal=S', '--', node, '-e']
+    expect(await start([...command, polite], { onOutput: createKiller() })).toMatchObject({ code: 3, out: 'ready\nasked\n' })
+    const rude = `console.log('ready'); setInterval(() => {}, 1000)`
+    expect((await start([...command, rude], { onOutput: createKiller() })).code).toBe(128 + 15)
+  })
+
+  test('starts nothing when a secret is missing or the program is', async () => {
+    expect((await run(['vault', 'run', '--secret', 'nothing=S', '--', node, '-e', 'console.log(1)'])).out).toBe('')
+    expect((await start(['vault', 'run', '--secret', 'signal=S', '--', './no-such-program'])).code).toBe(127)
+    expect((await run(['vault', 'run', '--', node])).code).toBe(2)
+    expect((await run(['vault', 'run', '--secret', 'signal=S'])).code).toBe(2)
+    expect((await run(['vault', 'run', '--secret', 'signal=not a name', '--', node])).code).toBe(2)
+  })
+})
+
+test('export writes a new file for its owner alone, and never over another', async () => {
+  await expectRun(['vault', 'export', '--output', file('export.json')])
+  expect(statSync(file('export.json')).mode & 0o777).toBe(0o600)
+  const { secrets } = JSON.parse(readFileSync(file('export.json'), 'utf8'))
+  expect(secrets.find((one: { name: string }) => one.name === 'token').payload).toEqual({ api_key: 'sk_from_stdin' })
+  expect((await run(['vault', 'export', '--output', file('export.json')])).code).toBe(2)
+})
+
+test('recovering, changing the key and rotating', async () => {
+  const generated = ['--generate', '--write-key-file']
+  await expectRun(['vault', 'recover', '--recovery-code-file', file('code'), ...generated, file('key-1'), '--json'])
+  expect(statSync(file('key-1')).mode & 0o777).toBe(0o600)
+  expect((await run(['vault', 'unlock'])).code).toBe(3)
+  await expectRun(['vault', 'rotate', '--key-only', '--vault-key-file', file('key-1'), ...generated, file('key-2'), '--json'])
+  const rotated = await run(['vault', 'rotate', '--vault-key-file', file('key-2'), ...generated, file('key-3'), '--json'])
+  expect(JSON.parse(rotated.out)).toMatchObject({ key_version: 2, recovery_codes: Array(4).fill(expect.any(String)) })
+  expect(rotated.out).not.toContain(readFileSync(file('key-3'), 'utf8').trim())
+  expect(await expectRun(['vault', 'get', 'token', '--member', 'api_key', '--vault-key-file', file('key-3')])).toBe('sk_from_stdin\n')
+  // Somebody else's pins know nothing of it.
+  const elsewhere = { environment: { CALLSIGN_CLIENT_DIR: file('elsewhere') } }
+  await expectRun(['vault', 'unlock', '--json', '--vault-key-file', file('key-3')], elsewhere)
+  await expectRun(['vault', 'rotate', '--json', '--key-only', '--vault-key-file', file('key-3'), ...generated, file('key-4')])
+  expect((await run(['vault', 'unlock', '--vault-key-file', file('key-4')], elsewhere)).code).toBe(1)
+  await expectRun(['vault', 'unlock', '--json', '--vault-key-file', file('key-4'), '--accept-changed-vault'], elsewhere)
+})

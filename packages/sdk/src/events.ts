@@ -1,0 +1,95 @@
+// Events without a public address: the list, and a stream that goes on where it was when the connection breaks.
+import type { listEvents, streamEvents } from '@callsign/contract/events'
+import type { QueryOf, ReplyOf } from '@callsign/contract/operation'
+import { ApiError } from './errors.ts'
+import type { Connection, RequestOptions } from './request.ts'
+
+export type EventPage = ReplyOf<typeof listEvents>
+export type CallsignEvent = EventPage['data'][number]
+
+/** `after`: the id of the event to go on after; without it the stream starts at now. */
+export type FollowOptions = QueryOf<typeof streamEvents> & { signal?: AbortSignal }
+
+const reconnectMs = { first: 250, max: 10_000 }
+/** The server says something at least every 15 seconds: after this long without a byte the connection is dead. */
+const silenceMsMax = 45_000
+/** One event of text and html with room; what is longer is no event of ours. */
+const eventCharactersMax = 8 * 1024 * 1024
+
+export class Events {
+  readonly #connection: Connection
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  /** Oldest first. The id of the last event you have is the `cursor` of the next request, also when there was no next page. */
+  list(query?: QueryOf<typeof listEvents>, options?: RequestOptions): Promise<EventPage> {
+    return this.#connection.request({ method: 'GET', path: '/events', query, options })
+  }
+
+  /**
+   * Gives events as they come, each once and in order, and connects again by itself after what it gave last. Ends when `signal` fires; throws what the
+   * server refuses for good, such as a revoked key. An event counts as taken when the next one is asked for.
+   */
+  async *follow({ signal, ...query }: FollowOptions = {}): AsyncGenerator<CallsignEvent, void, undefined> {
+    let after = query.after
+    let failures = 0
+    while (!signal?.aborted) {
+      try {
+        const body = await this.#connection.open('/events/stream', { ...query, after }, signal)
+        for await (const event of readEvents(body, signal)) {
+          failures = 0
+          yield event
+          after = event.id
+        }
+      } catch (error) {
+        if (signal?.aborted) return
+        if (error instanceof ApiError && error.status < 500 && error.status !== 429) throw error
+        failures++
+      }
+      await pause(Math.min(reconnectMs.max, reconnectMs.first * 2 ** failures) * (0.5 + Math.random() / 2), signal)
+    }
+  }
+}
+
+/** The events of a server-sent stream, until it ends or falls silent. */
+async function* readEvents(body: ReadableStream<Uint8Array>, signal: AbortSignal | undefined): AsyncGenerator<CallsignEvent> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  const cancel = () => void reader.cancel().catch(() => {})
+  signal?.addEventListener('abort', cancel, { once: true })
+  try {
+    for (;;) {
+      const timer = setTimeout(cancel, silenceMsMax)
+      const { done, value } = await reader.read().finally(() => clearTimeout(timer))
+      if (done) return
+      text += decoder.decode(value, { stream: true })
+      for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
+        const data = text
+          .slice(0, end)
+          .split('\n')
+          .find((line) => line.startsWith('data: '))
+        text = text.slice(end + 2)
+        if (data) yield JSON.parse(data.slice('data: '.length)) as CallsignEvent
+      }
+      if (text.length > eventCharactersMax) return
+    }
+  } finally {
+    signal?.removeEventListener('abort', cancel)
+    cancel()
+  }
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(over, ms)
+    function over() {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', over)
+      resolve()
+    }
+    signal?.addEventListener('abort', over, { once: true })
+    if (signal?.aborted) over()
+  })
+}

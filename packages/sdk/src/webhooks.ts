@@ -1,0 +1,74 @@
+// Webhooks: subscriptions, test pings, the delivery log, replays; and checking what a webhook brings.
+import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
+import type * as contract from '@callsign/contract/webhooks'
+import { type Connection, path, type RequestOptions } from './request.ts'
+
+export { InvalidSignature, type SignedRequest, signWebhook, verifyWebhook } from '@callsign/contract/webhook-signature'
+
+export type WebhookWithSecret = ReplyOf<typeof contract.createWebhook>
+export type WebhookPage = ReplyOf<typeof contract.listWebhooks>
+export type Webhook = WebhookPage['data'][number]
+export type WebhookTest = ReplyOf<typeof contract.testWebhook>
+export type DeliveryPage = ReplyOf<typeof contract.listDeliveries>
+export type Delivery = DeliveryPage['data'][number]
+export type DeliveryDetail = ReplyOf<typeof contract.getDelivery>
+
+export class Webhooks {
+  readonly #connection: Connection
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  /** Makes a webhook. Its secret is in this answer and nowhere else. */
+  create(body: BodyOf<typeof contract.createWebhook>, options?: RequestOptions): Promise<WebhookWithSecret> {
+    return this.#connection.request({ method: 'POST', path: '/webhooks', body, isKeyed: true, options })
+  }
+
+  list(query?: QueryOf<typeof contract.listWebhooks>, options?: RequestOptions): Promise<WebhookPage> {
+    return this.#connection.request({ method: 'GET', path: '/webhooks', query, options })
+  }
+
+  get(id: string, options?: RequestOptions): Promise<Webhook> {
+    return this.#connection.request({ method: 'GET', path: path`/webhooks/${id}`, options })
+  }
+
+  update(id: string, body: BodyOf<typeof contract.updateWebhook>, options?: RequestOptions): Promise<Webhook> {
+    return this.#connection.request({ method: 'PATCH', path: path`/webhooks/${id}`, body, options })
+  }
+
+  delete(id: string, options?: RequestOptions): Promise<ReplyOf<typeof contract.deleteWebhook>> {
+    return this.#connection.request({ method: 'DELETE', path: path`/webhooks/${id}`, options })
+  }
+
+  /** Makes a new secret; deliveries are signed with both for a day. */
+  rotateSecret(id: string, options?: RequestOptions): Promise<WebhookWithSecret> {
+    return this.#connection.request({ method: 'POST', path: path`/webhooks/${id}/rotate-secret`, isKeyed: true, options })
+  }
+
+  /** Sends a test.ping at once and tells how it went. */
+  test(id: string, options?: RequestOptions): Promise<WebhookTest> {
+    return this.#connection.request({ method: 'POST', path: path`/webhooks/${id}/test`, options })
+  }
+
+  deliveries(id: string, query?: QueryOf<typeof contract.listDeliveries>, options?: RequestOptions): Promise<DeliveryPage> {
+    return this.#connection.request({ method: 'GET', path: path`/webhooks/${id}/deliveries`, query, options })
+  }
+
+  /** One delivery with its attempts and its event. */
+  delivery(id: string, options?: RequestOptions): Promise<DeliveryDetail> {
+    return this.#connection.request({ method: 'GET', path: path`/webhooks/deliveries/${id}`, options })
+  }
+
+  replay(deliveryId: string, options?: RequestOptions): Promise<Delivery> {
+    return this.#connection.request({ method: 'POST', path: path`/webhooks/deliveries/${deliveryId}/replay`, isKeyed: true, options })
+  }
+
+  /** Delivers the events of a time range again. */
+  replayRange(
+    id: string,
+    body: BodyOf<typeof contract.replayDeliveries>,
+    options?: RequestOptions,
+  ): Promise<ReplyOf<typeof contract.replayDeliveries>> {
+    return this.#connection.request({ method: 'POST', path: path`/webhooks/${id}/replay`, body, isKeyed: true, options })
+  }
+}

@@ -1,0 +1,101 @@
+// Lookups and work that come at the same time go together, and nothing is answered from before it was asked.
+import { expect, test } from 'vitest'
+import { batchLoader, groupCommit } from './batch.ts'
+
+/** A query that records what it is asked for and answers when told. */
+function recordQueries() {
+  const asked: string[][] = []
+  const answers: (() => void)[] = []
+  const query = (keys: string[]) => {
+    asked.push(keys)
+    return new Promise<Map<string, string>>((resolve) =>
+      answers.push(() => resolve(new Map(keys.filter((key) => key !== 'none').map((key) => [key, `${key} of ${asked.length}`])))),
+    )
+  }
+  return { asked, answers, query }
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('loads of one turn share a query, each key once; an absent key is null', async () => {
+  const { asked, answers, query } = recordQueries()
+  const load = batchLoader(query)
+  const loads = ['a', 'b', 'a', 'none'].map(load)
+  await turn()
+  expect(asked).toEqual([['a', 'b', 'none']])
+  answers[0]?.()
+  expect(await Promise.all(loads)).toEqual(['a of 1', 'b of 1', 'a of 1', null])
+})
+
+test('a load that comes while its key is being queried gets a query of its own', async () => {
+  const { asked, answers, query } = recordQueries()
+  const load = batchLoader(query)
+  const first = load('a')
+  await turn()
+  const second = load('a')
+  await turn()
+  expect(asked).toEqual([['a'], ['a']])
+  answers[0]?.()
+  expect(await first).toBe('a of 2')
+  answers[1]?.()
+  await second
+})
+
+test('beyond the queries in flight, loads gather; a batch has its limit', async () => {
+  const { asked, answers, query } = recordQueries()
+  const load = batchLoader(query, { batchMax: 2, inFlightMax: 1 })
+  const loads = ['a', 'b', 'c', 'd', 'e'].map(load)
+  await turn()
+  expect(asked).toEqual([['a', 'b']])
+  for (let i = 0; i < 3; i++) {
+    answers[i]?.()
+    await turn()
+    await turn()
+  }
+  expect(asked).toEqual([['a', 'b'], ['c', 'd'], ['e']])
+  await Promise.all(loads)
+})
+
+test('a failed query fails its loads, and the next one is tried anew', async () => {
+  let fails = true
+  const load = batchLoader(async (keys) => {
+    if (fails) throw new Error('away')
+    return new Map(keys.map((key) => [key, key]))
+  })
+  await expect(Promise.all([load('a'), load('b')])).rejects.toThrow('away')
+  fails = false
+  expect(await load('a')).toBe('a')
+})
+
+test('loaders start in one go, so that their queries can travel together', async () => {
+  const order: string[] = []
+  const loaderOf = (name: string) =>
+    batchLoader(async (keys) => {
+      order.push(name)
+      queueMicrotask(() => order.push('turn over'))
+      return new Map(keys.map((key) => [key, key]))
+    })
+  const [one, two] = [loaderOf('one'), loaderOf('two')] as const
+  await Promise.all([one('a'), two('b')])
+  expect(order.slice(0, 2)).toEqual(['one', 'two'])
+})
+
+test('work that comes together is done together; one that fails is told apart from its neighbours', async () => {
+  const groups: number[][] = []
+  const half = groupCommit(
+    async (items: number[]) => {
+      groups.push(items)
+      if (items.includes(3)) throw new Error('odd')
+      return items.map((item) => item / 2)
+    },
+    { groupMax: 3, inFlightMax: 1 },
+  )
+  const results = await Promise.allSettled([2, 4, 3, 6].map(half))
+  expect(results.map((result) => (result.status === 'fulfilled' ? result.value : (result.reason as Error).message))).toEqual([
+    1,
+    2,
+    'odd',
+    3,
+  ])
+  expect(groups).toEqual([[2, 4, 3], [2], [4], [3], [6]])
+})
