@@ -27,7 +27,12 @@ try {
     const headers = { authorization: `Bearer ${key}` }
     await compare([
       { name: 'bare Fastify', pid: bare.pid, request: { url: bare.url + path, method: 'GET', headers } },
-      { name: 'bare Fastify, one SELECT', pid: bareSelect.pid, request: { url: bareSelect.url + path, method: 'GET', headers } },
+      {
+        name: 'bare Fastify, one SELECT',
+        pid: bareSelect.pid,
+        databasePid: server.pid,
+        request: { url: bareSelect.url + path, method: 'GET', headers },
+      },
       { name: 'callsign', pid: server.pid, request: { url: server.url + path, method: 'GET', headers } },
     ])
   } finally {

@@ -13,6 +13,8 @@ import { median, printTable, withSpread } from './table.ts'
 export type Variant = {
   name: string
   pid: number
+  /** The process whose child the PostgreSQL is that it uses, when that is another. */
+  databasePid?: number
   request: Omit<Load, 'connections' | 'seconds'>
   /** Waits until nothing of the load is left to do, so that it does not disturb the next one. */
   settle?: () => Promise<void>
@@ -65,12 +67,17 @@ export async function compare(variants: Variant[]): Promise<void> {
   )
 }
 
+const readSpent = (variant: Variant) => ({
+  node: readProcessorSeconds(variant.pid).node,
+  postgres: readProcessorSeconds(variant.databasePid ?? variant.pid).postgres,
+})
+
 async function run(generator: ChildProcess, variant: Variant, connections: number, seconds: number): Promise<Measure> {
-  const before = readProcessorSeconds(variant.pid)
+  const before = readSpent(variant)
   generator.send({ ...variant.request, connections, seconds } satisfies Load)
   const [result] = (await once(generator, 'message')) as [LoadResult]
   await variant.settle?.()
-  const after = readProcessorSeconds(variant.pid)
+  const after = readSpent(variant)
   if (result.failed > 0) throw new Error(`${variant.name}: ${result.failed} of ${result.requests} requests failed.`)
   const perRequestUs = (spent: number) => (spent * 1e6) / result.requests
   return {

@@ -11,6 +11,12 @@ export function readPage(query: { limit?: number | undefined; cursor?: string | 
   return { limit: query.limit ?? limitDefault, cursor: query.cursor ?? null }
 }
 
+/**
+ * The bound of a keyset condition, for a parameter that holds the cursor or null: ids of every kind sort below `zzzz`. One comparison with
+ * a value, so that a plan made once for all parameters walks the index from the cursor on; `IS NULL OR` would make it walk all before it.
+ */
+export const before = (parameter: string): string => `coalesce(${parameter}::text, 'zzzz')`
+
 /** Shapes `limit + 1` rows into a page of at most `limit` (decisions §3). */
 export function toPage<R, T>(rows: R[], limit: number, cursorOf: (row: R) => string, view: (row: R) => T) {
   const kept = rows.slice(0, limit)

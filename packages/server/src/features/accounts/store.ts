@@ -1,5 +1,5 @@
 // The SQL of organizations, users and the audit log.
-import type { PageRequest } from '../../core/page.ts'
+import { before, type PageRequest } from '../../core/page.ts'
 import type { Sql } from '../../core/sql.ts'
 import type { AuditRow } from './model.ts'
 
@@ -62,7 +62,7 @@ export async function insertAudit(sql: Sql, row: AuditRow): Promise<void> {
 export async function listAudit(sql: Sql, organizationId: string, page: PageRequest): Promise<AuditRow[]> {
   const { rows } = await sql.query<AuditRow>({
     name: 'list-audit',
-    text: `SELECT * FROM audit_log WHERE organization_id = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
+    text: `SELECT * FROM audit_log WHERE organization_id = $1 AND id < ${before('$2')} ORDER BY id DESC LIMIT $3`,
     values: [organizationId, page.cursor, page.limit + 1],
   })
   return rows

@@ -25,11 +25,9 @@ import * as store from './store.ts'
 
 export { type DraftAttachment, deleteOfDraft, moveToMessage } from './draft-store.ts'
 export {
-  type AttachmentMetadata,
   findBytes,
   findMailboxBytes,
   findUnusedBlobs,
-  holdAttachments,
   insertAttachments,
   type NewAttachment,
 } from './store.ts'

@@ -1,5 +1,5 @@
 // The SQL of identities, mailboxes and the handles that stay reserved.
-import type { PageRequest } from '../../core/page.ts'
+import { before, type PageRequest } from '../../core/page.ts'
 import type { Sql } from '../../core/sql.ts'
 import type { DraftApproval, IdentityRow, MailboxOwner, MailboxRow } from './model.ts'
 
@@ -63,7 +63,7 @@ export async function listIdentities(
   const { rows } = await sql.query<IdentityRow>({
     name: 'list-identities',
     text: `SELECT ${identityColumns} FROM ${identityTables}
-      WHERE i.organization_id = $1 AND ($2::text IS NULL OR i.id = $2) AND ($3::text IS NULL OR i.id < $3) ORDER BY i.id DESC LIMIT $4`,
+      WHERE i.organization_id = $1 AND ($2::text IS NULL OR i.id = $2) AND i.id < ${before('$3')} ORDER BY i.id DESC LIMIT $4`,
     values: [organizationId, identityId, page.cursor, page.limit + 1],
   })
   return rows
@@ -155,7 +155,7 @@ export async function listMailboxes(sql: Sql, organizationId: string, mailboxId:
   const { rows } = await sql.query<MailboxRow>({
     name: 'list-mailboxes',
     text: `SELECT ${mailboxColumns} FROM mailboxes b JOIN identities i ON i.id = b.identity_id
-      WHERE b.organization_id = $1 AND ($2::text IS NULL OR b.id = $2) AND ($3::text IS NULL OR b.id < $3) ORDER BY b.id DESC LIMIT $4`,
+      WHERE b.organization_id = $1 AND ($2::text IS NULL OR b.id = $2) AND b.id < ${before('$3')} ORDER BY b.id DESC LIMIT $4`,
     values: [organizationId, mailboxId, page.cursor, page.limit + 1],
   })
   return rows

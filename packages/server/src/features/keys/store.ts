@@ -1,6 +1,6 @@
 // The SQL of API keys.
 import type { Caller } from '../../core/caller.ts'
-import type { PageRequest } from '../../core/page.ts'
+import { before, type PageRequest } from '../../core/page.ts'
 import type { Sql } from '../../core/sql.ts'
 
 export type KeyRow = {
@@ -144,7 +144,7 @@ export async function listKeys(sql: Sql, organizationId: string, page: PageReque
   const { rows } = await sql.query<KeyRow>({
     name: 'list-keys',
     text: `SELECT ${columns} FROM api_keys k LEFT JOIN identities i ON i.id = k.identity_id
-      WHERE k.organization_id = $1 AND ($2::text IS NULL OR k.id < $2) ORDER BY k.id DESC LIMIT $3`,
+      WHERE k.organization_id = $1 AND k.id < ${before('$2')} ORDER BY k.id DESC LIMIT $3`,
     values: [organizationId, page.cursor, page.limit + 1],
   })
   return rows

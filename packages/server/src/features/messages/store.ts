@@ -1,5 +1,5 @@
 // The SQL that reads and changes stored messages and threads.
-import type { PageRequest } from '../../core/page.ts'
+import { before, type PageRequest } from '../../core/page.ts'
 import type { Sql } from '../../core/sql.ts'
 import type { MessageRow, RecipientRow, RecipientStatus, ThreadRow } from './model.ts'
 
@@ -54,7 +54,7 @@ export type ListScope = { organizationId: string; mailboxId: string | null; thre
 
 /** Newest first, quarantined ones left out. Each scope has its own index, so that each gets its own statement. */
 export async function listByScope(sql: Sql, scope: ListScope, page: PageRequest): Promise<MessageRow[]> {
-  const after = `AND ($2::text IS NULL OR m.id < $2) AND m.status <> 'quarantined' ORDER BY m.id DESC LIMIT $3`
+  const after = `AND m.id < ${before('$2')} AND m.status <> 'quarantined' ORDER BY m.id DESC LIMIT $3`
   const { rows } = scope.threadId
     ? await sql.query<MessageRow>({
         name: 'list-by-thread',
@@ -135,7 +135,7 @@ export async function listByFilter(sql: Sql, mailboxId: string, filter: MessageF
   if (filter.status === undefined) conditions.push(` AND m.status <> 'quarantined'`)
   else add(filter.status, (p) => `m.status = ${p}`)
   const { rows } = await sql.query<MessageRow>({
-    text: `SELECT ${columns} FROM messages m WHERE m.mailbox_id = $1 AND ($2::text IS NULL OR m.id < $2)${conditions.join('')} ORDER BY m.id DESC LIMIT $3`,
+    text: `SELECT ${columns} FROM messages m WHERE m.mailbox_id = $1 AND m.id < ${before('$2')}${conditions.join('')} ORDER BY m.id DESC LIMIT $3`,
     values,
   })
   return rows
@@ -154,7 +154,7 @@ export async function search(sql: Sql, mailboxId: string, query: string, page: P
     name: 'search',
     text: `WITH q AS (SELECT websearch_to_tsquery('simple', $4) AS query),
       hits AS (SELECT m.id FROM messages m, q
-        WHERE m.mailbox_id = $1 AND m.search @@ q.query AND m.status <> 'quarantined' AND ($2::text IS NULL OR m.id < $2) ORDER BY m.id DESC LIMIT $3)
+        WHERE m.mailbox_id = $1 AND m.search @@ q.query AND m.status <> 'quarantined' AND m.id < ${before('$2')} ORDER BY m.id DESC LIMIT $3)
       SELECT ${columns},
         ts_headline('simple', m.subject, q.query, '${marks}, HighlightAll=true') AS subject_marked,
         ts_headline('simple', left(m.text, 60000), q.query, '${marks}, MaxFragments=2, MaxWords=30, MinWords=10, FragmentDelimiter= … ') AS text_marked
@@ -267,7 +267,7 @@ export async function listThreads(sql: Sql, mailboxId: string, page: PageRequest
   const { rows } = await sql.query<ThreadRow>({
     name: 'list-threads',
     text: `SELECT ${threadColumns} FROM threads t
-      WHERE t.mailbox_id = $1 AND ($2::text IS NULL OR t.last_message_id < $2) ORDER BY t.last_message_id DESC LIMIT $3`,
+      WHERE t.mailbox_id = $1 AND t.last_message_id < ${before('$2')} ORDER BY t.last_message_id DESC LIMIT $3`,
     values: [mailboxId, page.cursor, page.limit + 1],
   })
   return rows

@@ -1,0 +1,77 @@
+// Unlocking a vault of 1,000 secrets, each decrypted and checked, against Argon2id alone with the same parameters. Aim: 1.2 times its time.
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { Callsign } from '@callsign/sdk'
+import { makeDirectory, startCallsign, stopChild } from './stage/callsign-server.ts'
+import { median, printHead, printTable, withSpread } from './stage/table.ts'
+import type { PeerResult, PeerTask } from './stage/vault-peer.ts'
+
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '15' }, secrets: { type: 'string', default: '1000' } },
+  strict: false,
+})
+const [rounds, secretsCount] = [Number(values.rounds), Number(values.secrets)]
+const vaultKey = 'a vault key for measuring only'
+
+async function fill(url: string, apiKey: string): Promise<void> {
+  const { vault } = await new Callsign({ url, apiKey }).vault.initialize({ vaultKey, recoveryCodes: 0 })
+  for (let i = 0; i < secretsCount; i++) {
+    const payload = {
+      username: `user${i}@example.com`,
+      password: `password number ${i}`,
+      url: 'https://example.com/login',
+      notes: 'x'.repeat(200),
+    }
+    await vault.create({ type: 'login', name: `secret ${i}`, payload })
+  }
+}
+
+const kinds: PeerTask['kind'][] = ['argon2', 'argon2-wasm', 'unlock']
+const names = { argon2: 'Argon2id alone (Node)', 'argon2-wasm': 'Argon2id alone (WebAssembly)', unlock: `unlock, ${secretsCount} secrets` }
+
+const directory = makeDirectory()
+const server = await startCallsign(directory.path)
+const peers = new Map<PeerTask['kind'], ChildProcess>()
+try {
+  const key = server.key as string
+  await fill(server.url, key)
+  for (const kind of kinds) peers.set(kind, fork(join(import.meta.dirname, 'stage', 'vault-peer.ts')))
+  const ask = async (kind: PeerTask['kind']): Promise<PeerResult> => {
+    const peer = peers.get(kind) as ChildProcess
+    peer.send({ kind, url: server.url, key, vaultKey } satisfies PeerTask)
+    const [result] = (await once(peer, 'message')) as [PeerResult]
+    return result
+  }
+  for (const kind of kinds) await ask(kind)
+  const results = new Map<PeerTask['kind'], PeerResult[]>(kinds.map((kind) => [kind, []]))
+  for (let round = 0; round < rounds; round++) for (const kind of kinds) results.get(kind)?.push(await ask(kind))
+
+  printHead('Vault unlock', ['64 MiB, 3 passes, 1 lane; two requests over loopback; every secret decrypted and held against its context.'])
+  const limit = results.get('argon2') as PeerResult[]
+  const rows = kinds.map((kind) => {
+    const own = results.get(kind) as PeerResult[]
+    const of = (field: 'ms' | 'cpuMs') => [
+      withSpread(
+        own.map((result) => result[field]),
+        1,
+      ),
+      withSpread(
+        own.map((result, i) => result[field] / (limit[i] as PeerResult)[field]),
+        2,
+      ),
+    ]
+    const memory = Math.max(...own.map(({ peakMb }) => peakMb))
+    const memoryRatio = memory / Math.max(...limit.map(({ peakMb }) => peakMb))
+    return [names[kind], ...of('ms'), ...of('cpuMs'), memory.toFixed(0), memoryRatio.toFixed(2)]
+  })
+  printTable(['what', 'ms', 'ratio', 'CPU ms of the client', 'ratio', 'peak MB', 'ratio'], rows)
+  const opened = median((results.get('unlock') as PeerResult[]).map(({ secrets }) => secrets))
+  if (opened !== secretsCount) throw new Error(`${opened} secrets were opened of ${secretsCount}.`)
+  console.log(`\nMedians of ${rounds} rounds in turns, (min–max), each kind in a process of its own; a ratio is of the same round.`)
+} finally {
+  for (const peer of peers.values()) await stopChild(peer)
+  await server.stop()
+  directory.remove()
+}
