@@ -5,7 +5,8 @@ import { expect, test } from 'vitest'
 
 const root = resolve(import.meta.dirname, '..')
 const packages = join(root, 'packages')
-const linesMax = 330
+// We aim at 300; what is a table of settings, statements or phrases may be a little longer than it would read well in two.
+const linesMax = 350
 
 type Source = { path: string; text: string; imports: string[] }
 

@@ -22,6 +22,7 @@ export class AesKey {
   readonly #bytes: Bytes
   readonly #engine: Engine
   #webKey: Promise<WebKey> | undefined
+  #nodeKey: import('node:crypto').KeyObject | undefined
   #isWiped = false
 
   /** Takes the bytes over: `wipe` zeroes them. */
@@ -33,15 +34,15 @@ export class AesKey {
 
   /** The key itself, for wrapping and deriving; throws `vault_locked` after `wipe`. */
   get bytes(): Bytes {
-    if (this.#isWiped) throw new VaultError('vault_locked', 'The vault is locked.')
+    this.#assertUsable()
     return this.#bytes
   }
 
   /** Ciphertext with the tag behind it. An IV is used once: callers take a random one. */
   async seal(iv: Bytes, plaintext: Bytes): Promise<Bytes> {
-    const key = this.bytes
+    this.#assertUsable()
     if (this.#engine === 'node' && nodeCrypto) {
-      const cipher = nodeCrypto.createCipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes })
+      const cipher = nodeCrypto.createCipheriv('aes-256-gcm', this.#importedByNode(nodeCrypto), iv, { authTagLength: tagBytes })
       return concat(cipher.update(plaintext), cipher.final(), cipher.getAuthTag())
     }
     return new Uint8Array(await subtleCrypto().encrypt(algorithm(iv), await this.#importedKey(), plaintext))
@@ -49,12 +50,12 @@ export class AesKey {
 
   /** The plaintext; null when key, IV, ciphertext and tag do not belong together. */
   async open(iv: Bytes, sealed: Bytes): Promise<Bytes | null> {
-    const key = this.bytes
+    this.#assertUsable()
     if (iv.length !== ivBytes || sealed.length < tagBytes) return null
     try {
       if (this.#engine === 'node' && nodeCrypto) {
         // Without authTagLength a shortened tag would do.
-        const decipher = nodeCrypto.createDecipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes })
+        const decipher = nodeCrypto.createDecipheriv('aes-256-gcm', this.#importedByNode(nodeCrypto), iv, { authTagLength: tagBytes })
         decipher.setAuthTag(sealed.subarray(sealed.length - tagBytes))
         return concat(decipher.update(sealed.subarray(0, sealed.length - tagBytes)), decipher.final())
       }
@@ -69,7 +70,18 @@ export class AesKey {
   wipe(): void {
     this.#bytes.fill(0)
     this.#webKey = undefined
+    this.#nodeKey = undefined
     this.#isWiped = true
+  }
+
+  #assertUsable(): void {
+    if (this.#isWiped) throw new VaultError('vault_locked', 'The vault is locked.')
+  }
+
+  /** A key object: given bytes, a cipher would import them anew every time, which takes four times as long as a small blob. */
+  #importedByNode({ createSecretKey }: typeof import('node:crypto')): import('node:crypto').KeyObject {
+    this.#nodeKey ??= createSecretKey(this.#bytes)
+    return this.#nodeKey
   }
 
   #importedKey(): Promise<WebKey> {

@@ -5,6 +5,10 @@ import type { MailTransport } from '../../features/outbound-mail/provider.ts'
 export const createSimulatorTransport = (): MailTransport => ({
   name: 'simulator',
   deliver: async (envelope) =>
-    envelope.recipients.map(() => ({ kind: 'delivered', answer: '250 2.0.0 Recorded by the simulator; nothing left this machine.', final: false })),
+    envelope.recipients.map(() => ({
+      kind: 'delivered',
+      answer: '250 2.0.0 Recorded by the simulator; nothing left this machine.',
+      final: false,
+    })),
   close: async () => {},
 })

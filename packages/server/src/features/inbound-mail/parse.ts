@@ -13,8 +13,6 @@ import { charsetOf, type Leaf, type PartsDefect, splitParts } from './parts.ts'
 import { cutText, storableLine, storableText, unifyLineEnds } from './storable-text.ts'
 import { decodeBody, hasBadBase64, measureDecoded, type TransferEncoding } from './transfer-encoding.ts'
 
-export { decodeAttachment } from './transfer-encoding.ts'
-
 /** An attachment as a byte range of the raw message: slice `start..end`, then `decodeAttachment` gives `sizeBytes` bytes. */
 export type ParsedAttachment = {
   filename: string
