@@ -252,7 +252,14 @@ export function readConfig(environment: Record<string, string | undefined> = pro
 }
 
 /** Names of the clients' own settings: they may stand in the same environment. */
-const clientNames = new Set(['CALLSIGN_URL', 'CALLSIGN_API_KEY', 'CALLSIGN_VAULT_KEY'])
+const clientNames = new Set([
+  'CALLSIGN_URL',
+  'CALLSIGN_API_KEY',
+  'CALLSIGN_VAULT_KEY',
+  'CALLSIGN_NEW_VAULT_KEY',
+  'CALLSIGN_RECOVERY_CODE',
+  'CALLSIGN_CLIENT_DIR',
+])
 
 function readText(row: Setting<unknown>, environment: Record<string, string | undefined>): string | undefined {
   const text = environment[row.name]

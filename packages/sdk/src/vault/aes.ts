@@ -57,7 +57,10 @@ export class AesKey {
         // Without authTagLength a shortened tag would do.
         const decipher = nodeCrypto.createDecipheriv('aes-256-gcm', this.#importedByNode(nodeCrypto), iv, { authTagLength: tagBytes })
         decipher.setAuthTag(sealed.subarray(sealed.length - tagBytes))
-        return concat(decipher.update(sealed.subarray(0, sealed.length - tagBytes)), decipher.final())
+        const plaintext = decipher.update(sealed.subarray(0, sealed.length - tagBytes))
+        // Nothing is left for the end in GCM; no copy is made, so that wiping what is returned wipes all there is.
+        decipher.final()
+        return new Uint8Array(plaintext.buffer as ArrayBuffer, plaintext.byteOffset, plaintext.byteLength)
       }
       return new Uint8Array(await subtleCrypto().decrypt(algorithm(iv), await this.#importedKey(), sealed))
     } catch (error) {

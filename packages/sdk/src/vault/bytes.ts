@@ -20,7 +20,10 @@ export function encodeBase64(bytes: Uint8Array): string {
 }
 
 function decodeLeniently(text: string): Bytes {
-  if (nodeBuffer) return new Uint8Array(nodeBuffer.from(text, 'base64'))
+  if (nodeBuffer) {
+    const bytes = nodeBuffer.from(text, 'base64')
+    return new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength)
+  }
   const characters = atob(text)
   const bytes = new Uint8Array(characters.length)
   for (let i = 0; i < characters.length; i++) bytes[i] = characters.charCodeAt(i)

@@ -31,7 +31,7 @@ type Parts = {
   log: Log
 }
 
-export type Deliverer = ReturnType<typeof createDeliverer>
+type Deliverer = ReturnType<typeof createDeliverer>
 
 const jitter = 0.2
 /** Longer than an attempt, its wait for its turn, and writing down its end. */

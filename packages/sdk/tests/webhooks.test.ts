@@ -1,0 +1,126 @@
+// Webhooks and events through the client, and the verifier against everything that a stranger may send.
+import { createHmac } from 'node:crypto'
+import { Webhook as StandardWebhook } from 'standardwebhooks'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Receiver, startReceiver } from '../../server/tests/stage/receiver.ts'
+import { type Stage, startStage } from '../../server/tests/stage/start.ts'
+import { waitFor } from '../../server/tests/stage/wait.ts'
+import { Callsign, InvalidSignature, signWebhook, verifyWebhook } from '../src/index.ts'
+
+let stage: Stage
+let client: Callsign
+let receiver: Receiver
+beforeAll(async () => {
+  stage = await startStage({ CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8' })
+  await stage.createAgent('one')
+  client = new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey })
+  receiver = await startReceiver()
+})
+afterAll(async () => {
+  await stage.stop()
+  await receiver.stop()
+})
+
+test('every operation on webhooks', async () => {
+  const webhook = await client.webhooks.create({ url: receiver.url, events: ['email.sent'] })
+  expect((await client.webhooks.list()).data).toHaveLength(1)
+  expect((await client.webhooks.get(webhook.id)).url).toBe(receiver.url)
+  expect((await client.webhooks.update(webhook.id, { description: 'Mine' })).description).toBe('Mine')
+  const rotated = await client.webhooks.rotateSecret(webhook.id)
+  expect((await client.webhooks.test(webhook.id)).success).toBe(true)
+  const [ping] = receiver.received
+  for (const secret of [webhook.secret, rotated.secret, ['whsec_'.padEnd(50, 'A'), rotated.secret]])
+    expect(await verifyWebhook({ body: String(ping?.body), headers: ping?.headers ?? {} }, secret)).toMatchObject({ type: 'test.ping' })
+  await client.mail.send({ agent: 'one', to: ['x@example.com'], subject: 'a', text: 'a' })
+  const row = await waitFor(
+    'the delivery',
+    async () => (await client.webhooks.deliveries(webhook.id, { event_type: 'email.sent', status: 'delivered' })).data[0],
+  )
+  expect((await client.webhooks.delivery(row.id)).attempts).toHaveLength(1)
+  expect((await client.webhooks.replay(row.id)).status).toBe('pending')
+  expect((await client.webhooks.replayRange(webhook.id, { since: row.created_at })).replayed).toBe(1)
+  expect(await client.webhooks.delete(webhook.id)).toEqual({ id: webhook.id, deleted: true })
+})
+
+test('events are listed, and followed past broken connections, each once', async () => {
+  const [first] = (await client.events.list({ limit: 1 })).data
+  const controller = new AbortController()
+  let opened = 0
+  // The first connections break off after their first bytes.
+  const breaking = new Callsign({
+    url: stage.baseUrl,
+    apiKey: stage.organizationKey,
+    fetch: async (input, init) => {
+      const response = await fetch(input, init)
+      if (++opened > 3) return response
+      const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+      const { value } = await reader.read()
+      await reader.cancel()
+      return new Response(value, { status: response.status })
+    },
+  })
+  for (let i = 0; i < 3; i++) await client.mail.send({ agent: 'one', to: ['x@example.com'], subject: `${i}`, text: 'a' })
+  const wanted = await waitFor('three more events', async () => {
+    const { data } = await client.events.list({ cursor: (first as { id: string }).id, types: 'email.sent' })
+    return data.length >= 3 && data.map(({ id }) => id)
+  })
+  const got: string[] = []
+  for await (const event of breaking.events.follow({
+    after: (first as { id: string }).id,
+    types: 'email.sent',
+    signal: controller.signal,
+  })) {
+    got.push(event.id)
+    if (got.length === wanted.length) controller.abort()
+  }
+  expect(got).toEqual(wanted)
+  expect(opened).toBeGreaterThan(3)
+})
+
+describe('verifyWebhook', () => {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+  const body = '{"id":"evt_a","ü":"漢字"}'
+  const nowMs = 1_700_000_000_000
+
+  test('takes what it signs, and what the standard package signs', async () => {
+    const headers = await signWebhook(secret, 'evt_a', body, nowMs)
+    const digest = createHmac('sha256', Buffer.alloc(32, 7)).update(`evt_a.1700000000.${body}`).digest('base64')
+    expect(headers).toEqual({ 'webhook-id': 'evt_a', 'webhook-timestamp': '1700000000', 'webhook-signature': `v1,${digest}` })
+    expect(new StandardWebhook(secret).sign('evt_a', new Date(nowMs), body)).toBe(headers['webhook-signature'])
+    expect(await verifyWebhook({ body, headers: new Headers(headers) }, secret, { nowMs })).toEqual(JSON.parse(body))
+    expect(await verifyWebhook({ body: Buffer.from(body), headers }, secret, { nowMs })).toEqual(JSON.parse(body))
+  })
+
+  test.each<
+    [
+      string,
+      (headers: Record<string, string>) => {
+        headers?: Record<string, string>
+        body?: string | Uint8Array
+        nowMs?: number
+        secret?: string
+      },
+    ]
+  >([
+    ['another body', () => ({ body: `${body} ` })],
+    ['another id', (headers) => ({ headers: { ...headers, 'webhook-id': 'evt_b' } })],
+    ['another time', (headers) => ({ headers: { ...headers, 'webhook-timestamp': '1700000001' } })],
+    ['another secret', () => ({ secret: `whsec_${Buffer.alloc(32, 8).toString('base64')}` })],
+    ['an old webhook', () => ({ nowMs: nowMs + 301_000 })],
+    ['one from the future', () => ({ nowMs: nowMs - 301_000 })],
+    ['no signature', ({ 'webhook-signature': _, ...headers }) => ({ headers })],
+    [
+      'a signature of another scheme',
+      (headers) => ({ headers: { ...headers, 'webhook-signature': (headers['webhook-signature'] as string).replace('v1,', 'v2,') } }),
+    ],
+    ['a signature that is no base64', (headers) => ({ headers: { ...headers, 'webhook-signature': 'v1,%%%' } })],
+    ['an empty signature', (headers) => ({ headers: { ...headers, 'webhook-signature': 'v1,' } })],
+    ['a time that is none', (headers) => ({ headers: { ...headers, 'webhook-timestamp': '1e9' } })],
+    ['a secret that is none', () => ({ secret: 'whsec_%' })],
+    ['a secret that is too short', () => ({ secret: 'whsec_AAAA' })],
+  ])('%s is an InvalidSignature', async (_name, change) => {
+    const headers = await signWebhook(secret, 'evt_a', body, nowMs)
+    const changed = { headers, body, nowMs, secret, ...change(headers) }
+    await expect(verifyWebhook(changed, changed.secret, { nowMs: changed.nowMs })).rejects.toThrow(InvalidSignature)
+  })
+})
