@@ -18,7 +18,7 @@ const hex = (text: string) => new Uint8Array(Buffer.from(text, 'hex'))
 const key = () => new AesKey(hex(vectors.org_key))
 
 test('docs/vault-vectors.json is what the script writes', async () => {
-  expect(await vectorsText()).toBe(readFileSync(vectorsFile, 'utf8'))
+  expect(JSON.parse(await vectorsText())).toEqual(JSON.parse(readFileSync(vectorsFile, 'utf8')))
 })
 
 describe('key derivation and wrapped key', () => {

@@ -5,10 +5,12 @@ import { type Bytes, nodeModule } from './bytes.ts'
 
 export type Engine = 'node' | 'webcrypto'
 
+type NodeCrypto = typeof import('node:crypto')
+type NodeKey = ReturnType<NodeCrypto['createSecretKey']>
 type WebKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 
 // Node's cipher opens small blobs about five times as fast as WebCrypto, whose every call crosses threads.
-const nodeCrypto = nodeModule<typeof import('node:crypto')>('node:crypto')
+const nodeCrypto = nodeModule<NodeCrypto>('node:crypto')
 
 /** The WebCrypto functions, or an error that says why there are none: browsers have them on secure pages only. */
 export function subtleCrypto(): typeof crypto.subtle {
@@ -22,7 +24,7 @@ export class AesKey {
   readonly #bytes: Bytes
   readonly #engine: Engine
   #webKey: Promise<WebKey> | undefined
-  #nodeKey: import('node:crypto').KeyObject | undefined
+  #nodeKey: NodeKey | undefined
   #isWiped = false
 
   /** Takes the bytes over: `wipe` zeroes them. */
@@ -82,7 +84,7 @@ export class AesKey {
   }
 
   /** A key object: given bytes, a cipher would import them anew every time, which takes four times as long as a small blob. */
-  #importedByNode({ createSecretKey }: typeof import('node:crypto')): import('node:crypto').KeyObject {
+  #importedByNode({ createSecretKey }: NodeCrypto): NodeKey {
     this.#nodeKey ??= createSecretKey(this.#bytes)
     return this.#nodeKey
   }

@@ -31,8 +31,6 @@ type Parts = {
   log: Log
 }
 
-type Deliverer = ReturnType<typeof createDeliverer>
-
 const jitter = 0.2
 /** Longer than an attempt, its wait for its turn, and writing down its end. */
 const leaseMs = 60_000
