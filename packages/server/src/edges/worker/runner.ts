@@ -9,7 +9,7 @@ export type Worker = {
   wake: () => void
   /** Claims no more and waits for what runs, at most `limitMs`; what is left then is claimed again when its lease runs out. */
   stop: (limitMs: number) => Promise<void>
-  /** False before start, after stop, and while claiming fails. */
+  /** False before start, after stop, and once a claim has failed until one succeeds. */
   isClaiming: () => boolean
 }
 
@@ -131,6 +131,8 @@ export function createWorker({ queue, handlers, log }: { queue: JobQueue; handle
     start() {
       if (state !== 'idle') throw new Error('The worker has been started already.')
       state = 'running'
+      // Until a claim fails: a server that has just said that it is ready is ready.
+      isClaiming = true
       loop = work()
     },
     wake,

@@ -273,6 +273,7 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
     async start({ isAlone }: { isAlone: boolean }): Promise<void> {
       if (isAlone) await deliveryStore.releaseAll(db)
       state = 'running'
+      isDelivering = true
       void look()
     },
 
