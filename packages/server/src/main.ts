@@ -2,11 +2,15 @@
 
 import { startApp } from './app.ts'
 import { type Config, readConfig } from './config.ts'
+import { nowMs } from './core/clock.ts'
 import { createLog } from './core/log.ts'
 import { runCommand, usage } from './host/commands.ts'
 import { CommandFailed } from './host/failure.ts'
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
+
+/** Two interrupts this close are one Ctrl-C: nobody presses it twice that fast. */
+const sameInterruptMs = 100
 
 /** Runs the server until a signal: the first one drains it and exits 0, a second one exits at once. */
 async function serve(config: Config): Promise<void> {
@@ -14,9 +18,13 @@ async function serve(config: Config): Promise<void> {
   let isStopping = false
   let stopEarly = false
   let stop: (() => Promise<void>) | null = null
-  const onSignal = () => {
+  let signalledMs = 0
+  const onSignal = (signal: 'SIGINT' | 'SIGTERM') => {
+    // A terminal's Ctrl-C goes to the whole group, and npm passes its own on: what follows this closely is the same one.
+    if (isStopping && signal === 'SIGINT' && nowMs() - signalledMs < sameInterruptMs) return
     if (isStopping) process.exit(1)
     isStopping = true
+    signalledMs = nowMs()
     if (stop) finish(stop)
     else stopEarly = true
   }

@@ -124,6 +124,18 @@ test('a request that does not end is cut off when CALLSIGN_DRAIN_SECONDS have pa
   expect(performance.now() - beganMs).toBeLessThan(20_000)
 })
 
+test('a Ctrl-C that comes from the terminal and at once again from npm is one: what is under way ends', async () => {
+  const { server } = await start()
+  await api(server, 'POST', '/identities', { agent_handle: 'ann' })
+  const http = await halfSend(server, 'Under way')
+  server.signal('SIGINT')
+  server.signal('SIGINT')
+  await waitFor('the port to be closed', () => isRefused(server.httpPort))
+  http.finish()
+  await http.until(/^HTTP\/1\.1 201 [\s\S]*"status":"queued"/)
+  expect((await server.ended).code).toBe(0)
+})
+
 test('a second signal exits at once', async () => {
   const { server } = await start()
   await api(server, 'POST', '/identities', { agent_handle: 'ann' })
