@@ -9,6 +9,7 @@ import { inMs, nowMs } from './core/clock.ts'
 import type { Journal } from './core/journal.ts'
 import { createJournal } from './core/journal.ts'
 import type { Log } from './core/log.ts'
+import type { Sealing } from './core/replay.ts'
 import type { Database } from './core/sql.ts'
 import { createDiskBlobs } from './edges/blobs/disk.ts'
 import { createS3Blobs } from './edges/blobs/s3.ts'
@@ -54,6 +55,7 @@ import { vaultRoutes } from './features/vault/routes.ts'
 import { createDeliverer } from './features/webhooks/jobs.ts'
 import { createWebhooks } from './features/webhooks/operations.ts'
 import { webhookRoutes } from './features/webhooks/routes.ts'
+import { openSecret, sealSecret } from './features/webhooks/secret-seal.ts'
 import { openDatabase, type StoredDatabase } from './host/database.ts'
 import { checkBootstrapKey, ensureFirstKey } from './host/first-start.ts'
 
@@ -103,6 +105,11 @@ export function createBlobs(config: Config): Blobs {
     pathStyle: s3Endpoint !== null,
   })
 }
+
+const sealingOf = (key: Buffer): Sealing => ({
+  seal: (scope, text) => sealSecret(key, scope, Buffer.from(text)).toString('base64'),
+  open: (scope, sealed) => openSecret(key, scope, Buffer.from(sealed, 'base64')).toString(),
+})
 
 /** Every feature on its edges, nothing started yet. */
 function createParts(
@@ -226,7 +233,7 @@ export async function startApp(config: Config, log: Log, onFirstKey: (key: strin
     const worker = hasRole('worker')
       ? createWorker({ queue, handlers: [parts.delivery, parts.scheduledSend], log: log.child({ part: 'worker' }) })
       : null
-    const replays = createReplays(db)
+    const replays = createReplays(db, sealingOf(keyring.subkey('idempotency-answers')))
     const chores = worker
       ? startChores(
           [

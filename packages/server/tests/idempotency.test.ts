@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createLog } from '../src/core/log.ts'
 import { connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'
 import { createReplays } from '../src/edges/postgres/replays.ts'
+import { openSecret, sealSecret } from '../src/features/webhooks/secret-seal.ts'
 import { createDatabase } from './stage/database.ts'
 import { type Answer, startEdge } from './stage/http-edge.ts'
 
@@ -11,7 +12,13 @@ let drop: () => Promise<void>
 let database: PostgresDatabase
 let edge: Awaited<ReturnType<typeof startEdge>>
 
-const start = () => startEdge({ transact: database.transact, replays: createReplays(database) })
+const sealKey = Buffer.alloc(32, 7)
+const sealing = {
+  seal: (scope: string, text: string) => sealSecret(sealKey, scope, Buffer.from(text)).toString('base64'),
+  open: (scope: string, sealed: string) => openSecret(sealKey, scope, Buffer.from(sealed, 'base64')).toString(),
+}
+
+const start = () => startEdge({ transact: database.transact, replays: createReplays(database, sealing) })
 
 beforeAll(async () => {
   const made = await createDatabase()
@@ -161,7 +168,7 @@ test('lock_timeout is as before for the rest of the transaction', async () => {
   let seen = ''
   await database.transact(async (tx) => {
     await tx.query({ text: `SET LOCAL lock_timeout = '7s'` })
-    const claim = await createReplays(database).claim(
+    const claim = await createReplays(database, sealing).claim(
       tx,
       { organizationId: 'org_one', method: 'POST', path: '/x', key: newKey() },
       Buffer.alloc(32),
@@ -175,7 +182,7 @@ test('lock_timeout is as before for the rest of the transaction', async () => {
 test('the sweep forgets answers made before a time', async () => {
   const key = newKey()
   await write(key, { subject: 'a' })
-  const replays = createReplays(database)
+  const replays = createReplays(database, sealing)
   expect(await replays.sweep(new Date(Date.now() - 60_000))).toBe(0)
   expect(await replays.sweep(new Date(Date.now() + 60_000))).toBeGreaterThan(0)
   expect(await countRows()).toBe('0')

@@ -25,6 +25,20 @@ function base62Crc32(text: string): string {
 }
 
 describe('POST /keys', () => {
+  test('made with an Idempotency-Key, the plaintext is in both answers and nowhere in the database', async () => {
+    const headers = { 'idempotency-key': 'make-one-key' }
+    const first = await createKey({ name: 'Once' }, { headers })
+    const again = await createKey({ name: 'Once' }, { headers })
+    expect(again.headers.get('idempotent-replayed')).toBe('true')
+    expect(again.body).toEqual(first.body)
+    const { rows } = await stage.db.query<{ body: string }>({
+      text: "SELECT body FROM idempotency_keys WHERE key = 'make-one-key'",
+    })
+    expect(rows).toHaveLength(1)
+    const stored = Buffer.from(rows[0]?.body ?? '', 'base64').toString('latin1')
+    for (const text of [rows[0]?.body ?? '', stored]) expect(text).not.toContain(first.body.key.slice(25, 68))
+  })
+
   test('a new organization key is answered 201 with its plaintext, and has full access', async () => {
     const { status, body } = await createKey({ name: 'Deploy' })
     expect(status).toBe(201)

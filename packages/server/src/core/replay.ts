@@ -7,6 +7,9 @@ export type ReplayScope = { organizationId: string; method: string; path: string
 /** The answer that a key got the first time; `body` is the exact text. */
 export type StoredAnswer = { bodyHash: Buffer; status: number; body: string }
 
+/** Closes and opens stored answers: one may hold a new key or secret, which must not lie in the database in the clear. */
+export type Sealing = { seal(scope: string, text: string): string; open(scope: string, sealed: string): string }
+
 export interface Replays {
   /** The committed answer to this key, or null. */
   find(scope: ReplayScope): Promise<StoredAnswer | null>

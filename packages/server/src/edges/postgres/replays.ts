@@ -1,6 +1,6 @@
 // The first answers to idempotency keys, as rows that commit with the effect they answer for.
 import { now } from '../../core/clock.ts'
-import type { ReplayScope, Replays, StoredAnswer } from '../../core/replay.ts'
+import type { ReplayScope, Replays, Sealing, StoredAnswer } from '../../core/replay.ts'
 import type { Database } from '../../core/sql.ts'
 
 /** How long a claim waits for another node's uncommitted row. Most requests end sooner, and then the caller gets the answer, not a 409. */
@@ -12,8 +12,10 @@ const scopeValues = (scope: ReplayScope): string[] => [scope.organizationId, sco
 
 const lockNotAvailable = '55P03'
 
-/** Keeps the answers in the table `idempotency_keys`. */
-export function createReplays(database: Database): Replays {
+const scopeName = (scope: ReplayScope): string => JSON.stringify(scopeValues(scope))
+
+/** Keeps the answers in the table `idempotency_keys`, sealed. */
+export function createReplays(database: Database, sealing: Sealing): Replays {
   return {
     async find(scope) {
       const { rows } = await database.query<{ body_hash: Buffer; status: number; body: string }>({
@@ -23,7 +25,9 @@ export function createReplays(database: Database): Replays {
         values: scopeValues(scope),
       })
       const row = rows[0]
-      return row ? ({ bodyHash: row.body_hash, status: row.status, body: row.body } satisfies StoredAnswer) : null
+      return row
+        ? ({ bodyHash: row.body_hash, status: row.status, body: sealing.open(scopeName(scope), row.body) } satisfies StoredAnswer)
+        : null
     },
 
     async claim(tx, scope, bodyHash) {
@@ -52,7 +56,7 @@ export function createReplays(database: Database): Replays {
         name: 'replays.store',
         text: `UPDATE idempotency_keys SET status = $5, body = $6
                WHERE organization_id = $1 AND method = $2 AND path = $3 AND key = $4`,
-        values: [...scopeValues(scope), status, body],
+        values: [...scopeValues(scope), status, sealing.seal(scopeName(scope), body)],
       })
     },
 
