@@ -38,6 +38,8 @@ export class Events {
       try {
         const body = await this.#connection.open('/events/stream', { ...query, after }, signal)
         for await (const event of readEvents(body, signal)) {
+          // What had arrived already is not handed out after the caller said stop.
+          if (signal?.aborted) return
           failures = 0
           yield event
           after = event.id

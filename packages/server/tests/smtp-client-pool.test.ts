@@ -19,14 +19,16 @@ describe('connections', () => {
   test('never more connections than allowed; everything waits its turn and is delivered', async () => {
     let open = 0
     let openMost = 0
-    const order: string[] = []
+    const orders: number[][] = []
     const server = await scripted(async (peer) => {
+      const order: number[] = []
+      orders.push(order)
       openMost = Math.max(openMost, ++open)
       void peer.gone.then(() => open--)
       await welcome(peer, 'PIPELINING')
       await answer(peer, {
         RCPT: (line) => {
-          order.push(line)
+          order.push(Number(/a(\d+)@/.exec(line)?.[1]))
           return '250 ok'
         },
         DATA: '354 go',
@@ -38,8 +40,9 @@ describe('connections', () => {
     const outcomes = await Promise.all(names.map((name) => relay.deliver(envelope(name), message)))
     expect(outcomes.flat().every((outcome) => outcome.kind === 'delivered')).toBe(true)
     expect(openMost).toBe(2)
-    const places = order.map((line) => Number(/a(\d+)@/.exec(line)?.[1]))
-    expect(Math.max(...places.map((place, i) => Math.abs(place - i)))).toBeLessThan(8)
+    // Whoever waited longest goes on the connection that is free next, so each connection sees them in the order in which they came.
+    expect(orders.flat().toSorted((a, b) => a - b)).toEqual(names.map((_, i) => i))
+    for (const order of orders) expect(order).toEqual(order.toSorted((a, b) => a - b))
   })
 
   test.each<[string, (peer: Peer) => Promise<void> | void]>([
