@@ -81,6 +81,8 @@ export async function createServerProcess(options: { relayPort: number; bootstra
     return { ready }
   }
 
+  let killedPostgres: number | null = null
+
   function requirePostgres(): number {
     const pid = findPostgres(dataDir)
     if (pid === null) throw new Error(`no PostgreSQL runs in ${dataDir}:\n${lines.slice(-20).join('\n')}`)
@@ -104,7 +106,10 @@ export async function createServerProcess(options: { relayPort: number; bootstra
 
     /** The server alone, with its PostgreSQL, or its PostgreSQL alone; resolves when the server has ended, if it was meant. */
     async kill(victim: 'server' | 'postgres' | 'both'): Promise<void> {
-      if (victim !== 'server') process.kill(requirePostgres(), 'SIGKILL')
+      if (victim !== 'server') {
+        killedPostgres = requirePostgres()
+        process.kill(killedPostgres, 'SIGKILL')
+      }
       if (victim === 'postgres') return
       child?.kill('SIGKILL')
       await exited
@@ -116,7 +121,9 @@ export async function createServerProcess(options: { relayPort: number; bootstra
       while (performance.now() - startedMs < startMsMax) {
         const response = await fetch(`http://127.0.0.1:${httpPort}/readyz`).catch(() => null)
         await response?.body?.cancel()
-        if (response?.status === 200) return performance.now() - startedMs
+        // A backend that has not noticed yet that its PostgreSQL was killed may still answer for it.
+        const pid = findPostgres(dataDir)
+        if (response?.status === 200 && pid !== null && pid !== killedPostgres) return performance.now() - startedMs
         await delay(10)
       }
       throw new Error(`the server did not become ready again within ${startMsMax} ms:\n${lines.slice(-20).join('\n')}`)
