@@ -1,6 +1,6 @@
 // The host commands of callsignd: what an operator does on the server's machine, with the server's settings.
 import { parseArgs } from 'node:util'
-import { createCredentials } from '../app.ts'
+import { createCredentials } from '../app/parts.ts'
 import { type Config, describeConfig } from '../config.ts'
 import { createLog, type Log } from '../core/log.ts'
 import type { Database } from '../core/sql.ts'

@@ -1,0 +1,196 @@
+// What every part is made of: each feature on its edges, nothing started yet.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import type { Blobs } from '../core/blobs.ts'
+import { nowMs } from '../core/clock.ts'
+import type { Journal } from '../core/journal.ts'
+import type { Log } from '../core/log.ts'
+import type { Sealing } from '../core/replay.ts'
+import type { Database } from '../core/sql.ts'
+import { createDiskBlobs } from '../edges/blobs/disk.ts'
+import { createS3Blobs } from '../edges/blobs/s3.ts'
+import { createWeb } from '../edges/http/guarded-fetch.ts'
+import { createHostLookup } from '../edges/http/host-lookup.ts'
+import { TokenBuckets } from '../edges/http/rate-limit.ts'
+import type { Keyring } from '../edges/keyring/keyring.ts'
+import { createEmit } from '../edges/postgres/event-log.ts'
+import { cancelJob, createEnqueue } from '../edges/postgres/job-maker.ts'
+import { createRelayTransport } from '../edges/smtp/relay.ts'
+import { createSimulatorTransport } from '../edges/suppliers/simulator-mail.ts'
+import type { Chore } from '../edges/worker/chores.ts'
+import { createAccounts } from '../features/accounts/operations.ts'
+import { accountRoutes } from '../features/accounts/routes.ts'
+import { createAttachments } from '../features/attachments/operations.ts'
+import { attachmentRoutes } from '../features/attachments/routes.ts'
+import { createScheduledSend } from '../features/drafts/jobs.ts'
+import { createDrafts } from '../features/drafts/operations.ts'
+import { draftRoutes } from '../features/drafts/routes.ts'
+import { createEvents } from '../features/events/operations.ts'
+import { eventRoutes } from '../features/events/routes.ts'
+import { createIdentities } from '../features/identities/operations.ts'
+import { identityRoutes } from '../features/identities/routes.ts'
+import { createInboundMail } from '../features/inbound-mail/operations.ts'
+import { decodeAttachment } from '../features/inbound-mail/transfer-encoding.ts'
+import { createKeys, type FindAgent } from '../features/keys/operations.ts'
+import { keyRoutes } from '../features/keys/routes.ts'
+import { createMessages } from '../features/messages/operations.ts'
+import { messageRoutes } from '../features/messages/routes.ts'
+import { createCompose } from '../features/outbound-mail/composer.ts'
+import { createDelivery } from '../features/outbound-mail/jobs.ts'
+import { createOutboundMail } from '../features/outbound-mail/operations.ts'
+import { outboundMailRoutes } from '../features/outbound-mail/routes.ts'
+import { createVaults } from '../features/vault/operations.ts'
+import { vaultRoutes } from '../features/vault/routes.ts'
+import { createDeliverer } from '../features/webhooks/jobs.ts'
+import { createWebhooks } from '../features/webhooks/operations.ts'
+import { webhookRoutes } from '../features/webhooks/routes.ts'
+import { openSecret, sealSecret } from '../features/webhooks/secret-seal.ts'
+
+export const version: string = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')).version
+
+/** Accounts and keys on an open database: what host commands need too. */
+export function createCredentials(db: Database) {
+  const accounts = createAccounts(db)
+  // Keys name agents, and identities come after keys in the feature order.
+  let findAgent: FindAgent = async () => null
+  const keys = createKeys(db, accounts, (organizationId, handle) => findAgent(organizationId, handle))
+  const handInAgents = (find: FindAgent) => {
+    findAgent = find
+  }
+  return { accounts, keys, handInAgents, findAgent: (organizationId: string, handle: string) => findAgent(organizationId, handle) }
+}
+
+/** The store for large bytes that the settings name. */
+export function createBlobs(config: Config): Blobs {
+  const { blobs, aws, s3Endpoint } = config
+  if (blobs.kind === 'file') return createDiskBlobs(blobs.folder ?? join(config.dataDir, 'blobs'))
+  const { region, accessKeyId, secretAccessKey, sessionToken } = aws as NonNullable<typeof aws>
+  // AWS itself names the bucket in the host; other servers are usually reached by one name for all buckets.
+  return createS3Blobs({
+    bucket: blobs.bucket,
+    prefix: blobs.prefix,
+    region,
+    accessKeyId,
+    secretAccessKey,
+    sessionToken: sessionToken ?? undefined,
+    endpoint: s3Endpoint ?? undefined,
+    pathStyle: s3Endpoint !== null,
+  })
+}
+
+/** Seals the stored answers of idempotent requests: they may hold a new key. */
+export const sealingOf = (key: Buffer): Sealing => ({
+  seal: (scope, text) => sealSecret(key, scope, Buffer.from(text)).toString('base64'),
+  open: (scope, sealed) => openSecret(key, scope, Buffer.from(sealed, 'base64')).toString(),
+})
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+
+/** Every feature on its edges, nothing started yet. */
+export function createParts(
+  config: Config,
+  db: Database,
+  keyring: Keyring,
+  log: Log,
+  journal: Journal,
+  wake: () => void,
+  publicUrl: () => string,
+) {
+  const blobs = createBlobs(config)
+  const { accounts, keys, handInAgents } = createCredentials(db)
+  const identities = createIdentities(db, accounts, config, (tx, organizationId, mailboxId) =>
+    messages.emptyMailbox(tx, organizationId, mailboxId),
+  )
+  handInAgents(identities.findAgent)
+  const web = createWeb({
+    allowCidrs: config.outboundAllowCidrs,
+    userAgent: `Callsign/${version}`,
+    ...(config.dnsServers.length > 0 ? { lookup: createHostLookup(config.dnsServers) } : {}),
+  })
+  const attachments = createAttachments({ db, blobs, web, decode: decodeAttachment, linkKey: keyring.subkey('media-links'), publicUrl })
+  const compose = createCompose(attachments, (messageId) => messages.findRecipients(messageId))
+  const messages = createMessages({ db, blobs, identities, attachments, compose })
+  const events = createEvents({ db, keys, identities, describers: { msg: messages.describe }, log: log.child({ part: 'events' }) })
+  const sealKey = keyring.subkey('webhook-secrets')
+  const deliverer = createDeliverer({
+    db,
+    accounts,
+    events,
+    web,
+    sealKey,
+    retrySeconds: config.webhookRetrySeconds,
+    journal,
+    log: log.child({ part: 'webhooks' }),
+  })
+  const pings = new TokenBuckets(1, 60)
+  const takePing = (webhookId: string) => pings.take(webhookId, nowMs())
+  const webhooks = createWebhooks({ db, accounts, identities, events, web, sealKey, takePing, wake: deliverer.wake })
+  const emit = createEmit((webhookIds) => {
+    deliverer.wake(webhookIds)
+    events.hurry()
+  })
+  const inboundMail = createInboundMail({ db, blobs, identities, emit, journal })
+  const enqueue = createEnqueue(wake)
+  const outboundMail = createOutboundMail({
+    transact: db.transact,
+    identities,
+    attachments,
+    messages,
+    enqueue,
+    mailDomain: config.mailDomain,
+    journal,
+  })
+  const drafts = createDrafts({ db, identities, attachments, messages, outboundMail, enqueue, cancelJob })
+  const scheduledSend = createScheduledSend({ db, identities, drafts })
+  const transport =
+    config.mailTransport === 'relay'
+      ? createRelayTransport({ url: config.smtpRelayUrl as string, hostname: config.mailDomain, log: log.child({ part: 'relay' }) })
+      : createSimulatorTransport()
+  const delivery = createDelivery({
+    db,
+    identities,
+    messages,
+    inboundMail,
+    transport,
+    compose,
+    emit,
+    retrySeconds: config.mailRetrySeconds,
+    mailDomain: config.mailDomain,
+    journal,
+    log: log.child({ part: 'outbound-mail' }),
+  })
+  const routes = [
+    ...accountRoutes(accounts),
+    ...identityRoutes(identities),
+    ...outboundMailRoutes(outboundMail),
+    ...messageRoutes(messages),
+    ...draftRoutes(drafts),
+    ...attachmentRoutes(attachments),
+    ...webhookRoutes(webhooks),
+    ...eventRoutes(events),
+    ...vaultRoutes(createVaults({ db, accounts, identities, journal })),
+    ...keyRoutes(keys),
+  ]
+  const chores: Chore[] = [
+    { name: 'sweep blobs', everyMs: 6 * hourMs, run: () => messages.sweepBlobs(dayMs) },
+    { name: 'place events', everyMs: 1000, run: () => events.place() },
+    { name: 'sweep deliveries and events', everyMs: hourMs, run: () => deliverer.sweep() },
+  ]
+  return {
+    accounts,
+    keys,
+    inboundMail,
+    deliverer,
+    routes,
+    /** What the worker does, by kind of job. */
+    handlers: [delivery, scheduledSend],
+    chores,
+    /** Lets go of connections that parts keep open to the outside. */
+    close: async () => {
+      web.close()
+      await transport.close()
+    },
+  }
+}
