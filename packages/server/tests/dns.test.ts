@@ -1,0 +1,111 @@
+// The resolver against a DNS server of our own: every kind of record, long ones over TCP, and the failures kept apart.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Resolver } from '../src/core/dns.ts'
+import { reverseName } from '../src/core/dns.ts'
+import { createDnsResolver } from '../src/edges/dns/resolver.ts'
+import { type DnsServer, startDnsServer } from './stage/dns-server.ts'
+
+let server: DnsServer
+let resolver: Resolver
+
+beforeAll(async () => {
+  server = await startDnsServer({
+    'example.com': {
+      A: ['192.0.2.1', '192.0.2.2'],
+      AAAA: ['2001:db8::1'],
+      MX: [
+        { preference: 20, exchange: 'mx2.example.com' },
+        { preference: 10, exchange: 'mx1.example.com' },
+      ],
+      TXT: ['v=spf1 -all', ['two ', 'strings']],
+    },
+    'alias.example.com': { CNAME: 'example.com' },
+    'null.example.com': { MX: [{ preference: 0, exchange: '.' }] },
+    'deep.below.example.com': { A: ['192.0.2.3'] },
+    '1.2.0.192.in-addr.arpa': { PTR: ['mail.example.com'] },
+    [reverseName('2001:db8::1') as string]: { PTR: ['mail6.example.com'] },
+  })
+  resolver = createDnsResolver({ servers: [server.address], timeoutMs: 600 })
+})
+afterAll(() => server.stop())
+
+const found = <T>(...records: T[]) => ({ kind: 'found', records })
+
+test('every kind of record', async () => {
+  expect(await resolver.a('example.com')).toEqual(found('192.0.2.1', '192.0.2.2'))
+  expect(await resolver.aaaa('EXAMPLE.com.')).toEqual(found('2001:db8::1'))
+  expect(await resolver.txt('example.com')).toEqual(found('v=spf1 -all', 'two strings'))
+  expect((await resolver.mx('example.com')) as unknown).toMatchObject({
+    records: [{ preference: 20 }, { exchange: 'mx1.example.com', preference: 10 }],
+  })
+  expect(await resolver.mx('null.example.com')).toEqual(found({ exchange: '', preference: 0 }))
+  expect(await resolver.cname('alias.example.com')).toEqual(found('example.com'))
+  expect(await resolver.ptr('192.0.2.1')).toEqual(found('mail.example.com'))
+  expect(await resolver.ptr('::ffff:192.0.2.1')).toEqual(found('mail.example.com'))
+  expect(await resolver.ptr('2001:db8::1')).toEqual(found('mail6.example.com'))
+})
+
+test('a CNAME is followed', async () => {
+  expect(await resolver.txt('alias.example.com')).toEqual(found('v=spf1 -all', 'two strings'))
+  expect(await resolver.aaaa('alias.example.com')).toEqual(found('2001:db8::1'))
+})
+
+test('a long TXT record comes over TCP, whole', async () => {
+  const long = 'k=rsa; p='.padEnd(3_000, 'A')
+  server.set('long.example.com', { TXT: [long] })
+  expect(await resolver.txt('long.example.com')).toEqual(found(long))
+  expect(server.asked().filter((one) => one.endsWith(' long.example.com'))).toContain('TXT/tcp long.example.com')
+})
+
+test('no such name, nothing there, and cannot say now are three answers', async () => {
+  expect(await resolver.txt('nobody.example.com')).toEqual({ kind: 'no-name' })
+  expect(await resolver.txt('null.example.com')).toEqual({ kind: 'no-data' })
+  expect(await resolver.a('below.example.com')).toEqual({ kind: 'no-data' })
+  server.fail('example.com', 'SERVFAIL', 'TXT')
+  expect(await resolver.txt('example.com')).toMatchObject({ kind: 'trouble', reason: 'ESERVFAIL' })
+  expect(await resolver.a('example.com')).toMatchObject({ kind: 'found' })
+  server.fail('example.com', 'REFUSED', 'TXT')
+  expect(await resolver.txt('example.com')).toMatchObject({ kind: 'trouble' })
+  server.fail('example.com', null, 'TXT')
+  expect(await resolver.txt('example.com')).toMatchObject({ kind: 'found' })
+})
+
+test('a server that never answers costs no more than the time given', async () => {
+  server.fail('*', 'silence')
+  const startedMs = performance.now()
+  expect(await resolver.mx('example.com')).toMatchObject({ kind: 'trouble' })
+  // Far below the ten seconds and more that the system's resolver takes by itself.
+  expect(performance.now() - startedMs).toBeLessThan(5_000)
+  server.fail('*', null)
+  expect(await resolver.mx('example.com')).toMatchObject({ kind: 'found' })
+})
+
+test('a server that is not there is trouble, not absence', async () => {
+  const gone = await startDnsServer()
+  const { address } = gone
+  await gone.stop()
+  expect(await createDnsResolver({ servers: [address], timeoutMs: 600 }).a('example.com')).toMatchObject({ kind: 'trouble' })
+})
+
+test('records change while the server runs', async () => {
+  server.set('moving.example.com', { A: ['192.0.2.7'] })
+  expect(await resolver.a('moving.example.com')).toEqual(found('192.0.2.7'))
+  server.set('moving.example.com', { A: ['192.0.2.8'] })
+  expect(await resolver.a('moving.example.com')).toEqual(found('192.0.2.8'))
+  server.remove('moving.example.com')
+  expect(await resolver.a('moving.example.com')).toEqual({ kind: 'no-name' })
+})
+
+test('what cannot be a name is never asked', async () => {
+  const before = server.asked().length
+  for (const name of ['', '.', 'a..b', 'with blank.example', 'nul\0.example', `${'a'.repeat(64)}.example`, `${'x.'.repeat(127)}example`])
+    expect(await resolver.a(name)).toEqual({ kind: 'no-name' })
+  expect(await resolver.ptr('not an address')).toEqual({ kind: 'no-name' })
+  expect(server.asked()).toHaveLength(before)
+})
+
+test('reverse names', () => {
+  expect(reverseName('192.0.2.1')).toBe('1.2.0.192.in-addr.arpa')
+  expect(reverseName('2001:db8::567:89ab')).toBe('b.a.9.8.7.6.5.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa')
+  expect(reverseName('example.com')).toBeNull()
+})
