@@ -25,6 +25,8 @@ import { type OpenedSecret, SecretBox } from './secret-box.ts'
 import { type TotpCode, totpCode } from './totp.ts'
 
 const rotationAttemptsMax = 3
+/** Enough to keep WebCrypto's threads busy; more only holds more plaintext and garbage at a time. */
+const examinedAtOnce = 64
 
 export class UnlockedVault {
   readonly #context: OpenContext
@@ -207,7 +209,10 @@ export class UnlockedVault {
   /** Takes what the server gave, and checks all of it. */
   async #load(rows: SecretRow[]): Promise<void> {
     const pins = await this.#pins()
-    const held = await Promise.all(rows.map((row) => this.#examine(row, pins[row.id])))
+    const held: Held[] = []
+    for (let from = 0; from < rows.length; from += examinedAtOnce) {
+      held.push(...(await Promise.all(rows.slice(from, from + examinedAtOnce).map((row) => this.#examine(row, pins[row.id])))))
+    }
     this.#held = new Map(held.map((one) => [one.row.id, one]))
     this.#missing = Object.entries(pins)
       .filter(([id, pin]) => !pin.deleted && !this.#held.has(id))
