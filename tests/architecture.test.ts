@@ -41,6 +41,7 @@ function layerOf(path: string): string {
 const featureOrder = [
   'accounts',
   'keys',
+  'dkim',
   'identities',
   'attachments',
   'messages',

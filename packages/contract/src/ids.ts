@@ -21,6 +21,7 @@ export const idPrefixes = {
   delivery: 'dlv',
   request: 'req',
   audit: 'aud',
+  dkimKey: 'dkim',
   job: 'job',
   raw: 'raw',
 } as const

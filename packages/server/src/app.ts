@@ -62,6 +62,7 @@ export async function startApp(config: Config, log: Log, onFirstKey: (key: strin
     )
     const firstKey = await ensureFirstKey(db, parts.accounts, parts.keys, config.bootstrapApiKey)
     if (firstKey !== null) onFirstKey(firstKey)
+    await parts.dkim.ensureMailDomainKeys()
 
     const queue = createQueue(db)
     const worker = hasRole('worker') ? createWorker({ queue, handlers: parts.handlers, log: log.child({ part: 'worker' }) }) : null

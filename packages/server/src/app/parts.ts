@@ -23,6 +23,7 @@ import { createAccounts } from '../features/accounts/operations.ts'
 import { accountRoutes } from '../features/accounts/routes.ts'
 import { createAttachments } from '../features/attachments/operations.ts'
 import { attachmentRoutes } from '../features/attachments/routes.ts'
+import { createDkim } from '../features/dkim/operations.ts'
 import { createScheduledSend } from '../features/drafts/jobs.ts'
 import { createDrafts } from '../features/drafts/operations.ts'
 import { draftRoutes } from '../features/drafts/routes.ts'
@@ -110,7 +111,8 @@ export function createParts(
     ...(config.dnsServers.length > 0 ? { lookup: createHostLookup(config.dnsServers) } : {}),
   })
   const attachments = createAttachments({ db, blobs, web, decode: decodeAttachment, linkKey: keyring.subkey('media-links'), publicUrl })
-  const compose = createCompose(attachments, (messageId) => messages.findRecipients(messageId))
+  const dkim = createDkim({ db, sealing: sealingOf(keyring.subkey('dkim-keys')), mailDomain: config.mailDomain })
+  const compose = createCompose(attachments, (messageId) => messages.findRecipients(messageId), dkim.sign)
   const messages = createMessages({ db, blobs, identities, attachments, compose })
   const events = createEvents({ db, keys, identities, describers: { msg: messages.describe }, log: log.child({ part: 'events' }) })
   const sealKey = keyring.subkey('webhook-secrets')
@@ -181,6 +183,7 @@ export function createParts(
   return {
     accounts,
     keys,
+    dkim,
     inboundMail,
     deliverer,
     routes,

@@ -1,9 +1,12 @@
 // The host commands of callsignd: what an operator does on the server's machine, with the server's settings.
 import { parseArgs } from 'node:util'
-import { createCredentials } from '../app/parts.ts'
+import { createCredentials, sealingOf } from '../app/parts.ts'
 import { type Config, describeConfig } from '../config.ts'
 import { createLog, type Log } from '../core/log.ts'
 import type { Database } from '../core/sql.ts'
+import { openKeyring } from '../edges/keyring/keyring.ts'
+import { quotedTxt } from '../features/dkim/model.ts'
+import { createDkim } from '../features/dkim/operations.ts'
 import { createIdentities } from '../features/identities/operations.ts'
 import { writeBackup } from './backup.ts'
 import type { End } from './backup-format.ts'
@@ -21,6 +24,7 @@ export const usage = `usage: callsignd [command]
   keys list --organization ORG
   keys create --organization ORG --name NAME [--agent HANDLE] [--scope vault:read]
   keys revoke --organization ORG KEY_ID
+  dkim                                        print the DNS records of the mail domain's DKIM keys, to be published
   config                                      print the settings in force
   migrate                                     bring the tables up to date, then stop
   backup FILE                                 write everything (database, files, keyring) into one new file; - is standard output
@@ -135,6 +139,14 @@ const commands: Record<string, (context: Context) => Promise<void>> = {
     const key = await ensureFirstKey(db, credentials.accounts, credentials.keys, config.bootstrapApiKey)
     if (key !== null) print(key)
     else print('the database is ready; its first organization exists already or has the bootstrap key')
+  },
+
+  async dkim({ config, db, print }) {
+    const sealing = sealingOf((await openKeyring(config.dataDir)).subkey('dkim-keys'))
+    const dkim = createDkim({ db, sealing, mailDomain: config.mailDomain })
+    await dkim.ensureMailDomainKeys()
+    for (const { name, value } of await dkim.listRecords({ organizationId: null, domain: config.mailDomain }))
+      print(`${name}. IN TXT ${quotedTxt(value)}`)
   },
 
   async 'organizations list'({ credentials, print }) {

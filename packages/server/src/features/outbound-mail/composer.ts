@@ -1,5 +1,6 @@
-// Composes a stored outbound message: the same bytes each time, from its fields and its attachments.
+// Composes and signs a stored outbound message: the same bytes each time, from its fields and its attachments.
 import type { Attachments } from '../attachments/operations.ts'
+import type { Dkim } from '../dkim/operations.ts'
 import { parseAddresses } from '../inbound-mail/model.ts'
 import type { MessageRow, RecipientRow } from '../messages/model.ts'
 import { composeMessage } from './compose.ts'
@@ -7,16 +8,16 @@ import { composeMessage } from './compose.ts'
 /** Recipients of a message, for its To and Cc fields. */
 export type FindRecipients = (messageId: string) => Promise<RecipientRow[]>
 
-/** A function from a stored outbound message to its bytes, RFC 5322 with CRLF line ends. */
+/** A function from a stored outbound message to its bytes, RFC 5322 with CRLF line ends, signed for the domain that it is from. */
 export const createCompose =
-  (attachments: Attachments, findRecipients: FindRecipients) =>
+  (attachments: Attachments, findRecipients: FindRecipients, sign: Dkim['sign']) =>
   async (message: MessageRow): Promise<Buffer> => {
     const [recipients, files] = await Promise.all([
       findRecipients(message.id),
       message.attachment_count > 0 ? attachments.readAll(message.id) : [],
     ])
     const named = (kind: 'to' | 'cc') => recipients.filter((row) => row.kind === kind).map(({ name, address }) => ({ name, address }))
-    return composeMessage({
+    const raw = await composeMessage({
       boundarySeed: message.id,
       from: { name: message.from_name, address: message.from_address },
       to: named('to'),
@@ -32,4 +33,6 @@ export const createCompose =
       headers: message.headers,
       attachments: files,
     })
+    // Stamped with the message's own time: the bytes have to be the same at every attempt.
+    return sign(message.organization_id, message.from_address, raw, message.created_at)
   }

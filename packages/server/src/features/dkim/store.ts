@@ -1,0 +1,33 @@
+// The SQL of DKIM keys.
+import type { Sql } from '../../core/sql.ts'
+import type { DkimKeyRow, DkimOwner } from './model.ts'
+
+const columns = 'id, organization_id, domain, selector, algorithm, public_key, private_key, created_at'
+
+/** Stores a key. False when the mail domain has one of this kind already: another node was first. */
+export async function insertKey(sql: Sql, key: DkimKeyRow): Promise<boolean> {
+  const { rowCount } = await sql.query({
+    text: `INSERT INTO dkim_keys (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+      ON CONFLICT (domain, algorithm) WHERE organization_id IS NULL DO NOTHING`,
+    values: [key.id, key.organization_id, key.domain, key.selector, key.algorithm, key.public_key, key.private_key, key.created_at],
+  })
+  return rowCount > 0
+}
+
+/** The keys of a domain, oldest first. */
+export async function findKeys(sql: Sql, owner: DkimOwner): Promise<DkimKeyRow[]> {
+  const { rows } = await sql.query<DkimKeyRow>({
+    name: 'find-dkim-keys',
+    text: `SELECT ${columns} FROM dkim_keys WHERE organization_id IS NOT DISTINCT FROM $1 AND domain = $2 ORDER BY id`,
+    values: [owner.organizationId, owner.domain],
+  })
+  return rows
+}
+
+/** Deletes the keys of a domain. */
+export async function deleteKeys(sql: Sql, owner: DkimOwner): Promise<void> {
+  await sql.query({
+    text: 'DELETE FROM dkim_keys WHERE organization_id IS NOT DISTINCT FROM $1 AND domain = $2',
+    values: [owner.organizationId, owner.domain],
+  })
+}
