@@ -70,7 +70,7 @@ const errorSentences: Partial<Record<ErrorCode, string>> = {
   idempotency_in_progress: 'A request with this Idempotency-Key is still running.',
   payload_too_large: 'The body is too large.',
   uri_too_long: 'The path and query are too long.',
-  unsupported_media_type: 'The body is not JSON.',
+  unsupported_media_type: 'The body is not JSON, or it is compressed.',
   expectation_failed: 'Expect asks for something else than 100-continue.',
   idempotency_key_reused: 'This Idempotency-Key was used with another body.',
   rate_limited: 'Too many requests; Retry-After says how many seconds to wait.',
@@ -140,7 +140,7 @@ function pathOperation(operation: Operation, schemas: Record<string, JsonSchema>
     ...parametersOf(operation.query, 'query', schemas),
   ]
   if (operation.idempotent) parameters.push({ $ref: '#/components/parameters/IdempotencyKey' })
-  const responses: PathOperation['responses'] = { [operation.status]: successResponse(operation, schemas) }
+  const responses: PathOperation['responses'] = operation.status < 400 ? { [operation.status]: successResponse(operation, schemas) } : {}
   for (const [status, codes] of Object.entries(Object.groupBy(errorCodes(operation), (code) => errorStatuses[code]))) {
     const [first] = codes as ErrorCode[]
     responses[status] = codes?.length === 1 ? { $ref: `#/components/responses/${first}` } : errorResponse(codes as ErrorCode[])
@@ -154,6 +154,7 @@ function pathOperation(operation: Operation, schemas: Record<string, JsonSchema>
     ...(operation.body
       ? { requestBody: { required: !operation.bodyOptional, content: { 'application/json': { schema: lift(operation.body, schemas) } } } }
       : {}),
+    ...(operation.raw ? { requestBody: { required: true, content: { '*/*': { schema: {} } } } } : {}),
     responses,
   }
 }
@@ -190,7 +191,7 @@ function errorCodes(operation: Operation): ErrorCode[] {
   const codes: ErrorCode[] = ['validation_error']
   if (!operation.open) codes.push('unauthorized', 'forbidden', 'rate_limited')
   if (operation.params) codes.push('not_found')
-  if (operation.body) codes.push('payload_too_large', 'unsupported_media_type')
+  if (operation.body || operation.raw) codes.push('payload_too_large', 'unsupported_media_type')
   if (operation.idempotent) codes.push('idempotency_in_progress', 'idempotency_key_reused')
   codes.push(...(operation.errors ?? []), 'uri_too_long', 'internal_error', 'unavailable')
   return [...new Set(codes)]

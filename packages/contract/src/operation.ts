@@ -23,8 +23,8 @@ export type Operation<
   body?: B
   /** True when the request may come without a body. */
   bodyOptional?: boolean
-  /** The status of success. */
-  status: 200 | 201 | 204
+  /** The status of success; 405 for an operation that only says that there is none. */
+  status: 200 | 201 | 204 | 405
   /** The JSON body of success; absent for 204 and for the content types of `media`. */
   reply?: R
   /** The content type of success when it is not JSON. */
@@ -37,6 +37,8 @@ export type Operation<
   bodyBytesMax?: number
   /** True when no key is needed. */
   open?: boolean
+  /** True when the body is taken as bytes of any content type, because a signature covers them; there is no `body` then. */
+  raw?: boolean
 }
 
 /** Declares an operation, keeping its schema types for the handler and the client. */

@@ -95,6 +95,21 @@ describe('order of refusals', () => {
     )
   })
 
+  test('a raw body is handed on byte for byte, of any content type, with target and headers as they came', async () => {
+    const body = Buffer.from([0, 1, 0x7b, 0xff, 0x20, 0x0a])
+    for (const type of ['application/x-www-form-urlencoded', 'application/json', 'text/plain']) {
+      const headers = { 'content-type': type, 'x-signature': 'abc' }
+      const answer = await edge.call('/hooks/x?b=2&a=%7E', { key: '', method: 'POST', body, headers })
+      expect(JSON.parse(answer.text)).toEqual({ target: '/hooks/x?b=2&a=%7E', body: body.toString('base64'), signature: 'abc' })
+    }
+    expect(JSON.parse((await edge.call('/hooks/x', { key: '', method: 'POST' })).text).body).toBe('')
+    expect((await edge.call('/hooks/x', { key: '', method: 'POST', body: Buffer.alloc(65) })).status).toBe(413)
+    expect((await edge.call('/hooks/x', { key: '', method: 'POST', body, headers: { 'content-encoding': 'gzip' } })).status).toBe(415)
+    const chunk = 'x'.repeat(65)
+    const chunked = `POST /hooks/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n41\r\n${chunk}\r\n0\r\n\r\n`
+    expect(await speak(edge.port, chunked)).toContain('HTTP/1.1 413')
+  })
+
   test('a body beyond the limit of its operation is 413, announced or not', async () => {
     const large = JSON.stringify({ subject: 'x'.repeat(1024 * 1024) })
     const announced = await edge.call('/api/v1/notes', { method: 'POST', body: large })

@@ -6,6 +6,9 @@ import type { Static, TObject, TSchema } from 'typebox'
 import type { Caller } from './caller.ts'
 import type { Transact } from './sql.ts'
 
+/** A request as it came, for an operation that has to verify a signature: `target` is path and query as they were sent, header names are lower case. */
+export type RawRequest = { target: string; headers: Record<string, string | string[] | undefined>; body: Buffer }
+
 /**
  * One request as an operation sees it. `transact` is where an operation makes its effect; when the request carries an
  * Idempotency-Key, the key's row and the stored answer commit with it, and what `work` returns is the answer. So an idempotent
@@ -17,6 +20,8 @@ export type Call = {
   transact: Transact
   /** The Last-Event-ID header as it came (WHATWG HTML, section 9.2.4), or null. */
   lastEventId: string | null
+  /** The request itself, for operations whose body is raw; null for all others. */
+  raw: RawRequest | null
 }
 
 /** An answer that is not JSON. */

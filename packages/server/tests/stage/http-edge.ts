@@ -136,6 +136,19 @@ const shapes = {
     media: 'application/octet-stream',
     open: true,
   }),
+  hook: operation({
+    id: 'hook',
+    method: 'POST',
+    path: '/hooks/{name}',
+    summary: 'Takes bytes of any type.',
+    tag: 'Notes',
+    params: strict({ name: Type.String() }),
+    status: 200,
+    reply: Type.Object({ target: Type.String(), body: Type.String(), signature: Type.String() }),
+    bodyBytesMax: 64,
+    raw: true,
+    open: true,
+  }),
 }
 
 /** What the operations did and are waiting for. */
@@ -220,6 +233,11 @@ function routesFor(stage: Stage, pass: () => Promise<void>): Route[] {
       const body = params.name === 'stream' ? Readable.from([Buffer.from('ab'), Buffer.from('cd')]) : Buffer.from('abcd')
       return new Raw('application/octet-stream', body, headers)
     }),
+    route(shapes.hook, 'agent', async ({ raw }) => ({
+      target: raw?.target ?? '',
+      body: raw?.body.toString('base64') ?? '',
+      signature: String(raw?.headers['x-signature']),
+    })),
   ]
 }
 

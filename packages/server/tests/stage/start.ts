@@ -56,7 +56,7 @@ export async function startStage(settings: Record<string, string> = {}) {
 
   /** One request; the answer has been held against the document. A path without a leading `/api/v1` gets one, except of the pages beside it. */
   async function api(method: string, path: string, ask: Ask = {}): Promise<Answer> {
-    const whole = /^\/(api|media|healthz|readyz|metrics|openapi|docs)/.test(path) ? path : `/api/v1${path}`
+    const whole = /^\/(api|media|hooks|healthz|readyz|metrics|openapi|docs)/.test(path) ? path : `/api/v1${path}`
     const { key = organizationKey, body } = ask
     const headers = new Headers(ask.headers)
     if (key !== null && !headers.has('authorization')) headers.set('authorization', `Bearer ${key}`)

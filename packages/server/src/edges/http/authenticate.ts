@@ -52,8 +52,8 @@ export function createGate(authenticate: Authenticate, limits: RateLimits, journ
   }
 
   return (route) => {
-    const { path, open } = route.shape
-    const bodyBytesMax = route.shape.body ? (route.shape.bodyBytesMax ?? defaultBodyBytesMax) : 0
+    const { path, open, raw = false } = route.shape
+    const bodyBytesMax = route.shape.body || raw ? (route.shape.bodyBytesMax ?? defaultBodyBytesMax) : 0
     const hasParams = path.includes('{')
     const isForOrganizations = route.access === 'organization'
 
@@ -64,7 +64,7 @@ export function createGate(authenticate: Authenticate, limits: RateLimits, journ
         return forbidden('This operation needs an organization key; an agent key acts on its own agent only.')
       const waitMs = (isAgent ? agentKeys : organizationKeys).take(caller.keyId, nowMs())
       if (waitMs > 0) return throttled(request, 'key', waitMs)
-      return bodyBytesMax > 0 ? admitBody(request, reply, bodyBytesMax) : undefined
+      return bodyBytesMax > 0 ? admitBody(request, reply, bodyBytesMax, raw) : undefined
     }
 
     return (request, reply, done) => {
@@ -75,7 +75,7 @@ export function createGate(authenticate: Authenticate, limits: RateLimits, journ
         return
       }
       if (open) {
-        done(bodyBytesMax > 0 ? admitBody(request, reply, bodyBytesMax) : undefined)
+        done(bodyBytesMax > 0 ? admitBody(request, reply, bodyBytesMax, raw) : undefined)
         return
       }
       const header = request.raw.headers.authorization
@@ -115,12 +115,12 @@ function bearerToken(header: string): string | null {
 }
 
 /** Refuses a body by its headers alone, so that a client that asks first (Expect: 100-continue) need not send it. */
-function admitBody(request: FastifyRequest, reply: FastifyReply, bytesMax: number): ApiError | undefined {
+function admitBody(request: FastifyRequest, reply: FastifyReply, bytesMax: number, isRaw: boolean): ApiError | undefined {
   const headers = request.raw.headers
   const announced = headers['content-length'] === undefined ? null : Number(headers['content-length'])
   const hasBody = announced === null ? headers['transfer-encoding'] !== undefined : announced > 0
   if (!hasBody) return undefined
-  if (!isJson(headers['content-type']) || headers['content-encoding'] !== undefined) return unsupportedMediaType()
+  if ((!isRaw && !isJson(headers['content-type'])) || headers['content-encoding'] !== undefined) return unsupportedMediaType()
   if (announced !== null && announced > bytesMax) return payloadTooLarge(bytesMax)
   try {
     reserveMemory(announced, bytesMax, reply.raw)
@@ -128,6 +128,7 @@ function admitBody(request: FastifyRequest, reply: FastifyReply, bytesMax: numbe
     return error as ApiError
   }
   request.bodyBytesMax = bytesMax
+  request.isBodyRaw = isRaw
   if (headers.expect !== undefined && request.raw.httpVersionMinor > 0) reply.raw.writeContinue()
   return undefined
 }

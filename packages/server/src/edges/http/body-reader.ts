@@ -50,8 +50,8 @@ export function readBody(request: FastifyRequest, payload: IncomingMessage, done
   }
   const onEnd = (): void => {
     const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)
-    if (bytes.length === 0) {
-      finish(undefined)
+    if (bytes.length === 0 || request.isBodyRaw) {
+      finish(bytes.length === 0 ? undefined : bytes)
       return
     }
     try {

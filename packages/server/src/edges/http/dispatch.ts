@@ -4,7 +4,7 @@ import type { Caller } from '../../core/caller.ts'
 import { ApiError } from '../../core/errors.ts'
 import type { Journal } from '../../core/journal.ts'
 import type { Replays } from '../../core/replay.ts'
-import { type Call, Live, Raw, type Route } from '../../core/route.ts'
+import { type Call, Live, Raw, type RawRequest, type Route } from '../../core/route.ts'
 import type { Transact } from '../../core/sql.ts'
 import type { createGate } from './authenticate.ts'
 import type { EventStreams } from './event-stream.ts'
@@ -66,6 +66,7 @@ export function mountRoutes(app: FastifyInstance, { routes, gate, transact, repl
           requestId: request.id,
           transact,
           lastEventId: typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : null,
+          raw: shape.raw ? rawRequest(request) : null,
         }
         const input = { params: request.params, query: request.query, body: request.body ?? undefined } as Input
         if (shape.idempotent) {
@@ -79,6 +80,13 @@ export function mountRoutes(app: FastifyInstance, { routes, gate, transact, repl
       },
     })
   }
+}
+
+/** The request as it came. Throws what the body reader found wrong with it: there is no schema here that would. */
+function rawRequest(request: FastifyRequest): RawRequest {
+  const { body } = request
+  if (body instanceof Error) throw body
+  return { target: request.raw.url as string, headers: request.raw.headers, body: Buffer.isBuffer(body) ? body : Buffer.alloc(0) }
 }
 
 const fastifyPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')

@@ -21,6 +21,8 @@ declare module 'fastify' {
     startedMs: number
     /** The most bytes that the operation takes as a body; 0 when it takes none. */
     bodyBytesMax: number
+    /** True when the body is handed on as bytes. */
+    isBodyRaw: boolean
   }
 }
 
@@ -50,6 +52,7 @@ export function trackExchanges(
   app.decorateRequest('failure', null)
   app.decorateRequest('startedMs', 0)
   app.decorateRequest('bodyBytesMax', 0)
+  app.decorateRequest('isBodyRaw', false)
 
   // `close` comes once for every answer, whether it was finished or the client went away; Fastify's onResponse misses the latter.
   function end(this: ServerResponse): void {
