@@ -44,6 +44,7 @@ const featureOrder = [
   'dkim',
   'identities',
   'attachments',
+  'suppressions',
   'messages',
   'inbound-mail',
   'outbound-mail',

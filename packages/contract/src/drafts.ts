@@ -185,7 +185,7 @@ export const sendDraft = operation({
   bodyOptional: true,
   status: 201,
   reply: Type.Object({ id: Type.String(), thread_id: Type.String(), status: Type.Literal('sent') }, { $id: 'SentDraft' }),
-  errors: ['draft_incomplete', 'draft_send_in_progress', 'draft_version_conflict', 'conflict', 'approval_required'],
+  errors: ['draft_incomplete', 'draft_send_in_progress', 'draft_version_conflict', 'conflict', 'approval_required', 'recipient_suppressed'],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })

@@ -11,6 +11,7 @@ export const idPrefixes = {
   message: 'msg',
   attachment: 'att',
   draft: 'drf',
+  suppression: 'sup',
   tunnel: 'tun',
   vault: 'vlt',
   vaultSecret: 'vsec',

@@ -8,6 +8,7 @@ import * as keys from './keys.ts'
 import * as messages from './messages.ts'
 import type { Operation } from './operation.ts'
 import * as outboundMail from './outbound-mail.ts'
+import * as suppressions from './suppressions.ts'
 import * as vault from './vault.ts'
 import * as webhooks from './webhooks.ts'
 
@@ -22,6 +23,7 @@ export const operations: Operation[] = [
   messages,
   drafts,
   attachments,
+  suppressions,
   webhooks,
   events,
   vault,

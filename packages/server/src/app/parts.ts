@@ -41,6 +41,8 @@ import { createCompose } from '../features/outbound-mail/composer.ts'
 import { createDelivery } from '../features/outbound-mail/jobs.ts'
 import { createOutboundMail } from '../features/outbound-mail/operations.ts'
 import { outboundMailRoutes } from '../features/outbound-mail/routes.ts'
+import { createSuppressions } from '../features/suppressions/operations.ts'
+import { suppressionRoutes } from '../features/suppressions/routes.ts'
 import { createVaults } from '../features/vault/operations.ts'
 import { vaultRoutes } from '../features/vault/routes.ts'
 import { createDeliverer } from '../features/webhooks/jobs.ts'
@@ -135,11 +137,13 @@ export function createParts(
   })
   const inboundMail = createInboundMail({ db, blobs, identities, emit, journal })
   const enqueue = createEnqueue(wake)
+  const suppressions = createSuppressions({ db, accounts })
   const outboundMail = createOutboundMail({
-    transact: db.transact,
+    db,
     identities,
     attachments,
     messages,
+    suppressions,
     enqueue,
     mailDomain: config.mailDomain,
     journal,
@@ -170,6 +174,7 @@ export function createParts(
     ...messageRoutes(messages),
     ...draftRoutes(drafts),
     ...attachmentRoutes(attachments),
+    ...suppressionRoutes(suppressions),
     ...webhookRoutes(webhooks),
     ...eventRoutes(events),
     ...vaultRoutes(createVaults({ db, accounts, identities, journal })),

@@ -6,6 +6,8 @@ export type AuditAction =
   | 'key.created'
   | 'key.revoked'
   | 'identity.deleted'
+  | 'suppression.created'
+  | 'suppression.deleted'
   | 'webhook.created'
   | 'webhook.updated'
   | 'webhook.deleted'

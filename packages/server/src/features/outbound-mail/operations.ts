@@ -10,12 +10,14 @@ import { newId } from '../../core/ids.ts'
 import type { Enqueue } from '../../core/job.ts'
 import type { Journal } from '../../core/journal.ts'
 import type { Call } from '../../core/route.ts'
-import { isForeignKeyViolation, type Transact, type Tx } from '../../core/sql.ts'
+import { type Database, isForeignKeyViolation, type Sql, type Tx } from '../../core/sql.ts'
+import type { AttachmentInput } from '../attachments/model.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import type { MailboxOwner } from '../identities/model.ts'
 import type { Identities } from '../identities/operations.ts'
 import { type MessageRow, snippetOf } from '../messages/model.ts'
 import { type Filing, fileMessages, type Messages } from '../messages/operations.ts'
+import type { Suppressions } from '../suppressions/operations.ts'
 import {
   answerTo,
   asList,
@@ -27,6 +29,7 @@ import {
   forwardOf,
   type Letter,
   parentOf,
+  type Recipients,
   readAddresses,
   toRecipientRows,
 } from './model.ts'
@@ -38,11 +41,11 @@ type ReplyBody = Static<NonNullable<typeof replyToMessage.body>>
 type ForwardBody = Static<NonNullable<typeof forwardMessage.body>>
 
 type Parts = {
-  /** The database's own: what a call has when it came without an Idempotency-Key. */
-  transact: Transact
+  db: Database
   identities: Identities
   attachments: Attachments
   messages: Messages
+  suppressions: Suppressions
   enqueue: Enqueue
   mailDomain: string
   journal: Journal
@@ -52,7 +55,10 @@ type Addressed = { owner: MailboxOwner; letter: Letter }
 
 type Queued = { id: string; threadId: string; at: Date }
 
-export function createOutboundMail({ transact, identities, attachments, messages, enqueue, mailDomain, journal }: Parts) {
+export function createOutboundMail({ db, identities, attachments, messages, suppressions, enqueue, mailDomain, journal }: Parts) {
+  /** What a call has when it came without an Idempotency-Key. */
+  const { transact } = db
+
   function toFiling({ owner, letter }: Addressed): Filing {
     const at = now()
     const id = newId('message')
@@ -103,8 +109,22 @@ export function createOutboundMail({ transact, identities, attachments, messages
     }
   }
 
+  /**
+   * Asks whether letters may go to whom they name: everything that sends comes through here, and nothing is written before it. Throws 403
+   * for the first letter that may not.
+   */
+  const requireAllowed = (sql: Sql, letters: { owner: MailboxOwner; recipients: Recipients }[]): Promise<void> =>
+    suppressions.requireUnsuppressed(
+      sql,
+      letters.map(({ owner, recipients }) => ({ organizationId: owner.organizationId, addressees: toRecipientRows(recipients) })),
+    )
+
   /** Records letters as queued, with their jobs, in the caller's transaction. */
   async function queueLetters(tx: Tx, letters: Addressed[]): Promise<Queued[]> {
+    await requireAllowed(
+      tx,
+      letters.map(({ owner, letter }) => ({ owner, recipients: letter.recipients })),
+    )
     const filings = letters.map(toFiling)
     const [filed] = await Promise.all([
       fileMessages(tx, filings, []),
@@ -152,6 +172,12 @@ export function createOutboundMail({ transact, identities, attachments, messages
     return along
   }
 
+  /** The attachments of a request. Who may not send to these recipients is told so before anything is fetched or stored. */
+  async function takeFiles(owner: MailboxOwner, recipients: Recipients, inputs: AttachmentInput[] | undefined, otherBytes: number) {
+    if (inputs !== undefined && inputs.length > 0) await requireAllowed(db, [{ owner, recipients }])
+    return attachments.keep(owner.organizationId, await attachments.load(inputs, otherBytes))
+  }
+
   const queued = (message: Queued) => ({
     id: message.id,
     thread_id: message.threadId,
@@ -169,7 +195,7 @@ export function createOutboundMail({ transact, identities, attachments, messages
     const headers = checkHeaders(body.headers)
     checkSubject(body.subject)
     const thread = body.thread_id === undefined ? null : await messages.requireThread(owner.mailboxId, owner.organizationId, body.thread_id)
-    const loaded = await attachments.load(body.attachments, bodyBytes(body))
+    const files = await takeFiles(owner, recipients, body.attachments, bodyBytes(body))
     const letter: Letter = {
       recipients,
       replyTo,
@@ -177,7 +203,7 @@ export function createOutboundMail({ transact, identities, attachments, messages
       text: body.text,
       html: body.html ?? '',
       headers,
-      attachments: await attachments.keep(owner.organizationId, loaded),
+      attachments: files,
       parent: thread?.latest ? parentOf(thread.latest) : null,
       threadId: body.thread_id ?? null,
     }
@@ -207,7 +233,7 @@ export function createOutboundMail({ transact, identities, attachments, messages
         cc: body.cc === undefined ? answer.cc : readAddresses('cc', asList(body.cc)),
         bcc: readAddresses('bcc', asList(body.bcc)),
       })
-      const loaded = await attachments.load(body.attachments, bodyBytes(body))
+      const files = await takeFiles(owner, recipients, body.attachments, bodyBytes(body))
       const letter: Letter = {
         recipients,
         replyTo: [],
@@ -215,7 +241,7 @@ export function createOutboundMail({ transact, identities, attachments, messages
         text: body.text ?? '',
         html: body.html ?? '',
         headers,
-        attachments: await attachments.keep(owner.organizationId, loaded),
+        attachments: files,
         parent: answer.parent,
         threadId: message.thread_id,
       }
@@ -234,9 +260,8 @@ export function createOutboundMail({ transact, identities, attachments, messages
       const headers = checkHeaders(body.headers)
       if (body.subject !== undefined) checkSubject(body.subject)
       const quoted = forwardOf(message, body)
-      const loaded = await attachments.load(body.attachments, bodyBytes(quoted))
-      const own = await attachments.keep(owner.organizationId, loaded)
-      const ownBytes = bodyBytes(quoted) + loaded.reduce((sum, attachment) => sum + attachment.bytes.length, 0)
+      const own = await takeFiles(owner, recipients, body.attachments, bodyBytes(quoted))
+      const ownBytes = bodyBytes(quoted) + own.reduce((sum, row) => sum + row.size_bytes, 0)
       return call
         .transact(async (tx) => {
           const along = body.forward_attachments === false ? [] : await shareAttachments(tx, message, ownBytes)

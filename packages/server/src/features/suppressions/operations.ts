@@ -1,0 +1,113 @@
+// Operations on the suppression list: what people put on it and take off, what bounces add, and the question that every send asks.
+import type { SuppressionSource } from '@callsign/contract/suppressions'
+import type { Caller } from '../../core/caller.ts'
+import { now } from '../../core/clock.ts'
+import { invalid, notFound } from '../../core/errors.ts'
+import { newId } from '../../core/ids.ts'
+import { addressKey, readAddressKey } from '../../core/mail-address.ts'
+import { readPage, toPage } from '../../core/page.ts'
+import type { Call } from '../../core/route.ts'
+import type { Database, Sql, Tx } from '../../core/sql.ts'
+import { type Accounts, actorOf } from '../accounts/operations.ts'
+import {
+  type Addressee,
+  entriesFor,
+  type NewSuppression,
+  reasonCharactersMax,
+  recipientSuppressed,
+  type SuppressionRow,
+  toSuppression,
+} from './model.ts'
+import * as store from './store.ts'
+
+export type Suppressions = ReturnType<typeof createSuppressions>
+
+export function createSuppressions({ db, accounts }: { db: Database; accounts: Accounts }) {
+  return {
+    /** `POST /suppressions`. */
+    async createSuppression(call: Call, body: { email_address: string; reason?: string | null }) {
+      const { organizationId } = call.caller
+      const key = readAddressKey(body.email_address)
+      if (key === null) throw invalid('/email_address', 'that is not an email address; write user@example.com')
+      const row: SuppressionRow = {
+        id: newId('suppression'),
+        organization_id: organizationId,
+        email_address: key,
+        source: 'manual',
+        reason: body.reason ?? null,
+        message_id: null,
+        created_at: now(),
+      }
+      return call.transact(async (tx) => {
+        const stored = (await store.upsertSuppressions(tx, [row], false))[0] as SuppressionRow
+        await accounts.audit(tx, organizationId, actorOf(call), 'suppression.created', stored.id, { email_address: key })
+        return toSuppression(stored)
+      })
+    },
+
+    /** `GET /suppressions`: newest first. */
+    async listSuppressions(caller: Caller, query: { email_address?: string; source?: SuppressionSource; limit?: number; cursor?: string }) {
+      const page = readPage(query, 'suppression')
+      const filter = {
+        emailAddress: query.email_address === undefined ? null : addressKey(query.email_address),
+        source: query.source ?? null,
+      }
+      return toPage(await store.listSuppressions(db, caller.organizationId, filter, page), page.limit, (row) => row.id, toSuppression)
+    },
+
+    /** `DELETE /suppressions/{email_address}`: as often as you like; 404 for an address that never was on the list. */
+    async deleteSuppression(call: Call, emailAddress: string) {
+      const { organizationId } = call.caller
+      const key = addressKey(emailAddress)
+      return call.transact(async (tx) => {
+        const removed = await store.removeSuppression(tx, organizationId, key, now())
+        if (!removed) throw notFound('suppressed address')
+        if (removed.isNew)
+          await accounts.audit(tx, organizationId, actorOf(call), 'suppression.deleted', removed.id, { email_address: key })
+        return { id: removed.id, deleted: true as const }
+      })
+    },
+
+    /**
+     * Suppresses addresses that bounced for good or complained, in the transaction that records it. An address that is on the list already
+     * stays as it is. What is no address (a report may name anything) is passed over.
+     */
+    async suppress(tx: Tx, additions: NewSuppression[]): Promise<void> {
+      const rows = new Map<string, SuppressionRow>()
+      for (const { organizationId, address, source, reason, messageId } of additions) {
+        const key = readAddressKey(address)
+        if (key === null || rows.has(`${organizationId} ${key}`)) continue
+        rows.set(`${organizationId} ${key}`, {
+          id: newId('suppression'),
+          organization_id: organizationId,
+          email_address: key,
+          source,
+          reason: reason.slice(0, reasonCharactersMax).toWellFormed().replaceAll('\0', ''),
+          message_id: messageId,
+          created_at: now(),
+        })
+      }
+      if (rows.size > 0) await store.upsertSuppressions(tx, [...rows.values()], true)
+    },
+
+    /** Throws 403 `recipient_suppressed` when one of these messages would go to a suppressed address, naming every one of its recipients that is. */
+    async requireUnsuppressed(sql: Sql, messages: { organizationId: string; addressees: Addressee[] }[]): Promise<void> {
+      const wanted = messages.flatMap(({ organizationId, addressees }) =>
+        addressees.flatMap(({ address }) => entriesFor(address).map((emailAddress) => ({ organizationId, emailAddress }))),
+      )
+      const found = new Map(
+        (await store.findSuppressions(sql, wanted)).map((row) => [`${row.organization_id} ${row.email_address}`, row] as const),
+      )
+      if (found.size === 0) return
+      for (const { organizationId, addressees } of messages) {
+        const refused = addressees.flatMap((addressee) => {
+          const row = entriesFor(addressee.address)
+            .map((entry) => found.get(`${organizationId} ${entry}`))
+            .find((one) => one !== undefined)
+          return row ? [{ addressee, row }] : []
+        })
+        if (refused.length > 0) throw recipientSuppressed(refused)
+      }
+    },
+  }
+}
