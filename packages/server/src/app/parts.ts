@@ -21,7 +21,7 @@ import { createSimulatorTransport } from '../edges/suppliers/simulator-mail.ts'
 import type { Chore } from '../edges/worker/chores.ts'
 import { createAccounts } from '../features/accounts/operations.ts'
 import { accountRoutes } from '../features/accounts/routes.ts'
-import { createAttachments } from '../features/attachments/operations.ts'
+import { createAttachments, type Shelf } from '../features/attachments/operations.ts'
 import { attachmentRoutes } from '../features/attachments/routes.ts'
 import { createDkim } from '../features/dkim/operations.ts'
 import { createScheduledSend } from '../features/drafts/jobs.ts'
@@ -112,7 +112,10 @@ export function createParts(
     userAgent: `Callsign/${version}`,
     ...(config.dnsServers.length > 0 ? { lookup: createHostLookup(config.dnsServers) } : {}),
   })
-  const attachments = createAttachments({ db, blobs, web, decode: decodeAttachment, linkKey: keyring.subkey('media-links'), publicUrl })
+  // Features whose messages are no mail put their files here.
+  const shelves: Shelf[] = []
+  const linkKey = keyring.subkey('media-links')
+  const attachments = createAttachments({ db, blobs, web, decode: decodeAttachment, linkKey, publicUrl, shelves })
   const dkim = createDkim({ db, sealing: sealingOf(keyring.subkey('dkim-keys')), mailDomain: config.mailDomain })
   const compose = createCompose(attachments, (messageId) => messages.findRecipients(messageId), dkim.sign)
   const messages = createMessages({ db, blobs, identities, attachments, compose })

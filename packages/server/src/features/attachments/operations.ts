@@ -37,14 +37,50 @@ export type Attachments = ReturnType<typeof createAttachments>
 /** Decodes a range of a raw message; the MIME parser's own decoder, which app.ts hands in. */
 export type Decode = (bytes: Buffer, encoding: 'base64' | 'quoted-printable' | 'identity') => Buffer
 
-type Parts = { db: Database; blobs: Blobs; web: Web; decode: Decode; linkKey: Buffer; publicUrl: () => string }
+/** A file that a feature keeps in a table of its own; its bytes are in the row or in a blob. */
+export type ShelvedFile = { filename: string; content_type: string; bytes: Buffer | null; blob_key: string | null }
+
+/**
+ * The files of a feature whose messages are no mail. They have attachment ids and are downloaded by the same links; `findNamedBlobs` gives
+ * those among some blobs that its rows name, which the sweep leaves alone.
+ */
+export type Shelf = { findFile: (id: string) => Promise<ShelvedFile | null>; findNamedBlobs: (keys: string[]) => Promise<string[]> }
+
+type Parts = { db: Database; blobs: Blobs; web: Web; decode: Decode; linkKey: Buffer; publicUrl: () => string; shelves: Shelf[] }
 
 const linkSeconds = 3600
 const fetchTimeoutMs = 15_000
 
-export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }: Parts) {
+export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl, shelves }: Parts) {
   const loadMetadata = batchLoader((messageIds) => store.findMetadata(db.lookups, messageIds))
   const loadOfDraft = batchLoader((draftIds) => findOfDrafts(db.lookups, draftIds))
+
+  const linkTo = (id: string): string =>
+    signMediaUrl({ baseUrl: publicUrl(), attachmentId: id, expires: Math.floor(nowMs() / 1000) + linkSeconds, key: linkKey })
+
+  /** Puts bytes where they belong by their size; they are durable before this resolves. A sweep removes them if no row follows. */
+  async function keepBytes(organizationId: string, id: string, bytes: Buffer): Promise<Pick<ShelvedFile, 'bytes' | 'blob_key'>> {
+    if (bytes.length <= inlineBytesMax) return { bytes, blob_key: null }
+    const key = `attachments/${organizationId}/${id}`
+    await blobs.put(key, bytes)
+    return { bytes: null, blob_key: key }
+  }
+
+  /** The file that an attachment id names, wherever it is kept. */
+  async function findFile(id: string): Promise<{ filename: string; contentType: string; read: () => Promise<Buffer> } | null> {
+    const row = await store.findStored(db, id)
+    if (row) return { filename: row.filename, contentType: row.content_type, read: () => readBytes(row) }
+    for (const shelf of shelves) {
+      const file = await shelf.findFile(id)
+      if (file)
+        return {
+          filename: file.filename,
+          contentType: file.content_type,
+          read: async () => file.bytes ?? blobs.get(file.blob_key as string),
+        }
+    }
+    return null
+  }
 
   const toAttachment = (row: store.AttachmentMetadata): Static<typeof Attachment> => ({
     id: row.id,
@@ -52,7 +88,7 @@ export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }
     content_type: row.content_type,
     size_bytes: row.size_bytes,
     content_id: row.content_id,
-    url: signMediaUrl({ baseUrl: publicUrl(), attachmentId: row.id, expires: Math.floor(nowMs() / 1000) + linkSeconds, key: linkKey }),
+    url: linkTo(row.id),
   })
 
   async function readBytes(row: store.StoredAttachment): Promise<Buffer> {
@@ -100,13 +136,21 @@ export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }
       return loaded
     },
 
+    linkTo,
+    keepBytes,
+
+    /** The bytes of a file that somebody's shelf holds. */
+    readFile: async (file: Pick<ShelvedFile, 'bytes' | 'blob_key'>): Promise<Buffer> => file.bytes ?? blobs.get(file.blob_key as string),
+
+    /** Those among these blobs that files on shelves are kept in. */
+    findShelvedBlobs: async (keys: string[]): Promise<string[]> =>
+      (await Promise.all(shelves.map((shelf) => shelf.findNamedBlobs(keys)))).flat(),
+
     /** Rows for a new message's attachments. Large bytes are durable in the blob store before this resolves; a sweep removes them if no row follows. */
     async keep(organizationId: string, loaded: LoadedAttachment[]) {
       return Promise.all(
         loaded.map(async (attachment, position) => {
-          const isSmall = attachment.bytes.length <= inlineBytesMax
-          const blobKey = isSmall ? null : `attachments/${organizationId}/${attachment.id}`
-          if (blobKey) await blobs.put(blobKey, attachment.bytes)
+          const kept = await keepBytes(organizationId, attachment.id, attachment.bytes)
           return {
             id: attachment.id,
             position,
@@ -118,8 +162,7 @@ export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }
             raw_start: null,
             raw_end: null,
             encoding: null,
-            blob_key: blobKey,
-            bytes: isSmall ? attachment.bytes : null,
+            ...kept,
           }
         }),
       )
@@ -176,10 +219,10 @@ export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }
           verdict === 'expired' ? 'This link has expired; get the message again for a fresh one.' : 'This link is not one of ours.',
         )
       }
-      const row = await store.findStored(db, id)
-      if (!row) throw notFound('attachment')
-      return new Raw(row.content_type, await readBytes(row), {
-        'content-disposition': contentDisposition(row.filename),
+      const file = await findFile(id)
+      if (!file) throw notFound('attachment')
+      return new Raw(file.contentType, await file.read(), {
+        'content-disposition': contentDisposition(file.filename),
         'content-security-policy': "default-src 'none'; sandbox",
         'x-content-type-options': 'nosniff',
         'cache-control': 'private, no-store',

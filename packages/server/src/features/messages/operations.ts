@@ -225,7 +225,7 @@ export function createMessages({ db, blobs, identities, attachments, compose }: 
     async sweepBlobs(olderThanMs: number): Promise<number> {
       let deleted = 0
       const check = async (keys: string[]) => {
-        const named = await store.findNamedBlobs(db, keys)
+        const named = new Set([...(await store.findNamedBlobs(db, keys)), ...(await attachments.findShelvedBlobs(keys))])
         for (const key of keys) {
           if (named.has(key)) continue
           await blobs.delete(key)
