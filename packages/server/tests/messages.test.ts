@@ -69,7 +69,13 @@ describe('GET …/messages/{message_id}', () => {
       ],
       size_bytes: expect.any(Number),
       created_at: expect.any(String),
-      authentication: { spf: null, dkim: null, dmarc: null },
+      authentication: {
+        source: 'smtp',
+        spf: expect.any(Object),
+        dkim: expect.any(Object),
+        dmarc: expect.any(Object),
+        arc: expect.any(Object),
+      },
       delivery: null,
     })
   })
@@ -94,7 +100,7 @@ describe('GET …/messages/{message_id}', () => {
     const { headers, body } = await stage.api('GET', at(arrived.id, '/raw'))
     expect(headers.get('content-type')).toBe('message/rfc822')
     const text = (body as Buffer).toString('latin1')
-    expect(text).toMatch(/^Return-Path: <eve@example\.org>\r\nReceived: from /)
+    expect(text).toMatch(/^Return-Path: <eve@example\.org>\r\nAuthentication-Results: agents\.localhost;(?:\r\n\t.*)+\r\nReceived: from /)
     expect(text).toContain('Subject: Quarterly report\r\n')
     expect(body.length).toBe(arrived.size_bytes)
     expect(text).not.toMatch(/[^\r]\n/)

@@ -10,6 +10,8 @@ import type { Sealing } from '../core/replay.ts'
 import type { Database } from '../core/sql.ts'
 import { createDiskBlobs } from '../edges/blobs/disk.ts'
 import { createS3Blobs } from '../edges/blobs/s3.ts'
+import { createDnsResolver } from '../edges/dns/resolver.ts'
+import { reuseAnswers } from '../edges/dns/reused-answers.ts'
 import { createWeb } from '../edges/http/guarded-fetch.ts'
 import { createHostLookup } from '../edges/http/host-lookup.ts'
 import { TokenBuckets } from '../edges/http/rate-limit.ts'
@@ -102,6 +104,8 @@ export function createParts(
   publicUrl: () => string,
 ) {
   const blobs = createBlobs(config)
+  const resolver = createDnsResolver({ servers: config.dnsServers })
+  const senderResolver = reuseAnswers(resolver)
   const { accounts, keys, handInAgents } = createCredentials(db)
   const identities = createIdentities(db, accounts, config, (tx, organizationId, mailboxId) =>
     messages.emptyMailbox(tx, organizationId, mailboxId),
@@ -138,7 +142,7 @@ export function createParts(
     deliverer.wake(webhookIds)
     events.hurry()
   })
-  const inboundMail = createInboundMail({ db, blobs, identities, emit, journal })
+  const inboundMail = createInboundMail({ db, blobs, identities, emit, journal, resolver: senderResolver, hostname: config.mailDomain })
   const enqueue = createEnqueue(wake)
   const suppressions = createSuppressions({ db, accounts })
   const outboundMail = createOutboundMail({

@@ -3,9 +3,14 @@ import ipaddr from 'ipaddr.js'
 
 /**
  * `found` holds at least one record. `no-name`: the name does not exist (NXDOMAIN, or it cannot be a name at all). `no-data`: it exists without
- * records of that type. `trouble`: nobody could say now (timeout, SERVFAIL, refused); `reason` is for logs and evidence.
+ * records of that type. `trouble`: nobody could say now (timeout, SERVFAIL, refused); `reason` is for logs and evidence, `isSilence` that no
+ * server answered at all.
  */
-export type DnsAnswer<T> = { kind: 'found'; records: T[] } | { kind: 'no-name' } | { kind: 'no-data' } | { kind: 'trouble'; reason: string }
+export type DnsAnswer<T> =
+  | { kind: 'found'; records: T[] }
+  | { kind: 'no-name' }
+  | { kind: 'no-data' }
+  | { kind: 'trouble'; reason: string; isSilence?: boolean }
 
 export type MxRecord = { exchange: string; preference: number }
 
@@ -17,8 +22,8 @@ export interface Resolver {
   a(name: string): Promise<DnsAnswer<string>>
   aaaa(name: string): Promise<DnsAnswer<string>>
   cname(name: string): Promise<DnsAnswer<string>>
-  /** The names of an IPv4 or IPv6 address, without a trailing dot. */
-  ptr(address: string): Promise<DnsAnswer<string>>
+  /** The names of an IPv4 or IPv6 address, without a trailing dot; the address may be given as its name below in-addr.arpa or ip6.arpa. */
+  ptr(addressOrName: string): Promise<DnsAnswer<string>>
 }
 
 /** The name below in-addr.arpa or ip6.arpa that holds the PTR records of an address; null when it is no address. */

@@ -18,8 +18,13 @@ export async function makeDataDir(): Promise<{ path: string; remove: () => Promi
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }
 
-/** Only what a shell has: no setting of the test run's own. */
-const environmentOf = (settings: Settings): NodeJS.ProcessEnv => ({ PATH: process.env.PATH, HOME: process.env.HOME, ...settings })
+/** Only what a shell has, no setting of the test run's own; and DNS at a port where nobody is: nothing of a test leaves this machine. */
+const environmentOf = (settings: Settings): NodeJS.ProcessEnv => ({
+  PATH: process.env.PATH,
+  HOME: process.env.HOME,
+  CALLSIGN_DNS_SERVERS: '127.0.0.1:9',
+  ...settings,
+})
 
 function launch(args: string[], settings: Settings): ChildProcess {
   const command = [join(repository, 'bin', 'run'), 'packages/server/src/main.ts', ...args]

@@ -14,6 +14,7 @@ import { connect } from '../../src/edges/postgres/connect.ts'
 import { generateKey } from '../../src/features/keys/model.ts'
 import { type ApiDocument, createContractCheck } from './contract-check.ts'
 import { createDatabase } from './database.ts'
+import { startDnsServer } from './dns-server.ts'
 import { waitFor } from './wait.ts'
 
 export const mailDomain = 'agents.localhost'
@@ -30,6 +31,7 @@ export async function startStage(settings: Record<string, string> = {}) {
   const database = await createDatabase()
   const dataDir = await mkdtemp(join(tmpdir(), 'callsign-stage-'))
   const organizationKey = generateKey()
+  const dns = await startDnsServer()
   const environment: Record<string, string> = {
     CALLSIGN_PORT: '0',
     CALLSIGN_SMTP_PORT: '0',
@@ -37,6 +39,7 @@ export async function startStage(settings: Record<string, string> = {}) {
     CALLSIGN_DATABASE_URL: database.url,
     CALLSIGN_BOOTSTRAP_API_KEY: organizationKey,
     CALLSIGN_MAIL_RETRY_SECONDS: '0.05,0.05,0.05',
+    CALLSIGN_DNS_SERVERS: dns.address,
     ...settings,
   }
   const lines: string[] = []
@@ -148,6 +151,8 @@ export async function startStage(settings: Record<string, string> = {}) {
     document,
     db,
     dataDir,
+    /** The DNS of this server: empty until a test puts something in. */
+    dns,
     environment,
     logLines: () => lines,
     async stop() {
@@ -155,6 +160,7 @@ export async function startStage(settings: Record<string, string> = {}) {
       await app.stop()
       await db.close()
       await database.drop()
+      await dns.stop()
       await rm(dataDir, { recursive: true, force: true })
     },
   }

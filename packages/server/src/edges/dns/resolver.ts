@@ -5,6 +5,7 @@ import { type DnsAnswer, type Resolver, reverseName } from '../../core/dns.ts'
 /** The answers of c-ares that say something about the name; every other failure says something about the servers. */
 const noName = new Set(['ENOTFOUND', 'EBADNAME', 'EBADQUERY'])
 const noData = 'ENODATA'
+const silent = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ECANCELLED'])
 
 /** Whole names take 253 octets without the last dot, labels 63 (RFC 1035 §2.3.4). */
 const nameLengthMax = 253
@@ -27,14 +28,14 @@ export function createDnsResolver({ servers, timeoutMs = 5_000 }: DnsSettings): 
     if (!isName(name)) return { kind: 'no-name' }
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<DnsAnswer<T>>((resolve) => {
-      timer = setTimeout(() => resolve({ kind: 'trouble', reason: `no answer within ${timeoutMs} ms` }), timeoutMs)
+      timer = setTimeout(() => resolve({ kind: 'trouble', reason: `no answer within ${timeoutMs} ms`, isSilence: true }), timeoutMs)
     })
     const answer = question(name).then(
       (raw): DnsAnswer<T> => (raw.length > 0 ? { kind: 'found', records: raw.map(read) } : { kind: 'no-data' }),
       (error: NodeJS.ErrnoException): DnsAnswer<T> => {
         const code = error.code ?? 'unknown'
         if (noName.has(code)) return { kind: 'no-name' }
-        return code === noData ? { kind: 'no-data' } : { kind: 'trouble', reason: code }
+        return code === noData ? { kind: 'no-data' } : { kind: 'trouble', reason: code, isSilence: silent.has(code) }
       },
     )
     try {
@@ -61,8 +62,8 @@ export function createDnsResolver({ servers, timeoutMs = 5_000 }: DnsSettings): 
     a: (name) => ask(name, (asked) => system.resolve4(asked), same),
     aaaa: (name) => ask(name, (asked) => system.resolve6(asked), same),
     cname: (name) => ask(name, (asked) => system.resolveCname(asked), same),
-    ptr: async (address) => {
-      const name = reverseName(address)
+    ptr: async (addressOrName) => {
+      const name = /\.arpa\.?$/i.test(addressOrName) ? addressOrName : reverseName(addressOrName)
       return name === null ? { kind: 'no-name' } : ask(name, (asked) => system.resolvePtr(asked), same)
     },
   }

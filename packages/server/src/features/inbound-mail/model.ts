@@ -1,6 +1,8 @@
 // Mail that arrives: the envelope it came in, and the rows that it becomes.
 import type { ParsedAddress } from './addresses.ts'
 import type { ParsedMessage } from './parse.ts'
+import type { SmtpClient, Verdicts } from './sender-checks.ts'
+import { renderResults, withoutForeignResults } from './trace-fields.ts'
 
 export { type ParsedAddress, parseAddresses } from './addresses.ts'
 export { htmlToText } from './html-text.ts'
@@ -14,11 +16,33 @@ export type Arrival = {
   raw: Buffer
   /** Our Received field, with its CRLF. */
   received: string
+  /** Who handed it in over SMTP; null for mail of an agent on this server, whose key we have checked. */
+  client: SmtpClient | null
 }
 
-/** The trace fields that final delivery puts on top (RFC 5321 §4.4). */
-export const withTrace = (arrival: Arrival): Buffer =>
-  Buffer.concat([Buffer.from(`Return-Path: <${arrival.from.replace(/[\r\n<>]/g, '')}>\r\n${arrival.received}`), arrival.raw])
+/** The trace fields that final delivery puts on top (RFC 5321 §4.4, RFC 8601), and nothing below that pretends to be ours. */
+export function withTrace(arrival: Arrival, verdicts: Verdicts, hostname: string): Buffer {
+  const returnPath = `Return-Path: <${arrival.from.replace(/[\r\n<>]/g, '')}>\r\n`
+  const trace = Buffer.from(`${returnPath}${renderResults(hostname, verdicts)}${arrival.received}`)
+  return Buffer.concat([trace, withoutForeignResults(arrival.raw, hostname)])
+}
+
+/** Mail between agents here never leaves: its sender was checked by key, and its From is always the sender's own address. */
+export const hostedVerdicts = (fromDomain: string | null): Verdicts => ({
+  source: 'hosted',
+  spf: null,
+  dkim: null,
+  dmarc: {
+    result: 'pass',
+    domain: fromDomain,
+    policy_domain: null,
+    policy: null,
+    alignment: { spf: false, dkim: false },
+    record: null,
+    reason: 'sent by an agent on this server',
+  },
+  arc: null,
+})
 
 const headersCharactersMax = 65_536
 

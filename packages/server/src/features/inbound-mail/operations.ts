@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { groupCommit } from '../../core/batch.ts'
 import type { Blobs } from '../../core/blobs.ts'
 import { now } from '../../core/clock.ts'
+import type { Resolver } from '../../core/dns.ts'
 import type { Emit } from '../../core/event.ts'
 import { newId } from '../../core/ids.ts'
 import type { Journal } from '../../core/journal.ts'
@@ -11,21 +12,32 @@ import type { MailboxOwner } from '../identities/model.ts'
 import type { Identities } from '../identities/operations.ts'
 import { type MessageRow, snippetOf } from '../messages/model.ts'
 import { type Filed, type Filing, fileMessages, type NewRaw } from '../messages/operations.ts'
-import { type Arrival, addressesOf, headersOf, withTrace } from './model.ts'
+import { addressDomain } from './addresses.ts'
+import { type Arrival, addressesOf, headersOf, hostedVerdicts, withTrace } from './model.ts'
 import { type ParsedMessage, parseMessage } from './parse.ts'
 import { extractReplyText } from './reply-text.ts'
+import { checkSender, type Verdicts } from './sender-checks.ts'
 
 export type InboundMail = ReturnType<typeof createInboundMail>
 
 /** Parsed and stored outside any transaction, ready to be filed. */
 export type Prepared = { filings: Filing[]; raws: NewRaw[]; owners: MailboxOwner[] }
 
-type Parts = { db: Database; blobs: Blobs; identities: Identities; emit: Emit; journal: Journal }
+type Parts = {
+  db: Database
+  blobs: Blobs
+  identities: Identities
+  emit: Emit
+  journal: Journal
+  resolver: Resolver
+  /** The name that our trace fields bear. */
+  hostname: string
+}
 
 /** Raw messages up to this size stay in their row; larger ones go to the blob store. */
 const inlineBytesMax = 64 * 1024
 
-export function createInboundMail({ db, blobs, identities, emit, journal }: Parts) {
+export function createInboundMail({ db, blobs, identities, emit, journal, resolver, hostname }: Parts) {
   const fileTogether = groupCommit((group: Prepared[]) => db.transact((tx) => fileAll(tx, group)), { groupMax: 16, inFlightMax: 3 })
 
   async function fileAll(tx: Tx, group: Prepared[]): Promise<Filed[][]> {
@@ -65,7 +77,9 @@ export function createInboundMail({ db, blobs, identities, emit, journal }: Part
 
     /** Parses a message and stores its large bytes: everything that must not happen inside a transaction. One filing a mailbox. */
     async prepare(arrival: Arrival, owners: MailboxOwner[]): Promise<Prepared> {
-      const stored = withTrace(arrival)
+      const { client, raw, from: envelopeFrom } = arrival
+      const verdicts = client ? await checkSender({ envelopeFrom, client, raw }, { resolver, hostname }) : hostedVerdicts(null)
+      const stored = withTrace(arrival, verdicts, hostname)
       const parsed = parseMessage(stored)
       const sha256 = createHash('sha256').update(arrival.raw).digest()
       const distinct = [...new Map(owners.map((owner) => [owner.mailboxId, owner])).values()]
@@ -81,7 +95,7 @@ export function createInboundMail({ db, blobs, identities, emit, journal }: Part
       const rawIds = new Map(raws.map((raw) => [raw.organizationId, raw.id]))
       const extractedText = extractReplyText(parsed.text ?? '')
       const filings = distinct.map((owner) =>
-        toFiling(owner, arrival, parsed, extractedText, stored.length, rawIds.get(owner.organizationId) as string, sha256),
+        toFiling(owner, arrival, parsed, verdicts, extractedText, stored.length, rawIds.get(owner.organizationId) as string, sha256),
       )
       return { filings, raws, owners: distinct }
     },
@@ -116,6 +130,7 @@ function toFiling(
   owner: MailboxOwner,
   arrival: Arrival,
   parsed: ParsedMessage,
+  verdicts: Verdicts,
   extractedText: string,
   sizeBytes: number,
   rawId: string,
@@ -148,9 +163,7 @@ function toFiling(
     in_reply_to: parsed.inReplyTo[0] ?? null,
     reference_ids: parsed.references,
     headers: headersOf(parsed),
-    spf: null,
-    dkim: null,
-    dmarc: null,
+    authentication: arrival.client ? verdicts : hostedVerdicts(addressDomain(sender.address) || null),
     envelope_from: arrival.from,
     labels: [],
     is_read: false,

@@ -3,7 +3,7 @@ import type { Arrival } from './model.ts'
 import type { InboundMail } from './operations.ts'
 
 type Reply = { code: number; enhanced: string; text: string }
-type Envelope = { from: string; recipients: string[] }
+type Envelope = { from: string; recipients: string[]; clientAddress: string; clientName: string }
 
 const noSuchMailbox: Reply = { code: 550, enhanced: '5.1.1', text: 'No such mailbox here' }
 const mailboxGone: Reply = { code: 451, enhanced: '4.2.1', text: 'A mailbox has just gone; try again' }
@@ -16,7 +16,8 @@ export const createSmtpIntake = (inboundMail: InboundMail) => ({
 
   /** Resolves once the message is committed for every recipient. */
   async accept(envelope: Envelope, raw: Buffer, received: string) {
-    const arrival: Arrival = { from: envelope.from, recipients: envelope.recipients, raw, received }
+    const { from, recipients, clientAddress, clientName } = envelope
+    const arrival: Arrival = { from, recipients, raw, received, client: { address: clientAddress, name: clientName } }
     const stored = await inboundMail.accept(arrival)
     // All or none: the client tries again, and RCPT refuses the one that has gone.
     return stored ? { kind: 'stored' as const, id: stored.id } : { kind: 'refused' as const, reply: mailboxGone }

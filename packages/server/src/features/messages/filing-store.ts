@@ -117,10 +117,10 @@ export async function findSameRaw(sql: Sql, candidates: { messageId: string; sha
 
 export type NewMessage = MessageRow & { searchText: string }
 
-const perMessage = 35
+const perMessage = 33
 
 const insertColumns = `id, organization_id, mailbox_id, thread_id, direction, status, from_address, from_name, to_addresses, cc_addresses, bcc_addresses,
-  reply_to, subject, snippet, text, html, extracted_text, rfc_message_id, in_reply_to, in_reply_to_message_id, reference_ids, headers, spf, dkim, dmarc,
+  reply_to, subject, snippet, text, html, extracted_text, rfc_message_id, in_reply_to, in_reply_to_message_id, reference_ids, headers, authentication,
   envelope_from, labels, is_read, is_starred, size_bytes, attachment_count, raw_id, created_at, updated_at, search`
 
 const toValues = (m: NewMessage): unknown[] => [
@@ -146,9 +146,7 @@ const toValues = (m: NewMessage): unknown[] => [
   m.in_reply_to_message_id,
   m.reference_ids,
   JSON.stringify(m.headers),
-  m.spf,
-  m.dkim,
-  m.dmarc,
+  m.authentication === null ? null : JSON.stringify(m.authentication),
   m.envelope_from,
   m.labels,
   m.is_read,
@@ -176,7 +174,7 @@ function insertText(count: number): string {
   return text
 }
 
-/** Most messages that one statement inserts: 35 parameters each, and one prepared statement for each count. */
+/** Most messages that one statement inserts: 33 parameters each, and one prepared statement for each count. */
 const chunkMax = 16
 
 export async function insertMessages(tx: Tx, messages: NewMessage[]): Promise<void> {

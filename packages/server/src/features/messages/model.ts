@@ -2,7 +2,7 @@
 
 import type { Attachment } from '@callsign/contract/attachments'
 import { eventBodyBytesMax } from '@callsign/contract/events'
-import type { Message, MessageItem, MessageStatus } from '@callsign/contract/messages'
+import type { Authentication, Message, MessageItem, MessageStatus } from '@callsign/contract/messages'
 import type { Static } from 'typebox'
 
 export type MessageRow = {
@@ -28,9 +28,8 @@ export type MessageRow = {
   in_reply_to_message_id: string | null
   reference_ids: string[]
   headers: Record<string, string>
-  spf: string | null
-  dkim: string | null
-  dmarc: string | null
+  /** What the checks of the sender found; null on outbound messages. */
+  authentication: Static<typeof Authentication> | null
   envelope_from: string | null
   labels: string[]
   is_read: boolean
@@ -149,7 +148,7 @@ export function toMessage(row: MessageRow, attachments: Static<typeof Attachment
   return {
     ...toItem(row, attachments),
     from: row.from_address,
-    authentication: { spf: row.spf, dkim: row.dkim, dmarc: row.dmarc },
+    authentication: row.authentication ?? { source: null, spf: null, dkim: null, dmarc: null, arc: null },
     delivery: row.direction === 'outbound' ? { recipients: recipients.map(toDelivery) } : null,
   }
 }

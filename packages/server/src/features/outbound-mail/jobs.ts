@@ -97,7 +97,7 @@ export function createDelivery(parts: Parts): JobHandler {
     const present = owners.flatMap((owner): MailboxOwner[] => (owner ? [owner] : []))
     if (present.length === 0) return { attempts, prepared: null }
     const received = `Received: by ${mailDomain} with HTTP id ${row.id}; ${row.created_at.toUTCString().replace('GMT', '+0000')}\r\n`
-    const arrival = { from: row.envelope_from ?? '', recipients: hosted.map((recipient) => recipient.address), raw, received }
+    const arrival = { from: row.envelope_from ?? '', recipients: hosted.map((recipient) => recipient.address), raw, received, client: null }
     return { attempts, prepared: await inboundMail.prepare(arrival, present) }
   }
 

@@ -1,0 +1,102 @@
+// Trace fields: what pretends to be ours is found in every spelling, nothing else is touched, and ours is well formed.
+import { expect, test } from 'vitest'
+import type { Verdicts } from './sender-checks.ts'
+import { limitSignatures, renderResults, withoutForeignResults } from './trace-fields.ts'
+
+const clean = (text: string) => withoutForeignResults(Buffer.from(text), 'mx.example').toString()
+
+test('results that bear our name go, in every spelling', () => {
+  const spellings = [
+    'Authentication-Results: mx.example; dmarc=pass',
+    'authentication-results: MX.Example; dmarc=pass',
+    'Authentication-Results:mx.example;dmarc=pass',
+    'Authentication-Results : mx.example 1; dmarc=pass',
+    'Authentication-Results:\r\n\tmx.example;\r\n dmarc=pass',
+    'Authentication-Results: (a (nested) comment) mx.example (here too); dmarc=pass',
+    'Authentication-Results: "mx.example"; dmarc=pass',
+    'Authentication-Results: mx.example.; dmarc=pass',
+    'Authentication-Results: "mx\\.example"; dmarc=pass',
+    'Authentication-Results: mx.example',
+  ]
+  for (const field of spellings) expect(clean(`A: b\r\n${field}\r\nSubject: x\r\n\r\nbody\r\n`)).toBe('A: b\r\nSubject: x\r\n\r\nbody\r\n')
+})
+
+test('everybody else stays, and so does the body', () => {
+  const kept = [
+    'Authentication-Results: mx.example.org; dmarc=pass',
+    'Authentication-Results: amx.example; x=mx.example',
+    'X-Authentication-Results: mx.example; dmarc=pass',
+    'Subject: Authentication-Results: mx.example;',
+    'Subject: x\r\n Authentication-Results: mx.example;',
+  ]
+  for (const field of kept) {
+    const whole = `${field}\r\n\r\nAuthentication-Results: mx.example; dmarc=pass\r\n`
+    expect(clean(whole)).toBe(whole)
+  }
+  const raw = Buffer.from('Subject: x\r\n\r\nbody')
+  expect(withoutForeignResults(raw, 'mx.example')).toBe(raw)
+})
+
+test('several go at once, the last field and a message without a body too', () => {
+  expect(clean('Authentication-Results: mx.example; a=b\r\nTo: x\r\nAuthentication-Results: mx.example; c=d\r\n')).toBe('To: x\r\n')
+  expect(clean('Authentication-Results: mx.example; a=b')).toBe('')
+  expect(clean('')).toBe('')
+})
+
+test('signatures beyond the limit are cut, the first ones stay', () => {
+  const raw = Buffer.from(
+    `${[1, 2, 3].map((n) => `DKIM-Signature: n=${n};\r\n\tb=x\r\n`).join('')}Subject: x\r\n\r\nDKIM-Signature: body\r\n`,
+  )
+  expect(limitSignatures(raw, 3)).toBe(raw)
+  expect(limitSignatures(raw, 1).toString()).toBe('DKIM-Signature: n=1;\r\n\tb=x\r\nSubject: x\r\n\r\nDKIM-Signature: body\r\n')
+})
+
+test('a flood of fields costs a linear time', () => {
+  const raw = Buffer.from('Authentication-Results: (((((((((\r\n'.repeat(20_000))
+  const before = process.cpuUsage()
+  withoutForeignResults(raw, 'mx.example')
+  // 20,000 fields; a quadratic reader takes many seconds.
+  expect(process.cpuUsage(before).user).toBeLessThan(1_000_000)
+})
+
+const verdicts: Verdicts = {
+  source: 'smtp',
+  spf: { result: 'pass', domain: 'shop.example', identity: 'mailfrom', client_ip: '192.0.2.7', record: null, reason: null },
+  dkim: {
+    result: 'pass',
+    domain: 'shop.example',
+    signatures: [
+      {
+        result: 'pass',
+        domain: 'shop.example',
+        selector: 's1',
+        algorithm: 'rsa-sha256',
+        is_aligned: true,
+        unsigned_bytes: 0,
+        reason: null,
+      },
+      { result: 'fail', domain: 'x\r\nBcc: y', selector: '(', algorithm: null, is_aligned: false, unsigned_bytes: 0, reason: null },
+    ],
+  },
+  dmarc: {
+    result: 'pass',
+    domain: 'shop.example',
+    policy_domain: 'shop.example',
+    policy: 'reject',
+    alignment: { spf: true, dkim: true },
+    record: null,
+    reason: null,
+  },
+  arc: { result: 'none', chain_length: 0, domain: null, reason: null },
+}
+
+test('our own field, and nothing of a stranger in it that is more than a word', () => {
+  expect(renderResults('mx.example', verdicts)).toBe(
+    'Authentication-Results: mx.example;\r\n\tspf=pass smtp.mailfrom=shop.example smtp.remote-ip=192.0.2.7;' +
+      '\r\n\tdkim=pass header.d=shop.example header.s=s1 header.a=rsa-sha256;\r\n\tdkim=fail;' +
+      '\r\n\tdmarc=pass header.from=shop.example policy.dmarc=reject\r\n',
+  )
+  expect(renderResults('mx.example', { ...verdicts, source: 'hosted', spf: null, dkim: null, arc: null })).toMatch(
+    /^Authentication-Results: mx\.example;\r\n\tauth=pass;\r\n\tdmarc=pass/,
+  )
+})

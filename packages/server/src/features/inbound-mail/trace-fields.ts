@@ -1,0 +1,101 @@
+// The trace fields of a raw message: ours are written, those that pretend to be ours are cut out, and floods of signatures are cut short.
+import type { Verdicts } from './sender-checks.ts'
+
+const lf = 10
+const cr = 13
+const space = 32
+const tab = 9
+
+/** Byte ranges of the header fields, each with its CRLF and folded lines; ends at the empty line, or at the first line that is no field. */
+function* fieldsOf(raw: Buffer): Generator<{ start: number; end: number }> {
+  let start = 0
+  while (start < raw.length && raw[start] !== cr && raw[start] !== lf) {
+    let end = start
+    do {
+      const lineEnd = raw.indexOf(lf, end)
+      end = lineEnd < 0 ? raw.length : lineEnd + 1
+    } while (end < raw.length && (raw[end] === space || raw[end] === tab))
+    yield { start, end }
+    start = end
+  }
+}
+
+/** A field's name in lower case, or null; RFC 5322 §4.5 allows blanks before the colon. */
+function nameOf(raw: Buffer, start: number, end: number): string | null {
+  return (
+    /^([!-9;-~]{1,100})[ \t]*(?:\r?\n[ \t]+)*:/.exec(raw.toString('latin1', start, Math.min(end, start + 300)))?.[1]?.toLowerCase() ?? null
+  )
+}
+
+function withoutRanges(raw: Buffer, ranges: { start: number; end: number }[]): Buffer {
+  if (ranges.length === 0) return raw
+  const kept: Buffer[] = []
+  let at = 0
+  for (const { start, end } of ranges) {
+    kept.push(raw.subarray(at, start))
+    at = end
+  }
+  return Buffer.concat([...kept, raw.subarray(at)])
+}
+
+/**
+ * The message without the Authentication-Results fields that bear our name (RFC 8601 §5): whoever reads the stored message shall believe ours.
+ * `hostname` is compared without regard to case, comments, quotes, a version behind it or a dot at its end. The same buffer when there is none.
+ */
+export function withoutForeignResults(raw: Buffer, hostname: string): Buffer {
+  const ours = hostname.toLowerCase()
+  const forged = [...fieldsOf(raw)].filter(({ start, end }) => {
+    if (nameOf(raw, start, end) !== 'authentication-results') return false
+    const text = raw.toString('utf8', start, end)
+    return readServiceId(text.slice(text.indexOf(':') + 1)) === ours
+  })
+  return withoutRanges(raw, forged)
+}
+
+/** The authserv-id at the start of an Authentication-Results value, in lower case. Linear. */
+function readServiceId(value: string): string {
+  let id = ''
+  let depth = 0
+  for (let at = 0; at < value.length; at++) {
+    const character = value[at] as string
+    if (depth > 0) {
+      if (character === '\\') at++
+      else if (character === '(') depth++
+      else if (character === ')') depth--
+    } else if (character === '(') depth = 1
+    else if (character === ';') break
+    else if (/\s/.test(character)) {
+      if (id !== '') break
+    } else if (character === '\\') id += value[++at] ?? ''
+    else if (character !== '"') id += character
+  }
+  return id.toLowerCase().replace(/\.$/, '')
+}
+
+/** The message without its DKIM signatures after the first so many. The same buffer when there are no more. */
+export function limitSignatures(raw: Buffer, signaturesMax: number): Buffer {
+  const signatures = [...fieldsOf(raw)].filter(({ start, end }) => nameOf(raw, start, end) === 'dkim-signature')
+  return withoutRanges(raw, signatures.slice(signaturesMax))
+}
+
+/** A value as RFC 8601 lets it stand without quotes; what needs more is left out, the whole truth is in the message's `authentication`. */
+const property = (name: string, value: string | null | undefined): string =>
+  value && /^[\w.@:+-]{1,255}$/.test(value) ? ` ${name}=${value}` : ''
+
+/** Our own Authentication-Results field with its CRLF (RFC 8601). */
+export function renderResults(hostname: string, { spf, dkim, dmarc, arc, source }: Verdicts): string {
+  const results = source === 'hosted' ? ['auth=pass'] : []
+  if (spf) {
+    results.push(
+      `spf=${spf.result}${property(spf.identity === 'helo' ? 'smtp.helo' : 'smtp.mailfrom', spf.domain)}${property('smtp.remote-ip', spf.client_ip)}`,
+    )
+  }
+  if (dkim?.signatures.length === 0) results.push(`dkim=${dkim.result}`)
+  for (const one of dkim?.signatures ?? [])
+    results.push(
+      `dkim=${one.result}${property('header.d', one.domain)}${property('header.s', one.selector)}${property('header.a', one.algorithm)}`,
+    )
+  if (dmarc) results.push(`dmarc=${dmarc.result}${property('header.from', dmarc.domain)}${property('policy.dmarc', dmarc.policy)}`)
+  if (arc && arc.result !== 'none') results.push(`arc=${arc.result}`)
+  return `Authentication-Results: ${hostname};${results.map((result) => `\r\n\t${result}`).join(';')}\r\n`
+}

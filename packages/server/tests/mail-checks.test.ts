@@ -1,0 +1,154 @@
+// The whole server checks who sent what arrives: verdicts on the message, our own trace field, and mail that nothing of it can lose.
+import { generateKeyPairSync } from 'node:crypto'
+import { createTransport } from 'nodemailer'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Json, type Stage, startStage } from './stage/start.ts'
+
+let stage: Stage
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+
+beforeAll(async () => {
+  stage = await startStage()
+  await stage.createAgent('ann')
+  await stage.createAgent('ben')
+  stage.dns.set('shop.example', { TXT: ['v=spf1 ip4:127.0.0.1 ip6:::1 -all'] })
+  stage.dns.set('_dmarc.shop.example', { TXT: ['v=DMARC1; p=reject'] })
+  stage.dns.set('s1._domainkey.shop.example', {
+    TXT: [`v=DKIM1; p=${rsa.publicKey.export({ type: 'spki', format: 'der' }).toString('base64')}`],
+  })
+})
+afterAll(() => stage.stop())
+
+/** Delivers with nodemailer, its own DKIM on top when `signed`, and gives the stored message. */
+async function arrive(subject: string, mail: Record<string, unknown> = {}, signed = false): Promise<Json> {
+  const transport = createTransport({
+    host: '127.0.0.1',
+    port: stage.smtpPort,
+    tls: { rejectUnauthorized: false },
+    ...(signed
+      ? {
+          dkim: {
+            domainName: 'shop.example',
+            keySelector: 's1',
+            privateKey: rsa.privateKey.export({ type: 'pkcs1', format: 'pem' }).toString(),
+          },
+        }
+      : {}),
+  })
+  await transport.sendMail({ from: 'ada@shop.example', to: 'ann@agents.localhost', subject, text: 'Hello', ...mail })
+  transport.close()
+  return stage.waitForMail('ann', subject)
+}
+const rawOf = async (message: Json, handle = 'ann'): Promise<string> =>
+  ((await stage.api('GET', `/mailboxes/${handle}/messages/${message.id}/raw`)).body as Buffer).toString('latin1')
+
+test('SPF, DKIM and DMARC pass, with their evidence, and stand in our trace field', async () => {
+  const message = await arrive('All is well', {}, true)
+  expect(message.authentication).toEqual({
+    source: 'smtp',
+    spf: {
+      result: 'pass',
+      domain: 'shop.example',
+      identity: 'mailfrom',
+      client_ip: '127.0.0.1',
+      record: 'v=spf1 ip4:127.0.0.1 ip6:::1 -all',
+      reason: expect.any(String),
+    },
+    dkim: {
+      result: 'pass',
+      domain: 'shop.example',
+      signatures: [
+        {
+          result: 'pass',
+          domain: 'shop.example',
+          selector: 's1',
+          algorithm: 'rsa-sha256',
+          is_aligned: true,
+          unsigned_bytes: 0,
+          reason: null,
+        },
+      ],
+    },
+    dmarc: {
+      result: 'pass',
+      domain: 'shop.example',
+      policy_domain: 'shop.example',
+      policy: 'reject',
+      alignment: { spf: true, dkim: true },
+      record: 'v=DMARC1; p=reject',
+      reason: null,
+    },
+    arc: { result: 'none', chain_length: 0, domain: null, reason: null },
+  })
+  expect(await rawOf(message)).toMatch(
+    /^Return-Path: <ada@shop\.example>\r\nAuthentication-Results: agents\.localhost;\r\n\tspf=pass smtp\.mailfrom=shop\.example smtp\.remote-ip=127\.0\.0\.1;\r\n\tdkim=pass header\.d=shop\.example header\.s=s1 header\.a=rsa-sha256;\r\n\tdmarc=pass header\.from=shop\.example policy\.dmarc=reject\r\nReceived: /,
+  )
+})
+
+test('a forged sender fails and is stored all the same; the event says so too', async () => {
+  const message = await arrive('I am the boss', { envelope: { from: 'eve@nowhere.example', to: 'ann@agents.localhost' } })
+  expect(message.authentication).toMatchObject({
+    spf: { result: 'none', domain: 'nowhere.example' },
+    dkim: { result: 'none', signatures: [] },
+    dmarc: { result: 'fail', domain: 'shop.example', policy: 'reject', alignment: { spf: false, dkim: false } },
+  })
+  const { data } = await stage.expectApi(200, 'GET', '/events?types=email.received&limit=100')
+  expect(data.find((event: Json) => event.data.id === message.id).data.authentication).toEqual(message.authentication)
+})
+
+test('results that a stranger wrote in our name are gone; those of others stay', async () => {
+  const message = await arrive('Trust me', {
+    envelope: { from: 'eve@nowhere.example', to: 'ann@agents.localhost' },
+    headers: [
+      { key: 'Authentication-Results', value: 'agents.localhost; dmarc=pass header.from=shop.example' },
+      { key: 'Authentication-Results', value: 'relay.example; spf=pass' },
+    ],
+  })
+  const raw = await rawOf(message)
+  expect(raw.match(/^Authentication-Results: .*/gim)).toEqual([
+    'Authentication-Results: agents.localhost;',
+    'Authentication-Results: relay.example; spf=pass',
+  ])
+  expect(raw).not.toContain('dmarc=pass')
+  expect(message.size_bytes).toBe(raw.length)
+})
+
+test('an attachment is still found when fields were cut above it', async () => {
+  const message = await arrive('With a file', {
+    headers: [{ key: 'Authentication-Results', value: 'agents.localhost; dmarc=pass' }],
+    attachments: [{ filename: 'a.txt', content: 'the very bytes' }],
+  })
+  const file = await fetch(message.attachments[0].url.replace(/^http:\/\/[^/]+/, stage.baseUrl))
+  expect(await file.text()).toBe('the very bytes')
+})
+
+test('DNS that fails is temperror, and the mail is stored', async () => {
+  stage.dns.set('sick.example', { TXT: ['v=spf1 -all'] })
+  stage.dns.fail('sick.example', 'SERVFAIL')
+  stage.dns.fail('_dmarc.sick.example', 'SERVFAIL')
+  const message = await arrive('Nobody knows', { from: 'ada@sick.example' })
+  expect(message.authentication).toMatchObject({ spf: { result: 'temperror' }, dmarc: { result: 'temperror', policy: null } })
+})
+
+test('mail between agents here never left: its sender is known by key', async () => {
+  await stage.send('ben', 'ann@agents.localhost', { subject: 'From next door' })
+  const message = await stage.waitForMail('ann', 'From next door')
+  expect(message.authentication).toEqual({
+    source: 'hosted',
+    spf: null,
+    dkim: null,
+    dmarc: expect.objectContaining({ result: 'pass', domain: 'agents.localhost', policy: null }),
+    arc: null,
+  })
+  expect(await rawOf(message)).toContain('Authentication-Results: agents.localhost;\r\n\tauth=pass')
+})
+
+test('who says over SMTP to be an agent here is checked like everybody', async () => {
+  const message = await arrive('I am ben', { from: 'ben@agents.localhost' })
+  expect(message.authentication).toMatchObject({ source: 'smtp', dmarc: { result: 'none', domain: 'agents.localhost' } })
+})
+
+test('outbound messages carry no verdicts', async () => {
+  const sent = await stage.send('ben', 'x@outside.example', { subject: 'Out' })
+  expect((await stage.getMessage('ben', sent.id)).authentication).toEqual({ source: null, spf: null, dkim: null, dmarc: null, arc: null })
+})

@@ -1,0 +1,80 @@
+// Published ARC and DKIM vectors, read from a folder beside the repository: CALLSIGN_TEST_VECTORS holds arc/validation.json (the ValiMail ARC suite,
+// mailauth's test/fixtures/arc/arc-draft-validation-tests.json, MIT) and dkim/ (chasquid's internal/dkim/testdata, Apache-2.0).
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { checkSender } from '../src/features/inbound-mail/sender-checks.ts'
+import type { Records } from './stage/dns-server.ts'
+import { createZoneResolver } from './stage/zone-resolver.ts'
+
+const folder = process.env.CALLSIGN_TEST_VECTORS ?? ''
+const arcFile = join(folder, 'arc', 'validation.json')
+const dkimFolder = join(folder, 'dkim')
+const client = { address: '192.0.2.7', name: 'mail.example' }
+
+type ArcScenario = { description: string; 'txt-records': Record<string, string>; tests: Record<string, { message: string; cv: string }> }
+type Zone = Record<string, Records | 'trouble'>
+
+/** Where we say otherwise than the ARC suite, and why. */
+const arcExceptions: Record<string, string> = {
+  // No c= tag. The suite was written for the drafts, where relaxed/relaxed was meant; RFC 8617 §4.1.2 takes DKIM's default, simple/simple.
+  ams_fields_c_na: 'fail',
+  // An empty h= tag. RFC 6376 §3.5 (which RFC 8617 §4.1.2 takes over) forbids it: such a signature covers no From.
+  ams_fields_h_empty: 'fail',
+}
+
+/** Where we say otherwise than the DKIM vectors, and why. */
+const dkimExceptions: Record<string, string[]> = {
+  // Two key records at one selector: RFC 6376 §3.6.2.2 leaves open what a verifier does; we read them as one broken record for the one and the other.
+  '07-algo_mismatch': ['PERMFAIL', 'SUCCESS'],
+}
+
+describe.skipIf(folder === '' || !existsSync(arcFile))('the ARC validation suite', () => {
+  const scenarios = folder !== '' && existsSync(arcFile) ? (JSON.parse(readFileSync(arcFile, 'utf8')) as ArcScenario[]) : []
+  const cases = scenarios.flatMap((scenario) =>
+    Object.entries(scenario.tests).map(([name, one]) => [name, one, scenario['txt-records']] as const),
+  )
+  test('is whole', () => expect(cases).toHaveLength(171))
+  test.each(cases)('%s', async (name, { message, cv }, records) => {
+    const zone: Zone = Object.fromEntries(Object.entries(records).map(([key, text]) => [key.toLowerCase(), { TXT: [text] }]))
+    const settings = { resolver: createZoneResolver(zone), hostname: 'mx.example' }
+    const { arc } = await checkSender({ envelopeFrom: 'x@example.com', client, raw: Buffer.from(message) }, settings)
+    // An empty word marks a chain so broken that there is no cv to tell.
+    expect(arc?.result).toBe(arcExceptions[name] ?? (cv === '' ? 'fail' : cv.toLowerCase()))
+  })
+})
+
+/** Names, a colon, and a value that goes on after a backslash; TEMPERROR and PERMERROR stand for what a resolver may say instead. */
+function readZone(text: string): Zone {
+  const entries = text
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n')
+    .flatMap((line) => {
+      const [, name, value] = /^([^\s:]+):\s*(.*)$/.exec(line) ?? []
+      return name && value !== undefined ? [[name.toLowerCase(), value.trim()] as const] : []
+    })
+  const zone: Zone = {}
+  for (const [name, value] of entries) {
+    const before = zone[name]
+    if (value === 'TEMPERROR') zone[name] = 'trouble'
+    else if (value !== 'PERMERROR') zone[name] = { TXT: [...(typeof before === 'object' ? (before.TXT ?? []) : []), value] }
+  }
+  return zone
+}
+
+describe.skipIf(folder === '' || !existsSync(dkimFolder))('the DKIM vectors', () => {
+  const files = folder !== '' && existsSync(dkimFolder) ? readdirSync(dkimFolder) : []
+  const names = files.filter((name) => name.endsWith('.msg')).map((name) => name.replace(/\.msg$/, ''))
+  test('are whole', () => expect(names).toHaveLength(11))
+  test.each(names)('%s', async (name) => {
+    const read = (kind: string) => (files.includes(`${name}.${kind}`) ? readFileSync(join(dkimFolder, `${name}.${kind}`), 'utf8') : '')
+    const raw = Buffer.from(readFileSync(join(dkimFolder, `${name}.msg`), 'latin1').replace(/\r?\n/g, '\r\n'), 'latin1')
+    const { dkim } = await checkSender(
+      { envelopeFrom: 'x@example.com', client, raw },
+      { resolver: createZoneResolver(readZone(read('dns'))), hostname: 'mx.example' },
+    )
+    const expected = read('result') === '' ? [] : (JSON.parse(read('result')) as { Results: { State: string }[] }).Results
+    const states = dkim?.signatures.map(({ result }) => (result === 'pass' ? 'SUCCESS' : result === 'temperror' ? 'TEMPFAIL' : 'PERMFAIL'))
+    expect(states).toEqual(dkimExceptions[name] ?? expected.map(({ State }) => State))
+  })
+})
