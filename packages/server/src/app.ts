@@ -7,6 +7,7 @@ import { BadSetting, type Config } from './config.ts'
 import { inMs } from './core/clock.ts'
 import { createJournal } from './core/journal.ts'
 import type { Log } from './core/log.ts'
+import { watchFreeSpace } from './edges/disk/free-space.ts'
 import { keptMs } from './edges/http/idempotency.ts'
 import { createHttpServer } from './edges/http/server.ts'
 import { openKeyring } from './edges/keyring/keyring.ts'
@@ -81,6 +82,7 @@ export async function startApp(config: Config, log: Log, onFirstKey: (key: strin
       await parts.deliverer.start({ isAlone: config.databaseUrl === null })
     }
 
+    const space = await watchFreeSpace(foldersOf(config))
     const smtp =
       hasRole('smtp') && config.smtpPort !== null
         ? createSmtpServer(
@@ -92,6 +94,7 @@ export async function startApp(config: Config, log: Log, onFirstKey: (key: strin
               tls: readCertificate(config),
               log: log.child({ part: 'smtp' }),
               limits: { connectionsPerAddressMax: config.smtpConnectionsPerClient, isLoopbackLimited: false },
+              freeBytes: space.bytes,
             },
             createSmtpIntake(parts.inboundMail),
           )
@@ -134,6 +137,7 @@ export async function startApp(config: Config, log: Log, onFirstKey: (key: strin
       // Listeners first, so that nothing new comes in; then the worker, which may still need the database; the database last.
       await Promise.all([http.drain(graceMs), smtp?.drain(graceMs)])
       await Promise.all([worker?.stop(graceMs), parts.deliverer.stop(graceMs), chores?.stop()])
+      space.stop()
       await parts.close()
       await database.close()
     }
@@ -143,6 +147,12 @@ export async function startApp(config: Config, log: Log, onFirstKey: (key: strin
     throw error
   }
 }
+
+/** Where on this machine's disks arriving mail ends up. */
+const foldersOf = ({ databaseUrl, dataDir, blobs }: Config): string[] => [
+  ...(databaseUrl === null ? [dataDir] : []),
+  ...(blobs.kind === 'file' ? [blobs.folder ?? dataDir] : []),
+]
 
 /** Throws BadSetting when the files cannot be read or do not go together. */
 function readCertificate(config: Config) {

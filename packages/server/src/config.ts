@@ -150,6 +150,13 @@ const settings = {
     sentence: 'SMTP connections that one address may hold open; 0 means no limit. Loopback is never limited.',
     read: integer(0, 100_000),
   }),
+  postmaster: setting({
+    name: 'CALLSIGN_POSTMASTER',
+    fallback: null,
+    shown: "(the first organization's first agent)",
+    sentence: 'Handle of the agent who gets mail for postmaster@ and abuse@ the mail domain.',
+    read: (text) => text.replace(/^@/, '').toLowerCase(),
+  }),
   outboundAllowCidrs: setting({
     name: 'CALLSIGN_OUTBOUND_ALLOW_CIDRS',
     fallback: '',

@@ -81,7 +81,7 @@ test('SPF, DKIM and DMARC pass, with their evidence, and stand in our trace fiel
     arc: { result: 'none', chain_length: 0, domain: null, reason: null },
   })
   expect(await rawOf(message)).toMatch(
-    /^Return-Path: <ada@shop\.example>\r\nAuthentication-Results: agents\.localhost;\r\n\tspf=pass smtp\.mailfrom=shop\.example smtp\.remote-ip=127\.0\.0\.1;\r\n\tdkim=pass header\.d=shop\.example header\.s=s1 header\.a=rsa-sha256;\r\n\tdmarc=pass header\.from=shop\.example policy\.dmarc=reject\r\nReceived: /,
+    /^Return-Path: <ada@shop\.example>\r\nDelivered-To: ann@agents\.localhost\r\nAuthentication-Results: agents\.localhost;\r\n\tspf=pass smtp\.mailfrom=shop\.example smtp\.remote-ip=127\.0\.0\.1;\r\n\tdkim=pass header\.d=shop\.example header\.s=s1 header\.a=rsa-sha256;\r\n\tdmarc=pass header\.from=shop\.example policy\.dmarc=reject\r\nReceived: /,
   )
 })
 

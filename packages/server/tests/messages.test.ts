@@ -100,7 +100,9 @@ describe('GET …/messages/{message_id}', () => {
     const { headers, body } = await stage.api('GET', at(arrived.id, '/raw'))
     expect(headers.get('content-type')).toBe('message/rfc822')
     const text = (body as Buffer).toString('latin1')
-    expect(text).toMatch(/^Return-Path: <eve@example\.org>\r\nAuthentication-Results: agents\.localhost;(?:\r\n\t.*)+\r\nReceived: from /)
+    expect(text).toMatch(
+      /^Return-Path: <eve@example\.org>\r\nDelivered-To: mia@agents\.localhost\r\nAuthentication-Results: agents\.localhost;(?:\r\n\t.*)+\r\nReceived: from /,
+    )
     expect(text).toContain('Subject: Quarterly report\r\n')
     expect(body.length).toBe(arrived.size_bytes)
     expect(text).not.toMatch(/[^\r]\n/)

@@ -32,6 +32,22 @@ describe('limits', () => {
     expect(await second.rest()).toBe('421 4.3.2 Too many connections, try again later\r\n')
   })
 
+  test('a full disk is told before the bytes travel, and only while it is full', async () => {
+    let free = 1_000_000
+    const { port, receiver } = await open({}, { sizeBytesMax: 1_000_000, freeBytes: () => free })
+    const client = await DialogClient.greeted(port)
+    await client.ask('EHLO client.example', '250')
+    await client.ask('MAIL FROM:<a@example.org>', '452 4.3.1 Insufficient storage')
+    await client.ask('MAIL FROM:<a@example.org> SIZE=700000', '452 4.3.1')
+    await client.ask('MAIL FROM:<a@example.org> SIZE=600000', '250')
+    await client.ask('RSET', '250')
+    free = 2_000_000
+    await openData(client)
+    client.send('.\r\n')
+    await client.ask('QUIT', '250')
+    expect(receiver.accepted).toHaveLength(1)
+  })
+
   test('an idle client is told so, before and inside a message', async () => {
     const { port: impatient } = await open({ commandTimeoutMs: 60 })
     const idle = await DialogClient.greeted(impatient)

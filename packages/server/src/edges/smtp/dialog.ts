@@ -19,9 +19,14 @@ export type DialogSettings = {
   receiver: SmtpReceiver
   log: Log
   offersTls: boolean
+  /** Octets that the disks can still take, as last looked at. */
+  freeBytes: () => number
 }
 
 type Transaction = Envelope & { isRecipientRefused: boolean }
+
+/** A message takes its own size and its rows, indexes and log. */
+const roomFactor = 1.5
 
 const say = (reply: SmtpReply, next: Answer['next'] = 'command'): Answer => ({ text: renderReply(reply), next, isFault: reply.code >= 500 })
 
@@ -131,7 +136,10 @@ export class Dialog {
     if (this.#transaction) return replies.nestedMail
     const mail = parseMail(argument, this.#isEsmtp)
     if ('code' in mail) return mail
-    if (mail.declaredSize !== null && mail.declaredSize > this.#settings.sizeBytesMax) return replies.messageTooBig
+    const { sizeBytesMax, freeBytes } = this.#settings
+    if (mail.declaredSize !== null && mail.declaredSize > sizeBytesMax) return replies.messageTooBig
+    // Before the bytes travel, and early enough that the database keeps room to work.
+    if (freeBytes() < (mail.declaredSize ?? sizeBytesMax) * roomFactor) return replies.diskFull
     this.#transaction = {
       ...mail,
       id: `${this.#sessionId}.${++this.#transactions}`,

@@ -22,6 +22,8 @@ export type SmtpServerOptions = {
   tls: Certificate | 'generate' | null
   log: Log
   limits?: Partial<Limits>
+  /** Octets that the disks can still take; unknown means enough. */
+  freeBytes?: () => number
 }
 
 export interface SmtpServer {
@@ -41,7 +43,17 @@ export function createSmtpServer(options: SmtpServerOptions, receiver: SmtpRecei
   const limits: Limits = { ...defaultLimits, ...options.limits }
   const tlsContext = createTlsContext(options.tls, hostname)
   const memory = new MemoryBudget(limits.memoryBytesMax)
-  const settings: SessionSettings = { hostname, sizeBytesMax, limits, receiver, log, offersTls: tlsContext !== null, tlsContext, memory }
+  const settings: SessionSettings = {
+    hostname,
+    sizeBytesMax,
+    limits,
+    receiver,
+    log,
+    offersTls: tlsContext !== null,
+    tlsContext,
+    memory,
+    freeBytes: options.freeBytes ?? (() => Number.POSITIVE_INFINITY),
+  }
   const sessions = new Set<Session>()
   const perClient = new Map<string, number>()
   let onEmpty: (() => void) | null = null

@@ -45,6 +45,7 @@ export const replies = {
   headerTooBig: reply(552, '5.3.4', 'Message header exceeds the limit'),
   dataLineTooLong: reply(500, '5.5.2', 'Message line too long'),
   tooManyHops: reply(554, '5.4.6', 'Too many Received fields: mail loop'),
+  diskFull: reply(452, '4.3.1', 'Insufficient storage, try again later'),
   memoryFull: reply(452, '4.3.1', 'Insufficient memory, try again later'),
 
   bareLineEnd: reply(521, '5.5.2', 'bare CR or LF not allowed'),

@@ -26,7 +26,7 @@ export type Identities = ReturnType<typeof createIdentities>
 /** Deletes the mail of a mailbox that is about to go; messages come after identities in the feature order, so app.ts hands this in. */
 export type EmptyMailbox = (tx: Tx, organizationId: string, mailboxId: string) => Promise<void>
 
-type Settings = { mailDomain: string; tunnelDomain: string }
+type Settings = { mailDomain: string; tunnelDomain: string; postmaster: string | null }
 
 /** PostgreSQL decides which of the inserts of one statement comes first, so a taken handle may be told by any of these. */
 const takenConstraints = ['handles_pkey', 'identities_agent_handle_key', 'mailboxes_address_key']
@@ -209,6 +209,12 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
     async findHosted(recipient: string): Promise<MailboxOwner | null> {
       const address = mailboxAddressOf(recipient)
       return address === null ? null : loadByAddress(address)
+    },
+
+    /** Who gets mail for the role addresses: the agent that the settings name, or the first one there is. Null while there is none. */
+    async findPostmaster(): Promise<MailboxOwner | null> {
+      const named = settings.postmaster === null ? null : await loadByHandle(settings.postmaster)
+      return named ?? store.findFirstOwner(db)
     },
 
     /** True when this domain's mail is ours to file: an unknown mailbox on it is refused, never sent outside. */

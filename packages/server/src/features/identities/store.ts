@@ -139,6 +139,15 @@ export async function findOwnersByHandle(sql: Sql, handles: string[]): Promise<M
   return new Map(rows.map((row) => [row.agent_handle, toOwner(row)]))
 }
 
+/** The mailbox of the oldest identity of the oldest organization that has any. */
+export async function findFirstOwner(sql: Sql): Promise<MailboxOwner | null> {
+  const { rows } = await sql.query<OwnerRow>({
+    name: 'find-first-owner',
+    text: `SELECT ${ownerColumns} FROM mailboxes b JOIN identities i ON i.id = b.identity_id ORDER BY i.organization_id, i.id LIMIT 1`,
+  })
+  return rows[0] ? toOwner(rows[0]) : null
+}
+
 /** The owner of one mailbox. */
 export async function findOwner(sql: Sql, mailboxId: string): Promise<MailboxOwner | null> {
   const { rows } = await sql.query<OwnerRow>({

@@ -7,6 +7,15 @@ import { renderResults, withoutForeignResults } from './trace-fields.ts'
 export { type ParsedAddress, parseAddresses } from './addresses.ts'
 export { htmlToText } from './html-text.ts'
 
+const roles = new Set(['postmaster', 'abuse'])
+
+/** True for postmaster and abuse at the mail domain, and for the bare word that every server takes (RFC 5321 §4.5.1, RFC 2142). Nobody can take these handles. */
+export function isRoleAddress(recipient: string, hostname: string): boolean {
+  const at = recipient.lastIndexOf('@')
+  if (at < 0) return recipient.toLowerCase() === 'postmaster'
+  return recipient.slice(at + 1).toLowerCase() === hostname && roles.has(recipient.slice(0, at).toLowerCase())
+}
+
 /** What inbound mail needs of an SMTP transaction, or of a hosted sender's. */
 export type Arrival = {
   /** The return path, '' for the null sender. */
@@ -21,9 +30,11 @@ export type Arrival = {
 }
 
 /** The trace fields that final delivery puts on top (RFC 5321 §4.4, RFC 8601), and nothing below that pretends to be ours. */
-export function withTrace(arrival: Arrival, verdicts: Verdicts, hostname: string): Buffer {
+export function withTrace(arrival: Arrival, verdicts: Verdicts, hostname: string, mailbox: string | null): Buffer {
   const returnPath = `Return-Path: <${arrival.from.replace(/[\r\n<>]/g, '')}>\r\n`
-  const trace = Buffer.from(`${returnPath}${renderResults(hostname, verdicts)}${arrival.received}`)
+  // Named when there is one: naming more would tell on blind copies.
+  const deliveredTo = mailbox === null ? '' : `Delivered-To: ${mailbox}\r\n`
+  const trace = Buffer.from(`${returnPath}${deliveredTo}${renderResults(hostname, verdicts)}${arrival.received}`)
   return Buffer.concat([trace, withoutForeignResults(arrival.raw, hostname)])
 }
 

@@ -13,10 +13,11 @@ import type { Identities } from '../identities/operations.ts'
 import { type MessageRow, snippetOf } from '../messages/model.ts'
 import { type Filed, type Filing, fileMessages, type NewRaw } from '../messages/operations.ts'
 import { addressDomain } from './addresses.ts'
-import { type Arrival, addressesOf, headersOf, hostedVerdicts, withTrace } from './model.ts'
+import { type Arrival, addressesOf, headersOf, hostedVerdicts, isRoleAddress, withTrace } from './model.ts'
 import { type ParsedMessage, parseMessage } from './parse.ts'
 import { extractReplyText } from './reply-text.ts'
 import { checkSender, type Verdicts } from './sender-checks.ts'
+import { hasBeenDelivered } from './trace-fields.ts'
 
 export type InboundMail = ReturnType<typeof createInboundMail>
 
@@ -71,18 +72,26 @@ export function createInboundMail({ db, blobs, identities, emit, journal, resolv
     })
   }
 
+  /** The mailbox that takes mail for this address, role addresses included; null when there is none. */
+  async function findRecipient(address: string): Promise<MailboxOwner | null> {
+    const owner = address.includes('@') ? await identities.findHosted(address) : null
+    return owner ?? (isRoleAddress(address, hostname) ? identities.findPostmaster() : null)
+  }
+
   return {
-    /** True when a mailbox here takes mail for this address. */
-    isRecipient: async (address: string) => (await identities.findHosted(address)) !== null,
+    findRecipient,
+
+    /** True when this address is ours whether or not a mailbox stands behind it yet. */
+    isRole: (address: string): boolean => isRoleAddress(address, hostname),
 
     /** Parses a message and stores its large bytes: everything that must not happen inside a transaction. One filing a mailbox. */
     async prepare(arrival: Arrival, owners: MailboxOwner[]): Promise<Prepared> {
       const { client, raw, from: envelopeFrom } = arrival
       const verdicts = client ? await checkSender({ envelopeFrom, client, raw }, { resolver, hostname }) : hostedVerdicts(null)
-      const stored = withTrace(arrival, verdicts, hostname)
+      const distinct = [...new Map(owners.map((owner) => [owner.mailboxId, owner])).values()]
+      const stored = withTrace(arrival, verdicts, hostname, distinct.length === 1 ? (distinct[0] as MailboxOwner).address : null)
       const parsed = parseMessage(stored)
       const sha256 = createHash('sha256').update(arrival.raw).digest()
-      const distinct = [...new Map(owners.map((owner) => [owner.mailboxId, owner])).values()]
       const organizations = [...new Set(distinct.map((owner) => owner.organizationId))]
       const raws = await Promise.all(
         organizations.map(async (organizationId): Promise<NewRaw> => {
@@ -107,20 +116,21 @@ export function createInboundMail({ db, blobs, identities, emit, journal, resolv
 
     /**
      * Mail from an SMTP client. Resolves with the id of the stored message when it is committed for every recipient, all or none; with
-     * null when a recipient's mailbox has gone since RCPT. Arrivals at the same time share a transaction.
+     * `gone` when a recipient's mailbox has gone since RCPT, with `loop` when the message has been in one of them before. Arrivals at the same
+     * time share a transaction.
      */
-    async accept(arrival: Arrival): Promise<{ id: string } | null> {
-      const owners = await Promise.all(arrival.recipients.map((recipient) => identities.findHosted(recipient)))
-      if (owners.some((owner) => owner === null)) return null
-      const prepared = await this.prepare(
-        arrival,
-        owners.flatMap((owner) => owner ?? []),
-      )
+    async accept(arrival: Arrival): Promise<{ id: string } | 'gone' | 'loop'> {
+      const found = await Promise.all(arrival.recipients.map(findRecipient))
+      const owners = found.flatMap((owner) => owner ?? [])
+      if (owners.length < found.length) return 'gone'
+      const mailboxes = owners.map((owner) => owner.address)
+      if (hasBeenDelivered(arrival.raw, mailboxes)) return 'loop'
+      const prepared = await this.prepare(arrival, owners)
       const filed = await fileTogether(prepared).catch((error: unknown) => {
         if (isForeignKeyViolation(error)) return null
         throw error
       })
-      if (filed === null) return null
+      if (filed === null) return 'gone'
       return { id: filed[0]?.messageId as string }
     },
   }

@@ -6,12 +6,15 @@ type Reply = { code: number; enhanced: string; text: string }
 type Envelope = { from: string; recipients: string[]; clientAddress: string; clientName: string }
 
 const noSuchMailbox: Reply = { code: 550, enhanced: '5.1.1', text: 'No such mailbox here' }
+const noPostmaster: Reply = { code: 451, enhanced: '4.2.1', text: 'Nobody here takes mail for that role yet; try again later' }
+const mailLoop: Reply = { code: 554, enhanced: '5.4.6', text: 'This message has been delivered to that mailbox before: mail loop' }
 const mailboxGone: Reply = { code: 451, enhanced: '4.2.1', text: 'A mailbox has just gone; try again' }
 
 /** The receiver that app.ts hands to the SMTP edge. */
 export const createSmtpIntake = (inboundMail: InboundMail) => ({
   async checkRecipient(address: string) {
-    return (await inboundMail.isRecipient(address)) ? { kind: 'accepted' as const } : { kind: 'refused' as const, reply: noSuchMailbox }
+    if ((await inboundMail.findRecipient(address)) !== null) return { kind: 'accepted' as const }
+    return { kind: 'refused' as const, reply: inboundMail.isRole(address) ? noPostmaster : noSuchMailbox }
   },
 
   /** Resolves once the message is committed for every recipient. */
@@ -20,6 +23,7 @@ export const createSmtpIntake = (inboundMail: InboundMail) => ({
     const arrival: Arrival = { from, recipients, raw, received, client: { address: clientAddress, name: clientName } }
     const stored = await inboundMail.accept(arrival)
     // All or none: the client tries again, and RCPT refuses the one that has gone.
-    return stored ? { kind: 'stored' as const, id: stored.id } : { kind: 'refused' as const, reply: mailboxGone }
+    if (stored === 'loop') return { kind: 'refused' as const, reply: mailLoop }
+    return stored === 'gone' ? { kind: 'refused' as const, reply: mailboxGone } : { kind: 'stored' as const, id: stored.id }
   },
 })

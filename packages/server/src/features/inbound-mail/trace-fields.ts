@@ -5,6 +5,7 @@ const lf = 10
 const cr = 13
 const space = 32
 const tab = 9
+const deliveredToBytesMax = 1_000
 
 /** Byte ranges of the header fields, each with its CRLF and folded lines; ends at the empty line, or at the first line that is no field. */
 function* fieldsOf(raw: Buffer): Generator<{ start: number; end: number }> {
@@ -70,6 +71,20 @@ function readServiceId(value: string): string {
     else if (character !== '"') id += character
   }
   return id.toLowerCase().replace(/\.$/, '')
+}
+
+/** True when a Delivered-To field of the message names one of these mailboxes: it has been here, and somebody sends it round in a circle. */
+export function hasBeenDelivered(raw: Buffer, mailboxes: readonly string[]): boolean {
+  for (const { start, end } of fieldsOf(raw)) {
+    if (nameOf(raw, start, end) !== 'delivered-to') continue
+    const text = raw.toString('utf8', start, Math.min(end, start + deliveredToBytesMax))
+    const address = text
+      .slice(text.indexOf(':') + 1)
+      .replace(/[\s<>]/g, '')
+      .toLowerCase()
+    if (mailboxes.includes(address)) return true
+  }
+  return false
 }
 
 /** The message without its DKIM signatures after the first so many. The same buffer when there are no more. */

@@ -87,7 +87,7 @@ export function createDelivery(parts: Parts): JobHandler {
     hosted: RecipientRow[],
   ): Promise<{ attempts: Attempt[]; prepared: Prepared | null }> {
     if (hosted.length === 0) return { attempts: [], prepared: null }
-    const owners = await Promise.all(hosted.map((recipient) => identities.findHosted(recipient.address)))
+    const owners = await Promise.all(hosted.map((recipient) => inboundMail.findRecipient(recipient.address)))
     const attempts = hosted.map((recipient, index): Attempt => {
       const outcome: Outcome = owners[index]
         ? { kind: 'delivered', answer: '250 2.0.0 Filed in the mailbox.', final: true }

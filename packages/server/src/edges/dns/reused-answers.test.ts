@@ -1,0 +1,70 @@
+// Answers are reused for a moment, trouble never, and silence makes impatient until somebody answers.
+import { expect, test } from 'vitest'
+import type { DnsAnswer, Resolver } from '../../core/dns.ts'
+import { reuseAnswers } from './reused-answers.ts'
+
+/** A resolver whose TXT answers the test gives; `asked` counts. */
+function createPuppet(answer: (name: string) => Promise<DnsAnswer<string>>) {
+  const asked: string[] = []
+  const never = () => new Promise<never>(() => {})
+  const txt = (name: string) => {
+    asked.push(name)
+    return answer(name)
+  }
+  const resolver: Resolver = { txt, mx: never, a: never, aaaa: never, cname: never, ptr: never }
+  return { resolver, asked }
+}
+const found = (text: string): DnsAnswer<string> => ({ kind: 'found', records: [text] })
+
+test('the same question is asked once, whatever its case, also while it is under way', async () => {
+  const { resolver, asked } = createPuppet(async (name) => found(name))
+  const reused = reuseAnswers(resolver)
+  const [first, second] = await Promise.all([reused.txt('a.example'), reused.txt('A.example')])
+  expect([first, second, await reused.txt('a.example')]).toEqual([found('a.example'), found('a.example'), found('a.example')])
+  await reused.txt('b.example')
+  expect(asked).toEqual(['a.example', 'b.example'])
+})
+
+test('an answer is good for its time, absence too, trouble for none', async () => {
+  const short = createPuppet(async () => ({ kind: 'no-name' }))
+  const forgetful = reuseAnswers(short.resolver, { reuseMs: -1 })
+  await forgetful.txt('a')
+  await forgetful.txt('a')
+  expect(short.asked).toHaveLength(2)
+  const absent = createPuppet(async () => ({ kind: 'no-name' }))
+  const reused = reuseAnswers(absent.resolver)
+  await reused.txt('a')
+  await reused.txt('a')
+  expect(absent.asked).toHaveLength(1)
+  const sick = createPuppet(async () => ({ kind: 'trouble', reason: 'ESERVFAIL' }))
+  const hopeful = reuseAnswers(sick.resolver)
+  await hopeful.txt('a')
+  await hopeful.txt('a')
+  expect(sick.asked).toHaveLength(2)
+})
+
+test('no more answers are kept than allowed, the oldest go first', async () => {
+  const { resolver, asked } = createPuppet(async (name) => found(name))
+  const reused = reuseAnswers(resolver, { answersMax: 2 })
+  for (const name of ['a', 'b', 'c', 'b', 'c', 'a']) await reused.txt(name)
+  expect(asked).toEqual(['a', 'b', 'c', 'a'])
+})
+
+test('servers that answer nothing are waited for less, until one answers', async () => {
+  let isSilent = true
+  let answerLate: (answer: DnsAnswer<string>) => void = () => {}
+  const { resolver } = createPuppet((name) => {
+    if (name.startsWith('late')) return new Promise((resolve) => (answerLate = resolve))
+    return Promise.resolve(isSilent ? { kind: 'trouble', reason: 'ETIMEOUT', isSilence: true } : found(name))
+  })
+  const reused = reuseAnswers(resolver, { silencesMax: 2, impatientMs: 20 })
+  await reused.txt('a')
+  await reused.txt('b')
+  // This one would wait for ever.
+  expect(await reused.txt('late1')).toMatchObject({ kind: 'trouble', isSilence: true })
+  isSilent = false
+  await reused.txt('c')
+  const patient = reused.txt('late2')
+  answerLate(found('at last'))
+  expect(await patient).toEqual(found('at last'))
+})

@@ -1,0 +1,97 @@
+// Mail for postmaster and abuse reaches somebody, and mail that goes round in a circle is stopped.
+import { connect } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Json, type Stage, startStage } from './stage/start.ts'
+import { DialogClient } from './transcripts/smtp/play.ts'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await startStage({ CALLSIGN_POSTMASTER: 'keeper' })
+})
+afterAll(() => stage.stop())
+
+/** One message over SMTP; the answers to RCPT and, when that was taken, to the message. */
+async function submit(recipient: string, message: string): Promise<string[]> {
+  const client = await DialogClient.greeted(stage.smtpPort)
+  await client.ask('EHLO there.example', '250')
+  await client.ask('MAIL FROM:<eve@example.org>', '250')
+  const answers = [await ask(client, `RCPT TO:<${recipient}>`)]
+  if (answers[0]?.startsWith('250')) {
+    await client.ask('DATA', '354')
+    answers.push(await ask(client, `${message.replaceAll('\n', '\r\n')}\r\n.`))
+  }
+  client.close()
+  return answers
+}
+const ask = async (client: DialogClient, line: string): Promise<string> => (await client.ask(line, '')).trimEnd()
+const newest = async (handle: string): Promise<Json> => (await stage.expectApi(200, 'GET', `/mailboxes/${handle}/messages?limit=1`)).data[0]
+
+test('while there is no mailbox at all, postmaster is asked to come again, and others are unknown', async () => {
+  expect(await submit('postmaster', '')).toEqual([expect.stringMatching(/^451 4\.2\.1/)])
+  expect(await submit('nobody@agents.localhost', '')).toEqual([expect.stringMatching(/^550 5\.1\.1/)])
+})
+
+test('without the agent that the settings name, the first one gets it; then the named one', async () => {
+  await stage.createAgent('first')
+  await stage.createAgent('second')
+  expect(await submit('postmaster@agents.localhost', 'Subject: one\n\n.')).toEqual([
+    expect.stringMatching(/^250/),
+    expect.stringMatching(/^250 2\.0\.0 queued/),
+  ])
+  expect(await newest('first')).toMatchObject({ subject: 'one' })
+  await stage.createAgent('keeper', {}, stage.otherOrganization.key)
+  for (const [index, address] of ['postmaster', 'PostMaster', 'Postmaster@Agents.Localhost', 'abuse@agents.localhost'].entries()) {
+    expect((await submit(address, `Subject: to ${index}\n\n.`))[1]).toMatch(/^250/)
+    const { data } = await stage.expectApi(200, 'GET', '/mailboxes/keeper/messages?limit=1', { key: stage.otherOrganization.key })
+    expect(data[0]).toMatchObject({ subject: `to ${index}` })
+  }
+  expect(await submit('postmaster@elsewhere.example', '')).toEqual([expect.stringMatching(/^550 5\.1\.1/)])
+})
+
+test('an agent here can write to postmaster too', async () => {
+  const sent = await stage.send('first', 'postmaster@agents.localhost', { subject: 'From inside' })
+  await stage.waitForStatus('first', sent.id, 'delivered')
+})
+
+test('nobody can take a role for an agent', async () => {
+  expect((await stage.api('POST', '/identities', { body: { agent_handle: 'postmaster' } })).body.error.code).toBe('handle_already_taken')
+})
+
+test('a message that was delivered here before is refused as a loop; to another mailbox it is mail', async () => {
+  await submit('first@agents.localhost', 'Subject: round and round\n\n.')
+  const stored = await newest('first')
+  const raw = (await stage.api('GET', `/mailboxes/first/messages/${stored.id}/raw`)).body as Buffer
+  expect(raw.toString()).toContain('Delivered-To: first@agents.localhost\r\n')
+  const again = raw.toString().replaceAll('\r\n', '\n').trimEnd()
+  expect((await submit('first+tag@agents.localhost', again))[1]).toMatch(/^554 5\.4\.6/)
+  expect((await submit('second@agents.localhost', again))[1]).toMatch(/^250/)
+  // Forwarded as text or as an attachment it is no loop.
+  expect((await submit('first@agents.localhost', `Subject: see below\n\n${again}`))[1]).toMatch(/^250/)
+})
+
+test('more than fifty hops are a loop', async () => {
+  const hops = (count: number) => `${'Received: from a by b; Sun, 22 Nov 2026 03:00:00 +0000\n'.repeat(count)}Subject: hops ${count}\n\n.`
+  expect((await submit('second@agents.localhost', hops(50)))[1]).toMatch(/^250/)
+  expect((await submit('second@agents.localhost', hops(51)))[1]).toMatch(/^554 5\.4\.6/)
+})
+
+test('the null sender is welcome, for one recipient', async () => {
+  const client = await DialogClient.greeted(stage.smtpPort)
+  await client.ask('EHLO there.example', '250')
+  await client.ask('MAIL FROM:<>', '250')
+  await client.ask('RCPT TO:<second@agents.localhost>', '250')
+  await client.ask('RCPT TO:<first@agents.localhost>', '550 5.5.3')
+  await client.ask('DATA', '354')
+  client.send('Subject: could not be delivered\r\n\r\n.\r\n')
+  await client.ask('QUIT', '250')
+  client.close()
+  const message = await stage.waitForMail('second', 'could not be delivered')
+  expect(message.authentication.spf).toMatchObject({ identity: 'helo', domain: 'there.example', result: 'none' })
+})
+
+test('a client that connects and goes away leaves nothing behind', async () => {
+  const socket = connect(stage.smtpPort, '127.0.0.1')
+  await new Promise((resolve) => socket.once('data', resolve))
+  socket.destroy()
+  expect((await submit('second@agents.localhost', 'Subject: still here\n\n.'))[1]).toMatch(/^250/)
+})
