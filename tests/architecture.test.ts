@@ -42,6 +42,7 @@ const featureOrder = [
   'accounts',
   'keys',
   'dkim',
+  'domains',
   'identities',
   'attachments',
   'suppressions',

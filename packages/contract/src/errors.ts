@@ -5,6 +5,7 @@ import Type from 'typebox'
 export const errorStatuses = {
   validation_error: 400,
   draft_incomplete: 400,
+  domain_not_verified: 400,
   kdf_params_too_weak: 400,
   unauthorized: 401,
   invalid_auth_hash: 401,
@@ -16,6 +17,8 @@ export const errorStatuses = {
   method_not_allowed: 405,
   request_timeout: 408,
   conflict: 409,
+  domain_exists: 409,
+  domain_in_use: 409,
   draft_version_conflict: 409,
   draft_not_editable: 409,
   draft_send_in_progress: 409,
@@ -34,6 +37,7 @@ export const errorStatuses = {
   rate_limited: 429,
   headers_too_large: 431,
   internal_error: 500,
+  verification_failed: 500,
   upstream_provider_error: 502,
   unavailable: 503,
 } as const

@@ -12,6 +12,7 @@ export const idPrefixes = {
   attachment: 'att',
   draft: 'drf',
   suppression: 'sup',
+  domain: 'dom',
   tunnel: 'tun',
   vault: 'vlt',
   vaultSecret: 'vsec',

@@ -1,6 +1,7 @@
 // The contract: every operation of the API, by feature, in the order of the specification.
 import * as accounts from './accounts.ts'
 import * as attachments from './attachments.ts'
+import * as domains from './domains.ts'
 import * as drafts from './drafts.ts'
 import * as events from './events.ts'
 import * as identities from './identities.ts'
@@ -22,6 +23,7 @@ export const operations: Operation[] = [
   outboundMail,
   messages,
   drafts,
+  domains,
   attachments,
   suppressions,
   webhooks,

@@ -47,6 +47,7 @@ const requestIdHeader = { 'X-Request-Id': { $ref: '#/components/headers/X-Reques
 /** What each error code means, for whoever reads the document. */
 const errorSentences: Partial<Record<ErrorCode, string>> = {
   validation_error: 'The request is not valid; details name each field.',
+  domain_not_verified: 'The domain is not verified.',
   draft_incomplete: 'The draft has no recipient, or neither text nor html; it stays a draft.',
   kdf_params_too_weak: 'The key derivation is cheaper than allowed: m at least 19456 KiB, t at least 2, p at least 1.',
   unauthorized: 'No valid key was sent.',
@@ -59,6 +60,8 @@ const errorSentences: Partial<Record<ErrorCode, string>> = {
   method_not_allowed: 'The path takes other methods; Allow names them.',
   request_timeout: 'The request did not arrive in time.',
   conflict: 'The state of the thing does not allow this.',
+  domain_exists: 'The domain is registered already, here or by another organization of this server.',
+  domain_in_use: 'Mailboxes use the domain; with force they move to the mail domain.',
   draft_version_conflict: 'The draft has changed since the version was read; get it again and reapply.',
   draft_not_editable: 'The draft is being sent or has been sent.',
   draft_send_in_progress: 'The draft is being sent or has been sent already.',
@@ -77,6 +80,7 @@ const errorSentences: Partial<Record<ErrorCode, string>> = {
   rate_limited: 'Too many requests; Retry-After says how many seconds to wait.',
   headers_too_large: 'The headers are too large.',
   internal_error: 'Something went wrong on the server; the request id finds it in the log.',
+  verification_failed: 'DNS or the provider could not be asked; nothing has changed.',
   upstream_provider_error: 'A provider that the server asked did not do its part.',
   unavailable: 'The server cannot answer right now; Retry-After says how many seconds to wait.',
 }

@@ -180,6 +180,35 @@ const settings = {
       return servers
     },
   }),
+  domainProvider: setting({
+    name: 'CALLSIGN_DOMAIN_PROVIDER',
+    fallback: 'builtin',
+    sentence: 'Who serves custom domains when a request does not say: builtin is this server, resend needs CALLSIGN_RESEND_API_KEY.',
+    read: oneOf('builtin', 'resend'),
+  }),
+  domainRecheckSeconds: setting({
+    name: 'CALLSIGN_DOMAIN_RECHECK_SECONDS',
+    fallback: '21600',
+    shown: '21600 (6 hours)',
+    sentence: 'How often a verified custom domain is looked at again; after 72 hours of wrong records it has failed.',
+    read: integer(1, 604_800),
+  }),
+  resendApiKey: setting({
+    name: 'CALLSIGN_RESEND_API_KEY',
+    fallback: null,
+    sentence: 'Key of a Resend account, with full access; with it the domain provider resend can be used.',
+    secret: true,
+    read: (text) => {
+      if (!/^[!-~]{8,200}$/.test(text)) throw new Error('must be a key such as re_…')
+      return text
+    },
+  }),
+  resendUrl: setting({
+    name: 'CALLSIGN_RESEND_URL',
+    fallback: 'https://api.resend.com',
+    sentence: 'Where the API of Resend is.',
+    read: url('http:', 'https:'),
+  }),
   organizationKeyPerSecond: setting({
     name: 'CALLSIGN_RATE_LIMIT_ORGANIZATION_KEY',
     fallback: '20000',
@@ -220,7 +249,15 @@ export type AwsCredentials = { region: string; accessKeyId: string; secretAccess
 
 type Always = Exclude<
   keyof Settings,
-  'publicUrl' | 'databaseUrl' | 's3Endpoint' | 'bootstrapApiKey' | 'smtpRelayUrl' | 'smtpTlsCertFile' | 'smtpTlsKeyFile' | 'smtpPort'
+  | 'publicUrl'
+  | 'databaseUrl'
+  | 's3Endpoint'
+  | 'bootstrapApiKey'
+  | 'smtpRelayUrl'
+  | 'smtpTlsCertFile'
+  | 'smtpTlsKeyFile'
+  | 'smtpPort'
+  | 'resendApiKey'
 >
 export type Config = { [K in Always]: NonNullable<Read[K]> } & { [K in Exclude<keyof Settings, Always>]: Read[K] } & {
   aws: AwsCredentials | null
@@ -252,6 +289,8 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   const config = { ...values, aws: null } as unknown as Config
   if (config.mailTransport === 'relay' && !config.smtpRelayUrl)
     throw new BadSetting('CALLSIGN_MAIL_TRANSPORT=relay needs CALLSIGN_SMTP_RELAY_URL')
+  if (config.domainProvider === 'resend' && config.resendApiKey === null)
+    throw new BadSetting('CALLSIGN_DOMAIN_PROVIDER=resend needs CALLSIGN_RESEND_API_KEY')
   if (!config.smtpTlsCertFile !== !config.smtpTlsKeyFile)
     throw new BadSetting('CALLSIGN_SMTP_TLS_CERT_FILE and CALLSIGN_SMTP_TLS_KEY_FILE go together')
   if (config.blobs.kind === 's3') config.aws = readAws(environment)

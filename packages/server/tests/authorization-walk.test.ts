@@ -32,7 +32,9 @@ beforeAll(async () => {
   const identity = await stage.expectApi(200, 'GET', '/identities/victim')
   const draft = await stage.expectApi(201, 'POST', '/mailboxes/victim/drafts', { body: { subject: secretWord, text: secretWord } })
   await stage.expectApi(201, 'POST', '/suppressions', { body: { email_address: 'gone@example.com' } })
+  const { data: domain } = await stage.expectApi(201, 'POST', '/domains', { body: { domain: 'victim.example' } })
   values = {
+    domain_id: domain.id,
     email_address: 'victim@agents.localhost',
     message_id: sent.id,
     thread_id: sent.thread_id,
@@ -62,6 +64,7 @@ beforeAll(async () => {
     identity.tunnel.id,
     message.attachments[0].id,
     draft.id,
+    domain.id,
     victimKey.id,
   ]
   const keyId = victimKey.id

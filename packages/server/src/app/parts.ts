@@ -26,6 +26,7 @@ import { accountRoutes } from '../features/accounts/routes.ts'
 import { createAttachments, type Shelf } from '../features/attachments/operations.ts'
 import { attachmentRoutes } from '../features/attachments/routes.ts'
 import { createDkim } from '../features/dkim/operations.ts'
+import { domainRoutes } from '../features/domains/routes.ts'
 import { createScheduledSend } from '../features/drafts/jobs.ts'
 import { createDrafts } from '../features/drafts/operations.ts'
 import { draftRoutes } from '../features/drafts/routes.ts'
@@ -51,6 +52,7 @@ import { createDeliverer } from '../features/webhooks/jobs.ts'
 import { createWebhooks } from '../features/webhooks/operations.ts'
 import { webhookRoutes } from '../features/webhooks/routes.ts'
 import { openSecret, sealSecret } from '../features/webhooks/secret-seal.ts'
+import { createDomainParts } from './domain-parts.ts'
 
 export const version: string = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')).version
 
@@ -107,20 +109,36 @@ export function createParts(
   const resolver = createDnsResolver({ servers: config.dnsServers })
   const senderResolver = reuseAnswers(resolver)
   const { accounts, keys, handInAgents } = createCredentials(db)
-  const identities = createIdentities(db, accounts, config, (tx, organizationId, mailboxId) =>
+  const enqueue = createEnqueue(wake)
+  const dkim = createDkim({ db, sealing: sealingOf(keyring.subkey('dkim-keys')), mailDomain: config.mailDomain })
+  const userAgent = `Callsign/${version}`
+  const domainParts = createDomainParts({
+    config,
+    db,
+    accounts,
+    dkim,
+    dns: resolver,
+    emit: (tx, list) => emit(tx, list),
+    enqueue,
+    cancelJob,
+    moveMailboxes: (tx, organizationId, domainId) => identities.moveToMailDomain(tx, organizationId, domainId),
+    userAgent,
+    log: log.child({ part: 'domains' }),
+  })
+  const { domains } = domainParts
+  const identities = createIdentities(db, accounts, domains, config, (tx, organizationId, mailboxId) =>
     messages.emptyMailbox(tx, organizationId, mailboxId),
   )
   handInAgents(identities.findAgent)
   const web = createWeb({
     allowCidrs: config.outboundAllowCidrs,
-    userAgent: `Callsign/${version}`,
+    userAgent,
     ...(config.dnsServers.length > 0 ? { lookup: createHostLookup(config.dnsServers) } : {}),
   })
   // Features whose messages are no mail put their files here.
   const shelves: Shelf[] = []
   const linkKey = keyring.subkey('media-links')
   const attachments = createAttachments({ db, blobs, web, decode: decodeAttachment, linkKey, publicUrl, shelves })
-  const dkim = createDkim({ db, sealing: sealingOf(keyring.subkey('dkim-keys')), mailDomain: config.mailDomain })
   const compose = createCompose(attachments, (messageId) => messages.findRecipients(messageId), dkim.sign)
   const messages = createMessages({ db, blobs, identities, attachments, compose })
   const events = createEvents({ db, keys, identities, describers: { msg: messages.describe }, log: log.child({ part: 'events' }) })
@@ -143,7 +161,6 @@ export function createParts(
     events.hurry()
   })
   const inboundMail = createInboundMail({ db, blobs, identities, emit, journal, resolver: senderResolver, hostname: config.mailDomain })
-  const enqueue = createEnqueue(wake)
   const suppressions = createSuppressions({ db, accounts })
   const outboundMail = createOutboundMail({
     db,
@@ -180,6 +197,7 @@ export function createParts(
     ...outboundMailRoutes(outboundMail),
     ...messageRoutes(messages),
     ...draftRoutes(drafts),
+    ...domainRoutes(domains),
     ...attachmentRoutes(attachments),
     ...suppressionRoutes(suppressions),
     ...webhookRoutes(webhooks),
@@ -191,6 +209,7 @@ export function createParts(
     { name: 'sweep blobs', everyMs: 6 * hourMs, run: () => messages.sweepBlobs(dayMs) },
     { name: 'place events', everyMs: 1000, run: () => events.place() },
     { name: 'sweep deliveries and events', everyMs: hourMs, run: () => deliverer.sweep() },
+    domainParts.chore,
   ]
   return {
     accounts,
@@ -200,7 +219,7 @@ export function createParts(
     deliverer,
     routes,
     /** What the worker does, by kind of job. */
-    handlers: [delivery, scheduledSend],
+    handlers: [delivery, scheduledSend, domainParts.handler],
     chores,
     /** Lets go of connections that parts keep open to the outside. */
     close: async () => {

@@ -7,7 +7,7 @@ import type { Database } from '../core/sql.ts'
 import { openKeyring } from '../edges/keyring/keyring.ts'
 import { quotedTxt } from '../features/dkim/model.ts'
 import { createDkim } from '../features/dkim/operations.ts'
-import { createIdentities } from '../features/identities/operations.ts'
+import { createFindAgent } from '../features/identities/operations.ts'
 import { writeBackup } from './backup.ts'
 import type { End } from './backup-format.ts'
 import { openForCommand } from './database.ts'
@@ -58,7 +58,7 @@ export async function runCommand(command: string, args: string[], readConfig: ()
   const config = readConfig()
   const { db, close } = await openForCommand(config, quietLog(config))
   try {
-    await run({ config, db, credentials: credentialsOf(db, config), options, print })
+    await run({ config, db, credentials: credentialsOf(db), options, print })
     return 0
   } finally {
     await close()
@@ -122,10 +122,9 @@ function readOptions(args: string[]): Options {
   }
 }
 
-function credentialsOf(db: Database, config: Config): Credentials {
+function credentialsOf(db: Database): Credentials {
   const credentials = createCredentials(db)
-  const identities = createIdentities(db, credentials.accounts, config, async () => {})
-  credentials.handInAgents(identities.findAgent)
+  credentials.handInAgents(createFindAgent(db))
   return credentials
 }
 

@@ -1,5 +1,6 @@
 // The agent identity and its mailbox: rows, addresses, and the names that nobody may take.
 import { isId } from '../../core/ids.ts'
+import { toDomainName } from '../domains/model.ts'
 
 /** `required`: the agent's own key writes drafts, an organization key sends them. */
 export type DraftApproval = 'none' | 'required'
@@ -12,6 +13,7 @@ export type IdentityRow = {
   description: string | null
   mailbox_id: string
   address: string
+  domain_id: string | null
   tunnel_id: string
   tunnel_status: 'active' | 'suspended' | 'disabled'
   draft_approval: DraftApproval
@@ -38,6 +40,8 @@ export type MailboxOwner = {
   handle: string
   displayName: string
   address: string
+  /** False when the mailbox is on a domain that another organization has verified since: no mail comes to it or leaves it. */
+  isReachable: boolean
   draftApproval: DraftApproval
 }
 
@@ -64,14 +68,20 @@ export const isReservedHandle = (handle: string): boolean => reservedHandles.has
 /** A handle as callers write it: a leading @ is optional. */
 export const normalizeHandle = (text: string): string => text.replace(/^@/, '')
 
+/** An address with its domain in the form in which domains are stored, and its local part in lower case; null when it is none. */
+export function normalizeAddress(text: string): string | null {
+  const at = text.lastIndexOf('@')
+  const domain = at < 1 ? null : toDomainName(text.slice(at + 1).toLowerCase())
+  return domain === null ? null : `${text.slice(0, at).toLowerCase()}@${domain}`
+}
+
 /**
- * The mailbox address that a recipient address belongs to: lower case, without the `+tag` of plus-addressing. Null when it is no address.
+ * The mailbox address that a recipient address belongs to: lower case, without the `+tag` of plus-addressing, its domain in ASCII. Null when it is no address.
  * Our local parts are case-insensitive handles, so lowering them is right here and nowhere else (RFC 5321 §2.4).
  */
 export function mailboxAddressOf(recipient: string): string | null {
-  const at = recipient.lastIndexOf('@')
-  if (at < 1 || at === recipient.length - 1) return null
-  const local = recipient.slice(0, at)
-  const plus = local.indexOf('+')
-  return `${plus > 0 ? local.slice(0, plus) : local}@${recipient.slice(at + 1)}`.toLowerCase()
+  const address = normalizeAddress(recipient)
+  if (address === null) return null
+  const [plus, at] = [address.indexOf('+'), address.lastIndexOf('@')]
+  return plus > 0 && plus < at ? address.slice(0, plus) + address.slice(at) : address
 }

@@ -4,12 +4,13 @@ import type { Static } from 'typebox'
 import { batchLoader } from '../../core/batch.ts'
 import type { Caller } from '../../core/caller.ts'
 import { now } from '../../core/clock.ts'
-import { ApiError, forbidden, invalid, notFound } from '../../core/errors.ts'
+import { ApiError, forbidden, notFound } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { readPage, toPage } from '../../core/page.ts'
 import type { Call } from '../../core/route.ts'
 import { type Database, isUniqueViolation, type Tx } from '../../core/sql.ts'
 import { type Accounts, actorOf } from '../accounts/operations.ts'
+import type { Domains } from '../domains/operations.ts'
 import {
   type DraftApproval,
   type IdentityRow,
@@ -17,6 +18,7 @@ import {
   type MailboxOwner,
   type MailboxRow,
   mailboxAddressOf,
+  normalizeAddress,
   normalizeHandle,
 } from './model.ts'
 import * as store from './store.ts'
@@ -31,7 +33,7 @@ type Settings = { mailDomain: string; tunnelDomain: string; postmaster: string |
 /** PostgreSQL decides which of the inserts of one statement comes first, so a taken handle may be told by any of these. */
 const takenConstraints = ['handles_pkey', 'identities_agent_handle_key', 'mailboxes_address_key']
 
-export function createIdentities(db: Database, accounts: Accounts, settings: Settings, emptyMailbox: EmptyMailbox) {
+export function createIdentities(db: Database, accounts: Accounts, domains: Domains, settings: Settings, emptyMailbox: EmptyMailbox) {
   const loadByAddress = batchLoader((addresses) => store.findOwnersByAddress(db.lookups, addresses))
   const loadByHandle = batchLoader((handles) => store.findOwnersByHandle(db.lookups, handles))
 
@@ -48,7 +50,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
       status: 'active',
       mailbox: { id: row.mailbox_id, email_address: row.address },
       tunnel: { id: row.tunnel_id, public_url: `https://${row.agent_handle}.${settings.tunnelDomain}`, status: row.tunnel_status },
-      custom_domain_id: null,
+      custom_domain_id: row.domain_id,
       draft_approval: row.draft_approval,
       created_at: row.created_at.toISOString(),
       updated_at: row.updated_at.toISOString(),
@@ -78,18 +80,17 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
         draft_approval?: DraftApproval
       },
     ): Promise<Static<typeof Identity>> {
-      if (body.custom_domain_id) throw invalid('/custom_domain_id', 'no verified domain of this organization has that id')
-      if (body.domain && body.domain !== settings.mailDomain) throw invalid('/domain', 'that is no verified domain of this organization')
       if (isReservedHandle(body.agent_handle)) throw taken(body.agent_handle)
       const at = now()
-      const row: IdentityRow = {
+      const made: IdentityRow = {
         id: newId('identity'),
         organization_id: call.caller.organizationId,
         agent_handle: body.agent_handle,
         display_name: body.display_name ?? '',
         description: body.description ?? null,
         mailbox_id: newId('mailbox'),
-        address: `${body.agent_handle}@${settings.mailDomain}`,
+        address: '',
+        domain_id: null,
         tunnel_id: newId('tunnel'),
         tunnel_status: 'active',
         draft_approval: body.draft_approval ?? 'none',
@@ -98,6 +99,8 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
       }
       try {
         return await call.transact(async (tx) => {
+          const domain = await domains.chooseForIdentity(tx, made.organization_id, body)
+          const row = { ...made, address: `${made.agent_handle}@${domain?.domain ?? settings.mailDomain}`, domain_id: domain?.id ?? null }
           await store.insertIdentity(tx, {
             id: row.id,
             organizationId: row.organization_id,
@@ -106,6 +109,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
             description: row.description,
             mailboxId: row.mailbox_id,
             address: row.address,
+            domainId: row.domain_id,
             tunnelId: row.tunnel_id,
             draftApproval: row.draft_approval,
             at,
@@ -208,7 +212,8 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
     /** The mailbox that mail for this recipient is filed in, or null when we host no such mailbox. Plus tags are ignored. */
     async findHosted(recipient: string): Promise<MailboxOwner | null> {
       const address = mailboxAddressOf(recipient)
-      return address === null ? null : loadByAddress(address)
+      const owner = address === null ? null : await loadByAddress(address)
+      return owner?.isReachable ? owner : null
     },
 
     /** Who gets mail for the role addresses: the agent that the settings name, or the first one there is. Null while there is none. */
@@ -217,15 +222,30 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
       return named ?? store.findFirstOwner(db)
     },
 
-    /** True when this domain's mail is ours to file: an unknown mailbox on it is refused, never sent outside. */
-    isHostedDomain: (domain: string): boolean => domain.toLowerCase() === settings.mailDomain,
-
-    /** The agent that a new key is limited to. */
-    async findAgent(organizationId: string, handle: string) {
-      const row = await store.findIdentity(db, organizationId, handle)
-      return row && { identityId: row.id, handle: row.agent_handle }
+    /**
+     * True when mail for this recipient is ours to file or to refuse, and never sent outside: its mailbox is here, or its domain is the mail
+     * domain or one that we serve.
+     */
+    async isHostedRecipient(recipient: string): Promise<boolean> {
+      const address = mailboxAddressOf(recipient)
+      if (address === null) return false
+      const domain = address.slice(address.lastIndexOf('@') + 1)
+      if (domain === settings.mailDomain || (await domains.isServed(domain))) return true
+      return (await this.findHosted(recipient)) !== null
     },
+
+    /** Moves the mailboxes of a domain that is about to go to the mail domain. */
+    moveToMailDomain: (tx: Tx, organizationId: string, domainId: string): Promise<void> =>
+      store.moveMailboxes(tx, organizationId, domainId, settings.mailDomain, now()),
+
+    findAgent: createFindAgent(db),
   }
+}
+
+/** Finds the agent that a new key is limited to. */
+export const createFindAgent = (db: Database) => async (organizationId: string, handle: string) => {
+  const row = await store.findIdentity(db, organizationId, handle)
+  return row && { identityId: row.id, handle: row.agent_handle }
 }
 
 /** True when what this caller writes has to be sent by somebody else. */
@@ -238,7 +258,7 @@ export const approvalRequired = (): ApiError =>
   )
 
 const toMailboxName = (reference: string): string =>
-  reference.includes('@') && !reference.startsWith('@') ? reference.toLowerCase() : normalizeHandle(reference)
+  reference.includes('@') && !reference.startsWith('@') ? (normalizeAddress(reference) ?? reference) : normalizeHandle(reference)
 
 function toMailbox(row: MailboxRow): Static<typeof Mailbox> {
   return {

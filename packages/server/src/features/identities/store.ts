@@ -11,6 +11,7 @@ export type NewIdentity = {
   description: string | null
   mailboxId: string
   address: string
+  domainId: string | null
   tunnelId: string
   draftApproval: DraftApproval
   at: Date
@@ -23,7 +24,8 @@ export async function insertIdentity(sql: Sql, row: NewIdentity): Promise<void> 
     text: `WITH handle AS (INSERT INTO handles (handle, organization_id, created_at) VALUES ($3, $2, $9)),
       identity AS (INSERT INTO identities (id, organization_id, agent_handle, display_name, description, draft_approval, created_at, updated_at)
         VALUES ($1, $2, $3, $4, $5, $10, $9, $9)),
-      mailbox AS (INSERT INTO mailboxes (id, organization_id, identity_id, address, created_at, updated_at) VALUES ($6, $2, $1, $7, $9, $9))
+      mailbox AS (INSERT INTO mailboxes (id, organization_id, identity_id, address, domain_id, created_at, updated_at)
+        VALUES ($6, $2, $1, $7, $11, $9, $9))
       INSERT INTO tunnels (id, organization_id, identity_id, created_at, updated_at) VALUES ($8, $2, $1, $9, $9)`,
     values: [
       row.id,
@@ -36,11 +38,12 @@ export async function insertIdentity(sql: Sql, row: NewIdentity): Promise<void> 
       row.tunnelId,
       row.at,
       row.draftApproval,
+      row.domainId,
     ],
   })
 }
 
-const identityColumns = `i.id, i.organization_id, i.agent_handle, i.display_name, i.description, b.id AS mailbox_id, b.address,
+const identityColumns = `i.id, i.organization_id, i.agent_handle, i.display_name, i.description, b.id AS mailbox_id, b.address, b.domain_id,
   t.id AS tunnel_id, t.status AS tunnel_status, i.draft_approval, i.created_at, i.updated_at`
 const identityTables = 'identities i JOIN mailboxes b ON b.identity_id = i.id JOIN tunnels t ON t.identity_id = i.id'
 
@@ -87,6 +90,15 @@ export async function updateIdentity(
   })
 }
 
+/** Moves the mailboxes of a domain to another one, which takes any handle: handles are unique over all domains. */
+export async function moveMailboxes(sql: Sql, organizationId: string, domainId: string, to: string, at: Date): Promise<void> {
+  await sql.query({
+    text: `UPDATE mailboxes b SET address = i.agent_handle || '@' || $3, domain_id = NULL, updated_at = $4
+      FROM identities i WHERE i.id = b.identity_id AND b.organization_id = $1 AND b.domain_id = $2`,
+    values: [organizationId, domainId, to, at],
+  })
+}
+
 /** Locks a mailbox against mail that is being filed in it, until the transaction ends. */
 export async function lockMailbox(sql: Sql, mailboxId: string): Promise<void> {
   await sql.query({ text: 'SELECT 1 FROM mailboxes WHERE id = $1 FOR UPDATE', values: [mailboxId] })
@@ -104,6 +116,7 @@ type OwnerRow = {
   agent_handle: string
   display_name: string
   address: string
+  is_reachable: boolean
   draft_approval: DraftApproval
 }
 
@@ -114,16 +127,19 @@ const toOwner = (row: OwnerRow): MailboxOwner => ({
   handle: row.agent_handle,
   displayName: row.display_name,
   address: row.address,
+  isReachable: row.is_reachable,
   draftApproval: row.draft_approval,
 })
 
-const ownerColumns = 'b.id AS mailbox_id, b.organization_id, b.identity_id, i.agent_handle, i.display_name, b.address, i.draft_approval'
+const ownerColumns = `b.id AS mailbox_id, b.organization_id, b.identity_id, i.agent_handle, i.display_name, b.address,
+  coalesce(d.holds_name, true) AS is_reachable, i.draft_approval`
+const ownerTables = 'mailboxes b JOIN identities i ON i.id = b.identity_id LEFT JOIN domains d ON d.id = b.domain_id'
 
 /** Mailboxes by their address, of any organization: where mail arrives. */
 export async function findOwnersByAddress(sql: Sql, addresses: string[]): Promise<Map<string, MailboxOwner>> {
   const { rows } = await sql.query<OwnerRow>({
     name: 'find-owners-by-address',
-    text: `SELECT ${ownerColumns} FROM mailboxes b JOIN identities i ON i.id = b.identity_id WHERE b.address = ANY($1)`,
+    text: `SELECT ${ownerColumns} FROM ${ownerTables} WHERE b.address = ANY($1)`,
     values: [addresses],
   })
   return new Map(rows.map((row) => [row.address, toOwner(row)]))
@@ -133,7 +149,7 @@ export async function findOwnersByAddress(sql: Sql, addresses: string[]): Promis
 export async function findOwnersByHandle(sql: Sql, handles: string[]): Promise<Map<string, MailboxOwner>> {
   const { rows } = await sql.query<OwnerRow>({
     name: 'find-owners-by-handle',
-    text: `SELECT ${ownerColumns} FROM mailboxes b JOIN identities i ON i.id = b.identity_id WHERE i.agent_handle = ANY($1)`,
+    text: `SELECT ${ownerColumns} FROM ${ownerTables} WHERE i.agent_handle = ANY($1)`,
     values: [handles],
   })
   return new Map(rows.map((row) => [row.agent_handle, toOwner(row)]))
@@ -143,7 +159,7 @@ export async function findOwnersByHandle(sql: Sql, handles: string[]): Promise<M
 export async function findFirstOwner(sql: Sql): Promise<MailboxOwner | null> {
   const { rows } = await sql.query<OwnerRow>({
     name: 'find-first-owner',
-    text: `SELECT ${ownerColumns} FROM mailboxes b JOIN identities i ON i.id = b.identity_id ORDER BY i.organization_id, i.id LIMIT 1`,
+    text: `SELECT ${ownerColumns} FROM ${ownerTables} ORDER BY i.organization_id, i.id LIMIT 1`,
   })
   return rows[0] ? toOwner(rows[0]) : null
 }
@@ -152,7 +168,7 @@ export async function findFirstOwner(sql: Sql): Promise<MailboxOwner | null> {
 export async function findOwner(sql: Sql, mailboxId: string): Promise<MailboxOwner | null> {
   const { rows } = await sql.query<OwnerRow>({
     name: 'find-owner',
-    text: `SELECT ${ownerColumns} FROM mailboxes b JOIN identities i ON i.id = b.identity_id WHERE b.id = $1`,
+    text: `SELECT ${ownerColumns} FROM ${ownerTables} WHERE b.id = $1`,
     values: [mailboxId],
   })
   return rows[0] ? toOwner(rows[0]) : null

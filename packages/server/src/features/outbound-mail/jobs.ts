@@ -62,7 +62,8 @@ export function createDelivery(parts: Parts): JobHandler {
         null,
       )
     }
-    const hosted = open.filter((recipient) => identities.isHostedDomain(domainOf(recipient.address)))
+    const isHosted = await Promise.all(open.map((recipient) => identities.isHostedRecipient(recipient.address)))
+    const hosted = open.filter((_, index) => isHosted[index])
     const outside = open.filter((recipient) => !hosted.includes(recipient))
     const [local, remote] = await Promise.all([prepareLocal(row, raw, hosted), attemptRemote(row, raw, outside)])
     await settle(job, finish, found, sender, [...local.attempts, ...remote], local.prepared)
@@ -157,8 +158,6 @@ export function createDelivery(parts: Parts): JobHandler {
 
   return { kind: deliverJob, leaseMs, runMsMax, concurrency, run: deliver }
 }
-
-const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1)
 
 /** What a recipient becomes after an attempt; without another attempt to come, a retry is a failure. */
 function nextStatus(outcome: Outcome, canRetry: boolean): RecipientStatus {

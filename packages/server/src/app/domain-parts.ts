@@ -1,0 +1,45 @@
+// What custom domains are made of: the feature on its providers.
+import type { Config } from '../config.ts'
+import type { Resolver } from '../core/dns.ts'
+import type { Emit } from '../core/event.ts'
+import type { CancelJob, Enqueue } from '../core/job.ts'
+import type { Log } from '../core/log.ts'
+import type { Database } from '../core/sql.ts'
+import { createResendProvider } from '../edges/suppliers/resend-domains.ts'
+import type { Chore } from '../edges/worker/chores.ts'
+import type { Accounts } from '../features/accounts/operations.ts'
+import type { Dkim } from '../features/dkim/operations.ts'
+import { createBuiltinProvider } from '../features/domains/builtin.ts'
+import { createRecheck, createUnregister } from '../features/domains/jobs.ts'
+import { createDomains, type MoveMailboxes } from '../features/domains/operations.ts'
+
+type Needs = {
+  config: Config
+  db: Database
+  accounts: Accounts
+  dkim: Dkim
+  dns: Resolver
+  emit: Emit
+  enqueue: Enqueue
+  cancelJob: CancelJob
+  moveMailboxes: MoveMailboxes
+  userAgent: string
+  log: Log
+}
+
+const checkEveryMsMax = 60_000
+
+/** The feature, its job and its chore. */
+export function createDomainParts({ config, dkim, dns, userAgent, log, ...needs }: Needs) {
+  const builtin = createBuiltinProvider({ keys: dkim, dns, mailHost: config.mailDomain })
+  const { resendApiKey: apiKey, resendUrl: baseUrl } = config
+  const resend = apiKey === null ? null : createResendProvider({ apiKey, baseUrl, userAgent })
+  const providers = [builtin, ...(resend ? [resend] : [])].toSorted(
+    (a, b) => Number(b.name === config.domainProvider) - Number(a.name === config.domainProvider),
+  )
+  const recheckMs = config.domainRecheckSeconds * 1000
+  const domains = createDomains({ ...needs, providers, mailDomain: config.mailDomain, recheckMs, log })
+  const recheck = createRecheck({ db: needs.db, domains, recheckMs, log })
+  const chore: Chore = { name: 're-check domains', everyMs: Math.min(checkEveryMsMax, recheckMs), run: recheck }
+  return { domains, handler: createUnregister({ db: needs.db, providers, log }), chore }
+}

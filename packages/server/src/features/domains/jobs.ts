@@ -1,0 +1,54 @@
+// What the worker does for custom domains: looks at verified ones again, and takes registrations of deleted ones back.
+import { inMs, now } from '../../core/clock.ts'
+import type { Finish, Job, JobHandler } from '../../core/job.ts'
+import type { Log } from '../../core/log.ts'
+import type { Database } from '../../core/sql.ts'
+import { unregisterJob } from './model.ts'
+import type { Domains } from './operations.ts'
+import { type DomainProvider, ProviderTrouble } from './provider.ts'
+import * as store from './store.ts'
+
+const togetherMax = 20
+const leaseMs = 60_000
+/** After so many tries, a week in all, the registration is left to the operator. */
+const triesMax = 40
+const retryMs = 4 * 3_600_000
+
+/** Looks at the verified domains that are due, a few at a time. What cannot be asked now keeps its standing and has its next turn. */
+export function createRecheck({ db, domains, recheckMs, log }: { db: Database; domains: Domains; recheckMs: number; log: Log }) {
+  return async (): Promise<void> => {
+    for (;;) {
+      const due = await store.claimDue(db, now(), inMs(recheckMs), togetherMax)
+      await Promise.all(
+        due.map(async (row) => {
+          try {
+            await domains.settleCheck(row, await domains.inspect(row, false))
+          } catch (err) {
+            if (!(err instanceof ProviderTrouble)) throw err
+            log.warn({ err, domain: row.id }, 'a domain could not be checked')
+          }
+        }),
+      )
+      if (due.length < togetherMax) return
+    }
+  }
+}
+
+/** Takes a registration back at the provider that the subject names. */
+export function createUnregister({ db, providers, log }: { db: Database; providers: DomainProvider[]; log: Log }): JobHandler {
+  async function run(job: Job, finish: Finish): Promise<void> {
+    const [name = '', id = ''] = job.subject.split(' ')
+    const provider = providers.find((one) => one.name === name)
+    try {
+      if (!provider) throw new ProviderTrouble(`The provider ${name} is not set up any more.`)
+      await provider.unregister(id)
+      await db.transact((tx) => finish(tx, { done: true }))
+    } catch (err) {
+      if (!(err instanceof ProviderTrouble)) throw err
+      const isLast = job.attempts >= triesMax
+      log.warn({ err, provider: name, registration: id, isLast }, 'a registration could not be taken back')
+      await db.transact((tx) => finish(tx, isLast ? { done: true } : { done: false, retryInMs: retryMs }))
+    }
+  }
+  return { kind: unregisterJob, leaseMs, concurrency: 2, run }
+}

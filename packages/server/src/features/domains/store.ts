@@ -1,0 +1,199 @@
+// The SQL of custom domains.
+import type { Sql, Tx } from '../../core/sql.ts'
+import type { DomainRow, Standing } from './model.ts'
+
+const columns = `d.id, d.organization_id, d.domain, d.status, d.is_default, d.holds_name, d.provider, d.provider_domain_id, d.dns_records,
+  d.verified_at, d.failing_since, d.check_at, d.created_at, d.updated_at`
+
+/** Until the transaction ends, nobody else changes which of the organization's domains there are and which is the default. */
+export async function lockDomains(tx: Tx, organizationId: string): Promise<void> {
+  await tx.query({ text: 'SELECT 1 FROM organizations WHERE id = $1 FOR NO KEY UPDATE', values: [organizationId] })
+}
+
+export async function countDomains(sql: Sql, organizationId: string): Promise<number> {
+  const { rows } = await sql.query<{ count: number }>({
+    text: 'SELECT count(*)::integer AS count FROM domains WHERE organization_id = $1',
+    values: [organizationId],
+  })
+  return rows[0]?.count ?? 0
+}
+
+/** Violates domains_once when the organization has the name, domains_one_registration when another has the registration. */
+export async function insertDomain(sql: Sql, row: DomainRow): Promise<void> {
+  await sql.query({
+    text: `INSERT INTO domains (id, organization_id, domain, status, is_default, holds_name, provider, provider_domain_id, dns_records,
+        verified_at, failing_since, check_at, created_at, updated_at)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+    values: [
+      row.id,
+      row.organization_id,
+      row.domain,
+      row.status,
+      row.is_default,
+      row.holds_name,
+      row.provider,
+      row.provider_domain_id,
+      JSON.stringify(row.dns_records),
+      row.verified_at,
+      row.failing_since,
+      row.check_at,
+      row.created_at,
+      row.updated_at,
+    ],
+  })
+}
+
+export type CountedRow = DomainRow & { mailboxes_count: number }
+
+/** Newest first, all of them: an organization has few. */
+export async function listDomains(sql: Sql, organizationId: string): Promise<CountedRow[]> {
+  const { rows } = await sql.query<CountedRow>({
+    name: 'list-domains',
+    text: `SELECT ${columns}, (SELECT count(*)::integer FROM mailboxes b WHERE b.domain_id = d.id) AS mailboxes_count
+      FROM domains d WHERE d.organization_id = $1 ORDER BY d.id DESC`,
+    values: [organizationId],
+  })
+  return rows
+}
+
+export async function findDomain(sql: Sql, organizationId: string, id: string): Promise<DomainRow | null> {
+  const { rows } = await sql.query<DomainRow>({
+    name: 'find-domain',
+    text: `SELECT ${columns} FROM domains d WHERE d.organization_id = $1 AND d.id = $2`,
+    values: [organizationId, id],
+  })
+  return rows[0] ?? null
+}
+
+export async function findByName(sql: Sql, organizationId: string, domain: string): Promise<DomainRow | null> {
+  const { rows } = await sql.query<DomainRow>({
+    text: `SELECT ${columns} FROM domains d WHERE d.organization_id = $1 AND d.domain = $2`,
+    values: [organizationId, domain],
+  })
+  return rows[0] ?? null
+}
+
+/** The domain, for this transaction alone until it ends. */
+export async function lockDomain(tx: Tx, organizationId: string, id: string): Promise<DomainRow | null> {
+  const { rows } = await tx.query<DomainRow>({
+    text: `SELECT ${columns} FROM domains d WHERE d.organization_id = $1 AND d.id = $2 FOR UPDATE`,
+    values: [organizationId, id],
+  })
+  return rows[0] ?? null
+}
+
+/** The verified domain with this id or name, or the default when both are null: neither changed nor deleted until the transaction ends. */
+export async function shareVerified(
+  tx: Tx,
+  organizationId: string,
+  wanted: { id: string | null; domain: string | null },
+): Promise<{ id: string; domain: string } | null> {
+  const { rows } = await tx.query<{ id: string; domain: string }>({
+    name: 'share-verified-domain',
+    text: `SELECT d.id, d.domain FROM domains d
+      WHERE d.organization_id = $1 AND d.status = 'verified'
+        AND CASE WHEN $2::text IS NOT NULL THEN d.id = $2 WHEN $3::text IS NOT NULL THEN d.domain = $3 ELSE d.is_default END
+      FOR SHARE`,
+    values: [organizationId, wanted.id, wanted.domain],
+  })
+  return rows[0] ?? null
+}
+
+/** Writes what an inspection came to. Violates domains_one_holder when another organization has the name. */
+export async function updateStanding(sql: Sql, id: string, standing: Standing, holdsName: boolean, at: Date): Promise<DomainRow> {
+  const { rows } = await sql.query<DomainRow>({
+    text: `UPDATE domains d SET status = $2, dns_records = $3, verified_at = $4, failing_since = $5, check_at = $6, holds_name = $7, updated_at = $8
+      WHERE id = $1 RETURNING ${columns}`,
+    values: [
+      id,
+      standing.status,
+      JSON.stringify(standing.dns_records),
+      standing.verified_at,
+      standing.failing_since,
+      standing.check_at,
+      holdsName,
+      at,
+    ],
+  })
+  return rows[0] as DomainRow
+}
+
+/** Another organization whose records have failed has a name no longer that is verified elsewhere. */
+export async function releaseName(sql: Sql, domain: string, exceptId: string): Promise<void> {
+  await sql.query({
+    text: `UPDATE domains SET holds_name = false WHERE domain = $1 AND holds_name AND status <> 'verified' AND id <> $2`,
+    values: [domain, exceptId],
+  })
+}
+
+/** Makes one domain the default and no other. In two steps, since the index allows no moment with two. */
+export async function setDefault(tx: Tx, organizationId: string, id: string, at: Date): Promise<DomainRow> {
+  await tx.query({
+    text: 'UPDATE domains SET is_default = false, updated_at = $3 WHERE organization_id = $1 AND is_default AND id <> $2',
+    values: [organizationId, id, at],
+  })
+  const { rows } = await tx.query<DomainRow>({
+    text: `UPDATE domains d SET is_default = true, updated_at = CASE WHEN is_default THEN updated_at ELSE $2 END WHERE id = $1 RETURNING ${columns}`,
+    values: [id, at],
+  })
+  return rows[0] as DomainRow
+}
+
+export async function countMailboxes(sql: Sql, id: string): Promise<number> {
+  const { rows } = await sql.query<{ count: number }>({
+    text: 'SELECT count(*)::integer AS count FROM mailboxes WHERE domain_id = $1',
+    values: [id],
+  })
+  return rows[0]?.count ?? 0
+}
+
+export async function deleteDomain(sql: Sql, id: string): Promise<void> {
+  await sql.query({ text: 'DELETE FROM domains WHERE id = $1', values: [id] })
+}
+
+/** Of these names those whose mail is ours to file or to refuse: somebody has verified them with one of these providers. */
+export async function findServed(sql: Sql, domains: string[], providers: string[]): Promise<Set<string>> {
+  const { rows } = await sql.query<{ domain: string }>({
+    name: 'find-served-domains',
+    text: `SELECT domain FROM domains WHERE domain = ANY($1) AND holds_name AND status = 'verified' AND provider = ANY($2)`,
+    values: [domains, providers],
+  })
+  return new Set(rows.map((row) => row.domain))
+}
+
+/** Takes verified domains that are due for a check, and sets their next one: nobody else checks them meanwhile. */
+export async function claimDue(sql: Sql, at: Date, nextCheckAt: Date, limit: number): Promise<DomainRow[]> {
+  const { rows } = await sql.query<DomainRow>({
+    text: `UPDATE domains d SET check_at = $2
+      WHERE d.id IN (SELECT id FROM domains WHERE check_at <= $1 ORDER BY check_at LIMIT $3 FOR UPDATE SKIP LOCKED) RETURNING ${columns}`,
+    values: [at, nextCheckAt, limit],
+  })
+  return rows
+}
+
+/** Notes that a registration begins, and gives the time when an earlier one began whose outcome is unknown. What began before `since` is forgotten. */
+export async function beginRegistration(
+  sql: Sql,
+  claim: { organizationId: string; domain: string },
+  provider: string,
+  at: Date,
+  since: Date,
+): Promise<Date | null> {
+  const { rows } = await sql.query<{ started_at: Date }>({
+    text: `WITH earlier AS (
+        SELECT started_at FROM domain_registrations WHERE organization_id = $1 AND provider = $2 AND domain = $3 AND started_at >= $5),
+      begun AS (
+        INSERT INTO domain_registrations AS r (organization_id, provider, domain, started_at) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (organization_id, provider, domain) DO UPDATE SET started_at = $4 WHERE r.started_at < $5)
+      SELECT started_at FROM earlier`,
+    values: [claim.organizationId, provider, claim.domain, at, since],
+  })
+  return rows[0]?.started_at ?? null
+}
+
+export async function endRegistration(sql: Sql, claim: { organizationId: string; domain: string }, provider: string): Promise<void> {
+  await sql.query({
+    text: 'DELETE FROM domain_registrations WHERE organization_id = $1 AND provider = $2 AND domain = $3',
+    values: [claim.organizationId, provider, claim.domain],
+  })
+}

@@ -1,0 +1,33 @@
+// Publishes the DNS records that the API gave, as the owner of a domain does it at a DNS host.
+import type { DnsServer } from './dns-server.ts'
+import type { Json } from './start.ts'
+
+/** Puts records into DNS, those of one name together; a TXT value is cut into strings there. */
+export function publish(dns: DnsServer, records: Json[]): void {
+  for (const [name, group] of Object.entries(Object.groupBy(records, (record: Json) => record.name as string))) {
+    const ofType = (type: string) => (group ?? []).filter((record: Json) => record.type === type)
+    dns.set(name, {
+      MX: ofType('MX').map((record: Json) => ({ preference: record.priority, exchange: record.value })),
+      TXT: ofType('TXT').map((record: Json) => record.value),
+    })
+  }
+}
+
+/** Takes the names of these records out of DNS. */
+export function withdraw(dns: DnsServer, records: Json[]): void {
+  for (const record of records) dns.remove(record.name)
+}
+
+/** Registers a domain, publishes its records and verifies it; the verified domain. */
+export async function ownDomain(
+  stage: { expectApi: (status: number, method: string, path: string, ask?: Json) => Promise<Json>; organizationKey: string },
+  dns: DnsServer,
+  domain: string,
+  key = stage.organizationKey,
+): Promise<Json> {
+  const { data } = await stage.expectApi(201, 'POST', '/domains', { key, body: { domain } })
+  publish(dns, data.dns_records)
+  const { data: verified } = await stage.expectApi(200, 'POST', `/domains/${data.id}/verify`, { key })
+  if (verified.status !== 'verified') throw new Error(`${domain} is ${verified.status}: ${JSON.stringify(verified.dns_records)}`)
+  return verified
+}
