@@ -16,6 +16,7 @@ import { createWeb } from '../edges/http/guarded-fetch.ts'
 import { createHostLookup } from '../edges/http/host-lookup.ts'
 import { TokenBuckets } from '../edges/http/rate-limit.ts'
 import type { Keyring } from '../edges/keyring/keyring.ts'
+import { createMailReader } from '../edges/mail-reader/reader.ts'
 import { createEmit } from '../edges/postgres/event-log.ts'
 import { cancelJob, createEnqueue } from '../edges/postgres/job-maker.ts'
 import { createRelayTransport } from '../edges/smtp/relay.ts'
@@ -107,7 +108,11 @@ export function createParts(
 ) {
   const blobs = createBlobs(config)
   const resolver = createDnsResolver({ servers: config.dnsServers })
-  const senderResolver = reuseAnswers(resolver)
+  const reader = createMailReader({
+    resolver: reuseAnswers(resolver),
+    hostname: config.mailDomain,
+    log: log.child({ part: 'mail-reader' }),
+  })
   const { accounts, keys, handInAgents } = createCredentials(db)
   const enqueue = createEnqueue(wake)
   const dkim = createDkim({ db, sealing: sealingOf(keyring.subkey('dkim-keys')), mailDomain: config.mailDomain })
@@ -160,7 +165,7 @@ export function createParts(
     deliverer.wake(webhookIds)
     events.hurry()
   })
-  const inboundMail = createInboundMail({ db, blobs, identities, emit, journal, resolver: senderResolver, hostname: config.mailDomain })
+  const inboundMail = createInboundMail({ db, blobs, identities, emit, journal, reader, hostname: config.mailDomain })
   const suppressions = createSuppressions({ db, accounts })
   const outboundMail = createOutboundMail({
     db,
@@ -225,6 +230,7 @@ export function createParts(
     close: async () => {
       web.close()
       await transport.close()
+      await reader.close()
     },
   }
 }

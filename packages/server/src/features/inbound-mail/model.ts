@@ -6,6 +6,8 @@ import { renderResults, withoutForeignResults } from './trace-fields.ts'
 
 export { type ParsedAddress, parseAddresses } from './addresses.ts'
 export { htmlToText } from './html-text.ts'
+export { type ReadMail, readHeader, readMail } from './reading.ts'
+export { checkSender, type SmtpClient, uncheckedVerdicts, type Verdicts } from './sender-checks.ts'
 
 const roles = new Set(['postmaster', 'abuse'])
 

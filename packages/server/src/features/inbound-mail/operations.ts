@@ -1,9 +1,7 @@
 // Mail in: which recipients exist, and filing what arrives for them, durably, before anybody is told that we have it.
-import { createHash } from 'node:crypto'
 import { groupCommit } from '../../core/batch.ts'
 import type { Blobs } from '../../core/blobs.ts'
 import { now } from '../../core/clock.ts'
-import type { Resolver } from '../../core/dns.ts'
 import type { Emit } from '../../core/event.ts'
 import { newId } from '../../core/ids.ts'
 import type { Journal } from '../../core/journal.ts'
@@ -14,9 +12,9 @@ import { type MessageRow, snippetOf } from '../messages/model.ts'
 import { type Filed, type Filing, fileMessages, type NewRaw } from '../messages/operations.ts'
 import { addressDomain } from './addresses.ts'
 import { type Arrival, addressesOf, headersOf, hostedVerdicts, isRoleAddress, withTrace } from './model.ts'
-import { type ParsedMessage, parseMessage } from './parse.ts'
-import { extractReplyText } from './reply-text.ts'
-import { checkSender, type Verdicts } from './sender-checks.ts'
+import type { ParsedMessage } from './parse.ts'
+import type { MailReader } from './provider.ts'
+import type { Verdicts } from './sender-checks.ts'
 import { hasBeenDelivered } from './trace-fields.ts'
 
 export type InboundMail = ReturnType<typeof createInboundMail>
@@ -30,7 +28,7 @@ type Parts = {
   identities: Identities
   emit: Emit
   journal: Journal
-  resolver: Resolver
+  reader: MailReader
   /** The name that our trace fields bear. */
   hostname: string
 }
@@ -38,7 +36,7 @@ type Parts = {
 /** Raw messages up to this size stay in their row; larger ones go to the blob store. */
 const inlineBytesMax = 64 * 1024
 
-export function createInboundMail({ db, blobs, identities, emit, journal, resolver, hostname }: Parts) {
+export function createInboundMail({ db, blobs, identities, emit, journal, reader, hostname }: Parts) {
   const fileTogether = groupCommit((group: Prepared[]) => db.transact((tx) => fileAll(tx, group)), { groupMax: 16, inFlightMax: 3 })
 
   async function fileAll(tx: Tx, group: Prepared[]): Promise<Filed[][]> {
@@ -87,11 +85,12 @@ export function createInboundMail({ db, blobs, identities, emit, journal, resolv
     /** Parses a message and stores its large bytes: everything that must not happen inside a transaction. One filing a mailbox. */
     async prepare(arrival: Arrival, owners: MailboxOwner[]): Promise<Prepared> {
       const { client, raw, from: envelopeFrom } = arrival
-      const verdicts = client ? await checkSender({ envelopeFrom, client, raw }, { resolver, hostname }) : hostedVerdicts(null)
+      const { verdicts, sha256 } = client
+        ? await reader.check(envelopeFrom, client, raw)
+        : { verdicts: hostedVerdicts(null), sha256: await reader.digest(raw) }
       const distinct = [...new Map(owners.map((owner) => [owner.mailboxId, owner])).values()]
       const stored = withTrace(arrival, verdicts, hostname, distinct.length === 1 ? (distinct[0] as MailboxOwner).address : null)
-      const parsed = parseMessage(stored)
-      const sha256 = createHash('sha256').update(arrival.raw).digest()
+      const { parsed, extractedText } = await reader.read(stored)
       const organizations = [...new Set(distinct.map((owner) => owner.organizationId))]
       const raws = await Promise.all(
         organizations.map(async (organizationId): Promise<NewRaw> => {
@@ -102,7 +101,6 @@ export function createInboundMail({ db, blobs, identities, emit, journal, resolv
         }),
       )
       const rawIds = new Map(raws.map((raw) => [raw.organizationId, raw.id]))
-      const extractedText = extractReplyText(parsed.text ?? '')
       const filings = distinct.map((owner) =>
         toFiling(owner, arrival, parsed, verdicts, extractedText, stored.length, rawIds.get(owner.organizationId) as string, sha256),
       )

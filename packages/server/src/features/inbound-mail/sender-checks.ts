@@ -66,7 +66,18 @@ export async function checkSender(
   }
 }
 
+/** What is said when the checks themselves could not be made. */
+export const uncheckedVerdicts = (envelopeFrom: string, client: SmtpClient): Verdicts => ({
+  source: 'smtp',
+  spf: readSpf(unchecked, envelopeFrom, client),
+  dkim: readDkim(unchecked, undefined),
+  dmarc: readDmarc(unchecked),
+  arc: readArc(null),
+})
+
 type Trouble = { trouble: string }
+const unchecked: Trouble = { trouble: 'the message could not be checked' }
+
 const toTrouble = (error: unknown): Trouble => ({ trouble: error instanceof Error ? error.message : 'unknown' })
 
 const questionsMax = 100

@@ -1,0 +1,20 @@
+// What the main thread and the threads that read mail say to each other.
+import type { DnsAnswer } from '../../core/dns.ts'
+import type { ReadMail, SmtpClient, Verdicts } from '../../features/inbound-mail/model.ts'
+
+export type Task =
+  | { kind: 'check'; envelopeFrom: string; client: SmtpClient; hostname: string; bytes: ArrayBuffer }
+  | { kind: 'digest'; bytes: ArrayBuffer }
+  | { kind: 'read'; bytes: ArrayBuffer }
+
+export type TaskResult = { check: { verdicts: Verdicts; sha256: Uint8Array }; digest: { sha256: Uint8Array }; read: ReadMail }
+
+export const questionTypes = ['txt', 'mx', 'a', 'aaaa', 'cname', 'ptr'] as const
+export type QuestionType = (typeof questionTypes)[number]
+
+export type ToThread = { what: 'task'; id: number; task: Task } | { what: 'answer'; id: number; answer: DnsAnswer<unknown> }
+
+export type FromThread =
+  | { what: 'done'; id: number; result: TaskResult[keyof TaskResult] }
+  | { what: 'failed'; id: number; reason: string }
+  | { what: 'question'; id: number; type: QuestionType; name: string }

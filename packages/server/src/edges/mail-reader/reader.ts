@@ -1,0 +1,167 @@
+// Reads and checks messages: small ones at once, big ones and those with long headers on threads, so that nobody waits for somebody else's mail.
+import { createHash } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import type { Resolver } from '../../core/dns.ts'
+import type { Log } from '../../core/log.ts'
+import { checkSender, readHeader, readMail, type SmtpClient, uncheckedVerdicts } from '../../features/inbound-mail/model.ts'
+import type { MailReader } from '../../features/inbound-mail/provider.ts'
+import type { FromThread, Task, TaskResult, ToThread } from './protocol.ts'
+
+export type ReaderSettings = {
+  resolver: Resolver
+  /** The name that trace fields bear. */
+  hostname: string
+  log: Log
+  /** Messages and headers up to these sizes are read on the main thread: below them the worst that bytes can do takes a few milliseconds. */
+  smallBytesMax?: number
+  smallHeaderBytesMax?: number
+  threadsMax?: number
+  /** A thread that is not done by then is given up. DNS takes at most a fifth of it. */
+  taskMsMax?: number
+  /** A thread without work goes after this time. */
+  idleMs?: number
+}
+
+type Waiting = { resolve: (result: never) => void; reject: (error: Error) => void; timer: NodeJS.Timeout }
+type Thread = { worker: Worker; waiting: Map<number, Waiting>; idle: NodeJS.Timeout | undefined }
+
+/** JavaScript memory of a thread; message bytes lie outside of it. */
+const heapMegabytesMax = 512
+
+/** A reader; threads start when the first big message comes. */
+export function createMailReader(settings: ReaderSettings): MailReader & { close: () => Promise<void>; threads: () => number } {
+  const {
+    resolver,
+    hostname,
+    log,
+    smallBytesMax = 64 * 1024,
+    smallHeaderBytesMax = 16 * 1024,
+    taskMsMax = 40_000,
+    idleMs = 60_000,
+  } = settings
+  const threadsMax = settings.threadsMax ?? Math.max(1, Math.min(4, availableParallelism() - 1))
+  const threads = new Set<Thread>()
+  let tasks = 0
+  let isClosed = false
+
+  function isSmall(bytes: Buffer): boolean {
+    if (bytes.length > smallBytesMax) return false
+    if (bytes.length <= smallHeaderBytesMax) return true
+    const headerEnd = bytes.indexOf('\r\n\r\n')
+    return headerEnd >= 0 && headerEnd <= smallHeaderBytesMax
+  }
+
+  function startThread(): Thread {
+    const worker = new Worker(new URL('./thread.ts', import.meta.url), { resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax } })
+    const thread: Thread = { worker, waiting: new Map(), idle: undefined }
+    threads.add(thread)
+    worker.on('message', (message: FromThread) => onMessage(thread, message))
+    worker.on('error', (error) => discard(thread, error as Error))
+    worker.on('exit', () => discard(thread, new Error('the thread ended')))
+    worker.unref()
+    return thread
+  }
+
+  function onMessage(thread: Thread, message: FromThread): void {
+    if (message.what === 'question') {
+      const answer = (text: ToThread) => thread.worker.postMessage(text)
+      void resolver[message.type](message.name).then(
+        (found) => answer({ what: 'answer', id: message.id, answer: found }),
+        (error: Error) => answer({ what: 'answer', id: message.id, answer: { kind: 'trouble', reason: error.message } }),
+      )
+      return
+    }
+    const waiting = thread.waiting.get(message.id)
+    if (!waiting) return
+    thread.waiting.delete(message.id)
+    clearTimeout(waiting.timer)
+    if (message.what === 'done') waiting.resolve(message.result as never)
+    else waiting.reject(new Error(message.reason))
+    if (thread.waiting.size === 0) thread.idle = setTimeout(() => discard(thread, new Error('idle')), idleMs).unref()
+  }
+
+  /** The thread is of no more use, and what it had to do has failed. */
+  function discard(thread: Thread, error: Error): void {
+    if (!threads.delete(thread)) return
+    clearTimeout(thread.idle)
+    for (const waiting of thread.waiting.values()) {
+      clearTimeout(waiting.timer)
+      waiting.reject(error)
+    }
+    thread.waiting.clear()
+    void thread.worker.terminate()
+  }
+
+  function perform<Kind extends Task['kind']>(task: Extract<Task, { kind: Kind }>): Promise<TaskResult[Kind]> {
+    if (isClosed) return Promise.reject(new Error('the reader is closed'))
+    let thread = [...threads].reduce<Thread | null>(
+      (best, one) => (best === null || one.waiting.size < best.waiting.size ? one : best),
+      null,
+    )
+    if (thread === null || (thread.waiting.size > 0 && threads.size < threadsMax)) thread = startThread()
+    const chosen = thread
+    const id = ++tasks
+    clearTimeout(chosen.idle)
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => discard(chosen, new Error(`not done within ${taskMsMax} ms`)), taskMsMax)
+      chosen.waiting.set(id, { resolve, reject, timer })
+      const message: ToThread = { what: 'task', id, task }
+      chosen.worker.postMessage(message, [task.bytes])
+    })
+  }
+
+  const give = (error: unknown, what: string): void => log.error({ err: error }, `a message could not be ${what} on its thread`)
+
+  return {
+    async check(envelopeFrom: string, client: SmtpClient, raw: Buffer) {
+      if (isSmall(raw)) {
+        const sha256 = createHash('sha256').update(raw).digest()
+        return { verdicts: await checkSender({ envelopeFrom, client, raw }, { resolver, hostname }), sha256 }
+      }
+      try {
+        const { verdicts, sha256 } = await perform<'check'>({ kind: 'check', envelopeFrom, client, hostname, bytes: copyOf(raw) })
+        return { verdicts, sha256: Buffer.from(sha256) }
+      } catch (error) {
+        give(error, 'checked')
+        return { verdicts: uncheckedVerdicts(envelopeFrom, client), sha256: createHash('sha256').update(raw).digest() }
+      }
+    },
+
+    async digest(raw: Buffer) {
+      if (isSmall(raw)) return createHash('sha256').update(raw).digest()
+      try {
+        return Buffer.from((await perform<'digest'>({ kind: 'digest', bytes: copyOf(raw) })).sha256)
+      } catch (error) {
+        give(error, 'digested')
+        return createHash('sha256').update(raw).digest()
+      }
+    },
+
+    async read(stored: Buffer) {
+      if (isSmall(stored)) return readMail(stored)
+      try {
+        return await perform<'read'>({ kind: 'read', bytes: copyOf(stored) })
+      } catch (error) {
+        give(error, 'read')
+        return readHeader(stored)
+      }
+    },
+
+    threads: () => threads.size,
+
+    async close() {
+      isClosed = true
+      const ending = [...threads].map((thread) => thread.worker.terminate())
+      for (const thread of threads) discard(thread, new Error('the server stops'))
+      await Promise.all(ending)
+    },
+  }
+}
+
+/** Bytes that a thread can take over: one copy, and none on the way. */
+function copyOf(bytes: Buffer): ArrayBuffer {
+  const copy = new ArrayBuffer(bytes.length)
+  bytes.copy(new Uint8Array(copy))
+  return copy
+}

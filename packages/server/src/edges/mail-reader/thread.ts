@@ -1,0 +1,51 @@
+// The thread that reads and checks big messages. It has no sockets: its DNS questions go to the main thread, which has the one resolver.
+import { createHash } from 'node:crypto'
+import { parentPort } from 'node:worker_threads'
+import type { DnsAnswer, Resolver } from '../../core/dns.ts'
+import { checkSender, readMail } from '../../features/inbound-mail/model.ts'
+import type { FromThread, QuestionType, Task, TaskResult, ToThread } from './protocol.ts'
+
+const port = parentPort
+if (!port) throw new Error('this file is a worker thread')
+
+const open = new Map<number, (answer: DnsAnswer<unknown>) => void>()
+let questions = 0
+
+const say = (message: FromThread): void => port.postMessage(message)
+
+function ask<T>(type: QuestionType, name: string): Promise<DnsAnswer<T>> {
+  const id = ++questions
+  say({ what: 'question', id, type, name })
+  return new Promise((resolve) => open.set(id, resolve as (answer: DnsAnswer<unknown>) => void))
+}
+
+const resolver: Resolver = {
+  txt: (name) => ask('txt', name),
+  mx: (name) => ask('mx', name),
+  a: (name) => ask('a', name),
+  aaaa: (name) => ask('aaaa', name),
+  cname: (name) => ask('cname', name),
+  ptr: (name) => ask('ptr', name),
+}
+
+async function perform(task: Task): Promise<TaskResult[keyof TaskResult]> {
+  const raw = Buffer.from(task.bytes)
+  if (task.kind === 'read') return readMail(raw)
+  const sha256 = createHash('sha256').update(raw).digest()
+  if (task.kind === 'digest') return { sha256 }
+  const { envelopeFrom, client, hostname } = task
+  return { verdicts: await checkSender({ envelopeFrom, client, raw }, { resolver, hostname }), sha256 }
+}
+
+port.on('message', (message: ToThread) => {
+  if (message.what === 'answer') {
+    open.get(message.id)?.(message.answer)
+    open.delete(message.id)
+    return
+  }
+  perform(message.task).then(
+    (result) => say({ what: 'done', id: message.id, result }),
+    (error: unknown) =>
+      say({ what: 'failed', id: message.id, reason: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+  )
+})

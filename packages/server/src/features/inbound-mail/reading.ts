@@ -1,0 +1,20 @@
+// Reads a stored message as far as filing needs it: the parse, and what is new in a reply. Pure, so that it can run anywhere.
+import { type ParsedMessage, parseMessage } from './parse.ts'
+import { extractReplyText } from './reply-text.ts'
+
+export type ReadMail = { parsed: ParsedMessage; extractedText: string }
+
+/** Parses whole messages. Never throws. */
+export function readMail(stored: Buffer): ReadMail {
+  const parsed = parseMessage(stored)
+  return { parsed, extractedText: extractReplyText(parsed.text ?? '') }
+}
+
+/** Parses the header only, when the whole could not be read: such a message is kept all the same, raw. */
+export function readHeader(stored: Buffer): ReadMail {
+  const end = stored.indexOf('\r\n\r\n')
+  const parsed = parseMessage(stored.subarray(0, end < 0 ? Math.min(stored.length, headerBytesMax) : Math.min(end + 4, headerBytesMax)))
+  return { parsed: { ...parsed, text: null, html: null, attachments: [] }, extractedText: '' }
+}
+
+const headerBytesMax = 64 * 1024

@@ -1,0 +1,134 @@
+// The reader keeps the main thread free whatever a message holds, gives the same results on it and beside it, and survives what its threads do not.
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { createLog } from '../src/core/log.ts'
+import { createMailReader, type ReaderSettings } from '../src/edges/mail-reader/reader.ts'
+import { readMail } from '../src/features/inbound-mail/model.ts'
+import { bombs } from './stage/mime-bombs.ts'
+import { createZoneResolver } from './stage/zone-resolver.ts'
+
+const readers: ReturnType<typeof createMailReader>[] = []
+function open(settings: Partial<ReaderSettings> = {}) {
+  const resolver = createZoneResolver({ 'b.example': { TXT: ['v=spf1 ip4:192.0.2.7 -all'] } })
+  const reader = createMailReader({ resolver, hostname: 'mx.example', log: createLog('silent'), ...settings })
+  readers.push(reader)
+  return reader
+}
+afterEach(async () => {
+  await Promise.all(readers.splice(0).map((reader) => reader.close()))
+})
+const client = { address: '192.0.2.7', name: 'mail.b.example' }
+
+/** Processor time of this thread alone, in milliseconds: what others do on the machine, and on our threads, is not in it. */
+async function mainThreadMs(work: () => Promise<unknown>): Promise<number> {
+  const before = process.threadCpuUsage()
+  await work()
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / 1000
+}
+
+const small = (text: (scale: number) => string): Buffer => {
+  let scale = 1
+  let raw = Buffer.from(text(scale))
+  while (raw.length > 64 * 1024) {
+    scale *= (60 * 1024) / raw.length
+    raw = Buffer.from(text(scale))
+  }
+  return raw
+}
+
+describe('the main thread', () => {
+  test.each(Object.entries(bombs))('%s: reading and checking take less than 50 ms of it, whole or small', async (_name, make) => {
+    const reader = open()
+    await reader.read(Buffer.alloc(100_000, 'x'))
+    for (const raw of [Buffer.from(make(1)), small(make)]) {
+      const spent = await mainThreadMs(async () => {
+        await reader.check('a@b.example', client, raw)
+        await reader.read(raw)
+      })
+      expect(spent).toBeLessThan(50)
+    }
+  })
+
+  test('25 MB, with an attachment or with text, take less than 100 ms of it in all, in pieces', async () => {
+    const reader = open()
+    await reader.read(Buffer.alloc(100_000, 'x'))
+    const text = Buffer.from(`From: a@b.example\r\n\r\n${`${'A'.repeat(76)}\r\n`.repeat(330_000)}`)
+    expect(await mainThreadMs(() => reader.check('a@b.example', client, text))).toBeLessThan(50)
+    expect(await mainThreadMs(() => reader.read(text))).toBeLessThan(50)
+  })
+})
+
+test.each(Object.entries(bombs))('%s: 200 ms of processor time, and three times its size in memory', (_name, make) => {
+  const program = `
+    const { readMail } = await import(${JSON.stringify(join(import.meta.dirname, '..', 'src/features/inbound-mail/reading.ts'))})
+    const chunks = []
+    for await (const chunk of process.stdin) chunks.push(chunk)
+    const raw = Buffer.concat(chunks)
+    chunks.length = 0
+    // Warm, so that what is measured is the message and not the compiler.
+    for (let round = 0; round < 200; round++) readMail(raw.subarray(0, 5000))
+    let best = Infinity
+    const restKb = process.resourceUsage().maxRSS
+    for (let round = 0; round < 3; round++) {
+      const before = process.cpuUsage()
+      readMail(raw)
+      const { user, system } = process.cpuUsage(before)
+      best = Math.min(best, (user + system) / 1000)
+    }
+    console.log(JSON.stringify({ ms: best, grownBytes: (process.resourceUsage().maxRSS - restKb) * 1024, bytes: raw.length }))`
+  const child = spawnSync(process.execPath, ['--input-type=module', '-e', program], { input: make(1), maxBuffer: 1 << 20 })
+  const { ms, grownBytes, bytes } = JSON.parse(child.stdout.toString()) as { ms: number; grownBytes: number; bytes: number }
+  expect(ms).toBeLessThan(200)
+  // A heap grows in steps, whatever it holds.
+  expect(grownBytes).toBeLessThan(3 * bytes + 48 * 1024 * 1024)
+})
+
+describe('threads', () => {
+  const mail = (size: number, more = '') =>
+    Buffer.from(`From: a@b.example\r\nSubject: big${more}\r\n\r\n${`${'x'.repeat(70)}\r\n`.repeat(size / 72)}`)
+
+  test('a thread says what the main thread says', async () => {
+    const raw = mail(300_000)
+    const here = open({ smallBytesMax: 1 << 30, smallHeaderBytesMax: 1 << 30 })
+    const there = open()
+    expect(await there.read(raw)).toEqual(await here.read(raw))
+    const checked = await there.check('a@b.example', client, raw)
+    expect(checked).toEqual(await here.check('a@b.example', client, raw))
+    expect(checked.verdicts.spf).toMatchObject({ result: 'pass' })
+    expect(await there.digest(raw)).toEqual(checked.sha256)
+    expect([here.threads(), there.threads()]).toEqual([0, 1])
+  })
+
+  test('small mail starts none, however much of it', async () => {
+    const reader = open()
+    await Promise.all(Array.from({ length: 50 }, () => reader.read(mail(5_000))))
+    expect(reader.threads()).toBe(0)
+    await reader.read(Buffer.from(`From: a@b.example\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`))
+    expect(reader.threads()).toBe(1)
+  })
+
+  test('no more than allowed, and an idle one goes', async () => {
+    const reader = open({ threadsMax: 2, idleMs: 0 })
+    await Promise.all(Array.from({ length: 8 }, (_, index) => reader.read(mail(200_000, ` ${index}`))))
+    expect(reader.threads()).toBeLessThanOrEqual(2)
+    await expect.poll(() => reader.threads(), { timeout: 10_000 }).toBe(0)
+  })
+
+  test('a thread that does not end its work is given up: the mail is kept with its header, the checks are temperror', async () => {
+    const reader = open({ taskMsMax: 0 })
+    const raw = mail(300_000)
+    expect(await reader.read(raw)).toMatchObject({ parsed: { subject: 'big', text: null, attachments: [] }, extractedText: '' })
+    const { verdicts, sha256 } = await reader.check('a@b.example', client, raw)
+    expect(verdicts).toMatchObject({ spf: { result: 'temperror' }, dkim: { result: 'temperror' }, dmarc: { result: 'temperror' } })
+    expect(sha256).toEqual(await open().digest(raw))
+  })
+
+  test('a closed reader still keeps mail', async () => {
+    const reader = open()
+    await reader.close()
+    expect((await reader.read(mail(300_000))).parsed.subject).toBe('big')
+    expect(readMail(mail(1_000)).parsed.subject).toBe('big')
+  })
+})
