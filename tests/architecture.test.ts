@@ -46,6 +46,7 @@ const featureOrder = [
   'identities',
   'attachments',
   'suppressions',
+  'mail-rules',
   'messages',
   'inbound-mail',
   'outbound-mail',

@@ -97,7 +97,7 @@ export const createDraft = operation({
   bodyOptional: true,
   status: 201,
   reply: Draft,
-  errors: ['approval_required'],
+  errors: ['approval_required', 'conflict'],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })
@@ -185,7 +185,15 @@ export const sendDraft = operation({
   bodyOptional: true,
   status: 201,
   reply: Type.Object({ id: Type.String(), thread_id: Type.String(), status: Type.Literal('sent') }, { $id: 'SentDraft' }),
-  errors: ['draft_incomplete', 'draft_send_in_progress', 'draft_version_conflict', 'conflict', 'approval_required', 'recipient_suppressed'],
+  errors: [
+    'draft_incomplete',
+    'draft_send_in_progress',
+    'draft_version_conflict',
+    'conflict',
+    'approval_required',
+    'recipient_not_allowed',
+    'recipient_suppressed',
+  ],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })

@@ -11,6 +11,7 @@ export const errorStatuses = {
   invalid_auth_hash: 401,
   forbidden: 403,
   approval_required: 403,
+  recipient_not_allowed: 403,
   recipient_suppressed: 403,
   not_found: 404,
   vault_not_initialized: 404,

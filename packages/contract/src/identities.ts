@@ -1,5 +1,6 @@
 // Agent identities and the mailbox that each one owns.
 import Type from 'typebox'
+import { MailMode } from './mail-rules.ts'
 import { operation } from './operation.ts'
 import { Cursor, Handle, Limit, MailboxParam, nullableString, page, strict, Timestamp } from './schema.ts'
 
@@ -24,6 +25,8 @@ export const Identity = Type.Object(
     tunnel: Type.Object({ id: Type.String(), public_url: Type.String(), status: TunnelStatus }),
     custom_domain_id: nullableString(),
     draft_approval: DraftApproval,
+    inbound_mode: MailMode,
+    outbound_mode: MailMode,
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -51,6 +54,8 @@ export const createIdentity = operation({
     custom_domain_id: Type.Optional(nullableString({ maxLength: 64 })),
     domain: Type.Optional(nullableString({ maxLength: 253 })),
     draft_approval: Type.Optional(DraftApproval),
+    inbound_mode: Type.Optional(MailMode),
+    outbound_mode: Type.Optional(MailMode),
   }),
   status: 201,
   reply: Identity,
@@ -84,7 +89,7 @@ export const updateIdentity = operation({
   id: 'updateIdentity',
   method: 'PATCH',
   path: '/api/v1/identities/{handle}',
-  summary: 'Changes display name, description or draft approval; the handle is for ever.',
+  summary: 'Changes display name, description, draft approval or mail modes; the handle is for ever.',
   tag: 'Identity and caller',
   params: handleParams,
   body: strict(
@@ -92,6 +97,8 @@ export const updateIdentity = operation({
       display_name: Type.Optional(DisplayName),
       description: Type.Optional(Type.Union([Description, Type.Null()])),
       draft_approval: Type.Optional(DraftApproval),
+      inbound_mode: Type.Optional(MailMode),
+      outbound_mode: Type.Optional(MailMode),
     },
     { minProperties: 1 },
   ),

@@ -13,6 +13,7 @@ export const idPrefixes = {
   draft: 'drf',
   suppression: 'sup',
   domain: 'dom',
+  mailRule: 'mrl',
   tunnel: 'tun',
   vault: 'vlt',
   vaultSecret: 'vsec',

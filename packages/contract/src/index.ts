@@ -6,6 +6,7 @@ import * as drafts from './drafts.ts'
 import * as events from './events.ts'
 import * as identities from './identities.ts'
 import * as keys from './keys.ts'
+import * as mailRules from './mail-rules.ts'
 import * as messages from './messages.ts'
 import type { Operation } from './operation.ts'
 import * as outboundMail from './outbound-mail.ts'
@@ -25,6 +26,7 @@ export const operations: Operation[] = [
   drafts,
   domains,
   attachments,
+  mailRules,
   suppressions,
   webhooks,
   events,

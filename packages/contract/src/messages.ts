@@ -1,6 +1,7 @@
 // The stored message: read, list, search, flag, label, delete.
 import Type, { type TSchema } from 'typebox'
 import { Attachment } from './attachments.ts'
+import { Guardrail } from './mail-rules.ts'
 import { operation } from './operation.ts'
 import {
   Cursor,
@@ -32,6 +33,8 @@ export const RecipientDelivery = Type.Object({
   next_attempt_at: nullableTimestamp,
 })
 
+const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
 const messageFields = {
   id: Type.String(),
   mailbox_id: Type.String(),
@@ -57,10 +60,11 @@ const messageFields = {
   labels: Type.Array(Type.String()),
   attachments: Type.Array(Attachment),
   size_bytes: Type.Integer(),
+  guardrail: nullable(Guardrail),
+  released_at: nullableString({ format: 'date-time', description: 'When somebody let it out of quarantine.' }),
   created_at: Timestamp,
 }
 
-const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const word = <Word extends string>(words: readonly Word[], description?: string) =>
   Type.Unsafe<Word>({ type: 'string', enum: [...words], ...(description ? { description } : {}) })
 const DkimResult = word(['none', 'pass', 'fail', 'policy', 'neutral', 'temperror', 'permerror'])
@@ -232,6 +236,22 @@ export const getRawMessage = operation({
   params: messageParams,
   status: 200,
   media: 'message/rfc822',
+})
+
+export const releaseMessage = operation({
+  id: 'releaseMessage',
+  method: 'POST',
+  path: '/api/v1/mailboxes/{email_address}/messages/{message_id}/release',
+  summary:
+    'Lets a message out of quarantine: it is listed from then on, and email.received is emitted. One that is not quarantined stays as it is. Organization keys only.',
+  tag: 'Messages',
+  params: messageParams,
+  status: 200,
+  reply: Type.Object(
+    { id: Type.String(), thread_id: Type.String(), status: MessageStatus, released_at: nullableTimestamp },
+    { $id: 'ReleasedMessage' },
+  ),
+  idempotent: true,
 })
 
 export const Thread = Type.Object(

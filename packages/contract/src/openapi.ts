@@ -54,6 +54,7 @@ const errorSentences: Partial<Record<ErrorCode, string>> = {
   invalid_auth_hash: 'No key of the vault has this auth_hash.',
   forbidden: 'The key may not do this.',
   approval_required: 'Mail of this agent is sent with an organization key; the agent itself writes drafts.',
+  recipient_not_allowed: 'A mail rule or the outbound mode of the agent does not allow a recipient; the message names both.',
   recipient_suppressed: 'A recipient is on the suppression list; the message names it.',
   not_found: 'No such thing.',
   vault_not_initialized: 'The organization has no vault yet.',

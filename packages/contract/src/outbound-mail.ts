@@ -43,7 +43,7 @@ export const sendMail = operation({
   body: strict({ agent: HandleReference, ...composition }),
   status: 201,
   reply: QueuedMessage,
-  errors: ['not_found', 'approval_required', 'recipient_suppressed'],
+  errors: ['not_found', 'approval_required', 'recipient_not_allowed', 'recipient_suppressed'],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })
@@ -58,7 +58,7 @@ export const sendMessage = operation({
   body: strict(composition),
   status: 201,
   reply: QueuedMessage,
-  errors: ['approval_required', 'recipient_suppressed'],
+  errors: ['approval_required', 'recipient_not_allowed', 'recipient_suppressed'],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })
@@ -85,7 +85,7 @@ export const replyToMessage = operation({
   }),
   status: 201,
   reply: SentReply,
-  errors: ['approval_required', 'recipient_suppressed'],
+  errors: ['conflict', 'approval_required', 'recipient_not_allowed', 'recipient_suppressed'],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })
@@ -110,7 +110,7 @@ export const forwardMessage = operation({
   }),
   status: 201,
   reply: SentReply,
-  errors: ['approval_required', 'recipient_suppressed'],
+  errors: ['conflict', 'approval_required', 'recipient_not_allowed', 'recipient_suppressed'],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })

@@ -34,7 +34,11 @@ beforeAll(async () => {
   const draft = await stage.expectApi(201, 'POST', '/mailboxes/victim/drafts', { body: { subject: secretWord, text: secretWord } })
   await stage.expectApi(201, 'POST', '/suppressions', { body: { email_address: 'gone@example.com' } })
   const { data: domain } = await stage.expectApi(201, 'POST', '/domains', { body: { domain: 'victim.example' } })
+  const rule = await stage.expectApi(201, 'POST', '/identities/victim/mail-rules', {
+    body: { direction: 'both', action: 'allow', entry: 'x@example.com', reason: secretWord },
+  })
   values = {
+    rule_id: rule.id,
     domain_id: domain.id,
     email_address: 'victim@agents.localhost',
     message_id: sent.id,
@@ -66,6 +70,7 @@ beforeAll(async () => {
     message.attachments[0].id,
     draft.id,
     domain.id,
+    rule.id,
     victimKey.id,
   ]
   const keyId = victimKey.id
@@ -81,6 +86,7 @@ beforeAll(async () => {
   knownTo = (more) => (name, template) => {
     // An address in the path that is no mailbox's.
     if (name === 'email_address' && template.includes('/suppressions')) return 'gone@example.com'
+    if (name === 'entry') return template.endsWith('/mail-rules') ? 'walk.example' : undefined
     if (name === 'id') return template.startsWith('/api/v1/keys/') ? keyId : undefined
     // Elsewhere it is a filter, or the second of two ways to name somebody.
     if (name === 'agent_handle' && !/\/(keys|identities)$/.test(template)) return undefined

@@ -28,6 +28,8 @@ describe('POST /identities', () => {
       tunnel: { id: expect.stringMatching(/^tun_/), public_url: 'https://sales_bot.tunnel.localhost', status: 'active' },
       custom_domain_id: null,
       draft_approval: 'none',
+      inbound_mode: 'open',
+      outbound_mode: 'open',
       created_at: expect.any(String),
       updated_at: body.created_at,
     })

@@ -39,6 +39,8 @@ import { createInboundMail } from '../features/inbound-mail/operations.ts'
 import { decodeAttachment } from '../features/inbound-mail/transfer-encoding.ts'
 import { createKeys, type FindAgent } from '../features/keys/operations.ts'
 import { keyRoutes } from '../features/keys/routes.ts'
+import { createMailRules } from '../features/mail-rules/operations.ts'
+import { mailRuleRoutes } from '../features/mail-rules/routes.ts'
 import { createMessages } from '../features/messages/operations.ts'
 import { messageRoutes } from '../features/messages/routes.ts'
 import { createCompose } from '../features/outbound-mail/composer.ts'
@@ -145,7 +147,14 @@ export function createParts(
   const linkKey = keyring.subkey('media-links')
   const attachments = createAttachments({ db, blobs, web, decode: decodeAttachment, linkKey, publicUrl, shelves })
   const compose = createCompose(attachments, (messageId) => messages.findRecipients(messageId), dkim.sign)
-  const messages = createMessages({ db, blobs, identities, attachments, compose })
+  // What it wakes comes later: nothing is emitted before everything is made.
+  const emit = createEmit((webhookIds) => {
+    deliverer.wake(webhookIds)
+    events.hurry()
+  })
+  const messages = createMessages({ db, blobs, accounts, identities, attachments, emit, compose })
+  const mailRules = createMailRules({ db, accounts, identities })
+  const suppressions = createSuppressions({ db, accounts })
   const events = createEvents({ db, keys, identities, describers: { msg: messages.describe }, log: log.child({ part: 'events' }) })
   const sealKey = keyring.subkey('webhook-secrets')
   const deliverer = createDeliverer({
@@ -161,17 +170,22 @@ export function createParts(
   const pings = new TokenBuckets(1, 60)
   const takePing = (webhookId: string) => pings.take(webhookId, nowMs())
   const webhooks = createWebhooks({ db, accounts, identities, events, web, sealKey, takePing, wake: deliverer.wake })
-  const emit = createEmit((webhookIds) => {
-    deliverer.wake(webhookIds)
-    events.hurry()
+  const inboundMail = createInboundMail({
+    db,
+    blobs,
+    identities,
+    mailRules,
+    emit,
+    journal,
+    reader,
+    hostname: config.mailDomain,
   })
-  const inboundMail = createInboundMail({ db, blobs, identities, emit, journal, reader, hostname: config.mailDomain })
-  const suppressions = createSuppressions({ db, accounts })
   const outboundMail = createOutboundMail({
     db,
     identities,
     attachments,
     messages,
+    mailRules,
     suppressions,
     enqueue,
     mailDomain: config.mailDomain,
@@ -204,6 +218,7 @@ export function createParts(
     ...draftRoutes(drafts),
     ...domainRoutes(domains),
     ...attachmentRoutes(attachments),
+    ...mailRuleRoutes(mailRules),
     ...suppressionRoutes(suppressions),
     ...webhookRoutes(webhooks),
     ...eventRoutes(events),

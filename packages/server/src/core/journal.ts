@@ -44,12 +44,14 @@ export function createJournal(log: Log) {
       'callsign_answers_replayed_total',
       'Requests answered from the first answer to their Idempotency-Key.',
     ),
-    /** Inbound mail is durably filed. */
-    messageAccepted: event<{ organization_id: string; mailbox_id: string; message_id: string; size_bytes: number }>(
-      'message accepted',
-      'callsign_messages_accepted_total',
-      'Inbound messages filed.',
-    ),
+    /** Inbound mail is durably filed: listed, or kept in quarantine. */
+    messageAccepted: event<{
+      organization_id: string
+      mailbox_id: string
+      message_id: string
+      size_bytes: number
+      status: 'received' | 'quarantined'
+    }>('message accepted', 'callsign_messages_accepted_total', 'Inbound messages filed.', ['status']),
     /** Inbound mail, or one recipient of it, was refused over SMTP with this reply code. */
     mailRefused: event<{ session_id: string; reply_code: number }>(
       'mail refused',

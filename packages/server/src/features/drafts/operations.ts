@@ -136,7 +136,7 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
       if (body.in_reply_to !== undefined && body.forward_of !== undefined)
         throw invalid('/forward_of', 'a draft answers a message or forwards one, not both')
       const source = body.in_reply_to ?? body.forward_of
-      const message = source === undefined ? null : await messages.requireMessage(call.caller, mailbox, source)
+      const message = source === undefined ? null : await messages.requireAnswerable(call.caller, mailbox, source)
       const answer = message && body.in_reply_to !== undefined ? answerTo(message, owner.address, body.reply_all ?? false) : null
       const text = fields.text ?? null
       const html = fields.html ?? null

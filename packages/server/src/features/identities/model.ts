@@ -5,6 +5,9 @@ import { toDomainName } from '../domains/model.ts'
 /** `required`: the agent's own key writes drafts, an organization key sends them. */
 export type DraftApproval = 'none' | 'required'
 
+/** `allowlist`: only whom a mail rule allows. */
+export type MailMode = 'open' | 'allowlist'
+
 export type IdentityRow = {
   id: string
   organization_id: string
@@ -17,6 +20,8 @@ export type IdentityRow = {
   tunnel_id: string
   tunnel_status: 'active' | 'suspended' | 'disabled'
   draft_approval: DraftApproval
+  inbound_mode: MailMode
+  outbound_mode: MailMode
   created_at: Date
   updated_at: Date
 }
@@ -43,6 +48,8 @@ export type MailboxOwner = {
   /** False when the mailbox is on a domain that another organization has verified since: no mail comes to it or leaves it. */
   isReachable: boolean
   draftApproval: DraftApproval
+  inboundMode: MailMode
+  outboundMode: MailMode
 }
 
 /**

@@ -17,6 +17,7 @@ import {
   isReservedHandle,
   type MailboxOwner,
   type MailboxRow,
+  type MailMode,
   mailboxAddressOf,
   normalizeAddress,
   normalizeHandle,
@@ -52,6 +53,8 @@ export function createIdentities(db: Database, accounts: Accounts, domains: Doma
       tunnel: { id: row.tunnel_id, public_url: `https://${row.agent_handle}.${settings.tunnelDomain}`, status: row.tunnel_status },
       custom_domain_id: row.domain_id,
       draft_approval: row.draft_approval,
+      inbound_mode: row.inbound_mode,
+      outbound_mode: row.outbound_mode,
       created_at: row.created_at.toISOString(),
       updated_at: row.updated_at.toISOString(),
     }
@@ -78,6 +81,8 @@ export function createIdentities(db: Database, accounts: Accounts, domains: Doma
         custom_domain_id?: string | null
         domain?: string | null
         draft_approval?: DraftApproval
+        inbound_mode?: MailMode
+        outbound_mode?: MailMode
       },
     ): Promise<Static<typeof Identity>> {
       if (isReservedHandle(body.agent_handle)) throw taken(body.agent_handle)
@@ -94,6 +99,8 @@ export function createIdentities(db: Database, accounts: Accounts, domains: Doma
         tunnel_id: newId('tunnel'),
         tunnel_status: 'active',
         draft_approval: body.draft_approval ?? 'none',
+        inbound_mode: body.inbound_mode ?? 'open',
+        outbound_mode: body.outbound_mode ?? 'open',
         created_at: at,
         updated_at: at,
       }
@@ -112,6 +119,8 @@ export function createIdentities(db: Database, accounts: Accounts, domains: Doma
             domainId: row.domain_id,
             tunnelId: row.tunnel_id,
             draftApproval: row.draft_approval,
+            inboundMode: row.inbound_mode,
+            outboundMode: row.outbound_mode,
             at,
           })
           return toIdentity(row)
@@ -136,18 +145,29 @@ export function createIdentities(db: Database, accounts: Accounts, domains: Doma
     async updateIdentity(
       call: Call,
       reference: string,
-      body: { display_name?: string; description?: string | null; draft_approval?: DraftApproval },
+      body: {
+        display_name?: string
+        description?: string | null
+        draft_approval?: DraftApproval
+        inbound_mode?: MailMode
+        outbound_mode?: MailMode
+      },
     ) {
       const row = await findOwn(call.caller, reference)
-      await call.transact((tx) =>
-        store.updateIdentity(tx, row.id, {
+      const { inbound_mode, outbound_mode } = body
+      await call.transact(async (tx) => {
+        await store.updateIdentity(tx, row.id, {
           displayName: body.display_name ?? null,
           hasDescription: body.description !== undefined,
           description: body.description ?? null,
           draftApproval: body.draft_approval ?? null,
+          inboundMode: inbound_mode ?? null,
+          outboundMode: outbound_mode ?? null,
           at: now(),
-        }),
-      )
+        })
+        if (inbound_mode !== undefined || outbound_mode !== undefined)
+          await accounts.audit(tx, row.organization_id, actorOf(call), 'identity.modes_changed', row.id, { inbound_mode, outbound_mode })
+      })
       return toIdentity(await findOwn(call.caller, row.id))
     },
 

@@ -1,7 +1,7 @@
 // The SQL of identities, mailboxes and the handles that stay reserved.
 import { before, type PageRequest } from '../../core/page.ts'
 import type { Sql } from '../../core/sql.ts'
-import type { DraftApproval, IdentityRow, MailboxOwner, MailboxRow } from './model.ts'
+import type { DraftApproval, IdentityRow, MailboxOwner, MailboxRow, MailMode } from './model.ts'
 
 export type NewIdentity = {
   id: string
@@ -14,6 +14,8 @@ export type NewIdentity = {
   domainId: string | null
   tunnelId: string
   draftApproval: DraftApproval
+  inboundMode: MailMode
+  outboundMode: MailMode
   at: Date
 }
 
@@ -22,8 +24,8 @@ export async function insertIdentity(sql: Sql, row: NewIdentity): Promise<void> 
   await sql.query({
     name: 'insert-identity',
     text: `WITH handle AS (INSERT INTO handles (handle, organization_id, created_at) VALUES ($3, $2, $9)),
-      identity AS (INSERT INTO identities (id, organization_id, agent_handle, display_name, description, draft_approval, created_at, updated_at)
-        VALUES ($1, $2, $3, $4, $5, $10, $9, $9)),
+      identity AS (INSERT INTO identities (id, organization_id, agent_handle, display_name, description, draft_approval, inbound_mode, outbound_mode,
+          created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $10, $12, $13, $9, $9)),
       mailbox AS (INSERT INTO mailboxes (id, organization_id, identity_id, address, domain_id, created_at, updated_at)
         VALUES ($6, $2, $1, $7, $11, $9, $9))
       INSERT INTO tunnels (id, organization_id, identity_id, created_at, updated_at) VALUES ($8, $2, $1, $9, $9)`,
@@ -39,12 +41,14 @@ export async function insertIdentity(sql: Sql, row: NewIdentity): Promise<void> 
       row.at,
       row.draftApproval,
       row.domainId,
+      row.inboundMode,
+      row.outboundMode,
     ],
   })
 }
 
 const identityColumns = `i.id, i.organization_id, i.agent_handle, i.display_name, i.description, b.id AS mailbox_id, b.address, b.domain_id,
-  t.id AS tunnel_id, t.status AS tunnel_status, i.draft_approval, i.created_at, i.updated_at`
+  t.id AS tunnel_id, t.status AS tunnel_status, i.draft_approval, i.inbound_mode, i.outbound_mode, i.created_at, i.updated_at`
 const identityTables = 'identities i JOIN mailboxes b ON b.identity_id = i.id JOIN tunnels t ON t.identity_id = i.id'
 
 /** By handle or identity id. */
@@ -80,13 +84,25 @@ export async function updateIdentity(
     hasDescription: boolean
     description: string | null
     draftApproval: DraftApproval | null
+    inboundMode: MailMode | null
+    outboundMode: MailMode | null
     at: Date
   },
 ): Promise<void> {
   await sql.query({
     text: `UPDATE identities SET display_name = coalesce($2, display_name),
-      description = CASE WHEN $3 THEN $4 ELSE description END, draft_approval = coalesce($6, draft_approval), updated_at = $5 WHERE id = $1`,
-    values: [id, change.displayName, change.hasDescription, change.description, change.at, change.draftApproval],
+      description = CASE WHEN $3 THEN $4 ELSE description END, draft_approval = coalesce($6, draft_approval),
+      inbound_mode = coalesce($7, inbound_mode), outbound_mode = coalesce($8, outbound_mode), updated_at = $5 WHERE id = $1`,
+    values: [
+      id,
+      change.displayName,
+      change.hasDescription,
+      change.description,
+      change.at,
+      change.draftApproval,
+      change.inboundMode,
+      change.outboundMode,
+    ],
   })
 }
 
@@ -118,6 +134,8 @@ type OwnerRow = {
   address: string
   is_reachable: boolean
   draft_approval: DraftApproval
+  inbound_mode: MailMode
+  outbound_mode: MailMode
 }
 
 const toOwner = (row: OwnerRow): MailboxOwner => ({
@@ -129,10 +147,12 @@ const toOwner = (row: OwnerRow): MailboxOwner => ({
   address: row.address,
   isReachable: row.is_reachable,
   draftApproval: row.draft_approval,
+  inboundMode: row.inbound_mode,
+  outboundMode: row.outbound_mode,
 })
 
 const ownerColumns = `b.id AS mailbox_id, b.organization_id, b.identity_id, i.agent_handle, i.display_name, b.address,
-  coalesce(d.holds_name, true) AS is_reachable, i.draft_approval`
+  coalesce(d.holds_name, true) AS is_reachable, i.draft_approval, i.inbound_mode, i.outbound_mode`
 const ownerTables = 'mailboxes b JOIN identities i ON i.id = b.identity_id LEFT JOIN domains d ON d.id = b.domain_id'
 
 /** Mailboxes by their address, of any organization: where mail arrives. */

@@ -74,3 +74,14 @@ export function headersOf(parsed: ParsedMessage): Record<string, string> {
 }
 
 export const addressesOf = (list: ParsedAddress[]): string[] => list.map((entry) => entry.address)
+
+const sendersMax = 50
+
+/**
+ * Whom a message says it is from: every address in From, and the one that it is stored under. Of more than any real message has the first are
+ * taken, with an empty one that no rule allows for the rest.
+ */
+export function sendersOf(parsed: Pick<ParsedMessage, 'from'>, storedAddress: string): string[] {
+  const distinct = [...new Set([...addressesOf(parsed.from), storedAddress].filter((address) => address !== ''))]
+  return distinct.length > sendersMax ? [...distinct.slice(0, sendersMax), ''] : distinct
+}

@@ -8,10 +8,12 @@ import type { Journal } from '../../core/journal.ts'
 import { type Database, isForeignKeyViolation, type Tx } from '../../core/sql.ts'
 import type { MailboxOwner } from '../identities/model.ts'
 import type { Identities } from '../identities/operations.ts'
+import type { Guardrail } from '../mail-rules/model.ts'
+import type { MailRules } from '../mail-rules/operations.ts'
 import { type MessageRow, snippetOf } from '../messages/model.ts'
-import { type Filed, type Filing, fileMessages, type NewRaw } from '../messages/operations.ts'
+import { type Filed, type Filing, fileMessages, findAnswers, type NewRaw } from '../messages/operations.ts'
 import { addressDomain } from './addresses.ts'
-import { type Arrival, addressesOf, headersOf, hostedVerdicts, isRoleAddress, withTrace } from './model.ts'
+import { type Arrival, addressesOf, headersOf, hostedVerdicts, isRoleAddress, sendersOf, withTrace } from './model.ts'
 import type { ParsedMessage } from './parse.ts'
 import type { MailReader } from './provider.ts'
 import type { Verdicts } from './sender-checks.ts'
@@ -20,12 +22,13 @@ import { hasBeenDelivered } from './trace-fields.ts'
 export type InboundMail = ReturnType<typeof createInboundMail>
 
 /** Parsed and stored outside any transaction, ready to be filed. */
-export type Prepared = { filings: Filing[]; raws: NewRaw[]; owners: MailboxOwner[] }
+export type Prepared = { filings: Filing[]; raws: NewRaw[]; owners: MailboxOwner[]; senders: string[] }
 
 type Parts = {
   db: Database
   blobs: Blobs
   identities: Identities
+  mailRules: MailRules
   emit: Emit
   journal: Journal
   reader: MailReader
@@ -36,30 +39,36 @@ type Parts = {
 /** Raw messages up to this size stay in their row; larger ones go to the blob store. */
 const inlineBytesMax = 64 * 1024
 
-export function createInboundMail({ db, blobs, identities, emit, journal, reader, hostname }: Parts) {
+export function createInboundMail({ db, blobs, identities, mailRules, emit, journal, reader, hostname }: Parts) {
   const fileTogether = groupCommit((group: Prepared[]) => db.transact((tx) => fileAll(tx, group)), { groupMax: 16, inFlightMax: 3 })
 
   async function fileAll(tx: Tx, group: Prepared[]): Promise<Filed[][]> {
+    const owners = group.flatMap((one) => one.owners)
+    const filings = await judge(
+      tx,
+      group.flatMap((one) =>
+        one.filings.map((filing, index) => ({ filing, senders: one.senders, owner: one.owners[index] as MailboxOwner })),
+      ),
+    )
     const filed = await fileMessages(
       tx,
-      group.flatMap((one) => one.filings),
+      filings,
       group.flatMap((one) => one.raws),
     )
-    const owners = group.flatMap((one) => one.owners)
     await emit(
       tx,
       filed.flatMap(({ messageId, isDuplicate }, index) => {
         const owner = owners[index] as MailboxOwner
-        return isDuplicate
-          ? []
-          : [{ type: 'email.received' as const, organizationId: owner.organizationId, identityId: owner.identityId, subjectId: messageId }]
+        const type = filings[index]?.message.status === 'quarantined' ? ('email.quarantined' as const) : ('email.received' as const)
+        return isDuplicate ? [] : [{ type, organizationId: owner.organizationId, identityId: owner.identityId, subjectId: messageId }]
       }),
     )
     tx.afterCommit(() => {
-      for (const [index, filing] of group.flatMap((one) => one.filings).entries()) {
+      for (const [index, filing] of filings.entries()) {
         if (filed[index]?.isDuplicate) continue
-        const { organization_id, mailbox_id, id: message_id, size_bytes } = filing.message
-        journal.messageAccepted({ organization_id, mailbox_id, message_id, size_bytes })
+        const { organization_id, mailbox_id, id: message_id, size_bytes, guardrail } = filing.message
+        const status = guardrail?.decision === 'quarantined' ? 'quarantined' : 'received'
+        journal.messageAccepted({ organization_id, mailbox_id, message_id, size_bytes, status })
       }
     })
     let next = 0
@@ -74,6 +83,28 @@ export function createInboundMail({ db, blobs, identities, emit, journal, reader
   async function findRecipient(address: string): Promise<MailboxOwner | null> {
     const owner = address.includes('@') ? await identities.findHosted(address) : null
     return owner ?? (isRoleAddress(address, hostname) ? identities.findPostmaster() : null)
+  }
+
+  /** The same messages with what the guardrails of each mailbox decide on them. */
+  async function judge(tx: Tx, arrivals: { filing: Filing; senders: string[]; owner: MailboxOwner }[]): Promise<Filing[]> {
+    const answers = await findAnswers(
+      tx,
+      arrivals.map(({ filing }) => filing),
+    )
+    const guardrails = await mailRules.judgeArrivals(
+      tx,
+      arrivals.map(({ filing, senders, owner }, index) => ({
+        owner,
+        senders,
+        isReply: answers[index] === true,
+        dmarc: filing.message.authentication?.dmarc ?? null,
+      })),
+    )
+    return arrivals.map(({ filing }, index) => {
+      const guardrail = guardrails[index] as Guardrail
+      const status = guardrail.decision === 'quarantined' ? ('quarantined' as const) : ('received' as const)
+      return { ...filing, message: { ...filing.message, status, guardrail } }
+    })
   }
 
   return {
@@ -104,7 +135,7 @@ export function createInboundMail({ db, blobs, identities, emit, journal, reader
       const filings = distinct.map((owner) =>
         toFiling(owner, arrival, parsed, verdicts, extractedText, stored.length, rawIds.get(owner.organizationId) as string, sha256),
       )
-      return { filings, raws, owners: distinct }
+      return { filings, raws, owners: distinct, senders: sendersOf(parsed, filings[0]?.message.from_address ?? arrival.from) }
     },
 
     /** Files prepared mail inside the caller's transaction, with its events: hosted delivery, exactly once with the sender's status. */
@@ -179,6 +210,9 @@ function toFiling(
     size_bytes: sizeBytes,
     attachment_count: parsed.attachments.length,
     raw_id: rawId,
+    // Decided with the mailbox's rules when it is filed.
+    guardrail: null,
+    released_at: null,
     created_at: at,
     updated_at: at,
   }

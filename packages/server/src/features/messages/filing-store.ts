@@ -21,6 +21,20 @@ export async function findReferences(
   return byMailbox
 }
 
+/** Those of these references, by mailbox, whose thread the agent has written in. */
+export async function findAnswered(sql: Sql, wanted: { mailboxId: string; reference: string }[]): Promise<Map<string, Set<string>>> {
+  const byMailbox = new Map<string, Set<string>>()
+  if (wanted.length === 0) return byMailbox
+  const { rows } = await sql.query<{ mailbox_id: string; reference: string }>({
+    name: 'find-answered',
+    text: `SELECT r.mailbox_id, r.reference FROM thread_references r JOIN threads t ON t.id = r.thread_id AND t.has_outbound
+      JOIN (SELECT DISTINCT * FROM unnest($1::text[], $2::text[])) AS w (mailbox_id, reference) ON r.mailbox_id = w.mailbox_id AND r.reference = w.reference`,
+    values: [wanted.map((one) => one.mailboxId), wanted.map((one) => one.reference)],
+  })
+  for (const { mailbox_id, reference } of rows) byMailbox.set(mailbox_id, (byMailbox.get(mailbox_id) ?? new Set()).add(reference))
+  return byMailbox
+}
+
 export type NewReference = { mailboxId: string; reference: string; threadId: string; messageId: string | null }
 
 /**
@@ -49,24 +63,39 @@ export type NewThread = {
   mailboxId: string
   subject: string
   snippet: string
+  /** How many messages it gets that are not quarantined; a thread that has none is hidden. */
   count: number
+  hasOutbound: boolean
   lastMessageId: string
   at: Date
 }
+
+/** What is shown of a thread comes from messages that are not quarantined: nothing of it changes by one that is, and all of it by the first that is not. */
+const shownFields = [
+  ['subject', 'false'],
+  ['created_at', 'false'],
+  ['snippet', 'excluded.last_message_id > t.last_message_id'],
+  ['last_message_id', 'excluded.last_message_id > t.last_message_id'],
+  ['last_message_at', 'excluded.last_message_id > t.last_message_id'],
+]
+  .map(
+    ([field, isLater]) =>
+      `${field} = CASE WHEN excluded.message_count > 0 AND (t.message_count = 0 OR ${isLater}) THEN excluded.${field} ELSE t.${field} END`,
+  )
+  .join(', ')
 
 /** Makes threads, or adds to those that exist. Fails on the foreign key of their mailbox when it is gone. */
 export async function upsertThreads(tx: Tx, threads: NewThread[]): Promise<void> {
   const sorted = threads.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   await tx.query({
     name: 'upsert-threads',
-    text: `INSERT INTO threads AS t (id, organization_id, mailbox_id, subject, snippet, message_count, last_message_id, last_message_at, created_at)
-      SELECT id, organization_id, mailbox_id, subject, snippet, count, last_message_id, at, at
-      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::timestamptz[])
-        AS n (id, organization_id, mailbox_id, subject, snippet, count, last_message_id, at)
+    text: `INSERT INTO threads AS t (id, organization_id, mailbox_id, subject, snippet, message_count, last_message_id, last_message_at, created_at, has_outbound)
+      SELECT id, organization_id, mailbox_id, subject, snippet, count, last_message_id, at, at, has_outbound
+      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::timestamptz[], $9::boolean[])
+        AS n (id, organization_id, mailbox_id, subject, snippet, count, last_message_id, at, has_outbound)
       ON CONFLICT (id) DO UPDATE SET message_count = t.message_count + excluded.message_count,
-        snippet = CASE WHEN excluded.last_message_id > t.last_message_id THEN excluded.snippet ELSE t.snippet END,
-        last_message_id = greatest(t.last_message_id, excluded.last_message_id),
-        last_message_at = greatest(t.last_message_at, excluded.last_message_at)`,
+        has_outbound = t.has_outbound OR excluded.has_outbound,
+        ${shownFields}`,
     values: [
       sorted.map((t) => t.id),
       sorted.map((t) => t.organizationId),
@@ -76,6 +105,7 @@ export async function upsertThreads(tx: Tx, threads: NewThread[]): Promise<void>
       sorted.map((t) => t.count),
       sorted.map((t) => t.lastMessageId),
       sorted.map((t) => t.at),
+      sorted.map((t) => t.hasOutbound),
     ],
   })
 }
@@ -117,11 +147,11 @@ export async function findSameRaw(sql: Sql, candidates: { messageId: string; sha
 
 export type NewMessage = MessageRow & { searchText: string }
 
-const perMessage = 33
-
 const insertColumns = `id, organization_id, mailbox_id, thread_id, direction, status, from_address, from_name, to_addresses, cc_addresses, bcc_addresses,
   reply_to, subject, snippet, text, html, extracted_text, rfc_message_id, in_reply_to, in_reply_to_message_id, reference_ids, headers, authentication,
-  envelope_from, labels, is_read, is_starred, size_bytes, attachment_count, raw_id, created_at, updated_at, search`
+  envelope_from, labels, is_read, is_starred, size_bytes, attachment_count, raw_id, guardrail, created_at, updated_at, search`
+
+const perMessage = insertColumns.split(',').length
 
 const toValues = (m: NewMessage): unknown[] => [
   m.id,
@@ -154,6 +184,7 @@ const toValues = (m: NewMessage): unknown[] => [
   m.size_bytes,
   m.attachment_count,
   m.raw_id,
+  m.guardrail === null ? null : JSON.stringify(m.guardrail),
   m.created_at,
   m.updated_at,
   m.searchText,
@@ -174,7 +205,7 @@ function insertText(count: number): string {
   return text
 }
 
-/** Most messages that one statement inserts: 33 parameters each, and one prepared statement for each count. */
+/** Most messages that one statement inserts: some 34 parameters each, and one prepared statement for each count. */
 const chunkMax = 16
 
 export async function insertMessages(tx: Tx, messages: NewMessage[]): Promise<void> {

@@ -1,10 +1,10 @@
 // Files new messages: picks their threads and writes everything that belongs to them in the caller's transaction.
 import { newId } from '../../core/ids.ts'
-import { TryAgain, type Tx } from '../../core/sql.ts'
+import { type Sql, TryAgain, type Tx } from '../../core/sql.ts'
 import { insertAttachments, type NewAttachment } from '../attachments/operations.ts'
 import * as store from './filing-store.ts'
 import { type MessageRow, searchTextOf } from './model.ts'
-import { lookupOrder, placeInThread, type ThreadKeys, type ThreadPlace } from './threading.ts'
+import { type KnownReferences, lookupOrder, placeInThread, type ThreadKeys, type ThreadPlace } from './threading.ts'
 
 /** A message to file. Its thread comes from its references, unless the caller already knows it. */
 export type Filing = {
@@ -52,8 +52,16 @@ function keysOf(filing: Filing): ThreadKeys {
   return { mailboxId: filing.message.mailbox_id, messageId: filing.message.rfc_message_id, inReplyTo, references }
 }
 
-function place(filing: Filing, known: Map<string, { threadId: string; messageId: string | null }>): ThreadPlace {
-  if ('references' in filing.thread) return placeInThread(keysOf(filing), filing.message.id, known, () => newId('thread'))
+/** The thread that a message joins. What a quarantined one says of other messages is not believed: only its own Message-ID is recorded. */
+function place(filing: Filing, known: KnownReferences): ThreadPlace {
+  if ('references' in filing.thread) {
+    const keys = keysOf(filing)
+    if (filing.message.status !== 'quarantined') return placeInThread(keys, filing.message.id, known, () => newId('thread'))
+    const place = placeInThread(keys, filing.message.id, new Map(known), () => newId('thread'))
+    const unknownReferences = place.unknownReferences.filter((reference) => reference === keys.messageId)
+    for (const reference of unknownReferences) known.set(reference, { threadId: place.threadId, messageId: filing.message.id })
+    return { ...place, unknownReferences }
+  }
   const { rfc_message_id } = filing.message
   return { ...filing.thread.known, isNew: false, unknownReferences: rfc_message_id === null ? [] : [rfc_message_id] }
 }
@@ -131,13 +139,15 @@ function threadsOf(rows: MessageRow[]): store.NewThread[] {
   const threads = new Map<string, store.NewThread>()
   for (const row of rows) {
     const known = threads.get(row.thread_id)
+    if (known && row.status === 'quarantined') continue
     threads.set(row.thread_id, {
       id: row.thread_id,
       organizationId: row.organization_id,
       mailboxId: row.mailbox_id,
-      subject: known?.subject ?? row.subject,
+      subject: known && known.count > 0 ? known.subject : row.subject,
       snippet: row.snippet,
-      count: (known?.count ?? 0) + 1,
+      count: (known?.count ?? 0) + (row.status === 'quarantined' ? 0 : 1),
+      hasOutbound: known?.hasOutbound || row.direction === 'outbound',
       lastMessageId: row.id,
       at: row.created_at,
     })
@@ -170,4 +180,34 @@ function countsOf(rows: MessageRow[]) {
     counts.set(row.mailbox_id, count)
   }
   return [...counts.values()]
+}
+
+/** Whether each of these messages answers something in a thread that the agent has written in; by In-Reply-To and References, not by its own id. */
+export async function findAnswers(sql: Sql, filings: Filing[]): Promise<boolean[]> {
+  const asked = filings.map((filing) => ({
+    mailboxId: filing.message.mailbox_id,
+    references: 'references' in filing.thread ? lookupOrder({ ...keysOf(filing), messageId: null }) : [],
+  }))
+  const answered = await store.findAnswered(
+    sql,
+    asked.flatMap(({ mailboxId, references }) => references.map((reference) => ({ mailboxId, reference }))),
+  )
+  return asked.map(({ mailboxId, references }) => references.some((reference) => answered.get(mailboxId)?.has(reference)))
+}
+
+/** Puts a message that was quarantined where it would have been filed: its thread shows it, lists count it, and its references are known. */
+export async function fileReleased(tx: Tx, row: MessageRow): Promise<void> {
+  const references = lookupOrder({
+    mailboxId: row.mailbox_id,
+    messageId: null,
+    inReplyTo: row.in_reply_to === null ? [] : [row.in_reply_to],
+    references: row.reference_ids,
+  })
+  await store.upsertThreads(tx, threadsOf([row]))
+  // Those that another thread has got in the meantime stay there.
+  await store.insertReferences(
+    tx,
+    references.map((reference) => ({ mailboxId: row.mailbox_id, reference, threadId: row.thread_id, messageId: null })),
+  )
+  await store.addToCounts(tx, countsOf([row]), 0)
 }

@@ -4,6 +4,7 @@ import type { Attachment } from '@callsign/contract/attachments'
 import { eventBodyBytesMax } from '@callsign/contract/events'
 import type { Authentication, Message, MessageItem, MessageStatus } from '@callsign/contract/messages'
 import type { Static } from 'typebox'
+import type { Guardrail } from '../mail-rules/model.ts'
 
 export type MessageRow = {
   id: string
@@ -37,6 +38,10 @@ export type MessageRow = {
   size_bytes: number
   attachment_count: number
   raw_id: string | null
+  /** Null on messages from before there were guardrails. */
+  guardrail: Guardrail | null
+  /** When it was let out of quarantine. */
+  released_at: Date | null
   created_at: Date
   updated_at: Date
 }
@@ -139,6 +144,8 @@ export function toItem(row: MessageRow, attachments: Static<typeof Attachment>[]
     labels: row.labels,
     attachments,
     size_bytes: row.size_bytes,
+    guardrail: row.guardrail,
+    released_at: row.released_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
   }
 }
@@ -158,7 +165,14 @@ export function toMessage(row: MessageRow, attachments: Static<typeof Attachment
  * link (it would expire; getting the message gives a fresh one), and long bodies are cut.
  */
 export function toDescription(row: MessageRow, attachments: Static<typeof Attachment>[]) {
-  const { is_read: _read, is_starred: _starred, labels: _labels, delivery: _delivery, ...view } = toMessage(row, [], [])
+  const {
+    is_read: _read,
+    is_starred: _starred,
+    labels: _labels,
+    delivery: _delivery,
+    released_at: _released,
+    ...view
+  } = toMessage(row, [], [])
   const text = cutToBytes(row.text, eventBodyBytesMax)
   const html = cutToBytes(row.html, eventBodyBytesMax)
   return {

@@ -4,18 +4,22 @@ import { batchLoader } from '../../core/batch.ts'
 import type { Blobs } from '../../core/blobs.ts'
 import type { Caller } from '../../core/caller.ts'
 import { now } from '../../core/clock.ts'
-import { invalid, notFound } from '../../core/errors.ts'
+import { ApiError, forbidden, invalid, notFound } from '../../core/errors.ts'
+import type { Emit } from '../../core/event.ts'
 import { isId } from '../../core/ids.ts'
 import { type PageRequest, readPage, toPage } from '../../core/page.ts'
 import { type Call, Raw } from '../../core/route.ts'
 import type { Database, Tx } from '../../core/sql.ts'
+import { type Accounts, actorOf } from '../accounts/operations.ts'
 import { type Attachments, findBytes, findMailboxBytes, findUnusedBlobs } from '../attachments/operations.ts'
 import type { Identities } from '../identities/operations.ts'
+import { fileReleased } from './filing.ts'
 import { addToCounts } from './filing-store.ts'
 import { type MessageRow, toDescription, toItem, toMessage, toThread } from './model.ts'
+import * as rawStore from './raw-store.ts'
 import * as store from './store.ts'
 
-export { type Filed, type Filing, fileMessages } from './filing.ts'
+export { type Filed, type Filing, fileMessages, findAnswers } from './filing.ts'
 export type { NewRaw } from './filing-store.ts'
 
 export type Messages = ReturnType<typeof createMessages>
@@ -23,13 +27,21 @@ export type Messages = ReturnType<typeof createMessages>
 /** Composes an outbound message; sending comes after messages in the feature order, so app.ts hands this in. */
 export type Compose = (message: MessageRow) => Promise<Buffer>
 
-type Parts = { db: Database; blobs: Blobs; identities: Identities; attachments: Attachments; compose: Compose }
+type Parts = {
+  db: Database
+  blobs: Blobs
+  accounts: Accounts
+  identities: Identities
+  attachments: Attachments
+  emit: Emit
+  compose: Compose
+}
 
 /** The most messages that a thread shows at once. */
 const threadMessagesMax = 100
 const labelsMax = 50
 
-export function createMessages({ db, blobs, identities, attachments, compose }: Parts) {
+export function createMessages({ db, blobs, accounts, identities, attachments, emit, compose }: Parts) {
   const loadMessage = batchLoader((ids) => store.findMessages(db.lookups, ids))
   const loadRecipients = batchLoader((ids) => store.findRecipients(db.lookups, ids))
 
@@ -56,6 +68,38 @@ export function createMessages({ db, blobs, identities, attachments, compose }: 
 
   return {
     requireMessage,
+
+    /** The same for a message that is to be answered or forwarded. 409 for one in quarantine: whoever wants to answer it lets it out first. */
+    async requireAnswerable(caller: Caller, mailbox: string, id: string): Promise<MessageRow> {
+      const row = await requireMessage(caller, mailbox, id)
+      if (row.status === 'quarantined')
+        throw new ApiError('conflict', 'This message is in quarantine; it can be answered or forwarded once it has been released.')
+      return row
+    },
+
+    /** `POST …/messages/{message_id}/release`: out of quarantine, with the event that its arrival would have been. */
+    async releaseMessage(call: Call, mailbox: string, id: string) {
+      const { mailboxId, organizationId, identityId } = await identities.requireMailbox(call.caller, mailbox)
+      await requireMessage(call.caller, mailbox, id)
+      if (call.caller.agent)
+        throw forbidden('Only an organization key lets messages out of quarantine: no agent decides what it is kept from.')
+      return call.transact(async (tx) => {
+        const seen = await store.lockMessage(tx, mailboxId, id)
+        if (!seen) throw notFound('message')
+        const view = ({ thread_id, status, released_at }: Pick<store.LockedMessage, 'thread_id' | 'status' | 'released_at'>) => ({
+          id,
+          thread_id,
+          status,
+          released_at: released_at?.toISOString() ?? null,
+        })
+        if (seen.isCounted) return view(seen)
+        const row = await store.releaseMessage(tx, id, now())
+        await fileReleased(tx, row)
+        await emit(tx, [{ type: 'email.received', organizationId, identityId, subjectId: id }])
+        await accounts.audit(tx, organizationId, actorOf(call), 'message.released', id)
+        return view(row)
+      })
+    },
 
     /** `GET /mail/messages`: newest first over every mailbox that the key may see. */
     async listMail(caller: Caller, query: { thread_id?: string; agent?: string; limit?: number; cursor?: string }) {
@@ -133,9 +177,9 @@ export function createMessages({ db, blobs, identities, attachments, compose }: 
           throw notFound('message')
         }
         const bytes = await findBytes(tx, id)
-        await store.deleteMessage(tx, mailboxId, id, row.thread_id, now())
+        await store.deleteMessage(tx, mailboxId, id, row.thread_id, row.isCounted, now())
         const rawIds = row.raw_id ? [row.raw_id, ...bytes.rawIds] : bytes.rawIds
-        const rawBlobs = rawIds.length > 0 ? await store.deleteUnusedRaw(tx, rawIds) : []
+        const rawBlobs = rawIds.length > 0 ? await rawStore.deleteUnusedRaw(tx, rawIds) : []
         // A forward may share them. Asked after the deletion, which waits for a forward under way.
         const attachmentBlobs = await findUnusedBlobs(tx, bytes.blobKeys)
         if (row.isCounted) await addToCounts(tx, [{ organizationId, mailboxId, delta: -1 }], 0)
@@ -153,7 +197,7 @@ export function createMessages({ db, blobs, identities, attachments, compose }: 
     },
 
     async readRaw(rawId: string): Promise<Buffer> {
-      const raw = await store.findRaw(db, rawId)
+      const raw = await rawStore.findRaw(db, rawId)
       if (!raw) throw notFound('message')
       return raw.bytes ?? blobs.get(raw.blobKey as string)
     },
@@ -217,7 +261,7 @@ export function createMessages({ db, blobs, identities, attachments, compose }: 
       // Attachments share blobs within a mailbox only, so none of these is needed elsewhere.
       const bytes = await findMailboxBytes(tx, mailboxId)
       const rawIds = await store.deleteAll(tx, organizationId, mailboxId)
-      const rawBlobs = await store.deleteUnusedRaw(tx, [...rawIds, ...bytes.rawIds])
+      const rawBlobs = await rawStore.deleteUnusedRaw(tx, [...rawIds, ...bytes.rawIds])
       tx.afterCommit(() => attachments.deleteBlobs([...bytes.blobKeys, ...rawBlobs]))
     },
 
@@ -225,7 +269,7 @@ export function createMessages({ db, blobs, identities, attachments, compose }: 
     async sweepBlobs(olderThanMs: number): Promise<number> {
       let deleted = 0
       const check = async (keys: string[]) => {
-        const named = new Set([...(await store.findNamedBlobs(db, keys)), ...(await attachments.findShelvedBlobs(keys))])
+        const named = new Set([...(await rawStore.findNamedBlobs(db, keys)), ...(await attachments.findShelvedBlobs(keys))])
         for (const key of keys) {
           if (named.has(key)) continue
           await blobs.delete(key)

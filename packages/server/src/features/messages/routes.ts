@@ -16,6 +16,7 @@ export const messageRoutes = (messages: Messages): Route[] => [
     messages.updateMessage(call, params.email_address, params.message_id, body),
   ),
   route(contract.deleteMessage, 'agent', (call, { params }) => messages.deleteMessage(call, params.email_address, params.message_id)),
+  route(contract.releaseMessage, 'agent', (call, { params }) => messages.releaseMessage(call, params.email_address, params.message_id)),
   route(contract.getRawMessage, 'agent', (call, { params }) =>
     messages.getRawMessage(call.caller, params.email_address, params.message_id),
   ),

@@ -6,7 +6,7 @@ import type { MessageRow, RecipientRow, RecipientStatus, ThreadRow } from './mod
 const columns = `m.id, m.organization_id, m.mailbox_id, m.thread_id, m.direction, m.status, m.from_address, m.from_name, m.to_addresses, m.cc_addresses,
   m.bcc_addresses, m.reply_to, m.subject, m.snippet, m.text, m.html, m.extracted_text, m.rfc_message_id, m.in_reply_to, m.in_reply_to_message_id,
   m.reference_ids, m.headers, m.authentication, m.envelope_from, m.labels, m.is_read, m.is_starred, m.size_bytes, m.attachment_count, m.raw_id,
-  m.created_at, m.updated_at`
+  m.guardrail, m.released_at, m.created_at, m.updated_at`
 
 /** A message with the names of the mailbox that it is in. */
 export type LocatedMessage = MessageRow & { agent_handle: string; address: string }
@@ -54,7 +54,7 @@ export type ListScope = { organizationId: string; mailboxId: string | null; thre
 
 /** Newest first, quarantined ones left out. Each scope has its own index, so that each gets its own statement. */
 export async function listByScope(sql: Sql, scope: ListScope, page: PageRequest): Promise<MessageRow[]> {
-  const after = `AND m.id < ${before('$2')} AND m.status <> 'quarantined' ORDER BY m.id DESC LIMIT $3`
+  const after = `AND m.id < ${before('$2')} AND NOT m.is_quarantined ORDER BY m.id DESC LIMIT $3`
   const { rows } = scope.threadId
     ? await sql.query<MessageRow>({
         name: 'list-by-thread',
@@ -81,7 +81,7 @@ export async function countByScope(sql: Sql, scope: ListScope): Promise<number> 
     ? await sql.query<{ count: number }>({
         name: 'count-by-thread',
         text: `SELECT count(*) AS count FROM messages
-          WHERE thread_id = $1 AND organization_id = $2 AND ($3::text IS NULL OR mailbox_id = $3) AND status <> 'quarantined'`,
+          WHERE thread_id = $1 AND organization_id = $2 AND ($3::text IS NULL OR mailbox_id = $3) AND NOT is_quarantined`,
         values: [scope.threadId, scope.organizationId, scope.mailboxId],
       })
     : scope.mailboxId
@@ -132,8 +132,8 @@ export async function listByFilter(sql: Sql, mailboxId: string, filter: MessageF
   add(filter.after, (p) => `m.created_at > ${p}`)
   add(filter.before, (p) => `m.created_at < ${p}`)
   add(filter.thread_id, (p) => `m.thread_id = ${p}`)
-  if (filter.status === undefined) conditions.push(` AND m.status <> 'quarantined'`)
-  else add(filter.status, (p) => `m.status = ${p}`)
+  conditions.push(filter.status === 'quarantined' ? ' AND m.is_quarantined' : ' AND NOT m.is_quarantined')
+  if (filter.status !== 'quarantined') add(filter.status, (p) => `m.status = ${p}`)
   const { rows } = await sql.query<MessageRow>({
     text: `SELECT ${columns} FROM messages m WHERE m.mailbox_id = $1 AND m.id < ${before('$2')}${conditions.join('')} ORDER BY m.id DESC LIMIT $3`,
     values,
@@ -154,7 +154,7 @@ export async function search(sql: Sql, mailboxId: string, query: string, page: P
     name: 'search',
     text: `WITH q AS (SELECT websearch_to_tsquery('simple', $4) AS query),
       hits AS (SELECT m.id FROM messages m, q
-        WHERE m.mailbox_id = $1 AND m.search @@ q.query AND m.status <> 'quarantined' AND m.id < ${before('$2')} ORDER BY m.id DESC LIMIT $3)
+        WHERE m.mailbox_id = $1 AND m.search @@ q.query AND NOT m.is_quarantined AND m.id < ${before('$2')} ORDER BY m.id DESC LIMIT $3)
       SELECT ${columns},
         ts_headline('simple', m.subject, q.query, '${marks}, HighlightAll=true') AS subject_marked,
         ts_headline('simple', left(m.text, 60000), q.query, '${marks}, MaxFragments=2, MaxWords=30, MinWords=10, FragmentDelimiter= … ') AS text_marked
@@ -190,17 +190,15 @@ export async function updateFlags(
   return rows[0] ?? null
 }
 
+export type LockedMessage = Pick<MessageRow, 'thread_id' | 'raw_id' | 'status' | 'released_at'> & { isCounted: boolean }
+
 /** Locks a message until the transaction ends. */
-export async function lockMessage(
-  sql: Sql,
-  mailboxId: string,
-  id: string,
-): Promise<{ thread_id: string; raw_id: string | null; isCounted: boolean } | null> {
-  const { rows } = await sql.query<{ thread_id: string; raw_id: string | null; status: string }>({
-    text: 'SELECT thread_id, raw_id, status FROM messages WHERE mailbox_id = $1 AND id = $2 FOR UPDATE',
+export async function lockMessage(sql: Sql, mailboxId: string, id: string): Promise<LockedMessage | null> {
+  const { rows } = await sql.query<Omit<LockedMessage, 'isCounted'>>({
+    text: 'SELECT thread_id, raw_id, status, released_at FROM messages WHERE mailbox_id = $1 AND id = $2 FOR UPDATE',
     values: [mailboxId, id],
   })
-  return rows[0] ? { thread_id: rows[0].thread_id, raw_id: rows[0].raw_id, isCounted: rows[0].status !== 'quarantined' } : null
+  return rows[0] ? { ...rows[0], isCounted: rows[0].status !== 'quarantined' } : null
 }
 
 export async function isDeleted(sql: Sql, mailboxId: string, id: string): Promise<boolean> {
@@ -211,8 +209,24 @@ export async function isDeleted(sql: Sql, mailboxId: string, id: string): Promis
   return rowCount > 0
 }
 
+/** Lets a locked message out of quarantine. */
+export async function releaseMessage(sql: Sql, id: string, at: Date): Promise<MessageRow> {
+  const { rows } = await sql.query<MessageRow>({
+    text: `UPDATE messages m SET status = 'received', released_at = $2, updated_at = $2 WHERE m.id = $1 RETURNING ${columns}`,
+    values: [id, at],
+  })
+  return rows[0] as MessageRow
+}
+
 /** Deletes a locked message with what hangs on it, keeps its id as deleted, and leaves its thread with what remains. */
-export async function deleteMessage(sql: Sql, mailboxId: string, id: string, threadId: string, at: Date): Promise<void> {
+export async function deleteMessage(
+  sql: Sql,
+  mailboxId: string,
+  id: string,
+  threadId: string,
+  isCounted: boolean,
+  at: Date,
+): Promise<void> {
   // Whoever files into the thread holds this lock too; the statements after it then see what was filed.
   await sql.query({ text: 'SELECT 1 FROM threads WHERE id = $1 FOR UPDATE', values: [threadId] })
   await sql.query({
@@ -222,9 +236,11 @@ export async function deleteMessage(sql: Sql, mailboxId: string, id: string, thr
     values: [mailboxId, id, at, threadId],
   })
   await sql.query({
-    text: `UPDATE threads t SET message_count = t.message_count - 1, last_message_id = m.id, last_message_at = m.created_at, snippet = m.snippet
-      FROM (SELECT id, created_at, snippet FROM messages WHERE thread_id = $1 ORDER BY id DESC LIMIT 1) m WHERE t.id = $1`,
-    values: [threadId],
+    text: `UPDATE threads t SET message_count = t.message_count - $2, last_message_id = coalesce(m.id, t.last_message_id),
+        last_message_at = coalesce(m.created_at, t.last_message_at), snippet = coalesce(m.snippet, t.snippet)
+      FROM (SELECT 1) AS one LEFT JOIN (SELECT id, created_at, snippet FROM messages WHERE thread_id = $1 AND NOT is_quarantined
+        ORDER BY id DESC LIMIT 1) m ON true WHERE t.id = $1`,
+    values: [threadId, isCounted ? 1 : 0],
   })
   await sql.query({
     text: 'DELETE FROM threads t WHERE t.id = $1 AND NOT EXISTS (SELECT 1 FROM messages WHERE thread_id = t.id)',
@@ -241,25 +257,6 @@ export async function deleteAll(sql: Sql, organizationId: string, mailboxId: str
   return [...new Set(rows.flatMap((row) => (row.raw_id ? [row.raw_id] : [])))]
 }
 
-/** Deletes those raw messages that no message and no forwarded attachment needs any more; returns the blobs to delete once that is committed. */
-export async function deleteUnusedRaw(sql: Sql, rawIds: string[]): Promise<string[]> {
-  const { rows } = await sql.query<{ blob_key: string | null }>({
-    text: `DELETE FROM raw_messages r WHERE r.id = ANY($1) AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.raw_id = r.id)
-      AND NOT EXISTS (SELECT 1 FROM attachments a WHERE a.raw_id = r.id) RETURNING blob_key`,
-    values: [rawIds],
-  })
-  return rows.flatMap((row) => (row.blob_key ? [row.blob_key] : []))
-}
-
-export async function findRaw(sql: Sql, rawId: string): Promise<{ bytes: Buffer | null; blobKey: string | null } | null> {
-  const { rows } = await sql.query<{ bytes: Buffer | null; blob_key: string | null }>({
-    name: 'find-raw',
-    text: 'SELECT bytes, blob_key FROM raw_messages WHERE id = $1',
-    values: [rawId],
-  })
-  return rows[0] ? { bytes: rows[0].bytes, blobKey: rows[0].blob_key } : null
-}
-
 const threadColumns = 't.id, t.mailbox_id, t.subject, t.snippet, t.message_count, t.last_message_at, t.last_message_id, t.created_at'
 
 /** Threads by their latest message; the cursor is that message's id. */
@@ -267,7 +264,7 @@ export async function listThreads(sql: Sql, mailboxId: string, page: PageRequest
   const { rows } = await sql.query<ThreadRow>({
     name: 'list-threads',
     text: `SELECT ${threadColumns} FROM threads t
-      WHERE t.mailbox_id = $1 AND t.last_message_id < ${before('$2')} ORDER BY t.last_message_id DESC LIMIT $3`,
+      WHERE t.mailbox_id = $1 AND t.message_count > 0 AND t.last_message_id < ${before('$2')} ORDER BY t.last_message_id DESC LIMIT $3`,
     values: [mailboxId, page.cursor, page.limit + 1],
   })
   return rows
@@ -276,7 +273,7 @@ export async function listThreads(sql: Sql, mailboxId: string, page: PageRequest
 export async function findThread(sql: Sql, mailboxId: string, id: string): Promise<ThreadRow | null> {
   const { rows } = await sql.query<ThreadRow>({
     name: 'find-thread',
-    text: `SELECT ${threadColumns} FROM threads t WHERE t.mailbox_id = $1 AND t.id = $2`,
+    text: `SELECT ${threadColumns} FROM threads t WHERE t.mailbox_id = $1 AND t.id = $2 AND t.message_count > 0`,
     values: [mailboxId, id],
   })
   return rows[0] ?? null
@@ -321,13 +318,4 @@ export async function updateDelivery(
       at,
     ],
   })
-}
-
-/** Blob keys among these that a raw message or an attachment names. */
-export async function findNamedBlobs(sql: Sql, keys: string[]): Promise<Set<string>> {
-  const { rows } = await sql.query<{ blob_key: string }>({
-    text: 'SELECT blob_key FROM raw_messages WHERE blob_key = ANY($1) UNION SELECT blob_key FROM attachments WHERE blob_key = ANY($1)',
-    values: [keys],
-  })
-  return new Set(rows.map((row) => row.blob_key))
 }

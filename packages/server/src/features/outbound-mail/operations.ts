@@ -15,6 +15,8 @@ import type { AttachmentInput } from '../attachments/model.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import type { MailboxOwner } from '../identities/model.ts'
 import type { Identities } from '../identities/operations.ts'
+import type { Guardrail } from '../mail-rules/model.ts'
+import type { MailRules } from '../mail-rules/operations.ts'
 import { type MessageRow, snippetOf } from '../messages/model.ts'
 import { type Filing, fileMessages, type Messages } from '../messages/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
@@ -45,6 +47,7 @@ type Parts = {
   identities: Identities
   attachments: Attachments
   messages: Messages
+  mailRules: MailRules
   suppressions: Suppressions
   enqueue: Enqueue
   mailDomain: string
@@ -55,11 +58,21 @@ type Addressed = { owner: MailboxOwner; letter: Letter }
 
 type Queued = { id: string; threadId: string; at: Date }
 
-export function createOutboundMail({ db, identities, attachments, messages, suppressions, enqueue, mailDomain, journal }: Parts) {
+export function createOutboundMail({
+  db,
+  identities,
+  attachments,
+  messages,
+  mailRules,
+  suppressions,
+  enqueue,
+  mailDomain,
+  journal,
+}: Parts) {
   /** What a call has when it came without an Idempotency-Key. */
   const { transact } = db
 
-  function toFiling({ owner, letter }: Addressed): Filing {
+  function toFiling({ owner, letter }: Addressed, guardrail: Guardrail): Filing {
     const at = now()
     const id = newId('message')
     const threadId = letter.threadId ?? newId('thread')
@@ -95,6 +108,8 @@ export function createOutboundMail({ db, identities, attachments, messages, supp
       size_bytes: bodyBytes(letter) + letter.attachments.reduce((sum, row) => sum + row.size_bytes, 0) + moved.sizeBytes,
       attachment_count: letter.attachments.length + moved.count,
       raw_id: null,
+      guardrail,
+      released_at: null,
       created_at: at,
       updated_at: at,
     }
@@ -109,21 +124,25 @@ export function createOutboundMail({ db, identities, attachments, messages, supp
 
   /**
    * Asks whether letters may go to whom they name: everything that sends comes through here, and nothing is written before it. Throws 403
-   * for the first letter that may not.
+   * for the first letter that may not; resolves with what let each of them go.
    */
-  const requireAllowed = (sql: Sql, letters: { owner: MailboxOwner; recipients: Recipients }[]): Promise<void> =>
-    suppressions.requireUnsuppressed(
-      sql,
-      letters.map(({ owner, recipients }) => ({ organizationId: owner.organizationId, addressees: toRecipientRows(recipients) })),
-    )
+  async function judge(sql: Sql, letters: { owner: MailboxOwner; recipients: Recipients }[]): Promise<Guardrail[]> {
+    const asked = letters.map(({ owner, recipients }) => ({
+      owner,
+      organizationId: owner.organizationId,
+      addressees: toRecipientRows(recipients),
+    }))
+    const [guardrails] = await Promise.all([mailRules.judgeLetters(sql, asked), suppressions.requireUnsuppressed(sql, asked)])
+    return guardrails
+  }
 
   /** Records letters as queued, with their jobs, in the caller's transaction. */
   async function queueLetters(tx: Tx, letters: Addressed[]): Promise<Queued[]> {
-    await requireAllowed(
+    const guardrails = await judge(
       tx,
       letters.map(({ owner, letter }) => ({ owner, recipients: letter.recipients })),
     )
-    const filings = letters.map(toFiling)
+    const filings = letters.map((one, index) => toFiling(one, guardrails[index] as Guardrail))
     const [filed] = await Promise.all([
       fileMessages(tx, filings, []),
       enqueue(
@@ -172,7 +191,7 @@ export function createOutboundMail({ db, identities, attachments, messages, supp
 
   /** The attachments of a request. Who may not send to these recipients is told so before anything is fetched or stored. */
   async function takeFiles(owner: MailboxOwner, recipients: Recipients, inputs: AttachmentInput[] | undefined, otherBytes: number) {
-    if (inputs !== undefined && inputs.length > 0) await requireAllowed(db, [{ owner, recipients }])
+    if (inputs !== undefined && inputs.length > 0) await judge(db, [{ owner, recipients }])
     return attachments.keep(owner.organizationId, await attachments.load(inputs, otherBytes))
   }
 
@@ -222,7 +241,7 @@ export function createOutboundMail({ db, identities, attachments, messages, supp
     /** `POST …/messages/{message_id}/reply`. */
     async replyToMessage(call: Call, mailbox: string, messageId: string, body: ReplyBody) {
       const owner = await identities.requireSender(call.caller, mailbox)
-      const message = await messages.requireMessage(call.caller, mailbox, messageId)
+      const message = await messages.requireAnswerable(call.caller, mailbox, messageId)
       if (!body.text && !body.html) throw invalid('/text', 'a reply needs text or html')
       const headers = checkHeaders(body.headers)
       const answer = answerTo(message, owner.address, body.reply_all ?? false)
@@ -249,7 +268,7 @@ export function createOutboundMail({ db, identities, attachments, messages, supp
     /** `POST …/messages/{message_id}/forward`: a thread of its own, the original quoted, its attachments along unless told otherwise. */
     async forwardMessage(call: Call, mailbox: string, messageId: string, body: ForwardBody) {
       const owner = await identities.requireSender(call.caller, mailbox)
-      const message = await messages.requireMessage(call.caller, mailbox, messageId)
+      const message = await messages.requireAnswerable(call.caller, mailbox, messageId)
       const recipients = checkRecipients({
         to: readAddresses('to', asList(body.to)),
         cc: readAddresses('cc', asList(body.cc)),

@@ -1,0 +1,37 @@
+// What an entry of a rule may be.
+import { expect, test } from 'vitest'
+import { ApiError } from '../../core/errors.ts'
+import { readEntry } from './model.ts'
+
+test.each([
+  ['Ann@Example.COM', 'ann@example.com'],
+  ['ann@bücher.test', 'ann@xn--bcher-kva.test'],
+  ['"ann"@example.com', 'ann@example.com'],
+  ['Example.COM', 'example.com'],
+  ['@example.com', 'example.com'],
+  [' example.com. ', 'example.com'],
+  ['bücher.test', 'xn--bcher-kva.test'],
+  ['ｅxample.com', 'example.com'],
+  ['localhost', 'localhost'],
+])('%j is kept as %j', (written, entry) => {
+  expect(readEntry(written)).toBe(entry)
+})
+
+test.each([
+  ['', 'neither an address'],
+  ['@', 'neither an address'],
+  ['a b', 'neither an address'],
+  ['Ann <ann@example.com>', 'neither an address'],
+  ['ann@', 'neither an address'],
+  ['https://example.com', 'neither an address'],
+  ['example..com', 'neither an address'],
+  ['exa*mple.com', 'neither an address'],
+  ['a@b@example.com', 'neither an address'],
+  ['*.example.com', 'write example.com'],
+  ['@*.example.com', 'write example.com'],
+  ['com', 'one label'],
+])('%j is 400 at /entry and says %j', (written, words) => {
+  const refuse = () => readEntry(written)
+  expect(refuse).toThrow(ApiError)
+  expect(refuse).toThrow(words)
+})

@@ -1,0 +1,58 @@
+// The mail rule: its row, its view, and what an entry may be.
+import type { Guardrail as GuardrailSchema, MailRule } from '@callsign/contract/mail-rules'
+import type { Static } from 'typebox'
+import { invalid } from '../../core/errors.ts'
+import { domainKey, isDomainName, readAddressKey } from '../../core/mail-address.ts'
+
+export type RuleDirection = 'inbound' | 'outbound' | 'both'
+export type RuleAction = 'allow' | 'block'
+export type RuleStatus = 'active' | 'paused'
+
+export type MailRuleRow = {
+  id: string
+  organization_id: string
+  identity_id: string
+  direction: RuleDirection
+  action: RuleAction
+  entry: string
+  reason: string | null
+  status: RuleStatus
+  created_at: Date
+  updated_at: Date
+}
+
+/** What was decided on a message, and by what; stored with it. */
+export type Guardrail = Static<typeof GuardrailSchema>
+
+/** The most rules that one identity has. */
+export const rulesMax = 10_000
+
+/**
+ * An entry as it is stored: an address's key, or a domain's. `@example.com` is taken for the domain. Throws 400 that says what to write instead:
+ * a name of one label would stand for a whole top-level domain.
+ */
+export function readEntry(text: string): string {
+  const entry = text.trim()
+  const written = entry.startsWith('@') ? entry.slice(1) : entry
+  if (written.startsWith('*.'))
+    throw invalid('/entry', `write ${written.slice(2) || 'example.com'}: a domain stands for its subdomains too`)
+  const key = written.includes('@') ? readAddressKey(written) : domainKey(written)
+  if (key === null || (!key.includes('@') && !isDomainName(key)))
+    throw invalid('/entry', 'that is neither an address (user@example.com) nor a domain (example.com)')
+  if (!key.includes('@') && !key.includes('.') && key !== 'localhost')
+    throw invalid('/entry', `${key} is one label, not a domain; write ${key}.com or whatever it is a part of`)
+  return key
+}
+
+export const toMailRule = (row: MailRuleRow, handle: string): Static<typeof MailRule> => ({
+  id: row.id,
+  agent_handle: handle,
+  direction: row.direction,
+  action: row.action,
+  entry: row.entry,
+  entry_type: row.entry.includes('@') ? 'address' : 'domain',
+  reason: row.reason,
+  status: row.status,
+  created_at: row.created_at.toISOString(),
+  updated_at: row.updated_at.toISOString(),
+})

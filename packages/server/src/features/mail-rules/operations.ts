@@ -1,0 +1,197 @@
+// Operations on mail rules, and the two questions that they answer: is this mail let in, and may this one go out.
+import type { Caller } from '../../core/caller.ts'
+import { now } from '../../core/clock.ts'
+import { ApiError, notFound } from '../../core/errors.ts'
+import { newId } from '../../core/ids.ts'
+import { addressKey, domainKey } from '../../core/mail-address.ts'
+import { readPage, toPage } from '../../core/page.ts'
+import type { Call } from '../../core/route.ts'
+import { type Database, isUniqueViolation, type Sql } from '../../core/sql.ts'
+import { type Accounts, actorOf } from '../accounts/operations.ts'
+import type { MailboxOwner } from '../identities/model.ts'
+import type { Identities } from '../identities/operations.ts'
+import { type Arrival, candidatesFor, decideInbound, decideOutbound, type Rule } from './decision.ts'
+import {
+  type Guardrail,
+  type MailRuleRow,
+  type RuleAction,
+  type RuleDirection,
+  type RuleStatus,
+  readEntry,
+  rulesMax,
+  toMailRule,
+} from './model.ts'
+import * as store from './store.ts'
+
+export type MailRules = ReturnType<typeof createMailRules>
+
+/** A message that arrives in somebody's mailbox. */
+export type JudgedArrival = Omit<Arrival, 'mode'> & { owner: MailboxOwner }
+
+/** A message that is about to go, and the field that names each recipient. */
+export type JudgedLetter = { owner: MailboxOwner; addressees: { kind: 'to' | 'cc' | 'bcc'; address: string }[] }
+
+type Change = { direction?: RuleDirection; action?: RuleAction; entry?: string; reason?: string | null; status?: RuleStatus }
+type NewRule = Change & { direction: RuleDirection; action: RuleAction; entry: string }
+
+const uniqueIndexes = ['mail_rules_inbound', 'mail_rules_outbound']
+
+export function createMailRules({ db, accounts, identities }: { db: Database; accounts: Accounts; identities: Identities }) {
+  const noRule = () => notFound('mail rule')
+
+  const isTaken = (error: unknown) => uniqueIndexes.some((index) => isUniqueViolation(error, index))
+
+  /** 409 that names the rule that is there. */
+  async function taken(identityId: string, rule: { entry: string; direction: RuleDirection }, id: string | null): Promise<ApiError> {
+    const other = await store.findRuleOfEntry(db, identityId, rule.entry, rule.direction, id)
+    return new ApiError('conflict', `${rule.entry} has a rule for this direction already${other ? `: ${other}` : ''}. Change that one.`)
+  }
+
+  async function findRules(sql: Sql, way: 'inbound' | 'outbound', asked: { identityId: string; addresses: string[] }[]) {
+    const byIdentity = new Map<string, Map<string, Rule>>(asked.map(({ identityId }) => [identityId, new Map()]))
+    const wanted = asked.flatMap(({ identityId, addresses }) => {
+      const entries = new Set(addresses.flatMap((address) => candidatesFor(address).map(({ entry }) => entry)))
+      return [...entries].map((entry) => ({ identityId, entry }))
+    })
+    if (wanted.length > 0)
+      for (const { identity_id, ...rule } of await store.findRules(sql, way, wanted)) byIdentity.get(identity_id)?.set(rule.entry, rule)
+    return (identityId: string) => byIdentity.get(identityId) ?? new Map<string, Rule>()
+  }
+
+  return {
+    /** `POST /identities/{handle}/mail-rules`. */
+    async createMailRule(call: Call, reference: string, body: NewRule) {
+      const identity = await identities.getIdentity(call.caller, reference)
+      const at = now()
+      const row: MailRuleRow = {
+        id: newId('mailRule'),
+        organization_id: call.caller.organizationId,
+        identity_id: identity.id,
+        direction: body.direction,
+        action: body.action,
+        entry: readEntry(body.entry),
+        reason: body.reason ?? null,
+        status: body.status ?? 'active',
+        created_at: at,
+        updated_at: at,
+      }
+      try {
+        return await call.transact(async (tx) => {
+          if (!(await store.insertMailRule(tx, row, rulesMax)))
+            throw new ApiError('conflict', `An identity has at most ${rulesMax} mail rules.`)
+          const { direction, action, entry } = row
+          const details = { agent_handle: identity.agent_handle, direction, action, entry }
+          await accounts.audit(tx, row.organization_id, actorOf(call), 'mail_rule.created', row.id, details)
+          return toMailRule(row, identity.agent_handle)
+        })
+      } catch (error) {
+        throw isTaken(error) ? await taken(identity.id, row, null) : error
+      }
+    },
+
+    /** `GET /identities/{handle}/mail-rules`: newest first. */
+    async listMailRules(
+      caller: Caller,
+      reference: string,
+      query: {
+        direction?: RuleDirection
+        action?: RuleAction
+        status?: RuleStatus
+        entry?: string
+        limit?: number
+        cursor?: string
+      },
+    ) {
+      const page = readPage(query, 'mailRule')
+      const identity = await identities.getIdentity(caller, reference)
+      const { direction = null, action = null, status = null, entry } = query
+      const key = entry === undefined ? null : entry.includes('@') ? addressKey(entry) : domainKey(entry)
+      const rows = await store.listMailRules(db, identity.id, { direction, action, status, entry: key }, page)
+      return toPage(
+        rows,
+        page.limit,
+        (row) => row.id,
+        (row) => toMailRule(row, identity.agent_handle),
+      )
+    },
+
+    /** `GET …/mail-rules/{rule_id}`. */
+    async getMailRule(caller: Caller, reference: string, id: string) {
+      const identity = await identities.getIdentity(caller, reference)
+      const row = await store.findMailRule(db, identity.id, id)
+      if (!row) throw noRule()
+      return toMailRule(row, identity.agent_handle)
+    },
+
+    /** `PATCH …/mail-rules/{rule_id}`. */
+    async updateMailRule(call: Call, reference: string, id: string, body: Change) {
+      const identity = await identities.getIdentity(call.caller, reference)
+      const change: store.MailRuleChange = {
+        direction: body.direction ?? null,
+        action: body.action ?? null,
+        entry: body.entry === undefined ? null : readEntry(body.entry),
+        hasReason: body.reason !== undefined,
+        reason: body.reason ?? null,
+        status: body.status ?? null,
+        at: now(),
+      }
+      try {
+        return await call.transact(async (tx) => {
+          const row = await store.updateMailRule(tx, identity.id, id, change)
+          if (!row) throw noRule()
+          const { direction, action, entry, status } = row
+          const details = { agent_handle: identity.agent_handle, direction, action, entry, status }
+          await accounts.audit(tx, row.organization_id, actorOf(call), 'mail_rule.updated', id, details)
+          return toMailRule(row, identity.agent_handle)
+        })
+      } catch (error) {
+        const before = isTaken(error) ? await store.findMailRule(db, identity.id, id) : null
+        if (!before) throw error
+        throw await taken(identity.id, { entry: change.entry ?? before.entry, direction: change.direction ?? before.direction }, id)
+      }
+    },
+
+    /** `DELETE …/mail-rules/{rule_id}`: as often as you like. */
+    async deleteMailRule(call: Call, reference: string, id: string) {
+      const identity = await identities.getIdentity(call.caller, reference)
+      return call.transact(async (tx) => {
+        const deleted = await store.deleteMailRule(tx, identity.id, id, now())
+        if (!deleted) throw noRule()
+        const details = { agent_handle: identity.agent_handle, entry: deleted.entry }
+        if (deleted.isNew) await accounts.audit(tx, call.caller.organizationId, actorOf(call), 'mail_rule.deleted', id, details)
+        return { id, deleted: true as const }
+      })
+    },
+
+    /** What becomes of messages that arrive, in their order. */
+    async judgeArrivals(sql: Sql, arrivals: JudgedArrival[]): Promise<Guardrail[]> {
+      const rulesOf = await findRules(
+        sql,
+        'inbound',
+        arrivals.map(({ owner, senders }) => ({ identityId: owner.identityId, addresses: senders })),
+      )
+      return arrivals.map(({ owner, ...arrival }) => decideInbound({ ...arrival, mode: owner.inboundMode }, rulesOf(owner.identityId)))
+    },
+
+    /** What lets messages go, in their order. Throws 403 `recipient_not_allowed` for the first that may not, naming each of its recipients that is refused. */
+    async judgeLetters(sql: Sql, letters: JudgedLetter[]): Promise<Guardrail[]> {
+      const rulesOf = await findRules(
+        sql,
+        'outbound',
+        letters.map(({ owner, addressees }) => ({ identityId: owner.identityId, addresses: addressees.map(({ address }) => address) })),
+      )
+      return letters.map(({ owner, addressees }) => {
+        const recipients = addressees.map(({ address }) => address)
+        const { guardrail, refusals } = decideOutbound(recipients, owner.outboundMode, rulesOf(owner.identityId))
+        if (guardrail) return guardrail
+        const details = refusals.map(({ address, reason }) => ({
+          path: `/${addressees.find((one) => one.address === address)?.kind}`,
+          message: reason,
+        }))
+        const rest = refusals.length - 1
+        const more = rest > 0 ? ` The same is true of ${rest} more; details name each.` : ''
+        throw new ApiError('recipient_not_allowed', `${refusals[0]?.reason}.${more}`, { details })
+      })
+    },
+  }
+}

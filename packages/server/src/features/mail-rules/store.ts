@@ -1,0 +1,124 @@
+// The SQL of mail rules.
+import { before, type PageRequest } from '../../core/page.ts'
+import type { Sql, Tx } from '../../core/sql.ts'
+import type { Rule } from './decision.ts'
+import type { MailRuleRow, RuleAction, RuleDirection, RuleStatus } from './model.ts'
+
+const columns = 'id, organization_id, identity_id, direction, action, entry, reason, status, created_at, updated_at'
+
+/** Inserts unless the identity has `countMax` already; false then. Violates mail_rules_inbound or mail_rules_outbound when the entry has a rule. */
+export async function insertMailRule(tx: Tx, row: MailRuleRow, countMax: number): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    text: `INSERT INTO mail_rules (${columns}) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10
+      WHERE (SELECT count(*) FROM mail_rules WHERE identity_id = $3 AND deleted_at IS NULL) < $11`,
+    values: [
+      row.id,
+      row.organization_id,
+      row.identity_id,
+      row.direction,
+      row.action,
+      row.entry,
+      row.reason,
+      row.status,
+      row.created_at,
+      row.updated_at,
+      countMax,
+    ],
+  })
+  return rowCount === 1
+}
+
+export type MailRuleFilter = {
+  direction: RuleDirection | null
+  action: RuleAction | null
+  status: RuleStatus | null
+  entry: string | null
+}
+
+export async function listMailRules(sql: Sql, identityId: string, filter: MailRuleFilter, page: PageRequest): Promise<MailRuleRow[]> {
+  const { rows } = await sql.query<MailRuleRow>({
+    text: `SELECT ${columns} FROM mail_rules WHERE identity_id = $1 AND deleted_at IS NULL AND id < ${before('$2')}
+      AND ($4::text IS NULL OR direction = $4) AND ($5::text IS NULL OR action = $5) AND ($6::text IS NULL OR status = $6)
+      AND ($7::text IS NULL OR entry = $7) ORDER BY id DESC LIMIT $3`,
+    values: [identityId, page.cursor, page.limit + 1, filter.direction, filter.action, filter.status, filter.entry],
+  })
+  return rows
+}
+
+export async function findMailRule(sql: Sql, identityId: string, id: string): Promise<MailRuleRow | null> {
+  const { rows } = await sql.query<MailRuleRow>({
+    text: `SELECT ${columns} FROM mail_rules WHERE identity_id = $1 AND id = $2 AND deleted_at IS NULL`,
+    values: [identityId, id],
+  })
+  return rows[0] ?? null
+}
+
+/** The rule that an entry has in one of these directions, whoever made it first. */
+export async function findRuleOfEntry(
+  sql: Sql,
+  identityId: string,
+  entry: string,
+  direction: RuleDirection,
+  exceptId: string | null,
+): Promise<string | null> {
+  const { rows } = await sql.query<{ id: string }>({
+    text: `SELECT id FROM mail_rules WHERE identity_id = $1 AND entry = $2 AND deleted_at IS NULL AND id IS DISTINCT FROM $4
+      AND ($3 = 'both' OR direction IN ('both', $3)) ORDER BY id LIMIT 1`,
+    values: [identityId, entry, direction, exceptId],
+  })
+  return rows[0]?.id ?? null
+}
+
+export type MailRuleChange = {
+  direction: RuleDirection | null
+  action: RuleAction | null
+  entry: string | null
+  hasReason: boolean
+  reason: string | null
+  status: RuleStatus | null
+  at: Date
+}
+
+/** Changes a rule; null when the identity has none with this id. Violates the same constraints as an insert. */
+export async function updateMailRule(sql: Sql, identityId: string, id: string, change: MailRuleChange): Promise<MailRuleRow | null> {
+  const { rows } = await sql.query<MailRuleRow>({
+    text: `UPDATE mail_rules SET direction = coalesce($3, direction), action = coalesce($4, action), entry = coalesce($5, entry),
+        reason = CASE WHEN $6 THEN $7 ELSE reason END, status = coalesce($8, status), updated_at = $9
+      WHERE identity_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING ${columns}`,
+    values: [identityId, id, change.direction, change.action, change.entry, change.hasReason, change.reason, change.status, change.at],
+  })
+  return rows[0] ?? null
+}
+
+/** Deletes a rule for its users. `isNew` is false when it was deleted before; null when it never was. */
+export async function deleteMailRule(
+  sql: Sql,
+  identityId: string,
+  id: string,
+  at: Date,
+): Promise<{ entry: string; isNew: boolean } | null> {
+  const { rows } = await sql.query<{ entry: string; is_new: boolean }>({
+    text: `WITH before AS (SELECT id, deleted_at FROM mail_rules WHERE identity_id = $1 AND id = $2 FOR UPDATE)
+      UPDATE mail_rules r SET deleted_at = coalesce(r.deleted_at, $3) FROM before WHERE r.id = before.id
+      RETURNING r.entry, before.deleted_at IS NULL AS is_new`,
+    values: [identityId, id, at],
+  })
+  return rows[0] ? { entry: rows[0].entry, isNew: rows[0].is_new } : null
+}
+
+export type Wanted = { identityId: string; entry: string }
+export type FoundRule = Rule & { identity_id: string }
+
+const findText = (except: RuleDirection) => `SELECT r.identity_id, r.id, r.action, r.entry, r.reason FROM mail_rules r
+  WHERE (r.identity_id, r.entry) IN (SELECT * FROM unnest($1::text[], $2::text[]))
+    AND r.direction <> '${except}' AND r.deleted_at IS NULL AND r.status = 'active'`
+
+/** The active rules of these identities for these entries, pairwise, for mail in this direction. */
+export async function findRules(sql: Sql, way: 'inbound' | 'outbound', wanted: Wanted[]): Promise<FoundRule[]> {
+  const { rows } = await sql.query<FoundRule>({
+    name: `find-${way}-rules`,
+    text: findText(way === 'inbound' ? 'outbound' : 'inbound'),
+    values: [wanted.map((one) => one.identityId), wanted.map((one) => one.entry)],
+  })
+  return rows
+}

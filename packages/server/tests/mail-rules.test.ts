@@ -1,0 +1,259 @@
+// Mail rules and modes: the API, who may change them, and what they let an agent send.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { now } from '../src/core/clock.ts'
+import { type Json, type Stage, startStage } from './stage/start.ts'
+import { waitFor } from './stage/wait.ts'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await startStage()
+})
+afterAll(() => stage.stop())
+
+const rulesOf = (handle: string) => `/identities/${handle}/mail-rules`
+const addRule = (handle: string, rule: Record<string, unknown>, status = 201): Promise<Json> =>
+  stage.expectApi(status, 'POST', rulesOf(handle), { body: { direction: 'both', action: 'allow', entry: 'example.com', ...rule } })
+const list = (handle: string, query = '') => stage.expectApi(200, 'GET', `${rulesOf(handle)}${query}`)
+const entries = (page: Json): string[] => page.data.map((one: Json) => one.entry)
+
+describe('rules', () => {
+  beforeAll(() => stage.createAgent('ruled'))
+
+  test('are made, read, changed, paused and deleted', async () => {
+    const rule = await addRule('ruled', { direction: 'inbound', action: 'block', entry: 'Bad.TEST', reason: 'Sells watches' })
+    expect(rule).toEqual({
+      id: expect.stringMatching(/^mrl_/),
+      agent_handle: 'ruled',
+      direction: 'inbound',
+      action: 'block',
+      entry: 'bad.test',
+      entry_type: 'domain',
+      reason: 'Sells watches',
+      status: 'active',
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+    })
+    const path = `${rulesOf('ruled')}/${rule.id}`
+    expect(await stage.expectApi(200, 'GET', path)).toEqual(rule)
+    const changed = await stage.expectApi(200, 'PATCH', path, { body: { status: 'paused', entry: 'Ann@bad.test', reason: null } })
+    expect(changed).toMatchObject({
+      id: rule.id,
+      status: 'paused',
+      entry: 'ann@bad.test',
+      entry_type: 'address',
+      reason: null,
+      action: 'block',
+    })
+    expect(await stage.expectApi(200, 'DELETE', path)).toEqual({ id: rule.id, deleted: true })
+    expect(await stage.expectApi(200, 'DELETE', path)).toEqual({ id: rule.id, deleted: true })
+    for (const method of ['GET', 'PATCH']) {
+      const body = method === 'PATCH' ? { status: 'active' } : undefined
+      expect((await stage.api(method, path, { body })).status).toBe(404)
+    }
+    expect((await stage.api('DELETE', `${rulesOf('ruled')}/mrl_01h455vb4pex5vsknk084sn02q`)).status).toBe(404)
+    const { data } = await stage.expectApi(200, 'GET', '/audit')
+    expect(data.filter((one: Json) => one.target_id === rule.id).map((one: Json) => one.action)).toEqual([
+      'mail_rule.deleted',
+      'mail_rule.updated',
+      'mail_rule.created',
+    ])
+  })
+
+  test('are listed newest first, by cursor and by filter, and are one agent’s', async () => {
+    await stage.createAgent('lister')
+    await stage.createAgent('neighbour')
+    for (let i = 0; i < 7; i++)
+      await addRule('lister', { entry: `${i}.test`, action: i % 2 ? 'block' : 'allow', direction: i % 3 ? 'both' : 'inbound' })
+    const first = await list('lister', '?limit=4')
+    const second = await list('lister', `?limit=4&cursor=${first.next_cursor}`)
+    expect([...entries(first), ...entries(second)]).toEqual(['6', '5', '4', '3', '2', '1', '0'].map((i) => `${i}.test`))
+    expect([first.has_more, second.has_more]).toEqual([true, false])
+    expect(entries(await list('lister', '?action=block'))).toEqual(['5.test', '3.test', '1.test'])
+    expect(entries(await list('lister', '?direction=inbound&action=allow'))).toEqual(['6.test', '0.test'])
+    expect(entries(await list('lister', '?entry=3.TEST'))).toEqual(['3.test'])
+    expect(entries(await list('lister', '?status=paused'))).toEqual([])
+    expect(entries(await list('neighbour'))).toEqual([])
+    const [{ id }] = first.data
+    expect((await stage.api('GET', `${rulesOf('neighbour')}/${id}`)).status).toBe(404)
+    expect((await stage.api('DELETE', `${rulesOf('neighbour')}/${id}`)).status).toBe(404)
+  })
+
+  test.each([
+    [{ direction: 'inbound' }, { direction: 'inbound' }, 409],
+    [{ direction: 'both' }, { direction: 'inbound' }, 409],
+    [{ direction: 'outbound' }, { direction: 'both' }, 409],
+    [{ direction: 'inbound' }, { direction: 'outbound' }, 201],
+    // A rule that contradicts another is a duplicate as well, paused or not.
+    [{ action: 'allow' }, { action: 'block' }, 409],
+    [{ status: 'paused' }, {}, 409],
+    [{ entry: 'x@dup.test' }, { entry: '"X"@DUP.test' }, 409],
+    [{ entry: 'dup.test' }, { entry: '@dup.test' }, 409],
+    [{ entry: 'dup.test' }, { entry: 'sub.dup.test' }, 201],
+  ])('with %j there, %j is %i', async (first, second, status) => {
+    const handle = `dup_${Math.random().toString(36).slice(2, 12)}`
+    await stage.createAgent(handle)
+    const { id } = await addRule(handle, { entry: 'dup.test', ...first })
+    const answer = await stage.api('POST', rulesOf(handle), { body: { direction: 'both', action: 'allow', entry: 'dup.test', ...second } })
+    expect(answer.status).toBe(status)
+    if (status !== 409) return
+    expect(answer.body.error.code).toBe('conflict')
+    expect(answer.body.error.message).toContain(id)
+    // By way of a change it is the same, and once the first is deleted the second may be.
+    const other = await addRule(handle, { entry: 'other.test' })
+    const change = await stage.api('PATCH', `${rulesOf(handle)}/${other.id}`, { body: { entry: 'dup.test', direction: 'both', ...second } })
+    expect([change.status, change.body.error?.code]).toEqual([409, 'conflict'])
+    await stage.expectApi(200, 'DELETE', `${rulesOf(handle)}/${id}`)
+    await addRule(handle, { entry: 'dup.test', ...second })
+  })
+
+  test('of many who add one at once exactly one does', async () => {
+    await stage.createAgent('race')
+    const statuses = await Promise.all(
+      Array.from({ length: 10 }, (_, i) =>
+        stage.api('POST', rulesOf('race'), {
+          body: { direction: i % 2 ? 'both' : 'inbound', action: i % 3 ? 'allow' : 'block', entry: 'race.test' },
+        }),
+      ),
+    )
+    expect(statuses.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)])
+  })
+
+  test('400 for what is no rule', async () => {
+    const good = { direction: 'both', action: 'allow', entry: 'example.com' }
+    for (const bad of [
+      { ...good, entry: 'com' },
+      { ...good, entry: '*.example.com' },
+      { ...good, entry: 'not an address' },
+      { ...good, entry: 'a\u0000b.test' },
+      { ...good, direction: 'sideways' },
+      { ...good, action: 'maybe' },
+      { ...good, status: 'gone' },
+      { ...good, reason: 'x'.repeat(501) },
+      { ...good, more: 1 },
+      { direction: 'both', action: 'allow' },
+    ])
+      expect((await stage.api('POST', rulesOf('ruled'), { body: bad })).status, JSON.stringify(bad)).toBe(400)
+    expect((await stage.api('POST', rulesOf('nobody'), { body: good })).status).toBe(404)
+  })
+
+  test('an Idempotency-Key makes one rule', async () => {
+    const ask = { body: { direction: 'both', action: 'allow', entry: 'keyed.test' }, headers: { 'idempotency-key': 'rule-1' } }
+    const answers = [await stage.api('POST', rulesOf('ruled'), ask), await stage.api('POST', rulesOf('ruled'), ask)]
+    expect(answers.map(({ status, body }) => [status, body.id])).toEqual(Array(2).fill([201, answers[0]?.body.id]))
+  })
+
+  test('go with their agent', async () => {
+    await stage.createAgent('leaver')
+    const { id } = await addRule('leaver', {})
+    await stage.expectApi(204, 'DELETE', '/identities/leaver')
+    const { rows } = await stage.db.query({ text: 'SELECT 1 FROM mail_rules WHERE id = $1', values: [id] })
+    expect(rows).toEqual([])
+  })
+})
+
+test('an agent reads its own rules and modes, and changes none of them', async () => {
+  await stage.createAgent('held', { inbound_mode: 'allowlist', outbound_mode: 'allowlist' })
+  await stage.createAgent('beside')
+  const rule = await addRule('held', { direction: 'outbound', action: 'block' })
+  const key = await stage.agentKey('held')
+  const ask = async (method: string, path: string, body?: unknown) => (await stage.api(method, path, { key, body })).status
+  expect(await ask('GET', rulesOf('held'))).toBe(200)
+  expect(await ask('GET', `${rulesOf('held')}/${rule.id}`)).toBe(200)
+  expect(await stage.expectApi(200, 'GET', '/identities/held', { key })).toMatchObject({
+    inbound_mode: 'allowlist',
+    outbound_mode: 'allowlist',
+  })
+  expect(await ask('GET', rulesOf('beside'))).toBe(403)
+  expect(await ask('POST', rulesOf('held'), { direction: 'outbound', action: 'allow', entry: 'x.test' })).toBe(403)
+  expect(await ask('PATCH', `${rulesOf('held')}/${rule.id}`, { status: 'paused' })).toBe(403)
+  expect(await ask('DELETE', `${rulesOf('held')}/${rule.id}`)).toBe(403)
+  expect(await ask('PATCH', '/identities/held', { outbound_mode: 'open' })).toBe(403)
+  expect((await list('held')).data).toEqual([rule])
+})
+
+describe('outbound', () => {
+  const send = (handle: string, to: string[], more: Record<string, unknown> = {}) =>
+    stage.api('POST', '/mail/send', { body: { agent: handle, to, subject: 's', text: 't', ...more } })
+  const setMode = (handle: string, outbound_mode: string) =>
+    stage.expectApi(200, 'PATCH', `/identities/${handle}`, { body: { outbound_mode } })
+  const total = async (handle: string): Promise<number> => (await stage.expectApi(200, 'GET', `/mail/messages?agent=${handle}`)).total
+
+  test('modes are open unless said otherwise, and changed by PATCH, which the audit log has', async () => {
+    expect(await stage.createAgent('modes')).toMatchObject({ inbound_mode: 'open', outbound_mode: 'open' })
+    expect(await setMode('modes', 'allowlist')).toMatchObject({ inbound_mode: 'open', outbound_mode: 'allowlist' })
+    expect((await stage.api('PATCH', '/identities/modes', { body: { inbound_mode: 'closed' } })).status).toBe(400)
+    const { data } = await stage.expectApi(200, 'GET', '/audit?limit=5')
+    expect(data.find((one: Json) => one.action === 'identity.modes_changed').details).toEqual({ outbound_mode: 'allowlist' })
+  })
+
+  test('what may go says why, and what may not is 403 naming recipient and rule, with nothing kept', async () => {
+    await stage.createAgent('writer')
+    const free = await send('writer', ['x@example.com'])
+    expect((await stage.getMessage('writer', free.body.id)).guardrail).toMatchObject({ decision: 'allowed', rule_id: null, basis: 'mode' })
+    const block = await addRule('writer', { direction: 'outbound', action: 'block', entry: 'rival.test', reason: 'Under contract' })
+    const before = await total('writer')
+    for (const written of ['boss@rival.test', 'Boss <boss@RIVAL.test>', 'boss@eu.rival.test', '"boss"@rival.test'])
+      for (const field of ['to', 'cc', 'bcc']) {
+        const answer = await send('writer', ['fine@example.com'], { [field]: [written] })
+        expect([answer.status, answer.body.error?.code]).toEqual([403, 'recipient_not_allowed'])
+        expect(answer.body.error.message).toContain(block.id)
+        expect(answer.body.error.message.toLowerCase()).toMatch(/boss"?@(eu\.)?rival\.test may not/)
+        expect(answer.body.error.message).toContain('Under contract')
+        expect(answer.body.error.details).toMatchObject([{ path: `/${field}` }])
+      }
+    expect(await total('writer')).toBe(before)
+    await stage.expectApi(200, 'PATCH', `${rulesOf('writer')}/${block.id}`, { body: { status: 'paused' } })
+    expect((await send('writer', ['boss@rival.test'])).status).toBe(201)
+    await stage.expectApi(200, 'PATCH', `${rulesOf('writer')}/${block.id}`, { body: { status: 'active', direction: 'inbound' } })
+    expect((await send('writer', ['boss@rival.test'])).status).toBe(201)
+  })
+
+  test('in allowlist mode only whom a rule allows, all of them', async () => {
+    await stage.createAgent('listed', { outbound_mode: 'allowlist' })
+    const rule = await addRule('listed', { direction: 'outbound', entry: 'example.com' })
+    await addRule('listed', { direction: 'inbound', entry: 'inbound.test' })
+    const { body } = await send('listed', ['x@example.com'])
+    expect((await stage.getMessage('listed', body.id)).guardrail).toEqual({
+      decision: 'allowed',
+      rule_id: rule.id,
+      basis: 'domain_rule',
+      reason: 'A rule allows mail to example.com.',
+    })
+    const refused = await send('listed', ['x@example.com', 'y@other.test'], { bcc: ['z@inbound.test'] })
+    expect(refused.body.error).toMatchObject({
+      code: 'recipient_not_allowed',
+      message: expect.stringMatching(/^y@other\.test .*allowlist.* 1 more/),
+      details: [{ path: '/to' }, { path: '/bcc' }],
+    })
+    await setMode('listed', 'open')
+    expect((await send('listed', ['y@other.test'])).status).toBe(201)
+  })
+
+  test('replies, forwards and drafts are no way around it; a scheduled draft stays one and says why', async () => {
+    await stage.createAgent('answers')
+    await stage.deliver({ from: 'eve@evil.test', to: 'answers@agents.localhost', cc: 'cc@evil.test', subject: 'Question', text: 'Hi' })
+    const { id } = await stage.waitForMail('answers', 'Question')
+    await addRule('answers', { direction: 'outbound', action: 'block', entry: 'evil.test' })
+    const path = `/mailboxes/answers/messages/${id}`
+    const drafts = '/mailboxes/answers/drafts'
+    const draft = await stage.expectApi(201, 'POST', drafts, { body: { in_reply_to: id, text: 't' } })
+    const clean = await stage.expectApi(201, 'POST', drafts, { body: { to: 'x@example.com', subject: 's', text: 't' } })
+    const answers = [
+      await stage.api('POST', `${path}/reply`, { body: { text: 't' } }),
+      await stage.api('POST', `${path}/reply`, { body: { text: 't', reply_all: true, to: 'x@example.com' } }),
+      await stage.api('POST', `${path}/forward`, { body: { to: 'x@evil.test' } }),
+      await stage.api('POST', '/mailboxes/answers/messages', { body: { to: ['x@evil.test'], subject: 's', text: 't' } }),
+      await stage.api('POST', `${drafts}/${draft.id}/send`),
+      await stage.api('POST', `${drafts}/${clean.id}/send`, { body: { bcc: 'x@evil.test' } }),
+    ]
+    expect(answers.map(({ status, body }) => [status, body.error?.code])).toEqual(Array(6).fill([403, 'recipient_not_allowed']))
+    expect(await stage.expectApi(200, 'GET', `${drafts}/${draft.id}`)).toEqual(draft)
+    const send_at = new Date(now().getTime() + 1000).toISOString()
+    const scheduled = await stage.expectApi(201, 'POST', drafts, { body: { to: 'x@evil.test', subject: 's', text: 't', send_at } })
+    const kept = await waitFor('the draft to say why', async () => {
+      const found = await stage.expectApi(200, 'GET', `${drafts}/${scheduled.id}`)
+      return found.send_error && found
+    })
+    expect(kept).toMatchObject({ status: 'draft', send_at: null, send_error: expect.stringContaining('x@evil.test may not be written to') })
+  })
+})
