@@ -20,7 +20,12 @@ beforeAll(async () => {
 afterAll(() => stage.stop())
 
 /** Delivers with nodemailer, its own DKIM on top when `signed`, and gives the stored message. */
-async function arrive(subject: string, mail: Record<string, unknown> = {}, signed = false): Promise<Json> {
+async function arrive(
+  subject: string,
+  mail: Record<string, unknown> = {},
+  signed = false,
+  status: 'received' | 'quarantined' = 'received',
+): Promise<Json> {
   const transport = createTransport({
     host: '127.0.0.1',
     port: stage.smtpPort,
@@ -37,7 +42,7 @@ async function arrive(subject: string, mail: Record<string, unknown> = {}, signe
   })
   await transport.sendMail({ from: 'ada@shop.example', to: 'ann@agents.localhost', subject, text: 'Hello', ...mail })
   transport.close()
-  return stage.waitForMail('ann', subject)
+  return stage.waitForMail('ann', subject, status)
 }
 const rawOf = async (message: Json, handle = 'ann'): Promise<string> =>
   ((await stage.api('GET', `/mailboxes/${handle}/messages/${message.id}/raw`)).body as Buffer).toString('latin1')
@@ -85,25 +90,50 @@ test('SPF, DKIM and DMARC pass, with their evidence, and stand in our trace fiel
   )
 })
 
-test('a forged sender fails and is stored all the same; the event says so too', async () => {
-  const message = await arrive('I am the boss', { envelope: { from: 'eve@nowhere.example', to: 'ann@agents.localhost' } })
+test('a forged sender fails, and is kept in quarantine when its domain asks for that; the event says so too', async () => {
+  const message = await arrive(
+    'I am the boss',
+    { envelope: { from: 'eve@nowhere.example', to: 'ann@agents.localhost' } },
+    false,
+    'quarantined',
+  )
   expect(message.authentication).toMatchObject({
     spf: { result: 'none', domain: 'nowhere.example' },
     dkim: { result: 'none', signatures: [] },
     dmarc: { result: 'fail', domain: 'shop.example', policy: 'reject', alignment: { spf: false, dkim: false } },
   })
-  const { data } = await stage.expectApi(200, 'GET', '/events?types=email.received&limit=100')
+  const { data } = await stage.expectApi(200, 'GET', '/events?types=email.quarantined&limit=100')
   expect(data.find((event: Json) => event.data.id === message.id).data.authentication).toEqual(message.authentication)
+  expect(message.guardrail).toEqual({
+    decision: 'quarantined',
+    rule_id: null,
+    basis: 'dmarc',
+    reason: 'shop.example asks to reject mail in its name that fails DMARC, and this one does.',
+  })
+  // A rule that speaks of the sender comes first, and so does an answer.
+  const body = { direction: 'inbound', action: 'allow', entry: 'shop.example' }
+  const rule = await stage.expectApi(201, 'POST', '/identities/ann/mail-rules', { body })
+  const envelope = { from: 'eve@nowhere.example', to: 'ann@agents.localhost' }
+  expect((await arrive('I am the boss, really', { envelope })).guardrail).toMatchObject({ rule_id: rule.id, basis: 'domain_rule' })
+  await stage.expectApi(200, 'DELETE', `/identities/ann/mail-rules/${rule.id}`)
+  const sent = await stage.send('ann', 'ada@shop.example')
+  const { message_id } = await stage.waitForStatus('ann', sent.id, 'sent')
+  expect((await arrive('Re: Hello', { envelope, inReplyTo: message_id })).guardrail.basis).toBe('reply')
 })
 
 test('results that a stranger wrote in our name are gone; those of others stay', async () => {
-  const message = await arrive('Trust me', {
-    envelope: { from: 'eve@nowhere.example', to: 'ann@agents.localhost' },
-    headers: [
-      { key: 'Authentication-Results', value: 'agents.localhost; dmarc=pass header.from=shop.example' },
-      { key: 'Authentication-Results', value: 'relay.example; spf=pass' },
-    ],
-  })
+  const message = await arrive(
+    'Trust me',
+    {
+      envelope: { from: 'eve@nowhere.example', to: 'ann@agents.localhost' },
+      headers: [
+        { key: 'Authentication-Results', value: 'agents.localhost; dmarc=pass header.from=shop.example' },
+        { key: 'Authentication-Results', value: 'relay.example; spf=pass' },
+      ],
+    },
+    false,
+    'quarantined',
+  )
   const raw = await rawOf(message)
   expect(raw.match(/^Authentication-Results: .*/gim)).toEqual([
     'Authentication-Results: agents.localhost;',

@@ -1,7 +1,6 @@
 // Quarantine: what is refused is kept out of sight, told as email.quarantined, and let out or deleted by whoever may.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
 
 let stage: Stage
 beforeAll(async () => {
@@ -13,11 +12,7 @@ const get = (path: string): Promise<Json> => stage.expectApi(200, 'GET', path)
 const addRule = (handle: string, rule: Record<string, unknown>) =>
   stage.expectApi(201, 'POST', `/identities/${handle}/mail-rules`, { body: { direction: 'inbound', action: 'block', ...rule } })
 const quarantined = async (handle: string): Promise<Json[]> => (await get(`/mailboxes/${handle}/messages?status=quarantined`)).data
-const held = (handle: string, subject: string): Promise<Json> =>
-  waitFor(`"${subject}" in quarantine`, async () => {
-    const item = (await quarantined(handle)).find((one) => one.subject === subject)
-    return item && stage.getMessage(handle, item.id)
-  })
+const held = (handle: string, subject: string): Promise<Json> => stage.waitForMail(handle, subject, 'quarantined')
 const release = (handle: string, id: string) => stage.expectApi(200, 'POST', `/mailboxes/${handle}/messages/${id}/release`)
 const subjects = (list: Json[]): string[] => list.map((one) => one.subject)
 

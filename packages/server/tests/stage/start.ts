@@ -100,10 +100,10 @@ export async function startStage(settings: Record<string, string> = {}) {
       return statuses.includes(message.status) && message
     })
 
-  /** The whole message, once an inbound one with this subject is in the mailbox. */
-  const waitForMail = (handle: string, subject: string): Promise<Json> =>
+  /** The whole message, once an inbound one with this subject is in the mailbox, or in its quarantine. */
+  const waitForMail = (handle: string, subject: string, status: 'received' | 'quarantined' = 'received'): Promise<Json> =>
     waitFor(`mail "${subject}" in the mailbox of ${handle}`, async () => {
-      const { data } = await expectApi(200, 'GET', `/mailboxes/${handle}/messages?direction=inbound`)
+      const { data } = await expectApi(200, 'GET', `/mailboxes/${handle}/messages?direction=inbound&status=${status}`)
       const item = data.find((one: Json) => one.subject === subject)
       return item && getMessage(handle, item.id)
     })
