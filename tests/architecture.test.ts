@@ -45,6 +45,7 @@ const featureOrder = [
   'domains',
   'identities',
   'attachments',
+  'codes',
   'suppressions',
   'mail-rules',
   'messages',

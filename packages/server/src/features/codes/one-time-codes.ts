@@ -1,0 +1,325 @@
+// One-time codes in a text: every number-like token, judged by the phrases around it and the shape it has.
+import type { Code } from '@callsign/contract/codes'
+import { findHits, type Hit } from './code-phrases.ts'
+import { purposeOf } from './purposes.ts'
+
+/** A token that may be a code: where it stands and what one would type. */
+type Candidate = { start: number; end: number; value: string; isDigits: boolean; isGrouped: boolean }
+
+/** A text made even for reading: one space between words, dashes alike, digits ASCII; and the same in lower case without dashes. */
+type Page = { text: string; lower: string; hits: Hit[] }
+
+/** A text with more numbers than this is a table. */
+const candidatesMax = 120
+const nearCharactersMax = 160
+
+/** The codes of a message, the likeliest first. */
+export function findOneTimeCodes(subject: string, text: string): Code[] {
+  const whole = readable(text)
+  const bound = findBoundCode(whole)
+  const unquoted = whole.replace(/^>.*$/gm, '')
+  const title = toPage(readable(subject).replaceAll('\n', ' '))
+  const found = judgeAll(title, unquoted)
+  // A design that puts the code in a quotation is still read, unless the mail is an answer.
+  const all = found.length > 0 || unquoted === whole || /^\s*(?:re|aw|sv|antw|ynt|odp|回复|答复|fwd?|wg)\s*:/i.test(subject) ? found : judgeAll(title, whole.replace(/^(?:> ?)+/gm, ''))
+  const byValue = new Map<string, Code>()
+  for (const code of [...(bound ? [bound] : []), ...all]) {
+    const known = byValue.get(code.value)
+    if (!known) byValue.set(code.value, code)
+    else if (known.purpose === null) known.purpose = code.purpose
+  }
+  return [...byValue.values()]
+}
+
+function judgeAll(title: Page, text: string): Code[] {
+  const inTitle = findCandidates(title.text)
+  const inText = findCandidates(text)
+  if (inTitle.length + inText.length === 0) return []
+  title.hits = findHits(title.lower)
+  const page = toPage(text)
+  if (inText.length > 0) page.hits = findHits(page.lower)
+  const context = contextOf(title, page)
+  const judged = [
+    ...inText.map((candidate) => ({ candidate, page, score: judge(candidate, page, title, context) })),
+    ...inTitle.map((candidate) => ({ candidate, page: title, score: judge(candidate, title, null, context) - 0.5 })),
+  ].filter((one) => one.score > 0)
+  const best = Math.max(...judged.map((one) => one.score))
+  return (
+    judged
+      // Beside one that is said to be the code in so many words, what only stands well is something else.
+      .filter((one) => one.score >= best - 5)
+      .toSorted((a, b) => b.score - a.score)
+      .map(({ candidate, page: at }) => toCode(candidate, at, title))
+  )
+}
+
+function readable(text: string): string {
+  const even = /^[\x20-\x7e\n]*$/.test(text)
+    ? text
+    : text
+        .replaceAll('，', '、')
+        .normalize('NFKC')
+        .replace(/[\u0660-\u0669]/g, (digit) => String(digit.charCodeAt(0) - 0x660))
+        .replace(/[\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) - 0x6f0))
+        .replace(/[\u0966-\u096f]/g, (digit) => String(digit.charCodeAt(0) - 0x966))
+        .replace(/[\u00ad\u034f\u200b-\u200f\u2060\u2066-\u2069\u202a-\u202e\ufeff]/g, '')
+        .replace(/[\u2010-\u2015\u2212]/g, '-')
+        .replaceAll('\u2019', "'")
+        .replaceAll('İ', 'I')
+        .replace(/\r\n?/g, '\n')
+  return even.replace(/[^\S\n]+/g, ' ').replace(/ ?\n ?/g, '\n')
+}
+
+const toPage = (text: string): Page => ({ text, lower: text.toLowerCase().replace(/[-\n]/g, ' '), hits: [] })
+
+/** The last line of a message bound to a site: `@example.com #123456` (Safari's and WebOTP's origin-bound one-time codes). */
+function findBoundCode(text: string): Code | null {
+  const match = /(?:^|\n)@([a-z0-9.-]{1,253}\.[a-z]{2,63}|localhost) #([^\s%@#]{3,20})(?: [@%][^\s]{1,260})?\s*$/.exec(text)
+  if (!match) return null
+  const around = text.slice(Math.max(0, match.index - nearCharactersMax), match.index)
+  return {
+    kind: 'one_time_code',
+    value: match[2] as string,
+    purpose: purposeOf(around.toLowerCase()),
+    near: clip(`${around} ${match[0]}`),
+    domain: match[1] as string,
+  }
+}
+
+const linkPattern = /(?:https?:\/\/|www\.)[^\s<>]+|@[\w.-]+ #\S+\s*$/gi
+const addressPattern = /(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{1,190}/g
+const numberPattern = /\d(?:[ \-.,:/']?\d)*/g
+// Words with a digit, in capitals, or of both with dashes.
+const wordPattern = /(?<![A-Za-z0-9-])(?=[A-Za-z-]{0,12}\d|[A-Z]{3})[A-Za-z0-9]{1,19}(?:-[A-Za-z0-9]{1,19}){0,4}(?![A-Za-z0-9])/g
+
+const mask = (link: string): string => '\u0002'.repeat(link.length)
+
+function findCandidates(text: string): Candidate[] {
+  if (!/\d|[A-Z]{3}/.test(text)) return []
+  const unlinked = text.replace(linkPattern, mask)
+  const masked = unlinked.includes('@') ? unlinked.replace(addressPattern, mask) : unlinked
+  const candidates: Candidate[] = []
+  for (const match of masked.matchAll(numberPattern)) {
+    if (candidates.length >= candidatesMax) return candidates
+    const [start, end] = [match.index, match.index + match[0].length]
+    if (isWordCharacter(masked[start - 1]) || isWordCharacter(masked[end])) continue
+    candidates.push(...readNumber(match[0], start, masked))
+  }
+  for (const match of masked.matchAll(wordPattern)) {
+    if (candidates.length >= candidatesMax) break
+    const candidate = readWord(match[0], match.index)
+    if (candidate) candidates.push(candidate)
+  }
+  return candidates
+}
+
+const isWordCharacter = (character: string | undefined): boolean => character !== undefined && /[A-Za-z0-9À-ɏЀ-ӿ_]/.test(character)
+
+/** What the digits at one place could be as a code: one run, equal groups, or runs side by side. */
+function readNumber(run: string, start: number, text: string): Candidate[] {
+  if (isMarkedAsOther(text, start, start + run.length)) return []
+  const digits = run.replace(/\D/g, '')
+  const groups = run.split(/[ -]/)
+  const isPlain = groups.every((group) => /^\d+$/.test(group))
+  const size = (groups[0] as string).length
+  const isEven = groups.length > 1 && groups.every((group) => group.length === size)
+  const separators = new Set(run.replace(/\d/g, ''))
+  if (isPlain && (groups.length === 1 || (isEven && separators.size === 1 && size <= 4))) {
+    const isLong = digits.length > 8
+    return digits.length >= 4 && !(isLong && !(isEven && digits.length === 9)) ? [{ start, end: start + run.length, value: digits, isDigits: true, isGrouped: groups.length > 1 }] : []
+  }
+  // A telephone number, a card, an account.
+  if (isPlain && groups.length >= 3 && digits.length >= 9) return []
+  const candidates: Candidate[] = []
+  let at = start
+  for (const part of run.split(' ')) {
+    if (/^\d{4,8}$/.test(part)) candidates.push({ start: at, end: at + part.length, value: part, isDigits: true, isGrouped: false })
+    else if (/^(\d{3}-\d{3}|\d{4}-\d{4})$/.test(part))
+      candidates.push({ start: at, end: at + part.length, value: part.replace('-', ''), isDigits: true, isGrouped: true })
+    at += part.length + 1
+  }
+  return candidates
+}
+
+const currency = '[$€£¥₹₽₩₺฿]|(?:eur|usd|gbp|chf|jpy|cny|rmb|inr|rs\\.?|rub|pln|sek|nok|dkk|czk|brl|r\\$|kr|zł|руб|hk\\$|us\\$|aud|cad)'
+const beforePrice = new RegExp(`(?:${currency}) ?$`, 'i')
+const behindPrice = new RegExp(`^ ?(?:${currency}|元|円|원|%|km\\b|kg\\b|mg\\b|ml\\b|mb\\b|gb\\b|px\\b|m²|sq|kč|₴|грн)`, 'i')
+
+/** By the characters that touch it: a price, a telephone number, the end of a card, a decimal, a measure. */
+function isMarkedAsOther(text: string, start: number, end: number): boolean {
+  const before = text.slice(Math.max(0, start - 6), start)
+  const behind = text.slice(end, end + 6)
+  if (/[+*•·x.…,'\\^~=]$|\+ ?\(?$|[*•xX]{2,} ?$|[A-Za-z0-9][/_]$/.test(before) && !/[:：] ?\*{1,3}$|^\*{1,3}$|\n\*{1,3}$| \*{1,3}$/.test(before)) return true
+  if (/^[.,]\d|^[/_\\][A-Za-z0-9]|^\) ?\d/.test(behind) || /\(\d*$/.test(before) && /^\) ?\d/.test(behind)) return true
+  return beforePrice.test(before) || behindPrice.test(behind)
+}
+
+/** Letters with digits, a prefix before digits, or capitals alone; null for words. */
+function readWord(word: string, start: number): Candidate | null {
+  if (!/[A-Za-z]/.test(word) || word.length < 4 || word.length > 19) return null
+  const end = start + word.length
+  const make = (value: string, isDigits: boolean, isGrouped: boolean): Candidate => ({ start, end, value, isDigits, isGrouped })
+  const prefixed = /^[A-Z]{1,3}-(\d{4,8})$/.exec(word)
+  if (prefixed) return make(prefixed[1] as string, true, false)
+  if (/^(?:[A-Z0-9]{3,6}-){1,3}[A-Z0-9]{3,6}$/.test(word)) return make(word, false, true)
+  if (word.includes('-') || word.length > 12) return null
+  if (/\d/.test(word)) return /^\d{1,3}[a-z]{1,3}$|^[a-z]{1,2}\d$/i.test(word) ? null : make(word, false, false)
+  return /^[A-Z]{5,8}$/.test(word) && !commonCapitals.has(word) ? make(word, false, false) : null
+}
+
+const commonCapitals = new Set(
+  'BELOW LOGIN VERIFY ENTER EMAIL PLEASE CODE TODAY OFFER APPLY CLICK VALID PHONE RESET SECURITY SIGNUP ACCOUNT PASSWORD CONFIRM HELLO THANKS NEVER SHARE ALERT NOTICE EXPIRES MINUTES ACTIVATE PASSCODE VERIFIED'.split(' '),
+)
+
+type Context = { isTravel: boolean; isMeeting: boolean; isShop: boolean; titleHit: Hit | null; titlePurpose: boolean }
+
+const travel = /\b(?:flight|itinerary|boarding|reservation|check[ -]in|check[ -]out|hotel|departure|airline|pnr)\b|\bflug\b|buchungsbestätigung|\bvuelo\b|\bvol\b|予約|航班|항공/
+const meeting = /\b(?:meeting id|webinar id|conference id|dial[ -]in|join (?:the )?(?:meeting|call|webinar|conference)|meeting number)|besprechungs-?id|meeting-id|id de (?:la )?reuni[óo]n|ミーティング ?id|会议号|会議番号/
+const shop = /\b(?:% off|free shipping|at checkout|discount|promo|coupon|voucher|sale ends|gift card)\b|rabatt|gutschein|gratis versand|descuento|cupón|desconto|cupom|remise|-\d{1,2} ?%|скидк|промокод|割引|クーポン|优惠|折扣|할인/
+
+function contextOf(title: Page, page: Page): Context {
+  const all = `${title.lower}\n${page.lower}`
+  return {
+    isTravel: travel.test(all),
+    isMeeting: meeting.test(all),
+    isShop: shop.test(all),
+    titleHit: title.hits.findLast((hit) => hit.kind === 'strong' || hit.kind === 'weak') ?? null,
+    titlePurpose: purposeOf(title.lower) !== null,
+  }
+}
+
+const isCode = (hit: Hit, context: Context): boolean => {
+  if (hit.kind !== 'strong' && hit.kind !== 'weak') return false
+  if (context.isTravel && (hit.kind === 'weak' || /^(?:confirmation|bestätigungs|code de confirmation|código de confirma|access|確認)/.test(hit.phrase))) return false
+  if (context.isMeeting && !/verif|secur|sign|log|auth|one time|2fa|otp/.test(hit.phrase)) return false
+  return !(context.isShop && hit.kind === 'weak')
+}
+
+const isYear = (value: string): boolean => /^(?:19|20)\d\d$/.test(value)
+const isDay = (value: string): boolean => /^20[0-4]\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$/.test(value)
+
+// A sentence has ended, or a paragraph.
+const breakPattern = /[.!?](?=[\s"')])|[。！？]|\n\n/
+const tight = /^[\s:=*"'(«»\[【「『は이가은는]*$|^ ?(?:is|ist|es|est|é|e|è|er|är|jest|on|to|#|adalah|là|είναι|هو|это|は|是|为|為)[\s:*"'「【]*$/
+const connected =
+  /(?:(?<!\p{L})(?:is|ist|lautet|es|est|é|è|er|är|jest|to|adalah|code|nummer|below|following|είναι|هو|это|є|là|olan)|[:=-]|は|是|为|為|[이가은는])[\s:*"'«「【\[(]*$/u
+const stated = /(?<!\p{L})(?:is|ist|lautet|es|est|é|è|er|är|jest|to|adalah|είναι|هو|это|là)[\s:]*$|[:는은は是为]\s*$/u
+const behindStart =
+  /^["'»」】)\]*]{0,3} ?(?:[-:(,]|(?:is|ist|lautet|es|est|é|e'|è|er|är|jest|as|to|for|adalah|là|είναι|هو|это|є|olarak|como|comme|als|your|ваш|ti|sizin)(?!\p{L})|でご?|は|が|を|です|是|为|為|作为|作為|입니다|을|를)/u
+
+/** How surely a candidate is a code; 0 when it is none. */
+function judge(candidate: Candidate, page: Page, title: Page | null, context: Context): number {
+  const line = lineOf(candidate, page.text)
+  const before = page.hits.findLast((hit) => hit.end <= candidate.start)
+  const gapBefore = before ? page.text.slice(before.end, candidate.start) : ''
+  const isNear = before !== undefined && gapBefore.length <= 90 && !breakPattern.test(gapBefore) && !/\d{4}/.test(gapBefore)
+  const isOther = isNear && before.kind === 'other' && gapBefore.length <= 30 && (gapBefore.match(/\n/g) ?? []).length < 2
+  const score = Math.max(
+    isNear ? judgeBefore(candidate, before, gapBefore, context, line.isAlone) : 0,
+    isOther && !line.isAlone ? 0 : judgeBehind(candidate, page, context),
+    isNear && before.kind === 'enter' ? judgeInstruction(candidate, page, gapBefore, title) : 0,
+    isOther ? 0 : judgeSentence(candidate, page, context),
+    line.isAlone && title && !(isOther && gapBefore.length <= 12) ? judgeAlone(candidate, page, context) : 0,
+  )
+  if (score === 0) return 0
+  if (candidate.isDigits && !candidate.isGrouped && (isYear(candidate.value) || isDay(candidate.value)) && score < 8.5) return 0
+  // Words and names with digits are many; a code of letters is said to be one clearly.
+  if (!candidate.isDigits && score < 5) return 0
+  return score + (candidate.value.length === 6 && candidate.isDigits ? 0.4 : 0)
+}
+
+function judgeBefore(candidate: Candidate, hit: Hit, gap: string, context: Context, isAlone: boolean): number {
+  if (!isCode(hit, context)) return 0
+  const isTight = tight.test(gap.toLowerCase())
+  if (hit.kind === 'weak' && !isTight && !(connected.test(gap.toLowerCase()) && gap.length <= 70)) return 0
+  if (!candidate.isDigits && !/\d/.test(candidate.value)) return isTight && (isAlone || candidate.isGrouped || /[:\n]|\bis\b/.test(gap)) ? 6 : 0
+  if (!candidate.isDigits && !isTight && !connected.test(gap.toLowerCase())) return 0
+  const base = hit.kind === 'strong' ? 9 : 8
+  return isTight ? base : connected.test(gap.toLowerCase()) ? base - 0.7 : Math.max(0, base - 2 - gap.length / 15)
+}
+
+/** `The code for your payment to account 1234 is 482913`: said at the sentence's beginning and at its end. Or a sentence that is the code. */
+function judgeSentence(candidate: Candidate, page: Page, context: Context): number {
+  if (!candidate.isDigits) return 0
+  const hit = page.hits.findLast((one) => one.end <= candidate.start && one.kind === 'strong')
+  const gap = hit ? page.text.slice(hit.end, candidate.start) : ''
+  if (hit && isCode(hit, context) && gap.length <= 140 && !breakPattern.test(gap) && stated.test(gap.toLowerCase())) return 7.9
+  const isSentence = /(?:^|[.!?。！？:] ?)$/.test(page.text.slice(0, candidate.start)) && /^\.?(?:\s|$)/.test(page.text.slice(candidate.end))
+  const isShort = page.text.length <= 200 && candidate.value.length >= 5
+  return isSentence && isShort && page.hits.every((one) => one.kind === 'enter' || isCode(one, context)) && page.hits.length > 0 ? 5 : 0
+}
+
+function judgeBehind(candidate: Candidate, page: Page, context: Context): number {
+  const hit = page.hits.find((one) => one.start >= candidate.end && one.kind !== 'enter' && !(one.kind === 'other' && one.start - candidate.end > 12))
+  if (!hit || !isCode(hit, context)) return 0
+  const gap = page.text.slice(candidate.end, hit.start)
+  if (gap.length > 70 || breakPattern.test(gap) || /\d{4}/.test(gap)) return 0
+  if (!behindStart.test(gap.toLowerCase().replaceAll('\n', ' ')) && gap.trim().length > 1) return 0
+  if (!candidate.isDigits && !/\d/.test(candidate.value)) return 0
+  return hit.kind === 'strong' ? 8.6 - gap.length / 50 : 7.8 - gap.length / 40
+}
+
+const instructed = /verif|confirm|\blog|sign|access|reset|activ|bestätig|anmeld|anzumeld|einzulogg|connect|vérif|valid|inici|acced|acess|entrar|провер|подтвер|войти|вход|認証|確認|ログイン|验证|驗證|登录|登入|인증|doğrula|giriş|potwierd|zalog|masuk|تسجيل|التحقق/
+
+/** `Use 123456 to sign in`: no word for the code at all. */
+function judgeInstruction(candidate: Candidate, page: Page, gap: string, title: Page | null): number {
+  if (!candidate.isDigits || gap.trim().length > 12 || isYear(candidate.value) || candidate.value.length < 4) return 0
+  const rest = page.lower.slice(candidate.end, candidate.end + 90)
+  const end = rest.search(/[.!?。](?:\s|$)/)
+  return instructed.test(end < 0 ? rest : rest.slice(0, end)) || (title !== null && instructed.test(title.lower)) ? 7 : 0
+}
+
+const aloneLinesMax = 4
+const aloneCharactersMax = 320
+
+/** A code on a line of its own: announced by the lines before it, explained by those behind it, or by the subject. */
+function judgeAlone(candidate: Candidate, page: Page, context: Context): number {
+  const above = page.text.slice(Math.max(0, candidate.start - aloneCharactersMax), candidate.start)
+  const aboveStart = candidate.start - tail(above, aloneLinesMax).length
+  const announced = page.hits.findLast((hit) => hit.end <= candidate.start && hit.start >= aboveStart && hit.kind !== 'enter')
+  const gap = announced ? page.text.slice(announced.end, candidate.start) : ''
+  const isLetters = !candidate.isDigits && !/\d/.test(candidate.value)
+  if (announced && isCode(announced, context) && !/(?:^|\n)\d{4,}\n/.test(gap)) {
+    if (isLetters && !/^[^.\n]{0,60}[:：.]?\n+$/.test(gap)) return 0
+    return announced.kind === 'strong' ? 8.6 : 7.5
+  }
+  if (isLetters || announced?.kind === 'other') return 0
+  const behind = page.hits.find((hit) => hit.start >= candidate.end && hit.kind !== 'enter')
+  if (behind && isCode(behind, context) && behind.start - candidate.end <= 120 && candidate.isDigits) return 6
+  const isLikely = candidate.isDigits && candidate.value.length >= 5
+  return isLikely && context.titleHit && isCode(context.titleHit, context) ? 5 : 0
+}
+
+/** The last `count` lines that hold anything, with what is between them. */
+function tail(text: string, count: number): string {
+  const lines = text.split('\n')
+  let kept = 0
+  let from = lines.length
+  while (from > 0 && kept < count) if ((lines[--from] as string).trim() !== '') kept++
+  return lines.slice(from).join('\n')
+}
+
+function lineOf({ start, end }: Candidate, text: string): { isAlone: boolean; start: number; end: number } {
+  const lineStart = text.lastIndexOf('\n', start - 1) + 1
+  const next = text.indexOf('\n', end)
+  const lineEnd = next < 0 ? text.length : next
+  const isAlone = /^[\s*_>|"'`\-–—=~.•[(【「]*$/.test(text.slice(lineStart, start)) && /^[\s*_|"'`\-=~.•\])】」]*$/.test(text.slice(end, lineEnd))
+  return { isAlone, start: lineStart, end: lineEnd }
+}
+
+function toCode(candidate: Candidate, page: Page, title: Page): Code {
+  const line = lineOf(candidate, page.text)
+  const before = tail(page.text.slice(Math.max(0, candidate.start - 240), line.start), 2)
+  const behind = page.text.slice(line.end, line.end + 160)
+  const own = page.text.slice(Math.max(line.start, candidate.start - 120), Math.min(line.end, candidate.end + 80))
+  const around = line.isAlone ? `${before} ${own}${behind.slice(0, 60)}` : own
+  return {
+    kind: 'one_time_code',
+    value: candidate.value,
+    purpose: purposeOf(own.toLowerCase()) ?? purposeOf(`${title.lower} ${before} ${behind}`.toLowerCase()),
+    near: clip(around),
+    domain: null,
+  }
+}
+
+const clip = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, nearCharactersMax).toWellFormed()
