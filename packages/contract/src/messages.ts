@@ -1,6 +1,7 @@
 // The stored message: read, list, search, flag, label, delete.
 import Type, { type TSchema } from 'typebox'
 import { Attachment } from './attachments.ts'
+import { Code } from './codes.ts'
 import { Guardrail } from './mail-rules.ts'
 import { operation } from './operation.ts'
 import {
@@ -59,6 +60,9 @@ const messageFields = {
   is_starred: Type.Boolean(),
   labels: Type.Array(Type.String()),
   attachments: Type.Array(Attachment),
+  codes: Type.Array(Code, {
+    description: 'One-time codes and confirmation links in an inbound message, the likeliest of each kind first.',
+  }),
   size_bytes: Type.Integer(),
   guardrail: nullable(Guardrail),
   released_at: nullableString({ format: 'date-time', description: 'When somebody let it out of quarantine.' }),

@@ -57,6 +57,7 @@ describe('GET …/messages/{message_id}', () => {
       is_read: false,
       is_starred: false,
       labels: [],
+      codes: [],
       attachments: [
         {
           id: expect.stringMatching(/^att_/),

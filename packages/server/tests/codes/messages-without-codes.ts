@@ -33,7 +33,10 @@ export const messagesWithoutCodes: Sample[] = [
   s('Weekly digest: 12,482 views, 3829 new followers, 2019 comments.', 'Your weekly numbers'),
   s('Your verification is complete. Welcome aboard, Ada! Your member number is 48291377.', 'Welcome'),
   s('Your password was changed on March 14, 2026 at 10:22. If this was not you, call 1-800-555-0142.', 'Password changed'),
-  s('New sign-in from Chrome on Windows, 203.0.113.7, 2026-03-14 10:22 UTC. If it was you, you can ignore this message. Not you? Secure your account: https://accounts.example/security/alert?id=9f8a7c6b5d4e3f2a', 'Security alert'),
+  s(
+    'New sign-in from Chrome on Windows, 203.0.113.7, 2026-03-14 10:22 UTC. If it was you, you can ignore this message. Not you? Secure your account: https://accounts.example/security/alert?id=9f8a7c6b5d4e3f2a',
+    'Security alert',
+  ),
   s('We will never ask you for your verification code. Beware of callers who do. Questions? 1-800-555-0142.', 'Protect your account'),
   s('License key: ABCD-EFGH-1234-5678. Thank you for buying Editor 2026.', 'Your license'),
   s('Product code 482913 is back in stock. Price: 48.29.'),
@@ -77,13 +80,28 @@ export const messagesWithoutCodes: Sample[] = [
   s('주문번호 482913 상품이 발송되었습니다. 운송장 48291377.'),
   s('رقم الطلب 482913، المبلغ 48 دولار'),
   // Links that ask for nothing
-  s('Unsubscribe <https://news.example/unsubscribe?token=9f8a7c6b5d4e3f2a1b0c> · View in browser <https://news.example/v/9f8a7c6b5d4e3f2a1b0c>', 'Spring news'),
-  s('Read our new guide on how to verify email addresses at scale: https://blog.example/verify-email-guide\n\nManage preferences <https://news.example/prefs/9f8a7c6b5d4e3f2a1b0c>', 'How to verify emails'),
+  s(
+    'Unsubscribe <https://news.example/unsubscribe?token=9f8a7c6b5d4e3f2a1b0c> · View in browser <https://news.example/v/9f8a7c6b5d4e3f2a1b0c>',
+    'Spring news',
+  ),
+  s(
+    'Read our new guide on how to verify email addresses at scale: https://blog.example/verify-email-guide\n\nManage preferences <https://news.example/prefs/9f8a7c6b5d4e3f2a1b0c>',
+    'How to verify emails',
+  ),
   s('View your order <https://shop.example/orders/9f8a7c6b5d4e3f2a1b0c>\nYour order confirmation is attached.', 'Order confirmation'),
   s('Log in to see your statement: https://bank.example/login', 'Your statement is ready'),
-  s('Ada invited you to edit a document\n\nOpen document <https://docs.example/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms>', 'Document shared with you'),
-  s('Confirm your attendance <https://events.example/rsvp/9f8a7c6b5d4e3f2a>\nWe look forward to seeing you.', 'Please confirm your attendance'),
-  s('Please review pull request 4829: https://code.example/team/app/pull/4829\nYou are receiving this because you are subscribed to this thread.', '[team/app] Reset the token cache (#4829)'),
+  s(
+    'Ada invited you to edit a document\n\nOpen document <https://docs.example/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms>',
+    'Document shared with you',
+  ),
+  s(
+    'Confirm your attendance <https://events.example/rsvp/9f8a7c6b5d4e3f2a>\nWe look forward to seeing you.',
+    'Please confirm your attendance',
+  ),
+  s(
+    'Please review pull request 4829: https://code.example/team/app/pull/4829\nYou are receiving this because you are subscribed to this thread.',
+    '[team/app] Reset the token cache (#4829)',
+  ),
   s('Your receipt <https://pay.example/receipts/9f8a7c6b5d4e3f2a1b0c/pdf>\nTotal $48.29', 'Receipt'),
   s('How did we do? Take the survey <https://survey.example/s/9f8a7c6b5d4e3f2a1b0c>', 'Your opinion matters'),
   s('You can verify the download with SHA-256 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08.', 'Release 4.8.2'),

@@ -1,7 +1,11 @@
 // Short messages and mails that ask for a code, in the manners in which services write them. Names are made up.
 import type { Sample } from './sample.ts'
 
-const s = (wants: string, text: string, subject?: string): Sample => ({ wants: wants.split(' '), text, ...(subject === undefined ? {} : { subject }) })
+const s = (wants: string, text: string, subject?: string): Sample => ({
+  wants: wants.split(' '),
+  text,
+  ...(subject === undefined ? {} : { subject }),
+})
 
 export const textsWithCodes: Sample[] = [
   // English, short
@@ -34,37 +38,77 @@ export const textsWithCodes: Sample[] = [
   s('552019', "Don't share this code with anyone, Ibis will never ask for it. 552019"),
   s('774120', 'Your Plover account recovery code is 774120. Order updates are sent separately.'),
   // English, mail
-  s('482913', 'Hello Ada,\n\nHere is your verification code:\n\n482913\n\nIt expires in 10 minutes. If you did not try to sign in, ignore this email.\n\nThe Larkspur team\n500 Main Street, Springfield, CA 94107', 'Your Larkspur verification code'),
-  s('482913', 'Hi,\n\nSomeone is signing in to your account.\n\n482 913\n\nThe code is valid for 15 minutes.\n\n© 2026 Larkspur Inc., 1200 Bay St, Portland OR 97201', 'Sign-in code'),
-  s('193847', 'Confirm it is you\n\n193847\n\nEnter this code in the app to finish signing in.\nRequest ID 8837261\nTime: 2026-03-14 09:12 UTC\nIP address: 203.0.113.7', '193847 is your Osprey sign-in code'),
+  s(
+    '482913',
+    'Hello Ada,\n\nHere is your verification code:\n\n482913\n\nIt expires in 10 minutes. If you did not try to sign in, ignore this email.\n\nThe Larkspur team\n500 Main Street, Springfield, CA 94107',
+    'Your Larkspur verification code',
+  ),
+  s(
+    '482913',
+    'Hi,\n\nSomeone is signing in to your account.\n\n482 913\n\nThe code is valid for 15 minutes.\n\n© 2026 Larkspur Inc., 1200 Bay St, Portland OR 97201',
+    'Sign-in code',
+  ),
+  s(
+    '193847',
+    'Confirm it is you\n\n193847\n\nEnter this code in the app to finish signing in.\nRequest ID 8837261\nTime: 2026-03-14 09:12 UTC\nIP address: 203.0.113.7',
+    '193847 is your Osprey sign-in code',
+  ),
   s('X7Q2LM', 'Please enter this security code to continue:\n\nX7Q2LM\n\nThank you', 'Security code for your account'),
-  s('KQ7-2MX', 'Copy and paste this temporary login code:\n\nKQ7-2MX\n\nIf you did not try to log in, you can safely ignore this email.', 'Your temporary Nota login code'),
+  s(
+    'KQ7-2MX',
+    'Copy and paste this temporary login code:\n\nKQ7-2MX\n\nIf you did not try to log in, you can safely ignore this email.',
+    'Your temporary Nota login code',
+  ),
   s('831245', 'Your verification\ncode is 831245 and is good for the next\nhalf hour.', 'Verify your email address'),
   s('831245', '1. Open the app\n2. Enter the code below\n\n8 3 1 2 4 5\n\nQuestions? Visit our help center.', 'Confirm your email'),
   s('4471', 'Dear customer,\nYour PIN is 4471. For your safety it works once.\nInvoice 20260314 is attached separately.', 'One-time PIN'),
-  s('604911', 'We received a request to reset your password.\n\nYour password reset code is 604911\n\nIf you did not make this request, please secure your account.\n', 'Reset your password'),
+  s(
+    '604911',
+    'We received a request to reset your password.\n\nYour password reset code is 604911\n\nIf you did not make this request, please secure your account.\n',
+    'Reset your password',
+  ),
   s('hx7k2m9q', 'Your device activation code is: hx7k2m9q\n\nEnter it within 24 hours.', 'Activate your device'),
   s('ABCD-EF12-GH34', 'Your account recovery code is ABCD-EF12-GH34. Keep it in a safe place.', 'Recovery code'),
   s('20241', 'Your login code: 20241', 'Login code'),
   s('2019', 'Your verification code is 2019.'),
-  s('900412', 'Security alert\nA new device wants to use your account from Berlin, Germany.\nTo allow it use the following code: 900412\nDevice: Pixel 8\nDate: March 14, 2026 at 10:22 PM', 'New sign-in'),
-  s('338109', 'Order protection\n\nBefore we ship order 11820-4471 worth $89.00, please confirm your phone. Your verification code is 338109.', 'Confirm your phone for order 11820-4471'),
+  s(
+    '900412',
+    'Security alert\nA new device wants to use your account from Berlin, Germany.\nTo allow it use the following code: 900412\nDevice: Pixel 8\nDate: March 14, 2026 at 10:22 PM',
+    'New sign-in',
+  ),
+  s(
+    '338109',
+    'Order protection\n\nBefore we ship order 11820-4471 worth $89.00, please confirm your phone. Your verification code is 338109.',
+    'Confirm your phone for order 11820-4471',
+  ),
   s('717273', 'Your code\n717273\nThis code will only be valid for the next 5 minutes.', 'Nota code'),
   s('XKQDTR', 'Verification code: XKQDTR', 'Verify your email'),
   s('449021', '> Your sign-in code is\n>\n> 449021\n>\n> It expires in 10 minutes.', 'Your sign-in code'),
-  s('480917', 'Your single-use code\n\nWe received your request for a single-use code to use with your account j**@example.com.\n\nYour single-use code is: 480917\n\nOnly enter this code on an official website or app.', 'Your single-use code'),
+  s(
+    '480917',
+    'Your single-use code\n\nWe received your request for a single-use code to use with your account j**@example.com.\n\nYour single-use code is: 480917\n\nOnly enter this code on an official website or app.',
+    'Your single-use code',
+  ),
   // German
   s('482913', 'Dein Larkspur-Bestätigungscode lautet 482913.'),
   s('482913', '482913 ist dein Larkspur-Code'),
   s('771 204'.replace(' ', ''), 'Ihr Sicherheitscode: 771 204. Geben Sie ihn niemals weiter.'),
   s('558214', 'Ihre mTAN für die Überweisung von 120,00 EUR an DE89370400440532013000 lautet 558214.'),
   s('33918', 'Gib 33918 ein, um dich bei Reiher anzumelden.'),
-  s('640021', 'Guten Tag,\n\nIhr Einmalpasswort:\n\n640021\n\nEs ist 10 Minuten gültig.\n\nReiher GmbH, Hauptstraße 12, 10115 Berlin, HRB 123456', 'Ihr Einmalpasswort'),
+  s(
+    '640021',
+    'Guten Tag,\n\nIhr Einmalpasswort:\n\n640021\n\nEs ist 10 Minuten gültig.\n\nReiher GmbH, Hauptstraße 12, 10115 Berlin, HRB 123456',
+    'Ihr Einmalpasswort',
+  ),
   // French
   s('482913', 'Votre code de vérification est 482913.'),
   s('482913', '482913 est votre code de connexion Alouette. Il expire dans 10 minutes.'),
   s('7731', 'Alouette : saisissez 7731 pour confirmer votre numéro.'),
-  s('190277', 'Bonjour,\n\nVoici votre code de sécurité :\n\n190 277\n\nSi vous n’êtes pas à l’origine de cette demande, ignorez ce message.\n', 'Votre code de sécurité'),
+  s(
+    '190277',
+    'Bonjour,\n\nVoici votre code de sécurité :\n\n190 277\n\nSi vous n’êtes pas à l’origine de cette demande, ignorez ce message.\n',
+    'Votre code de sécurité',
+  ),
   // Spanish
   s('482913', 'Tu código de verificación es 482913. No lo compartas.'),
   s('482913', '482913 es tu código de Alondra'),

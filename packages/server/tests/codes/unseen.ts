@@ -1,7 +1,11 @@
 // Messages written after the rules were settled, of both sorts, so that what the figures say is not only what the rules were made for.
 import type { Sample } from './sample.ts'
 
-const s = (wants: string, text: string, subject?: string): Sample => ({ wants: wants === '' ? [] : wants.split(' '), text, ...(subject === undefined ? {} : { subject }) })
+const s = (wants: string, text: string, subject?: string): Sample => ({
+  wants: wants === '' ? [] : wants.split(' '),
+  text,
+  ...(subject === undefined ? {} : { subject }),
+})
 
 export const unseen: Sample[] = [
   s('620017', 'Fulmar: 620017 is the code to confirm your new phone number. Expires in 10 min.'),
@@ -14,18 +18,37 @@ export const unseen: Sample[] = [
   s('204477', 'To reset your Dunnock password, use code: 204477'),
   s('6QX4TB', 'Your Dunnock Link code is 6QX4TB.'),
   s('881245', 'Twite <no-reply>: 881245 is your confirmation code. For your security, do not share this code.'),
-  s('30187', 'Login code: 30187. Do not give this code to anyone.\n\nThis code can be used to log in to your Twite account.\n\nIf you did not request this, ignore this message.'),
+  s(
+    '30187',
+    'Login code: 30187. Do not give this code to anyone.\n\nThis code can be used to log in to your Twite account.\n\nIf you did not request this, ignore this message.',
+  ),
   s('773 904'.replace(' ', ''), 'Your Twite login code is\n\n773-904\n\nThis code expires in 1 hour.', 'Twite login code'),
-  s('104466', 'Hi there,\n\nThank you for registering. To complete your registration please use the following OTP:\n\n104466\n\nRegards,\nTeam Brambling\nBrambling Pvt Ltd, Plot 1204, Sector 44, 122003', 'Complete your registration'),
-  s('842096', 'Brambling\n\nVerify your identity\n\nEnter this code when prompted\n\n842096\n\nThis email was sent to ada@example.com. Brambling, 2100 Geng Road, Suite 210, Palo Alto, CA 94303', 'Your code - 842096'),
-  s('482913', 'We noticed an attempt to sign in from a new location.\n\nLocation: Lyon, France\nDate: 14/03/2026 10:22\n\nYour verification code:\n482913\n\nTicket 99120034', 'New location'),
+  s(
+    '104466',
+    'Hi there,\n\nThank you for registering. To complete your registration please use the following OTP:\n\n104466\n\nRegards,\nTeam Brambling\nBrambling Pvt Ltd, Plot 1204, Sector 44, 122003',
+    'Complete your registration',
+  ),
+  s(
+    '842096',
+    'Brambling\n\nVerify your identity\n\nEnter this code when prompted\n\n842096\n\nThis email was sent to ada@example.com. Brambling, 2100 Geng Road, Suite 210, Palo Alto, CA 94303',
+    'Your code - 842096',
+  ),
+  s(
+    '482913',
+    'We noticed an attempt to sign in from a new location.\n\nLocation: Lyon, France\nDate: 14/03/2026 10:22\n\nYour verification code:\n482913\n\nTicket 99120034',
+    'New location',
+  ),
   s('K4M2', 'Your pairing code is K4M2. Enter it on your TV.'),
   s('511906', '511906\n\nis your Whimbrel verification code.'),
   s('511906', 'Whimbrel code: 5 1 1 9 0 6'),
   s('83119204', 'Your backup one-time code is 8311 9204.'),
   s('277341', 'Please use 277341 as your Whimbrel code. It is valid until 14:30.'),
   s('905518', 'Ihr Bestätigungscode für die Anmeldung bei Steinkauz ist: 905518'),
-  s('905518', 'Hallo Ada,\n\nhier ist dein Anmeldecode:\n\n905518\n\nDer Code läuft in 10 Minuten ab.\n\nDein Steinkauz-Team', 'Dein Anmeldecode'),
+  s(
+    '905518',
+    'Hallo Ada,\n\nhier ist dein Anmeldecode:\n\n905518\n\nDer Code läuft in 10 Minuten ab.\n\nDein Steinkauz-Team',
+    'Dein Anmeldecode',
+  ),
   s('4402', 'Steinkauz: PIN 4402 zur Freigabe der Zahlung über 48,29 EUR. Niemals weitergeben.'),
   s('339054', 'Votre mot de passe à usage unique : 339054. Valable 5 min.'),
   s('8812', 'Code 8812 pour vous connecter à Mésange.'),
@@ -47,13 +70,41 @@ export const unseen: Sample[] = [
   s('905518', '[참새] 본인확인 인증번호(905518)를 입력하세요.'),
   s('905518', 'Xin chào, mã OTP của quý khách là 905518.'),
   s('905518', 'Giriş şifreniz: 905518'),
-  s('https://app.fulmar.example/accept?invitation_token=x7Yp2Kq9Lm4Rt8Vw&confirm=email', 'Finish setting up\n\nVerify email <https://app.fulmar.example/accept?invitation_token=x7Yp2Kq9Lm4Rt8Vw&confirm=email>\n\nThis link expires in 7 days.', 'Verify your email to get started'),
-  s('https://u4829137.ct.send.example/ls/click?upn=Zx9Kq2-3DLmRt8VwAbCdEfGh', 'Hi Ada,\n\nTap the button below to confirm your email address.\n\nConfirm my email <https://u4829137.ct.send.example/ls/click?upn=Zx9Kq2-3DLmRt8VwAbCdEfGh>\n\nSent by Siskin, 12 High Street', 'Confirm your email'),
-  s('https://dunnock.example/reset-password/eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9', 'You are receiving this email because we received a password reset request for your account.\n\nReset Password: https://dunnock.example/reset-password/eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9\n\nThis password reset link will expire in 60 minutes.\n\nIf you did not request a password reset, no further action is required.', 'Reset Password Notification'),
-  s('https://twite.example/login/link?k=Qm9Yt3Wz7Kp1', 'Use this link to log in to Twite (valid for 10 minutes):\nhttps://twite.example/login/link?k=Qm9Yt3Wz7Kp1', 'Your login link'),
-  s('https://brambling.example/e/verify/5f2b9c1d7a3e4860', 'Welcome! Before we get started we need to verify your address. Click here: https://brambling.example/e/verify/5f2b9c1d7a3e4860', 'Welcome to Brambling'),
-  s('https://steinkauz.example/optin/3c9d1e7f5a2b8046', 'Bitte bestätige deine Anmeldung zum Newsletter:\n\nJa, ich möchte den Newsletter <https://steinkauz.example/optin/3c9d1e7f5a2b8046>', 'Bitte bestätige deine Anmeldung'),
-  s('https://skvorets.example/restore/7e1b9d3f5c2a8064', 'Чтобы задать новый пароль, перейдите по ссылке: https://skvorets.example/restore/7e1b9d3f5c2a8064\nСсылка действует 1 час.', 'Восстановление пароля'),
+  s(
+    'https://app.fulmar.example/accept?invitation_token=x7Yp2Kq9Lm4Rt8Vw&confirm=email',
+    'Finish setting up\n\nVerify email <https://app.fulmar.example/accept?invitation_token=x7Yp2Kq9Lm4Rt8Vw&confirm=email>\n\nThis link expires in 7 days.',
+    'Verify your email to get started',
+  ),
+  s(
+    'https://u4829137.ct.send.example/ls/click?upn=Zx9Kq2-3DLmRt8VwAbCdEfGh',
+    'Hi Ada,\n\nTap the button below to confirm your email address.\n\nConfirm my email <https://u4829137.ct.send.example/ls/click?upn=Zx9Kq2-3DLmRt8VwAbCdEfGh>\n\nSent by Siskin, 12 High Street',
+    'Confirm your email',
+  ),
+  s(
+    'https://dunnock.example/reset-password/eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9',
+    'You are receiving this email because we received a password reset request for your account.\n\nReset Password: https://dunnock.example/reset-password/eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9\n\nThis password reset link will expire in 60 minutes.\n\nIf you did not request a password reset, no further action is required.',
+    'Reset Password Notification',
+  ),
+  s(
+    'https://twite.example/login/link?k=Qm9Yt3Wz7Kp1',
+    'Use this link to log in to Twite (valid for 10 minutes):\nhttps://twite.example/login/link?k=Qm9Yt3Wz7Kp1',
+    'Your login link',
+  ),
+  s(
+    'https://brambling.example/e/verify/5f2b9c1d7a3e4860',
+    'Welcome! Before we get started we need to verify your address. Click here: https://brambling.example/e/verify/5f2b9c1d7a3e4860',
+    'Welcome to Brambling',
+  ),
+  s(
+    'https://steinkauz.example/optin/3c9d1e7f5a2b8046',
+    'Bitte bestätige deine Anmeldung zum Newsletter:\n\nJa, ich möchte den Newsletter <https://steinkauz.example/optin/3c9d1e7f5a2b8046>',
+    'Bitte bestätige deine Anmeldung',
+  ),
+  s(
+    'https://skvorets.example/restore/7e1b9d3f5c2a8064',
+    'Чтобы задать новый пароль, перейдите по ссылке: https://skvorets.example/restore/7e1b9d3f5c2a8064\nСсылка действует 1 час.',
+    'Восстановление пароля',
+  ),
   // Without
   s('', 'Your Fulmar statement for account 4829 1377 is ready. Balance 1,250.00 EUR.'),
   s('', 'Ada, your table for 4 at 19:30 on 14 March is booked. Ref 48291. Call 020 7946 0142 to change.'),
@@ -75,9 +126,25 @@ export const unseen: Sample[] = [
   s('', 'ご予約番号 482913、2026年3月14日 18時。お電話 03-5555-0142'),
   s('', '您的账户尾号8812于3月14日支出人民币1280元，余额48291元。'),
   s('', 'See the docs <https://docs.example/api/verify-webhooks/9f8a7c6b5d4e3f2a1b0c> on how we sign requests.', 'Developer news'),
-  s('', 'Sign in to view your message: https://portal.example/inbox\nManage notifications <https://portal.example/n/9f8a7c6b5d4e3f2a1b0c>', 'You have a new message'),
-  s('', 'Track your parcel <https://post.example/t/00340434161094042557>\nConfirm delivery options <https://post.example/delivery/9f8a7c6b5d4e3f2a1b0c>', 'On its way'),
-  s('', 'Ada commented on your file. Reply <https://files.example/c/9f8a7c6b5d4e3f2a1b0c> · Unsubscribe <https://files.example/u/9f8a7c6b5d4e3f2a1b0c>', 'New comment'),
-  s('', 'Log in <https://click.shop.example/c/9f8a7c6b5d4e3f2a1b0c> | Stores <https://click.shop.example/c/1f8a7c6b5d4e3f2a1b0c>\nThe spring sale ends 31 March. Prices from 1299.', 'Spring is here'),
+  s(
+    '',
+    'Sign in to view your message: https://portal.example/inbox\nManage notifications <https://portal.example/n/9f8a7c6b5d4e3f2a1b0c>',
+    'You have a new message',
+  ),
+  s(
+    '',
+    'Track your parcel <https://post.example/t/00340434161094042557>\nConfirm delivery options <https://post.example/delivery/9f8a7c6b5d4e3f2a1b0c>',
+    'On its way',
+  ),
+  s(
+    '',
+    'Ada commented on your file. Reply <https://files.example/c/9f8a7c6b5d4e3f2a1b0c> · Unsubscribe <https://files.example/u/9f8a7c6b5d4e3f2a1b0c>',
+    'New comment',
+  ),
+  s(
+    '',
+    'Log in <https://click.shop.example/c/9f8a7c6b5d4e3f2a1b0c> | Stores <https://click.shop.example/c/1f8a7c6b5d4e3f2a1b0c>\nThe spring sale ends 31 March. Prices from 1299.',
+    'Spring is here',
+  ),
   s('', 'Thanks for coming! Photos: https://photos.example/share/AF1QipN9Zx81kQpW2nM. Address was 4821 Oak Avenue, 97201.'),
 ]

@@ -57,7 +57,9 @@ const strong = [
   ...list('κωδικός επαλήθευσης|κωδικός μιας χρήσης|κωδικός ασφαλείας|κωδικός σύνδεσης|κωδικός επιβεβαίωσης'),
   ...list('رمز التحقق|رمز التأكيد|رمز الدخول|رمز الأمان|كود التحقق|كود التفعيل|رمز التفعيل|رمز تسجيل الدخول|كلمة المرور لمرة واحدة'),
   ...list('קוד אימות|קוד האימות|קוד אבטחה|קוד כניסה|סיסמה חד פעמית|सत्यापन कोड|ओटीपी|सुरक्षा कोड'),
-  ...list('mã xác minh|mã xác nhận|mã xác thực|mã otp|mã bảo mật|mã đăng nhập|kode verifikasi|kode otp|kode keamanan|kode konfirmasi|kode masuk'),
+  ...list(
+    'mã xác minh|mã xác nhận|mã xác thực|mã otp|mã bảo mật|mã đăng nhập|kode verifikasi|kode otp|kode keamanan|kode konfirmasi|kode masuk',
+  ),
 ]
 
 const weak = list(
@@ -87,7 +89,9 @@ const other = [
   ...list(
     'промокод|промокода|код скидки|код ошибки|заказ|заказа|заказу|заказ №|номер заказа|почтовый индекс|индекс|трек номер|отправление|отправления|счет|счёт|счета|накладная|накладной|договор|договора|бронирование|бронирования|код получения|телефон|тел|сумма|баланс|замовлення|посилка|год|года|инн|огрн|карта|карты',
   ),
-  ...list('رقم الطلب|الطلب|فاتورة|رمز بريدي|الرمز البريدي|كود الخصم|رمز الخصم|קוד קופון|הזמנה|מספר הזמנה|ऑर्डर|κωδικός παραγγελίας|παραγγελία|κωδικός έκπτωσης'),
+  ...list(
+    'رقم الطلب|الطلب|فاتورة|رمز بريدي|الرمز البريدي|كود الخصم|رمز الخصم|קוד קופון|הזמנה|מספר הזמנה|ऑर्डर|κωδικός παραγγελίας|παραγγελία|κωδικός έκπτωσης',
+  ),
 ]
 
 /** An instruction; what follows is a code only when the message says what for. */
@@ -105,8 +109,12 @@ const otherJoined = list(
 )
 const enterJoined = list('请输入|請輸入|输入|輸入|入力')
 
-const escape = (text: string): string => text.replace(/[.*+?^$(){}[\]\\|]/g, '\\$&')
-const oneOf = (phrases: string[]): string => [...new Set(phrases)].toSorted((a, b) => b.length - a.length).map(escape).join('|')
+const asLiteral = (text: string): string => text.replace(/[.*+?^$(){}[\]\\|]/g, '\\$&')
+const oneOf = (phrases: string[]): string =>
+  [...new Set(phrases)]
+    .toSorted((a, b) => b.length - a.length)
+    .map(asLiteral)
+    .join('|')
 
 /** Every phrase, the longest first; which group matched says what it is. Compiled when the first message comes that has a number. */
 let compiled: RegExp | null = null

@@ -101,7 +101,8 @@ const unwanted =
 
 const pathWants = /^(?:verif|confirm|activat|validat|optin|doubleoptin|emailver|emailconf|registerconf|completesignup|completeregistration)/
 const pathReset = /^(?:reset|passwordreset|forgot|recover|newpassword|setpassword|changepassword|createpassword|pwreset|resetpw)/
-const pathSignIn = /^(?:magic|passwordless|signin|login|logon|auth|oauth|otp|onetime|ott|callback|emaillogin|tokenlogin|loginlink|signinlink)/
+const pathSignIn =
+  /^(?:magic|passwordless|signin|login|logon|auth|oauth|otp|onetime|ott|callback|emaillogin|tokenlogin|loginlink|signinlink)/
 const pathNever =
   /^(?:unsub|optout|unregister|preferences|privacy|terms|tos|legal|help|faq|support|contact|policy|policies|imprint|impressum|blog|careers|survey|feedback|rsvp|cancel|decline|reject|deny|report|revoke|notme|dispute)/
 const pathOther =
@@ -118,16 +119,21 @@ function judge(link: Link, title: string, isShortLived: boolean): { score: numbe
   const refused = lastMatch(unwantedAnywhere, near)
   if (refused > wanted) return null
   const behind = link.behind.toLowerCase()
-  const says = (pattern: RegExp) => pattern.test(near) || (/\b(?:here|hier|ici|aquí|aqui|qui|сюда|здесь)\W*$|こちら|点击|點擊|여기/.test(near) && pattern.test(behind))
+  const says = (pattern: RegExp) =>
+    pattern.test(near) || (/\b(?:here|hier|ici|aquí|aqui|qui|сюда|здесь)\W*$|こちら|点击|點擊|여기/.test(near) && pattern.test(behind))
   const about = (pattern: RegExp) => pattern.test(title)
   const goes = (pattern: RegExp) => words.some((word) => pattern.test(word))
   const isReset = says(wantsReset) || goes(pathReset)
-  if (isReset && (says(wantsReset) || about(wantsReset) || isShortLived)) return { score: 8 + Number(goes(pathReset)), purpose: 'password_reset' }
-  if (goes(pathWants) && (says(wants) || about(wants) || isShortLived || words.length <= 4)) return { score: 7 + Number(says(wants)), purpose: purposeOfLink(near, title, 'verify') }
+  if (isReset && (says(wantsReset) || about(wantsReset) || isShortLived))
+    return { score: 8 + Number(goes(pathReset)), purpose: 'password_reset' }
+  if (goes(pathWants) && (says(wants) || about(wants) || isShortLived || words.length <= 4))
+    return { score: 7 + Number(says(wants)), purpose: purposeOfLink(near, title, 'verify') }
   const isPlace = says(wants)
-  if (isPlace && (about(wants) || isShortLived || strongLabel.test(near))) return { score: 6, purpose: purposeOfLink(near, title, 'verify') }
+  if (isPlace && (about(wants) || isShortLived || strongLabel.test(near)))
+    return { score: 6, purpose: purposeOfLink(near, title, 'verify') }
   const isSignIn = says(wantsSignIn) || singleUse.test(near)
-  const isOnce = singleUse.test(near) || singleUse.test(title) || singleUse.test(behind) || (isShortLived && (about(wantsSignIn) || goes(pathSignIn)))
+  const isOnce =
+    singleUse.test(near) || singleUse.test(title) || singleUse.test(behind) || (isShortLived && (about(wantsSignIn) || goes(pathSignIn)))
   if (isSignIn && (isOnce || (goes(pathSignIn) && isShortLived))) return { score: 6 + Number(goes(pathSignIn)), purpose: 'sign_in' }
   if (goes(pathSignIn) && goes(/^(?:magic|passwordless|onetime|emaillogin|loginlink|signinlink)/)) return { score: 5, purpose: 'sign_in' }
   return null
@@ -153,7 +159,13 @@ function wordsOf(url: URL): string[] {
   const names = [...url.searchParams.keys()].slice(0, 20)
   const fragment = url.hash.slice(1, 200)
   const action = ['mode', 'action', 'type', 'flow', 'op'].flatMap((name) => url.searchParams.get(name) ?? [])
-  return [...url.pathname.slice(1, 400).split('/'), ...names, ...action, ...fragment.split(/[/?&=]/).slice(0, 6), url.hostname.split('.')[0] as string]
+  return [
+    ...url.pathname.slice(1, 400).split('/'),
+    ...names,
+    ...action,
+    ...fragment.split(/[/?&=]/).slice(0, 6),
+    url.hostname.split('.')[0] as string,
+  ]
     .filter((part) => part.length <= 40)
     .flatMap((part) => {
       const words = part
@@ -167,14 +179,22 @@ function wordsOf(url: URL): string[] {
 
 /** True when something in the link is a secret that no person chose: long, or digits among letters. */
 function hasSecret(url: URL): boolean {
-  const parts = [...url.pathname.split('/'), ...[...url.searchParams].flatMap(([name, value]) => (name.startsWith('utm_') ? [] : [value])), ...url.hash.slice(1).split(/[/?&=]/)]
-  const named = ['token', 'code', 'otp', 'key', 'oobCode', 'ticket', 'hash', 'signature', 'sig', 't', 'c'].some((name) => /^[\w.~-]{6,}$/.test(url.searchParams.get(name) ?? ''))
+  const parts = [
+    ...url.pathname.split('/'),
+    ...[...url.searchParams].flatMap(([name, value]) => (name.startsWith('utm_') ? [] : [value])),
+    ...url.hash.slice(1).split(/[/?&=]/),
+  ]
+  const named = ['token', 'code', 'otp', 'key', 'oobCode', 'ticket', 'hash', 'signature', 'sig', 't', 'c'].some((name) =>
+    /^[\w.~-]{6,}$/.test(url.searchParams.get(name) ?? ''),
+  )
   return named || parts.some(isSecret)
 }
 
 const isSecret = (part: string): boolean => {
   if (part.length < 16) return part.length >= 8 && /\d/.test(part) && /[a-z]/i.test(part) && !/^[a-z]+[-_]?v?\d{1,4}$|^\d{4}-|-/i.test(part)
-  return /\d/.test(part) ? /[a-z]/i.test(part) && !/^[a-z]+(?:-[a-z]+)+-?\d*$/.test(part) : /[a-z]/.test(part) && /[A-Z]/.test(part) && !/[-_ ]/.test(part)
+  return /\d/.test(part)
+    ? /[a-z]/i.test(part) && !/^[a-z]+(?:-[a-z]+)+-?\d*$/.test(part)
+    : /[a-z]/.test(part) && /[A-Z]/.test(part) && !/[-_ ]/.test(part)
 }
 
 const clip = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(-nearCharactersMax).toWellFormed()

@@ -1,16 +1,12 @@
 // One-time codes in a text: every number-like token, judged by the phrases around it and the shape it has.
 import type { Code } from '@callsign/contract/codes'
+import { type Candidate, findCandidates } from './candidates.ts'
 import { findHits, type Hit } from './code-phrases.ts'
 import { purposeOf } from './purposes.ts'
-
-/** A token that may be a code: where it stands and what one would type. */
-type Candidate = { start: number; end: number; value: string; isDigits: boolean; isGrouped: boolean }
 
 /** A text made even for reading: one space between words, dashes alike, digits ASCII; and the same in lower case without dashes. */
 type Page = { text: string; lower: string; hits: Hit[] }
 
-/** A text with more numbers than this is a table. */
-const candidatesMax = 120
 const nearCharactersMax = 160
 
 /** The codes of a message, the likeliest first. */
@@ -21,7 +17,10 @@ export function findOneTimeCodes(subject: string, text: string): Code[] {
   const title = toPage(readable(subject).replaceAll('\n', ' '))
   const found = judgeAll(title, unquoted)
   // A design that puts the code in a quotation is still read, unless the mail is an answer.
-  const all = found.length > 0 || unquoted === whole || /^\s*(?:re|aw|sv|antw|ynt|odp|回复|答复|fwd?|wg)\s*:/i.test(subject) ? found : judgeAll(title, whole.replace(/^(?:> ?)+/gm, ''))
+  const all =
+    found.length > 0 || unquoted === whole || /^\s*(?:re|aw|sv|antw|ynt|odp|回复|答复|fwd?|wg)\s*:/i.test(subject)
+      ? found
+      : judgeAll(title, whole.replace(/^(?:> ?)+/gm, ''))
   const byValue = new Map<string, Code>()
   for (const code of [...(bound ? [bound] : []), ...all]) {
     const known = byValue.get(code.value)
@@ -62,7 +61,7 @@ function readable(text: string): string {
         .replace(/[\u0660-\u0669]/g, (digit) => String(digit.charCodeAt(0) - 0x660))
         .replace(/[\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) - 0x6f0))
         .replace(/[\u0966-\u096f]/g, (digit) => String(digit.charCodeAt(0) - 0x966))
-        .replace(/[\u00ad\u034f\u200b-\u200f\u2060\u2066-\u2069\u202a-\u202e\ufeff]/g, '')
+        .replace(/\u034f|[\u00ad\u200b-\u200f\u2060\u2066-\u2069\u202a-\u202e\ufeff]/g, '')
         .replace(/[\u2010-\u2015\u2212]/g, '-')
         .replaceAll('\u2019', "'")
         .replaceAll('İ', 'I')
@@ -86,96 +85,14 @@ function findBoundCode(text: string): Code | null {
   }
 }
 
-const linkPattern = /(?:https?:\/\/|www\.)[^\s<>]+|@[\w.-]+ #\S+\s*$/gi
-const addressPattern = /(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{1,190}/g
-const numberPattern = /\d(?:[ \-.,:/']?\d)*/g
-// Words with a digit, in capitals, or of both with dashes.
-const wordPattern = /(?<![A-Za-z0-9-])(?=[A-Za-z-]{0,12}\d|[A-Z]{3})[A-Za-z0-9]{1,19}(?:-[A-Za-z0-9]{1,19}){0,4}(?![A-Za-z0-9])/g
-
-const mask = (link: string): string => '\u0002'.repeat(link.length)
-
-function findCandidates(text: string): Candidate[] {
-  if (!/\d|[A-Z]{3}/.test(text)) return []
-  const unlinked = text.replace(linkPattern, mask)
-  const masked = unlinked.includes('@') ? unlinked.replace(addressPattern, mask) : unlinked
-  const candidates: Candidate[] = []
-  for (const match of masked.matchAll(numberPattern)) {
-    if (candidates.length >= candidatesMax) return candidates
-    const [start, end] = [match.index, match.index + match[0].length]
-    if (isWordCharacter(masked[start - 1]) || isWordCharacter(masked[end])) continue
-    candidates.push(...readNumber(match[0], start, masked))
-  }
-  for (const match of masked.matchAll(wordPattern)) {
-    if (candidates.length >= candidatesMax) break
-    const candidate = readWord(match[0], match.index)
-    if (candidate) candidates.push(candidate)
-  }
-  return candidates
-}
-
-const isWordCharacter = (character: string | undefined): boolean => character !== undefined && /[A-Za-z0-9À-ɏЀ-ӿ_]/.test(character)
-
-/** What the digits at one place could be as a code: one run, equal groups, or runs side by side. */
-function readNumber(run: string, start: number, text: string): Candidate[] {
-  if (isMarkedAsOther(text, start, start + run.length)) return []
-  const digits = run.replace(/\D/g, '')
-  const groups = run.split(/[ -]/)
-  const isPlain = groups.every((group) => /^\d+$/.test(group))
-  const size = (groups[0] as string).length
-  const isEven = groups.length > 1 && groups.every((group) => group.length === size)
-  const separators = new Set(run.replace(/\d/g, ''))
-  if (isPlain && (groups.length === 1 || (isEven && separators.size === 1 && size <= 4))) {
-    const isLong = digits.length > 8
-    return digits.length >= 4 && !(isLong && !(isEven && digits.length === 9)) ? [{ start, end: start + run.length, value: digits, isDigits: true, isGrouped: groups.length > 1 }] : []
-  }
-  // A telephone number, a card, an account.
-  if (isPlain && groups.length >= 3 && digits.length >= 9) return []
-  const candidates: Candidate[] = []
-  let at = start
-  for (const part of run.split(' ')) {
-    if (/^\d{4,8}$/.test(part)) candidates.push({ start: at, end: at + part.length, value: part, isDigits: true, isGrouped: false })
-    else if (/^(\d{3}-\d{3}|\d{4}-\d{4})$/.test(part))
-      candidates.push({ start: at, end: at + part.length, value: part.replace('-', ''), isDigits: true, isGrouped: true })
-    at += part.length + 1
-  }
-  return candidates
-}
-
-const currency = '[$€£¥₹₽₩₺฿]|(?:eur|usd|gbp|chf|jpy|cny|rmb|inr|rs\\.?|rub|pln|sek|nok|dkk|czk|brl|r\\$|kr|zł|руб|hk\\$|us\\$|aud|cad)'
-const beforePrice = new RegExp(`(?:${currency}) ?$`, 'i')
-const behindPrice = new RegExp(`^ ?(?:${currency}|元|円|원|%|km\\b|kg\\b|mg\\b|ml\\b|mb\\b|gb\\b|px\\b|m²|sq|kč|₴|грн)`, 'i')
-
-/** By the characters that touch it: a price, a telephone number, the end of a card, a decimal, a measure. */
-function isMarkedAsOther(text: string, start: number, end: number): boolean {
-  const before = text.slice(Math.max(0, start - 6), start)
-  const behind = text.slice(end, end + 6)
-  if (/[+*•·x.…,'\\^~=]$|\+ ?\(?$|[*•xX]{2,} ?$|[A-Za-z0-9][/_]$/.test(before) && !/[:：] ?\*{1,3}$|^\*{1,3}$|\n\*{1,3}$| \*{1,3}$/.test(before)) return true
-  if (/^[.,]\d|^[/_\\][A-Za-z0-9]|^\) ?\d/.test(behind) || /\(\d*$/.test(before) && /^\) ?\d/.test(behind)) return true
-  return beforePrice.test(before) || behindPrice.test(behind)
-}
-
-/** Letters with digits, a prefix before digits, or capitals alone; null for words. */
-function readWord(word: string, start: number): Candidate | null {
-  if (!/[A-Za-z]/.test(word) || word.length < 4 || word.length > 19) return null
-  const end = start + word.length
-  const make = (value: string, isDigits: boolean, isGrouped: boolean): Candidate => ({ start, end, value, isDigits, isGrouped })
-  const prefixed = /^[A-Z]{1,3}-(\d{4,8})$/.exec(word)
-  if (prefixed) return make(prefixed[1] as string, true, false)
-  if (/^(?:[A-Z0-9]{3,6}-){1,3}[A-Z0-9]{3,6}$/.test(word)) return make(word, false, true)
-  if (word.includes('-') || word.length > 12) return null
-  if (/\d/.test(word)) return /^\d{1,3}[a-z]{1,3}$|^[a-z]{1,2}\d$/i.test(word) ? null : make(word, false, false)
-  return /^[A-Z]{5,8}$/.test(word) && !commonCapitals.has(word) ? make(word, false, false) : null
-}
-
-const commonCapitals = new Set(
-  'BELOW LOGIN VERIFY ENTER EMAIL PLEASE CODE TODAY OFFER APPLY CLICK VALID PHONE RESET SECURITY SIGNUP ACCOUNT PASSWORD CONFIRM HELLO THANKS NEVER SHARE ALERT NOTICE EXPIRES MINUTES ACTIVATE PASSCODE VERIFIED'.split(' '),
-)
-
 type Context = { isTravel: boolean; isMeeting: boolean; isShop: boolean; titleHit: Hit | null; titlePurpose: boolean }
 
-const travel = /\b(?:flight|itinerary|boarding|reservation|check[ -]in|check[ -]out|hotel|departure|airline|pnr)\b|\bflug\b|buchungsbestätigung|\bvuelo\b|\bvol\b|予約|航班|항공/
-const meeting = /\b(?:meeting id|webinar id|conference id|dial[ -]in|join (?:the )?(?:meeting|call|webinar|conference)|meeting number)|besprechungs-?id|meeting-id|id de (?:la )?reuni[óo]n|ミーティング ?id|会议号|会議番号/
-const shop = /\b(?:% off|free shipping|at checkout|discount|promo|coupon|voucher|sale ends|gift card)\b|rabatt|gutschein|gratis versand|descuento|cupón|desconto|cupom|remise|-\d{1,2} ?%|скидк|промокод|割引|クーポン|优惠|折扣|할인/
+const travel =
+  /\b(?:flight|itinerary|boarding|reservation|check[ -]in|check[ -]out|hotel|departure|airline|pnr)\b|\bflug\b|buchungsbestätigung|\bvuelo\b|\bvol\b|予約|航班|항공/
+const meeting =
+  /\b(?:meeting id|webinar id|conference id|dial[ -]in|join (?:the )?(?:meeting|call|webinar|conference)|meeting number)|besprechungs-?id|meeting-id|id de (?:la )?reuni[óo]n|ミーティング ?id|会议号|会議番号/
+const shop =
+  /\b(?:% off|free shipping|at checkout|discount|promo|coupon|voucher|sale ends|gift card)\b|rabatt|gutschein|gratis versand|descuento|cupón|desconto|cupom|remise|-\d{1,2} ?%|скидк|промокод|割引|クーポン|优惠|折扣|할인/
 
 function contextOf(title: Page, page: Page): Context {
   const all = `${title.lower}\n${page.lower}`
@@ -190,7 +107,11 @@ function contextOf(title: Page, page: Page): Context {
 
 const isCode = (hit: Hit, context: Context): boolean => {
   if (hit.kind !== 'strong' && hit.kind !== 'weak') return false
-  if (context.isTravel && (hit.kind === 'weak' || /^(?:confirmation|bestätigungs|code de confirmation|código de confirma|access|確認)/.test(hit.phrase))) return false
+  if (
+    context.isTravel &&
+    (hit.kind === 'weak' || /^(?:confirmation|bestätigungs|code de confirmation|código de confirma|access|確認)/.test(hit.phrase))
+  )
+    return false
   if (context.isMeeting && !/verif|secur|sign|log|auth|one time|2fa|otp/.test(hit.phrase)) return false
   return !(context.isShop && hit.kind === 'weak')
 }
@@ -200,9 +121,10 @@ const isDay = (value: string): boolean => /^20[0-4]\d(?:0[1-9]|1[0-2])(?:0[1-9]|
 
 // A sentence has ended, or a paragraph.
 const breakPattern = /[.!?](?=[\s"')])|[。！？]|\n\n/
-const tight = /^[\s:=*"'(«»\[【「『は이가은는]*$|^ ?(?:is|ist|es|est|é|e|è|er|är|jest|on|to|#|adalah|là|είναι|هو|это|は|是|为|為)[\s:*"'「【]*$/
+const tight =
+  /^[\s:=*"'(«»[【「『は이가은는]*$|^ ?(?:is|ist|es|est|é|e|è|er|är|jest|on|to|#|adalah|là|είναι|هو|это|は|是|为|為)[\s:*"'「【]*$/
 const connected =
-  /(?:(?<!\p{L})(?:is|ist|lautet|es|est|é|è|er|är|jest|to|adalah|code|nummer|below|following|είναι|هو|это|є|là|olan)|[:=-]|は|是|为|為|[이가은는])[\s:*"'«「【\[(]*$/u
+  /(?:(?<!\p{L})(?:is|ist|lautet|es|est|é|è|er|är|jest|to|adalah|code|nummer|below|following|είναι|هو|это|є|là|olan)|[:=-]|は|是|为|為|[이가은는])[\s:*"'«「【[(]*$/u
 const stated = /(?<!\p{L})(?:is|ist|lautet|es|est|é|è|er|är|jest|to|adalah|είναι|هو|это|là)[\s:]*$|[:는은は是为]\s*$/u
 const behindStart =
   /^["'»」】)\]*]{0,3} ?(?:[-:(,]|(?:is|ist|lautet|es|est|é|e'|è|er|är|jest|as|to|for|adalah|là|είναι|هو|это|є|olarak|como|comme|als|your|ваш|ti|sizin)(?!\p{L})|でご?|は|が|を|です|是|为|為|作为|作為|입니다|을|를)/u
@@ -232,7 +154,8 @@ function judgeBefore(candidate: Candidate, hit: Hit, gap: string, context: Conte
   if (!isCode(hit, context)) return 0
   const isTight = tight.test(gap.toLowerCase())
   if (hit.kind === 'weak' && !isTight && !(connected.test(gap.toLowerCase()) && gap.length <= 70)) return 0
-  if (!candidate.isDigits && !/\d/.test(candidate.value)) return isTight && (isAlone || candidate.isGrouped || /[:\n]|\bis\b/.test(gap)) ? 6 : 0
+  if (!candidate.isDigits && !/\d/.test(candidate.value))
+    return isTight && (isAlone || candidate.isGrouped || /[:\n]|\bis\b/.test(gap)) ? 6 : 0
   if (!candidate.isDigits && !isTight && !connected.test(gap.toLowerCase())) return 0
   const base = hit.kind === 'strong' ? 9 : 8
   return isTight ? base : connected.test(gap.toLowerCase()) ? base - 0.7 : Math.max(0, base - 2 - gap.length / 15)
@@ -244,13 +167,16 @@ function judgeSentence(candidate: Candidate, page: Page, context: Context): numb
   const hit = page.hits.findLast((one) => one.end <= candidate.start && one.kind === 'strong')
   const gap = hit ? page.text.slice(hit.end, candidate.start) : ''
   if (hit && isCode(hit, context) && gap.length <= 140 && !breakPattern.test(gap) && stated.test(gap.toLowerCase())) return 7.9
-  const isSentence = /(?:^|[.!?。！？:] ?)$/.test(page.text.slice(0, candidate.start)) && /^\.?(?:\s|$)/.test(page.text.slice(candidate.end))
+  const isSentence =
+    /(?:^|[.!?。！？:] ?)$/.test(page.text.slice(0, candidate.start)) && /^\.?(?:\s|$)/.test(page.text.slice(candidate.end))
   const isShort = page.text.length <= 200 && candidate.value.length >= 5
   return isSentence && isShort && page.hits.every((one) => one.kind === 'enter' || isCode(one, context)) && page.hits.length > 0 ? 5 : 0
 }
 
 function judgeBehind(candidate: Candidate, page: Page, context: Context): number {
-  const hit = page.hits.find((one) => one.start >= candidate.end && one.kind !== 'enter' && !(one.kind === 'other' && one.start - candidate.end > 12))
+  const hit = page.hits.find(
+    (one) => one.start >= candidate.end && one.kind !== 'enter' && !(one.kind === 'other' && one.start - candidate.end > 12),
+  )
   if (!hit || !isCode(hit, context)) return 0
   const gap = page.text.slice(candidate.end, hit.start)
   if (gap.length > 70 || breakPattern.test(gap) || /\d{4}/.test(gap)) return 0
@@ -259,7 +185,8 @@ function judgeBehind(candidate: Candidate, page: Page, context: Context): number
   return hit.kind === 'strong' ? 8.6 - gap.length / 50 : 7.8 - gap.length / 40
 }
 
-const instructed = /verif|confirm|\blog|sign|access|reset|activ|bestätig|anmeld|anzumeld|einzulogg|connect|vérif|valid|inici|acced|acess|entrar|провер|подтвер|войти|вход|認証|確認|ログイン|验证|驗證|登录|登入|인증|doğrula|giriş|potwierd|zalog|masuk|تسجيل|التحقق/
+const instructed =
+  /verif|confirm|\blog|sign|access|reset|activ|bestätig|anmeld|anzumeld|einzulogg|connect|vérif|valid|inici|acced|acess|entrar|провер|подтвер|войти|вход|認証|確認|ログイン|验证|驗證|登录|登入|인증|doğrula|giriş|potwierd|zalog|masuk|تسجيل|التحقق/
 
 /** `Use 123456 to sign in`: no word for the code at all. */
 function judgeInstruction(candidate: Candidate, page: Page, gap: string, title: Page | null): number {
@@ -303,7 +230,8 @@ function lineOf({ start, end }: Candidate, text: string): { isAlone: boolean; st
   const lineStart = text.lastIndexOf('\n', start - 1) + 1
   const next = text.indexOf('\n', end)
   const lineEnd = next < 0 ? text.length : next
-  const isAlone = /^[\s*_>|"'`\-–—=~.•[(【「]*$/.test(text.slice(lineStart, start)) && /^[\s*_|"'`\-=~.•\])】」]*$/.test(text.slice(end, lineEnd))
+  const isAlone =
+    /^[\s*_>|"'`\-–—=~.•[(【「]*$/.test(text.slice(lineStart, start)) && /^[\s*_|"'`\-=~.•\])】」]*$/.test(text.slice(end, lineEnd))
   return { isAlone, start: lineStart, end: lineEnd }
 }
 

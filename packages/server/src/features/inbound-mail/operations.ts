@@ -6,6 +6,7 @@ import type { Emit } from '../../core/event.ts'
 import { newId } from '../../core/ids.ts'
 import type { Journal } from '../../core/journal.ts'
 import { type Database, isForeignKeyViolation, type Tx } from '../../core/sql.ts'
+import type { Code } from '../codes/model.ts'
 import type { MailboxOwner } from '../identities/model.ts'
 import type { Identities } from '../identities/operations.ts'
 import type { Guardrail } from '../mail-rules/model.ts'
@@ -121,7 +122,7 @@ export function createInboundMail({ db, blobs, identities, mailRules, emit, jour
         : { verdicts: hostedVerdicts(null), sha256: await reader.digest(raw) }
       const distinct = [...new Map(owners.map((owner) => [owner.mailboxId, owner])).values()]
       const stored = withTrace(arrival, verdicts, hostname, distinct.length === 1 ? (distinct[0] as MailboxOwner).address : null)
-      const { parsed, extractedText } = await reader.read(stored)
+      const { parsed, extractedText, codes } = await reader.read(stored)
       const organizations = [...new Set(distinct.map((owner) => owner.organizationId))]
       const raws = await Promise.all(
         organizations.map(async (organizationId): Promise<NewRaw> => {
@@ -133,7 +134,7 @@ export function createInboundMail({ db, blobs, identities, mailRules, emit, jour
       )
       const rawIds = new Map(raws.map((raw) => [raw.organizationId, raw.id]))
       const filings = distinct.map((owner) =>
-        toFiling(owner, arrival, parsed, verdicts, extractedText, stored.length, rawIds.get(owner.organizationId) as string, sha256),
+        toFiling(owner, arrival, parsed, verdicts, extractedText, codes, stored.length, rawIds.get(owner.organizationId) as string, sha256),
       )
       return { filings, raws, owners: distinct, senders: sendersOf(parsed, filings[0]?.message.from_address ?? arrival.from) }
     },
@@ -171,6 +172,7 @@ function toFiling(
   parsed: ParsedMessage,
   verdicts: Verdicts,
   extractedText: string,
+  codes: Code[],
   sizeBytes: number,
   rawId: string,
   sha256: Buffer,
@@ -213,6 +215,7 @@ function toFiling(
     // Decided with the mailbox's rules when it is filed.
     guardrail: null,
     released_at: null,
+    codes,
     created_at: at,
     updated_at: at,
   }

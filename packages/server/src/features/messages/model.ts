@@ -1,6 +1,7 @@
 // The stored message: its row, its states, and the views that the API gives of it.
 
 import type { Attachment } from '@callsign/contract/attachments'
+import type { Code } from '@callsign/contract/codes'
 import { eventBodyBytesMax } from '@callsign/contract/events'
 import type { Authentication, Message, MessageItem, MessageStatus } from '@callsign/contract/messages'
 import type { Static } from 'typebox'
@@ -42,6 +43,8 @@ export type MessageRow = {
   guardrail: Guardrail | null
   /** When it was let out of quarantine. */
   released_at: Date | null
+  /** Found when the message was filed; empty for outbound ones. */
+  codes: Code[]
   created_at: Date
   updated_at: Date
 }
@@ -143,6 +146,7 @@ export function toItem(row: MessageRow, attachments: Static<typeof Attachment>[]
     is_starred: row.is_starred,
     labels: row.labels,
     attachments,
+    codes: row.codes,
     size_bytes: row.size_bytes,
     guardrail: row.guardrail,
     released_at: row.released_at?.toISOString() ?? null,

@@ -96,6 +96,7 @@ export function createOutboundMail({
       text: letter.text,
       html: letter.html,
       extracted_text: letter.text,
+      codes: [],
       rfc_message_id: `<${id.slice(id.indexOf('_') + 1)}@${mailDomain}>`,
       in_reply_to: letter.parent?.messageId ?? null,
       reference_ids: letter.parent?.references ?? [],

@@ -1,0 +1,101 @@
+// The tokens of a text that have a code's shape, and none of the shapes of prices, telephone numbers, dates and measures.
+
+/** A token that may be a code: where it stands and what one would type. */
+export type Candidate = { start: number; end: number; value: string; isDigits: boolean; isGrouped: boolean }
+
+/** A text with more numbers than this is a table. */
+const candidatesMax = 120
+
+const linkPattern = /(?:https?:\/\/|www\.)[^\s<>]+|@[\w.-]+ #\S+\s*$/gi
+const addressPattern = /(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{1,190}/g
+const numberPattern = /\d(?:[ \-.,:/']?\d)*/g
+// Words with a digit, in capitals, or of both with dashes.
+const wordPattern = /(?<![A-Za-z0-9-])(?=[A-Za-z-]{0,12}\d|[A-Z]{3})[A-Za-z0-9]{1,19}(?:-[A-Za-z0-9]{1,19}){0,4}(?![A-Za-z0-9])/g
+
+const mask = (link: string): string => '\u0002'.repeat(link.length)
+
+/** Numbers, groups of digits, and words that are no words, where they stand. Links and addresses hold none. */
+export function findCandidates(text: string): Candidate[] {
+  if (!/\d|[A-Z]{3}/.test(text)) return []
+  const unlinked = text.replace(linkPattern, mask)
+  const masked = unlinked.includes('@') ? unlinked.replace(addressPattern, mask) : unlinked
+  const candidates: Candidate[] = []
+  for (const match of masked.matchAll(numberPattern)) {
+    if (candidates.length >= candidatesMax) return candidates
+    const [start, end] = [match.index, match.index + match[0].length]
+    if (isWordCharacter(masked[start - 1]) || isWordCharacter(masked[end])) continue
+    candidates.push(...readNumber(match[0], start, masked))
+  }
+  for (const match of masked.matchAll(wordPattern)) {
+    if (candidates.length >= candidatesMax) break
+    const candidate = readWord(match[0], match.index)
+    if (candidate) candidates.push(candidate)
+  }
+  return candidates
+}
+
+const isWordCharacter = (character: string | undefined): boolean => character !== undefined && /[A-Za-z0-9À-ɏЀ-ӿ_]/.test(character)
+
+/** What the digits at one place could be as a code: one run, equal groups, or runs side by side. */
+function readNumber(run: string, start: number, text: string): Candidate[] {
+  if (isMarkedAsOther(text, start, start + run.length)) return []
+  const digits = run.replace(/\D/g, '')
+  const groups = run.split(/[ -]/)
+  const isPlain = groups.every((group) => /^\d+$/.test(group))
+  const size = (groups[0] as string).length
+  const isEven = groups.length > 1 && groups.every((group) => group.length === size)
+  const separators = new Set(run.replace(/\d/g, ''))
+  if (isPlain && (groups.length === 1 || (isEven && separators.size === 1 && size <= 4))) {
+    const isLong = digits.length > 8
+    return digits.length >= 4 && !(isLong && !(isEven && digits.length === 9))
+      ? [{ start, end: start + run.length, value: digits, isDigits: true, isGrouped: groups.length > 1 }]
+      : []
+  }
+  // A telephone number, a card, an account.
+  if (isPlain && groups.length >= 3 && digits.length >= 9) return []
+  const candidates: Candidate[] = []
+  let at = start
+  for (const part of run.split(' ')) {
+    if (/^\d{4,8}$/.test(part)) candidates.push({ start: at, end: at + part.length, value: part, isDigits: true, isGrouped: false })
+    else if (/^(\d{3}-\d{3}|\d{4}-\d{4})$/.test(part))
+      candidates.push({ start: at, end: at + part.length, value: part.replace('-', ''), isDigits: true, isGrouped: true })
+    at += part.length + 1
+  }
+  return candidates
+}
+
+const currency = '[$€£¥₹₽₩₺฿]|(?:eur|usd|gbp|chf|jpy|cny|rmb|inr|rs\\.?|rub|pln|sek|nok|dkk|czk|brl|r\\$|kr|zł|руб|hk\\$|us\\$|aud|cad)'
+const beforePrice = new RegExp(`(?:${currency}) ?$`, 'i')
+const behindPrice = new RegExp(`^ ?(?:${currency}|元|円|원|%|km\\b|kg\\b|mg\\b|ml\\b|mb\\b|gb\\b|px\\b|m²|sq|kč|₴|грн)`, 'i')
+
+/** By the characters that touch it: a price, a telephone number, the end of a card, a decimal, a measure. */
+function isMarkedAsOther(text: string, start: number, end: number): boolean {
+  const before = text.slice(Math.max(0, start - 6), start)
+  const behind = text.slice(end, end + 6)
+  if (
+    /[+*•·x.…,'\\^~=]$|\+ ?\(?$|[*•xX]{2,} ?$|[A-Za-z0-9][/_]$/.test(before) &&
+    !/[:：] ?\*{1,3}$|^\*{1,3}$|\n\*{1,3}$| \*{1,3}$/.test(before)
+  )
+    return true
+  if (/^[.,]\d|^[/_\\][A-Za-z0-9]|^\) ?\d/.test(behind) || (/\(\d*$/.test(before) && /^\) ?\d/.test(behind))) return true
+  return beforePrice.test(before) || behindPrice.test(behind)
+}
+
+/** Letters with digits, a prefix before digits, or capitals alone; null for words. */
+function readWord(word: string, start: number): Candidate | null {
+  if (!/[A-Za-z]/.test(word) || word.length < 4 || word.length > 19) return null
+  const end = start + word.length
+  const make = (value: string, isDigits: boolean, isGrouped: boolean): Candidate => ({ start, end, value, isDigits, isGrouped })
+  const prefixed = /^[A-Z]{1,3}-(\d{4,8})$/.exec(word)
+  if (prefixed) return make(prefixed[1] as string, true, false)
+  if (/^(?:[A-Z0-9]{3,6}-){1,3}[A-Z0-9]{3,6}$/.test(word)) return make(word, false, true)
+  if (word.includes('-') || word.length > 12) return null
+  if (/\d/.test(word)) return /^\d{1,3}[a-z]{1,3}$|^[a-z]{1,2}\d$/i.test(word) ? null : make(word, false, false)
+  return /^[A-Z]{5,8}$/.test(word) && !commonCapitals.has(word) ? make(word, false, false) : null
+}
+
+const commonCapitals = new Set(
+  'BELOW LOGIN VERIFY ENTER EMAIL PLEASE CODE TODAY OFFER APPLY CLICK VALID PHONE RESET SECURITY SIGNUP ACCOUNT PASSWORD CONFIRM HELLO THANKS NEVER SHARE ALERT NOTICE EXPIRES MINUTES ACTIVATE PASSCODE VERIFIED'.split(
+    ' ',
+  ),
+)

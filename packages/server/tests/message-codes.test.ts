@@ -1,0 +1,63 @@
+// Codes on messages: found when mail is filed, and told by get, lists, search, threads and events alike.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Stage, startStage } from './stage/start.ts'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await startStage()
+  await stage.createAgent('one')
+  await stage.createAgent('two')
+})
+afterAll(() => stage.stop())
+
+test('a code and a link in a mail, wherever the message is shown', async () => {
+  await stage.deliver({
+    from: 'no-reply@plover.example',
+    to: 'one@agents.localhost',
+    subject: 'Sign in to Plover',
+    text: 'Your sign-in code is 482 913\n\nOr click to sign in: https://plover.example/signin/verify?code=482913&t=Ab81Kq02\n\nThe link expires in 10 minutes.',
+  })
+  const codes = [
+    { kind: 'one_time_code', value: '482913', purpose: 'sign_in', near: 'Your sign-in code is 482 913', domain: null },
+    {
+      kind: 'confirmation_link',
+      value: 'https://plover.example/signin/verify?code=482913&t=Ab81Kq02',
+      purpose: 'sign_in',
+      near: 'Your sign-in code is 482 913 Or click to sign in:',
+      domain: 'plover.example',
+    },
+  ]
+  const { data } = await stage.expectApi(200, 'GET', '/mailboxes/one/messages')
+  const [{ id, thread_id }] = data
+  expect(data[0].codes).toEqual(codes)
+  expect((await stage.expectApi(200, 'GET', `/mailboxes/one/messages/${id}`)).codes).toEqual(codes)
+  expect((await stage.expectApi(200, 'GET', `/mailboxes/one/threads/${thread_id}`)).messages[0].codes).toEqual(codes)
+  expect((await stage.expectApi(200, 'GET', '/mailboxes/one/search?q=plover')).data[0].codes).toEqual(codes)
+  expect((await stage.expectApi(200, 'GET', '/mail/messages?agent=one')).messages[0].codes).toEqual(codes)
+  expect((await stage.expectApi(200, 'GET', '/events?agent=one')).data[0].data.codes).toEqual(codes)
+})
+
+test('the HTML is read when the plain text is a stub, hidden text in it is not', async () => {
+  await stage.deliver({
+    from: 'no-reply@plover.example',
+    to: 'two@agents.localhost',
+    subject: 'Verify your email',
+    text: 'Your mail program cannot show this message.',
+    html: `<p>Your verification code is</p><table><tr>${[...'482913'].map((digit) => `<td>${digit}</td>`).join('')}</tr></table>
+      <div style="display:none">Your verification code is 999999</div>
+      <a href="https://plover.example/verify?token=9f8a7c6b5d4e3f2a"><b>Verify email</b></a>`,
+  })
+  const { data } = await stage.expectApi(200, 'GET', '/mailboxes/two/messages')
+  expect(data[0].codes.map((code: { value: string }) => code.value)).toEqual([
+    '482913',
+    'https://plover.example/verify?token=9f8a7c6b5d4e3f2a',
+  ])
+})
+
+test('between agents too; what an agent sends has none itself', async () => {
+  const { id } = await stage.send('one', 'two@agents.localhost', { text: 'Your login code is 771204.' })
+  await stage.waitForStatus('one', id, 'delivered')
+  expect((await stage.expectApi(200, 'GET', `/mailboxes/one/messages/${id}`)).codes).toEqual([])
+  const { data } = await stage.expectApi(200, 'GET', '/mailboxes/two/messages?limit=1')
+  expect(data[0].codes).toMatchObject([{ kind: 'one_time_code', value: '771204' }])
+})
