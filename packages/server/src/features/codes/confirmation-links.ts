@@ -44,7 +44,8 @@ function findLinks(text: string): Link[] {
     const start = match.index
     const between = text.slice(Math.max(end, start - 400), start)
     end = start + written.length
-    if (written.length > linkCharactersMax || !URL.canParse(written)) continue
+    // Control and format characters have no place in an address, and may show it as another.
+    if (written.length > linkCharactersMax || /\p{C}/u.test(written) || !URL.canParse(written)) continue
     const url = new URL(written)
     if (url.username !== '' || url.password !== '') continue
     links.push({ url, written, before: labelOf(between), behind: firstLine(text.slice(end, end + 120)) })

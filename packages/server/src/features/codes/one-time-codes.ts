@@ -73,7 +73,7 @@ const toPage = (text: string): Page => ({ text, lower: text.toLowerCase().replac
 
 /** The last line of a message bound to a site: `@example.com #123456` (Safari's and WebOTP's origin-bound one-time codes). */
 function findBoundCode(text: string): Code | null {
-  const match = /(?:^|\n)@([a-z0-9.-]{1,253}\.[a-z]{2,63}|localhost) #([^\s%@#]{3,20})(?: [@%][^\s]{1,260})?\s*$/.exec(text)
+  const match = /(?:^|\n)@([a-z0-9.-]{1,253}\.[a-z]{2,63}|localhost) #([!-~]{3,20})(?: [@%][^\s]{1,260})?\s*$/.exec(text)
   if (!match) return null
   const around = text.slice(Math.max(0, match.index - nearCharactersMax), match.index)
   return {
