@@ -52,6 +52,8 @@ const featureOrder = [
   'inbound-mail',
   'outbound-mail',
   'drafts',
+  'phones',
+  'simulator',
   'events',
   'webhooks',
   'vault',
@@ -175,6 +177,8 @@ test('a concept file of a feature is pure: it reaches no store and no operation'
     'server/src/features/messages/filing.ts',
     'server/src/features/outbound-mail/composer.ts',
     'server/src/features/inbound-mail/smtp-intake.ts',
+    'server/src/features/phones/arrivals.ts',
+    'server/src/features/phones/inbox.ts',
     'server/src/features/vault/proof.ts',
     'server/src/features/vault/secrets.ts',
   ]

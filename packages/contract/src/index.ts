@@ -10,6 +10,8 @@ import * as mailRules from './mail-rules.ts'
 import * as messages from './messages.ts'
 import type { Operation } from './operation.ts'
 import * as outboundMail from './outbound-mail.ts'
+import * as phones from './phones.ts'
+import * as simulator from './simulator.ts'
 import * as suppressions from './suppressions.ts'
 import * as vault from './vault.ts'
 import * as webhooks from './webhooks.ts'
@@ -28,6 +30,8 @@ export const operations: Operation[] = [
   attachments,
   mailRules,
   suppressions,
+  phones,
+  simulator,
   webhooks,
   events,
   vault,

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
-import { databaseUrl, domainName, integer, isServerAddress, oneOf, secondsList, url } from './setting-values.ts'
+import { databaseUrl, decimal, domainName, integer, isServerAddress, oneOf, secondsList, url } from './setting-values.ts'
 
 type Setting<T> = {
   name: string
@@ -132,6 +132,80 @@ const settings = {
     sentence: 'Delays between attempts to deliver an event to a webhook, in seconds; after the last one the delivery has failed.',
     read: secondsList,
   }),
+  phoneProvider: setting({
+    name: 'CALLSIGN_PHONE_PROVIDER',
+    fallback: 'simulator',
+    sentence: 'Who sells new phone numbers: simulator (numbers that nobody can dial), telnyx or twilio.',
+    read: oneOf('simulator', 'telnyx', 'twilio'),
+  }),
+  telnyxApiKey: setting({
+    name: 'CALLSIGN_TELNYX_API_KEY',
+    fallback: null,
+    sentence: 'An API v2 key of Telnyx.',
+    secret: true,
+    read: (text) => text.trim(),
+  }),
+  telnyxPublicKey: setting({
+    name: 'CALLSIGN_TELNYX_PUBLIC_KEY',
+    fallback: null,
+    sentence: 'The public key by which the account signs its callbacks: 32 bytes in base64.',
+    read: (text) => {
+      if (Buffer.from(text, 'base64').length !== 32) throw new Error('must be 32 bytes in base64, as Mission Control shows them')
+      return text
+    },
+  }),
+  telnyxMessagingProfileId: setting({
+    name: 'CALLSIGN_TELNYX_MESSAGING_PROFILE_ID',
+    fallback: null,
+    sentence: 'A messaging profile for Callsign alone: it sets the callback address of the profile to its own.',
+    read: (text) => text.trim(),
+  }),
+  telnyxApiUrl: setting({
+    name: 'CALLSIGN_TELNYX_API_URL',
+    fallback: 'https://api.telnyx.com',
+    sentence: 'The address of the Telnyx API.',
+    read: url('http:', 'https:'),
+  }),
+  twilioAccountSid: setting({
+    name: 'CALLSIGN_TWILIO_ACCOUNT_SID',
+    fallback: null,
+    sentence: 'The account of Twilio.',
+    read: (text) => {
+      if (!/^AC[0-9a-f]{32}$/i.test(text)) throw new Error('must be AC and 32 hexadecimal digits')
+      return text
+    },
+  }),
+  twilioAuthToken: setting({
+    name: 'CALLSIGN_TWILIO_AUTH_TOKEN',
+    fallback: null,
+    sentence: 'The auth token of that account: it signs callbacks, so an API key will not do.',
+    secret: true,
+    read: (text) => text.trim(),
+  }),
+  twilioApiUrl: setting({
+    name: 'CALLSIGN_TWILIO_API_URL',
+    fallback: 'https://api.twilio.com',
+    sentence: 'The address of the Twilio API.',
+    read: url('http:', 'https:'),
+  }),
+  phonePollSeconds: setting({
+    name: 'CALLSIGN_PHONE_POLL_SECONDS',
+    fallback: '5',
+    sentence: 'How often a phone provider is asked how far an order or a pending number is.',
+    read: decimal(0.02, 3600),
+  }),
+  phoneCatchUpSeconds: setting({
+    name: 'CALLSIGN_PHONE_CATCH_UP_SECONDS',
+    fallback: '300',
+    sentence: 'How often the list of inbound texts is read for those that no callback brought; it is read at the start as well.',
+    read: decimal(0.05, 86_400),
+  }),
+  simSmsReadyMs: setting({
+    name: 'CALLSIGN_SIM_SMS_READY_MS',
+    fallback: '3000',
+    sentence: 'How long a simulated phone number stays pending, in milliseconds.',
+    read: integer(0, 86_400_000),
+  }),
   smtpTlsCertFile: setting({
     name: 'CALLSIGN_SMTP_TLS_CERT_FILE',
     fallback: null,
@@ -249,6 +323,11 @@ export type AwsCredentials = { region: string; accessKeyId: string; secretAccess
 
 type Always = Exclude<
   keyof Settings,
+  | 'telnyxApiKey'
+  | 'telnyxPublicKey'
+  | 'telnyxMessagingProfileId'
+  | 'twilioAccountSid'
+  | 'twilioAuthToken'
   | 'publicUrl'
   | 'databaseUrl'
   | 's3Endpoint'
@@ -293,6 +372,14 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     throw new BadSetting('CALLSIGN_DOMAIN_PROVIDER=resend needs CALLSIGN_RESEND_API_KEY')
   if (!config.smtpTlsCertFile !== !config.smtpTlsKeyFile)
     throw new BadSetting('CALLSIGN_SMTP_TLS_CERT_FILE and CALLSIGN_SMTP_TLS_KEY_FILE go together')
+  const isTelnyx = Boolean(config.telnyxApiKey && config.telnyxPublicKey && config.telnyxMessagingProfileId)
+  if (config.phoneProvider === 'telnyx' && !isTelnyx) {
+    throw new BadSetting(
+      'CALLSIGN_PHONE_PROVIDER=telnyx needs CALLSIGN_TELNYX_API_KEY, CALLSIGN_TELNYX_PUBLIC_KEY and CALLSIGN_TELNYX_MESSAGING_PROFILE_ID',
+    )
+  }
+  if (config.phoneProvider === 'twilio' && !(config.twilioAccountSid && config.twilioAuthToken))
+    throw new BadSetting('CALLSIGN_PHONE_PROVIDER=twilio needs CALLSIGN_TWILIO_ACCOUNT_SID and CALLSIGN_TWILIO_AUTH_TOKEN')
   if (config.blobs.kind === 's3') config.aws = readAws(environment)
   return config
 }

@@ -7,6 +7,12 @@ export const integer = (min: number, max: number) => (text: string) => {
   return value
 }
 
+export const decimal = (min: number, max: number) => (text: string) => {
+  const value = Number(text)
+  if (!/^\d{1,10}(\.\d{1,3})?$/.test(text) || value < min || value > max) throw new Error(`must be a number from ${min} to ${max}`)
+  return value
+}
+
 export const oneOf =
   <T extends string>(...values: T[]) =>
   (text: string): T => {

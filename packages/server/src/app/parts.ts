@@ -56,6 +56,7 @@ import { createWebhooks } from '../features/webhooks/operations.ts'
 import { webhookRoutes } from '../features/webhooks/routes.ts'
 import { openSecret, sealSecret } from '../features/webhooks/secret-seal.ts'
 import { createDomainParts } from './domain-parts.ts'
+import { createPhoneParts, phoneDescribers } from './phone-parts.ts'
 
 export const version: string = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')).version
 
@@ -133,9 +134,10 @@ export function createParts(
     log: log.child({ part: 'domains' }),
   })
   const { domains } = domainParts
-  const identities = createIdentities(db, accounts, domains, config, (tx, organizationId, mailboxId) =>
-    messages.emptyMailbox(tx, organizationId, mailboxId),
-  )
+  const identities = createIdentities(db, accounts, domains, config, async (tx, { organizationId, identityId, mailboxId }) => {
+    await messages.emptyMailbox(tx, organizationId, mailboxId)
+    await phone.phones.releaseOf(tx, identityId)
+  })
   handInAgents(identities.findAgent)
   const web = createWeb({
     allowCidrs: config.outboundAllowCidrs,
@@ -155,7 +157,13 @@ export function createParts(
   const messages = createMessages({ db, blobs, accounts, identities, attachments, emit, compose })
   const mailRules = createMailRules({ db, accounts, identities })
   const suppressions = createSuppressions({ db, accounts })
-  const events = createEvents({ db, keys, identities, describers: { msg: messages.describe }, log: log.child({ part: 'events' }) })
+  const events = createEvents({
+    db,
+    keys,
+    identities,
+    describers: { msg: messages.describe, ...phoneDescribers(() => phone) },
+    log: log.child({ part: 'events' }),
+  })
   const sealKey = keyring.subkey('webhook-secrets')
   const deliverer = createDeliverer({
     db,
@@ -191,6 +199,22 @@ export function createParts(
     mailDomain: config.mailDomain,
     journal,
   })
+  const phone = createPhoneParts({
+    config,
+    db,
+    keyring,
+    accounts,
+    identities,
+    attachments,
+    web,
+    emit,
+    enqueue,
+    publicUrl,
+    userAgent,
+    journal,
+    log: log.child({ part: 'phones' }),
+  })
+  shelves.push(phone.shelf)
   const drafts = createDrafts({ db, identities, attachments, messages, outboundMail, enqueue, cancelJob })
   const scheduledSend = createScheduledSend({ db, identities, drafts })
   const transport =
@@ -220,6 +244,7 @@ export function createParts(
     ...attachmentRoutes(attachments),
     ...mailRuleRoutes(mailRules),
     ...suppressionRoutes(suppressions),
+    ...phone.routes,
     ...webhookRoutes(webhooks),
     ...eventRoutes(events),
     ...vaultRoutes(createVaults({ db, accounts, identities, journal })),
@@ -227,6 +252,7 @@ export function createParts(
   ]
   const chores: Chore[] = [
     { name: 'sweep blobs', everyMs: 6 * hourMs, run: () => messages.sweepBlobs(dayMs) },
+    ...phone.chores,
     { name: 'place events', everyMs: 1000, run: () => events.place() },
     { name: 'sweep deliveries and events', everyMs: hourMs, run: () => deliverer.sweep() },
     domainParts.chore,
@@ -239,11 +265,12 @@ export function createParts(
     deliverer,
     routes,
     /** What the worker does, by kind of job. */
-    handlers: [delivery, scheduledSend, domainParts.handler],
+    handlers: [delivery, scheduledSend, domainParts.handler, ...phone.handlers],
     chores,
     /** Lets go of connections that parts keep open to the outside. */
     close: async () => {
       web.close()
+      await phone.close()
       await transport.close()
       await reader.close()
     },

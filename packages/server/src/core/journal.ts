@@ -91,6 +91,28 @@ export function createJournal(log: Log) {
       duration_ms: number
       attempt: number
     }>('webhook tried', 'callsign_webhooks_tried_total', 'Attempts to deliver events to webhooks.', ['outcome']),
+    /** One call to a phone provider ended so. */
+    phoneTried: event<{
+      organization_id: string
+      phone_number_id: string
+      provider: string
+      op: 'search' | 'order' | 'find' | 'advance' | 'release'
+      outcome: string
+    }>('phone tried', 'callsign_phone_calls_total', 'Calls to phone providers.', ['provider', 'op', 'outcome']),
+    /** A provider brought a text. */
+    textTaken: event<{
+      organization_id: string | null
+      phone_number_id: string | null
+      provider: string
+      outcome: 'filed' | 'pending' | 'duplicate' | 'ignored'
+    }>('text taken', 'callsign_texts_taken_total', 'Texts that phone providers brought.', ['provider', 'outcome']),
+    /** A callback's signature did not hold. */
+    callbackRefused: event<{ provider: string; reason: 'bad_signature' | 'too_old' }>(
+      'callback refused',
+      'callsign_callbacks_refused_total',
+      'Callbacks of providers refused by their signature.',
+      ['provider', 'reason'],
+    ),
     /** A job's run ended with an error, or its lease had passed to another worker. */
     jobFailed: event<{ job_id: string; kind: string; reason: 'error' | 'lease_lost' }>(
       'job failed',

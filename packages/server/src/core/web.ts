@@ -1,5 +1,8 @@
 // What a feature may ask of the web: fetching an address that a caller supplied, through the one outbound guard.
 
+/** Headers that open a file to us. They go to this origin alone: a redirect elsewhere goes without them. */
+export type FileAccess = { origin: string; headers: Record<string, string> }
+
 export type FetchedFile = { bytes: Buffer; contentType: string }
 
 /** What kind of trouble it was, for attempt logs that programs read. */
@@ -34,7 +37,7 @@ export interface Web {
    * Downloads a file: http(s) only, no credentials, public addresses only (the literal, every resolved address and the connected peer),
    * at most 3 redirects, each checked again. Rejects with FetchRefused, whose message may be shown to the caller.
    */
-  fetchFile(url: string, limits: { bytesMax: number; timeoutMs: number }): Promise<FetchedFile>
+  fetchFile(url: string, limits: { bytesMax: number; timeoutMs: number; access?: FileAccess | null }): Promise<FetchedFile>
 }
 
 /** How one POST ended; `message` may be shown to the caller. */

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import { Client, type Dispatcher } from 'undici'
 import { nowMs } from '../../core/clock.ts'
-import { type FetchedFile, FetchRefused, type GuardedPost, type Web } from '../../core/web.ts'
+import { type FetchedFile, FetchRefused, type FileAccess, type GuardedPost, type Web } from '../../core/web.ts'
 import { createAddressRules } from './address-rules.ts'
 import { findLiteralProblem, openGuarded } from './guarded-connection.ts'
 import { createHostLookup, type Lookup } from './host-lookup.ts'
@@ -108,11 +108,12 @@ export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), 
     return { answer, snippet }
   }
 
-  async function fetchFollowing(address: string, bytesMax: number, signal: AbortSignal): Promise<FetchedFile> {
+  async function fetchFollowing(address: string, bytesMax: number, access: FileAccess | null, signal: AbortSignal): Promise<FetchedFile> {
     let target = parseOutboundUrl(address)
     for (let redirects = 0; ; redirects++) {
+      const opened = access?.origin === target.url.origin ? access.headers : {}
       const line = await openLine(target, signal, false)
-      const answer = await exchange(line, target, { method: 'GET', headers: { accept: '*/*' } }, signal)
+      const answer = await exchange(line, target, { method: 'GET', headers: { accept: '*/*', ...opened } }, signal)
       try {
         const location = redirectLocation(answer)
         if (location === null) return await readFile(answer, bytesMax)
@@ -125,8 +126,8 @@ export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), 
   }
 
   return {
-    async fetchFile(url, { bytesMax, timeoutMs }) {
-      return await withinTime(timeoutMs, (signal) => fetchFollowing(url, bytesMax, signal))
+    async fetchFile(url, { bytesMax, timeoutMs, access = null }) {
+      return await withinTime(timeoutMs, (signal) => fetchFollowing(url, bytesMax, access, signal))
     },
 
     findUrlProblem(url) {

@@ -1,14 +1,15 @@
 // Housekeeping at intervals: sweeps that may run on any node, at any time, more than once.
 import type { Log } from '../../core/log.ts'
 
-export type Chore = { name: string; everyMs: number; run: () => Promise<unknown> }
+/** `isDueAtStart`: it runs once at the start as well. */
+export type Chore = { name: string; everyMs: number; isDueAtStart?: boolean; run: () => Promise<unknown> }
 
 /** Runs each chore after its interval, again and again, one run at a time. A failed run is logged and waits for the next. */
 export function startChores(chores: Chore[], log: Log): { stop: () => Promise<void> } {
   const running = new Set<Promise<void>>()
   const timers = chores.map((chore) => {
     let isRunning = false
-    return setInterval(() => {
+    const runOnce = () => {
       if (isRunning) return
       isRunning = true
       const run = chore
@@ -22,7 +23,9 @@ export function startChores(chores: Chore[], log: Log): { stop: () => Promise<vo
           running.delete(run)
         })
       running.add(run)
-    }, chore.everyMs).unref()
+    }
+    if (chore.isDueAtStart) runOnce()
+    return setInterval(runOnce, chore.everyMs).unref()
   })
   return {
     stop: async () => {

@@ -11,6 +11,8 @@ export type AuditAction =
   | 'mail_rule.updated'
   | 'mail_rule.deleted'
   | 'message.released'
+  | 'phone_number.provisioned'
+  | 'phone_number.released'
   | 'suppression.created'
   | 'suppression.deleted'
   | 'domain.created'

@@ -26,15 +26,18 @@ import * as store from './store.ts'
 
 export type Identities = ReturnType<typeof createIdentities>
 
-/** Deletes the mail of a mailbox that is about to go; messages come after identities in the feature order, so app.ts hands this in. */
-export type EmptyMailbox = (tx: Tx, organizationId: string, mailboxId: string) => Promise<void>
+/**
+ * Takes away what other features keep for an identity that is about to go, in the transaction that deletes it; those features come after
+ * identities in their order, so app.ts hands this in.
+ */
+export type EmptyIdentity = (tx: Tx, identity: { organizationId: string; identityId: string; mailboxId: string }) => Promise<void>
 
 type Settings = { mailDomain: string; tunnelDomain: string; postmaster: string | null }
 
 /** PostgreSQL decides which of the inserts of one statement comes first, so a taken handle may be told by any of these. */
 const takenConstraints = ['handles_pkey', 'identities_agent_handle_key', 'mailboxes_address_key']
 
-export function createIdentities(db: Database, accounts: Accounts, domains: Domains, settings: Settings, emptyMailbox: EmptyMailbox) {
+export function createIdentities(db: Database, accounts: Accounts, domains: Domains, settings: Settings, emptyIdentity: EmptyIdentity) {
   const loadByAddress = batchLoader((addresses) => store.findOwnersByAddress(db.lookups, addresses))
   const loadByHandle = batchLoader((handles) => store.findOwnersByHandle(db.lookups, handles))
 
@@ -177,7 +180,7 @@ export function createIdentities(db: Database, accounts: Accounts, domains: Doma
       await call.transact(async (tx) => {
         // First, so that nothing is filed any more behind what is being deleted.
         await store.lockMailbox(tx, row.mailbox_id)
-        await emptyMailbox(tx, row.organization_id, row.mailbox_id)
+        await emptyIdentity(tx, { organizationId: row.organization_id, identityId: row.id, mailboxId: row.mailbox_id })
         await store.deleteIdentity(tx, row.organization_id, row.id)
         await accounts.audit(tx, row.organization_id, actorOf(call), 'identity.deleted', row.id, { agent_handle: row.agent_handle })
       })

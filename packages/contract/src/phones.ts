@@ -1,0 +1,203 @@
+// Phone numbers that receive texts, the texts themselves, and the callbacks by which providers bring them (spec "Phone numbers", decisions §9).
+import Type from 'typebox'
+import { operation } from './operation.ts'
+import { Cursor, Deleted, HandleReference, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
+
+export const smsStatuses = ['pending', 'ready', 'assignment_failed'] as const
+export type SmsStatus = (typeof smsStatuses)[number]
+
+const CountryCode = Type.Unsafe<'US' | 'CA'>({ type: 'string', enum: ['US', 'CA'] })
+const NumberType = Type.Unsafe<'local' | 'toll_free'>({ type: 'string', enum: ['local', 'toll_free'] })
+
+export const PhoneNumber = Type.Object(
+  {
+    id: Type.String(),
+    phone_number: Type.String({ description: 'E.164.' }),
+    country_code: CountryCode,
+    type: NumberType,
+    region: Type.String({ description: 'Two-letter state or province code; empty for a toll-free number, which belongs to none.' }),
+    agent_handle: Type.String(),
+    agent_identity_id: Type.String(),
+    status: Type.Literal('active'),
+    sms_status: Type.Unsafe<SmsStatus>({
+      type: 'string',
+      enum: [...smsStatuses],
+      description: 'pending until texts can arrive; number.sms_ready or number.sms_failed tells when it changes.',
+    }),
+    sms_error: Type.Unsafe<{ code: string; detail: string } | null>({
+      type: ['object', 'null'],
+      properties: { code: { type: 'string' }, detail: { type: 'string' } },
+      required: ['code', 'detail'],
+      description: 'Why the number cannot receive texts; null unless sms_status is assignment_failed.',
+    }),
+    capabilities: Type.Object({ sms: Type.Boolean(), mms: Type.Boolean(), voice: Type.Boolean() }),
+    provider: Type.String({ description: 'Who runs the number; simulator for one that nobody can dial.' }),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { $id: 'PhoneNumber' },
+)
+
+export const SmsMedia = Type.Object(
+  {
+    content_type: Type.String(),
+    size_bytes: Type.Integer(),
+    url: nullableString({
+      description: 'A signed download link, good for an hour; null when the file could not be had from the provider.',
+    }),
+  },
+  { $id: 'SmsMedia' },
+)
+
+export const SmsMessage = Type.Object(
+  {
+    id: Type.String(),
+    phone_number_id: Type.String(),
+    phone_number: Type.String({ description: 'Our number, E.164.' }),
+    agent_handle: Type.String(),
+    direction: Type.Literal('inbound'),
+    type: Type.Unsafe<'sms' | 'mms'>({ type: 'string', enum: ['sms', 'mms'] }),
+    from_number: Type.String({ description: 'E.164, a short code or a name, as the provider tells it.' }),
+    to_numbers: Type.Array(Type.String(), { description: 'More than one in a group message.' }),
+    text: Type.String(),
+    media: Type.Array(SmsMedia),
+    is_read: Type.Boolean(),
+    created_at: Timestamp,
+  },
+  { $id: 'SmsMessage' },
+)
+
+const tag = 'Phone numbers'
+
+/** `{id}`: the number's id, or the number itself. */
+const NumberParam = Type.String({
+  pattern: '^(pn_[0-9a-z]{26}|\\+[1-9][0-9]{6,14})$',
+  maxLength: 40,
+  description: 'The id of a phone number, or the number itself as E.164 (+12125550123).',
+})
+const numberParams = strict({ id: NumberParam })
+const messageParams = strict({ id: NumberParam, message_id: id('sms') })
+
+export const provisionPhoneNumber = operation({
+  id: 'provisionPhoneNumber',
+  method: 'POST',
+  path: '/api/v1/phone/numbers',
+  summary: 'Buys a phone number for an agent, which receives texts once sms_status is ready. An agent has one number.',
+  tag,
+  body: strict({
+    agent_handle: HandleReference,
+    country_code: Type.Optional(CountryCode),
+    type: Type.Optional(NumberType),
+    region: Type.Optional(Type.String({ pattern: '^[A-Z]{2}$', description: 'A two-letter state or province code in capitals.' })),
+    area_code: Type.Optional(Type.String({ pattern: '^[0-9]{3}$', description: 'Three digits. Not together with region.' })),
+  }),
+  status: 201,
+  reply: PhoneNumber,
+  errors: ['not_found', 'no_numbers_available', 'number_already_assigned', 'upstream_provider_error'],
+  idempotent: true,
+})
+
+export const listPhoneNumbers = operation({
+  id: 'listPhoneNumbers',
+  method: 'GET',
+  path: '/api/v1/phone/numbers',
+  summary: 'Lists phone numbers, newest first.',
+  tag,
+  query: strict({ limit: Limit, cursor: Cursor }),
+  status: 200,
+  reply: page(PhoneNumber),
+})
+
+export const getPhoneNumber = operation({
+  id: 'getPhoneNumber',
+  method: 'GET',
+  path: '/api/v1/phone/numbers/{id}',
+  summary: 'Gets one phone number.',
+  tag,
+  params: numberParams,
+  status: 200,
+  reply: PhoneNumber,
+})
+
+export const releasePhoneNumber = operation({
+  id: 'releasePhoneNumber',
+  method: 'DELETE',
+  path: '/api/v1/phone/numbers/{id}',
+  summary: 'Gives a phone number back to its provider and deletes its texts. Idempotent by the id of the number.',
+  tag,
+  params: numberParams,
+  status: 200,
+  reply: Deleted,
+})
+
+export const listSmsMessages = operation({
+  id: 'listSmsMessages',
+  method: 'GET',
+  path: '/api/v1/phone/numbers/{id}/messages',
+  summary: 'Lists the texts of a number, newest first.',
+  tag,
+  params: numberParams,
+  query: strict({
+    is_read: Type.Optional(Type.Boolean()),
+    from: Type.Optional(Type.String({ minLength: 1, maxLength: 40, description: 'The whole number of the sender.' })),
+    limit: Limit,
+    cursor: Cursor,
+  }),
+  status: 200,
+  reply: page(SmsMessage),
+})
+
+export const getSmsMessage = operation({
+  id: 'getSmsMessage',
+  method: 'GET',
+  path: '/api/v1/phone/numbers/{id}/messages/{message_id}',
+  summary: 'Gets one text.',
+  tag,
+  params: messageParams,
+  status: 200,
+  reply: SmsMessage,
+})
+
+export const updateSmsMessage = operation({
+  id: 'updateSmsMessage',
+  method: 'PATCH',
+  path: '/api/v1/phone/numbers/{id}/messages/{message_id}',
+  summary: 'Marks a text as read or unread.',
+  tag,
+  params: messageParams,
+  body: strict({ is_read: Type.Boolean() }),
+  status: 200,
+  reply: SmsMessage,
+})
+
+export const sendSmsMessage = operation({
+  id: 'sendSmsMessage',
+  method: 'POST',
+  path: '/api/v1/phone/numbers/{id}/messages',
+  summary: 'Says that texts cannot be sent: numbers here only receive.',
+  tag,
+  params: numberParams,
+  status: 405,
+  errors: ['sms_outbound_unavailable'],
+})
+
+/** The largest callback: MMS come as links, so a provider's are small; those of the simulator bring bytes. */
+export const phoneHookBytesMax = 1024 * 1024
+
+export const receivePhoneHook = operation({
+  id: 'receivePhoneHook',
+  method: 'POST',
+  path: '/hooks/phone/{provider}/{route_token}',
+  summary: 'Takes what a phone provider tells us. The signature of the provider stands for the key.',
+  tag,
+  params: strict({
+    provider: Type.String({ pattern: '^[a-z]{2,20}$', description: 'telnyx, twilio or simulator.' }),
+    route_token: Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', description: 'The secret part of the address.' }),
+  }),
+  status: 200,
+  media: 'text/xml',
+  errors: ['forbidden'],
+  bodyBytesMax: phoneHookBytesMax,
+  raw: true,
+  open: true,
+})

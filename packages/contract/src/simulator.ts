@@ -1,0 +1,125 @@
+// The simulator's controls: what a phone, a carrier and bad luck would do, for trying and testing everything on one machine (decisions §9).
+import Type from 'typebox'
+import { attachmentBodyBytesMax } from './attachments.ts'
+import { operation } from './operation.ts'
+import { PhoneNumber } from './phones.ts'
+import { id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
+
+const tag = 'Simulator'
+
+/** A file as a phone would send it: base64, or an address that is fetched through the outbound guard. */
+export const SimulatedMedia = strict({
+  content_type: Type.Optional(Type.String({ minLength: 3, maxLength: 255 })),
+  content: Type.Optional(Type.String({ description: 'Base64.' })),
+  url: Type.Optional(Type.String({ minLength: 8, maxLength: 2048 })),
+})
+
+export const simulateSms = operation({
+  id: 'simulateSms',
+  method: 'POST',
+  path: '/api/v1/simulator/sms',
+  summary: 'Sends a text to a simulated number, as a phone outside would; it takes the way of a real callback.',
+  tag,
+  body: strict({
+    to: Type.String({ pattern: '^\\+[1-9][0-9]{6,14}$', description: 'A phone number of your organization, E.164.' }),
+    from: Type.Optional(Type.String({ minLength: 1, maxLength: 40, description: 'Default +15555550100.' })),
+    text: Type.Optional(Type.String({ maxLength: 1600 })),
+    media: Type.Optional(Type.Array(SimulatedMedia, { maxItems: 10 })),
+  }),
+  status: 201,
+  reply: Type.Object(
+    {
+      provider_message_id: Type.String(),
+      message_id: nullableString({
+        description: 'The text as it was filed; null while its media is being fetched, or when a fault kept it away.',
+      }),
+      status: Type.Unsafe<'received' | 'pending' | 'dropped'>({ type: 'string', enum: ['received', 'pending', 'dropped'] }),
+    },
+    { $id: 'SimulatedSms' },
+  ),
+  errors: ['not_found', 'payload_too_large'],
+  bodyBytesMax: attachmentBodyBytesMax,
+})
+
+export const advanceNumber = operation({
+  id: 'advanceNumber',
+  method: 'POST',
+  path: '/api/v1/simulator/numbers/{id}/advance',
+  summary: 'Ends the wait of a simulated number: it becomes ready for texts, or fails.',
+  tag,
+  params: strict({ id: Type.String({ minLength: 3, maxLength: 40, description: 'The id of a phone number, or the number itself.' }) }),
+  body: strict({ to: Type.Optional(Type.Unsafe<'ready' | 'assignment_failed'>({ type: 'string', enum: ['ready', 'assignment_failed'] })) }),
+  bodyOptional: true,
+  status: 200,
+  reply: PhoneNumber,
+  errors: ['conflict'],
+})
+
+/** What can be made to go wrong, by channel and step. */
+export const simulatedFaults = {
+  phone: {
+    search: ['empty', 'error'],
+    order: ['error', 'timeout', 'lost_answer', 'taken'],
+    advance: ['error', 'rejected'],
+    release: ['error'],
+    webhook: ['drop', 'duplicate', 'reorder'],
+  },
+  imessage: {
+    send: ['error', 'timeout', 'lost_answer'],
+    webhook: ['drop', 'duplicate', 'reorder'],
+  },
+} as const
+
+export type FaultChannel = keyof typeof simulatedFaults
+
+const unionOf = (lists: readonly (readonly string[])[]): string[] => [...new Set(lists.flat())]
+
+export const Fault = Type.Object(
+  {
+    provider: Type.Unsafe<FaultChannel>({ type: 'string', enum: Object.keys(simulatedFaults) }),
+    op: Type.String(),
+    fail: Type.String(),
+    times: Type.Integer({ description: 'How many of the next calls it still befalls.' }),
+  },
+  { $id: 'SimulatedFault' },
+)
+
+export const setFault = operation({
+  id: 'setFault',
+  method: 'POST',
+  path: '/api/v1/simulator/faults',
+  summary: 'Makes the next calls of a simulated provider go wrong. Answers with every fault that is still to come.',
+  tag,
+  body: strict({
+    provider: Type.Unsafe<FaultChannel>({ type: 'string', enum: Object.keys(simulatedFaults) }),
+    op: Type.Unsafe<string>({ type: 'string', enum: unionOf(Object.values(simulatedFaults).map((ops) => Object.keys(ops))) }),
+    fail: Type.Unsafe<string>({ type: 'string', enum: unionOf(Object.values(simulatedFaults).flatMap((ops) => Object.values(ops))) }),
+    times: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000, default: 1, description: '0 takes the fault back.' })),
+  }),
+  status: 200,
+  reply: Type.Object({ faults: Type.Array(Fault) }),
+})
+
+export const OutboxItem = Type.Object(
+  {
+    id: Type.String(),
+    channel: Type.Unsafe<'imessage' | 'sms'>({ type: 'string', enum: ['imessage', 'sms'] }),
+    from: Type.String(),
+    to: Type.String(),
+    text: Type.String(),
+    media_url: nullableString(),
+    created_at: Timestamp,
+  },
+  { $id: 'OutboxItem' },
+)
+
+export const listOutbox = operation({
+  id: 'listOutbox',
+  method: 'GET',
+  path: '/api/v1/simulator/outbox',
+  summary: 'Lists what phones outside would have received, newest first.',
+  tag,
+  query: strict({ to: Type.Optional(Type.String({ minLength: 1, maxLength: 40 })), limit: Limit, cursor: Type.Optional(id('simulated')) }),
+  status: 200,
+  reply: page(OutboxItem),
+})

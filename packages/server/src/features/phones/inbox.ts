@@ -1,0 +1,72 @@
+// Operations on texts: list, get, mark as read, and tell them to events.
+import { batchLoader } from '../../core/batch.ts'
+import type { Caller } from '../../core/caller.ts'
+import { notFound } from '../../core/errors.ts'
+import { readPage, toPage } from '../../core/page.ts'
+import type { Call } from '../../core/route.ts'
+import type { Database } from '../../core/sql.ts'
+import type { Attachments } from '../attachments/operations.ts'
+import * as store from './message-store.ts'
+import { type SmsRow, toSmsFacts, toSmsMessage } from './model.ts'
+import type { Phones } from './operations.ts'
+
+export type Inbox = ReturnType<typeof createInbox>
+
+export function createInbox({ db, phones, attachments }: { db: Database; phones: Phones; attachments: Attachments }) {
+  const loadMedia = batchLoader((ids) => store.findMedia(db.lookups, ids))
+
+  /** Media of a text, with fresh links or without. */
+  async function mediaOf(row: SmsRow, hasLinks: boolean) {
+    const files = row.type === 'sms' ? [] : ((await loadMedia(row.id)) ?? [])
+    return files.map(({ id, content_type, size_bytes, is_missing }) => ({
+      content_type,
+      size_bytes,
+      url: hasLinks && !is_missing ? attachments.linkTo(id) : null,
+    }))
+  }
+
+  const show = async (row: SmsRow) => toSmsMessage(row, await mediaOf(row, true))
+
+  return {
+    /** `GET /phone/numbers/{id}/messages`: newest first. */
+    async listSmsMessages(caller: Caller, reference: string, query: { is_read?: boolean; from?: string; limit?: number; cursor?: string }) {
+      const number = await phones.requireNumber(caller, reference)
+      const page = readPage(query, 'sms')
+      const rows = await store.listSms(db, number.id, { isRead: query.is_read ?? null, from: query.from ?? null }, page)
+      const { data, ...envelope } = toPage(
+        rows,
+        page.limit,
+        (row) => row.id,
+        (row) => row,
+      )
+      return { ...envelope, data: await Promise.all(data.map(show)) }
+    },
+
+    /** `GET /phone/numbers/{id}/messages/{message_id}`. */
+    async getSmsMessage(caller: Caller, reference: string, id: string) {
+      const number = await phones.requireNumber(caller, reference)
+      const row = await store.findSms(db, number.id, id)
+      if (!row) throw notFound('message')
+      return show(row)
+    },
+
+    /** `PATCH /phone/numbers/{id}/messages/{message_id}`. */
+    async updateSmsMessage(call: Call, reference: string, id: string, body: { is_read: boolean }) {
+      const number = await phones.requireNumber(call.caller, reference)
+      if (!(await call.transact((tx) => store.setRead(tx, number.id, id, body.is_read)))) throw notFound('message')
+      return this.getSmsMessage(call.caller, number.id, id)
+    },
+
+    findFile: (id: string) => store.findFile(db, id),
+    findNamedBlobs: (keys: string[]) => store.findNamedBlobs(db, keys),
+
+    /** Texts as events tell them: links last an hour, so the media has none. */
+    async describe(ids: string[]): Promise<Map<string, Record<string, unknown>>> {
+      const rows = [...(await store.findTexts(db, ids)).values()]
+      const described = rows.map(async (row) => {
+        return [row.id, toSmsFacts(row, await mediaOf(row, false))] as const
+      })
+      return new Map(await Promise.all(described))
+    },
+  }
+}

@@ -1,0 +1,183 @@
+// Operations on phone numbers: buy one for an agent, list, get, release. The buying itself is a job's; a request waits for it.
+import type { PhoneNumber, provisionPhoneNumber } from '@callsign/contract/phones'
+import type { Static } from 'typebox'
+import type { Caller } from '../../core/caller.ts'
+import { inMs, now, nowMs } from '../../core/clock.ts'
+import { ApiError, notFound } from '../../core/errors.ts'
+import { isId, newId } from '../../core/ids.ts'
+import type { Enqueue } from '../../core/job.ts'
+import { readPage, toPage } from '../../core/page.ts'
+import type { Call } from '../../core/route.ts'
+import { type Database, isForeignKeyViolation, type Tx } from '../../core/sql.ts'
+import { type Accounts, actorOf } from '../accounts/operations.ts'
+import type { Attachments } from '../attachments/operations.ts'
+import type { Identities } from '../identities/operations.ts'
+import { deleteTexts } from './message-store.ts'
+import { alreadyAssigned, failureOf, type NumberRow, orderJob, readWanted, releaseJob, toPhoneNumber, type Wanted } from './model.ts'
+import type { ProviderName } from './provider.ts'
+import * as store from './store.ts'
+
+export type Phones = ReturnType<typeof createPhones>
+
+type Parts = {
+  db: Database
+  accounts: Accounts
+  identities: Identities
+  attachments: Attachments
+  enqueue: Enqueue
+  /** Who sells new numbers. */
+  providerName: ProviderName
+  /** How long a request waits for its number. */
+  waitMsMax: number
+}
+
+/** The first wait between two looks at a purchase, and the longest. */
+const lookMs = { first: 20, last: 250 }
+const failedKeptMs = 7 * 24 * 3_600_000
+
+export function createPhones({ db, accounts, identities, attachments, enqueue, providerName, waitMsMax }: Parts) {
+  const isSame = (row: NumberRow, wanted: Wanted): boolean =>
+    row.country_code === wanted.country_code &&
+    row.type === wanted.type &&
+    row.wanted_region === wanted.wanted_region &&
+    row.wanted_area_code === wanted.wanted_area_code
+
+  /** The purchase that this request waits for: a new one, or one like it whose request died before it was told. */
+  async function findOrBegin(caller: Caller, agent: { identityId: string; handle: string }, wanted: Wanted): Promise<string> {
+    const id = newId('phoneNumber')
+    const isNew = await db
+      .transact(async (tx) => {
+        const { organizationId } = caller
+        const row = {
+          id,
+          organization_id: organizationId,
+          identity_id: agent.identityId,
+          agent_handle: agent.handle,
+          provider: providerName,
+        }
+        if (!(await store.insertNumber(tx, { ...row, ...wanted, created_at: now() }))) return false
+        await enqueue(tx, [{ kind: orderJob, organizationId, subject: id }])
+        return true
+      })
+      .catch((error: unknown) => {
+        throw isForeignKeyViolation(error) ? notFound('agent') : error
+      })
+    if (isNew) return id
+    const present = await store.findNumberOf(db, agent.identityId)
+    if (!present || present.told_at !== null || !isSame(present, wanted)) throw alreadyAssigned(agent.handle)
+    return present.id
+  }
+
+  /** Waits until the purchase has ended one way or the other. */
+  async function waitForEnd(id: string): Promise<NumberRow | null> {
+    const deadlineMs = nowMs() + waitMsMax
+    for (let waitMs = lookMs.first; ; waitMs = Math.min(lookMs.last, waitMs * 1.5)) {
+      const row = await store.findNumber(db, id)
+      if (row?.state !== 'ordering') return row
+      if (nowMs() > deadlineMs) {
+        throw new ApiError(
+          'upstream_provider_error',
+          'The phone provider has not told yet whether it sold us a number. Send the same request again: it goes on with this purchase and buys no second number.',
+        )
+      }
+      await new Promise((resolve) => setTimeout(resolve, waitMs))
+    }
+  }
+
+  async function requireNumber(caller: Caller, reference: string): Promise<NumberRow> {
+    const row = await store.findActive(db, caller.organizationId, reference)
+    if (!row || (caller.agent && row.identity_id !== caller.agent.identityId)) throw notFound('phone number')
+    return row
+  }
+
+  /** Takes a number from its agent, its texts with it, and has it given back. */
+  async function startRelease(tx: Tx, row: Pick<NumberRow, 'id' | 'organization_id'>): Promise<boolean> {
+    if (!(await store.startRelease(tx, row.id, now()))) return false
+    const blobKeys = await deleteTexts(tx, row.id)
+    await enqueue(tx, [{ kind: releaseJob, organizationId: row.organization_id, subject: row.id }])
+    tx.afterCommit(() => attachments.deleteBlobs(blobKeys))
+    return true
+  }
+
+  return {
+    requireNumber,
+
+    /** `POST /phone/numbers`. */
+    async provisionPhoneNumber(
+      call: Call,
+      body: Static<NonNullable<typeof provisionPhoneNumber.body>>,
+    ): Promise<Static<typeof PhoneNumber>> {
+      const { caller } = call
+      const wanted = readWanted(body)
+      const agent = await identities.findAgent(caller.organizationId, body.agent_handle.replace(/^@/, ''))
+      if (!agent) throw notFound('agent')
+      const ended = await waitForEnd(await findOrBegin(caller, agent, wanted))
+      if (ended === null) throw notFound('agent')
+      if (ended.state === 'failed') throw failureOf(ended)
+      return call.transact(async (tx) => {
+        const row = await store.tellNumber(tx, ended.id)
+        // Told to another request like this one, or taken back since.
+        if (!row) throw alreadyAssigned(agent.handle)
+        const details = { agent_handle: row.agent_handle, phone_number: row.phone_number, provider: row.provider }
+        await accounts.audit(tx, row.organization_id, actorOf(call), 'phone_number.provisioned', row.id, details)
+        return toPhoneNumber(row)
+      })
+    },
+
+    /** `GET /phone/numbers`: newest first; an agent key sees its own. */
+    async listPhoneNumbers(caller: Caller, query: { limit?: number; cursor?: string }) {
+      const page = readPage(query, 'phoneNumber')
+      const rows = await store.listNumbers(db, caller.organizationId, caller.agent?.identityId ?? null, page)
+      return toPage(rows, page.limit, (row) => row.id, toPhoneNumber)
+    },
+
+    /** `GET /phone/numbers/{id}`. */
+    getPhoneNumber: async (caller: Caller, reference: string) => toPhoneNumber(await requireNumber(caller, reference)),
+
+    /** `DELETE /phone/numbers/{id}`: idempotent by id; a number by itself may be somebody else's by then. */
+    async releasePhoneNumber(call: Call, reference: string) {
+      const { organizationId } = call.caller
+      const row = await store.findActive(db, organizationId, reference)
+      if (!row) {
+        if (isId('phoneNumber', reference) && (await store.wasReleased(db, organizationId, reference)))
+          return { id: reference, deleted: true as const }
+        throw notFound('phone number')
+      }
+      await call.transact(async (tx) => {
+        if (!(await startRelease(tx, row))) return
+        const details = { agent_handle: row.agent_handle, phone_number: row.phone_number }
+        await accounts.audit(tx, organizationId, actorOf(call), 'phone_number.released', row.id, details)
+      })
+      return { id: row.id, deleted: true as const }
+    },
+
+    /** `POST /phone/numbers/{id}/messages`. */
+    async refuseToSend(caller: Caller, reference: string): Promise<never> {
+      await requireNumber(caller, reference)
+      throw new ApiError('sms_outbound_unavailable', 'Phone numbers here receive texts and cannot send any.', {
+        headers: { Allow: 'GET, HEAD' },
+      })
+    },
+
+    /** Releases what an identity has or is getting, in the transaction that deletes it. */
+    async releaseOf(tx: Tx, identityId: string): Promise<void> {
+      const row = await store.findNumberOf(tx, identityId)
+      if (row) await startRelease(tx, row)
+    },
+
+    /** Numbers as events tell them: what never changes. */
+    async describe(ids: string[]): Promise<Map<string, Record<string, unknown>>> {
+      const rows = await store.findNumbers(db, ids)
+      return new Map(
+        [...rows].flatMap(([id, row]) => {
+          if (row.state !== 'active') return []
+          const { sms_status, sms_error, updated_at, ...facts } = toPhoneNumber(row)
+          return [[id, facts] as const]
+        }),
+      )
+    },
+
+    /** Forgets purchases that failed long ago. */
+    sweep: () => store.sweepFailed(db, inMs(-failedKeptMs)),
+  }
+}

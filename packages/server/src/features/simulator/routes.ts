@@ -1,0 +1,16 @@
+// The endpoints of the simulator. They are there only while a simulator is: app.ts leaves them out otherwise.
+import * as contract from '@callsign/contract/simulator'
+import { type Route, route } from '../../core/route.ts'
+import type { Simulator } from './operations.ts'
+
+/** The controls of simulated phone numbers. */
+export const phoneSimulatorRoutes = (simulator: Simulator): Route[] => [
+  route(contract.simulateSms, 'organization', (call, { body }) => simulator.simulateSms(call.caller, body)),
+  route(contract.advanceNumber, 'organization', (call, { params, body }) => simulator.advanceNumber(call.caller, params.id, body)),
+]
+
+/** The controls of every channel. */
+export const simulatorRoutes = (simulator: Simulator): Route[] => [
+  route(contract.setFault, 'organization', (call, { body }) => simulator.setFault(call.caller, body)),
+  route(contract.listOutbox, 'organization', (call, { query }) => simulator.listOutbox(call.caller, query)),
+]

@@ -1,0 +1,458 @@
+// Phone numbers on the simulator: each row of the specification's tables, each check and error of decisions §9, texts, media, release, events.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Json, type Stage, startStage } from './stage/start.ts'
+import { waitFor } from './stage/wait.ts'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await startStage({
+    CALLSIGN_SIM_SMS_READY_MS: '60000',
+    CALLSIGN_PHONE_POLL_SECONDS: '0.02',
+    CALLSIGN_PHONE_CATCH_UP_SECONDS: '0.1',
+    CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8',
+  })
+})
+afterAll(() => stage.stop())
+
+let made = 0
+/** A new agent with a number; `more` asks for a certain one. */
+async function provision(more: Record<string, unknown> = {}, handle = `phone${++made}`): Promise<Json> {
+  await stage.createAgent(handle)
+  return stage.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: handle, ...more } })
+}
+const get = (id: string): Promise<Json> => stage.expectApi(200, 'GET', `/phone/numbers/${encodeURIComponent(id)}`)
+const text = (number: Json, more: Record<string, unknown> = { text: 'Hello' }): Promise<Json> =>
+  stage.expectApi(201, 'POST', '/simulator/sms', { body: { to: number.phone_number, ...more } })
+const messages = async (number: Json, query = ''): Promise<Json[]> =>
+  (await stage.expectApi(200, 'GET', `/phone/numbers/${number.id}/messages${query}`)).data
+const fault = (op: string, fail: string, times = 1) =>
+  stage.expectApi(200, 'POST', '/simulator/faults', { body: { provider: 'phone', op, fail, times } })
+const refusal = async (body: Record<string, unknown>) => {
+  const answer = await stage.api('POST', '/phone/numbers', { body })
+  return [answer.status, answer.body.error.code, answer.body.error.details?.[0]?.path, answer.body.error.message]
+}
+const owned = async (): Promise<number> =>
+  (await stage.db.query<{ count: number }>({ text: 'SELECT count(*)::int AS count FROM simulated_numbers WHERE released_at IS NULL' }))
+    .rows[0]?.count ?? 0
+
+describe('POST /phone/numbers', () => {
+  test('answers 201 with every field of the specification: a US local number, active, its texts pending', async () => {
+    const number = await provision({}, 'first')
+    const identity = await stage.expectApi(200, 'GET', '/identities/first')
+    expect(number).toEqual({
+      id: expect.stringMatching(/^pn_[0-7][0-9a-z]{25}$/),
+      phone_number: expect.stringMatching(/^\+1[2-9]\d{2}55501\d{2}$/),
+      country_code: 'US',
+      type: 'local',
+      region: expect.stringMatching(/^[A-Z]{2}$/),
+      agent_handle: 'first',
+      agent_identity_id: identity.id,
+      status: 'active',
+      sms_status: 'pending',
+      sms_error: null,
+      capabilities: { sms: true, mms: true, voice: false },
+      provider: 'simulator',
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+    })
+    expect(await get(number.id)).toEqual(number)
+    expect(await get(number.phone_number)).toEqual(number)
+  })
+
+  test('the @ of agent_handle is optional', async () => {
+    await stage.createAgent('withat')
+    expect(await stage.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: '@withat' } })).toMatchObject({
+      agent_handle: 'withat',
+    })
+  })
+
+  test.each<[Record<string, unknown>, RegExp, Record<string, unknown>]>([
+    [{ country_code: 'CA' }, /^\+1\d{3}55501\d\d$/, { country_code: 'CA', type: 'local' }],
+    [{ region: 'NY' }, /^\+1(212|315|329|332|347|363|516|518|585|607|624|631|646|680|716|718|838|845|914|917|929|934)/, { region: 'NY' }],
+    [{ country_code: 'CA', region: 'PE' }, /^\+1(782|902)/, { region: 'PE', country_code: 'CA' }],
+    [{ area_code: '415' }, /^\+141555501\d\d$/, { region: 'CA' }],
+    [{ country_code: 'CA', area_code: '867' }, /^\+1867/, { region: expect.stringMatching(/^(NT|NU|YT)$/) }],
+    [{ type: 'toll_free' }, /^\+1(800|833|844|855|866|877|888)55501\d\d$/, { type: 'toll_free', region: '' }],
+    [{ type: 'toll_free', area_code: '877' }, /^\+1877/, { type: 'toll_free' }],
+  ])('%o is obeyed', async (wanted, pattern, fields) => {
+    const number = await provision(wanted)
+    expect(number.phone_number).toMatch(pattern)
+    expect(number).toMatchObject(fields)
+  })
+
+  test.each<[string, Record<string, unknown>, string, RegExp]>([
+    ['area_code with region', { area_code: '212', region: 'NY' }, '/area_code', /cannot be combined/],
+    ['a region of the other country', { region: 'ON' }, '/region', /ON is no state or province of the United States/],
+    ['a region that is none', { country_code: 'CA', region: 'ZZ' }, '/region', /of Canada/],
+    ['an area code of the other country', { area_code: '416' }, '/area_code', /416 is no area code of the United States/],
+    ['an area code that is none', { area_code: '533' }, '/area_code', /no area code/],
+    ['local with a toll-free code', { area_code: '800' }, '/area_code', /toll-free code/],
+    ['toll_free with a geographic code', { type: 'toll_free', area_code: '212' }, '/area_code', /no toll-free code/],
+    ['toll_free with a region', { type: 'toll_free', region: 'NY' }, '/region', /no region/],
+    ['another country', { country_code: 'DE' }, '/country_code', /US/],
+    ['another type', { type: 'mobile' }, '/type', /local/],
+    ['an area code of two digits', { area_code: '41' }, '/area_code', /Three digits/],
+    ['a region in small letters', { region: 'ny' }, '/region', /two-letter/i],
+    ['a field that is none', { carrier: 'x' }, '/carrier', /carrier/],
+  ])('400 for %s, with a sentence of its own', async (_name, wanted, path, sentence) => {
+    const [status, code, where, message] = await refusal({ agent_handle: 'first', ...wanted })
+    expect([status, code, where]).toEqual([400, 'validation_error', path])
+    const details = (await stage.api('POST', '/phone/numbers', { body: { agent_handle: 'first', ...wanted } })).body.error.details
+    expect(`${message} ${details.map((one: Json) => one.message).join(' ')}`).toMatch(sentence)
+  })
+
+  test('400 without agent_handle; 404 for an agent that is none or of another organization', async () => {
+    expect((await refusal({})).slice(0, 3)).toEqual([400, 'validation_error', '/agent_handle'])
+    await stage.createAgent('theirs', {}, stage.otherOrganization.key)
+    expect((await refusal({ agent_handle: 'nobody' })).slice(0, 2)).toEqual([404, 'not_found'])
+    expect((await refusal({ agent_handle: 'theirs' })).slice(0, 2)).toEqual([404, 'not_found'])
+  })
+
+  test('409 number_already_assigned for an agent that has one', async () => {
+    expect((await refusal({ agent_handle: 'first' })).slice(0, 2)).toEqual([409, 'number_already_assigned'])
+    expect((await refusal({ agent_handle: 'first', area_code: '212' })).slice(0, 2)).toEqual([409, 'number_already_assigned'])
+  })
+
+  test('409 no_numbers_available when there are none, and the agent may ask again', async () => {
+    await stage.createAgent('unlucky')
+    await fault('search', 'empty')
+    expect((await refusal({ agent_handle: 'unlucky' })).slice(0, 2)).toEqual([409, 'no_numbers_available'])
+    expect(await stage.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: 'unlucky' } })).toMatchObject({ status: 'active' })
+  })
+
+  test('502 when the provider cannot be asked or refuses; nothing is bought, and the agent may ask again', async () => {
+    await stage.createAgent('offline')
+    const before = await owned()
+    for (const op of ['search', 'order']) {
+      await fault(op, 'error')
+      expect((await refusal({ agent_handle: 'offline' })).slice(0, 2)).toEqual([502, 'upstream_provider_error'])
+    }
+    expect(await owned()).toBe(before)
+    expect(await stage.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: 'offline' } })).toMatchObject({ status: 'active' })
+  })
+
+  test('a number that somebody else takes first is passed over; an answer that is lost buys nothing twice', async () => {
+    const before = await owned()
+    await fault('order', 'taken', 2)
+    expect((await provision({ area_code: '907' })).phone_number).toBe('+19075550102')
+    await fault('order', 'lost_answer')
+    expect((await provision({ area_code: '907' })).phone_number).toBe('+19075550100')
+    await fault('order', 'timeout', 2)
+    expect((await provision({ area_code: '907' })).phone_number).toBe('+19075550101')
+    expect(await owned()).toBe(before + 3)
+  })
+
+  test('of concurrent requests for one agent one gets the number; different agents get different numbers', async () => {
+    await stage.createAgent('crowd')
+    const before = await owned()
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => stage.api('POST', '/phone/numbers', { body: { agent_handle: 'crowd' } })),
+    )
+    expect(answers.map((one) => one.status).sort()).toEqual([201, 409, 409, 409, 409, 409])
+    expect(await owned()).toBe(before + 1)
+    const numbers = await Promise.all(Array.from({ length: 6 }, () => provision({ area_code: '808' })))
+    expect(new Set(numbers.map((one) => one.phone_number)).size).toBe(6)
+  })
+
+  test('a request that is repeated with its Idempotency-Key gets the same answer', async () => {
+    await stage.createAgent('again')
+    const ask = { body: { agent_handle: 'again' }, headers: { 'idempotency-key': 'number-1' } }
+    const first = await stage.api('POST', '/phone/numbers', ask)
+    const second = await stage.api('POST', '/phone/numbers', ask)
+    expect([first.status, second.status, second.headers.get('idempotent-replayed')]).toEqual([201, 201, 'true'])
+    expect(second.body).toEqual(first.body)
+  })
+
+  test('a purchase whose request died is told to the next one like it, and to no other', async () => {
+    const number = await provision({ area_code: '302' }, 'orphan')
+    await stage.db.query({ text: 'UPDATE phone_numbers SET told_at = NULL WHERE id = $1', values: [number.id] })
+    expect((await refusal({ agent_handle: 'orphan' })).slice(0, 2)).toEqual([409, 'number_already_assigned'])
+    const told = await stage.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: 'orphan', area_code: '302' } })
+    expect(told.id).toBe(number.id)
+    expect((await refusal({ agent_handle: 'orphan', area_code: '302' })).slice(0, 2)).toEqual([409, 'number_already_assigned'])
+  })
+})
+
+describe('sms_status', () => {
+  test('becomes ready with number.sms_ready, once, however often the provider is asked', async () => {
+    const number = await provision()
+    const advance = () => stage.api('POST', `/simulator/numbers/${number.id}/advance`)
+    const answers = await Promise.all([advance(), advance(), advance()])
+    expect(answers.map((one) => [one.status, one.body.sms_status])).toEqual(Array(3).fill([200, 'ready']))
+    expect((await get(number.id)).sms_status).toBe('ready')
+    expect(await stage.eventsOf(number.id)).toEqual([{ type: 'number.sms_ready', data: { sms_status: 'ready' } }])
+    const event = (await stage.expectApi(200, 'GET', `/events?agent=${number.agent_handle}`)).data[0]
+    expect(event).toMatchObject({
+      type: 'number.sms_ready',
+      data: { id: number.id, phone_number: number.phone_number, sms_status: 'ready', agent_handle: number.agent_handle },
+    })
+  })
+
+  test('becomes assignment_failed with the reason and number.sms_failed, and stays so', async () => {
+    const number = await provision()
+    const failed = await stage.expectApi(200, 'POST', `/simulator/numbers/${encodeURIComponent(number.phone_number)}/advance`, {
+      body: { to: 'assignment_failed' },
+    })
+    expect(failed).toMatchObject({ sms_status: 'assignment_failed', sms_error: { code: 'campaign_rejected', detail: expect.any(String) } })
+    expect((await stage.eventsOf(number.id)).map((one) => one.type)).toEqual(['number.sms_failed'])
+    expect((await stage.api('POST', `/simulator/numbers/${number.id}/advance`)).status).toBe(409)
+  })
+
+  test('a provider in trouble is asked again', async () => {
+    const number = await provision()
+    await fault('advance', 'error', 1)
+    await stage.api('POST', `/simulator/numbers/${number.id}/advance`)
+    await waitFor('the number to be ready', async () => (await get(number.id)).sms_status === 'ready')
+  })
+})
+
+describe('reading numbers', () => {
+  test('the list is newest first, by cursor, without those of others', async () => {
+    const { key } = await stage.createOrganization('Numbers')
+    const made: Json[] = []
+    for (const handle of ['la', 'lb', 'lc']) {
+      await stage.createAgent(handle, {}, key)
+      made.push(await stage.expectApi(201, 'POST', '/phone/numbers', { key, body: { agent_handle: handle } }))
+    }
+    const first = await stage.expectApi(200, 'GET', '/phone/numbers?limit=2', { key })
+    expect([first.object, first.has_more, first.data]).toEqual(['list', true, [made[2], made[1]]])
+    const second = await stage.expectApi(200, 'GET', `/phone/numbers?limit=2&cursor=${first.next_cursor}`, { key })
+    expect([second.has_more, second.next_cursor, second.data]).toEqual([false, null, [made[0]]])
+    const agentKey = await stage.agentKey('lb', {}, key)
+    expect((await stage.expectApi(200, 'GET', '/phone/numbers', { key: agentKey })).data).toEqual([made[1]])
+    await stage.expectApi(200, 'GET', `/phone/numbers/${made[1].id}`, { key: agentKey })
+    for (const path of [`/phone/numbers/${made[0].id}`, `/phone/numbers/${made[0].id}/messages`, `/phone/numbers/${made[0].phone_number}`])
+      await stage.expectApi(404, 'GET', path, { key: agentKey })
+    await stage.expectApi(403, 'POST', '/phone/numbers', { key: agentKey, body: { agent_handle: 'lb' } })
+    await stage.expectApi(403, 'DELETE', `/phone/numbers/${made[1].id}`, { key: agentKey })
+    await stage.expectApi(404, 'GET', `/phone/numbers/${made[0].id}`)
+    await stage.expectApi(400, 'GET', '/phone/numbers/12125550100')
+  })
+})
+
+describe('texts', () => {
+  test('arrive with every field, and as sms.received', async () => {
+    const number = await provision()
+    const sent = await text(number, { from: '+16502530000', text: 'Your code is 123456' })
+    expect(sent).toEqual({ provider_message_id: expect.any(String), message_id: expect.stringMatching(/^sms_/), status: 'received' })
+    const [message] = await messages(number)
+    expect(message).toMatchObject({
+      id: sent.message_id,
+      phone_number_id: number.id,
+      phone_number: number.phone_number,
+      agent_handle: number.agent_handle,
+      direction: 'inbound',
+      type: 'sms',
+      from_number: '+16502530000',
+      to_numbers: [number.phone_number],
+      text: 'Your code is 123456',
+      media: [],
+      is_read: false,
+      created_at: expect.any(String),
+    })
+    expect(await stage.expectApi(200, 'GET', `/phone/numbers/${number.id}/messages/${message.id}`)).toEqual(message)
+    const events = (await stage.expectApi(200, 'GET', `/events?agent=${number.agent_handle}&types=sms.received`)).data
+    expect(events).toHaveLength(1)
+    const { is_read, ...facts } = message
+    expect(events[0].data).toMatchObject({ ...facts, agent_identity_id: number.agent_identity_id })
+  })
+
+  test('media by content and by URL has a signed link to its bytes', async () => {
+    const number = await provision()
+    const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(40_000, 7)])
+    const sent = await text(number, {
+      text: 'Look',
+      media: [{ content_type: 'image/png', content: png.toString('base64') }, { content: 'aGk=' }],
+    })
+    expect(sent.status).toBe('received')
+    const [message] = await messages(number)
+    expect(message).toMatchObject({ type: 'mms', media: [{ content_type: 'image/png', size_bytes: png.length }, { size_bytes: 2 }] })
+    const link = new URL(message.media[0].url)
+    const file = await stage.api('GET', link.pathname + link.search, { key: null })
+    expect(Buffer.compare(file.body, png)).toBe(0)
+    expect(file.headers.get('content-disposition')).toContain('media-1.png')
+    expect((await stage.api('GET', `${link.pathname}?expires=9999999999&signature=x`, { key: null })).status).toBe(403)
+    const event = (await stage.expectApi(200, 'GET', `/events?agent=${number.agent_handle}&types=sms.received`)).data[0]
+    expect(event.data.media[0]).toEqual({ content_type: 'image/png', size_bytes: png.length, url: null })
+    await stage.expectApi(400, 'POST', '/simulator/sms', { body: { to: number.phone_number, media: [{ content: 'no base64!' }] } })
+    await stage.expectApi(400, 'POST', '/simulator/sms', { body: { to: number.phone_number, media: [{}] } })
+    await stage.expectApi(400, 'POST', '/simulator/sms', { body: { to: number.phone_number } })
+  })
+
+  test('media that cannot be fetched never loses the words', async () => {
+    const number = await provision()
+    const sent = await text(number, { text: 'Words', media: [{ content_type: 'image/jpeg', url: 'http://10.0.0.1/a.jpg' }] })
+    expect(sent).toMatchObject({ status: 'pending', message_id: null })
+    const [message] = await waitFor('the text', async () => (await messages(number)).length > 0 && messages(number))
+    expect(message).toMatchObject({ text: 'Words', type: 'mms', media: [{ content_type: 'image/jpeg', size_bytes: 0, url: null }] })
+  })
+
+  test('are listed newest first with filters, and marked as read and unread', async () => {
+    const number = await provision()
+    for (const from of ['+16502530001', '+16502530002', '+16502530001']) await text(number, { from, text: `from ${from}` })
+    const all = await messages(number)
+    expect(all.map((one) => one.from_number)).toEqual(['+16502530001', '+16502530002', '+16502530001'])
+    const path = `/phone/numbers/${number.id}/messages/${all[0]?.id}`
+    expect(await stage.expectApi(200, 'PATCH', path, { body: { is_read: true } })).toEqual({ ...all[0], is_read: true })
+    expect((await messages(number, '?is_read=false')).map((one) => one.id)).toEqual(all.slice(1).map((one) => one.id))
+    expect((await messages(number, '?is_read=true')).map((one) => one.id)).toEqual([all[0]?.id])
+    expect(await messages(number, `?from=${encodeURIComponent('+16502530002')}`)).toHaveLength(1)
+    const page = await stage.expectApi(200, 'GET', `/phone/numbers/${number.id}/messages?limit=2`)
+    expect([page.has_more, page.data.length, page.next_cursor]).toEqual([true, 2, all[1]?.id])
+    expect((await messages(number, `?limit=2&cursor=${page.next_cursor}`)).map((one) => one.id)).toEqual([all[2]?.id])
+    await stage.expectApi(200, 'PATCH', path, { body: { is_read: false } })
+    expect(await messages(number, '?is_read=true')).toEqual([])
+    await stage.expectApi(400, 'PATCH', path, { body: {} })
+    await stage.expectApi(404, 'PATCH', `/phone/numbers/${number.id}/messages/sms_01h455vb4pex5vsknk084sn02q`, { body: { is_read: true } })
+    const other = await provision()
+    await stage.expectApi(404, 'GET', `/phone/numbers/${other.id}/messages/${all[0]?.id}`)
+  })
+
+  test('cannot be sent: 405 sms_outbound_unavailable', async () => {
+    const number = await provision()
+    const answer = await stage.api('POST', `/phone/numbers/${number.id}/messages`, { body: { to: '+16502530000', text: 'Hi' } })
+    expect([answer.status, answer.body.error.code, answer.headers.get('allow')]).toEqual([405, 'sms_outbound_unavailable', 'GET, HEAD'])
+  })
+
+  test('a text that is told twice is one; one that comes out of order or not at all is there in the end, once', async () => {
+    const number = await provision()
+    await fault('webhook', 'duplicate')
+    await text(number, { text: 'one' })
+    await fault('webhook', 'reorder')
+    expect((await text(number, { text: 'two' })).status).toBe('dropped')
+    await text(number, { text: 'three' })
+    await fault('webhook', 'drop')
+    await text(number, { text: 'four' })
+    const all = await waitFor('four texts', async () => {
+      const found = await messages(number)
+      return found.length >= 4 && found
+    })
+    expect(all.map((one) => one.text).toReversed()).toEqual(['one', 'three', 'two', 'four'])
+    expect((await stage.expectApi(200, 'GET', `/events?agent=${number.agent_handle}&types=sms.received`)).data).toHaveLength(4)
+  })
+
+  test('what PostgreSQL cannot hold is replaced, not refused', async () => {
+    const number = await provision()
+    await stage.expectApi(400, 'POST', '/simulator/sms', { body: `{"to":"${number.phone_number}","text":"a\\u0000b"}` })
+    await text(number, { text: '👋🏽 ünïcode', from: 'ACME' })
+    expect((await messages(number))[0]).toMatchObject({ text: '👋🏽 ünïcode', from_number: 'ACME' })
+  })
+})
+
+describe('DELETE /phone/numbers/{id}', () => {
+  test('gives the number back with its texts, once; the agent may have another', async () => {
+    const number = await provision({ area_code: '907' })
+    const sent = await text(number, { text: 'x', media: [{ content: Buffer.alloc(50_000, 1).toString('base64') }] })
+    const [message] = await messages(number)
+    const path = `/phone/numbers/${number.id}`
+    expect(await stage.expectApi(200, 'DELETE', path)).toEqual({ id: number.id, deleted: true })
+    expect(await stage.expectApi(200, 'DELETE', path)).toEqual({ id: number.id, deleted: true })
+    await stage.expectApi(404, 'GET', path)
+    await stage.expectApi(404, 'GET', `${path}/messages/${sent.message_id}`)
+    await stage.expectApi(404, 'DELETE', `/phone/numbers/${encodeURIComponent(number.phone_number)}`)
+    const link = new URL(message?.media[0].url)
+    expect((await stage.api('GET', link.pathname + link.search, { key: null })).status).toBe(404)
+    expect((await stage.api('POST', '/simulator/sms', { body: { to: number.phone_number, text: 'late' } })).status).toBe(404)
+    await waitFor('the provider to have it back', async () => {
+      const { rows } = await stage.db.query<{ state: string }>({
+        text: 'SELECT state FROM phone_numbers WHERE id = $1',
+        values: [number.id],
+      })
+      return rows[0]?.state === 'released'
+    })
+    const next = await stage.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: number.agent_handle, area_code: '907' } })
+    expect(next.id).not.toBe(number.id)
+    const deleted = (await stage.expectApi(200, 'GET', `/events?agent=${number.agent_handle}&types=sms.received`)).data[0]
+    expect(deleted.data).toMatchObject({ id: sent.message_id, deleted: true })
+    await stage.expectApi(404, 'DELETE', path, { key: stage.otherOrganization.key })
+    await stage.expectApi(404, 'DELETE', '/phone/numbers/pn_01h455vb4pex5vsknk084sn02q')
+    const actions = (await stage.expectApi(200, 'GET', '/audit')).data.map((one: Json) => [one.action, one.target_id])
+    expect(actions).toEqual(
+      expect.arrayContaining([
+        ['phone_number.provisioned', number.id],
+        ['phone_number.released', number.id],
+      ]),
+    )
+  })
+
+  test('a provider in trouble is asked until it has it back', async () => {
+    const number = await provision()
+    await fault('release', 'error')
+    await stage.expectApi(200, 'DELETE', `/phone/numbers/${number.id}`)
+    await waitFor('the provider to have it back', async () => {
+      const { rows } = await stage.db.query({
+        text: 'SELECT 1 FROM simulated_numbers WHERE phone_number = $1 AND released_at IS NOT NULL',
+        values: [number.phone_number],
+      })
+      return rows.length === 1
+    })
+  })
+
+  test('deleting the identity releases the number', async () => {
+    const number = await provision({}, 'leaving')
+    await text(number)
+    await stage.expectApi(204, 'DELETE', '/identities/leaving')
+    await stage.expectApi(404, 'GET', `/phone/numbers/${number.id}`)
+    await waitFor('the provider to have it back', async () => {
+      const { rows } = await stage.db.query({
+        text: 'SELECT 1 FROM simulated_numbers WHERE phone_number = $1 AND released_at IS NOT NULL',
+        values: [number.phone_number],
+      })
+      return rows.length === 1
+    })
+  })
+
+  test('whoever gets a number next sees nothing of what was sent to it before', async () => {
+    const { key } = await stage.createOrganization('Second hand')
+    await stage.createAgent('before', {}, key)
+    const number = await stage.expectApi(201, 'POST', '/phone/numbers', { key, body: { agent_handle: 'before', area_code: '312' } })
+    const faults = { key, body: { provider: 'phone', op: 'webhook', fail: 'drop' } }
+    await stage.expectApi(200, 'POST', '/simulator/faults', faults)
+    await stage.db.query({
+      text: `UPDATE phone_numbers SET activated_at = activated_at + interval '1 hour' WHERE id = $1`,
+      values: [number.id],
+    })
+    await stage.expectApi(201, 'POST', '/simulator/sms', { key, body: { to: number.phone_number, text: 'for the one before' } })
+    const reads = async () => (await stage.db.query<{ at: Date }>({ text: 'SELECT caught_up_at AS at FROM sms_catch_ups' })).rows[0]?.at
+    const since = Date.now()
+    await waitFor('the list to have been read', async () => ((await reads())?.getTime() ?? 0) > since)
+    expect((await stage.expectApi(200, 'GET', `/phone/numbers/${number.id}/messages`, { key })).data).toEqual([])
+  })
+})
+
+describe('callbacks', () => {
+  test('at a wrong address are 404, with a wrong signature 403, and nothing is filed', async () => {
+    const number = await provision()
+    const body = JSON.stringify({ id: 'x', from: '+1', to: number.phone_number, text: 'forged' })
+    const post = (path: string, headers = {}) => stage.api('POST', path, { key: null, body, headers })
+    expect((await post('/hooks/phone/simulator/wrong')).status).toBe(404)
+    expect((await post('/hooks/phone/telnyx/wrong')).status).toBe(404)
+    expect((await post('/hooks/phone/nobody/wrong')).status).toBe(404)
+    expect((await post('/hooks/phone/constructor/wrong')).status).toBe(404)
+    expect(await messages(number)).toEqual([])
+  })
+})
+
+describe('the simulator', () => {
+  test('refuses faults that make no sense, takes them back, keeps them per organization', async () => {
+    const set = (body: Record<string, unknown>) => stage.api('POST', '/simulator/faults', { body })
+    expect((await set({ provider: 'phone', op: 'send', fail: 'error' })).status).toBe(400)
+    expect((await set({ provider: 'phone', op: 'search', fail: 'drop' })).status).toBe(400)
+    expect((await fault('search', 'error', 3)).faults).toContainEqual({ provider: 'phone', op: 'search', fail: 'error', times: 3 })
+    const { key } = await stage.createOrganization('Unharmed')
+    await stage.createAgent('unharmed', {}, key)
+    await stage.expectApi(201, 'POST', '/phone/numbers', { key, body: { agent_handle: 'unharmed' } })
+    expect((await fault('search', 'error', 0)).faults).toEqual([])
+  })
+
+  test('has an outbox, empty as long as nothing is sent to phones', async () => {
+    expect(await stage.expectApi(200, 'GET', '/simulator/outbox')).toEqual({ object: 'list', data: [], has_more: false, next_cursor: null })
+  })
+
+  test('is 404 for numbers of others', async () => {
+    const number = await provision()
+    const { key } = stage.otherOrganization
+    await stage.expectApi(404, 'POST', '/simulator/sms', { key, body: { to: number.phone_number, text: 'x' } })
+    await stage.expectApi(404, 'POST', `/simulator/numbers/${number.id}/advance`, { key })
+  })
+})
