@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { ApiError, Callsign, CallsignError, createFilePins } from '@callsign/sdk'
 import { type Command, type Context, type Option, UsageError, type Values } from './command.ts'
 import { accountCommands } from './commands/accounts.ts'
+import { domainCommands } from './commands/domains.ts'
 import { identityCommands } from './commands/identities.ts'
 import { keyCommands } from './commands/keys.ts'
 import { listenCommands } from './commands/listen.ts'
@@ -25,6 +26,7 @@ export type Surroundings = { stdin: Keyboard; stdout: Screen; stderr: Screen; en
 const commands: Command[] = [
   ...accountCommands,
   ...identityCommands,
+  ...domainCommands,
   ...outboundMailCommands,
   ...messageCommands,
   ...listenCommands,

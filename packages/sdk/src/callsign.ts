@@ -1,5 +1,6 @@
 // The client: one object with one class a resource, over one connection.
 import { Audit, type CallerInfo, getMe } from './accounts.ts'
+import { Domains } from './domains.ts'
 import { Events } from './events.ts'
 import { Identities, Mailboxes } from './identities.ts'
 import { Keys } from './keys.ts'
@@ -19,6 +20,7 @@ export class Callsign {
   readonly messages: Messages
   readonly threads: Threads
   readonly mail: Mail
+  readonly domains: Domains
   readonly webhooks: Webhooks
   readonly events: Events
   readonly keys: Keys
@@ -34,6 +36,7 @@ export class Callsign {
     this.messages = new Messages(connection)
     this.threads = new Threads(connection)
     this.mail = new Mail(connection)
+    this.domains = new Domains(connection)
     this.webhooks = new Webhooks(connection)
     this.events = new Events(connection)
     this.keys = new Keys(connection)

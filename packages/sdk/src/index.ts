@@ -1,6 +1,7 @@
 // What the package gives: the client, its resources' types, its errors, and what the vault needs.
 export type { AuditEntry, AuditPage, CallerInfo } from './accounts.ts'
 export { Callsign, type CallsignOptions } from './callsign.ts'
+export type { DnsRecord, Domain, DomainVerification, DomainWithCount } from './domains.ts'
 export { ApiError, CallsignError, ConnectionError, VaultError, type VaultErrorCode } from './errors.ts'
 export type { CallsignEvent, EventPage, FollowOptions } from './events.ts'
 export type { Identity, IdentityPage, Mailbox, MailboxPage } from './identities.ts'

@@ -26,14 +26,17 @@ export const identityCommands: Command[] = [
     options: {
       name: { type: 'string', value: 'TEXT', about: 'The name shown in mail.' },
       description: { type: 'string', value: 'TEXT', about: 'What it is for.' },
+      domain: { type: 'string', value: 'DOMAIN', about: 'A verified custom domain, or the mail domain; else the default.' },
     },
     async run({ client, output }, values, [handle = '']) {
       const name = text(values, 'name')
       const description = text(values, 'description')
+      const domain = text(values, 'domain')
       const identity = await (await client()).identities.create({
         agent_handle: handle,
         ...(name !== undefined && { display_name: name }),
         ...(description !== undefined && { description }),
+        ...(domain !== undefined && { domain }),
       })
       output.result(identity, () => `${identity.agent_handle} has mail at ${identity.mailbox_address}.`)
       return 0

@@ -1,0 +1,127 @@
+// domains list|add|show|verify|default|rm|zone-file. A domain is named by its name or its id.
+import type { Callsign, DnsRecord, Domain } from '@callsign/sdk'
+import { type Command, text, UsageError } from '../command.ts'
+import { table } from '../output.ts'
+
+const providers = ['builtin', 'resend'] as const
+
+/** The id of a domain that is named by its name or its id; the server says that there is none when it has the last word. */
+async function idOf(client: Callsign, reference: string): Promise<string> {
+  if (reference.startsWith('dom_')) return reference
+  const found = (await client.domains.list()).find((one) => one.domain === reference.toLowerCase())
+  if (!found) throw new UsageError(`No domain ${reference} is registered; callsign domains list shows those that are.`)
+  return found.id
+}
+
+const recordTable = (records: DnsRecord[]): string =>
+  table(
+    ['TYPE', 'NAME', 'PRIORITY', 'STATUS', 'FOR', 'VALUE'],
+    records.map((one) => [
+      one.type,
+      one.name,
+      one.priority === undefined ? '' : String(one.priority),
+      one.status,
+      one.required ? one.purpose : `${one.purpose}, recommended`,
+      one.value,
+    ]),
+  )
+
+const shown = (domain: Domain): string =>
+  [
+    `domain    ${domain.domain}`,
+    `id        ${domain.id}`,
+    `status    ${domain.status}${domain.failing_since ? `, records wrong since ${domain.failing_since}` : ''}`,
+    `default   ${domain.is_default ? 'yes' : 'no'}`,
+    `provider  ${domain.provider}`,
+    '',
+    recordTable(domain.dns_records),
+  ].join('\n')
+
+export const domainCommands: Command[] = [
+  {
+    words: 'domains list',
+    about: 'Lists custom domains, newest first.',
+    async run({ client, output }) {
+      const domains = await (await client()).domains.list()
+      output.result({ data: domains }, () =>
+        table(
+          ['DOMAIN', 'STATUS', 'DEFAULT', 'MAILBOXES', 'PROVIDER', 'ID'],
+          domains.map((one) => [one.domain, one.status, one.is_default ? 'yes' : '', String(one.mailboxes_count), one.provider, one.id]),
+        ),
+      )
+      return 0
+    },
+  },
+  {
+    words: 'domains add',
+    takes: 'NAME',
+    about: 'Registers a domain and prints the DNS records to publish.',
+    options: { provider: { type: 'string', value: 'PROVIDER', about: 'builtin or resend; else what the server is set to.' } },
+    async run({ client, output }, values, [name = '']) {
+      const wanted = text(values, 'provider')
+      const provider = providers.find((one) => one === wanted)
+      if (wanted !== undefined && !provider) throw new UsageError(`--provider takes ${providers.join(' or ')}.`)
+      const domain = await (await client()).domains.create({ domain: name, ...(provider && { provider }) })
+      output.result(domain, () => shown(domain))
+      if (!output.isJson && domain.status !== 'verified')
+        output.note(`Publish these records, then: callsign domains verify ${domain.domain}`)
+      return 0
+    },
+  },
+  {
+    words: 'domains show',
+    takes: 'DOMAIN',
+    about: 'Shows a domain and its DNS records, with what was last seen of each.',
+    async run({ client, output }, _values, [reference = '']) {
+      const callsign = await client()
+      const domain = await callsign.domains.get(await idOf(callsign, reference))
+      output.result(domain, () => shown(domain))
+      return 0
+    },
+  },
+  {
+    words: 'domains verify',
+    takes: 'DOMAIN',
+    about: 'Looks whether the records are published; exit code 1 while they are not.',
+    async run({ client, output }, _values, [reference = '']) {
+      const callsign = await client()
+      const { domain, message } = await callsign.domains.verify(await idOf(callsign, reference))
+      output.result({ data: domain, message }, () => `${recordTable(domain.dns_records)}\n\n${message}`)
+      return domain.status === 'verified' ? 0 : 1
+    },
+  },
+  {
+    words: 'domains default',
+    takes: 'DOMAIN',
+    about: 'Makes a verified domain the one that new identities get.',
+    async run({ client, output }, _values, [reference = '']) {
+      const callsign = await client()
+      const domain = await callsign.domains.setDefault(await idOf(callsign, reference))
+      output.result(domain, () => `New identities have their mailboxes at ${domain.domain}.`)
+      return 0
+    },
+  },
+  {
+    words: 'domains rm',
+    takes: 'DOMAIN',
+    about: 'Deletes a domain, here and at its provider.',
+    options: { force: { type: 'boolean', about: 'Also when mailboxes use it: they move to the mail domain.' } },
+    async run({ client, output }, values, [reference = '']) {
+      const callsign = await client()
+      const deleted = await callsign.domains.delete(await idOf(callsign, reference), values.force === true ? { force: true } : {})
+      output.result(deleted, () => deleted.message)
+      return 0
+    },
+  },
+  {
+    words: 'domains zone-file',
+    takes: 'DOMAIN',
+    about: 'Prints the records as a zone file, to be imported at a DNS host.',
+    async run({ client, output }, _values, [reference = '']) {
+      const callsign = await client()
+      const zone = await callsign.domains.zoneFile(await idOf(callsign, reference))
+      output.result({ zone_file: zone }, () => zone)
+      return 0
+    },
+  },
+]
