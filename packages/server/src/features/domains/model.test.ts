@@ -1,0 +1,54 @@
+// Names that may be a domain, and every move of a domain's standing.
+import { describe, expect, test } from 'vitest'
+import { type Inspection, type Standing, standingAfter, toDomainName } from './model.ts'
+
+test('names are compared in one form', () => {
+  expect(['Example.COM', 'MÜNCHEN.example', 'xn--mnchen-3ya.example', 'ｅxample.com'].map(toDomainName)).toEqual([
+    'example.com',
+    'xn--mnchen-3ya.example',
+    'xn--mnchen-3ya.example',
+    'example.com',
+  ])
+  for (const text of ['', '.', 'a..b', '-a.b', 'a-.b', 'a b', 'a_b.c', 'a.b.', '[192.0.2.1]', 'xn--a.b', `${'a'.repeat(64)}.b`])
+    expect(toDomainName(text), text).toBeNull()
+})
+
+describe('standing after an inspection', () => {
+  const at = new Date('2026-03-10T12:00:00Z')
+  const earlier = new Date('2026-03-01T12:00:00Z')
+  const nextCheckAt = new Date('2026-03-10T18:00:00Z')
+  const hoursAgo = (hours: number) => new Date(at.getTime() - hours * 3_600_000)
+  const pending: Standing = { status: 'pending', dns_records: [], verified_at: null, failing_since: null, check_at: null }
+  const failed: Standing = { ...pending, status: 'failed' }
+  const verified: Standing = { ...pending, status: 'verified', verified_at: earlier, check_at: at }
+  const failing = (since: Date): Standing => ({ ...verified, failing_since: since })
+  const inspect = (verdict: Inspection['verdict']): Inspection => ({ verdict, records: [], notes: [] })
+  const after = (from: Standing, verdict: Inspection['verdict'], by: 'asked' | 'background') => {
+    const { status, verified_at, failing_since, check_at } = standingAfter(from, inspect(verdict), { by, at, nextCheckAt })
+    return [status, verified_at, failing_since, check_at]
+  }
+
+  test.each<[string, Standing, Inspection['verdict'], 'asked' | 'background', unknown[]]>([
+    ['pending, confirmed', pending, 'verified', 'asked', ['verified', at, null, nextCheckAt]],
+    ['pending, incomplete', pending, 'incomplete', 'asked', ['failed', null, null, null]],
+    ['pending, undecided', pending, 'undecided', 'asked', ['failed', null, null, null]],
+    ['failed, confirmed', failed, 'verified', 'asked', ['verified', at, null, nextCheckAt]],
+    ['failed, incomplete', failed, 'incomplete', 'asked', ['failed', null, null, null]],
+    ['verified, confirmed again', verified, 'verified', 'asked', ['verified', earlier, null, nextCheckAt]],
+    ['verified, incomplete when asked', verified, 'incomplete', 'asked', ['failed', null, null, null]],
+    ['verified, undecided', verified, 'undecided', 'asked', ['verified', earlier, null, nextCheckAt]],
+    ['verified, incomplete in the background', verified, 'incomplete', 'background', ['verified', earlier, at, nextCheckAt]],
+    [
+      'failing for less than 72 hours',
+      failing(hoursAgo(71.999)),
+      'incomplete',
+      'background',
+      ['verified', earlier, hoursAgo(71.999), nextCheckAt],
+    ],
+    ['failing for 72 hours', failing(hoursAgo(72)), 'incomplete', 'background', ['failed', null, null, null]],
+    ['failing, right again', failing(hoursAgo(71)), 'verified', 'background', ['verified', earlier, null, nextCheckAt]],
+    ['failing, undecided', failing(hoursAgo(80)), 'undecided', 'background', ['verified', earlier, hoursAgo(80), nextCheckAt]],
+  ])('%s', (_what, from, verdict, by, expected) => {
+    expect(after(from, verdict, by)).toEqual(expected)
+  })
+})

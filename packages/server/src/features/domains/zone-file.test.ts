@@ -1,0 +1,53 @@
+// Whole names from those that providers give, TXT strings of at most 255 octets, and lines that nobody else can write.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { DomainRecord } from './model.ts'
+import { txtStrings, wholeName, zoneFile } from './zone-file.ts'
+
+test.each([
+  ['example.com', 'example.com', 'example.com'],
+  ['@', 'example.com', 'example.com'],
+  ['', 'example.com', 'example.com'],
+  ['_dmarc.example.com', 'example.com', '_dmarc.example.com'],
+  ['_dmarc.Example.com.', 'example.com', '_dmarc.example.com'],
+  ['send', 'example.com', 'send.example.com'],
+  ['send', 'example.co.uk', 'send.example.co.uk'],
+  ['send.mail', 'mail.example.com', 'send.mail.example.com'],
+  ['send.a.b', 'a.b.example.com', 'send.a.b.example.com'],
+  ['send.send', 'send.example.com', 'send.send.example.com'],
+  ['resend._domainkey.mail', 'mail.example.com', 'resend._domainkey.mail.example.com'],
+  ['notexample.com', 'example.com', 'notexample.com.example.com'],
+])('%j of %s is %s', (name, domain, whole) => {
+  expect(wholeName(name, domain)).toBe(whole)
+})
+
+test('a long value is cut into strings that together are the value', () => {
+  const value = 'v=DKIM1; k=rsa; p='.padEnd(600, 'Ab/+')
+  const strings = txtStrings(value).split('" "')
+  expect(strings.map((one) => one.replaceAll('"', '').length)).toEqual([255, 255, 90])
+  expect(strings.join('').replaceAll('"', '')).toBe(value)
+  expect(txtStrings('')).toBe('""')
+  expect(txtStrings('"v=spf1 -all"')).toBe('"v=spf1 -all"')
+  expect(txtStrings('a"b\\c\nü')).toBe('"a\\"b\\\\c\\010\\195\\188"')
+})
+
+test('no text of a provider writes a line of its own', () => {
+  const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('a\nevil IN A 192.0.2.1', '$INCLUDE /etc/passwd', '; x', '( '))
+  const record: fc.Arbitrary<DomainRecord> = fc.record({
+    type: fc.constantFrom('MX' as const, 'TXT' as const, 'CNAME' as const),
+    name: text,
+    value: text,
+    priority: fc.nat(),
+    status: fc.constant('pending' as const),
+    purpose: text,
+    required: fc.boolean(),
+  })
+  fc.assert(
+    fc.property(fc.array(record, { maxLength: 4 }), (records) => {
+      const lines = zoneFile('example.com', records).split('\n')
+      const shape = /^(;[ -~]*|\$ORIGIN example\.com\.|\$TTL \d+|[a-z0-9_*.-]+\.\t\d+\tIN\t(MX|TXT|CNAME)\t([ -~]*)|)$/i
+      expect(lines.filter((line) => !shape.test(line))).toEqual([])
+      expect(lines).toHaveLength(4 + 2 * records.length)
+    }),
+  )
+})

@@ -1,0 +1,110 @@
+// The zone file, read back by parsers of others: dnspython always where it is installed, named-checkzone too where it is.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type DnsServer, startDnsServer } from './stage/dns-server.ts'
+import { type ResendServer, startResendServer } from './stage/resend-server.ts'
+import { type Json, type Stage, startStage } from './stage/start.ts'
+
+// Debian's packages belong to Debian's Python.
+const python = '/usr/bin/python3'
+const program = `
+import json, sys
+import dns.zone, dns.rdatatype
+given = json.load(sys.stdin)
+zone = dns.zone.from_text(given['text'], origin=given['origin'] + '.', relativize=False, check_origin=False)
+found = []
+for name, ttl, data in zone.iterate_rdatas():
+    kind = dns.rdatatype.to_text(data.rdtype)
+    value = b''.join(data.strings).decode() if kind == 'TXT' else str(data)
+    found.append([str(name), kind, value])
+print(json.dumps(found))
+`
+
+function findTool(command: string, args: string[]): string | null {
+  try {
+    execFileSync(command, args, { stdio: 'ignore' })
+    return null
+  } catch {
+    return `${command} ${args.join(' ')} does not run here`
+  }
+}
+const noPython = findTool(python, ['-c', 'import dns.zone'])
+const noBind = findTool('/usr/bin/named-checkzone', ['-v'])
+
+let stage: Stage
+let dns: DnsServer
+let resend: ResendServer
+beforeAll(async () => {
+  dns = await startDnsServer()
+  resend = await startResendServer()
+  stage = await startStage({
+    CALLSIGN_DNS_SERVERS: dns.address,
+    CALLSIGN_RESEND_API_KEY: resend.apiKey,
+    CALLSIGN_RESEND_URL: resend.url,
+  })
+})
+afterAll(async () => {
+  await stage.stop()
+  await dns.stop()
+  await resend.stop()
+})
+
+async function zoneOf(domain: string, provider: string): Promise<{ data: Json; text: string; headers: Headers }> {
+  const { data } = await stage.expectApi(201, 'POST', '/domains', { body: { domain, provider } })
+  const { status, headers, body } = await stage.api('GET', `/domains/${data.id}/zone-file`)
+  expect(status).toBe(200)
+  return { data, text: (body as Buffer).toString(), headers }
+}
+
+test('comes as a file of its own type and name', async () => {
+  const { text, headers } = await zoneOf('plain.zone.example', 'builtin')
+  expect(headers.get('content-type')).toBe('text/dns')
+  expect(headers.get('content-disposition')).toBe('attachment; filename="plain.zone.example.zone"')
+  expect(text).toMatch(/^; DNS records of plain\.zone\.example\n\$ORIGIN plain\.zone\.example\.\n\$TTL 3600\n/)
+})
+
+describe.skipIf(noPython !== null)(noPython ? `dnspython (skipped: ${noPython})` : 'dnspython', () => {
+  const parse = (text: string, origin: string): string[][] =>
+    JSON.parse(execFileSync(python, ['-c', program], { input: JSON.stringify({ text, origin }) }).toString())
+
+  test('reads exactly the records that the API gave, names whole', async () => {
+    const { data, text } = await zoneOf('sub.zone.example', 'builtin')
+    const expected = data.dns_records.map((record: Json) => [
+      `${record.name}.`,
+      record.type,
+      record.type === 'MX' ? `${record.priority} ${record.value}.` : record.value,
+    ])
+    expect(parse(text, 'sub.zone.example').toSorted()).toEqual(expected.toSorted())
+  })
+
+  test('the same of Resend, whose names are below the registered domain', async () => {
+    const { data, text } = await zoneOf('mail.zone.example', 'resend')
+    const value = (purpose: string, type: string) =>
+      data.dns_records.find((record: Json) => record.purpose === purpose && record.type === type).value
+    expect(parse(text, 'mail.zone.example').toSorted()).toEqual(
+      [
+        ['send.mail.zone.example.', 'MX', `10 ${value('SPF', 'MX')}.`],
+        ['send.mail.zone.example.', 'TXT', value('SPF', 'TXT').replaceAll('"', '')],
+        ['resend._domainkey.mail.zone.example.', 'TXT', value('DKIM', 'TXT')],
+      ].toSorted(),
+    )
+  })
+})
+
+test.skipIf(noBind !== null)(noBind ? `named-checkzone (skipped: ${noBind})` : 'named-checkzone takes it', async () => {
+  const { text } = await zoneOf('checked.zone.example', 'builtin')
+  const folder = mkdtempSync(join(tmpdir(), 'callsign-zone-'))
+  try {
+    const file = join(folder, 'zone')
+    // A whole zone needs what only its owner can say: who is responsible, and its name servers.
+    const own =
+      'checked.zone.example. IN SOA ns.elsewhere.example. hostmaster.elsewhere.example. 1 3600 600 86400 60\nchecked.zone.example. IN NS ns.elsewhere.example.\n'
+    writeFileSync(file, `${text}${own}`)
+    expect(execFileSync('/usr/bin/named-checkzone', ['-i', 'local', 'checked.zone.example', file]).toString()).toContain('OK')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
