@@ -42,8 +42,8 @@ export type Postfix = {
   stop: () => Promise<void>
 }
 
-/** Starts a Postfix that takes mail from this machine, and hands mail for `domain` to the SMTP server on `port`. */
-export async function startPostfix(domain: string, port: number): Promise<Postfix> {
+/** Starts a Postfix that takes mail from this machine, and hands mail for `domain` to the SMTP server on `port`; `more` are settings over these. */
+export async function startPostfix(domain: string, port: number, more: Record<string, string> = {}): Promise<Postfix> {
   const folder = mkdtempSync(join(tmpdir(), 'callsign-postfix-'))
   chmodSync(folder, 0o755)
   const owner = Number(execFileSync('id', ['-u', 'postfix']))
@@ -99,6 +99,7 @@ export async function startPostfix(domain: string, port: number): Promise<Postfi
     virtual_minimum_uid: '1',
     virtual_uid_maps: `static:${nobody}`,
     virtual_gid_maps: `static:${nobody}`,
+    ...more,
   }
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`)
   writeFileSync(join(folder, 'main.cf'), lines.join(''))
