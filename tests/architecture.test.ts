@@ -42,6 +42,7 @@ const featureOrder = [
   'accounts',
   'keys',
   'dkim',
+  'mta-sts',
   'domains',
   'identities',
   'attachments',

@@ -24,6 +24,23 @@ const statuses = ['received', 'quarantined', 'queued', 'sent', 'delivered', 'bou
 export type MessageStatus = (typeof statuses)[number]
 export const MessageStatus = Type.Unsafe<MessageStatus>({ type: 'string', enum: [...statuses] })
 
+const attemptResults = ['taken', 'deferred', 'refused', 'held', 'report'] as const
+export type AttemptResult = (typeof attemptResults)[number]
+
+/** One entry of a recipient's delivery log. */
+export const DeliveryAttempt = Type.Object({
+  at: Timestamp,
+  result: Type.Unsafe<AttemptResult>({
+    type: 'string',
+    enum: [...attemptResults],
+    description: 'held: not tried yet, answer says why. report: what a bounce, delay or complaint that came back later said.',
+  }),
+  host: nullableString({ description: 'The server that was spoken to, or that a report names; null when none was reached.' }),
+  tls: nullableString({ description: 'Protocol and cipher of the connection; null for clear text.' }),
+  answer: Type.String({ description: 'The SMTP answer, or what went wrong.' }),
+  enhanced_status: nullableString({ description: 'Enhanced status code, RFC 3463.' }),
+})
+
 export const RecipientDelivery = Type.Object({
   address: Type.String(),
   status: MessageStatus,
@@ -32,6 +49,7 @@ export const RecipientDelivery = Type.Object({
   diagnostic_code: nullableString({ description: 'Enhanced status code, RFC 3463.' }),
   last_attempt_at: nullableTimestamp,
   next_attempt_at: nullableTimestamp,
+  log: Type.Array(DeliveryAttempt, { description: 'Every attempt, oldest first; the last 50.' }),
 })
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])

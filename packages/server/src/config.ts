@@ -108,8 +108,8 @@ const settings = {
     name: 'CALLSIGN_MAIL_TRANSPORT',
     fallback: 'simulator',
     sentence:
-      'How mail leaves: simulator records it and dials nobody, relay hands it to CALLSIGN_SMTP_RELAY_URL. Mail between hosted agents is always delivered.',
-    read: oneOf('simulator', 'relay'),
+      "How mail leaves: simulator records it and dials nobody, relay hands it to CALLSIGN_SMTP_RELAY_URL, direct to the recipients' own mail servers. Mail between hosted agents is always delivered.",
+    read: oneOf('simulator', 'relay', 'direct'),
   }),
   smtpRelayUrl: setting({
     name: 'CALLSIGN_SMTP_RELAY_URL',
@@ -117,6 +117,19 @@ const settings = {
     sentence: 'The relay: smtp://[user:password@]host:port, or smtps:// for TLS from the first byte.',
     secret: true,
     read: url('smtp:', 'smtps:'),
+  }),
+  directPort: setting({
+    name: 'CALLSIGN_MAIL_DIRECT_PORT',
+    fallback: '25',
+    sentence: 'Port that direct delivery dials. Mail servers of the Internet listen on 25; others are for tests and closed networks.',
+    read: integer(1, 65535),
+  }),
+  agentLoopSeconds: setting({
+    name: 'CALLSIGN_AGENT_LOOP_SECONDS',
+    fallback: '600',
+    sentence:
+      'Of more than 20 messages within this time between two agents here on one thread, the rest wait until it has passed; 0 means they never do.',
+    read: integer(0, 86_400),
   }),
   mailRetrySeconds: setting({
     name: 'CALLSIGN_MAIL_RETRY_SECONDS',
@@ -235,7 +248,8 @@ const settings = {
     name: 'CALLSIGN_OUTBOUND_ALLOW_CIDRS',
     fallback: '',
     shown: '(none)',
-    sentence: 'Ranges that fetches of caller-supplied URLs may reach in addition to public addresses: a comma list of CIDRs.',
+    sentence:
+      'Ranges that fetches of caller-supplied URLs and direct mail delivery may reach in addition to public addresses: a comma list of CIDRs.',
     read: (text) => {
       const ranges = text.split(',').flatMap((part) => (part.trim() ? [part.trim()] : []))
       for (const range of ranges) if (!ipaddr.isValidCIDR(range)) throw new Error('must be a comma list of CIDRs such as 127.0.0.0/8')

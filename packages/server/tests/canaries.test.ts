@@ -77,7 +77,7 @@ test('keys: made, used, refused, revoked', async () => {
 
 test('mail out: sent, refused by the relay, refused by us', async () => {
   sink.answerRecipients((address, attempt) =>
-    attempt > 2 ? `550 5.1.1 <${address}> unknown` : attempt > 1 ? `451 4.2.0 <${address}> later` : null,
+    attempt > 2 ? `550 5.7.1 <${address}> refused` : attempt > 1 ? `451 4.2.0 <${address}> later` : null,
   )
   for (let i = 0; i < 3; i++) {
     const { id } = await stage.expectApi(201, 'POST', '/mail/send', { body: letter(), headers: { 'idempotency-key': `canary-${i}` } })

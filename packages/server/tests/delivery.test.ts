@@ -45,6 +45,16 @@ describe('through a relay', () => {
         diagnostic_code: null,
         last_attempt_at: expect.any(String),
         next_attempt_at: null,
+        log: [
+          {
+            at: expect.any(String),
+            result: 'taken',
+            host: '127.0.0.1',
+            tls: null,
+            answer: expect.stringMatching(/^250/),
+            enhanced_status: null,
+          },
+        ],
       },
     ])
     expect(await stage.eventsOf(id)).toMatchObject([{ type: 'email.sent', data: { recipients: [{ address: 'good@example.com' }] } }])
@@ -67,6 +77,14 @@ describe('through a relay', () => {
     const { id } = await stage.send('ann', 'later1@example.com', { subject: 'Later' })
     const message = await stage.waitForStatus('ann', id, 'sent')
     expect(outcomes(message)).toEqual([['later1@example.com', 'sent', 3, null]])
+    const { log } = message.delivery.recipients[0]
+    expect(log.map((one: Json) => [one.result, one.enhanced_status])).toEqual([
+      ['deferred', '4.2.1'],
+      ['deferred', '4.2.1'],
+      ['taken', null],
+    ])
+    expect(log[0].answer).toContain('busy')
+    expect(log.map((one: Json) => one.at)).toEqual(log.map((one: Json) => one.at).toSorted())
     expect(sink.mails.filter((mail) => mail.parsed.subject === 'Later')).toHaveLength(1)
     expect(await types(id)).toEqual(['email.sent'])
   })

@@ -104,7 +104,7 @@ describe('a setting that cannot be stops the start with its sentence', () => {
     [
       'a transport that is none',
       { CALLSIGN_MAIL_TRANSPORT: 'pigeon' },
-      'CALLSIGN_MAIL_TRANSPORT must be one of: simulator, relay, not "pigeon"',
+      'CALLSIGN_MAIL_TRANSPORT must be one of: simulator, relay, direct, not "pigeon"',
     ],
     ['a relay without its address', { CALLSIGN_MAIL_TRANSPORT: 'relay' }, 'CALLSIGN_MAIL_TRANSPORT=relay needs CALLSIGN_SMTP_RELAY_URL'],
     [

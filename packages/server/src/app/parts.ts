@@ -19,8 +19,6 @@ import type { Keyring } from '../edges/keyring/keyring.ts'
 import { createMailReader } from '../edges/mail-reader/reader.ts'
 import { createEmit } from '../edges/postgres/event-log.ts'
 import { cancelJob, createEnqueue } from '../edges/postgres/job-maker.ts'
-import { createRelayTransport } from '../edges/smtp/relay.ts'
-import { createSimulatorTransport } from '../edges/suppliers/simulator-mail.ts'
 import type { Chore } from '../edges/worker/chores.ts'
 import { createAccounts } from '../features/accounts/operations.ts'
 import { accountRoutes } from '../features/accounts/routes.ts'
@@ -43,9 +41,12 @@ import { createMailRules } from '../features/mail-rules/operations.ts'
 import { mailRuleRoutes } from '../features/mail-rules/routes.ts'
 import { createMessages } from '../features/messages/operations.ts'
 import { messageRoutes } from '../features/messages/routes.ts'
+import { createMtaSts } from '../features/mta-sts/operations.ts'
+import { loopMessagesMax } from '../features/outbound-mail/agent-loop.ts'
 import { createCompose } from '../features/outbound-mail/composer.ts'
 import { createDelivery } from '../features/outbound-mail/jobs.ts'
 import { createOutboundMail } from '../features/outbound-mail/operations.ts'
+import { createReturnPaths } from '../features/outbound-mail/return-path.ts'
 import { outboundMailRoutes } from '../features/outbound-mail/routes.ts'
 import { createSuppressions } from '../features/suppressions/operations.ts'
 import { suppressionRoutes } from '../features/suppressions/routes.ts'
@@ -57,6 +58,7 @@ import { webhookRoutes } from '../features/webhooks/routes.ts'
 import { openSecret, sealSecret } from '../features/webhooks/secret-seal.ts'
 import { createDomainParts } from './domain-parts.ts'
 import { createPhoneParts, phoneDescribers } from './phone-parts.ts'
+import { createTransport } from './transport.ts'
 
 export const version: string = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')).version
 
@@ -217,16 +219,18 @@ export function createParts(
   shelves.push(phone.shelf)
   const drafts = createDrafts({ db, identities, attachments, messages, outboundMail, enqueue, cancelJob })
   const scheduledSend = createScheduledSend({ db, identities, drafts })
-  const transport =
-    config.mailTransport === 'relay'
-      ? createRelayTransport({ url: config.smtpRelayUrl as string, hostname: config.mailDomain, log: log.child({ part: 'relay' }) })
-      : createSimulatorTransport()
+  const mtaSts = createMtaSts({ db, resolver, fetchFile: web.fetchFile, log: log.child({ part: 'mta-sts' }) })
+  const transport = createTransport(config, resolver, mtaSts, log)
+  const returnPaths = createReturnPaths(keyring.subkey('return-paths'), config.mailDomain)
   const delivery = createDelivery({
     db,
     identities,
     messages,
     inboundMail,
+    suppressions,
     transport,
+    returnPaths,
+    loopRule: { messagesMax: loopMessagesMax, windowMs: config.agentLoopSeconds * 1000 },
     compose,
     emit,
     retrySeconds: config.mailRetrySeconds,
@@ -256,6 +260,7 @@ export function createParts(
     { name: 'place events', everyMs: 1000, run: () => events.place() },
     { name: 'sweep deliveries and events', everyMs: hourMs, run: () => deliverer.sweep() },
     domainParts.chore,
+    { name: 'sweep MTA-STS policies', everyMs: dayMs, run: () => mtaSts.sweep() },
   ]
   return {
     accounts,

@@ -35,9 +35,12 @@ export class FetchRefused extends Error {
 export interface Web {
   /**
    * Downloads a file: http(s) only, no credentials, public addresses only (the literal, every resolved address and the connected peer),
-   * at most 3 redirects, each checked again. Rejects with FetchRefused, whose message may be shown to the caller.
+   * at most `redirectsMax` redirects (3 unless given), each checked again. Rejects with FetchRefused, whose message may be shown to the caller.
    */
-  fetchFile(url: string, limits: { bytesMax: number; timeoutMs: number; access?: FileAccess | null }): Promise<FetchedFile>
+  fetchFile(
+    url: string,
+    limits: { bytesMax: number; timeoutMs: number; access?: FileAccess | null; redirectsMax?: number },
+  ): Promise<FetchedFile>
 }
 
 /** How one POST ended; `message` may be shown to the caller. */

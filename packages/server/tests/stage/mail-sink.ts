@@ -13,6 +13,8 @@ export type MailSink = {
   /** For CALLSIGN_SMTP_RELAY_URL. */
   url: string
   mails: SunkMail[]
+  /** Everybody that the message with this Message-ID was taken for so far, sorted: each recipient has an envelope of its own. */
+  recipientsOf: (messageId: string) => string[]
   /** Says what RCPT answers from now on. */
   answerRecipients: (script: Script) => void
   /** Says what the end of DATA answers from now on; the address is the first recipient's. */
@@ -69,6 +71,11 @@ export async function startMailSink(onMail: (mail: SunkMail) => void = () => {})
   return {
     url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`,
     mails,
+    recipientsOf: (messageId) =>
+      mails
+        .filter((mail) => mail.parsed.messageId === messageId)
+        .flatMap((mail) => mail.to)
+        .toSorted(),
     answerRecipients: (script) => {
       recipients = script
     },

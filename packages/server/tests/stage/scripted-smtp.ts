@@ -83,15 +83,21 @@ function peerOn(socket: Socket): Peer {
   return { socket, seen, line, say, data, gone }
 }
 
-/** A server that follows a script, one run a connection (0, 1, …). */
-export async function scripted(script: (peer: Peer, connection: number) => Promise<void> | void): Promise<{ port: number; peers: Peer[] }> {
+/** A server that follows a script, one run a connection (0, 1, …); on a free port of localhost unless told otherwise. */
+export async function scripted(
+  script: (peer: Peer, connection: number) => Promise<void> | void,
+  at: { host?: string; port?: number } = {},
+): Promise<{ port: number; peers: Peer[] }> {
   const peers: Peer[] = []
   const server: Server = createServer({ noDelay: true }, (socket) => {
     const peer = peerOn(socket)
     const number = peers.push(peer) - 1
     void Promise.resolve(script(peer, number)).catch(() => undefined)
   })
-  await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve))
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(at.port ?? 0, at.host ?? 'localhost', resolve)
+  })
   cleanups.push(() => {
     for (const peer of peers) peer.socket.destroy()
     return new Promise((resolve) => server.close(resolve))

@@ -9,7 +9,7 @@ import { createHostLookup, type Lookup } from './host-lookup.ts'
 import { close, KeptConnections, type Line } from './kept-connections.ts'
 import { type OutboundTarget, parseOutboundUrl } from './outbound-url.ts'
 
-const redirectsMax = 3
+const redirectsUsual = 3
 const headerBytesMax = 16 * 1024
 // How much of an answer to a POST is read, so that an ordinary receiver sees its answer taken; only the snippet of it is kept.
 const postAnswerBytesMax = 64 * 1024
@@ -108,7 +108,13 @@ export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), 
     return { answer, snippet }
   }
 
-  async function fetchFollowing(address: string, bytesMax: number, access: FileAccess | null, signal: AbortSignal): Promise<FetchedFile> {
+  async function fetchFollowing(
+    address: string,
+    bytesMax: number,
+    redirectsMax: number,
+    access: FileAccess | null,
+    signal: AbortSignal,
+  ): Promise<FetchedFile> {
     let target = parseOutboundUrl(address)
     for (let redirects = 0; ; redirects++) {
       const opened = access?.origin === target.url.origin ? access.headers : {}
@@ -126,8 +132,8 @@ export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), 
   }
 
   return {
-    async fetchFile(url, { bytesMax, timeoutMs, access = null }) {
-      return await withinTime(timeoutMs, (signal) => fetchFollowing(url, bytesMax, access, signal))
+    async fetchFile(url, { bytesMax, timeoutMs, access = null, redirectsMax = redirectsUsual }) {
+      return await withinTime(timeoutMs, (signal) => fetchFollowing(url, bytesMax, redirectsMax, access, signal))
     },
 
     findUrlProblem(url) {

@@ -1,6 +1,6 @@
 // One connection of the SMTP client below the conversation: the socket, its replies in order, its timeouts, and the change to TLS.
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
-import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { connect as connectTls, TLSSocket } from 'node:tls'
 import { ReplyReader, replyText, type ServerReply } from './client-reply.ts'
 
 /** Why a conversation ended early, in words for records, with the enhanced status code that describes it (RFC 3463). */
@@ -42,6 +42,13 @@ export class Channel {
   /** Null while the connection is of use. */
   get trouble(): ConnectionTrouble | null {
     return this.#trouble
+  }
+
+  /** Protocol and IANA cipher name of the connection; null for clear text. */
+  get tls(): string | null {
+    if (!(this.#socket instanceof TLSSocket)) return null
+    // A socket that is gone has forgotten them.
+    return `${this.#socket.getProtocol() ?? 'TLS'} ${this.#socket.getCipher()?.standardName ?? ''}`.trimEnd()
   }
 
   /** Calls back once when the connection ends, for whatever reason. */

@@ -48,6 +48,19 @@ export function prepareData(raw: Buffer): PreparedData | null {
   return { wire, sizeBytes: length, hasEightBit: high > 127, hasEightBitHeader: high > 127 && hasEightBitHeader(raw) }
 }
 
+/** prepareData that remembers what it made of a buffer while that is alive: a message with many recipients is prepared once. */
+export function createPrepare(): (raw: Buffer) => PreparedData | null {
+  const known = new WeakMap<Buffer, PreparedData | null>()
+  return (raw) => {
+    let data = known.get(raw)
+    if (data === undefined) {
+      data = prepareData(raw)
+      known.set(raw, data)
+    }
+    return data
+  }
+}
+
 function hasEightBitHeader(raw: Buffer): boolean {
   const end = raw.indexOf('\r\n\r\n')
   return raw.subarray(0, end === -1 ? raw.length : end).some((byte) => byte > 127)

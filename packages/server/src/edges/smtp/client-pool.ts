@@ -1,38 +1,64 @@
 // Keeps the SMTP client's connections: reused where they are idle, so many at most to one server, the rest waiting in order.
-import type { Outcome } from '../../core/outcome.ts'
-import type { Envelope } from '../../features/outbound-mail/provider.ts'
+import { nowMs } from '../../core/clock.ts'
+import type { Envelope, Handover } from '../../features/outbound-mail/provider.ts'
 import { type ClientSession, type ClientTarget, openSession, type Sent, sendMessage } from './client.ts'
 import { type Channel, ConnectionTrouble } from './client-channel.ts'
 import type { PreparedData } from './client-data.ts'
 
-/** Limits of a pool: connections to one server, messages over one connection, how long one may idle, how long one attempt may take. */
-export type PoolLimits = { connectionsMax: number; messagesMax: number; idleMs: number; attemptMs: number }
+/**
+ * Limits of a pool: connections to one server (it begins with `connectionsStart`; every message that it takes makes room for one more, and trouble
+ * with its connections halves them), messages over one connection, how long one may idle, how long one attempt may take, and how long a server that
+ * cannot be reached is left alone (0: not at all).
+ * An attempt that waited `waitMs` for a connection gives up without having tried (0: it waits on): one busy server must not hold up mail for others.
+ */
+export type PoolLimits = {
+  connectionsStart: number
+  connectionsMax: number
+  messagesMax: number
+  idleMs: number
+  attemptMs: number
+  restMs: number
+  waitMs: number
+}
 
 // An attempt ends before the lease of a delivery job does: afterwards another worker may send the same message.
-const poolLimits: PoolLimits = { connectionsMax: 10, messagesMax: 100, idleMs: 30_000, attemptMs: 720_000 }
+const poolLimits: PoolLimits = {
+  connectionsStart: 10,
+  connectionsMax: 10,
+  messagesMax: 100,
+  idleMs: 30_000,
+  attemptMs: 720_000,
+  restMs: 0,
+  waitMs: 0,
+}
 
 export type ClientPool = {
-  /** One attempt for one message: an outcome per recipient, in order, within `attemptMs`. Targets that are equal share connections. */
-  send(target: ClientTarget, envelope: Envelope, data: PreparedData, isFinal: boolean): Promise<Outcome[]>
+  /** One attempt for one message: a handover per recipient, in order, within `attemptMs`. Targets that are equal share connections. */
+  send(target: ClientTarget, envelope: Envelope, data: PreparedData, isFinal: boolean): Promise<Tried>
   /** Ends idle connections at once and refuses whatever waits; resolves when attempts under way have ended, at most `graceMs` later. */
   close(graceMs?: number): Promise<void>
 }
 
+/** `isUntouched`: the server said nothing about this message, so that another server of the same destination may be tried. */
+export type Tried = { handovers: Handover[]; isUntouched: boolean }
+
 type Pooled = { session: ClientSession; messages: number; idleTimer: NodeJS.Timeout | null }
 
 /**
- * What we have with one server. An attempt holds one of `connectionsMax` turns while it runs, takes an idle connection if there is one
+ * What we have with one server. An attempt holds one of `turns` turns while it runs, takes an idle connection if there is one
  * and opens one only if there is none: so idle and busy connections together never exceed the turns.
  */
-type Lane = { key: string; idle: Pooled[]; busy: number; waiting: Attempt[] }
+type Lane = { key: string; idle: Pooled[]; busy: number; turns: number; waiting: Attempt[] }
 
 /** One message on its way. `channel` is what a deadline or the end of the pool has to break; `go` ends its wait for a turn. */
-type Attempt = { channel: Channel | null; stop: ConnectionTrouble | null; go: (() => void) | null }
+type Attempt = { channel: Channel | null; stop: ConnectionTrouble | null; go: (() => void) | null; isPostponed: boolean }
 
 export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
-  const limits = { ...poolLimits, ...custom }
+  const limits = { ...poolLimits, connectionsStart: custom.connectionsMax ?? poolLimits.connectionsStart, ...custom }
   const lanes = new Map<string, Lane>()
   const attempts = new Set<Attempt>()
+  /** Servers that could not be reached, why, and until when they are left alone. */
+  const resting = new Map<string, { trouble: ConnectionTrouble; untilMs: number }>()
   let isClosed = false
   let onQuiet: (() => void) | null = null
 
@@ -45,26 +71,46 @@ export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
   /** Waits for a turn, first come first served. Throws without one when the attempt was stopped meanwhile. */
   const takeTurn = async (lane: Lane, attempt: Attempt): Promise<void> => {
     if (attempt.stop) throw attempt.stop
-    if (lane.busy < limits.connectionsMax) {
+    if (lane.busy < lane.turns) {
       lane.busy++
       return
     }
     lane.waiting.push(attempt)
+    const patience = limits.waitMs > 0 ? setTimeout(() => stop(attempt, busy, '4.4.5'), limits.waitMs) : undefined
     await new Promise<void>((resolve) => {
       attempt.go = resolve
     })
+    clearTimeout(patience)
     attempt.go = null
     const place = lane.waiting.indexOf(attempt)
     if (place === -1) return
     lane.waiting.splice(place, 1)
-    throw attempt.stop
+    const trouble = attempt.stop as ConnectionTrouble | null
+    attempt.isPostponed = trouble?.message === busy
+    throw trouble
   }
 
-  /** Hands the turn to whoever has waited longest, so that nobody can slip in between. */
+  /** Hands the turn to whoever has waited longest, so that nobody can slip in between; more than one when the turns have grown, none when they shrank. */
   const passTurn = (lane: Lane): void => {
-    const next = lane.waiting.shift()
-    if (next) next.go?.()
-    else lane.busy--
+    lane.busy--
+    while (lane.busy < lane.turns) {
+      const next = lane.waiting.shift()
+      if (!next) return
+      lane.busy++
+      next.go?.()
+    }
+  }
+
+  const rest = (lane: Lane, trouble: ConnectionTrouble): void => {
+    if (limits.restMs === 0) return
+    if (resting.size >= restingMax) for (const [key, { untilMs }] of resting) if (untilMs < nowMs()) resting.delete(key)
+    if (resting.size < restingMax) resting.set(lane.key, { trouble, untilMs: nowMs() + limits.restMs })
+  }
+
+  const requireAwake = (lane: Lane): void => {
+    const found = resting.get(lane.key)
+    if (found && found.untilMs > nowMs()) throw found.trouble
+    resting.delete(lane.key)
   }
 
   const retire = (lane: Lane): void => {
@@ -80,9 +126,13 @@ export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
   }
 
   const open = async (lane: Lane, target: ClientTarget, attempt: Attempt): Promise<Pooled> => {
+    requireAwake(lane)
     const session = await openSession(target, (channel) => {
       attempt.channel = channel
       if (attempt.stop) channel.fail(attempt.stop.message, attempt.stop.diagnosticCode)
+    }).catch((error: unknown) => {
+      if (error instanceof ConnectionTrouble && !attempt.stop) rest(lane, error)
+      throw error
     })
     const pooled: Pooled = { session, messages: 0, idleTimer: null }
     session.channel.onEnd(() => forget(lane, pooled))
@@ -111,8 +161,14 @@ export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
     }
   }
 
-  const run = async (lane: Lane, attempt: Attempt, message: Parameters<ClientPool['send']>): Promise<Outcome[]> => {
+  const told = (sent: Sent, pooled: Pooled, target: ClientTarget): Tried => ({
+    handovers: sent.outcomes.map((outcome) => ({ ...outcome, hop: { host: target.label ?? target.host, tls: pooled.session.tls } })),
+    isUntouched: sent.isUntouched,
+  })
+
+  const run = async (lane: Lane, attempt: Attempt, message: Parameters<ClientPool['send']>): Promise<Tried> => {
     await takeTurn(lane, attempt)
+    let isWell = false
     try {
       if (attempt.stop) throw attempt.stop
       // The most recently used one: it is the least likely to have been closed, and the others may run out of idle time.
@@ -120,12 +176,19 @@ export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
       if (reused) {
         forget(lane, reused)
         const sent = await sendOver(lane, reused, attempt, message)
-        if (!sent.isUntouched || attempt.stop) return sent.outcomes
+        if (!sent.isUntouched || attempt.stop) {
+          isWell = !sent.isUntouched
+          return told(sent, reused, message[0])
+        }
         // Servers close idle connections as they please, often all at once: the others are of the same age.
         for (const pooled of [...lane.idle]) pooled.session.channel.quit()
       }
-      return (await sendOver(lane, await open(lane, message[0], attempt), attempt, message)).outcomes
+      const fresh = await open(lane, message[0], attempt)
+      const sent = await sendOver(lane, fresh, attempt, message)
+      isWell = !sent.isUntouched
+      return told(sent, fresh, message[0])
     } finally {
+      lane.turns = isWell ? Math.min(limits.connectionsMax, lane.turns + 1) : Math.max(1, Math.floor(lane.turns / 2))
       passTurn(lane)
     }
   }
@@ -134,9 +197,14 @@ export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
     async send(...message) {
       const [target, envelope] = message
       const key = laneKey(target)
-      const lane = lanes.get(key) ?? { key, idle: [], busy: 0, waiting: [] }
+      const lane = lanes.get(key) ?? { key, idle: [], busy: 0, turns: limits.connectionsStart, waiting: [] }
       lanes.set(key, lane)
-      const attempt: Attempt = { channel: null, stop: isClosed ? new ConnectionTrouble(shuttingDown, '4.3.2') : null, go: null }
+      const attempt: Attempt = {
+        channel: null,
+        stop: isClosed ? new ConnectionTrouble(shuttingDown, '4.3.2') : null,
+        go: null,
+        isPostponed: false,
+      }
       attempts.add(attempt)
       const lateness = `the attempt did not end within ${limits.attemptMs / 1000} s`
       const deadline = setTimeout(() => stop(attempt, lateness, '4.4.7'), limits.attemptMs)
@@ -144,7 +212,9 @@ export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
         return await run(lane, attempt, message)
       } catch (error) {
         if (!(error instanceof ConnectionTrouble)) throw error
-        return envelope.recipients.map(() => ({ kind: 'retry', answer: error.message, diagnosticCode: error.diagnosticCode }))
+        const { message: answer, diagnosticCode } = error
+        const handover: Handover = { kind: 'retry', answer, diagnosticCode, ...(attempt.isPostponed ? { isPostponed: true } : {}) }
+        return { handovers: envelope.recipients.map(() => handover), isUntouched: !attempt.isPostponed }
       } finally {
         clearTimeout(deadline)
         attempts.delete(attempt)
@@ -173,6 +243,9 @@ export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
   }
 }
 
+/** Servers that cannot be reached are remembered up to this many: a sender to many dead domains must not fill the memory. */
+const restingMax = 10_000
+const busy = 'the server has as many of our messages as it takes at once'
 const shuttingDown = 'the server is shutting down'
 
 const laneKey = (target: ClientTarget): string =>

@@ -12,7 +12,10 @@ export const clientTimeouts: ClientTimeouts = { connectMs: 30_000, commandMs: 30
 
 /** A server to deliver to, and on what terms. */
 export type ClientTarget = {
+  /** A name or an address. */
   host: string
+  /** What records call it, when that is not `host`. */
+  label?: string
   port: number
   /** `implicit` is TLS from the first octet; `opportunistic` falls back to clear text when TLS cannot be had. */
   tlsMode: 'off' | 'opportunistic' | 'required' | 'implicit'
@@ -24,7 +27,14 @@ export type ClientTarget = {
 }
 
 /** One session with a server, ready for messages. */
-export type ClientSession = { channel: Channel; extensions: Map<string, string>; timeouts: ClientTimeouts; needsReset: boolean }
+export type ClientSession = {
+  channel: Channel
+  extensions: Map<string, string>
+  timeouts: ClientTimeouts
+  needsReset: boolean
+  /** How the connection is encrypted; null for clear text. */
+  tls: string | null
+}
 
 /**
  * Connects, greets, changes to TLS and authenticates. Rejects with ConnectionTrouble for whatever goes wrong, a 5xx included: so far
@@ -57,7 +67,7 @@ async function converse(target: ClientTarget, onChannel: (channel: Channel) => v
       if (await changeToTls(channel, extensions, target)) extensions = await hello(channel, target)
     }
     if (target.auth) await authenticate(channel, extensions, target.auth, timeouts.commandMs)
-    return { channel, extensions, timeouts, needsReset: false }
+    return { channel, extensions, timeouts, needsReset: false, tls: channel.tls }
   } catch (error) {
     // A server that answered is told goodbye; quit does nothing on a connection that is gone.
     channel.quit()
@@ -262,6 +272,14 @@ function plan(session: ClientSession, envelope: Envelope, data: PreparedData): P
     ...(needsUtf8 ? ['SMTPUTF8'] : []),
   ]
   return { mail: [`MAIL FROM:<${sender.path}>`, ...parameters].join(' '), outcomes, accepted }
+}
+
+/** The outcome for a message that prepareData refuses. */
+export const unsendable: Outcome = {
+  kind: 'refused',
+  answer: '554 5.6.0 The message holds a bare CR, a bare LF or a NUL',
+  diagnosticCode: '5.6.0',
+  failed: true,
 }
 
 const cannot = (enhanced: string, code: string, why: string): Outcome => ({

@@ -1,10 +1,9 @@
 // The mail transport that hands every message to one next server (a smarthost), which answers for it from there on.
 import { isIP } from 'node:net'
 import type { Log } from '../../core/log.ts'
-import type { Outcome } from '../../core/outcome.ts'
-import type { MailTransport } from '../../features/outbound-mail/provider.ts'
-import { type ClientTarget, type ClientTimeouts, clientTimeouts } from './client.ts'
-import { prepareData } from './client-data.ts'
+import type { Handover, MailTransport } from '../../features/outbound-mail/provider.ts'
+import { type ClientTarget, type ClientTimeouts, clientTimeouts, unsendable } from './client.ts'
+import { createPrepare } from './client-data.ts'
 import { createClientPool, type PoolLimits } from './client-pool.ts'
 
 /** What a relay needs; `hostname` is our own name, said in EHLO. `ca` replaces the system's certificate authorities. */
@@ -28,19 +27,19 @@ const recipientsMax = 100
 export function createRelayTransport(settings: RelaySettings): MailTransport {
   const target = parseRelayUrl(settings)
   const pool = createClientPool(settings.limits)
+  const prepareOnce = createPrepare()
   return {
     name: 'relay',
     async deliver(envelope, raw) {
-      const data = prepareData(raw)
+      const data = prepareOnce(raw)
       if (!data) {
         settings.log.error('a composed message holds a bare CR, a bare LF or a NUL')
-        const answer = '554 5.6.0 The message holds a bare CR, a bare LF or a NUL'
-        return envelope.recipients.map(() => ({ kind: 'refused', answer, diagnosticCode: '5.6.0', failed: true }))
+        return envelope.recipients.map(() => unsendable)
       }
-      const outcomes: Outcome[] = []
+      const outcomes: Handover[] = []
       for (let start = 0; start < envelope.recipients.length; start += recipientsMax) {
         const recipients = envelope.recipients.slice(start, start + recipientsMax)
-        outcomes.push(...(await pool.send(target, { ...envelope, recipients }, data, false)))
+        outcomes.push(...(await pool.send(target, { ...envelope, recipients }, data, false)).handovers)
       }
       for (const outcome of outcomes) {
         if (outcome.kind === 'retry')

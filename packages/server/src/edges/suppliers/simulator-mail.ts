@@ -9,6 +9,7 @@ export const createSimulatorTransport = (): MailTransport => ({
       kind: 'delivered',
       answer: '250 2.0.0 Recorded by the simulator; nothing left this machine.',
       final: false,
+      hop: { host: 'simulator', tls: null },
     })),
   close: async () => {},
 })

@@ -3,7 +3,7 @@
 import type { Attachment } from '@callsign/contract/attachments'
 import type { Code } from '@callsign/contract/codes'
 import { eventBodyBytesMax } from '@callsign/contract/events'
-import type { Authentication, Message, MessageItem, MessageStatus } from '@callsign/contract/messages'
+import type { Authentication, DeliveryAttempt, Message, MessageItem, MessageStatus } from '@callsign/contract/messages'
 import type { Static } from 'typebox'
 import type { Guardrail } from '../mail-rules/model.ts'
 
@@ -49,6 +49,9 @@ export type MessageRow = {
   updated_at: Date
 }
 
+/** One entry of a recipient's delivery log. */
+export type LogEntry = Static<typeof DeliveryAttempt>
+
 export type RecipientStatus = 'queued' | 'sent' | 'delivered' | 'bounced' | 'failed'
 
 export type RecipientRow = {
@@ -63,6 +66,8 @@ export type RecipientRow = {
   diagnostic_code: string | null
   last_attempt_at: Date | null
   next_attempt_at: Date | null
+  /** Oldest first. */
+  log: LogEntry[]
 }
 
 export type ThreadRow = {
@@ -93,6 +98,9 @@ const moves: Record<RecipientStatus, readonly RecipientStatus[]> = {
 
 /** True when a recipient's status may change this way: forward only. */
 export const canMove = (from: RecipientStatus, to: RecipientStatus): boolean => moves[from].includes(to)
+
+/** Where a recipient stands after news of it: news that would move it back, or from one end to another, moves nothing. */
+export const moved = (from: RecipientStatus, to: RecipientStatus): RecipientStatus => (canMove(from, to) ? to : from)
 
 /** `display name <address>`, or the bare address when there is no name. */
 export function formatAddress(name: string, address: string): string {
@@ -209,6 +217,7 @@ function toDelivery(row: RecipientRow) {
     diagnostic_code: row.diagnostic_code,
     last_attempt_at: row.last_attempt_at?.toISOString() ?? null,
     next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
+    log: row.log,
   }
 }
 

@@ -13,6 +13,7 @@ import type { Database, Tx } from '../../core/sql.ts'
 import { type Accounts, actorOf } from '../accounts/operations.ts'
 import { type Attachments, findBytes, findMailboxBytes, findUnusedBlobs } from '../attachments/operations.ts'
 import type { Identities } from '../identities/operations.ts'
+import * as deliveryStore from './delivery-store.ts'
 import { fileReleased } from './filing.ts'
 import { addToCounts } from './filing-store.ts'
 import { type MessageRow, toDescription, toItem, toMessage, toThread } from './model.ts'
@@ -43,7 +44,7 @@ const labelsMax = 50
 
 export function createMessages({ db, blobs, accounts, identities, attachments, emit, compose }: Parts) {
   const loadMessage = batchLoader((ids) => store.findMessages(db.lookups, ids))
-  const loadRecipients = batchLoader((ids) => store.findRecipients(db.lookups, ids))
+  const loadRecipients = batchLoader((ids) => deliveryStore.findRecipients(db.lookups, ids))
 
   const showAttachments = async (row: MessageRow) => (row.attachment_count === 0 ? [] : attachments.show(row.id))
   const showItems = (rows: MessageRow[]) => Promise.all(rows.map(async (row) => toItem(row, await showAttachments(row))))
@@ -241,13 +242,17 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     /** A message and its recipients for the worker, read fresh. Null when it was deleted. */
     async findForDelivery(id: string) {
       const row = (await store.findMessages(db, [id])).get(id)
-      return row ? { row, recipients: (await store.findRecipients(db, [id])).get(id) ?? [] } : null
+      return row ? { row, recipients: (await deliveryStore.findRecipients(db, [id])).get(id) ?? [] } : null
     },
 
     /** The recipients of an outbound message, in order. */
     findRecipients: async (messageId: string) => (await loadRecipients(messageId)) ?? [],
 
-    updateDelivery: store.updateDelivery,
+    lockRecipients: deliveryStore.lockRecipients,
+    updateDelivery: deliveryStore.updateDelivery,
+
+    /** When two agents' messages on a thread before this one were delivered; null for those that wait. */
+    findExchange: (exchange: Parameters<typeof deliveryStore.findExchange>[1]) => deliveryStore.findExchange(db, exchange),
 
     /** What events tell of messages; those that are gone are not in the map. */
     async describe(ids: string[]) {

@@ -1,7 +1,7 @@
 // The SQL that reads and changes stored messages and threads.
 import { before, type PageRequest } from '../../core/page.ts'
 import type { Sql } from '../../core/sql.ts'
-import type { MessageRow, RecipientRow, RecipientStatus, ThreadRow } from './model.ts'
+import type { MessageRow, ThreadRow } from './model.ts'
 
 const columns = `m.id, m.organization_id, m.mailbox_id, m.thread_id, m.direction, m.status, m.from_address, m.from_name, m.to_addresses, m.cc_addresses,
   m.bcc_addresses, m.reply_to, m.subject, m.snippet, m.text, m.html, m.extracted_text, m.rfc_message_id, m.in_reply_to, m.in_reply_to_message_id,
@@ -30,23 +30,6 @@ export async function findCutMessages(sql: Sql, ids: string[], charactersMax: nu
     values: [ids, charactersMax],
   })
   return new Map(rows.map((row) => [row.id, row]))
-}
-
-/** Recipients by message, in the order in which they were given. */
-export async function findRecipients(sql: Sql, messageIds: string[]): Promise<Map<string, RecipientRow[]>> {
-  const { rows } = await sql.query<RecipientRow>({
-    name: 'find-recipients',
-    text: `SELECT message_id, position, kind, name, address, status, attempts, last_answer, diagnostic_code, last_attempt_at, next_attempt_at
-      FROM message_recipients WHERE message_id = ANY($1) ORDER BY message_id, position`,
-    values: [messageIds],
-  })
-  const byMessage = new Map<string, RecipientRow[]>()
-  for (const row of rows) {
-    const list = byMessage.get(row.message_id)
-    if (list) list.push(row)
-    else byMessage.set(row.message_id, [row])
-  }
-  return byMessage
 }
 
 /** Where a list of messages comes from: an organization, one of its mailboxes, or one thread (of a mailbox, when given). */
@@ -277,45 +260,4 @@ export async function findThread(sql: Sql, mailboxId: string, id: string): Promi
     values: [mailboxId, id],
   })
   return rows[0] ?? null
-}
-
-export type RecipientChange = {
-  position: number
-  status: RecipientStatus
-  attempts: number
-  lastAnswer: string | null
-  diagnosticCode: string | null
-  lastAttemptAt: Date
-  nextAttemptAt: Date | null
-}
-
-/** Writes what became of recipients, and the status that the message has from them. */
-export async function updateDelivery(
-  sql: Sql,
-  messageId: string,
-  changes: RecipientChange[],
-  status: RecipientStatus,
-  at: Date,
-): Promise<void> {
-  await sql.query({
-    name: 'update-delivery',
-    text: `WITH change AS (SELECT * FROM unnest($2::int[], $3::text[], $4::int[], $5::text[], $6::text[], $7::timestamptz[], $8::timestamptz[])
-        AS c (position, status, attempts, last_answer, diagnostic_code, last_attempt_at, next_attempt_at)),
-      recipient AS (UPDATE message_recipients r SET status = c.status, attempts = c.attempts, last_answer = c.last_answer,
-        diagnostic_code = c.diagnostic_code, last_attempt_at = c.last_attempt_at, next_attempt_at = c.next_attempt_at
-        FROM change c WHERE r.message_id = $1 AND r.position = c.position)
-      UPDATE messages SET status = $9, updated_at = $10 WHERE id = $1`,
-    values: [
-      messageId,
-      changes.map((change) => change.position),
-      changes.map((change) => change.status),
-      changes.map((change) => change.attempts),
-      changes.map((change) => change.lastAnswer),
-      changes.map((change) => change.diagnosticCode),
-      changes.map((change) => change.lastAttemptAt),
-      changes.map((change) => change.nextAttemptAt),
-      status,
-      at,
-    ],
-  })
 }

@@ -1,0 +1,34 @@
+// The way on which mail leaves, as the settings name it.
+import type { Config } from '../config.ts'
+import type { Resolver } from '../core/dns.ts'
+import type { Log } from '../core/log.ts'
+import { createAddressRules } from '../edges/http/address-rules.ts'
+import { createDirectTransport } from '../edges/smtp/direct.ts'
+import { createRelayTransport } from '../edges/smtp/relay.ts'
+import { createSimulatorTransport } from '../edges/suppliers/simulator-mail.ts'
+import type { MtaSts } from '../features/mta-sts/operations.ts'
+import type { MailTransport } from '../features/outbound-mail/provider.ts'
+
+/** A server that cannot be reached is left alone this long, or as long as its first message waits anyway. */
+const restMsMax = 60_000
+
+/** Nothing is dialled before the first message. */
+export function createTransport(config: Config, resolver: Resolver, mtaSts: MtaSts, log: Log): MailTransport {
+  const hostname = config.mailDomain
+  switch (config.mailTransport) {
+    case 'relay':
+      return createRelayTransport({ url: config.smtpRelayUrl as string, hostname, log: log.child({ part: 'relay' }) })
+    case 'direct':
+      return createDirectTransport({
+        hostname,
+        resolver,
+        allows: createAddressRules(config.outboundAllowCidrs).allows,
+        findTlsPolicy: mtaSts.findPolicy,
+        port: config.directPort,
+        restMs: Math.min(restMsMax, (config.mailRetrySeconds[0] ?? 0) * 1000),
+        log: log.child({ part: 'direct' }),
+      })
+    default:
+      return createSimulatorTransport()
+  }
+}

@@ -1,0 +1,109 @@
+// The mail transport that dials the recipients' own mail servers: by MX, encrypted as far as they can be, each tried in its turn.
+import { domainToASCII } from 'node:url'
+import { nowMs } from '../../core/clock.ts'
+import type { Resolver } from '../../core/dns.ts'
+import type { Log } from '../../core/log.ts'
+import type { Outcome } from '../../core/outcome.ts'
+import { matchesPolicy, type TlsPolicy } from '../../features/mta-sts/model.ts'
+import type { Envelope, Handover, MailTransport } from '../../features/outbound-mail/provider.ts'
+import { type ClientTarget, type ClientTimeouts, clientTimeouts, unsendable } from './client.ts'
+import { createPrepare, type PreparedData } from './client-data.ts'
+import { createClientPool, type PoolLimits } from './client-pool.ts'
+import { createRoutes, type RouteHop } from './mail-route.ts'
+
+export type DirectSettings = {
+  /** Our own name, said in EHLO. */
+  hostname: string
+  resolver: Resolver
+  /** Whether an address may be dialled: public ones, and those that the operator allows. */
+  allows: (address: string) => boolean
+  /** What a domain demands of TLS by MTA-STS; null when nothing. */
+  findTlsPolicy: (domain: string) => Promise<TlsPolicy | null>
+  /** 25, but for tests. */
+  port: number
+  /** How long a server that cannot be reached is left alone, so that mail for it does not hold up the rest. */
+  restMs: number
+  log: Log
+  ca?: string | Buffer
+  timeouts?: Partial<ClientTimeouts>
+  limits?: Partial<PoolLimits>
+}
+
+/** Another server is tried only so long after the first: the delivery's lease ends some time. */
+const goOnMs = 240_000
+
+const directLimits: Partial<PoolLimits> = { connectionsStart: 5, connectionsMax: 20, attemptMs: 420_000, waitMs: 5_000 }
+
+/** A transport to the mail servers that DNS names. What it delivers is delivered: nobody is left to hand it on. */
+export function createDirectTransport(settings: DirectSettings): MailTransport {
+  const { hostname, port, findTlsPolicy, log } = settings
+  const routeTo = createRoutes(settings)
+  const pool = createClientPool({ ...directLimits, restMs: settings.restMs, ...settings.limits })
+  const prepare = createPrepare()
+  const timeouts = { ...clientTimeouts, ...settings.timeouts }
+
+  /** How to reach one server; null when the domain's policy does not let it take mail. */
+  function targetOf({ name, address }: RouteHop, policy: TlsPolicy | null): ClientTarget | null {
+    const isEnforced = policy?.mode === 'enforce'
+    if (isEnforced && (name === null || !matchesPolicy(policy, name))) return null
+    return {
+      host: address,
+      label: name === null ? `[${address}]` : `${name} [${address}]`,
+      port,
+      tlsMode: isEnforced ? 'required' : 'opportunistic',
+      tls: { serverName: name ?? address, verify: isEnforced, ...(settings.ca ? { ca: settings.ca } : {}) },
+      hostname,
+      auth: null,
+      timeouts,
+    }
+  }
+
+  async function deliverTo(domain: string, envelope: Envelope, data: PreparedData): Promise<Handover[]> {
+    const all = (outcome: Outcome): Handover[] => envelope.recipients.map(() => outcome)
+    const [route, policy] = await Promise.all([routeTo(domain), findTlsPolicy(domain)])
+    if (route.kind === 'none') return all(route.outcome)
+    let last: Handover[] = all({
+      kind: 'retry',
+      answer: `the MTA-STS policy of ${domain} lists none of its mail servers`,
+      diagnosticCode: '4.7.5',
+    })
+    const startedMs = nowMs()
+    for (const hop of route.hops) {
+      const target = targetOf(hop, policy)
+      if (!target) continue
+      const { handovers, isUntouched } = await pool.send(target, envelope, data, true)
+      if (!isUntouched) return handovers
+      last = handovers
+      if (nowMs() - startedMs > goOnMs) break
+    }
+    return last
+  }
+
+  return {
+    name: 'direct',
+    async deliver(envelope, raw) {
+      const data = prepare(raw)
+      if (!data) {
+        log.error('a composed message holds a bare CR, a bare LF or a NUL')
+        return envelope.recipients.map(() => unsendable)
+      }
+      const byDomain = Map.groupBy(envelope.recipients.keys(), (index) => domainOf(envelope.recipients[index] as string))
+      const handovers = new Array<Handover>(envelope.recipients.length)
+      await Promise.all(
+        [...byDomain].map(async ([domain, indexes]) => {
+          const recipients = indexes.map((index) => envelope.recipients[index] as string)
+          const results = await deliverTo(domain, { ...envelope, recipients }, data)
+          for (const [i, index] of indexes.entries()) handovers[index] = results[i] as Handover
+        }),
+      )
+      return handovers
+    },
+    close: () => pool.close(),
+  }
+}
+
+/** In A-labels where that can be; what is no domain is told by the route. */
+function domainOf(address: string): string {
+  const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase()
+  return /^\p{ASCII}*$/u.test(domain) ? domain : domainToASCII(domain) || domain
+}

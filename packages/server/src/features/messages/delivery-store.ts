@@ -1,0 +1,100 @@
+// The SQL of recipients: what became of each, read and written.
+import type { Sql, Tx } from '../../core/sql.ts'
+import type { LogEntry, RecipientRow, RecipientStatus } from './model.ts'
+
+const recipientColumns =
+  'message_id, position, kind, name, address, status, attempts, last_answer, diagnostic_code, last_attempt_at, next_attempt_at, log'
+
+/** The recipients of a message as they are now, locked until the transaction ends: what changes them decides on nothing older. */
+export async function lockRecipients(tx: Tx, messageId: string): Promise<RecipientRow[]> {
+  const { rows } = await tx.query<RecipientRow>({
+    name: 'lock-recipients',
+    text: `SELECT ${recipientColumns} FROM message_recipients WHERE message_id = $1 ORDER BY position FOR UPDATE`,
+    values: [messageId],
+  })
+  return rows
+}
+
+/**
+ * What two agents wrote to each other on a thread before this message: when each was delivered, null for what still waits. `address` is the other
+ * agent's; only messages made since then count, the latest thousand.
+ */
+export async function findExchange(
+  sql: Sql,
+  exchange: { threadId: string; address: string; beforeId: string; sinceId: string },
+): Promise<(Date | null)[]> {
+  const { rows } = await sql.query<{ at: Date | null }>({
+    name: 'find-exchange',
+    text: `SELECT CASE WHEN m.direction = 'inbound' THEN m.created_at WHEN r.status = 'queued' THEN NULL ELSE r.last_attempt_at END AS at
+      FROM messages m LEFT JOIN message_recipients r
+        ON r.message_id = m.id AND m.direction = 'outbound' AND lower(regexp_replace(r.address, '\\+[^@]*@', '@')) = $2
+      WHERE m.thread_id = $1 AND m.id < $3 AND m.id > $4
+        AND ((m.direction = 'inbound' AND m.from_address = $2) OR r.status IN ('queued', 'delivered'))
+      ORDER BY m.id DESC LIMIT 1000`,
+    values: [exchange.threadId, exchange.address, exchange.beforeId, exchange.sinceId],
+  })
+  return rows.map((row) => row.at)
+}
+
+/** Recipients by message, in the order in which they were given. */
+export async function findRecipients(sql: Sql, messageIds: string[]): Promise<Map<string, RecipientRow[]>> {
+  const { rows } = await sql.query<RecipientRow>({
+    name: 'find-recipients',
+    text: `SELECT ${recipientColumns} FROM message_recipients WHERE message_id = ANY($1) ORDER BY message_id, position`,
+    values: [messageIds],
+  })
+  const byMessage = new Map<string, RecipientRow[]>()
+  for (const row of rows) {
+    const list = byMessage.get(row.message_id)
+    if (list) list.push(row)
+    else byMessage.set(row.message_id, [row])
+  }
+  return byMessage
+}
+
+export type RecipientChange = {
+  position: number
+  status: RecipientStatus
+  attempts: number
+  lastAnswer: string | null
+  diagnosticCode: string | null
+  lastAttemptAt: Date | null
+  nextAttemptAt: Date | null
+  entry: LogEntry
+}
+
+/** Entries that a recipient's log keeps. */
+const logMax = 50
+
+/** Writes what became of recipients, and the status that the message has from them. */
+export async function updateDelivery(
+  sql: Sql,
+  messageId: string,
+  changes: RecipientChange[],
+  status: RecipientStatus,
+  at: Date,
+): Promise<void> {
+  await sql.query({
+    name: 'update-delivery',
+    text: `WITH change AS (SELECT * FROM unnest($2::int[], $3::text[], $4::int[], $5::text[], $6::text[], $7::timestamptz[], $8::timestamptz[], $11::jsonb[])
+        AS c (position, status, attempts, last_answer, diagnostic_code, last_attempt_at, next_attempt_at, entry)),
+      recipient AS (UPDATE message_recipients r SET status = c.status, attempts = c.attempts, last_answer = c.last_answer,
+        diagnostic_code = c.diagnostic_code, last_attempt_at = c.last_attempt_at, next_attempt_at = c.next_attempt_at,
+        log = (CASE WHEN jsonb_array_length(r.log) >= ${logMax} THEN r.log - 0 ELSE r.log END) || c.entry
+        FROM change c WHERE r.message_id = $1 AND r.position = c.position)
+      UPDATE messages SET status = $9, updated_at = $10 WHERE id = $1`,
+    values: [
+      messageId,
+      changes.map((change) => change.position),
+      changes.map((change) => change.status),
+      changes.map((change) => change.attempts),
+      changes.map((change) => change.lastAnswer),
+      changes.map((change) => change.diagnosticCode),
+      changes.map((change) => change.lastAttemptAt),
+      changes.map((change) => change.nextAttemptAt),
+      status,
+      at,
+      changes.map((change) => JSON.stringify(change.entry)),
+    ],
+  })
+}

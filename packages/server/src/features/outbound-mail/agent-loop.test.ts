@@ -1,0 +1,30 @@
+// The hold of two agents that write to each other too fast: who may go, and how long the others wait.
+import { expect, test } from 'vitest'
+import { findHoldMs } from './agent-loop.ts'
+
+const rule = { messagesMax: 3, windowMs: 1000 }
+const now = 10_000
+const ago = (ms: number) => new Date(now - ms)
+
+test('up to the limit everything goes, and what is older than the window does not count', () => {
+  expect(findHoldMs([], now, rule)).toBeNull()
+  expect(findHoldMs([ago(1), ago(2)], now, rule)).toBeNull()
+  expect(findHoldMs([ago(1), ago(2), ago(1000), ago(5000)], now, rule)).toBeNull()
+})
+
+test('the next one waits until one has left the window', () => {
+  expect(findHoldMs([ago(900), ago(500), ago(1)], now, rule)).toBe(100)
+  expect(findHoldMs([ago(1), ago(500), ago(900)], now, rule)).toBe(100)
+  expect(findHoldMs([ago(900), ago(500), ago(200), ago(1)], now, rule)).toBe(500)
+})
+
+test('those that wait go first: each of them wants a place of its own', () => {
+  expect(findHoldMs([null, null], now, rule)).toBeNull()
+  expect(findHoldMs([ago(900), ago(500), ago(1), null], now, rule)).toBe(500)
+  expect(findHoldMs([ago(900), null, null], now, rule)).toBe(100)
+  expect(findHoldMs([null, null, null], now, rule)).toBe(1000)
+})
+
+test('a window of 0 holds nobody', () => {
+  expect(findHoldMs(Array<null>(50).fill(null), now, { messagesMax: 3, windowMs: 0 })).toBeNull()
+})

@@ -1,0 +1,48 @@
+// Return paths that tell whose bounce comes back: message, recipient, and a code that only this installation can make.
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { idPrefixes, isId } from '../../core/ids.ts'
+
+/** The recipient that a return path was made for. */
+export type ReturnAddressee = { messageId: string; position: number }
+
+/** Where every return path begins; the handle of this name is reserved. */
+const localPrefix = 'bounce+'
+/** 100 bits in 20 characters of the alphabet of ids, which survive being put in lower or upper case. */
+const codeCharacters = 20
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+const pattern = new RegExp(`^bounce\\+([0-9a-z]{26})-(\\d{1,3})-([0-9a-z]{${codeCharacters}})$`)
+
+export type ReturnPaths = {
+  /** The return path for one recipient of a message: at most 59 characters before the @. */
+  make(addressee: ReturnAddressee): string
+  /** Who a return path was made for; null when it is none of ours, or was made by somebody else. */
+  read(address: string): ReturnAddressee | null
+  /** True for an address that can only be a return path, genuine or not. */
+  isReturnPath(address: string): boolean
+}
+
+export function createReturnPaths(key: Buffer, mailDomain: string): ReturnPaths {
+  const codeOf = ({ messageId, position }: ReturnAddressee): string => {
+    const mac = createHmac('sha256', key).update(`${messageId} ${position}`).digest()
+    return Array.from(mac.subarray(0, codeCharacters), (byte) => alphabet[byte & 31]).join('')
+  }
+  const localPartOf = (address: string): string | null => {
+    const at = address.lastIndexOf('@')
+    if (address.slice(at + 1).toLowerCase() !== mailDomain) return null
+    const local = address.slice(0, at).toLowerCase()
+    return local.startsWith(localPrefix) ? local : null
+  }
+  return {
+    make(addressee) {
+      const id = addressee.messageId.slice(idPrefixes.message.length + 1)
+      return `${localPrefix}${id}-${addressee.position}-${codeOf(addressee)}@${mailDomain}`
+    },
+    read(address) {
+      const [, id, position, code] = pattern.exec(localPartOf(address) ?? '') ?? []
+      const addressee = { messageId: `${idPrefixes.message}_${id}`, position: Number(position) }
+      if (code === undefined || !isId('message', addressee.messageId)) return null
+      return timingSafeEqual(Buffer.from(code), Buffer.from(codeOf(addressee))) ? addressee : null
+    },
+    isReturnPath: (address) => localPartOf(address) !== null,
+  }
+}

@@ -1,0 +1,117 @@
+// MTA-STS policies: when they are fetched, how long they are believed, and that nobody can talk us out of one by hiding it.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createLog } from '../src/core/log.ts'
+import { FetchRefused } from '../src/core/web.ts'
+import { createDnsResolver } from '../src/edges/dns/resolver.ts'
+import { connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'
+import { createMtaSts } from '../src/features/mta-sts/operations.ts'
+import { createDatabase } from './stage/database.ts'
+import { type DnsServer, startDnsServer } from './stage/dns-server.ts'
+
+let dns: DnsServer
+let database: { url: string; drop: () => Promise<void> }
+let db: PostgresDatabase
+beforeAll(async () => {
+  dns = await startDnsServer()
+  database = await createDatabase()
+  db = connect({ connectionString: database.url }, { poolSize: 2, log: createLog('silent') })
+})
+afterAll(async () => {
+  await db.close()
+  await database.drop()
+  await dns.stop()
+})
+
+const enforce = 'version: STSv1\nmode: enforce\nmx: *.sts.test\nmax_age: 86400\n'
+let answering: { text?: string; contentType?: string } | 'away'
+let fetched: { url: string; redirectsMax: number }[]
+beforeEach(async () => {
+  fetched = []
+  answering = { text: enforce }
+  await db.query({ text: 'DELETE FROM mta_sts_policies' })
+})
+
+/** A node with nothing in its memory yet. */
+const node = () =>
+  createMtaSts({
+    db,
+    resolver: createDnsResolver({ servers: [dns.address] }),
+    fetchFile: async (url, { redirectsMax }) => {
+      fetched.push({ url, redirectsMax })
+      if (answering === 'away') throw new FetchRefused('The server could not be reached.', 'connect_refused')
+      return { bytes: Buffer.from(answering.text ?? ''), contentType: answering.contentType ?? 'text/plain; charset=utf-8' }
+    },
+    log: createLog('silent'),
+  })
+const publish = (id: string | null) =>
+  id === null ? dns.remove('_mta-sts.sts.test') : dns.set('_mta-sts.sts.test', { TXT: [`v=STSv1; id=${id};`] })
+
+test('without a record there is no policy, and nothing is fetched', async () => {
+  publish(null)
+  expect(await node().findPolicy('sts.test')).toBeNull()
+  expect(fetched).toEqual([])
+})
+
+test('a record has the policy fetched once, without redirects, and kept for every node', async () => {
+  publish('1')
+  const one = node()
+  expect(await one.findPolicy('sts.test')).toEqual({ mode: 'enforce', mx: ['*.sts.test'], maxAgeSeconds: 86_400 })
+  expect(await one.findPolicy('sts.test')).toMatchObject({ mode: 'enforce' })
+  expect(await node().findPolicy('sts.test')).toMatchObject({ mode: 'enforce' })
+  expect(fetched).toEqual([{ url: 'https://mta-sts.sts.test/.well-known/mta-sts.txt', redirectsMax: 0 }])
+})
+
+test('a new id has it fetched anew', async () => {
+  publish('1')
+  await node().findPolicy('sts.test')
+  publish('2')
+  answering = { text: enforce.replace('enforce', 'testing') }
+  expect(await node().findPolicy('sts.test')).toMatchObject({ mode: 'testing' })
+})
+
+test('a policy that we know holds while its record is hidden, DNS is away, or its host does not answer or answers nonsense', async () => {
+  publish('1')
+  await node().findPolicy('sts.test')
+  publish(null)
+  expect(await node().findPolicy('sts.test')).toMatchObject({ mode: 'enforce' })
+  dns.fail('_mta-sts.sts.test', 'SERVFAIL')
+  expect(await node().findPolicy('sts.test')).toMatchObject({ mode: 'enforce' })
+  dns.fail('_mta-sts.sts.test', null)
+  publish('2')
+  for (const answer of ['away', { text: '<html>' }, { text: enforce.replace('enforce', 'none'), contentType: 'text/html' }] as const) {
+    answering = answer
+    expect(await node().findPolicy('sts.test')).toMatchObject({ mode: 'enforce' })
+  }
+})
+
+test('a policy that is half as old as it may get is fetched again although its id is the same', async () => {
+  publish('1')
+  await node().findPolicy('sts.test')
+  await db.query({
+    text: `UPDATE mta_sts_policies SET fetched_at = fetched_at - interval '13 hours', expires_at = expires_at - interval '13 hours'`,
+  })
+  answering = 'away'
+  expect(await node().findPolicy('sts.test')).toMatchObject({ mode: 'enforce' })
+  expect(fetched).toHaveLength(2)
+})
+
+test('an expired policy holds no longer, and is swept', async () => {
+  publish('1')
+  await node().findPolicy('sts.test')
+  await db.query({ text: `UPDATE mta_sts_policies SET expires_at = now() - interval '1 second'` })
+  publish(null)
+  expect(await node().findPolicy('sts.test')).toBeNull()
+  await node().sweep()
+  expect((await db.query({ text: 'SELECT 1 FROM mta_sts_policies' })).rowCount).toBe(0)
+})
+
+test('a policy that cannot be fetched the first time is as if there were none', async () => {
+  publish('1')
+  answering = 'away'
+  expect(await node().findPolicy('sts.test')).toBeNull()
+})
+
+test('address literals and single labels have none', async () => {
+  for (const domain of ['[127.0.0.1]', 'localhost', 'a b.test', '../x.test']) expect(await node().findPolicy(domain)).toBeNull()
+  expect(fetched).toEqual([])
+})
