@@ -161,7 +161,25 @@ export function decodeText(bytes: Buffer, label: string | null): DecodedText {
   if (encoding === 'utf-8') return { text: utf8Text(bytes), isKnown: true }
   if (encoding === 'utf-7') return { text: decodeUtf7(bytes), isKnown: true }
   if (encoding === 'utf-16') return { text: decoderOf(hasLittleEndianMark(bytes) ? 'utf-16le' : 'utf-16be').decode(bytes), isKnown: true }
-  return { text: decoderOf(encoding).decode(bytes), isKnown: true }
+  return { text: decoderOf(encoding).decode(encoding === 'iso-2022-jp' ? withoutIdleEscapes(bytes) : bytes), isKnown: true }
+}
+
+const ESCAPE = 0x1b
+const ESCAPE_LENGTH = 3
+
+/**
+ * Drops escape sequences of ISO-2022-JP that another one follows at once. Neighbouring encoded words each end and begin with one, and the decoder (by the
+ * WHATWG's rule) takes a pair of them for an attack and shows a replacement character.
+ */
+function withoutIdleEscapes(bytes: Buffer): Buffer {
+  const kept: Buffer[] = []
+  let from = 0
+  for (let at = bytes.indexOf(ESCAPE); at >= 0; at = bytes.indexOf(ESCAPE, at + ESCAPE_LENGTH)) {
+    if (bytes[at + ESCAPE_LENGTH] !== ESCAPE) continue
+    kept.push(bytes.subarray(from, at))
+    from = at + ESCAPE_LENGTH
+  }
+  return from === 0 ? bytes : Buffer.concat([...kept, bytes.subarray(from)])
 }
 
 // RFC 2781 §4.3: UTF-16 without a mark is big-endian.

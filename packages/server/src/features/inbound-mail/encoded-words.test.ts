@@ -36,6 +36,7 @@ describe('what senders do', () => {
     ['lower-case hex', '=?utf-8?q?=c3=a4?=', 'ä'],
     ['an alias charset', '=?cp932?B?k/qWew==?=', '日本'],
     ['iso-2022-jp', '=?ISO-2022-JP?B?GyRCRnxLXBsoQg==?=', '日本'],
+    ['iso-2022-jp words side by side', '=?ISO-2022-JP?B?GyRCRnxLXBsoQg==?= =?ISO-2022-JP?B?GyRCRnxLXBsoQg==?=', '日本日本'],
     ['utf-7', '=?utf-7?Q?+AOQ-b?=', 'äb'],
     ['an unknown charset', '=?x-none?Q?=C3=A4?=', 'ä'],
     ['an unfinished word', '=?utf-8?Q?abc', '=?utf-8?Q?abc'],

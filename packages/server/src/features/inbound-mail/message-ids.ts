@@ -35,5 +35,7 @@ function addId(ids: Set<string>, text: string): void {
 /** The identifier of a Message-ID value, with brackets added where a sender left them out; null when there is none. */
 export function readMessageId(value: string | null): string | null {
   if (value === null) return null
-  return readMessageIds([value])[0] ?? (/^[^\s<>]{1,998}$/.test(value) ? `<${value.toWellFormed()}>` : null)
+  const ids = new Set(readMessageIds([value]))
+  if (ids.size === 0 && /^[^\s<>]+$/.test(value)) addId(ids, value)
+  return ids.values().next().value ?? null
 }
