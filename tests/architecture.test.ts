@@ -55,6 +55,7 @@ const featureOrder = [
   'drafts',
   'phones',
   'simulator',
+  'imessage',
   'events',
   'webhooks',
   'vault',
@@ -175,6 +176,9 @@ test('a concept file of a feature is pure: it reaches no store and no operation'
   const wired = concepts.filter((source) => source.imports.some((specifier) => /\/([a-z-]+-)?store\.ts$|\/operations\.ts$/.test(specifier)))
   // These put stores and operations of their feature together; operations.ts would be too long with them.
   const operationsOfTheirOwn = [
+    'server/src/features/imessage/outbox.ts',
+    'server/src/features/imessage/receiving.ts',
+    'server/src/features/imessage/simulation.ts',
     'server/src/features/messages/filing.ts',
     'server/src/features/outbound-mail/composer.ts',
     'server/src/features/inbound-mail/smtp-intake.ts',

@@ -5,6 +5,7 @@ import * as domains from './domains.ts'
 import * as drafts from './drafts.ts'
 import * as events from './events.ts'
 import * as identities from './identities.ts'
+import * as imessage from './imessage.ts'
 import * as keys from './keys.ts'
 import * as mailRules from './mail-rules.ts'
 import * as messages from './messages.ts'
@@ -32,6 +33,7 @@ export const operations: Operation[] = [
   suppressions,
   phones,
   simulator,
+  imessage,
   webhooks,
   events,
   vault,

@@ -56,6 +56,7 @@ const errorSentences: Partial<Record<ErrorCode, string>> = {
   approval_required: 'Mail of this agent is sent with an organization key; the agent itself writes drafts.',
   recipient_not_allowed: 'A mail rule or the outbound mode of the agent does not allow a recipient; the message names both.',
   recipient_suppressed: 'A recipient is on the suppression list; the message names it.',
+  recipient_not_connected: 'Nobody with this number is connected to the agent.',
   not_found: 'No such thing.',
   vault_not_initialized: 'The organization has no vault yet.',
   method_not_allowed: 'The path takes other methods; Allow names them.',
@@ -75,10 +76,11 @@ const errorSentences: Partial<Record<ErrorCode, string>> = {
   vault_key_version_stale: 'The vault has been rotated since the key_version was read.',
   no_numbers_available: 'The provider has no number like that now; other filters may find one.',
   number_already_assigned: 'The agent has a phone number.',
+  conversation_archived: 'The conversation is over; the person has to connect again.',
   idempotency_in_progress: 'A request with this Idempotency-Key is still running.',
   payload_too_large: 'The body is too large.',
   uri_too_long: 'The path and query are too long.',
-  unsupported_media_type: 'The body is not JSON, or it is compressed.',
+  unsupported_media_type: 'As 400: the file is of no type that can be sent. Otherwise: the body is not JSON, or it is compressed.',
   expectation_failed: 'Expect asks for something else than 100-continue.',
   idempotency_key_reused: 'This Idempotency-Key was used with another body.',
   rate_limited: 'Too many requests; Retry-After says how many seconds to wait.',
@@ -150,7 +152,7 @@ function pathOperation(operation: Operation, schemas: Record<string, JsonSchema>
   ]
   if (operation.idempotent) parameters.push({ $ref: '#/components/parameters/IdempotencyKey' })
   const responses: PathOperation['responses'] = operation.status < 400 ? { [operation.status]: successResponse(operation, schemas) } : {}
-  for (const [status, codes] of Object.entries(Object.groupBy(errorCodes(operation), (code) => errorStatuses[code]))) {
+  for (const [status, codes] of Object.entries(codesByStatus(operation))) {
     const [first] = codes as ErrorCode[]
     responses[status] = codes?.length === 1 ? { $ref: `#/components/responses/${first}` } : errorResponse(codes as ErrorCode[])
   }
@@ -204,6 +206,12 @@ function errorCodes(operation: Operation): ErrorCode[] {
   if (operation.idempotent) codes.push('idempotency_in_progress', 'idempotency_key_reused')
   codes.push(...(operation.errors ?? []), 'uri_too_long', 'internal_error', 'unavailable')
   return [...new Set(codes)]
+}
+
+function codesByStatus(operation: Operation): Partial<Record<number, ErrorCode[]>> {
+  const byStatus = Object.groupBy(errorCodes(operation), (code) => errorStatuses[code]) as Partial<Record<number, ErrorCode[]>>
+  if (operation.codesOf400) byStatus[400] = [...(byStatus[400] ?? []), ...operation.codesOf400]
+  return byStatus
 }
 
 function errorResponse(codes: ErrorCode[]): Response {

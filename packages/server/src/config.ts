@@ -2,7 +2,19 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
-import { databaseUrl, decimal, domainName, integer, isServerAddress, oneOf, secondsList, url } from './setting-values.ts'
+import {
+  databaseUrl,
+  decimal,
+  domainName,
+  e164,
+  integer,
+  isPrivateHost,
+  isServerAddress,
+  oneOf,
+  secondsList,
+  signingSecret,
+  url,
+} from './setting-values.ts'
 
 type Setting<T> = {
   name: string
@@ -309,6 +321,100 @@ const settings = {
     sentence: 'Requests a second that one agent key may make on one node (bursts of twice that); 0 means no limit.',
     read: integer(0, 1_000_000),
   }),
+  imessageProvider: setting({
+    name: 'CALLSIGN_IMESSAGE_PROVIDER',
+    fallback: 'simulator',
+    sentence:
+      'Who connects to iMessage: simulator (nobody; phones are simulated), bluebubbles (a Mac of yours) or linq. docs/operating.md tells how.',
+    read: oneOf('simulator', 'bluebubbles', 'linq'),
+  }),
+  imessageLine: setting({
+    name: 'CALLSIGN_IMESSAGE_LINE',
+    fallback: null,
+    shown: '(simulator: +18005550199; linq: the first of the account)',
+    sentence: 'The number of the router line, E.164. BlueBubbles needs it: the number at which the Mac is reached.',
+    read: e164,
+  }),
+  imessageDisplayName: setting({
+    name: 'CALLSIGN_IMESSAGE_DISPLAY_NAME',
+    fallback: 'Callsign',
+    sentence: 'What the router line is called where people are shown it.',
+    read: (text) => {
+      if (text.length > 100) throw new Error('must have at most 100 characters')
+      return text
+    },
+  }),
+  imessageAllowCold: setting({
+    name: 'CALLSIGN_IMESSAGE_ALLOW_COLD',
+    fallback: 'false',
+    sentence: 'true lets agents write to numbers that never connected to them.',
+    read: (text) => oneOf('true', 'false')(text) === 'true',
+  }),
+  imessagePollSeconds: setting({
+    name: 'CALLSIGN_IMESSAGE_POLL_SECONDS',
+    fallback: null,
+    shown: '20 (bluebubbles), 300 (linq)',
+    sentence: 'How often the provider is asked for messages whose callbacks were lost.',
+    read: integer(1, 3600),
+  }),
+  imessageRetrySeconds: setting({
+    name: 'CALLSIGN_IMESSAGE_RETRY_SECONDS',
+    fallback: '2,10,30,120,600,1800,3600,7200,14400,28800',
+    shown: '2 s, 10 s, 30 s, 2 m, 10 m, 30 m, 1 h, 2 h, 4 h, 8 h',
+    sentence: 'Delays between attempts to hand a message to a provider that did not take it, in seconds; after the last one it has failed.',
+    read: secondsList,
+  }),
+  blueBubblesUrl: setting({
+    name: 'CALLSIGN_BLUEBUBBLES_URL',
+    fallback: null,
+    sentence: 'The BlueBubbles server. Plain http only to a private address: its password travels in every request.',
+    read: url('http:', 'https:'),
+  }),
+  blueBubblesPassword: setting({
+    name: 'CALLSIGN_BLUEBUBBLES_PASSWORD',
+    fallback: null,
+    sentence: 'Its server password.',
+    secret: true,
+    read: (text) => text,
+  }),
+  blueBubblesMethod: setting({
+    name: 'CALLSIGN_BLUEBUBBLES_METHOD',
+    fallback: 'apple-script',
+    sentence: 'How the Mac sends: apple-script, or private-api where that is set up.',
+    read: oneOf('apple-script', 'private-api'),
+  }),
+  blueBubblesSettleSeconds: setting({
+    name: 'CALLSIGN_BLUEBUBBLES_SETTLE_SECONDS',
+    fallback: '150,1230',
+    sentence:
+      'For a text and for a file: how long after a send without an answer the Mac may still send it. Only then is one that is not in its list sent again.',
+    read: (text) => {
+      const [textSeconds, fileSeconds, ...more] = secondsList(text)
+      if (textSeconds === undefined || fileSeconds === undefined || more.length > 0)
+        throw new Error('must be two numbers of seconds such as 150,1230')
+      return { text: textSeconds * 1000, file: fileSeconds * 1000 }
+    },
+  }),
+  linqApiKey: setting({
+    name: 'CALLSIGN_LINQ_API_KEY',
+    fallback: null,
+    sentence: 'The API key of the Linq account.',
+    secret: true,
+    read: (text) => text.trim(),
+  }),
+  linqWebhookSecret: setting({
+    name: 'CALLSIGN_LINQ_WEBHOOK_SECRET',
+    fallback: null,
+    sentence: 'The signing secret of the webhook subscription, whsec_…; without it what comes in is found by asking alone.',
+    secret: true,
+    read: signingSecret,
+  }),
+  linqUrl: setting({
+    name: 'CALLSIGN_LINQ_URL',
+    fallback: 'https://api.linqapp.com/api/partner',
+    sentence: 'The address of the Linq API.',
+    read: url('http:', 'https:'),
+  }),
   databaseConnections: setting({
     name: 'CALLSIGN_DATABASE_CONNECTIONS',
     fallback: '10',
@@ -351,6 +457,12 @@ type Always = Exclude<
   | 'smtpTlsKeyFile'
   | 'smtpPort'
   | 'resendApiKey'
+  | 'imessageLine'
+  | 'imessagePollSeconds'
+  | 'blueBubblesUrl'
+  | 'blueBubblesPassword'
+  | 'linqApiKey'
+  | 'linqWebhookSecret'
 >
 export type Config = { [K in Always]: NonNullable<Read[K]> } & { [K in Exclude<keyof Settings, Always>]: Read[K] } & {
   aws: AwsCredentials | null
@@ -380,6 +492,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     }
   }
   const config = { ...values, aws: null } as unknown as Config
+  checkImessage(config)
   if (config.mailTransport === 'relay' && !config.smtpRelayUrl)
     throw new BadSetting('CALLSIGN_MAIL_TRANSPORT=relay needs CALLSIGN_SMTP_RELAY_URL')
   if (config.domainProvider === 'resend' && config.resendApiKey === null)
@@ -396,6 +509,19 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     throw new BadSetting('CALLSIGN_PHONE_PROVIDER=twilio needs CALLSIGN_TWILIO_ACCOUNT_SID and CALLSIGN_TWILIO_AUTH_TOKEN')
   if (config.blobs.kind === 's3') config.aws = readAws(environment)
   return config
+}
+
+function checkImessage(config: Config): void {
+  if (config.imessageProvider === 'bluebubbles') {
+    if (!config.blueBubblesUrl || !config.blueBubblesPassword || !config.imessageLine)
+      throw new BadSetting(
+        'CALLSIGN_IMESSAGE_PROVIDER=bluebubbles needs CALLSIGN_BLUEBUBBLES_URL, CALLSIGN_BLUEBUBBLES_PASSWORD and CALLSIGN_IMESSAGE_LINE',
+      )
+    if (config.blueBubblesUrl.startsWith('http:') && !isPrivateHost(new URL(config.blueBubblesUrl).hostname))
+      throw new BadSetting('CALLSIGN_BLUEBUBBLES_URL may be http:// to localhost or a private address only; use https://, or a VPN')
+  }
+  if (config.imessageProvider === 'linq' && !config.linqApiKey)
+    throw new BadSetting('CALLSIGN_IMESSAGE_PROVIDER=linq needs CALLSIGN_LINQ_API_KEY')
 }
 
 /** Names of the clients' own settings: they may stand in the same environment. */

@@ -54,3 +54,25 @@ export const secondsList = (text: string) =>
       throw new Error('must be a comma list of delays in seconds, each at most 30 days')
     return value
   })
+
+/** A phone number. */
+export const e164 = (text: string) => {
+  if (!/^\+[1-9][0-9]{6,14}$/.test(text)) throw new Error('must be a phone number in E.164, such as +12015550123')
+  return text
+}
+
+/** The bytes of a Standard Webhooks secret. */
+export const signingSecret = (text: string): Buffer => {
+  const [, base64 = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text.trim()) ?? []
+  const bytes = Buffer.from(base64, 'base64')
+  if (bytes.length < 16) throw new Error('must be whsec_ and base64 of at least 16 bytes')
+  return bytes
+}
+
+/** True for localhost and for literal addresses of private networks, loopback and VPNs. */
+export function isPrivateHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  if (host === 'localhost' || host.endsWith('.localhost') || host.endsWith('.local') || host.endsWith('.ts.net')) return true
+  if (!ipaddr.isValid(host)) return false
+  return ['private', 'loopback', 'linkLocal', 'uniqueLocal', 'carrierGradeNat'].includes(ipaddr.process(host).range())
+}

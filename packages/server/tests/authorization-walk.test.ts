@@ -41,6 +41,8 @@ beforeAll(async () => {
   const number = await stage.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: 'victim' } })
   const text = await stage.expectApi(201, 'POST', '/simulator/sms', { body: { to: number.phone_number, text: secretWord } })
   phone = { number: number.phone_number, id: number.id, messageId: text.message_id }
+  const paired = await stage.expectApi(201, 'POST', '/simulator/imessage', { body: { from: '+14155550123', text: 'connect @victim' } })
+  const texted = await stage.expectApi(201, 'POST', '/simulator/imessage', { body: { from: '+14155550123', text: secretWord } })
   values = {
     rule_id: rule.id,
     domain_id: domain.id,
@@ -49,6 +51,7 @@ beforeAll(async () => {
     thread_id: sent.thread_id,
     handle: 'victim',
     draft_id: draft.id,
+    conversation_id: paired.conversation_id,
     identity_id: identity.id,
     attachment_id: message.attachments[0].id,
     expires: '9999999999',
@@ -75,6 +78,8 @@ beforeAll(async () => {
     draft.id,
     domain.id,
     rule.id,
+    paired.conversation_id,
+    texted.message_id,
     victimKey.id,
     phone.id,
     phone.number,
@@ -103,6 +108,8 @@ beforeAll(async () => {
     if (name === 'id') return template.startsWith('/api/v1/keys/') ? keyId : undefined
     // Elsewhere it is a filter, or the second of two ways to name somebody.
     if (name === 'agent_handle' && !/\/(keys|identities)$/.test(template)) return undefined
+    // A number there, and conversation_id says it already.
+    if (name === 'to' && template.includes('/imessage/')) return undefined
     return more[name] ?? values[name]
   }
 })
@@ -236,9 +243,9 @@ test('all of it was there to be had: the own key gets through everywhere, last o
   // A draft is gone once it is sent; then it could not be deleted.
   const own = guarded().filter(
     (one) =>
-      /^\/api\/v1\/(me|mail|mailboxes|identities|keys|audit|suppressions|phone|simulator)\b(?!.*\}\/send$)/.test(one.template) &&
+      /^\/api\/v1\/(me|mail|mailboxes|identities|imessage|keys|audit|suppressions|phone|simulator)\b(?!.*\}\/send$)/.test(one.template) &&
       // The agent has a number already, numbers send nothing, and a fault has to be one of its step.
-      !/^POST .*\/(phone\/numbers|phone\/numbers\/\{id\}\/messages|simulator\/faults)$/.test(one.name),
+      !/^POST .*\/(phone\/numbers|phone\/numbers\/\{id\}\/messages|simulator\/(faults|imessage))$/.test(one.name),
   )
   // The victim itself goes after everything that is in its mailbox.
   const sorted = own.toSorted(

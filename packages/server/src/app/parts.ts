@@ -57,6 +57,7 @@ import { createWebhooks } from '../features/webhooks/operations.ts'
 import { webhookRoutes } from '../features/webhooks/routes.ts'
 import { openSecret, sealSecret } from '../features/webhooks/secret-seal.ts'
 import { createDomainParts } from './domain-parts.ts'
+import { createImessageParts, imessageDescribers } from './imessage-parts.ts'
 import { createPhoneParts, phoneDescribers } from './phone-parts.ts'
 import { createTransport } from './transport.ts'
 
@@ -163,7 +164,7 @@ export function createParts(
     db,
     keys,
     identities,
-    describers: { msg: messages.describe, ...phoneDescribers(() => phone) },
+    describers: { msg: messages.describe, ...phoneDescribers(() => phone), ...imessageDescribers(() => imessage) },
     log: log.child({ part: 'events' }),
   })
   const sealKey = keyring.subkey('webhook-secrets')
@@ -238,6 +239,22 @@ export function createParts(
     journal,
     log: log.child({ part: 'outbound-mail' }),
   })
+  const imessage = createImessageParts({
+    config,
+    db,
+    keyring,
+    identities,
+    attachments,
+    web,
+    desk: phone.desk,
+    enqueue,
+    emit,
+    publicUrl,
+    userAgent: `Callsign/${version}`,
+    journal,
+    log: log.child({ part: 'imessage' }),
+  })
+  shelves.push(imessage.shelf)
   const routes = [
     ...accountRoutes(accounts),
     ...identityRoutes(identities),
@@ -249,6 +266,7 @@ export function createParts(
     ...mailRuleRoutes(mailRules),
     ...suppressionRoutes(suppressions),
     ...phone.routes,
+    ...imessage.routes,
     ...webhookRoutes(webhooks),
     ...eventRoutes(events),
     ...vaultRoutes(createVaults({ db, accounts, identities, journal })),
@@ -261,6 +279,7 @@ export function createParts(
     { name: 'sweep deliveries and events', everyMs: hourMs, run: () => deliverer.sweep() },
     domainParts.chore,
     { name: 'sweep MTA-STS policies', everyMs: dayMs, run: () => mtaSts.sweep() },
+    ...imessage.chores,
   ]
   return {
     accounts,
@@ -270,12 +289,13 @@ export function createParts(
     deliverer,
     routes,
     /** What the worker does, by kind of job. */
-    handlers: [delivery, scheduledSend, domainParts.handler, ...phone.handlers],
+    handlers: [delivery, scheduledSend, domainParts.handler, ...phone.handlers, ...imessage.handlers],
     chores,
     /** Lets go of connections that parts keep open to the outside. */
     close: async () => {
       web.close()
       await phone.close()
+      await imessage.close()
       await transport.close()
       await reader.close()
     },

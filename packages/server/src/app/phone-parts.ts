@@ -128,7 +128,8 @@ export function createPhoneParts(parts: Parts) {
   const isSimulated = providerName === 'simulator'
   const routes: Route[] = [
     ...phoneRoutes(phones, inbox, arrivals),
-    ...(isSimulated ? [...phoneSimulatorRoutes(simulator), ...simulatorRoutes(simulator)] : []),
+    ...(isSimulated ? phoneSimulatorRoutes(simulator) : []),
+    ...(isSimulated || config.imessageProvider === 'simulator' ? simulatorRoutes(simulator) : []),
   ]
   const handlers: JobHandler[] = [...jobs.handlers, arrivals.mediaHandler]
   const chores: Chore[] = [

@@ -11,11 +11,11 @@ export class ApiError extends Error {
   /** Extra response headers, such as Retry-After. */
   readonly headers: Record<string, string>
 
-  constructor(code: ErrorCode, message: string, more: { details?: ErrorDetail[]; headers?: Record<string, string> } = {}) {
+  constructor(code: ErrorCode, message: string, more: { details?: ErrorDetail[]; headers?: Record<string, string>; status?: 400 } = {}) {
     super(message)
     this.name = 'ApiError'
     this.code = code
-    this.status = errorStatuses[code]
+    this.status = more.status ?? errorStatuses[code]
     this.details = more.details
     this.headers = more.headers ?? {}
   }

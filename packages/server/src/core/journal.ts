@@ -113,6 +113,26 @@ export function createJournal(log: Log) {
       'Callbacks of providers refused by their signature.',
       ['provider', 'reason'],
     ),
+    /** One attempt to hand a message to the iMessage provider ended so. */
+    imessageTried: event<{
+      organization_id: string
+      chat_id: string
+      outcome: 'accepted' | 'refused' | 'retry' | 'unknown'
+      attempt: number
+    }>('imessage tried', 'callsign_imessages_tried_total', 'Attempts to hand messages to the iMessage provider.', ['outcome']),
+    /** A message of somebody who is connected to an agent is filed. */
+    imessageReceived: event<{ organization_id: string; conversation_id: string; message_id: string }>(
+      'imessage received',
+      'callsign_imessages_received_total',
+      'iMessages filed.',
+    ),
+    /** A callback came to the right address with a wrong signature. */
+    imessageCallbackRefused: event<{ provider: string }>(
+      'imessage callback refused',
+      'callsign_imessage_callbacks_refused_total',
+      'iMessage callbacks refused by their signature.',
+      ['provider'],
+    ),
     /** A job's run ended with an error, or its lease had passed to another worker. */
     jobFailed: event<{ job_id: string; kind: string; reason: 'error' | 'lease_lost' }>(
       'job failed',

@@ -7,7 +7,6 @@ export type AuditAction =
   | 'key.revoked'
   | 'identity.deleted'
   | 'identity.modes_changed'
-  | 'identity.moved'
   | 'mail_rule.created'
   | 'mail_rule.updated'
   | 'mail_rule.deleted'

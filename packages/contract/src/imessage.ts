@@ -1,0 +1,242 @@
+// iMessage: the router line that pairs people with agents, their conversations, and the messages in them.
+import Type from 'typebox'
+import { attachmentBodyBytesMax } from './attachments.ts'
+import { operation } from './operation.ts'
+import { Cursor, HandleReference, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
+
+/** The longest text of one message, in characters. */
+export const imessageTextCharactersMax = 20_000
+
+/** The largest file that is sent, in bytes (decisions §10). */
+export const imessageMediaBytesMax = 10 * 1024 * 1024
+
+const E164 = Type.String({ pattern: '^\\+[1-9][0-9]{6,14}$', description: 'A phone number in E.164, such as +12015550123' })
+
+const Direction = Type.Unsafe<'inbound' | 'outbound'>({ type: 'string', enum: ['inbound', 'outbound'] })
+
+const SendStatus = Type.Unsafe<'queued' | 'sent' | 'failed'>({ type: 'string', enum: ['queued', 'sent', 'failed'] })
+
+const ConversationStatus = Type.Unsafe<'active' | 'archived'>({ type: 'string', enum: ['active', 'archived'] })
+
+const ArchivedReason = Type.Unsafe<'disconnected_by_user' | 'disconnected_by_agent' | 'replaced' | null>({
+  type: ['string', 'null'],
+  enum: ['disconnected_by_user', 'disconnected_by_agent', 'replaced', null],
+})
+
+export const ImessageRouter = Type.Object(
+  {
+    phone_number: Type.String({ description: 'The router line, E.164.' }),
+    display_name: Type.String(),
+    connect_prompt: Type.String({ description: 'What a user texts to the line to be connected to the agent.' }),
+    url: Type.String({ description: 'Opens Messages with the prompt filled in.' }),
+    sms_url: Type.String({ description: 'The same for phones that do not know imessage: links.' }),
+    qr_code: Type.String({ description: 'A PNG of `url` as a QR code, as a data URI.' }),
+    provider: Type.String({ description: 'Who serves the line: simulator, bluebubbles or linq.' }),
+  },
+  { $id: 'ImessageRouter' },
+)
+
+export const ImessageSent = Type.Object(
+  {
+    id: Type.String(),
+    conversation_id: Type.String(),
+    direction: Type.Literal('outbound'),
+    status: SendStatus,
+    text: Type.String(),
+    sent_at: Type.String({
+      format: 'date-time',
+      description: 'When the provider took it; while it is queued, when it was handed in.',
+    }),
+  },
+  { $id: 'ImessageSent' },
+)
+
+export const ImessageMedia = Type.Object(
+  {
+    id: Type.String(),
+    filename: Type.String(),
+    content_type: Type.String(),
+    size_bytes: Type.Integer(),
+    status: Type.Unsafe<'pending' | 'stored' | 'unavailable'>({ type: 'string', enum: ['pending', 'stored', 'unavailable'] }),
+    url: nullableString({ description: 'A signed download link, good for an hour; null until the file is stored.' }),
+  },
+  { $id: 'ImessageMedia' },
+)
+
+export const ImessageItem = Type.Object(
+  {
+    id: Type.String(),
+    conversation_id: Type.String(),
+    direction: Direction,
+    status: Type.Unsafe<'received' | 'queued' | 'sent' | 'failed'>({ type: 'string', enum: ['received', 'queued', 'sent', 'failed'] }),
+    sender: Type.String({ description: 'The phone number (or Apple ID) for inbound, the agent handle for outbound.' }),
+    text: Type.String(),
+    media_url: nullableString({ description: 'A signed download link of the first file.' }),
+    media: Type.Array(ImessageMedia),
+    sent_at: nullableTimestamp,
+    error: Type.Unsafe<{ code: string; message: string } | null>({
+      type: ['object', 'null'],
+      properties: { code: { type: 'string' }, message: { type: 'string' } },
+      required: ['code', 'message'],
+      description: 'Why the message has failed.',
+    }),
+    created_at: Timestamp,
+  },
+  { $id: 'ImessageItem' },
+)
+
+export const ImessageConversation = Type.Object(
+  {
+    id: Type.String(),
+    agent_handle: Type.String(),
+    agent_identity_id: Type.String(),
+    phone_number: Type.String({ description: 'The router line.' }),
+    recipient: Type.String({ description: 'Who the agent talks to: a number in E.164, or an Apple ID.' }),
+    provider: Type.String(),
+    status: ConversationStatus,
+    archived_at: nullableTimestamp,
+    archived_reason: ArchivedReason,
+    last_message_at: nullableTimestamp,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { $id: 'ImessageConversation' },
+)
+
+export const getImessageRouter = operation({
+  id: 'getImessageRouter',
+  method: 'GET',
+  path: '/api/v1/imessage/router',
+  summary: 'Gives what a user needs to connect to an agent: the line, the text to send, links and a QR code.',
+  tag: 'iMessage',
+  query: strict({
+    agent: Type.Optional(HandleReference),
+    phone: Type.Optional(Type.String({ maxLength: 40, description: "The user's number, E.164: somebody known to a line gets that line." })),
+    user_phone: Type.Optional(Type.String({ maxLength: 40, description: 'Another name of phone.' })),
+  }),
+  status: 200,
+  reply: ImessageRouter,
+  errors: ['not_found', 'upstream_provider_error'],
+})
+
+export const sendImessage = operation({
+  id: 'sendImessage',
+  method: 'POST',
+  path: '/api/v1/imessage/messages',
+  summary: 'Sends a message into a conversation, or to the number of somebody who is connected.',
+  tag: 'iMessage',
+  body: strict({
+    conversation_id: Type.Optional(id('conversation')),
+    to: Type.Optional(E164),
+    text: Type.String({ minLength: 1, maxLength: imessageTextCharactersMax }),
+    media_url: Type.Optional(
+      Type.String({ minLength: 8, maxLength: 2048, description: 'A PNG, JPEG, GIF or PDF of at most 10 MB; fetched once.' }),
+    ),
+    identity_id: Type.Optional(HandleReference),
+  }),
+  status: 200,
+  reply: ImessageSent,
+  errors: ['not_found', 'recipient_not_connected', 'conversation_archived', 'conflict', 'upstream_provider_error'],
+  codesOf400: ['unsupported_media_type'],
+  idempotent: true,
+})
+
+export const listImessages = operation({
+  id: 'listImessages',
+  method: 'GET',
+  path: '/api/v1/imessage/messages',
+  summary: 'Lists messages of one conversation, active or archived, or of all, oldest first.',
+  tag: 'iMessage',
+  query: strict({ conversation_id: Type.Optional(id('conversation')), limit: Limit, cursor: Cursor }),
+  status: 200,
+  reply: Type.Object({ messages: Type.Array(ImessageItem), next_cursor: nullableString() }, { $id: 'ImessageHistory' }),
+  errors: ['not_found'],
+})
+
+export const listImessageConversations = operation({
+  id: 'listImessageConversations',
+  method: 'GET',
+  path: '/api/v1/imessage/conversations',
+  summary: 'Lists conversations, newest first.',
+  tag: 'iMessage',
+  query: strict({ agent: Type.Optional(HandleReference), status: Type.Optional(ConversationStatus), limit: Limit, cursor: Cursor }),
+  status: 200,
+  reply: page(ImessageConversation),
+  errors: ['not_found'],
+})
+
+const conversationParams = strict({ conversation_id: id('conversation') })
+
+export const getImessageConversation = operation({
+  id: 'getImessageConversation',
+  method: 'GET',
+  path: '/api/v1/imessage/conversations/{conversation_id}',
+  summary: 'Gives one conversation.',
+  tag: 'iMessage',
+  params: conversationParams,
+  status: 200,
+  reply: ImessageConversation,
+})
+
+export const disconnectImessageConversation = operation({
+  id: 'disconnectImessageConversation',
+  method: 'POST',
+  path: '/api/v1/imessage/conversations/{conversation_id}/disconnect',
+  summary: 'Archives a conversation. What waits to be sent in it fails. Idempotent.',
+  tag: 'iMessage',
+  params: conversationParams,
+  status: 200,
+  reply: ImessageConversation,
+  idempotent: true,
+})
+
+export const receiveImessageCallback = operation({
+  id: 'receiveImessageCallback',
+  method: 'POST',
+  path: '/hooks/imessage/{provider}/{route_token}',
+  summary: 'Takes callbacks of the iMessage provider; they are verified before they are read.',
+  tag: 'iMessage',
+  params: strict({
+    provider: Type.String({ minLength: 1, maxLength: 32 }),
+    route_token: Type.String({ minLength: 1, maxLength: 128 }),
+  }),
+  raw: true,
+  status: 200,
+  reply: Type.Object({ received: Type.Literal(true) }, { $id: 'CallbackTaken' }),
+  open: true,
+})
+
+/** A file as a phone would send it. */
+const SimulatedFile = strict({
+  content_type: Type.Optional(Type.String({ minLength: 3, maxLength: 255 })),
+  content: Type.Optional(Type.String({ description: 'Base64.' })),
+  url: Type.Optional(Type.String({ minLength: 8, maxLength: 2048 })),
+})
+
+export const simulateImessage = operation({
+  id: 'simulateImessage',
+  method: 'POST',
+  path: '/api/v1/simulator/imessage',
+  summary: 'Sends a message to the router line, as a phone outside would; it takes the way of a real callback.',
+  tag: 'Simulator',
+  body: strict({
+    from: Type.String({ minLength: 3, maxLength: 320, description: 'A phone number in E.164, or an Apple ID.' }),
+    text: Type.Optional(Type.String({ maxLength: imessageTextCharactersMax })),
+    media: Type.Optional(Type.Array(SimulatedFile, { maxItems: 10 })),
+  }),
+  status: 201,
+  reply: Type.Object(
+    {
+      provider_message_id: Type.String(),
+      conversation_id: nullableString({ description: 'Where the message was filed, or the conversation that it began or ended.' }),
+      message_id: nullableString({ description: 'The message as it was filed; null for what the router itself reads, such as connect.' }),
+      effect: Type.Unsafe<'filed' | 'connected' | 'disconnected' | 'helped' | 'ignored' | 'dropped'>({
+        type: 'string',
+        enum: ['filed', 'connected', 'disconnected', 'helped', 'ignored', 'dropped'],
+      }),
+    },
+    { $id: 'SimulatedImessage' },
+  ),
+  errors: ['payload_too_large'],
+  bodyBytesMax: attachmentBodyBytesMax,
+})

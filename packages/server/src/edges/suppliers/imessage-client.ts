@@ -1,0 +1,110 @@
+// HTTP to an iMessage provider at the address that the operator set: bytes both ways, bounded in time and size, honest about what may have happened.
+import { Agent, request } from 'undici'
+
+export type ImessageRequest = {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  url: URL
+  headers?: Record<string, string>
+  json?: unknown
+  body?: Buffer
+  timeoutMs?: number
+  bytesMax?: number
+}
+
+/**
+ * `answered`: any status. `failed`: no whole answer came; `isUnsent` is true when the request surely never reached the provider, so that nothing
+ * can have happened there. `detail` holds no address: one of a BlueBubbles server has its password in it.
+ */
+export type ImessageAnswer =
+  | { kind: 'answered'; status: number; retryAfter: string | null; contentType: string; bytes: Buffer }
+  | { kind: 'failed'; isUnsent: boolean; detail: string }
+
+export type ImessageClient = { ask(request: ImessageRequest): Promise<ImessageAnswer>; close(): Promise<void> }
+
+const timeoutMsUsual = 15_000
+const bytesMaxUsual = 16 * 1024 * 1024
+
+/** Errors that come before the first byte of a request is written. */
+const unsentCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'])
+
+/** Takes nothing from the environment, so no proxy either; follows no redirects. */
+export function createImessageClient(userAgent: string): ImessageClient {
+  const dispatcher = new Agent({
+    connectTimeout: 5_000,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: 32 * 1024,
+    keepAliveTimeout: 4_000,
+    allowH2: false,
+  })
+  return {
+    async ask({ method, url, headers = {}, json, body, timeoutMs = timeoutMsUsual, bytesMax = bytesMaxUsual }) {
+      const signal = AbortSignal.timeout(timeoutMs)
+      try {
+        const answer = await request(url, {
+          method,
+          dispatcher,
+          signal,
+          headers: { 'user-agent': userAgent, ...(json === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+          body: json === undefined ? (body ?? null) : JSON.stringify(json),
+        })
+        const chunks: Buffer[] = []
+        let size = 0
+        for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+          size += chunk.length
+          if (size > bytesMax) {
+            answer.body.destroy()
+            return { kind: 'failed', isUnsent: false, detail: `the answer is larger than ${bytesMax} bytes` }
+          }
+          chunks.push(chunk)
+        }
+        const textOf = (name: string): string => String(answer.headers[name] ?? '')
+        const retryAfter = textOf('retry-after') || null
+        return {
+          kind: 'answered',
+          status: answer.statusCode,
+          retryAfter,
+          contentType: textOf('content-type'),
+          bytes: Buffer.concat(chunks, size),
+        }
+      } catch (error) {
+        const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+        const detail = signal.aborted ? `no answer within ${timeoutMs} ms` : code || (error as Error).name
+        return { kind: 'failed', isUnsent: unsentCodes.has(code), detail }
+      }
+    },
+    close: () => dispatcher.destroy(),
+  }
+}
+
+/** JSON of an answer, or null when it is none. */
+export function jsonOf(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString())
+  } catch {
+    return null
+  }
+}
+
+/** A member of what a provider said, however little it is what was expected. */
+export function member(value: unknown, ...path: (string | number)[]): unknown {
+  let at = value
+  for (const step of path) {
+    if (typeof at !== 'object' || at === null) return undefined
+    at = (at as Record<string | number, unknown>)[step]
+  }
+  return at
+}
+
+export const textMember = (value: unknown, ...path: (string | number)[]): string | null => {
+  const found = member(value, ...path)
+  return typeof found === 'string' && found !== '' ? found : null
+}
+
+export const listMember = (value: unknown, ...path: (string | number)[]): unknown[] => {
+  const found = member(value, ...path)
+  return Array.isArray(found) ? found : []
+}
+
+/** Retry-After in whole seconds, as milliseconds; null when it says something else. */
+export const retryAfterMs = (text: string | null): number | null => (text !== null && /^\d{1,5}$/.test(text) ? Number(text) * 1000 : null)

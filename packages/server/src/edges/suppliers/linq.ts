@@ -1,0 +1,326 @@
+// Linq as an iMessage provider: its Partner API v3, whose messages carry idempotency keys and whose callbacks are signed by Standard Webhooks.
+import { nowMs } from '../../core/clock.ts'
+import { normalizeParticipant } from '../../features/imessage/model.ts'
+import {
+  type Finding,
+  type ImessageProvider,
+  type InboundMessage,
+  MediaGone,
+  type MediaRef,
+  type Piece,
+  type ProviderEvent,
+  type SendOutcome,
+} from '../../features/imessage/provider.ts'
+import {
+  createImessageClient,
+  type ImessageAnswer,
+  type ImessageRequest,
+  jsonOf,
+  listMember,
+  member,
+  retryAfterMs,
+  textMember,
+} from './imessage-client.ts'
+import { isSignedBy } from './standard-signature.ts'
+
+export type LinqOptions = {
+  /** `https://api.linqapp.com/api/partner`, or where a test has it. */
+  url: string
+  apiKey: string
+  /** Null: callbacks are all refused, and what comes in is found by asking. */
+  webhookSecret: Buffer | null
+  /** Our line when the account has several; null for its first. */
+  line: string | null
+  userAgent: string
+  /** How long one call may take. */
+  timeoutMs?: number
+}
+
+/** Callbacks are tried for 25 minutes; asking is for what went past all of that. */
+const backfillMs = 300_000
+const overlapMs = 120_000
+const wideMs = 24 * 3_600_000
+const linesMs = 60_000
+const pageSize = 100
+const pagesMax = 20
+
+const detailOf = (answer: ImessageAnswer): string =>
+  answer.kind === 'failed'
+    ? answer.detail
+    : `status ${answer.status}${textMember(jsonOf(answer.bytes), 'error', 'message') ? `: ${textMember(jsonOf(answer.bytes), 'error', 'message')}` : ''}`
+
+export function createLinq({ url, apiKey, webhookSecret, line, userAgent, timeoutMs = 30_000 }: LinqOptions): ImessageProvider {
+  const client = createImessageClient(userAgent)
+  let known: { lines: string[]; atMs: number } | null = null
+
+  const ask = (method: ImessageRequest['method'], path: string, more: { json?: unknown; query?: Record<string, string> } = {}) => {
+    const target = new URL(`${url}${path}`)
+    for (const [name, value] of Object.entries(more.query ?? {})) target.searchParams.set(name, value)
+    const headers = { authorization: `Bearer ${apiKey}`, accept: 'application/json' }
+    return client.ask({ method, url: target, headers, timeoutMs, ...(more.json === undefined ? {} : { json: more.json }) })
+  }
+
+  /** The JSON of a question that changes nothing. Rejects when there is no good answer. */
+  async function read(path: string, query: Record<string, string> = {}): Promise<unknown> {
+    const answer = await ask('GET', path, { query })
+    if (answer.kind === 'failed' || answer.status !== 200) throw new Error(`Linq: ${detailOf(answer)}`)
+    return jsonOf(answer.bytes)
+  }
+
+  /** Every item of a list, page by page, until `isEnough` says so of a page or there are very many. */
+  async function readAll(
+    path: string,
+    name: string,
+    query: Record<string, string>,
+    isEnough: (items: unknown[]) => boolean,
+  ): Promise<unknown[]> {
+    const items: unknown[] = []
+    let cursor: string | null = null
+    for (let page = 0; page < pagesMax; page++) {
+      const said: unknown = await read(path, { ...query, limit: String(pageSize), ...(cursor === null ? {} : { cursor }) })
+      const found = listMember(said, name)
+      items.push(...found)
+      cursor = textMember(said, 'next_cursor')
+      if (cursor === null || isEnough(found)) break
+    }
+    return items
+  }
+
+  async function lines(): Promise<string[]> {
+    if (line !== null) return [line]
+    if (known && nowMs() - known.atMs < linesMs) return known.lines
+    const numbers = listMember(await read('/v3/phone_numbers'), 'phone_numbers').flatMap((one) => textMember(one, 'phone_number') ?? [])
+    known = { lines: numbers, atMs: nowMs() }
+    return numbers
+  }
+
+  /** Files are uploaded before the message: nothing is sent by that, so trouble here may always be tried again. */
+  async function upload(media: NonNullable<Piece['media']>): Promise<string> {
+    const { filename, contentType, bytes } = media
+    const asked = await ask('POST', '/v3/attachments', { json: { content_type: contentType, filename, size_bytes: bytes.length } })
+    if (asked.kind === 'failed' || asked.status >= 300) throw new Error(`the upload was not begun: ${detailOf(asked)}`)
+    const said = jsonOf(asked.bytes)
+    const [id, uploadUrl] = [textMember(said, 'attachment_id'), textMember(said, 'upload_url')]
+    if (id === null || uploadUrl === null || !URL.canParse(uploadUrl)) throw new Error('the upload was not begun: no address to send it to')
+    const required = member(said, 'required_headers')
+    const headers = Object.fromEntries(
+      Object.entries((typeof required === 'object' && required) || {}).filter(
+        (pair): pair is [string, string] => typeof pair[1] === 'string',
+      ),
+    )
+    const put = await client.ask({ method: 'PUT', url: new URL(uploadUrl), headers, body: bytes, timeoutMs: 10 * timeoutMs })
+    if (put.kind === 'failed' || put.status >= 300) throw new Error(`the upload failed: ${detailOf(put)}`)
+    return id
+  }
+
+  async function findChat(piece: Piece): Promise<string | null> {
+    if (piece.chatRef !== null) return piece.chatRef
+    const chats = listMember(await read('/v3/chats', { from: piece.line, to: piece.recipient, limit: '20' }), 'chats')
+    const direct = chats.find((chat) => member(chat, 'is_group') !== true)
+    return textMember(direct, 'id')
+  }
+
+  async function send(piece: Piece): Promise<SendOutcome> {
+    const parts: unknown[] = piece.text === null ? [] : [{ type: 'text', value: piece.text }]
+    let chatRef: string | null
+    try {
+      chatRef = await findChat(piece)
+      if (piece.media) parts.push({ type: 'media', attachment_id: await upload(piece.media) })
+    } catch (error) {
+      return { kind: 'retry', detail: (error as Error).message, retryAfterMs: null }
+    }
+    const message = { parts, idempotency_key: piece.key }
+    const answer =
+      chatRef === null
+        ? await ask('POST', '/v3/chats', { json: { from: piece.line, to: [piece.recipient], message } })
+        : await ask('POST', `/v3/chats/${encodeURIComponent(chatRef)}/messages`, { json: { message } })
+    return judge(answer)
+  }
+
+  const belongsTo = (piece: Piece, texts: string, files: unknown[]): boolean =>
+    (piece.text ?? '') === texts && (piece.media ? 1 : 0) === files.length
+
+  return {
+    name: 'linq',
+    sendsFilesApart: false,
+    lines,
+    send,
+
+    async find(piece, { firstAt, otherIds }): Promise<Finding> {
+      try {
+        const chat = await findChat(piece)
+        const sinceMs = firstAt.getTime() - overlapMs
+        const list =
+          chat === null ? [] : await readAll(`/v3/chats/${encodeURIComponent(chat)}/messages`, 'messages', {}, isAllBefore(sinceMs))
+        for (const one of list) {
+          const id = textMember(one, 'id')
+          if (id === null || otherIds.has(id) || member(one, 'is_from_me') !== true || timeOf(one) < sinceMs) continue
+          const { text, media } = partsOf(member(one, 'parts'))
+          if (belongsTo(piece, text, media)) return { kind: 'found', providerMessageId: id, failure: failureOf(one) }
+        }
+      } catch (error) {
+        return { kind: 'unknown', detail: (error as Error).message }
+      }
+      // Linq sends nothing twice under one key, so one that is still under way there is no danger; long after that, its list is the truth.
+      return { kind: 'repeatable' }
+    },
+
+    verify: (request, atMs) => webhookSecret !== null && isSignedBy(webhookSecret, request, atMs),
+
+    parse(request): ProviderEvent[] {
+      const said = jsonOf(request.body)
+      const type = textMember(said, 'event_type')
+      const data = member(said, 'data')
+      if (type === 'message.failed') {
+        const id = textMember(data, 'message_id')
+        const code = String(member(data, 'code') ?? 'failed')
+        return id === null
+          ? []
+          : [
+              {
+                kind: 'failed',
+                providerMessageId: id,
+                code: `linq_${code}`,
+                detail: textMember(data, 'reason') ?? 'Linq says that it failed.',
+              },
+            ]
+      }
+      if (type !== 'message.received') return []
+      // A subscription of another version tells the same in another shape: its list tells it in this one.
+      if (member(data, 'direction') === undefined) return [{ kind: 'hint' }]
+      const message = readMessage(data)
+      return message ? [{ kind: 'message', message }] : []
+    },
+
+    backfill: {
+      everyMs: backfillMs,
+      async read(since, isWide) {
+        const sinceMs = since.getTime() - (isWide ? wideMs : overlapMs)
+        const found: { atMs: number; event: ProviderEvent }[] = []
+        let upToMs = since.getTime()
+        for (const own of await lines()) {
+          const chats = await readAll('/v3/chats', 'chats', { from: own }, isAllBefore(sinceMs, 'updated_at'))
+          for (const chat of chats) {
+            const ref = textMember(chat, 'id')
+            if (ref === null || member(chat, 'is_group') === true || timeOf(chat, 'updated_at') < sinceMs) continue
+            for (const one of await readAll(`/v3/chats/${encodeURIComponent(ref)}/messages`, 'messages', {}, isAllBefore(sinceMs))) {
+              const atMs = timeOf(one)
+              if (atMs < sinceMs) continue
+              upToMs = Math.max(upToMs, atMs)
+              const event = listed(one, ref, own)
+              if (event) found.push({ atMs, event })
+            }
+          }
+        }
+        found.sort((a, b) => a.atMs - b.atMs)
+        return { events: found.map(({ event }) => event), upTo: new Date(upToMs) }
+      },
+    },
+
+    // The secret of a subscription is told when it is made, so the operator makes it.
+    prepare: async () => {},
+
+    async fetchMedia({ ref }, bytesMax) {
+      const { id, url: first } = readRef(ref)
+      const get = (target: string) => client.ask({ method: 'GET', url: new URL(target), timeoutMs: 4 * timeoutMs, bytesMax })
+      let answer = first !== null && URL.canParse(first) ? await get(first) : null
+      if (answer?.kind !== 'answered' || answer.status !== 200) {
+        // Links last an hour; the file's own record has a fresh one.
+        const record = await ask('GET', `/v3/attachments/${encodeURIComponent(id)}`)
+        if (record.kind === 'answered' && record.status === 404) throw new MediaGone('Linq has the file no more')
+        const fresh = record.kind === 'answered' ? textMember(jsonOf(record.bytes), 'download_url') : null
+        if (fresh === null || !URL.canParse(fresh)) throw new Error(`Linq: ${detailOf(record)}`)
+        answer = await get(fresh)
+      }
+      if (answer.kind === 'failed' && answer.detail.startsWith('the answer is larger')) throw new MediaGone(answer.detail)
+      if (answer.kind === 'failed' || answer.status !== 200) throw new Error(`Linq: ${detailOf(answer)}`)
+      return { bytes: answer.bytes, contentType: answer.contentType }
+    },
+
+    close: () => client.close(),
+  }
+}
+
+/** What the answer to a send means. Linq answers 202, or 201 for a new chat; 4xx says that nothing was taken. */
+function judge(answer: ImessageAnswer): SendOutcome {
+  if (answer.kind === 'failed')
+    return answer.isUnsent ? { kind: 'retry', detail: answer.detail, retryAfterMs: null } : { kind: 'unknown', detail: answer.detail }
+  const said = jsonOf(answer.bytes)
+  if (answer.status >= 200 && answer.status < 300) {
+    const chat = member(said, 'chat')
+    const id = textMember(chat === undefined ? said : chat, 'message', 'id')
+    if (id === null) return { kind: 'unknown', detail: 'Linq took it without telling its id' }
+    return { kind: 'accepted', providerMessageId: id, chatRef: textMember(said, 'chat_id') ?? textMember(chat, 'id') }
+  }
+  const detail = detailOf(answer)
+  if (answer.status === 429) return { kind: 'retry', detail, retryAfterMs: retryAfterMs(answer.retryAfter) }
+  // The key of the account is wrong: the operator's to mend, and the message waits for that.
+  if (answer.status === 401 || answer.status === 403) return { kind: 'retry', detail, retryAfterMs: null }
+  if (answer.status === 408 || answer.status === 409 || answer.status >= 500) return { kind: 'unknown', detail }
+  return { kind: 'refused', code: textMember(said, 'error', 'code') ?? `linq_${answer.status}`, detail }
+}
+
+const timeOf = (item: unknown, field = 'created_at'): number => {
+  const at = Date.parse(textMember(item, field) ?? '')
+  return Number.isNaN(at) ? 0 : at
+}
+
+/** True of a page that runs from newer to older and has reached what is too old; of one in any other order there may be more to come. */
+const isAllBefore =
+  (ms: number, field = 'created_at') =>
+  (items: unknown[]): boolean =>
+    items.length > 0 &&
+    items.every((item, i) => i === 0 || timeOf(item, field) <= timeOf(items[i - 1], field)) &&
+    timeOf(items.at(-1), field) < ms
+
+function partsOf(parts: unknown): { text: string; media: MediaRef[] } {
+  const texts: string[] = []
+  const media: MediaRef[] = []
+  for (const part of Array.isArray(parts) ? parts : []) {
+    const type = textMember(part, 'type')
+    if (type === 'text' || type === 'link') texts.push(textMember(part, 'value') ?? '')
+    const id = textMember(part, 'id')
+    if (type === 'media' && id !== null) {
+      const ref = JSON.stringify({ id, url: textMember(part, 'url') })
+      media.push({ ref, filename: textMember(part, 'filename') ?? '', contentType: textMember(part, 'mime_type') ?? '' })
+    }
+  }
+  return { text: texts.join('\n'), media }
+}
+
+function readRef(ref: string): { id: string; url: string | null } {
+  const said = jsonOf(Buffer.from(ref))
+  return { id: textMember(said, 'id') ?? ref, url: textMember(said, 'url') }
+}
+
+const failureOf = (one: unknown): { code: string; detail: string } | null =>
+  textMember(one, 'delivery_status') === 'failed' ? { code: 'not_delivered', detail: 'Linq says that the message failed.' } : null
+
+/** A message as lists have it. */
+function listed(one: unknown, chatRef: string, line: string): ProviderEvent | null {
+  const id = textMember(one, 'id')
+  if (id === null) return null
+  if (member(one, 'is_from_me') === true) {
+    const failure = failureOf(one)
+    return failure && { kind: 'failed', providerMessageId: id, ...failure }
+  }
+  const sender = textMember(one, 'from_handle', 'handle') ?? textMember(one, 'from')
+  if (sender === null) return null
+  const sentAt = new Date(timeOf(one, 'sent_at') || timeOf(one))
+  return { kind: 'message', message: { providerMessageId: id, line, sender, chatRef, ...partsOf(member(one, 'parts')), sentAt } }
+}
+
+/** A message as callbacks of version 2026-02-03 have it. */
+function readMessage(data: unknown): InboundMessage | null {
+  const [id, sender] = [textMember(data, 'id'), textMember(data, 'sender_handle', 'handle')]
+  if (id === null || sender === null || member(data, 'direction') !== 'inbound' || member(data, 'chat', 'is_group') === true) return null
+  const owner = textMember(data, 'chat', 'owner_handle', 'handle')
+  return {
+    providerMessageId: id,
+    line: owner === null ? null : normalizeParticipant(owner),
+    sender,
+    chatRef: textMember(data, 'chat', 'id'),
+    ...partsOf(member(data, 'parts')),
+    sentAt: new Date(timeOf(data, 'sent_at') || nowMs()),
+  }
+}

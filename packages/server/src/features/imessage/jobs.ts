@@ -1,0 +1,228 @@
+// What the worker does: hands a chat's pieces to the provider one after the other, never one twice, and fetches the files of what came in.
+import { inMs, now, nowMs } from '../../core/clock.ts'
+import type { Emit } from '../../core/event.ts'
+import { newId } from '../../core/ids.ts'
+import type { Enqueue, Finish, Job, JobHandler } from '../../core/job.ts'
+import type { Journal } from '../../core/journal.ts'
+import type { Log } from '../../core/log.ts'
+import { nextAttemptMs } from '../../core/schedule.ts'
+import type { Database, Tx } from '../../core/sql.ts'
+import type { Attachments } from '../attachments/operations.ts'
+import { type ChatRow, chatJob, cleanType, type MediaRow, mediaJob, type SendRow } from './model.ts'
+import { type Finding, type ImessageProvider, MediaGone, type Piece, type SendOutcome } from './provider.ts'
+import * as sending from './sending-store.ts'
+import * as store from './store.ts'
+
+type Parts = {
+  db: Database
+  attachments: Attachments
+  provider: ImessageProvider
+  enqueue: Enqueue
+  emit: Emit
+  retrySeconds: number[]
+  journal: Journal
+  log: Log
+}
+
+const leaseMs = 30_000
+/** Longer than any provider takes for a file, so that a slow call does not have its piece looked for by somebody else meanwhile. */
+const sendRunMsMax = 30 * 60_000
+const sendConcurrency = 16
+const jitter = 0.2
+/** How long the outcome of a piece may stay unknown; then it has failed, with a reason that says so. */
+const unknownMsMax = 48 * 3_600_000
+/** The pauses between looks at what became of a piece: twice as long each time. */
+const lookMsMin = 250
+const lookMsMax = 60_000
+/** Pieces of a chat on a provider that is not in use wait for it. */
+const idleMs = 60_000
+/** What was sent this much before a piece was tried cannot be that piece. */
+const otherIdsMs = 3_600_000
+
+const mediaBytesMax = 25 * 1024 * 1024
+const mediaRetrySeconds = [2, 10, 60, 600, 3600]
+const detailCharactersMax = 500
+
+type Ending = { kind: 'sent'; providerMessageId: string; chatRef: string | null } | { kind: 'failed'; code: string; detail: string }
+
+export function createImessageJobs({ db, attachments, provider, enqueue, emit, retrySeconds, journal, log }: Parts): JobHandler[] {
+  /** What the provider is to be given; null when its file is not there. */
+  async function toPiece(chat: ChatRow, send: SendRow): Promise<Piece | null> {
+    const media = send.media_id === null ? null : await store.findMedia(db, send.media_id)
+    if (send.media_id !== null && media?.state !== 'stored') return null
+    return {
+      key: send.id,
+      organizationId: send.organization_id,
+      line: chat.line,
+      recipient: chat.participant,
+      chatRef: chat.chat_ref,
+      text: send.text,
+      media: media && (await toFile(send, media)),
+    }
+  }
+
+  async function toFile(send: SendRow, media: MediaRow) {
+    const extension = media.filename.slice(media.filename.lastIndexOf('.'))
+    // Named by the piece: a file of that name at the provider is this one and no other.
+    return { id: media.id, filename: `${send.id}${extension}`, contentType: media.content_type, bytes: await attachments.readFile(media) }
+  }
+
+  async function runChat(job: Job, finish: Finish): Promise<void> {
+    const chat = await store.findChat(db, job.subject)
+    if (!chat) return db.transact((tx) => finish(tx, { done: true }))
+    if (chat.provider !== provider.name) return db.transact((tx) => finish(tx, { done: false, retryInMs: idleMs }))
+    const send = await sending.findNextSend(db, chat.id)
+    if (!send) return db.transact((tx) => goOn(tx, job, finish, chat.id))
+    const piece = await toPiece(chat, send)
+    if (!piece) return end(job, finish, chat, send, { kind: 'failed', code: 'media_missing', detail: 'The file of the message is gone.' })
+    if (send.state === 'sending') return judgeFinding(job, finish, chat, send, await find(chat, send, piece))
+    // Committed before the provider hears of it: whoever finds the piece so knows that it may have been sent.
+    if (!(await db.transact((tx) => sending.beginSend(tx, send.id, now())))) {
+      return db.transact((tx) => finish(tx, { done: false, retryInMs: 0 }))
+    }
+    return judgeOutcome(job, finish, chat, send, await provider.send(piece))
+  }
+
+  async function find(chat: ChatRow, send: SendRow, piece: Piece): Promise<Finding> {
+    const firstAt = send.first_tried_at as Date
+    const otherIds = await sending.findProviderIds(db, chat.id, new Date(firstAt.getTime() - otherIdsMs))
+    return provider.find(piece, { firstAt, lastAt: send.last_tried_at as Date, otherIds })
+  }
+
+  function judgeOutcome(job: Job, finish: Finish, chat: ChatRow, send: SendRow, outcome: SendOutcome): Promise<void> {
+    const { organizationId: organization_id } = job
+    journal.imessageTried({ organization_id, chat_id: chat.id, outcome: outcome.kind, attempt: send.attempts + 1 })
+    switch (outcome.kind) {
+      case 'accepted':
+        return end(job, finish, chat, send, { ...outcome, kind: 'sent' })
+      case 'refused':
+        return end(job, finish, chat, send, { kind: 'failed', code: outcome.code, detail: outcome.detail })
+      case 'unknown':
+        log.warn({ send: send.id, detail: outcome.detail }, 'the outcome of an iMessage is unknown')
+        return db.transact((tx) => finish(tx, { done: false, retryInMs: lookMsMin }))
+      case 'retry': {
+        const delayMs = nextAttemptMs(retrySeconds, send.attempts + 1, jitter, Math.random())
+        if (delayMs === null) return end(job, finish, chat, send, { kind: 'failed', code: 'provider_unavailable', detail: outcome.detail })
+        return db.transact(async (tx) => {
+          await finish(tx, { done: false, retryInMs: Math.max(delayMs, outcome.retryAfterMs ?? 0) })
+          await sending.returnSend(tx, send.id)
+        })
+      }
+    }
+  }
+
+  function judgeFinding(job: Job, finish: Finish, chat: ChatRow, send: SendRow, finding: Finding): Promise<void> {
+    switch (finding.kind) {
+      case 'found':
+        return end(
+          job,
+          finish,
+          chat,
+          send,
+          finding.failure
+            ? { kind: 'failed', ...finding.failure }
+            : { kind: 'sent', providerMessageId: finding.providerMessageId, chatRef: null },
+        )
+      case 'repeatable':
+        return db.transact(async (tx) => {
+          await finish(tx, { done: false, retryInMs: 0 })
+          await sending.returnSend(tx, send.id)
+        })
+      case 'unknown': {
+        if (nowMs() - (send.first_tried_at as Date).getTime() > unknownMsMax) {
+          const detail = `It is not known whether the message was sent: ${finding.detail}`
+          return end(job, finish, chat, send, { kind: 'failed', code: 'outcome_unknown', detail })
+        }
+        const retryInMs = Math.min(lookMsMax, lookMsMin * 2 ** Math.min(job.attempts, 20))
+        return db.transact((tx) => finish(tx, { done: false, retryInMs }))
+      }
+    }
+  }
+
+  /** Commits how a piece ended, what that makes of its message, and what the chat's job does next. */
+  async function end(job: Job, finish: Finish, chat: ChatRow, send: SendRow, ending: Ending): Promise<void> {
+    const at = now()
+    await db.transact(async (tx) => {
+      await store.holdChat(tx, chat.id)
+      const to =
+        ending.kind === 'sent' ? ({ state: 'sent', providerMessageId: ending.providerMessageId } as const) : ({ state: 'failed' } as const)
+      const isSettled = await sending.settleSend(tx, send.id, to, at)
+      if (ending.kind === 'sent' && ending.chatRef !== null && chat.chat_ref === null)
+        await store.updateChat(tx, chat.id, { chatRef: ending.chatRef })
+      if (isSettled && send.message_id !== null) await settleMessage(tx, send.message_id, ending, at)
+      await goOn(tx, job, finish, chat.id)
+    })
+  }
+
+  async function settleMessage(tx: Tx, messageId: string, ending: Ending, at: Date): Promise<void> {
+    if (ending.kind === 'sent' && (await sending.countUnsent(tx, messageId)) > 0) return
+    if (ending.kind === 'failed') await sending.dropWaiting(tx, { messageId }, at)
+    const detail = ending.kind === 'failed' ? ending.detail.slice(0, detailCharactersMax) : ''
+    const to = ending.kind === 'sent' ? ({ status: 'sent', at } as const) : ({ status: 'failed', code: ending.code, detail } as const)
+    const row = await store.settleMessage(tx, messageId, to)
+    if (row) await emit(tx, [settledEvent(row)])
+  }
+
+  /** Ends the job when the chat has no more to send, and has a new one made otherwise: its count of attempts begins anew. */
+  async function goOn(tx: Tx, job: Job, finish: Finish, chatId: string): Promise<void> {
+    await store.holdChat(tx, chatId)
+    const next = await sending.findNextSend(tx, chatId)
+    await finish(tx, { done: true })
+    if (next) await enqueue(tx, [{ id: newId('job'), kind: chatJob, organizationId: job.organizationId, subject: chatId }])
+    else await store.updateChat(tx, chatId, { isSending: false })
+  }
+
+  async function runMedia(job: Job, finish: Finish): Promise<void> {
+    const message = (await store.findMessages(db, [job.subject])).get(job.subject)
+    if (!message) return db.transact((tx) => finish(tx, { done: true }))
+    const pending = ((await store.findMediaOf(db, [message.id])).get(message.id) ?? []).filter((one) => one.state === 'pending')
+    const delayMs = nextAttemptMs(mediaRetrySeconds, job.attempts, jitter, Math.random())
+    const fetched: { id: string; file: Parameters<typeof store.settleMedia>[2] }[] = []
+    for (const one of pending) {
+      try {
+        const ref = { ref: one.provider_ref as string, filename: one.filename, contentType: one.content_type }
+        const { bytes, contentType } = await provider.fetchMedia(ref, mediaBytesMax)
+        const kept = await attachments.keepBytes(message.organization_id, one.id, bytes)
+        fetched.push({ id: one.id, file: { contentType: cleanType(contentType), sizeBytes: bytes.length, ...kept } })
+      } catch (err) {
+        if (err instanceof MediaGone || delayMs === null) fetched.push({ id: one.id, file: null })
+        else log.warn({ err, media: one.id }, 'a file of an iMessage could not be fetched')
+      }
+    }
+    const isDone = fetched.length === pending.length
+    await db.transact(async (tx) => {
+      await finish(tx, isDone ? { done: true } : { done: false, retryInMs: delayMs as number })
+      for (const { id, file } of fetched) await store.settleMedia(tx, id, file)
+      if (isDone) await emit(tx, [receivedEvent(message)])
+    })
+  }
+
+  return [
+    { kind: chatJob, leaseMs, runMsMax: sendRunMsMax, concurrency: sendConcurrency, run: runChat },
+    { kind: mediaJob, leaseMs, runMsMax: 10 * 60_000, concurrency: 4, run: runMedia },
+  ]
+}
+
+type Told = { id: string; organization_id: string; identity_id: string }
+
+/** The event of a message that came in and is whole. */
+export const receivedEvent = (row: Told) =>
+  ({
+    type: 'imessage.received',
+    organizationId: row.organization_id,
+    identityId: row.identity_id,
+    subjectId: row.id,
+    data: { status: 'received' },
+  }) as const
+
+/** The event of a message that was sent or has failed. */
+export function settledEvent(row: Told & { status: string; sent_at: Date | null; error_code: string | null; error_detail: string | null }) {
+  const { organization_id: organizationId, identity_id: identityId, id: subjectId } = row
+  const isFailed = row.status === 'failed'
+  const facts = isFailed ? { error: { code: row.error_code, message: row.error_detail } } : { sent_at: row.sent_at?.toISOString() ?? null }
+  const type = isFailed ? ('imessage.failed' as const) : ('imessage.sent' as const)
+  return { type, organizationId, identityId, subjectId, data: { status: row.status, ...facts } }
+}
+
+/** When everything that came in before may be forgotten. */
+export const receivedRetention = (): Date => inMs(-30 * 24 * 3_600_000)

@@ -1,0 +1,38 @@
+// Puts what is to be said to somebody into the queue of their chat: one job a chat, so that nothing overtakes anything.
+import { now } from '../../core/clock.ts'
+import { newId } from '../../core/ids.ts'
+import type { Enqueue } from '../../core/job.ts'
+import type { Tx } from '../../core/sql.ts'
+import { type ChatRow, chatJob } from './model.ts'
+import { findFirstOrganization, insertSends, type NewSend } from './sending-store.ts'
+import { updateChat } from './store.ts'
+
+export type Outbox = ReturnType<typeof createOutbox>
+
+/** A message's piece, or words of the router itself. */
+type Said = Pick<NewSend, 'text'> & Partial<Pick<NewSend, 'message_id' | 'organization_id' | 'part' | 'media_id'>>
+
+export function createOutbox(enqueue: Enqueue) {
+  return {
+    /** Queues pieces behind whatever else waits in the chat, which the caller holds. */
+    async say(tx: Tx, chat: ChatRow, pieces: Said[]): Promise<void> {
+      const rows = pieces.map(
+        (piece): NewSend => ({
+          id: newId('imessageSend'),
+          chat_id: chat.id,
+          organization_id: piece.organization_id ?? null,
+          message_id: piece.message_id ?? null,
+          part: piece.part ?? 0,
+          text: piece.text,
+          media_id: piece.media_id ?? null,
+        }),
+      )
+      await insertSends(tx, rows, now())
+      if (chat.is_sending) return
+      await updateChat(tx, chat.id, { isSending: true })
+      chat.is_sending = true
+      const organizationId = rows[0]?.organization_id ?? (await findFirstOrganization(tx))
+      await enqueue(tx, [{ kind: chatJob, organizationId, subject: chat.id }])
+    },
+  }
+}

@@ -1,0 +1,280 @@
+// What comes in: callbacks and the provider's list, each message filed once, and what people text to the router itself.
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { now, nowMs } from '../../core/clock.ts'
+import { forbidden, notFound } from '../../core/errors.ts'
+import type { Emit, NewEvent } from '../../core/event.ts'
+import { newId } from '../../core/ids.ts'
+import type { Enqueue } from '../../core/job.ts'
+import type { Journal } from '../../core/journal.ts'
+import type { Log } from '../../core/log.ts'
+import type { RawRequest } from '../../core/route.ts'
+import { type Database, DatabaseUnavailable, isForeignKeyViolation, type Tx } from '../../core/sql.ts'
+import type { MailboxOwner } from '../identities/model.ts'
+import type { Identities } from '../identities/operations.ts'
+import { receivedEvent, receivedRetention, settledEvent } from './jobs.ts'
+import {
+  type ArchivedReason,
+  type ChatRow,
+  type Command,
+  type ConversationRow,
+  cleanFilename,
+  cleanText,
+  cleanType,
+  helpHourMs,
+  mediaJob,
+  normalizeParticipant,
+  readCommand,
+  routerTexts,
+} from './model.ts'
+import type { Outbox } from './outbox.ts'
+import type { ImessageProvider, InboundMessage, ProviderEvent } from './provider.ts'
+import * as sending from './sending-store.ts'
+import * as store from './store.ts'
+
+export type Receiving = ReturnType<typeof createReceiving>
+
+type Parts = {
+  db: Database
+  identities: Identities
+  provider: ImessageProvider
+  outbox: Outbox
+  enqueue: Enqueue
+  emit: Emit
+  routeToken: string
+  publicUrl: () => string
+  /** How often the provider is asked, when the operator says so. */
+  pollMs: number | null
+  journal: Journal
+  log: Log
+}
+
+/** What became of a message; ids are of the organization's whose agent it concerns. */
+export type Filed = {
+  effect: 'filed' | 'connected' | 'disconnected' | 'helped' | 'ignored'
+  conversation: { id: string; organizationId: string } | null
+  messageId: string | null
+}
+
+const ignored: Filed = { effect: 'ignored', conversation: null, messageId: null }
+
+/** Every so many turns the provider is asked about a whole day: a message may reach it late, with the time at which it was written. */
+const wideTurns = 30
+const prepareMs = 3_600_000
+/** How much the provider's clock may be behind ours. */
+const clockSkewMs = 120_000
+
+export function createReceiving(parts: Parts) {
+  const { db, identities, provider, outbox, enqueue, emit, routeToken, publicUrl, pollMs, journal, log } = parts
+  let turns = 0
+  let preparedMs = 0
+  let isUnreachable = false
+
+  /** Ends a conversation, with what waits in it. False when it had ended before. */
+  async function archive(tx: Tx, conversation: ConversationRow, reason: ArchivedReason): Promise<boolean> {
+    const at = now()
+    if (!(await store.archiveConversation(tx, conversation.id, reason, at))) return false
+    const { id, organization_id: organizationId, identity_id: identityId } = conversation
+    const events: NewEvent[] = [
+      { type: 'imessage.disconnected', organizationId, identityId, subjectId: id, data: { status: 'archived', archived_reason: reason } },
+    ]
+    for (const messageId of await sending.dropWaiting(tx, { conversationId: id }, at)) {
+      const detail = 'The conversation ended before the message was sent.'
+      const row = await store.settleMessage(tx, messageId, { status: 'failed', code: 'conversation_archived', detail })
+      if (row) events.push(settledEvent(row))
+    }
+    await emit(tx, events)
+    return true
+  }
+
+  async function connect(
+    tx: Tx,
+    chat: ChatRow,
+    active: ConversationRow | null,
+    handle: string,
+    agent: MailboxOwner | null,
+  ): Promise<Filed> {
+    if (!agent) return help(tx, chat, routerTexts.unknownAgent(handle))
+    if (active?.identity_id === agent.identityId) {
+      await outbox.say(tx, chat, [{ organization_id: active.organization_id, text: routerTexts.connectedAlready(handle) }])
+      return { effect: 'connected', conversation: { id: active.id, organizationId: active.organization_id }, messageId: null }
+    }
+    if (active) await archive(tx, active, 'replaced')
+    const { organizationId, identityId } = agent
+    const id = newId('conversation')
+    await store.insertConversation(tx, { id, organizationId, identityId, chatId: chat.id, at: now() })
+    await emit(tx, [{ type: 'imessage.connected', organizationId, identityId, subjectId: id, data: { status: 'active' } }])
+    await outbox.say(tx, chat, [{ organization_id: organizationId, text: routerTexts.connected(handle, agent.displayName) }])
+    return { effect: 'connected', conversation: { id, organizationId }, messageId: null }
+  }
+
+  /** Tells somebody how it is done, at most once an hour. */
+  async function help(tx: Tx, chat: ChatRow, text: string): Promise<Filed> {
+    const at = now()
+    if (chat.helped_at && at.getTime() - chat.helped_at.getTime() < helpHourMs) return ignored
+    await store.updateChat(tx, chat.id, { helpedAt: at })
+    await outbox.say(tx, chat, [{ text }])
+    return { ...ignored, effect: 'helped' }
+  }
+
+  async function fileInto(tx: Tx, conversation: ConversationRow, message: InboundMessage, sender: string): Promise<Filed> {
+    const { id: conversationId, organization_id: organizationId } = conversation
+    const id = newId('imessage')
+    // The provider's clock may be wrong; a message is never older than its conversation, and never of the future.
+    const at = new Date(Math.min(nowMs(), Math.max(conversation.created_at.getTime(), message.sentAt.getTime())))
+    await store.insertMessage(tx, {
+      id,
+      organization_id: organizationId,
+      conversation_id: conversationId,
+      direction: 'inbound',
+      status: 'received',
+      sender,
+      text: cleanText(message.text),
+      sent_at: at,
+      error_code: null,
+      error_detail: null,
+      created_at: at,
+    })
+    if (message.media.length > 0) {
+      const media = message.media.map((one, position) => ({
+        id: newId('attachment'),
+        organization_id: organizationId,
+        message_id: id,
+        position,
+        state: 'pending' as const,
+        filename: cleanFilename(one.filename, `file-${position + 1}`),
+        content_type: cleanType(one.contentType),
+        size_bytes: 0,
+        provider_ref: one.ref,
+        blob_key: null,
+        bytes: null,
+      }))
+      await store.insertMedia(tx, media)
+      await enqueue(tx, [{ kind: mediaJob, organizationId, subject: id }])
+    } else {
+      await emit(tx, [receivedEvent({ id, organization_id: organizationId, identity_id: conversation.identity_id })])
+    }
+    tx.afterCommit(() => journal.imessageReceived({ organization_id: organizationId, conversation_id: conversationId, message_id: id }))
+    return { effect: 'filed', conversation: { id: conversationId, organizationId }, messageId: id }
+  }
+
+  /** Files one message, or does what it asks of the router; what came before is ignored. */
+  async function receive(message: InboundMessage): Promise<Filed> {
+    const participant = normalizeParticipant(message.sender)
+    const line = message.line ?? (await provider.lines())[0]
+    if (participant === null || line === undefined) return ignored
+    const command = message.media.length === 0 ? readCommand(message.text) : null
+    // Before the transaction: looked up inside, it would wait for a second connection while it holds one.
+    const agent = command?.kind === 'connect' ? await identities.findByHandle(command.handle) : null
+    try {
+      return await file(message, { participant, line, command, agent })
+    } catch (error) {
+      // The agent went while this was under way: there is none any more.
+      if (agent && isForeignKeyViolation(error)) return file(message, { participant, line, command, agent: null })
+      throw error
+    }
+  }
+
+  function file(
+    message: InboundMessage,
+    { participant, line, command, agent }: { participant: string; line: string; command: Command | null; agent: MailboxOwner | null },
+  ): Promise<Filed> {
+    return db.transact(async (tx) => {
+      const at = now()
+      if (!(await sending.noteReceived(tx, provider.name, message.providerMessageId, message.sentAt, at))) return ignored
+      const chat = await store.holdChatOf(tx, {
+        id: newId('imessageChat'),
+        provider: provider.name,
+        line,
+        participant,
+        chatRef: message.chatRef,
+        at,
+      })
+      const active = await store.findActive(tx, chat.id)
+      if (command?.kind === 'connect') return connect(tx, chat, active, command.handle, agent)
+      if (command?.kind === 'disconnect') {
+        // Who is connected to nobody and says stop wants to hear nothing.
+        if (!active) return ignored
+        await archive(tx, active, 'disconnected_by_user')
+        return { effect: 'disconnected', conversation: { id: active.id, organizationId: active.organization_id }, messageId: null }
+      }
+      return active ? fileInto(tx, active, message, participant) : help(tx, chat, routerTexts.help)
+    })
+  }
+
+  async function handle(event: ProviderEvent): Promise<Filed> {
+    if (event.kind === 'message') return receive(event.message)
+    if (event.kind === 'hint') {
+      await sending.noteHint(db, provider.name)
+      return ignored
+    }
+    await db.transact(async (tx) => {
+      const messageId = await sending.findMessageOf(tx, provider.name, event.providerMessageId)
+      const to = { status: 'failed', code: event.code, detail: event.detail } as const
+      const row = messageId === null ? null : await store.settleMessage(tx, messageId, to)
+      if (row) await emit(tx, [settledEvent(row)])
+    })
+    return ignored
+  }
+
+  async function read(turn: sending.Position): Promise<void> {
+    const { backfill } = provider
+    if (!backfill) return
+    if (nowMs() - preparedMs > prepareMs) {
+      await provider.prepare(`${publicUrl()}/hooks/imessage/${provider.name}/${routeToken}`)
+      preparedMs = nowMs()
+    }
+    const isWide = turns++ % wideTurns === 0
+    const { events, upTo } = await backfill.read(turn.position, isWide)
+    for (const event of events) {
+      // What was written before this installation knew the provider is nobody's business here.
+      if (event.kind === 'message' && event.message.sentAt.getTime() < turn.started_at.getTime() - clockSkewMs) continue
+      try {
+        await handle(event)
+      } catch (err) {
+        if (err instanceof DatabaseUnavailable) throw err
+        // One that cannot be filed must not keep all others out.
+        log.error({ err }, 'an iMessage could not be filed')
+      }
+    }
+    await sending.endTurn(db, provider.name, turn, upTo)
+  }
+
+  return {
+    archive,
+    receive,
+
+    /** `POST /hooks/imessage/{provider}/{route_token}`: 404 for a wrong token, 403 for a wrong signature; once it is 200, it is committed. */
+    async callback(name: string, token: string, request: RawRequest): Promise<{ received: true; filed: Filed[] }> {
+      if (name !== provider.name || !isSame(token, routeToken)) throw notFound('callback address')
+      if (!provider.verify(request, nowMs())) {
+        journal.imessageCallbackRefused({ provider: provider.name })
+        throw forbidden('The signature of the callback is not right.')
+      }
+      const filed: Filed[] = []
+      for (const event of provider.parse(request)) filed.push(await handle(event))
+      return { received: true, filed }
+    },
+
+    /** Asks the provider what came in, when it is time to; any node may, one at a time does. */
+    async poll(): Promise<void> {
+      if (!provider.backfill) return
+      const turn = await sending.takeTurn(db, provider.name, now(), pollMs ?? provider.backfill.everyMs)
+      if (!turn) return
+      try {
+        await read(turn)
+        isUnreachable = false
+      } catch (err) {
+        if (!isUnreachable) log.warn({ err, provider: provider.name }, 'the iMessage provider cannot be asked')
+        isUnreachable = true
+      }
+    },
+
+    sweep: () => sending.sweepReceived(db, receivedRetention()),
+  }
+}
+
+/** Takes the same time wherever the two differ, whatever their lengths. */
+function isSame(a: string, b: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(a), digest(b))
+}

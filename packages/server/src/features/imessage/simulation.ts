@@ -1,0 +1,79 @@
+// The simulator's own side: what it took, the files of its phones, and what is made to go wrong with it.
+import { now } from '../../core/clock.ts'
+import { newId } from '../../core/ids.ts'
+import type { Database } from '../../core/sql.ts'
+import type { Attachments } from '../attachments/operations.ts'
+import type { SimulatorDesk } from '../simulator/operations.ts'
+import { cleanFilename } from './model.ts'
+import type { MediaRef, Piece } from './provider.ts'
+import type { Filed } from './receiving.ts'
+import { findFirstOrganization } from './sending-store.ts'
+import { findSimulated, insertSimulated } from './simulated-store.ts'
+
+/** A file that a simulated phone sends. */
+export type SimulatedFile = { contentType: string; bytes: Buffer }
+
+/** What a simulated phone writes. */
+type Written = { providerMessageId: string; sender: string; text: string; media: MediaRef[]; sentAt: Date }
+
+type Call = (message: Written) => Promise<{ filed: Filed[] }>
+
+export function createSimulation({ db, attachments, desk }: { db: Database; attachments: Attachments; desk: SimulatorDesk }) {
+  /** Keeps the file where the phone would have it; what is large lies in the blob store until it has been fetched, and is swept then. */
+  async function keep(organizationId: string, { contentType, bytes }: SimulatedFile, i: number): Promise<MediaRef> {
+    const { blob_key } = await attachments.keepBytes(organizationId, newId('attachment'), bytes)
+    const ref = blob_key === null ? `base64:${bytes.toString('base64')}` : `blob:${blob_key}`
+    return { ref, filename: cleanFilename(`file-${i + 1}.${contentType.split('/')[1] ?? 'bin'}`, 'file'), contentType }
+  }
+
+  return {
+    memory: {
+      /** Takes a piece, once more each time: what was sent twice was taken twice. */
+      async take(piece: Piece): Promise<string> {
+        const id = newId('simulated')
+        await db.transact(async (tx) => {
+          await insertSimulated(tx, { id, send_key: piece.key, recipient: piece.recipient, created_at: now() })
+          const mediaUrl = piece.media && attachments.linkTo(piece.media.id)
+          const item = { id, channel: 'imessage' as const, from: piece.line, to: piece.recipient, text: piece.text ?? '', mediaUrl }
+          await desk.record(tx, piece.organizationId ?? (await findFirstOrganization(tx)), item)
+        })
+        return id
+      },
+      findTaken: (key: string) => findSimulated(db, key),
+      readFile: (ref: string): Promise<Buffer | null> => {
+        if (ref.startsWith('base64:')) return Promise.resolve(Buffer.from(ref.slice(7), 'base64'))
+        return attachments.readFile({ bytes: null, blob_key: ref.slice('blob:'.length) }).catch(() => null)
+      },
+    },
+
+    /** What is to go wrong with the next send for an organization; null for nothing. */
+    nextSendFault: async (organizationId: string | null) =>
+      organizationId === null
+        ? null
+        : ((await desk.takeFault(organizationId, 'imessage', 'send')) as 'error' | 'timeout' | 'lost_answer' | null),
+
+    /** How a simulated phone's message reaches the line: by the callback that `call` makes of it, unless a fault befalls that. */
+    deliverer(call: Call) {
+      const held = new Map<string, Written[]>()
+      return async (
+        organizationId: string,
+        from: string,
+        text: string,
+        files: SimulatedFile[],
+      ): Promise<{ id: string; filed: Filed | null }> => {
+        const id = newId('simulated')
+        const media = await Promise.all(files.map((file, i) => keep(organizationId, file, i)))
+        const message = { providerMessageId: id, sender: from, text, media, sentAt: now() }
+        const fault = await desk.takeFault(organizationId, 'imessage', 'webhook')
+        if (fault === 'reorder') held.set(organizationId, [...(held.get(organizationId) ?? []), message])
+        if (fault === 'reorder' || fault === 'drop') return { id, filed: null }
+        const { filed } = await call(message)
+        if (fault === 'duplicate') await call(message)
+        const late = held.get(organizationId) ?? []
+        held.delete(organizationId)
+        for (const one of late) await call(one)
+        return { id, filed: filed[0] ?? null }
+      }
+    },
+  }
+}
