@@ -10,6 +10,8 @@ import { keyCommands } from './commands/keys.ts'
 import { listenCommands } from './commands/listen.ts'
 import { messageCommands } from './commands/messages.ts'
 import { outboundMailCommands } from './commands/outbound-mail.ts'
+import { phoneCommands } from './commands/phones.ts'
+import { simulatorCommands } from './commands/simulator.ts'
 import { vaultCommands } from './commands/vault.ts'
 import { vaultKeyCommands } from './commands/vault-keys.ts'
 import { vaultRunCommands } from './commands/vault-run.ts'
@@ -29,6 +31,8 @@ const commands: Command[] = [
   ...domainCommands,
   ...outboundMailCommands,
   ...messageCommands,
+  ...phoneCommands,
+  ...simulatorCommands,
   ...listenCommands,
   ...keyCommands,
   ...vaultCommands,

@@ -57,6 +57,41 @@ describe('login', () => {
   })
 })
 
+test('phone numbers and texts, by the simulator', async () => {
+  await json(['identities', 'create', 'phoned'])
+  const number = await json(['phone', 'provision', '@phoned', '--area-code', '415'])
+  expect(number.phone_number).toMatch(/^\+1415555/)
+  expect((await json(['sim', 'advance', number.id])).sms_status).toBe('ready')
+  writeFileSync(line.file('photo.png'), 'png')
+  const sent = await json([
+    'sim',
+    'sms',
+    '--to',
+    number.phone_number,
+    '--from',
+    '+16502530000',
+    '--media',
+    line.file('photo.png'),
+    'Hello there',
+  ])
+  expect(sent.status).toBe('received')
+  expect((await run(['phone', 'messages', number.phone_number, '--unread'])).out).toContain('Hello there [1 files]')
+  const read = await run(['phone', 'read', sent.message_id, '--number', number.id, '--mark-read'])
+  expect(read.out).toBe(
+    `From: +16502530000\nTo: ${number.phone_number}\nDate: ${read.out.split('Date: ')[1]?.split('\n')[0]}\nFile: image/png, 3 bytes\n\nHello there\n`,
+  )
+  expect((await json(['phone', 'messages', number.id, '--unread'])).data).toEqual([])
+  expect((await run(['phone', 'list'])).out).toContain(number.phone_number)
+  expect((await run(['phone', 'show', number.phone_number])).out).toContain('ready')
+  expect(await run(['phone', 'provision', 'phoned'])).toMatchObject({ code: 5, error: expect.stringContaining('has a phone number') })
+  expect(await run(['phone', 'provision', 'phoned', '--type', 'mobile'])).toMatchObject({ code: 2 })
+  expect((await json(['sim', 'fault', 'phone', 'webhook', 'drop', '--times', '2'])).faults).toHaveLength(1)
+  expect((await json(['sim', 'fault', 'phone', 'webhook', 'drop', '--times', '0'])).faults).toEqual([])
+  expect((await json(['sim', 'outbox'])).data).toEqual([])
+  expect((await run(['phone', 'release', number.phone_number])).out).toContain('released')
+  expect(await run(['phone', 'show', number.id])).toMatchObject({ code: 4 })
+})
+
 test('identities, keys and mail', async () => {
   expect((await json(['identities', 'create', 'cli_one', '--name', 'One'])).agent_handle).toBe('cli_one')
   expect((await run(['identities', 'create', 'cli_two'])).out).toBe('cli_two has mail at cli_two@agents.localhost.\n')

@@ -6,7 +6,9 @@ import { Identities, Mailboxes } from './identities.ts'
 import { Keys } from './keys.ts'
 import { Messages, Threads } from './messages.ts'
 import { Mail } from './outbound-mail.ts'
+import { Phone } from './phones.ts'
 import { Connection, type ConnectionOptions, type RequestOptions } from './request.ts'
+import { Simulator } from './simulator.ts'
 import { Vault, type VaultOptions } from './vault/vault.ts'
 import { Webhooks } from './webhooks.ts'
 
@@ -21,6 +23,8 @@ export class Callsign {
   readonly threads: Threads
   readonly mail: Mail
   readonly domains: Domains
+  readonly phone: Phone
+  readonly simulator: Simulator
   readonly webhooks: Webhooks
   readonly events: Events
   readonly keys: Keys
@@ -37,6 +41,8 @@ export class Callsign {
     this.threads = new Threads(connection)
     this.mail = new Mail(connection)
     this.domains = new Domains(connection)
+    this.phone = new Phone(connection)
+    this.simulator = new Simulator(connection)
     this.webhooks = new Webhooks(connection)
     this.events = new Events(connection)
     this.keys = new Keys(connection)

@@ -65,9 +65,9 @@ test('every command of the tour does what the README says', { timeout: 60_000 },
     const url = /^callsign ready (\S+)$/.exec(server.lines.at(-1) as string)?.[1]
     const [exports, ...blocks] = readBlocks('A five-minute tour')
     expect(exports).toBe('export BASE=http://localhost:8080 SMTP=localhost:2525\nexport KEY=svc_live_...\n')
-    expect(blocks).toHaveLength(6)
+    expect(blocks).toHaveLength(7)
     const ours = `export BASE=${url} SMTP=localhost:${server.smtpPort}\nexport KEY=${server.key}\n`
-    const [, me, agents, delivery, answer, between, agentKey] = (await runBlocks([ours, ...blocks])).map(readAnswers) as Json[][]
+    const [, me, agents, delivery, answer, between, phone, agentKey] = (await runBlocks([ours, ...blocks])).map(readAnswers) as Json[][]
 
     expect(me).toMatchObject([{ role: 'owner', key: { type: 'organization', agent_handle: null } }])
     expect(agents).toMatchObject([{ agent_handle: 'sales' }, { agent_handle: 'support' }])
@@ -89,6 +89,12 @@ test('every command of the tour does what the README says', { timeout: 60_000 },
     expect(sent).toMatchObject({ status: 'queued' })
     expect(arrived.data).toMatchObject([{ subject: 'Shipping to Norway', direction: 'inbound', is_read: false }])
     expect(JSON.stringify(found)).toContain('<mark>Norway</mark>')
+
+    const [text, texts] = phone as Json[]
+    expect(text).toMatchObject({ status: 'received' })
+    expect(texts.data).toMatchObject([
+      { id: text.message_id, agent_handle: 'sales', from_number: '+16502530000', text: 'Your code is 492816', type: 'sms' },
+    ])
 
     const [made] = agentKey as Json[]
     expect(made).toMatchObject({ type: 'agent', agent_handle: 'sales', key: expect.stringMatching(/^svc_live_[0-9A-Za-z]{65}$/) })

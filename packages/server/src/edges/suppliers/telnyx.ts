@@ -118,8 +118,7 @@ export function createTelnyx(options: TelnyxOptions): PhoneProvider & { close: (
       const query: [string, string][] = [
         ['filter[country_code]', country],
         ['filter[phone_number_type]', type],
-        ['filter[features][]', 'sms'],
-        ['filter[features][]', 'mms'],
+        ['filter[features]', 'sms,mms'],
         ['filter[limit]', String(Math.min(100, 10 + without.length))],
         ['filter[best_effort]', 'false'],
         ['filter[exclude_held_numbers]', 'true'],

@@ -1,0 +1,136 @@
+// phone list|provision|show|messages|read|release.
+import { type Command, listOptions, listQuery, needed, text } from '../command.ts'
+import { table } from '../output.ts'
+
+const countries = ['US', 'CA'] as const
+const types = ['local', 'toll_free'] as const
+
+export const phoneCommands: Command[] = [
+  {
+    words: 'phone list',
+    about: 'Lists phone numbers, newest first.',
+    options: listOptions,
+    async run({ client, output }, values) {
+      const page = await (await client()).phone.list(listQuery(values))
+      output.result(page, () =>
+        table(
+          ['NUMBER', 'AGENT', 'TEXTS', 'REGION', 'PROVIDER'],
+          page.data.map((one) => [one.phone_number, one.agent_handle, one.sms_status, one.region || one.type, one.provider]),
+        ),
+      )
+      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
+      return 0
+    },
+  },
+  {
+    words: 'phone provision',
+    takes: 'HANDLE',
+    about: 'Buys a phone number for an agent.',
+    options: {
+      country: { type: 'string', value: 'US|CA', about: 'The country; US unless given.' },
+      type: { type: 'string', value: 'local|toll_free', about: 'The type; local unless given.' },
+      region: { type: 'string', value: 'NY', about: 'A state or province.' },
+      'area-code': { type: 'string', value: '212', about: 'An area code; not together with --region.' },
+    },
+    async run({ client, output }, values, [handle = '']) {
+      const [country, type, region, areaCode] = ['country', 'type', 'region', 'area-code'].map((name) => text(values, name))
+      const number = await (await client()).phone.provision({
+        agent_handle: handle,
+        // What is none of these the server refuses, in its words.
+        ...(country !== undefined && { country_code: country as (typeof countries)[number] }),
+        ...(type !== undefined && { type: type as (typeof types)[number] }),
+        ...(region !== undefined && { region }),
+        ...(areaCode !== undefined && { area_code: areaCode }),
+      })
+      output.result(number, () => `${number.agent_handle} has ${number.phone_number}; texts are ${number.sms_status}.`)
+      return 0
+    },
+  },
+  {
+    words: 'phone show',
+    takes: 'NUMBER',
+    about: 'Shows one phone number, by its id or by itself.',
+    async run({ client, output }, _values, [number = '']) {
+      const one = await (await client()).phone.get(number)
+      output.result(one, () =>
+        [
+          `number    ${one.phone_number}`,
+          `id        ${one.id}`,
+          `agent     ${one.agent_handle}`,
+          `texts     ${one.sms_status}${one.sms_error ? `: ${one.sms_error.detail}` : ''}`,
+          `type      ${one.type}, ${[one.region, one.country_code].filter(Boolean).join(', ')}`,
+          `provider  ${one.provider}`,
+          `created   ${one.created_at}`,
+        ].join('\n'),
+      )
+      return 0
+    },
+  },
+  {
+    words: 'phone messages',
+    takes: 'NUMBER',
+    about: 'Lists the texts of a number, newest first.',
+    options: {
+      unread: { type: 'boolean', about: 'Only those that are not read.' },
+      from: { type: 'string', value: 'NUMBER', about: 'Only those from this number.' },
+      ...listOptions,
+    },
+    async run({ client, output }, values, [number = '']) {
+      const from = text(values, 'from')
+      const page = await (await client()).phone.messages(number, {
+        ...(values.unread === true && { is_read: false }),
+        ...(from !== undefined && { from }),
+        ...listQuery(values),
+      })
+      output.result(page, () =>
+        table(
+          ['ID', 'FROM', 'TIME', 'TEXT'],
+          page.data.map((one) => [
+            one.id,
+            one.from_number,
+            one.created_at,
+            one.media.length > 0 ? `${one.text} [${one.media.length} files]` : one.text,
+          ]),
+        ),
+      )
+      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
+      return 0
+    },
+  },
+  {
+    words: 'phone read',
+    takes: 'MESSAGE',
+    about: 'Shows one text.',
+    options: {
+      number: { type: 'string', value: 'NUMBER', about: 'The number it came to.' },
+      'mark-read': { type: 'boolean', about: 'Mark it as read.' },
+    },
+    async run({ client, output }, values, [id = '']) {
+      const number = needed(values, 'number')
+      const { phone } = await client()
+      const message =
+        values['mark-read'] === true ? await phone.updateMessage(number, id, { is_read: true }) : await phone.message(number, id)
+      output.result(message, () =>
+        [
+          `From: ${message.from_number}`,
+          `To: ${message.to_numbers.join(', ')}`,
+          `Date: ${message.created_at}`,
+          ...message.media.map((file) => `File: ${file.content_type}, ${file.size_bytes} bytes`),
+          '',
+          message.text,
+        ].join('\n'),
+      )
+      return 0
+    },
+  },
+  {
+    words: 'phone release',
+    takes: 'NUMBER',
+    about: 'Gives a number back to its provider and deletes its texts.',
+    async run({ client, output }, _values, [number = '']) {
+      const done = await (await client()).phone.release(number)
+      output.result(done, () => `${number} is released.`)
+      return 0
+    },
+  },
+]

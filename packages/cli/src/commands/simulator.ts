@@ -1,0 +1,97 @@
+// sim sms|advance|fault|outbox: what a phone, a carrier and bad luck would do.
+import { readFile } from 'node:fs/promises'
+import { type Command, count, listOptions, listQuery, needed, several, text, UsageError } from '../command.ts'
+import { table } from '../output.ts'
+
+const typesByExtension: Record<string, string> = {
+  gif: 'image/gif',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  pdf: 'application/pdf',
+  png: 'image/png',
+}
+
+/** A file as media of a text. */
+async function readMedia(path: string): Promise<{ content: string; content_type?: string }> {
+  const bytes = await readFile(path).catch(() => {
+    throw new UsageError(`${path} cannot be read.`)
+  })
+  const type = typesByExtension[path.split('.').at(-1)?.toLowerCase() ?? '']
+  return { content: bytes.toString('base64'), ...(type !== undefined && { content_type: type }) }
+}
+
+export const simulatorCommands: Command[] = [
+  {
+    words: 'sim sms',
+    takes: '[TEXT]',
+    about: 'Sends a text to a simulated number, as a phone outside would.',
+    options: {
+      to: { type: 'string', value: 'NUMBER', about: 'The number of the agent, such as +12125550100.' },
+      from: { type: 'string', value: 'NUMBER', about: 'Who sends it.' },
+      media: { type: 'string', multiple: true, value: 'FILE', about: 'A file to send along; may come several times.' },
+    },
+    async run({ client, output }, values, [words]) {
+      const to = needed(values, 'to')
+      const from = text(values, 'from')
+      const media = await Promise.all(several(values, 'media').map(readMedia))
+      const sent = await (await client()).simulator.sms({
+        to,
+        ...(words !== undefined && { text: words }),
+        ...(from !== undefined && { from }),
+        ...(media.length > 0 && { media }),
+      })
+      output.result(sent, () => (sent.message_id ? `${to} received ${sent.message_id}.` : `The text is ${sent.status}.`))
+      return 0
+    },
+  },
+  {
+    words: 'sim advance',
+    takes: 'NUMBER',
+    about: 'Ends the wait of a simulated number: it becomes ready for texts.',
+    options: { fail: { type: 'boolean', about: 'It fails instead.' } },
+    async run({ client, output }, values, [number = '']) {
+      const done = await (await client()).simulator.advanceNumber(number, { to: values.fail === true ? 'assignment_failed' : 'ready' })
+      output.result(done, () => `${done.phone_number} is ${done.sms_status}.`)
+      return 0
+    },
+  },
+  {
+    words: 'sim fault',
+    takes: 'PROVIDER STEP FAULT',
+    about: 'Makes the next calls of a simulated provider go wrong, such as: phone webhook drop.',
+    options: { times: { type: 'string', value: 'N', about: 'How many calls; 0 takes the fault back. 1 unless given.' } },
+    async run({ client, output }, values, [provider = '', op = '', fail = '']) {
+      const times = count(values, 'times')
+      const { faults } = await (await client()).simulator.setFault({
+        provider: provider as 'phone' | 'imessage',
+        op,
+        fail,
+        ...(times !== undefined && { times }),
+      })
+      output.result({ faults }, () =>
+        table(
+          ['PROVIDER', 'STEP', 'FAULT', 'TIMES'],
+          faults.map((one) => [one.provider, one.op, one.fail, String(one.times)]),
+        ),
+      )
+      return 0
+    },
+  },
+  {
+    words: 'sim outbox',
+    about: 'Lists what phones outside would have received, newest first.',
+    options: { to: { type: 'string', value: 'NUMBER', about: 'Only what this phone would have.' }, ...listOptions },
+    async run({ client, output }, values) {
+      const to = text(values, 'to')
+      const page = await (await client()).simulator.outbox({ ...(to !== undefined && { to }), ...listQuery(values) })
+      output.result(page, () =>
+        table(
+          ['TO', 'FROM', 'TIME', 'TEXT'],
+          page.data.map((one) => [one.to, one.from, one.created_at, one.text]),
+        ),
+      )
+      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
+      return 0
+    },
+  },
+]

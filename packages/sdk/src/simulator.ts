@@ -1,0 +1,35 @@
+// The simulator's controls, for trying and testing without a phone; a server whose numbers are real has none of them.
+import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
+import type * as contract from '@callsign/contract/simulator'
+import type { PhoneNumber } from './phones.ts'
+import { type Connection, path, type RequestOptions } from './request.ts'
+
+export type SimulatedSms = ReplyOf<typeof contract.simulateSms>
+export type OutboxPage = ReplyOf<typeof contract.listOutbox>
+
+export class Simulator {
+  readonly #connection: Connection
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  /** Sends a text to a simulated number, as a phone outside would. */
+  sms(body: BodyOf<typeof contract.simulateSms>, options?: RequestOptions): Promise<SimulatedSms> {
+    return this.#connection.request({ method: 'POST', path: '/simulator/sms', body, options })
+  }
+
+  /** Ends the wait of a simulated number. */
+  advanceNumber(number: string, body: BodyOf<typeof contract.advanceNumber> = {}, options?: RequestOptions): Promise<PhoneNumber> {
+    return this.#connection.request({ method: 'POST', path: path`/simulator/numbers/${number}/advance`, body, options })
+  }
+
+  /** Makes the next calls of a simulated provider go wrong; answers with all that is still to come. */
+  setFault(body: BodyOf<typeof contract.setFault>, options?: RequestOptions): Promise<ReplyOf<typeof contract.setFault>> {
+    return this.#connection.request({ method: 'POST', path: '/simulator/faults', body, options })
+  }
+
+  /** What phones outside would have received, newest first. */
+  outbox(query?: QueryOf<typeof contract.listOutbox>, options?: RequestOptions): Promise<OutboxPage> {
+    return this.#connection.request({ method: 'GET', path: '/simulator/outbox', query, options })
+  }
+}

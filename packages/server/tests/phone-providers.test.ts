@@ -1,0 +1,197 @@
+// What every phone provider has to do, in one suite: on the simulator, and on Telnyx and Twilio against stand-ins that their vendors' SDKs drive.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Carrier, carriers } from './stage/phone-carriers.ts'
+import { type Json, type Stage, startStage } from './stage/start.ts'
+import { waitFor } from './stage/wait.ts'
+
+describe.each(Object.keys(carriers))('%s', (name) => {
+  let stage: Stage
+  let carrier: Carrier
+  beforeAll(async () => {
+    carrier = await (carriers[name] as (typeof carriers)[string])(() => stage)
+    stage = await startStage({ CALLSIGN_PHONE_POLL_SECONDS: '0.02', CALLSIGN_PHONE_CATCH_UP_SECONDS: '0.1', ...carrier.settings })
+  })
+  afterAll(async () => {
+    await stage.stop()
+    await carrier.stop()
+  })
+
+  let made = 0
+  const ask = async (wanted: Record<string, string> = {}) => {
+    const agent_handle = `agent${++made}`
+    await stage.createAgent(agent_handle)
+    return stage.api('POST', '/phone/numbers', { body: { agent_handle, ...wanted } })
+  }
+  /** A number of an agent of its own; exactly one more is paid for than before. */
+  async function buy(wanted: Record<string, string> = {}): Promise<Json> {
+    const [before, purchases] = [await carrier.owned(), await carrier.purchases()]
+    const { status, body } = await ask(wanted)
+    expect([status, body.error]).toEqual([201, undefined])
+    expect(body).toMatchObject({ provider: name, status: 'active' })
+    expect((await carrier.owned()).filter((one) => !before.includes(one))).toEqual([body.phone_number])
+    expect(await carrier.purchases()).toBe(purchases + 1)
+    return body
+  }
+  const get = (number: Json): Promise<Json> => stage.expectApi(200, 'GET', `/phone/numbers/${number.id}`)
+  const ready = (number: Json) => waitFor('the number to be ready', async () => (await get(number)).sms_status === 'ready')
+  async function buyReady(wanted: Record<string, string> = {}): Promise<Json> {
+    const number = await buy(wanted)
+    await ready(number)
+    return number
+  }
+  const texts = async (number: Json): Promise<Json[]> =>
+    (await stage.expectApi(200, 'GET', `/phone/numbers/${number.id}/messages`)).data.toReversed()
+  const textsOf = (number: Json, count: number) =>
+    waitFor(`${count} texts`, async () => {
+      const found = await texts(number)
+      return found.length >= count && found
+    })
+  const from = '+16502530000'
+  const given = (number: Json) =>
+    waitFor('the provider to have it back', async () => !(await carrier.owned()).includes(number.phone_number))
+
+  test.each<[Record<string, string>, RegExp, Record<string, string>]>([
+    [{}, /^\+1\d{10}$/, { country_code: 'US', type: 'local' }],
+    [{ area_code: '415' }, /^\+1415/, { region: 'CA' }],
+    [{ region: 'NY' }, /^\+1\d{10}$/, { region: 'NY' }],
+    [{ country_code: 'CA', area_code: '416' }, /^\+1416/, { country_code: 'CA', region: 'ON' }],
+    [{ type: 'toll_free' }, /^\+18(00|33|44|55|66|77|88)/, { type: 'toll_free', region: '' }],
+  ])('sells a number for %o, which becomes ready once', async (wanted, pattern, fields) => {
+    const number = await buyReady(wanted)
+    expect(number.phone_number).toMatch(pattern)
+    expect(number).toMatchObject(fields)
+    expect((await stage.eventsOf(number.id)).map((one) => one.type)).toEqual(['number.sms_ready'])
+  })
+
+  test('has nothing left: 409, and nothing is bought', async () => {
+    const before = await carrier.owned()
+    const { status, body } = await ask(await carrier.none())
+    expect([status, body.error.code]).toEqual([409, 'no_numbers_available'])
+    expect(await carrier.owned()).toEqual(before)
+  })
+
+  test('sells the first offers to somebody else: the next one is bought', async () => {
+    await carrier.sellFirst(2)
+    await buy({ region: 'NY' })
+  })
+
+  test.each(['lose', 'cut', 'late'] as const)('order, %s: one number is bought all the same', async (kind) => {
+    await carrier.spoil('order', kind)
+    await buyReady()
+  })
+
+  test('loses several answers in a row: one number', async () => {
+    await carrier.spoil('order', 'cut')
+    await carrier.spoil('order', 'lose')
+    await buy()
+  })
+
+  test.each(['search', 'order'] as const)('refuses the %s: 502, nothing is bought, and the next request goes through', async (step) => {
+    const before = await carrier.owned()
+    await carrier.spoil(step, 'refuse')
+    const { status, body } = await ask()
+    expect([status, body.error.code]).toEqual([502, 'upstream_provider_error'])
+    expect(await carrier.owned()).toEqual(before)
+    await buy()
+  })
+
+  test('fails while it is asked how a number is: it becomes ready later, once', async () => {
+    await carrier.spoil('advance', 'fail')
+    const number = await buyReady()
+    expect((await stage.eventsOf(number.id)).map((one) => one.type)).toEqual(['number.sms_ready'])
+  })
+
+  test('many agents at once get a number each', async () => {
+    const [before, purchases] = [await carrier.owned(), await carrier.purchases()]
+    const answers = await Promise.all(Array.from({ length: 5 }, () => ask()))
+    const numbers = answers.map((one) => one.body.phone_number)
+    expect(new Set(numbers).size).toBe(5)
+    expect((await carrier.owned()).filter((one) => !before.includes(one)).sort()).toEqual(numbers.toSorted())
+    expect(await carrier.purchases()).toBe(purchases + 5)
+  })
+
+  test('texts are told once, twice, in the wrong order or not at all: each is filed once', async () => {
+    const number = await buyReady({ area_code: '415' })
+    await carrier.text(number, { from, text: 'one, ünïcode 👋 & = +' }, 'told')
+    await carrier.text(number, { from, text: 'two' }, 'twice')
+    await carrier.reversed(number, { from, text: 'three' }, { from, text: 'four' })
+    await textsOf(number, 4)
+    await carrier.text(number, { from, text: 'five' }, 'untold')
+    await carrier.text(number, { from, text: 'six' }, 'untold')
+    await carrier.text(number, { from, text: 'seven' }, 'untold')
+    const all = await textsOf(number, 7)
+    expect(all.map((one) => one.text).sort()).toEqual(['five', 'four', 'one, ünïcode 👋 & = +', 'seven', 'six', 'three', 'two'])
+    expect(all[0]).toMatchObject({
+      type: 'sms',
+      from_number: from,
+      to_numbers: [number.phone_number],
+      text: 'one, ünïcode 👋 & = +',
+      media: [],
+    })
+    const events = (await stage.expectApi(200, 'GET', `/events?agent=${number.agent_handle}&types=sms.received`)).data
+    expect(events.map((one: Json) => one.data.id).sort()).toEqual(all.map((one) => one.id).sort())
+  })
+
+  test.each(['told', 'untold'] as const)('media that is %s is fetched and served byte for byte', async (telling) => {
+    const number = await buyReady({ country_code: 'CA' })
+    const bytes = Buffer.concat([Buffer.from('ffd8ffe0', 'hex'), Buffer.alloc(60_000, 5)])
+    const media = [
+      { path: `/media/${number.id}/1`, contentType: 'image/jpeg', bytes, isLocked: true },
+      { path: `/media/${number.id}/2`, contentType: 'text/vcard', bytes: Buffer.from('BEGIN:VCARD') },
+    ]
+    await carrier.text(number, { from, text: 'Look', media }, telling)
+    const [message] = await textsOf(number, 1)
+    expect(message).toMatchObject({
+      type: 'mms',
+      text: 'Look',
+      media: [
+        { content_type: 'image/jpeg', size_bytes: bytes.length },
+        { content_type: 'text/vcard', size_bytes: 11 },
+      ],
+    })
+    const link = new URL(message?.media[0].url)
+    expect(Buffer.compare((await stage.api('GET', link.pathname + link.search, { key: null })).body, bytes)).toBe(0)
+  })
+
+  test('a callback with one byte changed is refused and files nothing', async () => {
+    if (carrier.forge === null) return
+    const number = await buyReady({ type: 'toll_free' })
+    // Its list has the text in truth, so what counts is what the callback said.
+    expect(await carrier.forge(number, { from, text: 'pay this invoice' })).toBe(403)
+    const [message] = await textsOf(number, 1)
+    expect(message?.text).toBe('pay this invoice')
+  })
+
+  test('takes a number back, in trouble first; texts for it are nobody’s then', async () => {
+    const number = await buyReady()
+    await carrier.text(number, { from, text: 'before' }, 'told')
+    await carrier.spoil('release', 'fail')
+    await stage.expectApi(200, 'DELETE', `/phone/numbers/${number.id}`)
+    await given(number)
+    await waitFor('the row to say so', async () => {
+      const { rows } = await stage.db.query<{ state: string }>({
+        text: 'SELECT state FROM phone_numbers WHERE id = $1',
+        values: [number.id],
+      })
+      return rows[0]?.state === 'released'
+    })
+    await stage.expectApi(404, 'GET', `/phone/numbers/${number.id}/messages`)
+  })
+
+  test('an agent that is deleted while its number is being ordered leaves none behind', async () => {
+    const before = await carrier.owned()
+    await stage.createAgent('brief')
+    for (let i = 0; i < 3; i++) await carrier.spoil('order', 'lose')
+    const asked = stage.api('POST', '/phone/numbers', { body: { agent_handle: 'brief' } })
+    await waitFor(
+      'the order',
+      async () => (await stage.db.query({ text: `SELECT 1 FROM phone_numbers WHERE agent_handle = 'brief'` })).rowCount > 0,
+    )
+    await stage.expectApi(204, 'DELETE', '/identities/brief')
+    expect([201, 404, 409]).toContain((await asked).status)
+    await waitFor('nothing to be left', async () => {
+      const { rows } = await stage.db.query<{ state: string }>({ text: `SELECT state FROM phone_numbers WHERE agent_handle = 'brief'` })
+      return rows[0]?.state === 'released' && (await carrier.owned()).length === before.length
+    })
+  })
+})

@@ -1,0 +1,119 @@
+// The three phone providers as tests see them: what is sold, what goes wrong, and texts from outside, in the same words for each.
+import type { Json, Stage } from './start.ts'
+import type { BadLuck, OutsideText } from './supplier-server.ts'
+import { startTelnyxServer } from './telnyx-server.ts'
+import { startTwilioServer } from './twilio-server.ts'
+
+/** `told`: by one callback. `twice`: by two alike. `untold`: by none, so that only the provider's list has it. */
+export type Telling = 'told' | 'twice' | 'untold'
+
+export type Carrier = {
+  settings: Record<string, string>
+  /** Numbers that are paid for. */
+  owned: () => Promise<string[]>
+  /** How often something was bought. */
+  purchases: () => Promise<number>
+  spoil: (step: 'search' | 'order' | 'advance' | 'release', kind: BadLuck) => Promise<unknown>
+  /** The first so many offers are somebody else's by the time they are ordered. */
+  sellFirst: (count: number) => Promise<unknown>
+  /** Nothing like that is to be had. */
+  none: () => Promise<Record<string, string>>
+  text: (number: Json, text: OutsideText, telling: Telling) => Promise<unknown>
+  /** Two texts, the later told first. */
+  reversed: (number: Json, first: OutsideText, second: OutsideText) => Promise<unknown>
+  /** A callback with one byte changed after it was signed; its status. Null where callbacks come by no socket. */
+  forge: ((number: Json, text: OutsideText) => Promise<number>) | null
+  /** The number goes, behind our back. */
+  stop: () => Promise<void>
+}
+
+type Server = {
+  url: string
+  settings: Record<string, string>
+  owned: () => string[]
+  purchases: () => number
+  spoil: (name: string, kind: BadLuck) => void
+  sellAfterSearch: (count: number) => void
+  write: (to: string, text: OutsideText) => { body: string; post: (changed?: string) => Promise<number> }
+  stop: () => Promise<void>
+}
+
+/** A carrier on a stand-in; `advance` is the call that tells how a number is. */
+function onServer(server: Server): Carrier {
+  const taken = (status: number) => {
+    if (status !== 200) throw new Error(`the callback was answered ${status}`)
+  }
+  return {
+    settings: { ...server.settings, CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8' },
+    owned: async () => server.owned(),
+    purchases: async () => server.purchases(),
+    spoil: async (step, kind) => server.spoil(step === 'advance' ? 'number' : step, kind),
+    sellFirst: async (count) => server.sellAfterSearch(count),
+    none: async () => ({ area_code: '907' }),
+    text: async (number, text, telling) => {
+      const { post } = server.write(number.phone_number, text)
+      if (telling !== 'untold') taken(await post())
+      if (telling === 'twice') taken(await post())
+    },
+    reversed: async (number, first, second) => {
+      const earlier = server.write(number.phone_number, first)
+      taken(await server.write(number.phone_number, second).post())
+      taken(await earlier.post())
+    },
+    forge: async (number, text) => {
+      const { body, post } = server.write(number.phone_number, text)
+      return post(body.replace(/[a-z](?=[a-z]{3})/, (letter) => (letter === 'x' ? 'y' : 'x')))
+    },
+    stop: server.stop,
+  }
+}
+
+const simulatedFaults: Record<BadLuck, string> = { lose: 'lost_answer', cut: 'timeout', late: 'timeout', fail: 'error', refuse: 'error' }
+
+/** The simulator, by its own controls. */
+function onSimulator(stage: () => Stage): Carrier {
+  const fault = (op: string, fail: string, times = 1) =>
+    stage().expectApi(200, 'POST', '/simulator/faults', { body: { provider: 'phone', op, fail, times } })
+  const count = async (condition: string) =>
+    (await stage().db.query<{ phone_number: string }>({ text: `SELECT phone_number FROM simulated_numbers WHERE ${condition}` })).rows.map(
+      (row) => row.phone_number,
+    )
+  const send = (number: Json, { from, text, media }: OutsideText) =>
+    stage().expectApi(201, 'POST', '/simulator/sms', {
+      body: {
+        to: number.phone_number,
+        from,
+        text,
+        ...(media ? { media: media.map((one) => ({ content_type: one.contentType, content: one.bytes.toString('base64') })) } : {}),
+      },
+    })
+  return {
+    settings: { CALLSIGN_SIM_SMS_READY_MS: '20' },
+    owned: () => count('released_at IS NULL'),
+    purchases: async () => (await count('true')).length,
+    spoil: (step, kind) => fault(step, simulatedFaults[kind]),
+    sellFirst: (times) => fault('order', 'taken', times),
+    none: async () => {
+      await fault('search', 'empty')
+      return {}
+    },
+    text: async (number, text, telling) => {
+      if (telling === 'twice') await fault('webhook', 'duplicate')
+      if (telling === 'untold') await fault('webhook', 'drop')
+      await send(number, text)
+    },
+    reversed: async (number, first, second) => {
+      await fault('webhook', 'reorder')
+      await send(number, first)
+      await send(number, second)
+    },
+    forge: null,
+    stop: async () => {},
+  }
+}
+
+export const carriers: Record<string, (stage: () => Stage) => Promise<Carrier>> = {
+  simulator: async (stage) => onSimulator(stage),
+  telnyx: async () => onServer(await startTelnyxServer()),
+  twilio: async () => onServer(await startTwilioServer()),
+}
