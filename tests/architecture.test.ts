@@ -58,6 +58,7 @@ const featureOrder = [
   'imessage',
   'events',
   'webhooks',
+  'tunnels',
   'vault',
 ]
 
@@ -184,6 +185,8 @@ test('a concept file of a feature is pure: it reaches no store and no operation'
     'server/src/features/inbound-mail/smtp-intake.ts',
     'server/src/features/phones/arrivals.ts',
     'server/src/features/phones/inbox.ts',
+    'server/src/features/tunnels/presence.ts',
+    'server/src/features/tunnels/recorder.ts',
     'server/src/features/vault/proof.ts',
     'server/src/features/vault/secrets.ts',
   ]

@@ -22,6 +22,8 @@ export type Context = {
   output: Output
   input: Input
   environment: NodeJS.ProcessEnv
+  /** Fires when the user interrupts, for commands that run until then; without asking for it, an interrupt ends the program. */
+  interruption: () => AbortSignal
   /** The folder of login and pins. */
   folder: string
 }

@@ -12,4 +12,10 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
   environment: process.env,
+  interruption: () => {
+    const controller = new AbortController()
+    // Once: whoever interrupts again wants an end at once.
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())
+    return controller.signal
+  },
 })

@@ -20,6 +20,16 @@ export class Output {
     this.#out.write(this.isJson ? `${JSON.stringify(value, null, 2)}\n` : withNewline(printable(text())))
   }
 
+  /** One of many results as they come, on a line of its own. */
+  line(value: unknown): void {
+    this.#out.write(`${JSON.stringify(value)}\n`)
+  }
+
+  /** The terminal that results go to, for what is drawn on it; null when it is none, or JSON is wanted. */
+  get terminal(): Screen | null {
+    return this.#out.isTTY && !this.isJson ? this.#out : null
+  }
+
   /** A value as it is, control characters and all, such as a private key. */
   raw(text: string): void {
     this.#out.write(withNewline(text))

@@ -12,6 +12,7 @@ import { messageCommands } from './commands/messages.ts'
 import { outboundMailCommands } from './commands/outbound-mail.ts'
 import { phoneCommands } from './commands/phones.ts'
 import { simulatorCommands } from './commands/simulator.ts'
+import { tunnelCommands } from './commands/tunnels.ts'
 import { vaultCommands } from './commands/vault.ts'
 import { vaultKeyCommands } from './commands/vault-keys.ts'
 import { vaultRunCommands } from './commands/vault-run.ts'
@@ -23,7 +24,15 @@ import { Output, type Screen } from './output.ts'
 export const version = '0.1.0'
 
 /** What the program has of the outside. */
-export type Surroundings = { stdin: Keyboard; stdout: Screen; stderr: Screen; environment: NodeJS.ProcessEnv }
+export type Surroundings = {
+  stdin: Keyboard
+  stdout: Screen
+  stderr: Screen
+  environment: NodeJS.ProcessEnv
+  interruption?: () => AbortSignal
+}
+
+const never = () => new AbortController().signal
 
 const commands: Command[] = [
   ...accountCommands,
@@ -34,6 +43,7 @@ const commands: Command[] = [
   ...phoneCommands,
   ...simulatorCommands,
   ...listenCommands,
+  ...tunnelCommands,
   ...keyCommands,
   ...vaultCommands,
   ...vaultKeyCommands,
@@ -64,7 +74,10 @@ const secretOptions: Record<string, string> = {
 }
 
 /** Runs one command line; resolves with the exit code. */
-export async function runProgram(args: string[], { stdin, stdout, stderr, environment }: Surroundings): Promise<number> {
+export async function runProgram(
+  args: string[],
+  { stdin, stdout, stderr, environment, interruption = never }: Surroundings,
+): Promise<number> {
   const ours = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
   const output = new Output(ours.includes('--json'), stdout, stderr)
   try {
@@ -93,7 +106,7 @@ export async function runProgram(args: string[], { stdin, stdout, stderr, enviro
       const { url, apiKey } = await chooseLogin(values, environment, folder, input)
       return new Callsign({ url, apiKey, vault: { pins: createFilePins(join(folder, 'vault-pins.json')) } })
     }
-    return (await command.run({ client, output, input, environment, folder }, values, positionals)) ?? 0
+    return (await command.run({ client, output, input, environment, interruption, folder }, values, positionals)) ?? 0
   } catch (error) {
     output.failure(describe(error))
     return exitCodeOf(error)

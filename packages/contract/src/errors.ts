@@ -14,6 +14,7 @@ export const errorStatuses = {
   recipient_not_allowed: 403,
   recipient_suppressed: 403,
   recipient_not_connected: 403,
+  tunnel_disabled: 403,
   not_found: 404,
   vault_not_initialized: 404,
   method_not_allowed: 405,

@@ -14,6 +14,7 @@ import * as outboundMail from './outbound-mail.ts'
 import * as phones from './phones.ts'
 import * as simulator from './simulator.ts'
 import * as suppressions from './suppressions.ts'
+import * as tunnels from './tunnels.ts'
 import * as vault from './vault.ts'
 import * as webhooks from './webhooks.ts'
 
@@ -36,6 +37,7 @@ export const operations: Operation[] = [
   imessage,
   webhooks,
   events,
+  tunnels,
   vault,
   keys,
 ].flatMap((feature) => Object.values(feature).filter(isOperation))

@@ -57,6 +57,7 @@ const errorSentences: Partial<Record<ErrorCode, string>> = {
   recipient_not_allowed: 'A mail rule or the outbound mode of the agent does not allow a recipient; the message names both.',
   recipient_suppressed: 'A recipient is on the suppression list; the message names it.',
   recipient_not_connected: 'Nobody with this number is connected to the agent.',
+  tunnel_disabled: 'The tunnel is disabled: its clients are refused until its status is set to active.',
   not_found: 'No such thing.',
   vault_not_initialized: 'The organization has no vault yet.',
   method_not_allowed: 'The path takes other methods; Allow names them.',

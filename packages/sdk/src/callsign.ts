@@ -9,6 +9,7 @@ import { Mail } from './outbound-mail.ts'
 import { Phone } from './phones.ts'
 import { Connection, type ConnectionOptions, type RequestOptions } from './request.ts'
 import { Simulator } from './simulator.ts'
+import { Tunnels } from './tunnels.ts'
 import { Vault, type VaultOptions } from './vault/vault.ts'
 import { Webhooks } from './webhooks.ts'
 
@@ -27,6 +28,7 @@ export class Callsign {
   readonly simulator: Simulator
   readonly webhooks: Webhooks
   readonly events: Events
+  readonly tunnels: Tunnels
   readonly keys: Keys
   readonly audit: Audit
   readonly vault: Vault
@@ -45,6 +47,7 @@ export class Callsign {
     this.simulator = new Simulator(connection)
     this.webhooks = new Webhooks(connection)
     this.events = new Events(connection)
+    this.tunnels = new Tunnels(connection)
     this.keys = new Keys(connection)
     this.audit = new Audit(connection)
     this.vault = new Vault(connection, options.vault)

@@ -70,6 +70,11 @@ export class Connection {
     this.#retriesMax = options.retriesMax ?? 2
   }
 
+  /** The key itself, for connections that are no requests. */
+  get bearerToken(): string {
+    return this.#apiKey
+  }
+
   /** The public id inside a Callsign key, or null for any other token. It is no secret. */
   get keyId(): string | null {
     return /^svc_live_([0-9A-Za-z]{16})[0-9A-Za-z]{49}$/.exec(this.#apiKey)?.[1] ?? null

@@ -26,6 +26,8 @@ export type App = {
   listening: string[]
   publicUrl: string
   httpPort: number | null
+  /** The port of https:// to tunnels, or null. */
+  tunnelHttpsPort: number | null
   smtpPort: number | null
   /** The key of a first start, shown once; null at every other start. */
   firstKey: string | null
@@ -43,7 +45,7 @@ const hourMs = 3_600_000
  * soon as it is stored, so that a start that fails later does not lose it.
  */
 export async function startApp(config: Config, log: Log, onFirstKey: (key: string) => void = () => {}): Promise<App> {
-  const hasRole = (role: 'api' | 'smtp' | 'worker') => config.roles.includes(role)
+  const hasRole = (role: 'api' | 'smtp' | 'worker' | 'gateway') => config.roles.includes(role)
   checkBootstrapKey(config.bootstrapApiKey)
   const database: StoredDatabase = await openDatabase(config, log)
   try {
@@ -121,27 +123,34 @@ export async function startApp(config: Config, log: Log, onFirstKey: (key: strin
         ),
         ...(worker ? { worker: worker.isClaiming() && parts.deliverer.isDelivering() } : {}),
       }),
+      door: hasRole('gateway') ? parts.gateway : null,
       journal,
       log: log.child({ part: 'http' }),
     })
 
     const listening: string[] = []
+    // Before the listener that clients come to, so that they find a node.
+    const gatewayPort = await parts.gateway.start()
+    if (gatewayPort !== null) listening.push(`gateway nodes ${config.gatewayHost}:${gatewayPort}`)
     const { port: httpPort } = await http.listen()
     publicUrl = () => http.url
     listening.push(`http ${config.host}:${httpPort}`)
+    const tunnelHttpsPort = parts.tunnelHttps ? await parts.tunnelHttps.listen() : null
+    if (tunnelHttpsPort !== null) listening.push(`https for tunnels ${config.host}:${tunnelHttpsPort}`)
     const smtpPort = smtp ? (await smtp.listen()).port : null
     if (smtpPort !== null) listening.push(`smtp ${config.host}:${smtpPort}`)
 
     const stop = async () => {
       const graceMs = config.drainSeconds * 1000
       // Listeners first, so that nothing new comes in; then the worker, which may still need the database; the database last.
-      await Promise.all([http.drain(graceMs), smtp?.drain(graceMs)])
+      await Promise.all([http.drain(graceMs), smtp?.drain(graceMs), parts.tunnelHttps?.drain(), parts.gateway.drain(graceMs)])
+      parts.tunnelHttps?.close()
       await Promise.all([worker?.stop(graceMs), parts.deliverer.stop(graceMs), chores?.stop()])
       space.stop()
       await parts.close()
       await database.close()
     }
-    return { listening, publicUrl: http.url, httpPort, smtpPort, firstKey, failed: database.failed, stop }
+    return { listening, publicUrl: http.url, httpPort, tunnelHttpsPort, smtpPort, firstKey, failed: database.failed, stop }
   } catch (error) {
     await database.close()
     throw error

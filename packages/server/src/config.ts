@@ -1,8 +1,8 @@
 // Every setting: name, default, check, sentence. The only file that reads the environment; docs/configuration.md is printed from it.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import ipaddr from 'ipaddr.js'
 import {
+  cidrList,
   databaseUrl,
   decimal,
   domainName,
@@ -31,14 +31,14 @@ type Setting<T> = {
 
 const setting = <T>(row: Setting<T>): Setting<T> => row
 
-const roles = ['api', 'smtp', 'worker'] as const
+const roles = ['api', 'smtp', 'worker', 'gateway'] as const
 export type Role = (typeof roles)[number]
 
 const settings = {
   port: setting({
     name: 'CALLSIGN_PORT',
     fallback: '8080',
-    sentence: 'HTTP port: API and media. 0 means any free port, which is printed.',
+    sentence: 'HTTP port: API, media, and tunnels by host name. 0 means any free port, which is printed.',
     read: integer(0, 65535),
   }),
   host: setting({ name: 'CALLSIGN_HOST', fallback: '127.0.0.1', sentence: 'Address that HTTP and SMTP listen on.', read: (text) => text }),
@@ -66,6 +66,92 @@ const settings = {
     fallback: 'tunnel.localhost',
     sentence: 'Tunnels are https://<handle>. this domain.',
     read: domainName,
+  }),
+  tunnelHttpsPort: setting({
+    name: 'CALLSIGN_TUNNEL_HTTPS_PORT',
+    fallback: 'off',
+    sentence:
+      'A port of its own for https:// to tunnels; 0 means any free port, which is printed; `off` means none, because a proxy in front does it.',
+    read: (text) => (text === 'off' ? null : integer(0, 65535)(text)),
+  }),
+  tunnelTlsCertFile: setting({
+    name: 'CALLSIGN_TUNNEL_TLS_CERT_FILE',
+    fallback: null,
+    shown: '(made by a local authority in <data>/tunnel-authority)',
+    sentence: 'PEM certificate chain of that port, good for *. the tunnel domain; read again when it changes.',
+    read: (text) => resolve(text),
+  }),
+  tunnelTlsKeyFile: setting({
+    name: 'CALLSIGN_TUNNEL_TLS_KEY_FILE',
+    fallback: null,
+    sentence: 'PEM private key of that certificate.',
+    read: (text) => resolve(text),
+  }),
+  tunnelConnectUrl: setting({
+    name: 'CALLSIGN_TUNNEL_CONNECT_URL',
+    fallback: null,
+    shown: '(the address of the API)',
+    sentence: 'Where clients of tunnels connect, when gateways are reached at another address than the API.',
+    read: url('http:', 'https:'),
+  }),
+  tunnelAnswerSeconds: setting({
+    name: 'CALLSIGN_TUNNEL_ANSWER_SECONDS',
+    fallback: '120',
+    sentence: 'How long the target of a tunnel may take to begin its answer; the answer itself may take any time.',
+    read: integer(1, 86_400),
+  }),
+  tunnelRequestsMax: setting({
+    name: 'CALLSIGN_TUNNEL_REQUESTS_PER_CLIENT',
+    fallback: '1024',
+    sentence: 'Requests that one connection of a tunnel client may have under way.',
+    read: integer(1, 100_000),
+  }),
+  tunnelPerSecond: setting({
+    name: 'CALLSIGN_RATE_LIMIT_TUNNEL',
+    fallback: '0',
+    sentence: 'Requests a second that one tunnel takes on one node (bursts of twice that); 0 means no limit.',
+    read: integer(0, 1_000_000),
+  }),
+  tunnelPingSeconds: setting({
+    name: 'CALLSIGN_TUNNEL_PING_SECONDS',
+    fallback: '10',
+    sentence: 'A silent tunnel client is asked after so long whether it lives, and is dead after as long again, or 10 seconds.',
+    read: integer(1, 300),
+  }),
+  tunnelWindowMegabytes: setting({
+    name: 'CALLSIGN_TUNNEL_WINDOW_MEGABYTES',
+    fallback: '256',
+    sentence: 'What the windows of all tunnel streams of one node may grow by together.',
+    read: integer(0, 100_000),
+  }),
+  trustedProxies: setting({
+    name: 'CALLSIGN_TRUSTED_PROXIES',
+    fallback: '',
+    shown: '(none)',
+    sentence: 'Proxies in front of tunnels, whose X-Forwarded headers are believed and gone on with: a comma list of CIDRs.',
+    read: cidrList,
+  }),
+  gatewayHost: setting({
+    name: 'CALLSIGN_GATEWAY_HOST',
+    fallback: '127.0.0.1',
+    sentence: 'Address that the port for other gateway nodes listens on; used with CALLSIGN_DATABASE_URL only.',
+    read: (text) => text,
+  }),
+  gatewayPort: setting({
+    name: 'CALLSIGN_GATEWAY_PORT',
+    fallback: '0',
+    sentence: 'Port for other gateway nodes, encrypted with the keyring that all of them share. 0 means any free port; `off` means none.',
+    read: (text) => (text === 'off' ? null : integer(0, 65535)(text)),
+  }),
+  gatewayAddress: setting({
+    name: 'CALLSIGN_GATEWAY_ADDRESS',
+    fallback: null,
+    shown: 'CALLSIGN_GATEWAY_HOST and the port',
+    sentence: 'Where other gateway nodes reach this one, host:port.',
+    read: (text) => {
+      if (!/^(\[[0-9a-f:.]+\]|[A-Za-z0-9.-]+):\d{1,5}$/.test(text)) throw new Error('must be host:port')
+      return text
+    },
   }),
   dataDir: setting({
     name: 'CALLSIGN_DATA_DIR',
@@ -262,11 +348,7 @@ const settings = {
     shown: '(none)',
     sentence:
       'Ranges that fetches of caller-supplied URLs and direct mail delivery may reach in addition to public addresses: a comma list of CIDRs.',
-    read: (text) => {
-      const ranges = text.split(',').flatMap((part) => (part.trim() ? [part.trim()] : []))
-      for (const range of ranges) if (!ipaddr.isValidCIDR(range)) throw new Error('must be a comma list of CIDRs such as 127.0.0.0/8')
-      return ranges
-    },
+    read: cidrList,
   }),
   dnsServers: setting({
     name: 'CALLSIGN_DNS_SERVERS',
@@ -463,6 +545,12 @@ type Always = Exclude<
   | 'blueBubblesPassword'
   | 'linqApiKey'
   | 'linqWebhookSecret'
+  | 'tunnelHttpsPort'
+  | 'tunnelTlsCertFile'
+  | 'tunnelTlsKeyFile'
+  | 'tunnelConnectUrl'
+  | 'gatewayPort'
+  | 'gatewayAddress'
 >
 export type Config = { [K in Always]: NonNullable<Read[K]> } & { [K in Exclude<keyof Settings, Always>]: Read[K] } & {
   aws: AwsCredentials | null
@@ -507,6 +595,8 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   }
   if (config.phoneProvider === 'twilio' && !(config.twilioAccountSid && config.twilioAuthToken))
     throw new BadSetting('CALLSIGN_PHONE_PROVIDER=twilio needs CALLSIGN_TWILIO_ACCOUNT_SID and CALLSIGN_TWILIO_AUTH_TOKEN')
+  if (!config.tunnelTlsCertFile !== !config.tunnelTlsKeyFile)
+    throw new BadSetting('CALLSIGN_TUNNEL_TLS_CERT_FILE and CALLSIGN_TUNNEL_TLS_KEY_FILE go together')
   if (config.blobs.kind === 's3') config.aws = readAws(environment)
   return config
 }

@@ -76,3 +76,9 @@ export function isPrivateHost(hostname: string): boolean {
   if (!ipaddr.isValid(host)) return false
   return ['private', 'loopback', 'linkLocal', 'uniqueLocal', 'carrierGradeNat'].includes(ipaddr.process(host).range())
 }
+
+export const cidrList = (text: string) => {
+  const ranges = text.split(',').flatMap((part) => (part.trim() ? [part.trim()] : []))
+  for (const range of ranges) if (!ipaddr.isValidCIDR(range)) throw new Error('must be a comma list of CIDRs such as 127.0.0.0/8')
+  return ranges
+}

@@ -100,7 +100,7 @@ describe('a setting that cannot be stops the start with its sentence', () => {
     ['an unknown name', { CALLSIGN_PROT: '1' }, 'CALLSIGN_PROT is not a setting of callsignd; see docs/configuration.md'],
     ['a port that is none', { CALLSIGN_PORT: '80a' }, 'CALLSIGN_PORT must be a whole number from 0 to 65535, not "80a"'],
     ['a port too high', { CALLSIGN_SMTP_PORT: '65536' }, 'CALLSIGN_SMTP_PORT must be a whole number from 0 to 65535, not "65536"'],
-    ['a role that is none', { CALLSIGN_ROLES: 'api,cook' }, 'CALLSIGN_ROLES must be one of: api, smtp, worker, not "api,cook"'],
+    ['a role that is none', { CALLSIGN_ROLES: 'api,cook' }, 'CALLSIGN_ROLES must be one of: api, smtp, worker, gateway, not "api,cook"'],
     [
       'a transport that is none',
       { CALLSIGN_MAIL_TRANSPORT: 'pigeon' },
@@ -255,7 +255,7 @@ describe('roles', () => {
 
   test('CALLSIGN_SMTP_PORT=off listens for no mail and prints no line for it', async () => {
     const server = await start({ ...(await external()), CALLSIGN_SMTP_PORT: 'off' })
-    expect(server.lines.filter((line) => line.startsWith('callsign listening'))).toEqual([
+    expect(server.lines.filter((line) => /^callsign listening (http|smtp) /.test(line))).toEqual([
       `callsign listening http 127.0.0.1:${server.httpPort}`,
     ])
   })

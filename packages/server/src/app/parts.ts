@@ -60,6 +60,7 @@ import { createDomainParts } from './domain-parts.ts'
 import { createImessageParts, imessageDescribers } from './imessage-parts.ts'
 import { createPhoneParts, phoneDescribers } from './phone-parts.ts'
 import { createTransport } from './transport.ts'
+import { createTunnelParts } from './tunnel-parts.ts'
 
 export const version: string = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')).version
 
@@ -255,6 +256,7 @@ export function createParts(
     log: log.child({ part: 'imessage' }),
   })
   shelves.push(imessage.shelf)
+  const tunnels = createTunnelParts({ config, db, keyring, accounts, keys, emit, journal, log })
   const routes = [
     ...accountRoutes(accounts),
     ...identityRoutes(identities),
@@ -269,6 +271,7 @@ export function createParts(
     ...imessage.routes,
     ...webhookRoutes(webhooks),
     ...eventRoutes(events),
+    ...tunnels.routes,
     ...vaultRoutes(createVaults({ db, accounts, identities, journal })),
     ...keyRoutes(keys),
   ]
@@ -280,6 +283,7 @@ export function createParts(
     domainParts.chore,
     { name: 'sweep MTA-STS policies', everyMs: dayMs, run: () => mtaSts.sweep() },
     ...imessage.chores,
+    ...tunnels.chores,
   ]
   return {
     accounts,
@@ -287,6 +291,8 @@ export function createParts(
     dkim,
     inboundMail,
     deliverer,
+    gateway: tunnels.gateway,
+    tunnelHttps: tunnels.https,
     routes,
     /** What the worker does, by kind of job. */
     handlers: [delivery, scheduledSend, domainParts.handler, ...phone.handlers, ...imessage.handlers],

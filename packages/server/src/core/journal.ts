@@ -133,6 +133,18 @@ export function createJournal(log: Log) {
       'iMessage callbacks refused by their signature.',
       ['provider'],
     ),
+    /** A client of a tunnel is connected to this node. */
+    tunnelOpened: event<{ organization_id: string; tunnel_id: string; session_id: string }>(
+      'tunnel opened',
+      'callsign_tunnels_opened_total',
+      'Connections of tunnel clients.',
+    ),
+    /** It no longer is. */
+    tunnelClosed: event<{ organization_id: string; tunnel_id: string; session_id: string; reason: string }>(
+      'tunnel closed',
+      'callsign_tunnels_closed_total',
+      'Ends of connections of tunnel clients.',
+    ),
     /** A job's run ended with an error, or its lease had passed to another worker. */
     jobFailed: event<{ job_id: string; kind: string; reason: 'error' | 'lease_lost' }>(
       'job failed',

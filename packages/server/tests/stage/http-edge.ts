@@ -270,6 +270,7 @@ export async function startEdge(overrides: Partial<HttpServerOptions> = {}) {
     replays: noReplays,
     limits: { organizationKeyPerSecond: 0, organizationKeyBurst: 0, agentKeyPerSecond: 0, agentKeyBurst: 0 },
     readiness: async () => ({ database: true }),
+    door: null,
     log,
     journal: createJournal(log),
     ...overrides,

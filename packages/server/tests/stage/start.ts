@@ -146,6 +146,7 @@ export async function startStage(settings: Record<string, string> = {}) {
     /** Delivers a message over SMTP, as nodemailer does it. */
     deliver: (mail: SendMailOptions) => transport.sendMail(mail),
     smtpPort: app.smtpPort as number,
+    tunnelHttpsPort: app.tunnelHttpsPort as number,
     baseUrl,
     publicUrl: app.publicUrl,
     document,

@@ -9,6 +9,7 @@ import type { Log } from '../../core/log.ts'
 import type { Replays } from '../../core/replay.ts'
 import type { Route } from '../../core/route.ts'
 import type { Transact } from '../../core/sql.ts'
+import { limitArrival } from './arrival.ts'
 import { type Authenticate, createGate, type RateLimits } from './authenticate.ts'
 import { readBody } from './body-reader.ts'
 import { createNotFound, mountRoutes } from './dispatch.ts'
@@ -36,8 +37,19 @@ export type HttpServerOptions = {
   replays: Replays
   limits: RateLimits
   readiness: Readiness
+  /** Who answers what is none of the API's: visitors of tunnels and their clients; null when that is another process. */
+  door: FrontDoor | null
   log: Log
   journal: Journal
+}
+
+/** What comes to the same port and is not the API's. */
+export type FrontDoor = {
+  claims(request: IncomingMessage): boolean
+  /** A request to upgrade that `claims` it not is answered as if it had not asked. */
+  claimsUpgrade(request: IncomingMessage): boolean
+  handle(request: IncomingMessage, response: ServerResponse): void
+  upgrade(request: IncomingMessage, socket: Socket, early: Buffer): void
 }
 
 export type HttpServer = {
@@ -49,8 +61,6 @@ export type HttpServer = {
   drain(graceMs: number): Promise<void>
 }
 
-/** The longest that a whole request may take to arrive: a body of 40 MB over a slow line. */
-const requestTimeoutMs = 300_000
 const headersTimeoutMs = 20_000
 
 /** Longer than the 60 seconds after which common proxies give up idle connections, so that they close first. */
@@ -63,9 +73,16 @@ const ownPages = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs'].m
 
 /** Builds the server; nothing listens yet. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { log, journal } = options
+  const { log, journal, door } = options
   let isDraining = false
   let metrics: HttpMetrics | null = null
+
+  const answer =
+    (own: (request: IncomingMessage, response: ServerResponse) => void) => (request: IncomingMessage, response: ServerResponse) => {
+      if (door?.claims(request)) return door.handle(request, response)
+      limitArrival(request, () => refuse(request.socket, new ApiError('request_timeout', 'The request did not arrive in time.')))
+      own(request, response)
+    }
 
   const app: FastifyInstance = Fastify({
     logger: false,
@@ -77,14 +94,16 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       createServer(
         {
           maxHeaderSize: headerBytesMax,
-          requestTimeout: requestTimeoutMs,
+          // Bodies for tunnels may take as long as they like; those for the API are timed by limitArrival.
+          requestTimeout: 0,
           headersTimeout: headersTimeoutMs,
           keepAliveTimeout: keepAliveTimeoutMs,
           connectionsCheckingInterval: 5000,
           // Ours to refuse, in our words.
           requireHostHeader: false,
+          shouldUpgradeCallback: (request: IncomingMessage) => door?.claimsUpgrade(request) ?? false,
         },
-        handler,
+        answer(handler),
       ),
     clientErrorHandler: refuseSocket,
     frameworkErrors: (error, request, reply) => {
@@ -96,7 +115,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   // Headers are bounded by their bytes; dropping those beyond a number could hide the second of two.
   server.maxHeadersCount = 0
   const fresh = trackFreshConnections(server)
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => app.routing(request, response))
+  const route = answer((request, response) => app.routing(request, response))
+  server.on('checkContinue', route)
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, early: Buffer) => door?.upgrade(request, socket, early))
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     refuse(response.socket as Socket, new ApiError('expectation_failed', 'Expect may only be 100-continue.'))
   })

@@ -21,6 +21,7 @@ export type AuditAction =
   | 'domain.default_set'
   | 'domain.deleted'
   | 'webhook.created'
+  | 'tunnel.updated'
   | 'webhook.updated'
   | 'webhook.deleted'
   | 'webhook.secret_rotated'

@@ -69,8 +69,9 @@ const reservedHandles = new Set([
   'webmaster',
 ])
 
-/** True for role names, and for what has the shape of an identity id: the API takes either where it names an agent. */
-export const isReservedHandle = (handle: string): boolean => reservedHandles.has(handle) || isId('identity', handle)
+/** True for role names, and for what has the shape of an identity or tunnel id: the API takes either where it names an agent. */
+export const isReservedHandle = (handle: string): boolean =>
+  reservedHandles.has(handle) || isId('identity', handle) || isId('tunnel', handle)
 
 /** A handle as callers write it: a leading @ is optional. */
 export const normalizeHandle = (text: string): string => text.replace(/^@/, '')

@@ -1,0 +1,180 @@
+// tunnel TARGET, and tunnels list|show|set|requests|replay.
+import { readFile } from 'node:fs/promises'
+import type { Callsign, ListenOptions, TunnelChange } from '@callsign/sdk'
+import { type Command, type Context, count, listOptions, listQuery, text, UsageError, type Values } from '../command.ts'
+import { table } from '../output.ts'
+import { RequestTable } from '../request-table.ts'
+
+const transports = ['auto', 'upgrade', 'web-socket'] as const
+const statuses = ['active', 'suspended', 'disabled'] as const
+const captures = ['off', 'headers', 'bodies'] as const
+
+export const tunnelCommands: Command[] = [
+  {
+    words: 'tunnel',
+    takes: 'TARGET',
+    about: "Serves an agent's public address from a local port or address, until it is interrupted.",
+    options: {
+      agent: { type: 'string', value: 'HANDLE', about: "Whose address; with an agent's key, its own." },
+      'host-header': {
+        type: 'string',
+        value: 'HOST',
+        about: 'What the target sees as Host: its own address, or `preserve` for what the visitor asked for.',
+      },
+      connections: { type: 'string', value: 'N', about: 'Connections to keep, 1-8; 2 without it.' },
+      'allow-remote': { type: 'boolean', about: 'Let TARGET be on another machine.' },
+      proxy: { type: 'string', value: 'URL', about: 'An HTTP proxy, or `none`; else HTTPS_PROXY and its kin.' },
+      transport: { type: 'string', value: 'NAME', about: 'auto, upgrade or web-socket.' },
+      'ca-file': { type: 'string', value: 'FILE', about: 'PEM of an authority to trust besides the usual ones.' },
+    },
+    run: async (context, values, [target = '']) => serve(context, values, target),
+  },
+  {
+    words: 'tunnels list',
+    about: 'Lists tunnels, newest first.',
+    options: { ...listOptions, status: { type: 'string', value: 'STATUS', about: 'active, suspended or disabled.' } },
+    async run({ client, output }, values) {
+      const status = choice(values, 'status', statuses)
+      const page = await (await client()).tunnels.list({ ...listQuery(values), ...(status && { status }) })
+      output.result(page, () =>
+        table(
+          ['HANDLE', 'ADDRESS', 'STATUS', 'CLIENTS', 'LAST REQUEST'],
+          page.data.map((one) => [one.agent_handle, one.public_url, one.status, String(one.connected_clients), one.last_request_at ?? '-']),
+        ),
+      )
+      if (page.has_more && !output.isJson) output.note(`More: --cursor ${page.data.at(-1)?.id}`)
+      return 0
+    },
+  },
+  {
+    words: 'tunnels show',
+    takes: 'HANDLE',
+    about: 'Shows one tunnel.',
+    async run({ client, output }, _values, [handle = '']) {
+      const one = await (await client()).tunnels.get(handle)
+      output.result(one, () =>
+        [
+          `handle        ${one.agent_handle}`,
+          `id            ${one.id}`,
+          `address       ${one.public_url}`,
+          `status        ${one.status}`,
+          `clients       ${one.connected_clients}`,
+          `last request  ${one.last_request_at ?? '-'}`,
+          `capture       ${one.capture}`,
+        ].join('\n'),
+      )
+      return 0
+    },
+  },
+  {
+    words: 'tunnels set',
+    takes: 'HANDLE',
+    about: 'Sets the status of a tunnel, or what is kept of its requests.',
+    options: {
+      status: { type: 'string', value: 'STATUS', about: 'active, suspended or disabled.' },
+      capture: { type: 'string', value: 'WHAT', about: 'off, headers or bodies.' },
+    },
+    async run({ client, output }, values, [handle = '']) {
+      const status = choice(values, 'status', statuses)
+      const capture = choice(values, 'capture', captures)
+      if (!status && !capture) throw new UsageError('--status or --capture is needed.')
+      const one = await (await client()).tunnels.update(handle, { ...(status && { status }), ...(capture && { capture }) })
+      output.result(one, () => `${one.public_url} is ${one.status}, capture ${one.capture}.`)
+      return 0
+    },
+  },
+  {
+    words: 'tunnels requests',
+    takes: 'HANDLE',
+    about: 'Lists the latest requests that came through a tunnel, newest first.',
+    options: listOptions,
+    async run({ client, output }, values, [handle = '']) {
+      const page = await (await client()).tunnels.requests(handle, listQuery(values))
+      output.result(page, () =>
+        table(
+          ['ID', 'WHEN', 'METHOD', 'PATH', 'STATUS', 'MS'],
+          page.data.map((one) => [
+            one.id,
+            one.created_at,
+            one.method,
+            one.path,
+            one.error ?? String(one.status ?? '-'),
+            String(one.duration_ms),
+          ]),
+        ),
+      )
+      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
+      return 0
+    },
+  },
+  {
+    words: 'tunnels replay',
+    takes: 'HANDLE REQUEST',
+    about: 'Sends a captured request through the tunnel again.',
+    async run({ client, output }, _values, [handle = '', id = '']) {
+      const one = await (await client()).tunnels.replay(handle, id)
+      output.result(one, () => `${one.method} ${one.path} ${one.error ?? one.status} ${one.duration_ms} ms`)
+      return 0
+    },
+  },
+]
+
+function choice<T extends string>(values: Values, name: string, choices: readonly T[]): T | undefined {
+  const value = text(values, name)
+  if (value !== undefined && !choices.includes(value as T)) throw new UsageError(`--${name} is one of ${choices.join(', ')}.`)
+  return value as T | undefined
+}
+
+async function ownHandle(callsign: Callsign): Promise<string> {
+  const { key } = await callsign.me()
+  if (key.agent_handle === null) throw new UsageError('--agent is needed: this key belongs to no one agent.')
+  return key.agent_handle
+}
+
+async function serve({ client, output, interruption }: Context, values: Values, target: string): Promise<number> {
+  const transport = choice(values, 'transport', transports)
+  const connections = count(values, 'connections')
+  const hostHeader = text(values, 'host-header')
+  const proxy = text(values, 'proxy')
+  const caFile = text(values, 'ca-file')
+  const callsign = await client()
+  const handle = text(values, 'agent') ?? (await ownHandle(callsign))
+  const view = new RequestTable(output)
+  const interrupted = interruption()
+  const options: ListenOptions = {
+    signal: interrupted,
+    onRequest: (request) => view.add(request),
+    onChange: (change) => (output.isJson ? output.line(jsonOf(change)) : view.say(sentenceOf(change))),
+    ...(transport && { transport }),
+    ...(connections !== undefined && { connections }),
+    ...(hostHeader !== undefined && { hostHeader }),
+    ...(values['allow-remote'] === true && { allowRemote: true }),
+    ...(proxy !== undefined && { proxy: proxy === 'none' ? null : proxy }),
+    ...(caFile !== undefined && { ca: await readFile(caFile, 'utf8') }),
+  }
+  try {
+    const listener = await callsign.tunnels.listen(handle, target, options)
+    if (!output.isJson) view.say(`${listener.publicUrl} leads to ${listener.target}`)
+    await listener.done
+    return 0
+  } catch (error) {
+    if (interrupted.aborted) return 0
+    if (error instanceof TypeError) throw new UsageError(error.message)
+    throw error
+  } finally {
+    view.close()
+  }
+}
+
+const jsonOf = (change: TunnelChange): Record<string, unknown> => ({ event: change.state, ...change })
+
+function sentenceOf(change: TunnelChange): string {
+  switch (change.state) {
+    case 'connected':
+      return `Connected (${change.connection}${change.transport === 'web-socket' ? ', WebSocket' : ''}).`
+    case 'draining':
+      return `Connection ${change.connection} is moving: ${change.reason}`
+    default:
+      return `Connection ${change.connection} was lost (${change.reason}); again in ${(change.retryInMs / 1000).toFixed(1)} s.`
+  }
+}

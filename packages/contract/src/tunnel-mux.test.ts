@@ -1,0 +1,219 @@
+// Two ends of a tunnel connection in memory: bytes split anywhere, windows, ends, resets, garbage, and silence.
+import { expect, test } from 'vitest'
+import { resetCodes } from './tunnel-frames.ts'
+import { TunnelMux } from './tunnel-mux.ts'
+import type { TunnelStream } from './tunnel-stream.ts'
+import { encodeMessage, MessageReader } from './tunnel-web-socket.ts'
+import { ReceiveWindow, WindowBudget, windowBytesFirst, windowBytesMax } from './tunnel-window.ts'
+
+type End = { mux: TunnelMux; sent: Uint8Array[]; opened: TunnelStream[]; closed: string[]; reports: unknown[] }
+
+/** One end whose bytes are kept until they are carried over. */
+function createEnd(
+  budget = new WindowBudget(64 * 1024 * 1024),
+  opens = false,
+  more: { pingEveryMs?: number; deadAfterMs?: number } = {},
+): End {
+  const end = { sent: [] as Uint8Array[], opened: [] as TunnelStream[], closed: [] as string[], reports: [] as unknown[] }
+  const mux = new TunnelMux({
+    write: (chunks) => {
+      end.sent.push(...chunks)
+      return true
+    },
+    defer: (work) => queueMicrotask(work),
+    allocate: (bytes) => new Uint8Array(bytes),
+    ...(opens ? {} : { onOpen: (stream: TunnelStream) => void end.opened.push(stream) }),
+    onReport: (stream, about) => end.reports.push([stream, about]),
+    onClose: (reason) => end.closed.push(reason),
+    budget,
+    ...more,
+  })
+  return { mux, ...end }
+}
+
+/** Carries everything over in pieces of this size until both ends are still. */
+async function carry(left: End, right: End, pieceBytes = Number.POSITIVE_INFINITY): Promise<void> {
+  for (;;) {
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    if (left.sent.length === 0 && right.sent.length === 0) return
+    for (const [from, to] of [
+      [left, right],
+      [right, left],
+    ] as const) {
+      for (const chunk of from.sent.splice(0)) {
+        for (let at = 0; at < chunk.length; at += pieceBytes) to.mux.receive(chunk.slice(at, Math.min(chunk.length, at + pieceBytes)))
+      }
+    }
+  }
+}
+
+const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
+const bytes = (value: string) => new TextEncoder().encode(value)
+
+test.each([1, 2, 7, 9, 10, 1000])('bytes arrive whole and in order, in pieces of %i', async (size) => {
+  const [gateway, client] = [createEnd(undefined, true), createEnd()]
+  const stream = gateway.mux.open(bytes('first '), { note: 'ü' })
+  stream.write(bytes('second'))
+  let answer = ''
+  let ended = 0
+  stream.onData = (piece) => {
+    answer += text(piece)
+  }
+  stream.onEnd = () => ended++
+  stream.end()
+  let got = ''
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  const original = client.opened.push.bind(client.opened)
+  client.opened.push = (...streams) => {
+    for (const one of streams) {
+      one.onData = (piece) => {
+        got += text(piece)
+      }
+      one.onEnd = () => one.end(bytes(`got ${got}`))
+    }
+    return original(...streams)
+  }
+  await carry(gateway, client, size)
+  expect(got).toBe('first second')
+  expect(answer).toBe('got first second')
+  expect(ended).toBe(1)
+  expect(client.opened[0]?.about).toEqual({ note: 'ü' })
+  expect([gateway.mux.streamCount, client.mux.streamCount]).toEqual([0, 0])
+  expect([gateway.closed, client.closed]).toEqual([[], []])
+})
+
+test('a sender stops at the window and goes on when the reader has taken it', async () => {
+  const [gateway, client] = [createEnd(undefined, true), createEnd()]
+  const stream = gateway.mux.open(bytes('x'))
+  await carry(gateway, client)
+  const [arrived] = client.opened as [TunnelStream]
+  let got = 0
+  arrived.onData = (piece) => {
+    got += piece.length
+  }
+  let drains = 0
+  stream.onDrain = () => drains++
+  expect(stream.write(new Uint8Array(2 * windowBytesFirst))).toBe(false)
+  await carry(gateway, client)
+  expect(got).toBe(windowBytesFirst - 1)
+  expect(drains).toBe(0)
+  arrived.taken(windowBytesFirst)
+  await carry(gateway, client)
+  expect(got).toBeGreaterThanOrEqual(2 * windowBytesFirst - 1)
+  arrived.taken(windowBytesFirst)
+  await carry(gateway, client)
+  expect(got).toBe(2 * windowBytesFirst)
+  expect(drains).toBe(1)
+})
+
+test('a window grows for a reader that keeps up, within the budget, and gives back what it took', () => {
+  const budget = new WindowBudget(4 * windowBytesFirst)
+  const window = new ReceiveWindow(windowBytesFirst, budget)
+  const read = (startMs: number, tookMs: number) => {
+    const { size } = window
+    expect(window.receive(size, startMs)).toBe(true)
+    let granted = 0
+    for (let left = size; left > 0; left -= size / 4) granted += window.take(size / 4, startMs + tookMs, 50)
+    return granted - size
+  }
+  // Slower than two round trips of 50 ms: the reader is what holds the sender up.
+  expect(read(0, 101)).toBe(0)
+  expect(read(1000, 99)).toBe(windowBytesFirst)
+  expect(read(2000, 99)).toBe(2 * windowBytesFirst)
+  // The budget is used up.
+  expect(read(3000, 99)).toBe(0)
+  expect([budget.taken, window.size]).toEqual([3 * windowBytesFirst, 4 * windowBytesFirst])
+  window.close()
+  expect(budget.taken).toBe(0)
+  const alone = new ReceiveWindow(windowBytesMax, new WindowBudget(windowBytesMax))
+  alone.receive(windowBytesMax, 0)
+  expect(alone.take(windowBytesMax, 1, 50)).toBe(windowBytesMax)
+  expect(alone.receive(windowBytesMax + 1, 2)).toBe(false)
+})
+
+test('a reset ends both sides at once, later frames of it are passed over, and an ended stream is not reset', async () => {
+  const [gateway, client] = [createEnd(undefined, true), createEnd()]
+  const stream = gateway.mux.open(bytes('x'))
+  await carry(gateway, client)
+  const [arrived] = client.opened as [TunnelStream]
+  const codes: number[] = []
+  arrived.onReset = (code) => codes.push(code)
+  arrived.write(bytes('on its way'))
+  stream.reset(resetCodes.idle)
+  stream.reset(resetCodes.idle)
+  await carry(gateway, client)
+  expect(codes).toEqual([resetCodes.idle])
+  expect([gateway.closed, client.closed, gateway.mux.streamCount, client.mux.streamCount]).toEqual([[], [], 0, 0])
+})
+
+test.each([
+  ['data for a stream that was never opened', [0, 0, 0, 1, 3, 0, 0, 0, 9, 65]],
+  ['an unknown type', [0, 0, 0, 0, 99, 0, 0, 0, 0]],
+  ['a frame of 4 GB', [255, 255, 255, 255, 3, 0, 0, 0, 1]],
+  ['a hello that is no JSON', [0, 0, 0, 1, 1, 0, 0, 0, 0, 65]],
+  ['an opening out of order', [0, 0, 0, 6, 2, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0]],
+])('%s closes the connection', async (_name, frame) => {
+  const end = createEnd()
+  end.mux.receive(new Uint8Array(frame))
+  expect(end.closed[0]).toMatch(/^protocol: /)
+  end.mux.receive(new Uint8Array([1, 2, 3]))
+  expect(end.closed).toHaveLength(1)
+})
+
+test('random bytes never throw, whatever they are', () => {
+  let seed = 7
+  const random = () => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
+    return seed / 2_147_483_648
+  }
+  for (let round = 0; round < 3000; round++) {
+    const end = createEnd()
+    for (let i = 0; i < 5; i++) {
+      const frame = new Uint8Array(9 + Math.floor(random() * 40)).map(() => Math.floor(random() * 256))
+      frame.set([0, 0, 0, frame.length - 9, 1 + Math.floor(random() * 9), 0, 0, 0, Math.floor(random() * 3)])
+      end.mux.receive(frame)
+    }
+    end.mux.close('done')
+  }
+})
+
+test('more data than the window closes the connection', async () => {
+  const [gateway, client] = [createEnd(undefined, true), createEnd()]
+  gateway.mux.open(bytes('x'))
+  await carry(gateway, client)
+  const frame = new Uint8Array(9 + 65_536)
+  frame.set([0, 1, 0, 0, 3, 0, 0, 0, 1])
+  for (let i = 0; i < 5; i++) client.mux.receive(frame)
+  expect(client.closed[0]).toMatch(/window/)
+})
+
+test('a connection without a sign of life is dead, and its streams with it', async () => {
+  const end = createEnd(undefined, true, { pingEveryMs: 20, deadAfterMs: 20 })
+  const stream = end.mux.open(bytes('x'))
+  const codes: number[] = []
+  stream.onReset = (code) => codes.push(code)
+  await new Promise<void>((resolve) => {
+    const look = setInterval(() => {
+      if (end.closed.length === 0) return
+      clearInterval(look)
+      resolve()
+    }, 5)
+  })
+  expect(end.closed).toEqual(['silent'])
+  expect(codes).toEqual([resetCodes.targetLost])
+})
+
+test.each([1, 3, 1000])('WebSocket messages are one stream of bytes, masked or not, in pieces of %i', (size) => {
+  for (const isMasked of [true, false]) {
+    const got: number[] = []
+    const reader = new MessageReader(isMasked, { data: (piece) => got.push(...piece), reply: () => {}, close: () => {} })
+    const wanted = [10, 200, 70_000].map((length) => new Uint8Array(length).map((_, i) => i % 251))
+    for (const message of wanted) {
+      for (const chunk of encodeMessage([message.subarray(0, 3), message.subarray(3)], isMasked)) {
+        for (let at = 0; at < chunk.length; at += size) reader.push(chunk.subarray(at, at + size))
+      }
+    }
+    expect(got.length).toBe(70_210)
+    expect(got.slice(210, 510)).toEqual([...(wanted[2] as Uint8Array).subarray(0, 300)])
+  }
+})

@@ -1,0 +1,329 @@
+// Many streams over one connection, whatever carries it: the whole protocol but the sockets, the same on both sides.
+import {
+  dataBytesMax,
+  FrameReader,
+  frameTypes,
+  headerBytes,
+  ProtocolViolation,
+  readUint32,
+  resetCodes,
+  uint32,
+  writeHeader,
+} from './tunnel-frames.ts'
+import { type StreamHost, TunnelStream } from './tunnel-stream.ts'
+import { ReceiveWindow, WindowBudget, windowBytesFirst, windowBytesMax } from './tunnel-window.ts'
+
+/** What a connection asks of what carries it. */
+export type MuxOptions = {
+  /** Sends these bytes in order; false asks to wait until `drained` is called. */
+  write(chunks: Uint8Array[]): boolean
+  /** Runs a function after what the process is at: what was written meanwhile goes out together. */
+  defer(work: () => void): void
+  allocate(bytes: number): Uint8Array
+  /** A stream of the other side; absent where the other side may open none. */
+  onOpen?(stream: TunnelStream): void
+  onHello?(about: Record<string, unknown>): void
+  onGoaway?(about: Goaway): void
+  onReport?(stream: number, about: Record<string, unknown>): void
+  /** The connection is over: everything on it has ended, and what carries it is to be closed. */
+  onClose(reason: string): void
+  budget: WindowBudget
+  streamsMax?: number
+  /** A connection that is silent for so long is asked whether it lives; without a sign for as long again it is dead. */
+  pingEveryMs?: number
+  deadAfterMs?: number
+}
+
+/** `code`: drain means connect again, here or elsewhere; the others mean do not, or not before somebody has changed something. */
+export type Goaway = { code: 'drain' | 'disabled' | 'revoked' | 'deleted' | 'protocol'; reason: string }
+
+const copiedBytesMax = 8 * 1024
+/** Waiting to be written in one turn: beyond it streams wait. */
+const turnBytesMax = 512 * 1024
+const checkEveryMs = 1000
+const roundTripsKept = 8
+
+type Frame = { type: number; isFin: boolean; stream: number; payload: Uint8Array; extra: Uint8Array | null }
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+export class TunnelMux implements StreamHost {
+  readonly #options: MuxOptions
+  readonly #reader: FrameReader
+  readonly #streams = new Map<number, TunnelStream>()
+  #lastStream = 0
+  #peerWindow = windowBytesFirst
+  #queue: Frame[] = []
+  #queuedBytes = 0
+  #isFlushDue = false
+  #isTransportFull = false
+  #waiting = new Set<TunnelStream>()
+  #isClosed = false
+  #lastHeardMs: number
+  #pingSentMs = 0
+  #roundTrips: number[] = []
+  #timer: ReturnType<typeof setInterval>
+
+  constructor(options: MuxOptions) {
+    this.#options = options
+    this.#reader = new FrameReader((type, isFin, stream, payload) => this.#take(type, isFin, stream, payload))
+    this.#lastHeardMs = this.nowMs()
+    this.#timer = setInterval(() => this.#check(), Math.min(checkEveryMs, (options.pingEveryMs ?? 10_000) / 2))
+    ;(this.#timer as { unref?: () => void }).unref?.()
+    this.#ping()
+  }
+
+  get streamCount(): number {
+    return this.#streams.size
+  }
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+  get isBlocked(): boolean {
+    return this.#isTransportFull || this.#queuedBytes > turnBytesMax
+  }
+
+  nowMs(): number {
+    return performance.now()
+  }
+
+  /** The shortest of the latest round trips; null before the first. */
+  roundTripMs(): number | null {
+    return this.#roundTrips.length === 0 ? null : Math.min(...this.#roundTrips)
+  }
+
+  hello(about: Record<string, unknown>): void {
+    this.#send(frameTypes.hello, false, 0, encoder.encode(JSON.stringify({ ...about, window: windowBytesFirst })))
+  }
+
+  goaway(about: Goaway): void {
+    this.#send(frameTypes.goaway, false, 0, encoder.encode(JSON.stringify(about)))
+  }
+
+  report(stream: number, about: Record<string, unknown>): void {
+    this.#send(frameTypes.report, false, stream, encoder.encode(JSON.stringify(about)))
+  }
+
+  /** Opens a stream with its first bytes, which have to be no more than `dataBytesMax`. */
+  open(first: Uint8Array, about: Record<string, unknown> | null = null): TunnelStream {
+    if (first.length > dataBytesMax) throw new RangeError('the first bytes of a stream are too many')
+    const size = this.#options.budget.firstWindow()
+    const id = ++this.#lastStream
+    const stream = new TunnelStream(id, about ?? {}, this.#peerWindow, new ReceiveWindow(size, this.#options.budget), this)
+    this.#streams.set(id, stream)
+    const json = about ? encoder.encode(JSON.stringify(about)) : null
+    const head = this.#options.allocate(6 + (json?.length ?? 0))
+    head.set(uint32(size), 0)
+    head[4] = (json?.length ?? 0) >>> 8
+    head[5] = json?.length ?? 0
+    if (json) head.set(json, 6)
+    stream.noteOpened(first.length, false)
+    this.#send(frameTypes.open, false, id, head, first)
+    return stream
+  }
+
+  /** Bytes of the connection. A broken protocol closes it. */
+  receive(bytes: Uint8Array): void {
+    if (this.#isClosed) return
+    this.#lastHeardMs = this.nowMs()
+    try {
+      this.#reader.push(bytes)
+    } catch (error) {
+      if (!(error instanceof ProtocolViolation)) throw error
+      this.goaway({ code: 'protocol', reason: error.message })
+      this.close(`protocol: ${error.message}`)
+    }
+  }
+
+  /** What carries the connection takes more. */
+  drained(): void {
+    this.#isTransportFull = false
+    this.#resume()
+  }
+
+  /** Ends the connection and everything on it; what is queued still goes out if it can. */
+  close(reason: string): void {
+    if (this.#isClosed) return
+    this.#flush()
+    this.#isClosed = true
+    clearInterval(this.#timer)
+    for (const stream of [...this.#streams.values()]) stream.lose()
+    this.#streams.clear()
+    this.#waiting.clear()
+    this.#options.onClose(reason)
+  }
+
+  sendData(stream: number, bytes: Uint8Array, isFin: boolean): void {
+    this.#send(frameTypes.data, isFin, stream, bytes)
+  }
+  sendReset(stream: number, code: number): void {
+    this.#send(frameTypes.reset, false, stream, uint32(code))
+  }
+  sendWindow(stream: number, bytes: number): void {
+    this.#send(frameTypes.window, false, stream, uint32(bytes))
+  }
+  await(stream: TunnelStream): void {
+    this.#waiting.add(stream)
+  }
+  forget(stream: TunnelStream): void {
+    this.#streams.delete(stream.id)
+    this.#waiting.delete(stream)
+  }
+
+  #send(type: number, isFin: boolean, stream: number, payload: Uint8Array, extra: Uint8Array | null = null): void {
+    if (this.#isClosed) return
+    this.#queue.push({ type, isFin, stream, payload, extra })
+    this.#queuedBytes += headerBytes + payload.length + (extra?.length ?? 0)
+    if (this.#isFlushDue) return
+    this.#isFlushDue = true
+    this.#options.defer(() => this.#flush())
+  }
+
+  /** Writes the queue: small frames are copied together, the bytes of large ones go as they are. */
+  #flush(): void {
+    this.#isFlushDue = false
+    if (this.#queue.length === 0 || this.#isClosed) return
+    const frames = this.#queue
+    this.#queue = []
+    this.#queuedBytes = 0
+    let copied = 0
+    for (const { payload, extra } of frames)
+      copied += headerBytes + (payload.length <= copiedBytesMax ? payload.length : 0) + (extra?.length ?? 0)
+    const bytes = this.#options.allocate(copied)
+    const chunks: Uint8Array[] = []
+    let from = 0
+    let at = 0
+    for (const { type, isFin, stream, payload, extra } of frames) {
+      writeHeader(bytes, at, type, isFin, stream, payload.length + (extra?.length ?? 0))
+      at += headerBytes
+      if (payload.length <= copiedBytesMax) {
+        bytes.set(payload, at)
+        at += payload.length
+        if (extra) {
+          bytes.set(extra, at)
+          at += extra.length
+        }
+      } else {
+        chunks.push(bytes.subarray(from, at), payload)
+        from = at
+      }
+    }
+    if (at > from) chunks.push(bytes.subarray(from, at))
+    if (!this.#options.write(chunks)) this.#isTransportFull = true
+    else this.#resume()
+  }
+
+  /** Lets waiting streams send, in turn. */
+  #resume(): void {
+    if (this.#waiting.size === 0) return
+    const waiting = [...this.#waiting]
+    this.#waiting.clear()
+    for (const stream of waiting) {
+      if (this.isBlocked) this.#waiting.add(stream)
+      else stream.flush()
+    }
+  }
+
+  #take(type: number, isFin: boolean, id: number, payload: Uint8Array): void {
+    if (type === frameTypes.data || type === frameTypes.window || type === frameTypes.reset) {
+      const stream = this.#streams.get(id)
+      if (!stream) {
+        // It may have ended here while this was on its way.
+        if (id === 0 || id > this.#lastStream) throw new ProtocolViolation('a frame for a stream that was never opened')
+        return
+      }
+      if (type === frameTypes.data) {
+        if (!stream.receive(payload, isFin)) throw new ProtocolViolation('more data than the window')
+      } else {
+        if (payload.length !== 4) throw new ProtocolViolation('a frame of the wrong length')
+        const value = readUint32(payload, 0)
+        if (type === frameTypes.reset) stream.receiveReset(value)
+        else if (!stream.receiveWindow(value)) throw new ProtocolViolation('a window that is too large')
+      }
+      return
+    }
+    switch (type) {
+      case frameTypes.open:
+        this.#takeOpen(isFin, id, payload)
+        return
+      case frameTypes.ping:
+        if (payload.length !== 8) throw new ProtocolViolation('a ping of the wrong length')
+        this.#send(frameTypes.pong, false, 0, payload.slice())
+        return
+      case frameTypes.pong:
+        this.#takePong()
+        return
+      case frameTypes.hello: {
+        const about = readJson(payload)
+        const { window } = about
+        if (typeof window !== 'number' || !Number.isInteger(window) || window < dataBytesMax || window > windowBytesMax)
+          throw new ProtocolViolation('a hello without a window')
+        this.#peerWindow = window
+        this.#options.onHello?.(about)
+        return
+      }
+      case frameTypes.goaway:
+        this.#options.onGoaway?.(readJson(payload) as unknown as Goaway)
+        return
+      default:
+        this.#options.onReport?.(id, readJson(payload))
+        return
+    }
+  }
+
+  #takeOpen(isFin: boolean, id: number, payload: Uint8Array): void {
+    const { onOpen } = this.#options
+    if (!onOpen) throw new ProtocolViolation('this side opens the streams')
+    if (id !== this.#lastStream + 1 || payload.length < 6) throw new ProtocolViolation('a stream was not opened in order')
+    this.#lastStream = id
+    const window = readUint32(payload, 0)
+    const jsonLength = ((payload[4] as number) << 8) | (payload[5] as number)
+    if (payload.length < 6 + jsonLength) throw new ProtocolViolation('an opening that is cut short')
+    if (this.#streams.size >= (this.#options.streamsMax ?? 4096)) {
+      this.sendReset(id, resetCodes.refused)
+      return
+    }
+    const about = jsonLength > 0 ? readJson(payload.subarray(6, 6 + jsonLength)) : {}
+    const stream = new TunnelStream(id, about, window, new ReceiveWindow(windowBytesFirst, this.#options.budget), this)
+    this.#streams.set(id, stream)
+    onOpen(stream)
+    const first = payload.subarray(6 + jsonLength)
+    if ((first.length > 0 || isFin) && !stream.receive(first, isFin)) throw new ProtocolViolation('more data than the window')
+  }
+
+  #ping(): void {
+    this.#pingSentMs = this.nowMs()
+    this.#send(frameTypes.ping, false, 0, new Uint8Array(8))
+  }
+
+  #takePong(): void {
+    if (this.#pingSentMs === 0) return
+    this.#roundTrips.push(this.nowMs() - this.#pingSentMs)
+    if (this.#roundTrips.length > roundTripsKept) this.#roundTrips.shift()
+    this.#pingSentMs = 0
+  }
+
+  #check(): void {
+    const silentMs = this.nowMs() - this.#lastHeardMs
+    const { pingEveryMs = 10_000, deadAfterMs = 10_000 } = this.#options
+    if (silentMs > pingEveryMs + deadAfterMs) {
+      this.close('silent')
+      return
+    }
+    const isUnanswered = this.#pingSentMs !== 0
+    if (silentMs >= pingEveryMs ? !isUnanswered : !isUnanswered && this.#streams.size > 0) this.#ping()
+  }
+}
+
+function readJson(payload: Uint8Array): Record<string, unknown> {
+  try {
+    const value = JSON.parse(decoder.decode(payload)) as unknown
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  } catch {
+    // Said below.
+  }
+  throw new ProtocolViolation('a frame that is not JSON')
+}
+
+export { WindowBudget }

@@ -1,0 +1,98 @@
+// How much one side of a stream may send ahead: begins small, and doubles while the reader keeps up, within a budget of the connection and of the process.
+
+/** Where a window begins, and where it ends. */
+export const windowBytesFirst = 256 * 1024
+export const windowBytesMax = 16 * 1024 * 1024
+
+/** Bytes that windows may grow by, together. A budget may be part of a larger one. */
+export class WindowBudget {
+  readonly bytesMax: number
+  readonly #larger: WindowBudget | null
+  #taken = 0
+
+  constructor(bytesMax: number, larger: WindowBudget | null = null) {
+    this.bytesMax = bytesMax
+    this.#larger = larger
+  }
+
+  get taken(): number {
+    return this.#taken
+  }
+
+  take(bytes: number): boolean {
+    if (this.#taken + bytes > this.bytesMax || (this.#larger && !this.#larger.take(bytes))) return false
+    this.#taken += bytes
+    return true
+  }
+
+  give(bytes: number): void {
+    this.#taken -= bytes
+    this.#larger?.give(bytes)
+  }
+
+  /** The window that a new stream begins with: the less is left, the less. */
+  firstWindow(): number {
+    const filled = Math.max(this.#taken / this.bytesMax, this.#larger ? this.#larger.taken / this.#larger.bytesMax : 0)
+    return filled < 0.5 ? windowBytesFirst : filled < 0.9 ? windowBytesFirst / 4 : windowBytesFirst / 16
+  }
+}
+
+/** The receiving side of one stream's window. */
+export class ReceiveWindow {
+  readonly #budget: WindowBudget
+  #size: number
+  #grown = 0
+  /** What the peer may still send. */
+  #open: number
+  #taken = 0
+  #roundBytes = 0
+  #roundStartMs = -1
+
+  constructor(size: number, budget: WindowBudget) {
+    this.#size = size
+    this.#open = size
+    this.#budget = budget
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Counts what came; false when the peer sent more than it may. */
+  receive(bytes: number, nowMs: number): boolean {
+    this.#open -= bytes
+    if (this.#roundStartMs < 0) this.#roundStartMs = nowMs
+    return this.#open >= 0
+  }
+
+  /** Counts what the reader has taken; how many bytes the peer is to be told that it may send more, 0 for not yet. */
+  take(bytes: number, nowMs: number, roundTripMs: number | null): number {
+    this.#taken += bytes
+    if (this.#taken * 2 < this.#size) return 0
+    let granted = this.#taken
+    this.#taken = 0
+    this.#roundBytes += granted
+    if (this.#roundBytes >= this.#size) {
+      // A whole window read within two round trips: the window is what holds the sender up, not the reader.
+      if (roundTripMs !== null && nowMs - this.#roundStartMs < 2 * roundTripMs) granted += this.#grow()
+      this.#roundBytes = 0
+      this.#roundStartMs = -1
+    }
+    this.#open += granted
+    return granted
+  }
+
+  #grow(): number {
+    const more = Math.min(this.#size, windowBytesMax - this.#size)
+    if (more <= 0 || !this.#budget.take(more)) return 0
+    this.#grown += more
+    this.#size += more
+    return more
+  }
+
+  /** Gives back what the window had grown by. */
+  close(): void {
+    this.#budget.give(this.#grown)
+    this.#grown = 0
+  }
+}

@@ -1,0 +1,128 @@
+// Network tunnels: their status, the requests that came through lately, and replays.
+import Type from 'typebox'
+import { operation } from './operation.ts'
+import { Cursor, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
+
+export const tunnelStatuses = ['active', 'suspended', 'disabled'] as const
+export type TunnelStatus = (typeof tunnelStatuses)[number]
+const Status = Type.Unsafe<TunnelStatus>({ type: 'string', enum: [...tunnelStatuses] })
+
+export const tunnelCaptures = ['off', 'headers', 'bodies'] as const
+export type TunnelCapture = (typeof tunnelCaptures)[number]
+const Capture = Type.Unsafe<TunnelCapture>({
+  type: 'string',
+  enum: [...tunnelCaptures],
+  description: 'What the inspector keeps of each request besides its first line: nothing, headers, or headers and the beginning of bodies.',
+})
+
+export const Tunnel = Type.Object(
+  {
+    id: Type.String(),
+    agent_id: Type.String(),
+    agent_handle: Type.String(),
+    public_url: Type.String(),
+    status: Status,
+    is_connected: Type.Boolean(),
+    connected_clients: Type.Integer({ minimum: 0 }),
+    last_request_at: nullableTimestamp,
+    capture: Capture,
+    connect_url: nullableString({ description: 'Where clients connect, when that is not the address of the API.' }),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { $id: 'Tunnel' },
+)
+
+const tunnelParam = Type.String({ minLength: 1, maxLength: 64, description: 'The agent handle, or the tunnel id.' })
+const tunnelParams = strict({ handle: tunnelParam })
+
+export const listTunnels = operation({
+  id: 'listTunnels',
+  method: 'GET',
+  path: '/api/v1/tunnels',
+  summary: 'Lists tunnels, newest first. The id of the last item is the cursor of the next page.',
+  tag: 'Network tunnels',
+  query: strict({
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+    cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'The id of the last item of the page before.' })),
+    status: Type.Optional(Status),
+  }),
+  status: 200,
+  reply: Type.Object({ object: Type.Literal('list'), data: Type.Array(Tunnel), has_more: Type.Boolean() }),
+})
+
+export const getTunnel = operation({
+  id: 'getTunnel',
+  method: 'GET',
+  path: '/api/v1/tunnels/{handle}',
+  summary: 'Gets one tunnel.',
+  tag: 'Network tunnels',
+  params: tunnelParams,
+  status: 200,
+  reply: Tunnel,
+})
+
+export const updateTunnel = operation({
+  id: 'updateTunnel',
+  method: 'PATCH',
+  path: '/api/v1/tunnels/{handle}',
+  summary: 'Sets the status of a tunnel, or what its inspector captures. Any status may follow any other.',
+  tag: 'Network tunnels',
+  params: tunnelParams,
+  body: strict({ status: Type.Optional(Status), capture: Type.Optional(Capture) }, { minProperties: 1 }),
+  status: 200,
+  reply: Tunnel,
+})
+
+const Headers = Type.Unsafe<[string, string][] | null>({
+  anyOf: [{ type: 'array', items: { type: 'array', items: { type: 'string' }, minItems: 2, maxItems: 2 } }, { type: 'null' }],
+  description: 'Names and values in the order of the wire, secrets masked; null when they were not captured.',
+})
+
+export const TunnelRequest = Type.Object(
+  {
+    id: Type.String(),
+    tunnel_id: Type.String(),
+    method: Type.String(),
+    path: Type.String(),
+    status: Type.Unsafe<number | null>({ type: ['integer', 'null'], description: 'Null when no answer was sent.' }),
+    error: nullableString({ description: 'Why the tunnel could not bring the answer of the target, in a word; null when it did.' }),
+    visitor_address: Type.String(),
+    request_bytes: Type.Integer({ minimum: 0 }),
+    response_bytes: Type.Integer({ minimum: 0 }),
+    duration_ms: Type.Integer({ minimum: 0 }),
+    replay_of: nullableString(),
+    request_headers: Headers,
+    response_headers: Headers,
+    request_body: nullableString({ description: 'Base64; null when it was not captured.' }),
+    response_body: nullableString({ description: 'Base64; null when it was not captured.' }),
+    request_body_truncated: Type.Boolean(),
+    response_body_truncated: Type.Boolean(),
+    created_at: Timestamp,
+  },
+  { $id: 'TunnelRequest' },
+)
+
+export const listTunnelRequests = operation({
+  id: 'listTunnelRequests',
+  method: 'GET',
+  path: '/api/v1/tunnels/{handle}/requests',
+  summary: 'Lists the latest requests that came through a tunnel, newest first.',
+  tag: 'Network tunnels',
+  params: tunnelParams,
+  query: strict({ limit: Limit, cursor: Cursor }),
+  status: 200,
+  reply: page(TunnelRequest),
+})
+
+export const replayTunnelRequest = operation({
+  id: 'replayTunnelRequest',
+  method: 'POST',
+  path: '/api/v1/tunnels/{handle}/requests/{tunnel_request_id}/replay',
+  summary: 'Sends a captured request through the tunnel again, and answers with how that went.',
+  tag: 'Network tunnels',
+  params: strict({ handle: tunnelParam, tunnel_request_id: id('tunnelRequest') }),
+  status: 201,
+  reply: TunnelRequest,
+  errors: ['conflict'],
+})

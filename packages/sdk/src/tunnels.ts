@@ -1,0 +1,53 @@
+// Tunnels: their status, the requests that came through, and being the client of one.
+import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
+import type * as contract from '@callsign/contract/tunnels'
+import { type Connection, path, type RequestOptions } from './request.ts'
+import { type ListenOptions, openTunnel, type TunnelListener } from './tunnels/listener.ts'
+import type { TunnelTarget } from './tunnels/target.ts'
+
+export type Tunnel = ReplyOf<typeof contract.getTunnel>
+export type TunnelPage = ReplyOf<typeof contract.listTunnels>
+export type TunnelRequestPage = ReplyOf<typeof contract.listTunnelRequests>
+export type TunnelRequest = TunnelRequestPage['data'][number]
+
+export class Tunnels {
+  readonly #connection: Connection
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  /** Newest first; the id of the last item is the cursor of the next page. */
+  list(query?: QueryOf<typeof contract.listTunnels>, options?: RequestOptions): Promise<TunnelPage> {
+    return this.#connection.request({ method: 'GET', path: '/tunnels', query, options })
+  }
+
+  /** By agent handle or tunnel id. */
+  get(handle: string, options?: RequestOptions): Promise<Tunnel> {
+    return this.#connection.request({ method: 'GET', path: path`/tunnels/${handle}`, options })
+  }
+
+  /** Sets `status`, or what the inspector captures. Organization keys only. */
+  update(handle: string, body: BodyOf<typeof contract.updateTunnel>, options?: RequestOptions): Promise<Tunnel> {
+    return this.#connection.request({ method: 'PATCH', path: path`/tunnels/${handle}`, body, options })
+  }
+
+  /** The latest requests that came through, newest first. */
+  requests(handle: string, query?: QueryOf<typeof contract.listTunnelRequests>, options?: RequestOptions): Promise<TunnelRequestPage> {
+    return this.#connection.request({ method: 'GET', path: path`/tunnels/${handle}/requests`, query, options })
+  }
+
+  /** Sends a captured request through the tunnel again. */
+  replay(handle: string, requestId: string, options?: RequestOptions): Promise<TunnelRequest> {
+    return this.#connection.request({ method: 'POST', path: path`/tunnels/${handle}/requests/${requestId}/replay`, options })
+  }
+
+  /**
+   * Connects and serves what comes to the tunnel's address: a local port, a URL, a Node handler `(request, response)`, or `{fetch}`, a handler of web
+   * Requests. Resolves once connected; from then on it stays so, over restarts of the server and changes of network, until `close` or `signal`. Rejects
+   * when the key, the handle or the target will not do. Needs Node.
+   */
+  async listen(handle: string, target: TunnelTarget, options: ListenOptions = {}): Promise<TunnelListener> {
+    const tunnel = await this.get(handle, options.signal ? { signal: options.signal } : undefined)
+    return openTunnel(this.#connection, tunnel, target, options)
+  }
+}

@@ -1,0 +1,202 @@
+// Opens the connection to a gateway: straight or through an HTTP proxy, by our own Upgrade or, where only that passes, as a WebSocket.
+import type { IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Wrapping } from '@callsign/contract/tunnel-connection'
+import { tunnelProtocol, tunnelWebSocketProtocol } from '@callsign/contract/tunnel-frames'
+import { ApiError, ConnectionError } from '../errors.ts'
+import type { Node } from './node.ts'
+
+export type Transport = 'auto' | 'upgrade' | 'web-socket'
+export type Dialled = { socket: Socket; wrapping: Wrapping; head: Buffer; transport: 'upgrade' | 'web-socket' }
+
+export type DialOptions = {
+  /** The address that clients connect to, such as https://callsign.example/api/v1/tunnels/sales/connect. */
+  url: URL
+  apiKey: string
+  proxy: URL | null
+  /** PEM of an authority to trust besides the usual ones. */
+  ca: string | undefined
+  transport: Transport
+  signal: AbortSignal
+}
+
+const dialMsMax = 15_000
+const refusalBytesMax = 64 * 1024
+// RFC 6455 section 1.3.
+const webSocketGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+/** Answers of our server that a WebSocket would get as well. */
+const ownAnswers = new Set([401, 403, 404, 429, 503])
+
+/** Rejects with ApiError when the server refuses, with ConnectionError when nobody answers. */
+export async function dial(node: Node, options: DialOptions): Promise<Dialled> {
+  if (options.transport === 'web-socket') return upgrade(node, options, true)
+  if (options.transport === 'upgrade') return upgrade(node, options, false)
+  try {
+    return await upgrade(node, options, false)
+  } catch (error) {
+    // Something between us took the Upgrade away, or for nonsense.
+    if (options.signal.aborted || (error instanceof ApiError && ownAnswers.has(error.status)) || isUnreachable(error)) throw error
+    return upgrade(node, options, true)
+  }
+}
+
+const isUnreachable = (error: unknown): boolean =>
+  error instanceof ConnectionError &&
+  ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH'].includes((error.cause as NodeJS.ErrnoException)?.code ?? '')
+
+async function upgrade(node: Node, options: DialOptions, isWebSocket: boolean): Promise<Dialled> {
+  const { url, apiKey, signal } = options
+  const key = node.crypto.randomBytes(16).toString('base64')
+  const isTls = url.protocol === 'https:'
+  const port = Number(url.port || (isTls ? 443 : 80))
+  const hostname = url.hostname.replace(/^\[|\]$/g, '')
+  const plain = options.proxy ? await throughProxy(node, options.proxy, `${url.hostname}:${port}`, signal) : null
+  const secure = {
+    ...(options.ca === undefined ? {} : { ca: [...node.tls.rootCertificates, options.ca] }),
+    ...(node.net.isIP(hostname) ? {} : { servername: hostname }),
+  }
+  const connect = (): Socket => {
+    const target = plain ? { socket: plain } : { host: hostname, port }
+    if (isTls) return node.tls.connect({ ...target, ...secure, ALPNProtocols: ['http/1.1'] })
+    return plain ?? node.net.connect({ host: hostname, port })
+  }
+  const request: RequestOptions = {
+    method: 'GET',
+    host: hostname,
+    port,
+    path: url.pathname + url.search,
+    createConnection: connect,
+    headers: {
+      Host: url.host,
+      Authorization: `Bearer ${apiKey}`,
+      Connection: 'Upgrade',
+      ...(isWebSocket
+        ? {
+            Upgrade: 'websocket',
+            'Sec-WebSocket-Version': '13',
+            'Sec-WebSocket-Key': key,
+            'Sec-WebSocket-Protocol': tunnelWebSocketProtocol,
+          }
+        : { Upgrade: tunnelProtocol }),
+    },
+  }
+  const { socket, head, headers } = await ask(node, request, url, signal)
+  const accepted = node.crypto.createHash('sha1').update(`${key}${webSocketGuid}`).digest('base64')
+  const isRight = isWebSocket ? headers['sec-websocket-accept'] === accepted : headers.upgrade?.toLowerCase() === tunnelProtocol
+  if (!isRight) {
+    socket.destroy()
+    throw new ConnectionError('reply_unusable', `${url.origin} upgraded to something else: is this the address of a Callsign server?`)
+  }
+  socket.setNoDelay(true)
+  return { socket, head, wrapping: isWebSocket ? 'web-socket-client' : 'bare', transport: isWebSocket ? 'web-socket' : 'upgrade' }
+}
+
+/** Sends the request and resolves with the upgraded socket. */
+function ask(
+  { http }: Node,
+  options: RequestOptions,
+  url: URL,
+  signal: AbortSignal,
+): Promise<{ socket: Socket; head: Buffer; headers: IncomingHttpHeaders }> {
+  return new Promise((resolve, reject) => {
+    const request = http.request({ ...options, agent: false })
+    const fail = (error: Error) => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+      request.destroy()
+      reject(error)
+    }
+    const onAbort = () => fail(new ConnectionError('connection_failed', 'The tunnel was closed.'))
+    const timer = setTimeout(() => fail(new ConnectionError('timeout', `No answer came from ${url.origin} in time.`)), dialMsMax)
+    signal.addEventListener('abort', onAbort, { once: true })
+    request.on('error', (error) =>
+      fail(new ConnectionError('connection_failed', `No answer came from ${url.origin}: ${error.message}`, { cause: error })),
+    )
+    request.once('upgrade', (response, socket, head) => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+      resolve({ socket: socket as Socket, head, headers: response.headers })
+    })
+    request.once('response', (response) => {
+      readRefusal(response).then(fail, () => fail(new ConnectionError('reply_unusable', `${url.origin} answered ${response.statusCode}.`)))
+    })
+    request.end()
+  })
+}
+
+async function readRefusal(response: IncomingMessage): Promise<ApiError> {
+  let text = ''
+  for await (const chunk of response.setEncoding('utf8')) {
+    text += chunk
+    if (text.length > refusalBytesMax) break
+  }
+  const status = response.statusCode as number
+  const seconds = Number(response.headers['retry-after'])
+  const fields = {
+    status,
+    requestId: (response.headers['x-request-id'] as string) ?? null,
+    retryAfterMs: seconds >= 0 ? seconds * 1000 : null,
+  }
+  let code = `http_${status}`
+  let message = `The server answered ${status}.`
+  try {
+    const { error } = JSON.parse(text) as { error: { code: string; message: string } }
+    if (typeof error.code === 'string' && typeof error.message === 'string') ({ code, message } = error)
+  } catch {
+    // Not ours: the status has to do.
+  }
+  return new ApiError({ ...fields, code, message, details: undefined })
+}
+
+/** A connection to `authority` through a proxy (RFC 9110 section 9.3.6). */
+function throughProxy({ http, tls, net }: Node, proxy: URL, authority: string, signal: AbortSignal): Promise<Socket> {
+  const isTls = proxy.protocol === 'https:'
+  const host = proxy.hostname.replace(/^\[|\]$/g, '')
+  const port = Number(proxy.port || (isTls ? 443 : 80))
+  const credentials = proxy.username === '' ? null : `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`
+  return new Promise((resolve, reject) => {
+    const request = http.request({
+      method: 'CONNECT',
+      path: authority,
+      headers: { Host: authority, ...(credentials === null ? {} : { 'Proxy-Authorization': `Basic ${btoa(credentials)}` }) },
+      createConnection: () => (isTls ? tls.connect({ host, port, servername: host }) : net.connect({ host, port })),
+      agent: false,
+      signal,
+      timeout: dialMsMax,
+    })
+    const fail = (reason: string, cause?: Error) => {
+      request.destroy()
+      reject(
+        new ConnectionError('connection_failed', `The proxy ${proxy.host} did not connect us: ${reason}`, cause ? { cause } : undefined),
+      )
+    }
+    request.on('error', (error) => fail(error.message, error))
+    request.on('timeout', () => fail('it did not answer in time'))
+    request.on('response', (response) => fail(`it answered ${response.statusCode}`))
+    request.on('connect', (response, socket) => {
+      if (response.statusCode === 200) resolve(socket as Socket)
+      else fail(`it answered ${response.statusCode}`)
+    })
+    request.end()
+  })
+}
+
+/** The proxy that the environment names for an address, as curl reads it; null for none. */
+export function proxyFor(url: URL, environment: Record<string, string | undefined>): URL | null {
+  const value = (name: string) => environment[name.toLowerCase()] || environment[name]
+  const named = (url.protocol === 'https:' ? value('HTTPS_PROXY') : environment.http_proxy) || value('ALL_PROXY')
+  if (!named) return null
+  const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase()
+  for (const part of (value('NO_PROXY') ?? '').split(',')) {
+    const name = part
+      .trim()
+      .toLowerCase()
+      .replace(/^\*?\./, '')
+      .replace(/:\d+$/, '')
+    if (name === '*' || (name !== '' && (host === name || host.endsWith(`.${name}`)))) return null
+  }
+  const text = named.includes('://') ? named : `http://${named}`
+  const proxy = URL.canParse(text) ? new URL(text) : null
+  if (proxy?.protocol !== 'http:' && proxy?.protocol !== 'https:') throw new TypeError('Only HTTP proxies are used: http:// or https://.')
+  return proxy
+}

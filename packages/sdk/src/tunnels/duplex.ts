@@ -1,0 +1,61 @@
+// A stream of a tunnel as a Duplex of Node, for servers that are handed connections.
+import type { Duplex } from 'node:stream'
+import { resetCodes } from '@callsign/contract/tunnel-frames'
+import type { TunnelStream } from '@callsign/contract/tunnel-stream'
+import type { Node } from './node.ts'
+
+export function toDuplex({ stream: { Duplex } }: Node, stream: TunnelStream): Duplex {
+  let onRoom: (() => void) | null = null
+  let unread = 0
+  let isReading = false
+  const duplex = new Duplex({
+    allowHalfOpen: true,
+    read() {
+      isReading = true
+      const bytes = unread
+      unread = 0
+      if (bytes > 0) stream.taken(bytes)
+    },
+    write(chunk: Buffer, _encoding, done) {
+      if (stream.write(chunk)) done()
+      else onRoom = done
+    },
+    writev(chunks, done) {
+      let hasRoom = true
+      for (const { chunk } of chunks) hasRoom = stream.write(chunk)
+      if (hasRoom) done()
+      else onRoom = done
+    },
+    final(done) {
+      stream.end()
+      done()
+    },
+    destroy(error, done) {
+      stream.reset(resetCodes.targetLost)
+      onRoom?.()
+      done(error)
+    },
+  })
+  stream.onDrain = () => {
+    const done = onRoom
+    onRoom = null
+    done?.()
+  }
+  stream.onData = (bytes) => {
+    // push says false when the reader has enough; read() is called when it wants more.
+    if (duplex.push(bytes) || isReading) stream.taken(bytes.length)
+    else unread += bytes.length
+    isReading = false
+  }
+  stream.onEnd = () => void duplex.push(null)
+  stream.onReset = () => duplex.destroy()
+  // What servers ask of a socket.
+  Object.assign(duplex, {
+    setNoDelay: () => duplex,
+    setKeepAlive: () => duplex,
+    setTimeout: () => duplex,
+    remoteAddress: '127.0.0.1',
+    encrypted: false,
+  })
+  return duplex
+}

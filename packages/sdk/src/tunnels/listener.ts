@@ -1,0 +1,316 @@
+// The client of a tunnel: keeps its connections up for as long as it is wanted, and hands what comes over them to the target.
+import { connectMux } from '@callsign/contract/tunnel-connection'
+import type { Goaway, TunnelMux } from '@callsign/contract/tunnel-mux'
+import { WindowBudget } from '@callsign/contract/tunnel-window'
+import { ApiError, ConnectionError } from '../errors.ts'
+import type { Connection } from '../request.ts'
+import type { Tunnel } from '../tunnels.ts'
+import { dial, proxyFor, type Transport } from './dial.ts'
+import { type Node, needNode } from './node.ts'
+import { type Destination, openTarget, type TunnelTarget } from './target.ts'
+
+/** A request that came through, as the gateway tells it afterwards. */
+export type ReportedRequest = {
+  at: string
+  method: string
+  path: string
+  status: number | null
+  error: string | null
+  duration_ms: number
+  request_bytes: number
+  response_bytes: number
+  visitor_address: string
+}
+
+/** What became of one of the connections. `retryInMs`: when it is tried again. */
+export type TunnelChange =
+  | { state: 'connected'; connection: number; publicUrl: string; transport: 'upgrade' | 'web-socket' }
+  | { state: 'reconnecting'; connection: number; reason: string; retryInMs: number }
+  | { state: 'draining'; connection: number; reason: string }
+
+export type ListenOptions = {
+  /** Connections to keep, 1-8; with several gateways they are to different ones as the load balancer has it. Default 2. */
+  connections?: number
+  /** What stands in Host towards the target: its own address (the default for ports and URLs), or the visitor's with 'preserve', or any other. */
+  hostHeader?: 'target' | 'preserve' | (string & {})
+  /** Lets the target be on another machine. */
+  allowRemote?: boolean
+  /** An HTTP proxy; without it the one of HTTPS_PROXY and its kin; null for none. */
+  proxy?: string | null
+  transport?: Transport
+  /** PEM of an authority to trust besides the usual ones. */
+  ca?: string
+  signal?: AbortSignal
+  onRequest?: (request: ReportedRequest) => void
+  onChange?: (change: TunnelChange) => void
+}
+
+export type TunnelListener = {
+  readonly publicUrl: string
+  /** For people: where requests go. */
+  readonly target: string
+  /** Connections that are up. */
+  readonly connected: number
+  /** Takes no new requests, lets those under way end (at most `graceMs`, default 5,000), and disconnects. */
+  close(graceMs?: number): Promise<void>
+  /** Resolves after `close`; rejects when the server has said that this client is not wanted any more: disabled, deleted or revoked. */
+  readonly done: Promise<void>
+}
+
+const backoffMs = { first: 200, max: 30_000 }
+/** After this long a connection was good: the next trouble is a new one. */
+const healthyMs = 10_000
+const budgetBytes = 64 * 1024 * 1024
+const helloMsMax = 10_000
+const drainMsMax = 90_000
+const lookMs = 20
+
+/** Such an answer will be the same next time. */
+const isFinal = (error: unknown): boolean => error instanceof ApiError && [401, 403, 404].includes(error.status)
+
+export async function openTunnel(
+  connection: Connection,
+  tunnel: Tunnel,
+  target: TunnelTarget,
+  options: ListenOptions,
+): Promise<TunnelListener> {
+  const node = needNode()
+  const destination = openTarget(node, target, options.allowRemote ?? false)
+  const count = Math.min(8, Math.max(1, Math.floor(options.connections ?? 2)))
+  const listener = new Listener(node, connection, tunnel, destination, options)
+  await listener.start(count)
+  return listener
+}
+
+class Listener implements TunnelListener {
+  readonly publicUrl: string
+  readonly target: string
+  readonly done: Promise<void>
+  readonly #node: Node
+  readonly #options: ListenOptions
+  readonly #destination: Destination
+  readonly #url: URL
+  readonly #apiKey: string
+  readonly #proxy: URL | null
+  readonly #instance: string
+  readonly #budget = new WindowBudget(budgetBytes)
+  readonly #closing = new AbortController()
+  /** Every connection, those included that only finish what they have. */
+  readonly #muxes = new Set<TunnelMux>()
+  readonly #up = new Set<TunnelMux>()
+  #finish: { resolve: () => void; reject: (error: Error) => void }
+  #isClosed = false
+
+  constructor(node: Node, connection: Connection, tunnel: Tunnel, destination: Destination, options: ListenOptions) {
+    this.#node = node
+    this.#options = options
+    this.#destination = destination
+    this.publicUrl = tunnel.public_url
+    this.target = destination.name
+    this.#url = new URL(`${tunnel.connect_url ?? connection.address}/api/v1/tunnels/${tunnel.agent_handle}/connect`)
+    // The key goes where the API's TLS has vouched for, or to no less.
+    if (connection.address.startsWith('https:') && this.#url.protocol !== 'https:')
+      throw new ConnectionError('reply_unusable', 'The server wants its tunnels without TLS: the key is not sent there.')
+    this.#apiKey = connection.bearerToken
+    const { proxy } = options
+    this.#proxy = proxy === null ? null : proxy === undefined ? proxyFor(this.#url, processEnvironment()) : new URL(proxy)
+    this.#instance = node.crypto.randomBytes(12).toString('hex')
+    const { promise, resolve, reject } = settle()
+    this.done = promise
+    this.#finish = { resolve, reject }
+    // Who does not ask is not to be told by a crash.
+    promise.catch(() => {})
+  }
+
+  get connected(): number {
+    return this.#up.size
+  }
+
+  /** Resolves when the first connection is up; rejects when it cannot be. */
+  start(count: number): Promise<void> {
+    this.#options.signal?.addEventListener('abort', () => void this.close(), { once: true })
+    return new Promise((resolve, reject) => {
+      // Once it has resolved, this does nothing.
+      this.#closing.signal.addEventListener('abort', () => reject(new ConnectionError('connection_failed', 'The tunnel was closed.')), {
+        once: true,
+      })
+      for (let i = 0; i < count; i++) {
+        this.#keep(i + 1, resolve, i === 0 ? reject : null).catch((error: Error) => {
+          reject(error)
+          this.#end(error)
+        })
+      }
+    })
+  }
+
+  async close(graceMs = 5000): Promise<void> {
+    if (this.#isClosed) return this.done.catch(() => {})
+    this.#isClosed = true
+    this.#closing.abort()
+    for (const mux of this.#muxes) mux.goaway({ code: 'drain', reason: 'The client is closing.' })
+    const untilMs = performance.now() + graceMs
+    await until(() => performance.now() > untilMs || [...this.#muxes].every((mux) => mux.streamCount === 0))
+    this.#end(null)
+  }
+
+  #end(error: Error | null): void {
+    this.#isClosed = true
+    this.#closing.abort()
+    for (const mux of [...this.#muxes]) mux.close('closed')
+    this.#destination.close()
+    if (error) this.#finish.reject(error)
+    else this.#finish.resolve()
+  }
+
+  /** Keeps one connection up. Rejects when there is no use in trying again; `giveUp` is for a first attempt that fails. */
+  async #keep(connection: number, onFirst: () => void, giveUp: ((error: Error) => void) | null): Promise<void> {
+    let failures = 0
+    let isFirst = true
+    while (!this.#isClosed) {
+      const startedMs = performance.now()
+      let reason: string
+      try {
+        const up = await this.#connect(connection)
+        onFirst()
+        isFirst = false
+        reason = await up.left
+        // Asked to go elsewhere: at once, while the old connection finishes what it has.
+        if (reason === 'drain') {
+          failures = 0
+          continue
+        }
+        if (performance.now() - startedMs > healthyMs) failures = 0
+      } catch (error) {
+        if (this.#isClosed) return
+        if (isFinal(error) || error instanceof Dismissed) throw error
+        if (isFirst && giveUp && this.#up.size === 0 && !(error instanceof ApiError)) return this.#giveUp(error as Error, giveUp)
+        reason = (error as Error).message
+        const { retryAfterMs } = error as { retryAfterMs?: number | null }
+        await this.#pause(connection, reason, failures++, retryAfterMs ?? 0)
+        continue
+      }
+      if (!this.#isClosed) await this.#pause(connection, reason, failures++, 0)
+    }
+  }
+
+  #giveUp(error: Error, giveUp: (error: Error) => void): void {
+    giveUp(error)
+    this.#end(error)
+  }
+
+  /** Full jitter, so that many clients of a gateway that went away do not come back as one. */
+  #pause(connection: number, reason: string, failures: number, leastMs: number): Promise<void> {
+    const most = Math.min(backoffMs.max, backoffMs.first * 2 ** Math.min(failures, 10))
+    const retryInMs = Math.round(Math.max(leastMs, most * Math.random()))
+    this.#options.onChange?.({ state: 'reconnecting', connection, reason, retryInMs })
+    return sleep(retryInMs, this.#closing.signal)
+  }
+
+  /** Connects, and resolves when the gateway has said hello; `left` tells when a new connection is wanted, and why. */
+  async #connect(connection: number): Promise<{ left: Promise<string> }> {
+    const { transport = 'auto', ca, onRequest, onChange, hostHeader = 'target' } = this.#options
+    const dialled = await dial(this.#node, {
+      url: this.#url,
+      apiKey: this.#apiKey,
+      proxy: this.#proxy,
+      ca,
+      transport,
+      signal: this.#closing.signal,
+    })
+    const greeted = settle()
+    const leaving = settle<string>()
+    let dismissed: Goaway | null = null
+    const mux: TunnelMux = connectMux(dialled.socket, dialled.wrapping, dialled.head, {
+      defer: setImmediate as (work: () => void) => void,
+      allocate: Buffer.allocUnsafe as (bytes: number) => Uint8Array,
+      budget: this.#budget,
+      onOpen: (stream) => this.#destination.take(stream),
+      onHello: () => greeted.resolve(),
+      onReport: (_stream, about) => onRequest?.(about as ReportedRequest),
+      onGoaway: (about) => {
+        if (about.code !== 'drain') {
+          dismissed = about
+          return
+        }
+        onChange?.({ state: 'draining', connection, reason: about.reason })
+        void this.#leave(mux)
+        leaving.resolve('drain')
+      },
+      onClose: (reason) => {
+        this.#muxes.delete(mux)
+        this.#up.delete(mux)
+        const why = dismissed && dismissed.code !== 'protocol' ? new Dismissed(dismissed) : null
+        if (why) {
+          greeted.reject(why)
+          leaving.reject(why)
+        } else {
+          greeted.reject(new ConnectionError('connection_failed', `The connection was lost: ${reason}`))
+          leaving.resolve(reason)
+        }
+      },
+    })
+    leaving.promise.catch(() => {})
+    this.#muxes.add(mux)
+    const timer = setTimeout(() => mux.close('no hello'), helloMsMax)
+    const host = hostHeader === 'target' ? this.#destination.host : hostHeader === 'preserve' ? null : hostHeader
+    mux.hello({ instance: this.#instance, host, reports: onRequest !== undefined })
+    try {
+      await greeted.promise
+    } finally {
+      clearTimeout(timer)
+    }
+    this.#up.add(mux)
+    onChange?.({ state: 'connected', connection, publicUrl: this.publicUrl, transport: dialled.transport })
+    return { left: leaving.promise }
+  }
+
+  /** Lets a connection finish what it has while another takes its place, then closes it. */
+  async #leave(mux: TunnelMux): Promise<void> {
+    const before = this.#up.size
+    this.#up.delete(mux)
+    const startedMs = performance.now()
+    await until(() => {
+      const ms = performance.now() - startedMs
+      if (mux.isClosed || ms > drainMsMax) return true
+      return this.#up.size >= before && mux.streamCount === 0
+    })
+    mux.close('closed')
+  }
+}
+
+/** The server does not want this client any more. */
+class Dismissed extends ApiError {
+  constructor({ code, reason }: Goaway) {
+    super({ status: 403, code: `tunnel_${code}`, message: reason, requestId: null, retryAfterMs: null, details: undefined })
+  }
+}
+
+function settle<T = void>() {
+  let resolve!: (value: T) => void
+  let reject!: (error: Error) => void
+  const promise = new Promise<T>((yes, no) => {
+    resolve = yes
+    reject = no
+  })
+  return { promise, resolve, reject }
+}
+
+const processEnvironment = (): Record<string, string | undefined> =>
+  (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    signal.addEventListener('abort', done, { once: true })
+    if (signal.aborted) done()
+  })
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise<void>((resolve) => setTimeout(resolve, lookMs))
+}

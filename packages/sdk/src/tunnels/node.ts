@@ -1,0 +1,17 @@
+// The modules of Node that tunnels need, found at run time: the package itself loads in browsers, which have no tunnels.
+import { ConnectionError } from '../errors.ts'
+import { nodeModule } from '../vault/bytes.ts'
+
+/** Throws where there is no Node. */
+export function needNode() {
+  const net = nodeModule<typeof import('node:net')>('node:net')
+  const tls = nodeModule<typeof import('node:tls')>('node:tls')
+  const http = nodeModule<typeof import('node:http')>('node:http')
+  const stream = nodeModule<typeof import('node:stream')>('node:stream')
+  const crypto = nodeModule<typeof import('node:crypto')>('node:crypto')
+  if (!net || !tls || !http || !stream || !crypto)
+    throw new ConnectionError('connection_failed', 'Tunnels need Node: there are no sockets here.')
+  return { net, tls, http, stream, crypto }
+}
+
+export type Node = ReturnType<typeof needNode>

@@ -1,0 +1,175 @@
+// Where the requests of a tunnel go: a local port, a URL, or a handler in this program.
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { resetCodes } from '@callsign/contract/tunnel-frames'
+import type { TunnelStream } from '@callsign/contract/tunnel-stream'
+import { toDuplex } from './duplex.ts'
+import type { Node } from './node.ts'
+
+/** A handler of web Requests, as other runtimes name it. */
+export type FetchHandler = { fetch: (request: Request) => Response | Promise<Response> }
+
+export type TunnelTarget = number | string | URL | RequestListener | FetchHandler
+
+/** A target made ready: what each stream is handed to. */
+export type Destination = {
+  /** For people. */
+  name: string
+  /** What stands in Host towards it; null for what the visitor asked for. */
+  host: string | null
+  take: (stream: TunnelStream) => void
+  close: () => void
+}
+
+const connectMsMax = 10_000
+
+/** Throws TypeError for a target that cannot be one, and for one elsewhere unless `allowRemote`. */
+export function openTarget(node: Node, target: TunnelTarget, allowRemote: boolean): Destination {
+  if (typeof target === 'function') return toHandler(node, target)
+  if (typeof target === 'object' && 'fetch' in target) return toHandler(node, listenerOf(target))
+  const url = readTarget(target)
+  const hostname = url.hostname.replace(/^\[|\]$/g, '')
+  if (!allowRemote && !isLoopback(hostname))
+    throw new TypeError(
+      `${url.origin} is not on this machine: whoever calls the tunnel could reach it. Allow remote targets if that is what you want.`,
+    )
+  const isTls = url.protocol === 'https:'
+  const port = Number(url.port || (isTls ? 443 : 80))
+  return { name: url.origin, host: url.host, take: toSockets(node, hostname, port, isTls), close: () => {} }
+}
+
+function readTarget(target: number | string | URL): URL {
+  const text = String(target)
+  const url = /^\d{1,5}$/.test(text) ? `http://localhost:${text}` : text.includes('://') ? text : `http://${text}`
+  if (!URL.canParse(url)) throw new TypeError(`"${text}" is neither a port nor an address.`)
+  const parsed = new URL(url)
+  if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')
+    throw new TypeError('A target is a port, or an address that begins with http:// or https://.')
+  if (parsed.pathname !== '/' || parsed.search !== '' || parsed.username !== '')
+    throw new TypeError('A target is a whole server: its address has no path.')
+  return parsed
+}
+
+const isLoopback = (hostname: string): boolean => hostname === 'localhost' || hostname === '::1' || /^127(\.\d{1,3}){3}$/.test(hostname)
+
+/** Each stream is a connection to the target. */
+function toSockets({ net, tls }: Node, hostname: string, port: number, isTls: boolean): Destination['take'] {
+  // A server on this machine may listen on either; what worked last is tried first.
+  let addresses = hostname === 'localhost' ? ['127.0.0.1', '::1'] : [hostname]
+  const options = { port, noDelay: true, allowHalfOpen: true }
+
+  function dial(stream: TunnelStream, early: Uint8Array[], rest: string[]): void {
+    const [host = hostname, ...others] = rest
+    const socket = isTls
+      ? tls.connect({ ...options, host, ...(net.isIP(hostname) ? {} : { servername: hostname }) })
+      : net.connect({ ...options, host })
+    const timer = setTimeout(() => socket.destroy(new Error('timed out')), connectMsMax)
+    const onFailure = () => {
+      clearTimeout(timer)
+      if (others.length > 0 && !stream.isClosed) return dial(stream, early, others)
+      stream.reset(resetCodes.targetUnreachable)
+    }
+    stream.onReset = () => {
+      socket.off('error', onFailure)
+      socket.on('error', () => {})
+      socket.destroy()
+      clearTimeout(timer)
+    }
+    socket.once('error', onFailure)
+    socket.once(isTls ? 'secureConnect' : 'connect', () => {
+      clearTimeout(timer)
+      socket.off('error', onFailure)
+      if (addresses[0] !== host) addresses = [host, ...addresses.filter((one) => one !== host)]
+      join(stream, socket, early)
+    })
+  }
+
+  return (stream) => {
+    const early: Uint8Array[] = []
+    // It stays within the stream's window until the target is there.
+    stream.onData = (bytes) => void early.push(bytes)
+    dial(stream, early, addresses)
+  }
+}
+
+function join(stream: TunnelStream, socket: Socket, early: Uint8Array[]): void {
+  let held = 0
+  const give = (bytes: Uint8Array) => {
+    if (socket.write(bytes)) stream.taken(bytes.length)
+    else held += bytes.length
+  }
+  socket.on('error', () => stream.reset(resetCodes.targetLost))
+  socket.on('data', (bytes) => {
+    if (!stream.write(bytes)) socket.pause()
+  })
+  socket.on('drain', () => {
+    const bytes = held
+    held = 0
+    stream.taken(bytes)
+  })
+  socket.on('end', () => stream.end())
+  socket.on('close', () => {
+    if (!stream.isClosed) stream.isRemoteEnded ? stream.end() : stream.reset(resetCodes.targetLost)
+  })
+  stream.onDrain = () => socket.resume()
+  stream.onReset = () => socket.destroy()
+  stream.onEnd = () => socket.end()
+  stream.onData = give
+  for (const bytes of early) give(bytes)
+  if (stream.isRemoteEnded) socket.end()
+}
+
+/** A server that listens nowhere: it is handed the streams as its connections. */
+function toHandler(node: Node, listener: RequestListener): Destination {
+  const server: Server = node.http.createServer({ keepAliveTimeout: 5000, requestTimeout: 0 }, listener)
+  return {
+    name: 'the handler',
+    host: null,
+    take: (stream) => void server.emit('connection', toDuplex(node, stream)),
+    close: () => server.closeAllConnections(),
+  }
+}
+
+/** Serves Node's requests with a handler of web ones. */
+function listenerOf({ fetch }: FetchHandler): RequestListener {
+  return (incoming, outgoing) => {
+    answer(fetch, incoming, outgoing).catch(() => {
+      if (outgoing.headersSent) outgoing.destroy()
+      else outgoing.writeHead(500).end()
+    })
+  }
+}
+
+async function answer(fetch: FetchHandler['fetch'], incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const headers = new Headers()
+  for (let i = 0; i < incoming.rawHeaders.length; i += 2)
+    headers.append(incoming.rawHeaders[i] as string, incoming.rawHeaders[i + 1] as string)
+  const host = headers.get('x-forwarded-host') ?? incoming.headers.host
+  const url = `${headers.get('x-forwarded-proto') ?? 'http'}://${host}${incoming.url}`
+  const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD'
+  const controller = new AbortController()
+  outgoing.once('close', () => controller.abort())
+  const request = new Request(url, {
+    method: incoming.method as string,
+    headers,
+    signal: controller.signal,
+    ...(hasBody ? { body: incoming, duplex: 'half' } : {}),
+  } as unknown as RequestInit)
+  const response = await fetch(request)
+  const pairs: string[] = []
+  // Cookies are listed one by one, all others joined.
+  for (const [name, value] of response.headers) pairs.push(name, value)
+  outgoing.writeHead(response.status, response.statusText || undefined, pairs as unknown as Record<string, string>)
+  outgoing.flushHeaders()
+  if (response.body) {
+    const reader = response.body.getReader()
+    outgoing.once('close', () => void reader.cancel().catch(() => {}))
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      if (!outgoing.write(value)) await new Promise<void>((resolve) => outgoing.once('drain', resolve).once('close', resolve))
+      if (outgoing.destroyed) return
+    }
+  }
+  outgoing.end()
+}

@@ -1,0 +1,97 @@
+// What carries requests to one client: its own connection here, or the way to it over another node; with streams that wait to be used again.
+import { resetCodes } from '@callsign/contract/tunnel-frames'
+import type { TunnelMux } from '@callsign/contract/tunnel-mux'
+import type { TunnelStream } from '@callsign/contract/tunnel-stream'
+
+/** A stream is a connection to the target; targets close theirs after a few idle seconds, and this has to be sooner. */
+const idleMsMax = 4000
+const idleStreamsMax = 64
+
+export class Carrier {
+  readonly id: string
+  readonly tunnelId: string
+  readonly hostHeader: string | null
+  /** Set when the client wants to know of each request. */
+  readonly wantsReports: boolean
+  readonly isRemote: boolean
+  isDraining = false
+  readonly #mux: TunnelMux
+  readonly #about: Record<string, unknown> | null
+  readonly #idle: { stream: TunnelStream; sinceMs: number }[] = []
+  #busy = 0
+
+  constructor(options: {
+    id: string
+    tunnelId: string
+    hostHeader: string | null
+    wantsReports: boolean
+    mux: TunnelMux
+    /** Said in every opening, for the node that passes it on. */
+    about?: Record<string, unknown>
+  }) {
+    this.id = options.id
+    this.tunnelId = options.tunnelId
+    this.hostHeader = options.hostHeader
+    this.wantsReports = options.wantsReports
+    this.isRemote = options.about !== undefined
+    this.#mux = options.mux
+    this.#about = options.about ?? null
+  }
+
+  /** Requests under way. */
+  get load(): number {
+    return this.#busy
+  }
+  get isOpen(): boolean {
+    return !this.#mux.isClosed
+  }
+
+  /** A new stream with its first bytes. `release` or `keep` has to follow. */
+  open(first: Uint8Array): TunnelStream {
+    this.#busy++
+    return this.#mux.open(first, this.#about)
+  }
+
+  /** A stream that another request has left open, or null. */
+  reuse(): TunnelStream | null {
+    for (;;) {
+      const kept = this.#idle.pop()
+      if (!kept) return null
+      if (kept.stream.isClosed || kept.stream.isRemoteEnded) continue
+      this.#busy++
+      return kept.stream
+    }
+  }
+
+  /** The request is over and the stream with it. */
+  release(): void {
+    this.#busy--
+  }
+
+  /** The request is over, and the stream may take another. */
+  keep(stream: TunnelStream, nowMs: number): void {
+    this.#busy--
+    // Nothing may come before the next request: it would be taken for its answer.
+    stream.onData = () => stream.reset(resetCodes.protocolError)
+    stream.onEnd = () => stream.end()
+    stream.onReset = () => {}
+    stream.onDrain = () => {}
+    this.#idle.push({ stream, sinceMs: nowMs })
+    if (this.#idle.length > idleStreamsMax) this.#idle.shift()?.stream.end()
+  }
+
+  /** Ends streams that have waited too long. */
+  sweep(nowMs: number): void {
+    while (this.#idle.length > 0 && nowMs - (this.#idle[0]?.sinceMs as number) > idleMsMax) this.#idle.shift()?.stream.end()
+  }
+
+  /** Takes no more requests than it has. */
+  startDraining(): void {
+    this.isDraining = true
+    for (const { stream } of this.#idle.splice(0)) stream.end()
+  }
+
+  report(stream: TunnelStream, about: Record<string, unknown>): void {
+    this.#mux.report(stream.id, about)
+  }
+}

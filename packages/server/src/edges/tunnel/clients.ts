@@ -1,0 +1,232 @@
+// Clients as they connect: who may, on which tunnel, and the connection that carries requests to them from then on.
+import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { connectMux } from '@callsign/contract/tunnel-connection'
+import { tunnelProtocol, tunnelWebSocketProtocol } from '@callsign/contract/tunnel-frames'
+import type { Goaway, TunnelMux } from '@callsign/contract/tunnel-mux'
+import { WindowBudget } from '@callsign/contract/tunnel-window'
+import type { Caller } from '../../core/caller.ts'
+import { now } from '../../core/clock.ts'
+import { ApiError } from '../../core/errors.ts'
+import { newId } from '../../core/ids.ts'
+import type { Log } from '../../core/log.ts'
+import type { OpenSession } from '../../features/tunnels/model.ts'
+import type { Presence } from '../../features/tunnels/operations.ts'
+import { Carrier } from './carrier.ts'
+import type { Directory } from './directory.ts'
+import { refusal, refusalText } from './trouble.ts'
+
+/** A client that has connected has to say who it is within this time. */
+const helloMsMax = 10_000
+const clientsPerTunnelMax = 64
+const sessionBudgetBytes = 64 * 1024 * 1024
+const keepAliveMs = 30_000
+// RFC 6455 section 1.3.
+const webSocketGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+
+type Admission = { tunnelId: string; organizationId: string; handle: string; publicUrl: string }
+
+type Parts = {
+  presence: Presence
+  directory: Directory
+  authenticate: (token: string) => Promise<Caller | null> | null
+  admit: (caller: Caller, reference: string) => Promise<Admission>
+  processBudget: WindowBudget
+  pingEveryMs: number
+  log: Log
+}
+
+type Client = { carrier: Carrier; mux: TunnelMux; session: OpenSession; hasGone: boolean; socket: Socket }
+
+const pathPattern = /^\/api\/v1\/tunnels\/([A-Za-z0-9_@%]{1,80})\/connect$/
+
+/** The tunnel that a path asks to connect to, or null when it is another path. */
+export const connectReference = (url: string): string | null => {
+  const reference = pathPattern.exec(url)?.[1]
+  return reference === undefined ? null : reference.replaceAll('%40', '@')
+}
+
+/** How a client wants to talk, by its Upgrade; null when it is no client of ours. */
+export function wantedWrapping(request: IncomingMessage): 'bare' | 'web-socket-server' | null {
+  const upgrade = request.headers.upgrade?.toLowerCase()
+  if (upgrade === tunnelProtocol) return 'bare'
+  const offered = request.headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? []
+  return upgrade === 'websocket' && offered.includes(tunnelWebSocketProtocol) ? 'web-socket-server' : null
+}
+
+export function createClients({ presence, directory, authenticate, admit, processBudget, pingEveryMs, log }: Parts) {
+  const clients = new Map<Carrier, Client>()
+  const sockets = new Set<Socket>()
+  let isDraining = false
+
+  async function check(request: IncomingMessage, reference: string): Promise<{ caller: Caller; tunnel: Admission }> {
+    const { authorization = '' } = request.headers
+    const caller = /^bearer /i.test(authorization) ? await authenticate(authorization.slice(7).trim()) : null
+    if (!caller) throw new ApiError('unauthorized', 'Connecting to a tunnel needs an API key: Authorization: Bearer svc_live_…')
+    const tunnel = await admit(caller, reference)
+    if (isDraining) throw new ApiError('unavailable', 'This node is stopping; connect again.', { headers: { 'Retry-After': '1' } })
+    if (directory.count(tunnel.tunnelId) >= clientsPerTunnelMax)
+      throw new ApiError('rate_limited', `A tunnel takes at most ${clientsPerTunnelMax} connections on one node.`, {
+        headers: { 'Retry-After': '5' },
+      })
+    return { caller, tunnel }
+  }
+
+  function refuse(socket: Socket, error: unknown): void {
+    if (!(error instanceof ApiError)) log.error({ err: error }, 'a client could not be connected')
+    const known = error instanceof ApiError ? error : new ApiError('unavailable', 'The gateway cannot answer right now.')
+    const more = {
+      'X-Request-Id': newId('request'),
+      ...(known.code === 'unauthorized' ? { 'WWW-Authenticate': 'Bearer' } : {}),
+      ...known.headers,
+    }
+    socket.end(refusalText(refusal(known.status, known.code, known.message), more), () => socket.destroy())
+  }
+
+  /** Takes the connection over. */
+  async function accept(request: IncomingMessage, socket: Socket, head: Buffer, reference: string): Promise<void> {
+    socket.on('error', () => {})
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    let admitted: { caller: Caller; tunnel: Admission }
+    try {
+      admitted = await check(request, reference)
+    } catch (error) {
+      return refuse(socket, error)
+    }
+    if (socket.destroyed) return
+    const wrapping = wantedWrapping(request) as 'bare' | 'web-socket-server'
+    socket.setNoDelay(true)
+    socket.setKeepAlive(true, keepAliveMs)
+    socket.setTimeout(0)
+    const lines = ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade']
+    if (wrapping === 'bare') lines.push(`Upgrade: ${tunnelProtocol}`)
+    else {
+      const accepted = createHash('sha1').update(`${request.headers['sec-websocket-key']}${webSocketGuid}`).digest('base64')
+      lines.push('Upgrade: websocket', `Sec-WebSocket-Accept: ${accepted}`, `Sec-WebSocket-Protocol: ${tunnelWebSocketProtocol}`)
+    }
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+    begin(socket, wrapping, head, admitted.caller, admitted.tunnel)
+  }
+
+  function begin(socket: Socket, wrapping: 'bare' | 'web-socket-server', head: Buffer, caller: Caller, tunnel: Admission): void {
+    let client: Client | null = null
+    const late = setTimeout(() => mux.close('no hello'), helloMsMax)
+    const mux: TunnelMux = connectMux(socket, wrapping, head, {
+      defer: setImmediate as (work: () => void) => void,
+      allocate: Buffer.allocUnsafe as (bytes: number) => Uint8Array,
+      budget: new WindowBudget(sessionBudgetBytes, processBudget),
+      pingEveryMs,
+      onHello: (about) => {
+        if (client) return
+        clearTimeout(late)
+        client = enter(mux, socket, about, caller, tunnel)
+      },
+      onGoaway: () => {
+        // The client wants to leave: it gets no new requests, and ends the connection when it is done.
+        client?.carrier.startDraining()
+      },
+      onClose: (reason) => {
+        clearTimeout(late)
+        if (client) leave(client, reason)
+      },
+    })
+  }
+
+  function enter(mux: TunnelMux, socket: Socket, about: Record<string, unknown>, caller: Caller, tunnel: Admission): Client {
+    const { instance, host } = about
+    const session: OpenSession = {
+      id: newId('tunnelSession'),
+      tunnelId: tunnel.tunnelId,
+      organizationId: tunnel.organizationId,
+      instanceId: typeof instance === 'string' && /^[\x21-\x7e]{1,64}$/.test(instance) ? instance : newId('tunnelSession'),
+      keyId: caller.keyId,
+      hostHeader: typeof host === 'string' && /^[A-Za-z0-9._:[\]-]{1,255}$/.test(host) ? host : null,
+      connectedAt: now(),
+    }
+    const carrier = new Carrier({
+      id: session.id,
+      tunnelId: tunnel.tunnelId,
+      hostHeader: session.hostHeader,
+      wantsReports: about.reports === true,
+      mux,
+    })
+    const client: Client = { carrier, mux, session, hasGone: false, socket }
+    clients.set(carrier, client)
+    presence.open(session).then(
+      (result) => {
+        if (result !== 'opened') return end(client, result === 'gone' ? 'deleted' : 'disabled')
+        if (client.hasGone) return void close(client, 'closed')
+        directory.add(carrier, tunnel.handle, caller.keyId)
+        mux.hello({ session: session.id, tunnel: tunnel.tunnelId, agent_handle: tunnel.handle, public_url: tunnel.publicUrl })
+        if (isDraining) mux.goaway(drainWord)
+      },
+      (err) => {
+        log.error({ err }, 'a client could not be written down')
+        mux.close('unavailable')
+      },
+    )
+    return client
+  }
+
+  function leave(client: Client, reason: string): void {
+    client.hasGone = true
+    clients.delete(client.carrier)
+    directory.remove(client.carrier)
+    void close(client, reason)
+  }
+
+  const close = (client: Client, reason: string): Promise<void> =>
+    presence
+      .close(client.session, reason.slice(0, 100))
+      .catch((err) => log.warn({ err }, 'the end of a connection could not be written down'))
+
+  const sentences = {
+    disabled: 'This tunnel was disabled.',
+    deleted: 'This tunnel was deleted.',
+    revoked: 'The key of this connection was revoked.',
+  }
+  const drainWord: Goaway = { code: 'drain', reason: 'This node is stopping; connect again.' }
+
+  function end(client: Client, code: keyof typeof sentences): void {
+    client.mux.goaway({ code, reason: sentences[code] })
+    client.mux.close(code)
+  }
+
+  return {
+    accept,
+
+    /** Sends a client away for good. */
+    end(carrier: Carrier, code: keyof typeof sentences): void {
+      const client = clients.get(carrier)
+      if (client) end(client, code)
+    },
+
+    get count(): number {
+      return clients.size
+    },
+
+    /** Asks every client to connect elsewhere; they keep this connection until what is under way is done. */
+    startDraining(): void {
+      isDraining = true
+      for (const { carrier, mux } of clients.values()) {
+        carrier.startDraining()
+        mux.goaway(drainWord)
+      }
+    },
+
+    sweep(nowMs: number): void {
+      for (const carrier of clients.keys()) carrier.sweep(nowMs)
+    },
+
+    /** Closes every connection; resolves when that is written down. */
+    async closeAll(): Promise<void> {
+      const all = [...clients.values()]
+      for (const { mux } of all) mux.close('stopped')
+      for (const socket of sockets) socket.destroySoon()
+      // Closed once more: it waits for the row, which may be on its way already.
+      await Promise.all(all.map((client) => close(client, 'stopped')))
+    },
+  }
+}

@@ -1,0 +1,21 @@
+// What an exchange asks of the gateway that it belongs to.
+import type { Log } from '../../core/log.ts'
+import type { RequestRecord } from '../../features/tunnels/model.ts'
+import type { Carrier } from './carrier.ts'
+
+/** Something under way that is looked at every second, and ended when the process stops. */
+export type UnderWay = { check(nowMs: number): void; abort(): void; closeAfter(): void }
+
+export type ExchangeHost = {
+  exchanges: Set<UnderWay>
+  /** A client of the tunnel that is not among those tried; at once when one is connected here. */
+  pick(tunnelId: string, tried: Set<string>): Carrier | null | Promise<Carrier | null>
+  /** The way to this client leads nowhere. */
+  forget(carrier: Carrier): void
+  record(record: RequestRecord): void
+  /** How long a target may take to begin its answer. */
+  answerMsMax: number
+  /** Requests that one client may have under way. */
+  streamsMax: number
+  log: Log
+}

@@ -1,0 +1,113 @@
+// What is kept of a request while it goes by: sizes and times always, headers and the beginnings of bodies where the tunnel captures them.
+import type { IncomingMessage } from 'node:http'
+import { now } from '../../core/clock.ts'
+import { newId } from '../../core/ids.ts'
+import { capturedBytesMax, type HeaderPairs, type RequestRecord, type TunnelRoute } from '../../features/tunnels/model.ts'
+import { pairsOf, type RequestHead } from './request-head.ts'
+
+/** Kept of one path. */
+const pathCharactersMax = 2048
+
+class CapturedBody {
+  readonly chunks: Buffer[] = []
+  #size = 0
+  isWhole = true
+
+  add(piece: Buffer): void {
+    const room = capturedBytesMax - this.#size
+    if (piece.length > room) this.isWhole = false
+    if (room <= 0) return
+    // A copy: the piece belongs to a larger buffer that would be held with it.
+    this.chunks.push(Buffer.from(piece.subarray(0, room)))
+    this.#size += Math.min(room, piece.length)
+  }
+}
+
+export class ExchangeNote {
+  readonly #route: TunnelRoute
+  readonly #head: RequestHead
+  readonly #request: IncomingMessage
+  readonly #startedMs = performance.now()
+  readonly #at = now()
+  readonly #requestBody: CapturedBody | null
+  readonly #responseBody: CapturedBody | null
+  #requestBytes = 0
+  #responseBytes = 0
+  #status: number | null = null
+  #responseHeaders: HeaderPairs | null = null
+  readonly #replayOf: string | null
+
+  constructor(route: TunnelRoute, head: RequestHead, request: IncomingMessage, replayOf: string | null = null) {
+    this.#replayOf = replayOf
+    this.#route = route
+    this.#head = head
+    this.#request = request
+    const keepsBodies = route.capture === 'bodies'
+    this.#requestBody = keepsBodies ? new CapturedBody() : null
+    this.#responseBody = keepsBodies ? new CapturedBody() : null
+  }
+
+  addRequestBody(piece: Buffer): void {
+    this.#requestBytes += piece.length
+    this.#requestBody?.add(piece)
+  }
+
+  addResponseBody(piece: Buffer): void {
+    this.#responseBytes += piece.length
+    this.#responseBody?.add(piece)
+  }
+
+  answered(head: { status: number; headers: string[] }): void {
+    this.#status = head.status
+    if (this.#route.capture !== 'off') this.#responseHeaders = pairsOf(head.headers)
+  }
+
+  refused(status: number): void {
+    this.#status = status
+  }
+
+  /** The record of it; `error` is the word for what went wrong on our way, null when the target's answer went out whole. */
+  finish(error: string | null): RequestRecord {
+    return {
+      id: newId('tunnelRequest'),
+      organizationId: this.#route.organizationId,
+      tunnelId: this.#route.id,
+      method: this.#request.method as string,
+      path: (this.#request.url as string).slice(0, pathCharactersMax),
+      status: this.#status,
+      error,
+      visitorAddress: this.#head.visitorAddress,
+      requestBytes: this.#requestBytes,
+      responseBytes: this.#responseBytes,
+      durationMs: Math.round(performance.now() - this.#startedMs),
+      replayOf: this.#replayOf,
+      captured:
+        this.#route.capture === 'off'
+          ? null
+          : {
+              requestHeaders: this.#head.pairs(),
+              responseHeaders: this.#responseHeaders,
+              requestBody: this.#requestBody && Buffer.concat(this.#requestBody.chunks),
+              responseBody: this.#responseBody && Buffer.concat(this.#responseBody.chunks),
+              isRequestBodyWhole: this.#requestBody ? this.#requestBody.isWhole && this.#request.complete : this.#requestBytes === 0,
+              isResponseBodyWhole: this.#responseBody ? this.#responseBody.isWhole && error === null : this.#responseBytes === 0,
+            },
+      at: this.#at,
+    }
+  }
+
+  /** What the client is told of it. */
+  report(record: RequestRecord): Record<string, unknown> {
+    return {
+      at: record.at.toISOString(),
+      method: record.method,
+      path: record.path,
+      status: record.status,
+      error: record.error,
+      duration_ms: record.durationMs,
+      request_bytes: record.requestBytes,
+      response_bytes: record.responseBytes,
+      visitor_address: record.visitorAddress,
+    }
+  }
+}

@@ -1,0 +1,353 @@
+// One request of a visitor: finds a client, sends the request over a stream, and gives back what comes, both ways at the pace of the slower side.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { dataBytesMax, resetCodes } from '@callsign/contract/tunnel-frames'
+import type { TunnelStream } from '@callsign/contract/tunnel-stream'
+import type { TunnelRoute } from '../../features/tunnels/model.ts'
+import type { Carrier } from './carrier.ts'
+import type { ExchangeHost } from './exchange-host.ts'
+import { ExchangeNote } from './exchange-note.ts'
+import { sendBody } from './request-body.ts'
+import type { RequestHead } from './request-head.ts'
+import { type AnswerHead, AnswerReader, BadAnswer } from './response-reader.ts'
+import { refusalOf, type Trouble } from './trouble.ts'
+
+const attemptsMax = 4
+/** A visitor or a target that moves no byte for this long, while the other side waits for it, has gone. */
+const stalledMsMax = 300_000
+/** How long what is left of a body may still come after the answer is complete. */
+const leftoverMs = 2000
+
+export class Exchange {
+  readonly #host: ExchangeHost
+  readonly #route: TunnelRoute
+  readonly #head: RequestHead
+  readonly #request: IncomingMessage
+  readonly #response: ServerResponse
+  readonly #note: ExchangeNote
+  readonly #tried = new Set<string>()
+  readonly #isSafe: boolean
+  #attempts = 0
+  #carrier: Carrier | null = null
+  #stream: TunnelStream | null = null
+  #lastStream: TunnelStream | null = null
+  #reader: AnswerReader | null = null
+  #isReused = false
+  #isBodySent: boolean
+  #isAnswered = false
+  #isOver = false
+  /** The head of the answer has gone out, alone or with the first bytes behind it. */
+  #isFlushed = false
+  /** Bytes of the answer that the visitor has not taken yet. */
+  #held = 0
+  #waitingSinceMs: number
+  #trouble: Trouble = 'tunnel_offline'
+
+  constructor(
+    host: ExchangeHost,
+    route: TunnelRoute,
+    head: RequestHead,
+    request: IncomingMessage,
+    response: ServerResponse,
+    replayOf: string | null = null,
+  ) {
+    this.#host = host
+    this.#route = route
+    this.#head = head
+    this.#request = request
+    this.#response = response
+    const method = request.method as string
+    this.#isSafe = head.body === 'none' && (method === 'GET' || method === 'HEAD' || method === 'OPTIONS')
+    this.#isBodySent = head.body === 'none'
+    this.#waitingSinceMs = performance.now()
+    this.#note = new ExchangeNote(route, head, request, replayOf)
+  }
+
+  start(): void {
+    const response = this.#response
+    response.sendDate = false
+    response.on('close', () => this.#onVisitorGone())
+    response.on('drain', () => this.#onVisitorReady())
+    response.on('error', () => {})
+    this.#request.on('error', () => {})
+    this.#host.exchanges.add(this)
+    this.#attempt()
+  }
+
+  /** Looks whether anybody has waited too long. */
+  check(nowMs: number): void {
+    const waitedMs = nowMs - this.#waitingSinceMs
+    if (!this.#isAnswered && this.#isBodySent && waitedMs > this.#host.answerMsMax) {
+      this.#fail('target_timeout', resetCodes.idle)
+      return
+    }
+    const isStalled = this.#held > 0 || !this.#isBodySent
+    if (isStalled && waitedMs > stalledMsMax) this.#isAnswered ? this.#cut(resetCodes.idle) : this.#fail('target_timeout', resetCodes.idle)
+  }
+
+  /** The process stops: nothing more is waited for. */
+  abort(): void {
+    this.#fail('tunnel_lost', resetCodes.cancelled)
+  }
+
+  /** Tells the visitor to come back on another connection. */
+  closeAfter(): void {
+    if (!this.#response.headersSent) this.#response.shouldKeepAlive = false
+  }
+
+  #attempt(): void {
+    if (this.#isOver) return
+    if (this.#attempts++ === attemptsMax) {
+      this.#refuse(this.#trouble)
+      return
+    }
+    const picked = this.#host.pick(this.#route.id, this.#tried)
+    if (picked === null) this.#refuse(this.#trouble)
+    else if (picked instanceof Promise) {
+      picked.then(
+        (carrier) => {
+          if (this.#isOver) return
+          if (carrier) this.#send(carrier)
+          else this.#refuse(this.#trouble)
+        },
+        () => this.#refuse('unavailable'),
+      )
+    } else this.#send(picked)
+  }
+
+  #send(carrier: Carrier): void {
+    if (carrier.load >= this.#host.streamsMax) {
+      this.#refuse('tunnel_busy')
+      return
+    }
+    const bytes = this.#head.toBytes(carrier.hostHeader)
+    if (bytes.length > dataBytesMax) {
+      this.#refuse('bad_answer')
+      return
+    }
+    this.#carrier = carrier
+    // A connection that was used before may be about to close: only what may be asked twice goes over it.
+    const kept = this.#isSafe ? carrier.reuse() : null
+    this.#isReused = kept !== null
+    const stream = kept ?? carrier.open(bytes)
+    this.#stream = stream
+    this.#lastStream = stream
+    this.#reader = new AnswerReader(this.#request.method as string, {
+      onInformation: (head) => this.#onInformation(head),
+      onHead: (head) => this.#onHead(head),
+      onBody: (piece, isLast) => this.#onBody(piece, isLast),
+      onEnd: (trailers, mayReuse) => this.#onEnd(trailers, mayReuse),
+    })
+    stream.onData = (piece) => this.#onData(piece)
+    stream.onEnd = () => this.#onTargetEnd()
+    stream.onReset = (code) => this.#onLost(code)
+    stream.onDrain = () => {
+      this.#waitingSinceMs = performance.now()
+      this.#request.resume()
+    }
+    if (kept) kept.write(bytes)
+    if (!this.#isBodySent) this.#sendBody()
+  }
+
+  #sendBody(): void {
+    sendBody(this.#request, this.#head.body === 'chunked', {
+      stream: () => (this.#isOver ? null : this.#stream),
+      onPiece: (piece) => {
+        this.#waitingSinceMs = performance.now()
+        this.#note.addRequestBody(piece)
+      },
+      onSent: () => {
+        this.#isBodySent = true
+        this.#waitingSinceMs = performance.now()
+      },
+    })
+  }
+
+  #onData(bytes: Uint8Array): void {
+    const stream = this.#stream as TunnelStream
+    const piece = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    try {
+      const rest = this.#reader?.push(piece)
+      // More than one answer to one request: whose would the next be?
+      if (rest && !stream.isClosed) stream.reset(resetCodes.protocolError)
+    } catch (error) {
+      if (!(error instanceof BadAnswer)) throw error
+      this.#host.log.debug({ reason: error.message, tunnel_id: this.#route.id }, 'bad answer of a target')
+      this.#fail('bad_answer', resetCodes.protocolError)
+      return
+    }
+    if (this.#isAnswered && !this.#isFlushed && !this.#isOver) {
+      this.#isFlushed = true
+      this.#response.flushHeaders()
+    }
+    if (this.#isOver || !this.#response.writableNeedDrain) stream.taken(piece.length)
+    else {
+      if (this.#held === 0) this.#waitingSinceMs = performance.now()
+      this.#held += piece.length
+    }
+  }
+
+  #onVisitorReady(): void {
+    const held = this.#held
+    this.#held = 0
+    this.#waitingSinceMs = performance.now()
+    if (held > 0) this.#stream?.taken(held)
+  }
+
+  #onInformation(head: AnswerHead): void {
+    const response = this.#response
+    if (head.status === 100) {
+      if (this.#head.expectsContinue) response.writeContinue()
+      return
+    }
+    // Without a socket of its own yet, the answer stands behind another on the same connection; a hint that comes late is none.
+    if (this.#request.httpVersionMinor === 0 || !response.socket || response.headersSent) return
+    let text = `HTTP/1.1 ${head.status} ${head.reason}\r\n`
+    for (let i = 0; i < head.headers.length; i += 2) text += `${head.headers[i]}: ${head.headers[i + 1]}\r\n`
+    response.socket.write(`${text}\r\n`, 'latin1')
+  }
+
+  #onHead(head: AnswerHead): void {
+    if (head.status === 101) throw new BadAnswer('an upgrade that nobody asked for')
+    this.#isAnswered = true
+    this.#note.answered(head)
+    // A target that answers before it has the whole request may never take the rest.
+    if (!this.#isBodySent && this.#head.body !== 'none' && head.status >= 400) this.#response.shouldKeepAlive = false
+    this.#response.writeHead(head.status, head.reason, head.headers)
+  }
+
+  #onBody(piece: Buffer, isLast: boolean): void {
+    this.#note.addResponseBody(piece)
+    this.#isFlushed = true
+    if (isLast) this.#response.end(piece)
+    else this.#response.write(piece)
+  }
+
+  #onEnd(trailers: [string, string][], mayReuse: boolean): void {
+    const stream = this.#stream as TunnelStream
+    const carrier = this.#carrier as Carrier
+    if (!this.#response.writableEnded) {
+      if (trailers.length > 0) this.#response.addTrailers(trailers)
+      this.#response.end()
+    }
+    this.#finish(null)
+    if (mayReuse && this.#isBodySent && !stream.isRemoteEnded && !stream.isClosed && !carrier.isDraining) {
+      // What was held has been handed to the visitor's socket by now.
+      if (this.#held > 0) stream.taken(this.#held)
+      this.#held = 0
+      carrier.keep(stream, performance.now())
+    } else {
+      carrier.release()
+      stream.onData = (bytes) => stream.taken(bytes.length)
+      stream.onEnd = () => {}
+      stream.onReset = () => {}
+      if (this.#isBodySent) stream.end()
+      else stream.reset(resetCodes.cancelled)
+    }
+    if (!this.#isBodySent) this.#dropLeftover()
+  }
+
+  /** The visitor still sends a body that nobody reads any more: it gets a moment to read its answer. */
+  #dropLeftover(): void {
+    const request = this.#request
+    request.resume()
+    const timer = setTimeout(() => {
+      if (!request.complete) request.destroy()
+    }, leftoverMs)
+    timer.unref()
+  }
+
+  #onTargetEnd(): void {
+    const reader = this.#reader as AnswerReader
+    try {
+      reader.finish()
+    } catch {
+      this.#onLost(resetCodes.targetLost)
+    }
+  }
+
+  /** The stream is gone, or ended before the answer did. */
+  #onLost(code: number): void {
+    if (this.#isOver) return
+    if (this.#reader?.isStarted) {
+      if (this.#isAnswered) {
+        this.#cut(resetCodes.cancelled)
+        return
+      }
+      this.#fail('target_lost', resetCodes.cancelled)
+      return
+    }
+    const carrier = this.#carrier as Carrier
+    const isUntouched = code === resetCodes.refused || code === resetCodes.notHere || code === resetCodes.targetUnreachable
+    this.#trouble = code === resetCodes.targetUnreachable ? 'target_unreachable' : carrier.isOpen ? 'target_lost' : 'tunnel_lost'
+    this.#release()
+    if (code === resetCodes.notHere) this.#host.forget(carrier)
+    // The same client once more over a fresh connection, when it was the kept one that had closed.
+    if (!this.#isReused || !carrier.isOpen) this.#tried.add(carrier.id)
+    if (this.#isSafe || (isUntouched && this.#head.body === 'none')) {
+      this.#attempt()
+      return
+    }
+    this.#refuse(this.#trouble)
+  }
+
+  #release(): void {
+    const stream = this.#stream
+    if (!stream) return
+    this.#carrier?.release()
+    stream.onData = (bytes) => stream.taken(bytes.length)
+    stream.onEnd = () => stream.end()
+    stream.onReset = () => {}
+    stream.onDrain = () => {}
+    if (stream.isRemoteEnded) stream.end()
+    this.#stream = null
+  }
+
+  #onVisitorGone(): void {
+    if (this.#isOver) return
+    const stream = this.#stream
+    this.#finish('visitor_gone')
+    this.#release()
+    stream?.reset(resetCodes.cancelled)
+  }
+
+  /** No answer has begun: the visitor is told why; one has: it is cut off, so that nobody takes it for whole. */
+  #fail(trouble: Trouble, code: number): void {
+    if (this.#isOver) return
+    if (this.#isAnswered) {
+      this.#cut(code)
+      return
+    }
+    const stream = this.#stream
+    this.#release()
+    stream?.reset(code)
+    this.#refuse(trouble)
+  }
+
+  #cut(code: number): void {
+    const stream = this.#stream
+    this.#finish('target_lost')
+    this.#release()
+    stream?.reset(code)
+    this.#response.destroy()
+  }
+
+  #refuse(trouble: Trouble): void {
+    if (this.#isOver) return
+    const { status, headers, body } = refusalOf(trouble)
+    this.#note.refused(status)
+    this.#finish(trouble)
+    if (!this.#isBodySent) this.#response.shouldKeepAlive = false
+    this.#response.writeHead(status, headers)
+    this.#response.end(this.#request.method === 'HEAD' ? undefined : body)
+    if (!this.#isBodySent) this.#dropLeftover()
+  }
+
+  #finish(error: string | null): void {
+    this.#isOver = true
+    this.#host.exchanges.delete(this)
+    const record = this.#note.finish(error)
+    const carrier = this.#carrier
+    if (carrier?.wantsReports && this.#lastStream && carrier.isOpen) carrier.report(this.#lastStream, this.#note.report(record))
+    this.#host.record(record)
+  }
+}

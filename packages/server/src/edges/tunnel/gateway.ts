@@ -1,0 +1,271 @@
+// The gateway: the door for visitors of tunnels and for the clients behind them, with its start, its watch and its stop.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { BlockList, isIPv6, type Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { tunnelProtocol } from '@callsign/contract/tunnel-frames'
+import { WindowBudget } from '@callsign/contract/tunnel-window'
+import type { Caller } from '../../core/caller.ts'
+import type { Log } from '../../core/log.ts'
+import { handleOfHost, type RepeatedRequest, type RequestRecord, type TunnelRoute } from '../../features/tunnels/model.ts'
+import type { Presence, Recorder, Tunnels } from '../../features/tunnels/operations.ts'
+import { connectReference, createClients, wantedWrapping } from './clients.ts'
+import { createDirectory } from './directory.ts'
+import { Exchange } from './exchange.ts'
+import type { ExchangeHost, UnderWay } from './exchange-host.ts'
+import { createPeers } from './peers.ts'
+import { repeatRequest } from './repeat.ts'
+import { BadRequest, type RequestHead, readRequestHead, type Visitor } from './request-head.ts'
+import { type Refusal, refusal, refusalOf, refusalText, type Trouble } from './trouble.ts'
+import { UpgradeExchange } from './upgrade.ts'
+
+export type Gateway = ReturnType<typeof createGateway>
+
+export type GatewayOptions = {
+  tunnelDomain: string
+  presence: Presence
+  recorder: Recorder
+  admit: Tunnels['admit']
+  authenticate: (token: string) => Promise<Caller | null> | null
+  /** Takes the right to one request of a tunnel: 0, or the milliseconds to wait. */
+  takeRequest: (tunnelId: string) => number
+  /** Proxies in front of us, whose word on the visitor holds: CIDRs. */
+  trustedProxies: string[]
+  /** False for a process that serves no visitors: it only sends requests again, over nodes that have the client. */
+  isServing: boolean
+  /** The secret that all nodes of an installation share. */
+  peerKey: Buffer
+  /** How other nodes reach this one; null when there are none. `address` is what they are told, null for host and port. */
+  listener: { host: string; port: number; address: string | null } | null
+  answerMsMax: number
+  streamsMax: number
+  pingEveryMs: number
+  /** What the windows of all connections may grow by together. */
+  windowBytesMax: number
+  log: Log
+}
+
+const sweepEveryMs = 1000
+const leaseEveryMs = 2500
+/** A request may be on its way on a connection that is still open when the stop begins. */
+const drainMsMin = 400
+/** With other nodes there, clients get this long to connect to one of them. */
+const moveMsMax = 5000
+const drainLookMs = 25
+
+export function createGateway(options: GatewayOptions) {
+  const { presence, recorder, tunnelDomain, log } = options
+  const processBudget = new WindowBudget(options.windowBytesMax)
+  const peers = createPeers({
+    key: options.peerKey,
+    processBudget,
+    findHere: (id) => directory.findHere(id),
+    log,
+  })
+  const directory = createDirectory({ presence, peers, log })
+  const clients = createClients({
+    presence,
+    directory,
+    authenticate: options.authenticate,
+    admit: options.admit,
+    processBudget,
+    pingEveryMs: options.pingEveryMs,
+    log,
+  })
+  const trusted = new BlockList()
+  for (const range of options.trustedProxies) {
+    const [address = '', bits = ''] = range.split('/')
+    trusted.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4')
+  }
+  const exchanges = new Set<UnderWay>()
+  const host: ExchangeHost = {
+    exchanges,
+    pick: directory.pick,
+    forget: directory.forgetRemote,
+    record: (record) => {
+      recorder.touch(record.tunnelId, record.at)
+      recorder.note(record)
+    },
+    answerMsMax: options.answerMsMax,
+    streamsMax: options.streamsMax,
+    log,
+  }
+  let isDraining = false
+  let timers: NodeJS.Timeout[] = []
+  let renewing: Promise<void> = Promise.resolve()
+
+  function visitorOf(socket: Socket): Visitor {
+    const address = (socket.remoteAddress ?? '').replace(/^::ffff:/, '')
+    return {
+      address,
+      protocol: (socket as TLSSocket).encrypted ? 'https' : 'http',
+      port: socket.localPort ?? 0,
+      isTrusted: options.trustedProxies.length > 0 && trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4'),
+    }
+  }
+
+  /** What keeps a request from going on, or null. */
+  function problemOf(route: TunnelRoute | null): Trouble | null {
+    if (!route || route.status === 'disabled') return 'tunnel_not_found'
+    if (route.status === 'suspended') return 'tunnel_suspended'
+    return options.takeRequest(route.id) > 0 ? 'too_many_requests' : null
+  }
+
+  /** Reads the head and finds the tunnel; then one of the two is called, at once where that is possible. */
+  function open(
+    request: IncomingMessage,
+    isUpgrade: boolean,
+    proceed: (route: TunnelRoute, head: RequestHead) => void,
+    turnAway: (answer: Refusal) => void,
+  ): void {
+    let head: RequestHead
+    try {
+      head = readRequestHead(request, visitorOf(request.socket), isUpgrade)
+    } catch (error) {
+      if (!(error instanceof BadRequest)) throw error
+      turnAway(refusal(error.status, error.code, error.message))
+      return
+    }
+    const found = directory.find(handleOfHost(request.headers.host as string, tunnelDomain) as string)
+    const go = (route: TunnelRoute | null) => {
+      const problem = problemOf(route)
+      if (problem) turnAway(refusalOf(problem))
+      else proceed(route as TunnelRoute, head)
+    }
+    if (!(found instanceof Promise)) {
+      go(found)
+      return
+    }
+    found.then(go, (err) => {
+      log.warn({ err }, 'a tunnel could not be looked up')
+      turnAway(refusalOf('unavailable'))
+    })
+  }
+
+  const isTunnelHost = (request: IncomingMessage): boolean => {
+    const name = request.headers.host
+    return name !== undefined && handleOfHost(name, tunnelDomain) !== null
+  }
+
+  function refuse(request: IncomingMessage, response: ServerResponse, { status, headers, body }: Refusal): void {
+    if (!request.complete) response.shouldKeepAlive = false
+    response.writeHead(status, headers)
+    response.end(request.method === 'HEAD' ? undefined : body)
+  }
+
+  /** Renews the lease; a failure is no reason to stop serving, the next one may succeed. */
+  const renew = (): Promise<void> => presence.renew().catch((err) => log.warn({ err }, 'the lease of this node could not be renewed'))
+
+  return {
+    /** True for what is none of the API's: visitors of tunnels, and clients that connect. */
+    claims: (request: IncomingMessage): boolean => isTunnelHost(request) || connectReference(request.url ?? '') !== null,
+
+    /** True for a request to upgrade that is served; any other is answered as if it had not asked. */
+    claimsUpgrade: (request: IncomingMessage): boolean =>
+      isTunnelHost(request)
+        ? request.headers.upgrade?.toLowerCase() === 'websocket' && request.method === 'GET'
+        : connectReference(request.url ?? '') !== null && wantedWrapping(request) !== null,
+
+    handle(request: IncomingMessage, response: ServerResponse): void {
+      if (isDraining) response.shouldKeepAlive = false
+      if (!isTunnelHost(request)) {
+        const answer = refusal(426, 'upgrade_required', `Clients of tunnels connect here with Upgrade: ${tunnelProtocol}, as the SDK does.`)
+        answer.headers.push('Upgrade', tunnelProtocol, 'Connection', 'Upgrade')
+        refuse(request, response, answer)
+        return
+      }
+      open(
+        request,
+        false,
+        (route, head) => new Exchange(host, route, head, request, response).start(),
+        (answer) => refuse(request, response, answer),
+      )
+    },
+
+    upgrade(request: IncomingMessage, socket: Socket, early: Buffer): void {
+      socket.on('error', () => {})
+      if (!isTunnelHost(request)) {
+        void clients.accept(request, socket, early, connectReference(request.url as string) as string)
+        return
+      }
+      open(
+        request,
+        true,
+        (route, head) => new UpgradeExchange(host, route, head, request, socket, early).start(),
+        (answer) => socket.end(refusalText(answer), () => socket.destroy()),
+      )
+    },
+
+    /** Becomes a node; the port for other nodes, or null. */
+    async start(): Promise<number | null> {
+      const own = options.isServing ? options.listener : null
+      const port = own ? await peers.listen(own.host, own.port) : null
+      if (options.isServing) {
+        await presence.join(own ? (own.address ?? `${isIPv6(own.host) ? `[${own.host}]` : own.host}:${port}`) : null)
+        directory.watch(clients.end)
+      }
+      const sweep = () => {
+        const nowMs = performance.now()
+        for (const one of exchanges) one.check(nowMs)
+        clients.sweep(nowMs)
+        peers.sweep(nowMs)
+      }
+      timers = [
+        setInterval(sweep, sweepEveryMs),
+        setInterval(() => {
+          if (options.isServing) renewing = renewing.then(renew)
+        }, leaseEveryMs),
+      ]
+      for (const timer of timers) timer.unref()
+      return port
+    },
+
+    /** The tunnel was changed by this process. */
+    changed: (tunnelId: string): void => {
+      void directory.changed(tunnelId)
+    },
+
+    /** Sends a request through a tunnel again, from nobody's browser. */
+    async repeat(tunnel: { id: string; organizationId: string; handle: string }, request: RepeatedRequest): Promise<RequestRecord> {
+      const route: TunnelRoute = { ...tunnel, status: 'active', capture: 'bodies' }
+      const record = await repeatRequest(host, route, request)
+      recorder.touch(tunnel.id, record.at)
+      return record
+    },
+
+    /** Requests under way. */
+    get inFlight(): number {
+      return exchanges.size
+    },
+
+    /**
+     * Stops without dropping a request: clients are asked to connect elsewhere and get the time for it, what is under way ends, and after `graceMs` it
+     * is ended.
+     */
+    async drain(graceMs: number): Promise<void> {
+      if (isDraining) return
+      isDraining = true
+      const startMs = performance.now()
+      for (const one of exchanges) one.closeAfter()
+      const hasOthers = options.isServing && (await presence.startDraining().catch(() => false))
+      clients.startDraining()
+      await new Promise<void>((resolve) => {
+        const look = setInterval(() => {
+          const ms = performance.now() - startMs
+          const isMoving = hasOthers && clients.count > 0 && ms < moveMsMax
+          const isBusy = exchanges.size > 0 || peers.passing > 0
+          if (ms < graceMs && (ms < drainMsMin || isMoving || isBusy)) return
+          clearInterval(look)
+          resolve()
+        }, drainLookMs)
+      })
+      for (const one of [...exchanges]) one.abort()
+      for (const timer of timers) clearInterval(timer)
+      directory.stop()
+      await renewing
+      await clients.closeAll()
+      await peers.close()
+      await recorder.flush()
+      if (options.isServing) await presence.part().catch((err) => log.warn({ err }, 'this node could not be taken off the list'))
+    },
+  }
+}

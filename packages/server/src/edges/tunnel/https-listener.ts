@@ -1,0 +1,118 @@
+// The gateway's own HTTPS port, where no proxy ends TLS in front: tunnels only, with certificate files that are read again when they change.
+import { readFileSync, unwatchFile, watchFile } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
+import { createSecureContext } from 'node:tls'
+import type { Log } from '../../core/log.ts'
+import type { Gateway } from './gateway.ts'
+import { refusal, refusalText } from './trouble.ts'
+
+export type HttpsListenerOptions = {
+  host: string
+  /** 0: any free port. */
+  port: number
+  certificate: { cert: string; key: string }
+  gateway: Gateway
+  log: Log
+}
+
+const lookEveryMs = 1000
+const idleLingerMs = 250
+const headersTimeoutMs = 20_000
+const keepAliveTimeoutMs = 65_000
+const headerBytesMax = 16 * 1024
+
+/** Throws a sentence when the files cannot be read or do not go together. */
+export function createHttpsListener({ host, port, certificate, gateway, log }: HttpsListenerOptions) {
+  const read = () => {
+    const pair = { cert: readFileSync(certificate.cert), key: readFileSync(certificate.key) }
+    createSecureContext(pair)
+    return pair
+  }
+  let first: ReturnType<typeof read>
+  try {
+    first = read()
+  } catch (error) {
+    throw new Error(`The certificate for tunnels (${certificate.cert}, ${certificate.key}) cannot be used: ${(error as Error).message}`)
+  }
+  const server = createServer({
+    ...first,
+    // RFC 8996: nothing below 1.2.
+    minVersion: 'TLSv1.2',
+    ALPNProtocols: ['http/1.1'],
+    maxHeaderSize: headerBytesMax,
+    requestTimeout: 0,
+    headersTimeout: headersTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    requireHostHeader: false,
+    shouldUpgradeCallback: (request: IncomingMessage) => gateway.claimsUpgrade(request),
+  })
+  server.maxHeadersCount = 0
+  const sockets = new Set<Socket>()
+  server.on('secureConnection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  // A handshake that fails is the visitor's affair.
+  server.on('tlsClientError', (_error, socket) => socket.destroy())
+
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
+    if (gateway.claims(request)) {
+      gateway.handle(request, response)
+      return
+    }
+    const { headers, body } = refusal(421, 'misdirected_request', 'Only tunnels are served on this port.')
+    response.writeHead(421, headers)
+    response.end(request.method === 'HEAD' ? undefined : body)
+  }
+  server.on('request', handle)
+  server.on('checkContinue', handle)
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, early: Buffer) => gateway.upgrade(request, socket, early))
+  server.on('clientError', (_error, socket) => {
+    if (socket.writable) socket.end(refusalText(refusal(400, 'bad_request', 'This is not a well-formed HTTP/1.1 request.')))
+    else socket.destroy()
+  })
+
+  const reload = () => {
+    try {
+      server.setSecureContext({ ...read(), minVersion: 'TLSv1.2' })
+      log.info('the certificate for tunnels was read again')
+    } catch (err) {
+      // Perhaps only one of the two files has been replaced yet; the old pair goes on until both are.
+      log.warn({ err }, 'the certificate for tunnels has changed and cannot be used')
+    }
+  }
+
+  return {
+    /** Starts to listen; the port. */
+    async listen(): Promise<number> {
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', reject)
+        server.listen(port, host, () => {
+          server.off('error', reject)
+          resolve()
+        })
+      })
+      for (const file of [certificate.cert, certificate.key]) watchFile(file, { interval: lookEveryMs, persistent: false }, reload)
+      return (server.address() as AddressInfo).port
+    },
+
+    /** Accepts no more connections and closes those that are idle; the gateway ends what is under way, and with it the rest. */
+    async drain(): Promise<void> {
+      for (const file of [certificate.cert, certificate.key]) unwatchFile(file, reload)
+      if (!server.listening) return
+      // Not the HTTP server's own close(), which closes idle connections at once: a request may be on its way on one of them.
+      NetServer.prototype.close.call(server)
+      await new Promise((resolve) => setTimeout(resolve, idleLingerMs))
+      server.closeIdleConnections()
+    },
+
+    /** Closes what is left. */
+    close(): void {
+      server.closeAllConnections()
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    },
+  }
+}

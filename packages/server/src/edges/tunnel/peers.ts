@@ -1,0 +1,187 @@
+// Connections between gateway nodes: a listener for the others, and a link to each node that has a client we need. Both ends prove that they
+// have the installation's keyring (TLS with a pre-shared key, RFC 5489), and what goes over it is encrypted.
+import type { AddressInfo, Socket } from 'node:net'
+import { connect, createServer, type Server, type TLSSocket } from 'node:tls'
+import { connectMux } from '@callsign/contract/tunnel-connection'
+import { resetCodes } from '@callsign/contract/tunnel-frames'
+import type { TunnelMux } from '@callsign/contract/tunnel-mux'
+import type { TunnelStream } from '@callsign/contract/tunnel-stream'
+import { WindowBudget } from '@callsign/contract/tunnel-window'
+import type { Log } from '../../core/log.ts'
+import type { RemoteSession } from '../../features/tunnels/model.ts'
+import { Carrier } from './carrier.ts'
+import { splice } from './splice.ts'
+
+const identity = 'callsign-gateway'
+const tlsOptions = { ciphers: 'ECDHE-PSK-CHACHA20-POLY1305', minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' } as const
+const connectMsMax = 3000
+/** After a link could not be made, its node is left alone for a moment. */
+const avoidMs = 1000
+const linkBudgetBytes = 128 * 1024 * 1024
+
+export type Peers = ReturnType<typeof createPeers>
+
+type Parts = {
+  key: Buffer
+  processBudget: WindowBudget
+  /** The client with this session here, or null. */
+  findHere: (sessionId: string) => Carrier | null
+  log: Log
+}
+
+export function createPeers({ key, processBudget, findHere, log }: Parts) {
+  const links = new Map<string, Promise<TunnelMux>>()
+  const carriers = new Map<string, Carrier>()
+  const avoided = new Map<string, number>()
+  const accepted = new Set<TunnelMux>()
+  let server: Server | null = null
+  let passing = 0
+
+  const shared = (socket: Socket, onClose: (reason: string) => void) => ({
+    defer: setImmediate as (work: () => void) => void,
+    allocate: Buffer.allocUnsafe as (bytes: number) => Uint8Array,
+    budget: new WindowBudget(linkBudgetBytes, processBudget),
+    onClose: (reason: string) => {
+      onClose(reason)
+      socket.destroySoon()
+    },
+    streamsMax: 100_000,
+  })
+
+  function accept(socket: TLSSocket): void {
+    socket.setNoDelay(true)
+    const passed = new Map<number, { carrier: Carrier; local: TunnelStream }>()
+    const mux: TunnelMux = connectMux(socket, 'bare', Buffer.alloc(0), {
+      ...shared(socket, () => accepted.delete(mux)),
+      onOpen: (stream) => {
+        const carrier = typeof stream.about.session === 'string' ? findHere(stream.about.session) : null
+        if (!carrier) return stream.reset(resetCodes.notHere)
+        passing++
+        let isOver = false
+        const over = () => {
+          if (isOver) return
+          isOver = true
+          passing--
+          passed.delete(stream.id)
+          carrier.release()
+        }
+        stream.onReset = over
+        // The first bytes come with the opening, and go on with one.
+        stream.onData = (bytes) => {
+          const local = carrier.open(bytes)
+          passed.set(stream.id, { carrier, local })
+          stream.taken(bytes.length)
+          splice(stream, local, over)
+        }
+      },
+      onReport: (id, about) => {
+        const found = passed.get(id)
+        if (found?.carrier.isOpen && found.carrier.wantsReports) found.carrier.report(found.local, about)
+      },
+    })
+    mux.hello({})
+    accepted.add(mux)
+  }
+
+  function dial(nodeId: string, address: string): Promise<TunnelMux> {
+    const colon = address.lastIndexOf(':')
+    const host = address.slice(0, colon).replace(/^\[|\]$/g, '')
+    return new Promise((resolve, reject) => {
+      const socket = connect({
+        host,
+        port: Number(address.slice(colon + 1)),
+        ...tlsOptions,
+        pskCallback: () => ({ psk: key, identity }),
+        // The key is the proof; there is no certificate to look at.
+        checkServerIdentity: () => undefined,
+      })
+      const timer = setTimeout(() => socket.destroy(new Error('timed out')), connectMsMax)
+      const fail = (error: Error) => {
+        clearTimeout(timer)
+        links.delete(nodeId)
+        avoided.set(nodeId, performance.now() + avoidMs)
+        reject(error)
+      }
+      socket.once('error', fail)
+      socket.once('secureConnect', () => {
+        clearTimeout(timer)
+        socket.off('error', fail)
+        socket.setNoDelay(true)
+        const mux = connectMux(socket, 'bare', Buffer.alloc(0), {
+          ...shared(socket, (reason) => {
+            log.info({ node_id: nodeId, reason }, 'link to a gateway node closed')
+            links.delete(nodeId)
+            for (const [id, carrier] of carriers) if (!carrier.isOpen) carriers.delete(id)
+          }),
+        })
+        mux.hello({})
+        resolve(mux)
+      })
+    })
+  }
+
+  return {
+    /** Requests of other nodes that pass through here. */
+    get passing() {
+      return passing
+    },
+
+    /** Listens for the other nodes; the port. */
+    async listen(host: string, port: number): Promise<number> {
+      const listener = createServer({ ...tlsOptions, pskCallback: (_socket, name) => (name === identity ? key : null) }, accept)
+      server = listener
+      listener.on('tlsClientError', (error) => log.warn({ reason: error.message }, 'a connection to the port of gateway nodes was refused'))
+      await new Promise<void>((resolve, reject) => {
+        listener.once('error', reject)
+        listener.listen(port, host, () => {
+          listener.off('error', reject)
+          resolve()
+        })
+      })
+      return (listener.address() as AddressInfo).port
+    },
+
+    /** False for a node that could not be reached a moment ago. */
+    isWorthTrying: (nodeId: string): boolean => (avoided.get(nodeId) ?? 0) <= performance.now(),
+
+    /** The way to a client on another node. Rejects when the node cannot be reached. */
+    async reach(session: RemoteSession): Promise<Carrier> {
+      const known = carriers.get(session.id)
+      if (known?.isOpen) return known
+      let link = links.get(session.nodeId)
+      if (!link) {
+        link = dial(session.nodeId, session.address)
+        links.set(session.nodeId, link)
+      }
+      const mux = await link
+      const again = carriers.get(session.id)
+      if (again?.isOpen) return again
+      const carrier = new Carrier({
+        id: session.id,
+        tunnelId: session.tunnelId,
+        hostHeader: session.hostHeader,
+        wantsReports: true,
+        mux,
+        about: { session: session.id },
+      })
+      carriers.set(session.id, carrier)
+      return carrier
+    },
+
+    forget: (carrier: Carrier): void => {
+      carriers.delete(carrier.id)
+    },
+
+    sweep(nowMs: number): void {
+      for (const carrier of carriers.values()) carrier.sweep(nowMs)
+      for (const [nodeId, until] of avoided) if (until < nowMs) avoided.delete(nodeId)
+    },
+
+    async close(): Promise<void> {
+      const closed = server && new Promise<void>((resolve) => server?.close(() => resolve()))
+      for (const mux of accepted) mux.close('stopped')
+      for (const link of links.values()) await link.then((mux) => mux.close('stopped')).catch(() => {})
+      await closed
+    },
+  }
+}

@@ -1,0 +1,36 @@
+// Sends a captured request again: the same exchange that visitors have, with nobody at the other end.
+import { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { Duplex } from 'node:stream'
+import type { RepeatedRequest, RequestRecord, TunnelRoute } from '../../features/tunnels/model.ts'
+import { Exchange } from './exchange.ts'
+import type { ExchangeHost } from './exchange-host.ts'
+import { readRequestHead } from './request-head.ts'
+
+/** Said by the exchange itself for the body that it has now. */
+const framing = new Set(['content-length', 'transfer-encoding', 'expect', 'upgrade', 'connection'])
+
+/** Resolves with how it went. */
+export function repeatRequest(host: ExchangeHost, route: TunnelRoute, repeated: RepeatedRequest): Promise<RequestRecord> {
+  const nobody = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() }) as unknown as Socket
+  const request = new IncomingMessage(nobody)
+  request.method = repeated.method
+  request.url = repeated.path
+  request.httpVersion = '1.1'
+  request.httpVersionMajor = 1
+  request.httpVersionMinor = 1
+  const headers = repeated.headers.filter(([name]) => !framing.has(name.toLowerCase()))
+  if (repeated.body.length > 0) headers.push(['Content-Length', String(repeated.body.length)])
+  request.rawHeaders = headers.flat()
+  for (const [name, value] of headers) request.headers[name.toLowerCase()] = value
+  if (repeated.body.length > 0) request.push(repeated.body)
+  request.push(null)
+  request.complete = true
+  const response = new ServerResponse(request)
+  response.assignSocket(nobody)
+  const visitor = { address: '127.0.0.1', protocol: 'http' as const, port: 0, isTrusted: false }
+  return new Promise((resolve) => {
+    const head = readRequestHead(request, visitor, false)
+    new Exchange({ ...host, record: resolve }, route, head, request, response, repeated.replayOf).start()
+  })
+}

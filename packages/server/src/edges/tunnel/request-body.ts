@@ -1,0 +1,40 @@
+// A visitor's body on its way to the target: as it comes, framed as it came, and no faster than the stream takes it.
+import type { IncomingMessage } from 'node:http'
+import type { TunnelStream } from '@callsign/contract/tunnel-stream'
+
+const lastChunk = Buffer.from('0\r\n\r\n')
+const lineEnd = Buffer.from('\r\n')
+
+type Watch = {
+  /** Where the body goes; null once it goes nowhere. */
+  stream: () => TunnelStream | null
+  onPiece: (piece: Buffer) => void
+  onSent: () => void
+}
+
+/** Begins to send; the stream's `onDrain` has to resume the request. */
+export function sendBody(request: IncomingMessage, isChunked: boolean, { stream, onPiece, onSent }: Watch): void {
+  request.on('data', (piece: Buffer) => {
+    const to = stream()
+    if (!to) return
+    onPiece(piece)
+    let hasRoom: boolean
+    if (isChunked) {
+      to.write(Buffer.from(`${piece.length.toString(16)}\r\n`, 'latin1'))
+      to.write(piece)
+      hasRoom = to.write(lineEnd)
+    } else hasRoom = to.write(piece)
+    if (!hasRoom) request.pause()
+  })
+  request.on('end', () => {
+    onSent()
+    if (isChunked) stream()?.write(trailersOf(request.rawTrailers))
+  })
+}
+
+function trailersOf(raw: string[]): Buffer {
+  if (raw.length === 0) return lastChunk
+  let text = '0\r\n'
+  for (let i = 0; i < raw.length; i += 2) text += `${raw[i]}: ${raw[i + 1]}\r\n`
+  return Buffer.from(`${text}\r\n`, 'latin1')
+}

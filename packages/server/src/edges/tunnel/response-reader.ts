@@ -1,0 +1,230 @@
+// Reads HTTP/1.1 answers of targets (RFC 9112) from the bytes of a stream, strictly: what two readers could take two ways is no answer.
+
+/** The target's bytes are no answer that can be passed on. */
+export class BadAnswer extends Error {
+  override name = 'BadAnswer'
+}
+
+export type AnswerHead = {
+  status: number
+  reason: string
+  /** Names and values by turns, as they came, without those that hold for one connection only. */
+  headers: string[]
+  /** Length of the body; null when it is not announced. */
+  length: number | null
+  isChunked: boolean
+  /** The value of Upgrade on a 101. */
+  upgrade: string | null
+}
+
+export type AnswerEvents = {
+  /** A 1xx other than 101. */
+  onInformation(head: AnswerHead): void
+  onHead(head: AnswerHead): void
+  /** Bytes of the body; `isLast` when they complete it and nothing follows but onEnd. */
+  onBody(bytes: Buffer, isLast: boolean): void
+  /** The answer is complete. `mayReuse`: the stream can take another request. */
+  onEnd(trailers: [string, string][], mayReuse: boolean): void
+}
+
+const headBytesMax = 64 * 1024
+const headersMax = 1000
+const chunkLineBytesMax = 4096
+const statusLinePattern = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/
+const namePattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const valuePattern = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** They hold between two programs only (RFC 9110 section 7.6.1). */
+const hopByHop = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'proxy-authenticate', 'te'])
+
+type State = 'head' | 'length' | 'chunk-line' | 'chunk-data' | 'chunk-end' | 'trailers' | 'until-end' | 'done'
+
+export class AnswerReader {
+  readonly #method: string
+  readonly #events: AnswerEvents
+  #state: State = 'head'
+  #kept: Buffer | null = null
+  #left = 0
+  #mayReuse = false
+  #trailers: [string, string][] = []
+  #isStarted = false
+
+  constructor(method: string, events: AnswerEvents) {
+    this.#method = method
+    this.#events = events
+  }
+
+  get isDone(): boolean {
+    return this.#state === 'done'
+  }
+  /** True once a byte has come. */
+  get isStarted(): boolean {
+    return this.#isStarted
+  }
+
+  /** Bytes of the stream; returns those behind the answer, which only a 101 may have. Throws BadAnswer. */
+  push(bytes: Buffer): Buffer | null {
+    this.#isStarted = true
+    let rest: Buffer | null = this.#kept ? Buffer.concat([this.#kept, bytes]) : bytes
+    this.#kept = null
+    while (rest && rest.length > 0 && this.#state !== 'done') rest = this.#step(rest)
+    return rest && rest.length > 0 ? rest : null
+  }
+
+  /** The stream has ended. Throws BadAnswer when the answer had not. */
+  finish(): void {
+    if (this.#state === 'until-end') {
+      this.#end(false)
+      return
+    }
+    if (this.#state !== 'done') throw new BadAnswer('the answer ended too early')
+  }
+
+  #step(bytes: Buffer): Buffer | null {
+    switch (this.#state) {
+      case 'head': {
+        const end = bytes.indexOf('\r\n\r\n')
+        if (end < 0 || end > headBytesMax) return this.#keep(bytes, headBytesMax)
+        this.#readHead(bytes.toString('latin1', 0, end))
+        return this.#afterHead(bytes.subarray(end + 4))
+      }
+      case 'length':
+      case 'chunk-data': {
+        const piece = bytes.length > this.#left ? bytes.subarray(0, this.#left) : bytes
+        this.#left -= piece.length
+        const isLast = this.#left === 0 && this.#state === 'length'
+        this.#events.onBody(piece, isLast)
+        if (this.#left === 0) {
+          if (isLast) this.#end(this.#mayReuse)
+          else this.#state = 'chunk-end'
+        }
+        return bytes.subarray(piece.length)
+      }
+      case 'until-end':
+        this.#events.onBody(bytes, false)
+        return null
+      case 'chunk-end': {
+        if (bytes.length < 2) return this.#keep(bytes, 2)
+        if (bytes[0] !== 13 || bytes[1] !== 10) throw new BadAnswer('a chunk does not end where it should')
+        this.#state = 'chunk-line'
+        return bytes.subarray(2)
+      }
+      case 'chunk-line': {
+        const end = bytes.indexOf('\r\n')
+        if (end < 0) return this.#keep(bytes, chunkLineBytesMax)
+        const line = bytes.toString('latin1', 0, end)
+        const size = /^([0-9A-Fa-f]{1,13})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/.exec(line)?.[1]
+        if (size === undefined) throw new BadAnswer('a chunk has no proper size')
+        this.#left = Number.parseInt(size, 16)
+        this.#state = this.#left === 0 ? 'trailers' : 'chunk-data'
+        return bytes.subarray(end + 2)
+      }
+      default: {
+        const end = bytes.indexOf('\r\n')
+        if (end < 0) return this.#keep(bytes, headBytesMax)
+        const line = bytes.toString('latin1', 0, end)
+        if (line === '') this.#end(this.#mayReuse)
+        else {
+          if (this.#trailers.length >= headersMax) throw new BadAnswer('too many trailers')
+          const [name, value] = readField(line)
+          if (!hopByHop.has(name.toLowerCase()) && name.toLowerCase() !== 'content-length') this.#trailers.push([name, value])
+        }
+        return bytes.subarray(end + 2)
+      }
+    }
+  }
+
+  #keep(bytes: Buffer, bytesMax: number): null {
+    if (bytes.length > bytesMax + 4) throw new BadAnswer('a line or the headers of the answer are too long')
+    this.#kept = bytes
+    return null
+  }
+
+  #head: AnswerHead | null = null
+
+  #readHead(text: string): void {
+    const lines = text.split('\r\n')
+    const start = statusLinePattern.exec(lines[0] as string)
+    if (!start) throw new BadAnswer('the answer does not begin with a status line')
+    if (lines.length > headersMax) throw new BadAnswer('too many headers')
+    const status = Number(start[2])
+    const headers: string[] = []
+    let connection = ''
+    let coding: string | null = null
+    let length: string | null = null
+    let upgrade: string | null = null
+    for (let i = 1; i < lines.length; i++) {
+      const [name, value] = readField(lines[i] as string)
+      const lower = name.toLowerCase()
+      if (lower === 'connection') connection += `,${value.toLowerCase()}`
+      else if (lower === 'transfer-encoding') coding = coding === null ? value.toLowerCase() : `${coding},${value.toLowerCase()}`
+      else if (lower === 'content-length') {
+        if (!/^\d{1,15}$/.test(value) || (length !== null && length !== value)) throw new BadAnswer('the length of the answer is not clear')
+        if (length === null) headers.push(name, value)
+        length = value
+      } else if (lower === 'upgrade') upgrade = value
+      else if (!hopByHop.has(lower)) headers.push(name, value)
+    }
+    if (coding !== null && (length !== null || coding !== 'chunked' || start[1] === '0'))
+      throw new BadAnswer('the length of the answer is not clear')
+    const named = new Set(connection.split(',').map((name) => name.trim()))
+    const isChunked = coding !== null
+    this.#mayReuse = start[1] === '1' && !named.has('close')
+    this.#head = {
+      status,
+      reason: start[3] ?? '',
+      headers: named.size > 1 ? withoutNamed(headers, named) : headers,
+      length: length === null ? null : Number(length),
+      isChunked,
+      upgrade,
+    }
+  }
+
+  #afterHead(rest: Buffer): Buffer | null {
+    const head = this.#head as AnswerHead
+    const { status, length, isChunked } = head
+    if (status < 200 && status !== 101) {
+      this.#events.onInformation(head)
+      return rest
+    }
+    if (status === 101) {
+      this.#state = 'done'
+      this.#events.onHead(head)
+      return rest
+    }
+    this.#events.onHead(head)
+    if (this.#method === 'HEAD' || status === 204 || status === 304 || length === 0) this.#end(this.#mayReuse)
+    else if (isChunked) this.#state = 'chunk-line'
+    else if (length !== null) {
+      this.#left = length
+      this.#state = 'length'
+    } else {
+      this.#mayReuse = false
+      this.#state = 'until-end'
+    }
+    return rest
+  }
+
+  #end(mayReuse: boolean): void {
+    this.#state = 'done'
+    this.#events.onEnd(this.#trailers, mayReuse)
+  }
+}
+
+function readField(line: string): [string, string] {
+  const colon = line.indexOf(':')
+  const name = line.slice(0, colon)
+  const value = line.slice(colon + 1).replace(/^[\t ]+|[\t ]+$/g, '')
+  if (colon < 1 || !namePattern.test(name) || !valuePattern.test(value)) throw new BadAnswer('a header of the answer is not well-formed')
+  return [name, value]
+}
+
+/** Connection may not name away what says where the message ends or where it goes. */
+function withoutNamed(headers: string[], named: Set<string>): string[] {
+  const kept: string[] = []
+  for (let i = 0; i < headers.length; i += 2) {
+    const lower = (headers[i] as string).toLowerCase()
+    if (!named.has(lower) || lower === 'content-length') kept.push(headers[i] as string, headers[i + 1] as string)
+  }
+  return kept
+}

@@ -1,0 +1,204 @@
+// A visitor's WebSocket: the opening goes over a stream like any request; once the target has said 101, bytes go both ways as they are.
+import { type IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { resetCodes } from '@callsign/contract/tunnel-frames'
+import type { TunnelStream } from '@callsign/contract/tunnel-stream'
+import type { TunnelRoute } from '../../features/tunnels/model.ts'
+import type { Carrier } from './carrier.ts'
+import type { ExchangeHost, UnderWay } from './exchange-host.ts'
+import { ExchangeNote } from './exchange-note.ts'
+import type { RequestHead } from './request-head.ts'
+import { type AnswerHead, AnswerReader, BadAnswer } from './response-reader.ts'
+import { refusalOf, refusalText, type Trouble } from './trouble.ts'
+
+const keepAliveMs = 30_000
+const attemptsMax = 4
+
+export class UpgradeExchange implements UnderWay {
+  readonly #host: ExchangeHost
+  readonly #route: TunnelRoute
+  readonly #head: RequestHead
+  readonly #request: IncomingMessage
+  readonly #socket: Socket
+  readonly #early: Buffer
+  readonly #note: ExchangeNote
+  readonly #tried = new Set<string>()
+  readonly #startedMs = performance.now()
+  #attempts = 0
+  #carrier: Carrier | null = null
+  #stream: TunnelStream | null = null
+  /** Set when the target has refused to upgrade: its answer is an ordinary one. */
+  #response: ServerResponse | null = null
+  #isAnswered = false
+  #isUpgraded = false
+  #isOver = false
+  #held = 0
+
+  constructor(host: ExchangeHost, route: TunnelRoute, head: RequestHead, request: IncomingMessage, socket: Socket, early: Buffer) {
+    this.#host = host
+    this.#route = route
+    this.#head = head
+    this.#request = request
+    this.#socket = socket
+    this.#early = early
+    this.#note = new ExchangeNote(route, head, request)
+  }
+
+  start(): void {
+    const socket = this.#socket
+    socket.setNoDelay(true)
+    // A visitor whose line is cut says nothing.
+    socket.setKeepAlive(true, keepAliveMs)
+    socket.setTimeout(0)
+    socket.on('error', () => {})
+    socket.on('close', () => this.#end('visitor_gone', resetCodes.cancelled))
+    socket.on('drain', () => {
+      const held = this.#held
+      this.#held = 0
+      if (held > 0) this.#stream?.taken(held)
+    })
+    this.#host.exchanges.add(this)
+    void this.#attempt(null)
+  }
+
+  check(nowMs: number): void {
+    if (!this.#isAnswered && nowMs - this.#startedMs > this.#host.answerMsMax) this.#refuse('target_timeout')
+  }
+  abort(): void {
+    if (this.#isAnswered) this.#cut()
+    else this.#refuse('tunnel_lost')
+  }
+  closeAfter(): void {}
+
+  async #attempt(trouble: Trouble | null): Promise<void> {
+    if (this.#isOver) return
+    const wrong = trouble ?? 'tunnel_offline'
+    if (this.#attempts++ === attemptsMax) return this.#refuse(wrong)
+    let carrier: Carrier | null
+    try {
+      carrier = await this.#host.pick(this.#route.id, this.#tried)
+    } catch {
+      return this.#refuse('unavailable')
+    }
+    if (this.#isOver) return
+    if (!carrier) return this.#refuse(wrong)
+    if (carrier.load >= this.#host.streamsMax) return this.#refuse('tunnel_busy')
+    this.#carrier = carrier
+    const stream = carrier.open(this.#head.toBytes(carrier.hostHeader))
+    this.#stream = stream
+    const reader = new AnswerReader('GET', {
+      onInformation: () => {},
+      onHead: (head) => this.#onHead(head),
+      onBody: (piece) => this.#toVisitor(piece),
+      onEnd: () => {
+        this.#response?.end()
+        this.#end(null, resetCodes.cancelled)
+      },
+    })
+    stream.onData = (bytes) => {
+      const piece = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+      if (this.#isUpgraded) return this.#toVisitor(piece)
+      try {
+        const rest = reader.push(piece)
+        stream.taken(piece.length - (rest?.length ?? 0))
+        if (rest && this.#isUpgraded) this.#toVisitor(rest)
+      } catch (error) {
+        if (!(error instanceof BadAnswer)) throw error
+        this.#isAnswered ? this.#cut() : this.#refuse('bad_answer')
+      }
+    }
+    stream.onEnd = () => {
+      if (this.#isUpgraded) return void this.#socket.end()
+      try {
+        reader.finish()
+      } catch {
+        this.#onLost(resetCodes.targetLost)
+      }
+    }
+    stream.onReset = (code) => this.#onLost(code)
+    stream.onDrain = () => this.#socket.resume()
+  }
+
+  #onHead(head: AnswerHead): void {
+    if (head.status === 101 && head.upgrade?.toLowerCase() !== 'websocket') throw new BadAnswer('an upgrade to something else')
+    this.#isAnswered = true
+    this.#note.answered(head)
+    const socket = this.#socket
+    if (head.status !== 101) {
+      const response = new ServerResponse(this.#request)
+      response.shouldKeepAlive = false
+      response.sendDate = false
+      response.assignSocket(socket)
+      response.on('finish', () => socket.end())
+      response.writeHead(head.status, head.reason, head.headers)
+      this.#response = response
+      return
+    }
+    this.#isUpgraded = true
+    let text = `HTTP/1.1 101 ${head.reason}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n`
+    for (let i = 0; i < head.headers.length; i += 2) text += `${head.headers[i]}: ${head.headers[i + 1]}\r\n`
+    socket.write(`${text}\r\n`, 'latin1')
+    const stream = this.#stream as TunnelStream
+    const fromVisitor = (piece: Buffer) => {
+      this.#note.addRequestBody(piece)
+      if (!stream.write(piece)) socket.pause()
+    }
+    if (this.#early.length > 0) fromVisitor(this.#early)
+    socket.on('data', fromVisitor)
+    socket.on('end', () => stream.end())
+    socket.resume()
+  }
+
+  #toVisitor(piece: Buffer): void {
+    this.#note.addResponseBody(piece)
+    if (this.#response) {
+      this.#response.write(piece)
+      return
+    }
+    if (this.#socket.write(piece)) this.#stream?.taken(piece.length)
+    else this.#held += piece.length
+  }
+
+  #onLost(code: number): void {
+    if (this.#isOver) return
+    if (this.#isAnswered) {
+      this.#cut()
+      return
+    }
+    const carrier = this.#carrier as Carrier
+    this.#tried.add(carrier.id)
+    carrier.release()
+    this.#carrier = null
+    this.#stream = null
+    if (code === resetCodes.notHere) this.#host.forget(carrier)
+    // An opening of a WebSocket is a GET without a body: it may be asked again.
+    void this.#attempt(code === resetCodes.targetUnreachable ? 'target_unreachable' : carrier.isOpen ? 'target_lost' : 'tunnel_lost')
+  }
+
+  #refuse(trouble: Trouble): void {
+    if (this.#isOver) return
+    const answer = refusalOf(trouble)
+    this.#note.refused(answer.status)
+    const socket = this.#socket
+    this.#end(trouble, resetCodes.cancelled)
+    socket.end(refusalText(answer), () => socket.destroy())
+  }
+
+  #cut(): void {
+    this.#end('target_lost', resetCodes.cancelled)
+    this.#socket.destroy()
+  }
+
+  #end(error: string | null, code: number): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#host.exchanges.delete(this)
+    const [carrier, stream] = [this.#carrier, this.#stream]
+    // An upgraded connection that was closed has done what it was for.
+    const record = this.#note.finish(this.#isUpgraded && error === 'visitor_gone' ? null : error)
+    if (carrier?.wantsReports && stream && carrier.isOpen) carrier.report(stream, this.#note.report(record))
+    this.#host.record(record)
+    carrier?.release()
+    stream?.reset(code)
+  }
+}

@@ -1,0 +1,124 @@
+// The tunnel: its rows, what the gateway knows of it, and what of a request may be kept.
+import type { TunnelCapture, TunnelStatus } from '@callsign/contract/tunnels'
+
+export type { TunnelCapture, TunnelStatus } from '@callsign/contract/tunnels'
+
+export type TunnelRow = {
+  id: string
+  organization_id: string
+  identity_id: string
+  agent_handle: string
+  status: TunnelStatus
+  capture: TunnelCapture
+  connected_clients: number
+  last_request_at: Date | null
+  created_at: Date
+  updated_at: Date
+}
+
+/** What a gateway needs to know of a tunnel to serve a request. */
+export type TunnelRoute = { id: string; organizationId: string; handle: string; status: TunnelStatus; capture: TunnelCapture }
+
+/** One connection of a client to the gateway of this process. */
+export type OpenSession = {
+  id: string
+  tunnelId: string
+  organizationId: string
+  instanceId: string
+  keyId: string
+  hostHeader: string | null
+  connectedAt: Date
+}
+
+/** A connection of a client to the gateway of another node. */
+export type RemoteSession = {
+  id: string
+  tunnelId: string
+  nodeId: string
+  address: string
+  hostHeader: string | null
+  isDraining: boolean
+}
+
+/** A header list as it goes over the wire. */
+export type HeaderPairs = [string, string][]
+
+/** One request that came through, as the inspector keeps it. */
+export type RequestRecord = {
+  id: string
+  organizationId: string
+  tunnelId: string
+  method: string
+  path: string
+  status: number | null
+  error: string | null
+  visitorAddress: string
+  requestBytes: number
+  responseBytes: number
+  durationMs: number
+  replayOf: string | null
+  /** Null when nothing but the first line was to be kept. */
+  captured: CapturedRequest | null
+  at: Date
+}
+
+export type CapturedRequest = {
+  requestHeaders: HeaderPairs
+  responseHeaders: HeaderPairs | null
+  requestBody: Buffer | null
+  responseBody: Buffer | null
+  isRequestBodyWhole: boolean
+  isResponseBodyWhole: boolean
+}
+
+/** A request that is to be sent again. */
+export type RepeatedRequest = { method: string; path: string; headers: HeaderPairs; body: Buffer; replayOf: string }
+
+/** The most that is kept of one body. */
+export const capturedBytesMax = 64 * 1024
+
+/** The latest requests of a tunnel that are kept, and for how long. */
+export const requestsKeptMax = 200
+export const requestsKeptMs = 24 * 3_600_000
+
+/** What stands for a value that is not kept. */
+export const masked = '(masked)'
+
+const secretName =
+  /^(authorization|proxy-authorization|cookie|set-cookie)$|token|secret|passw|credential|session|signature|api[-_]?key|auth[-_]?key/i
+
+/** Headers as they may be kept: values of those that usually hold secrets are masked. */
+export const maskHeaders = (pairs: HeaderPairs): HeaderPairs =>
+  pairs.map(([name, value]) => [name, secretName.test(name) ? masked : value] as [string, string])
+
+/** The path with the values of query parameters that usually hold secrets masked. */
+export function maskPath(path: string): string {
+  const question = path.indexOf('?')
+  if (question < 0) return path
+  const query = path
+    .slice(question + 1)
+    .replace(/([^&=]+)=([^&]*)/g, (whole, name: string) => (secretName.test(name) ? `${name}=${masked}` : whole))
+  return `${path.slice(0, question)}?${query}`
+}
+
+/** A record as it may be stored. */
+export const maskRecord = (record: RequestRecord): RequestRecord => ({
+  ...record,
+  path: maskPath(record.path),
+  captured: record.captured && {
+    ...record.captured,
+    requestHeaders: maskHeaders(record.captured.requestHeaders),
+    responseHeaders: record.captured.responseHeaders && maskHeaders(record.captured.responseHeaders),
+  },
+})
+
+/**
+ * The handle that a host name stands for, or null when it is none below the domain. `-` may stand for `_`, which is not legal in host names;
+ * no handle holds a `-`.
+ */
+export function handleOfHost(host: string, domain: string): string | null {
+  const colon = host.lastIndexOf(':')
+  const name = (colon > 0 ? host.slice(0, colon) : host).toLowerCase()
+  if (name.length <= domain.length + 1 || !name.endsWith(domain) || name[name.length - domain.length - 1] !== '.') return null
+  return name.slice(0, -domain.length - 1).replaceAll('-', '_')
+}

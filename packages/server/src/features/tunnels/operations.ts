@@ -1,0 +1,169 @@
+// Operations on tunnels: list, get, change; the latest requests, and sending one again.
+import type { Tunnel, TunnelRequest } from '@callsign/contract/tunnels'
+import type { Static } from 'typebox'
+import type { Caller } from '../../core/caller.ts'
+import { inMs, now } from '../../core/clock.ts'
+import { ApiError, forbidden, notFound } from '../../core/errors.ts'
+import { readPage, toPage } from '../../core/page.ts'
+import type { Call } from '../../core/route.ts'
+import type { Database } from '../../core/sql.ts'
+import { type Accounts, actorOf } from '../accounts/operations.ts'
+import {
+  masked,
+  maskRecord,
+  type RepeatedRequest,
+  type RequestRecord,
+  requestsKeptMs,
+  type TunnelCapture,
+  type TunnelRow,
+  type TunnelStatus,
+} from './model.ts'
+import { createPresence } from './presence.ts'
+import { createRecorder } from './recorder.ts'
+import * as requestStore from './request-store.ts'
+import * as store from './store.ts'
+
+export type { Presence } from './presence.ts'
+export type { Recorder } from './recorder.ts'
+export { createPresence, createRecorder }
+
+export type Tunnels = ReturnType<typeof createTunnels>
+
+type Parts = {
+  db: Database
+  accounts: Accounts
+  tunnelDomain: string
+  /** Where clients connect when that is not the address of the API. */
+  connectUrl: string | null
+  /** Tells the gateway of this process, if it has one, that a tunnel has changed; others find out by polling. */
+  onChange: (tunnelId: string) => void
+  /** Sends a request through the tunnel, as a visitor would; resolves with how it went. */
+  repeat: (tunnel: { id: string; organizationId: string; handle: string }, request: RepeatedRequest) => Promise<RequestRecord>
+}
+
+export function createTunnels({ db, accounts, tunnelDomain, connectUrl, onChange, repeat }: Parts) {
+  const toTunnel = (row: TunnelRow): Static<typeof Tunnel> => ({
+    id: row.id,
+    agent_id: row.identity_id,
+    agent_handle: row.agent_handle,
+    public_url: `https://${row.agent_handle}.${tunnelDomain}`,
+    status: row.status,
+    is_connected: row.connected_clients > 0,
+    connected_clients: row.connected_clients,
+    last_request_at: row.last_request_at?.toISOString() ?? null,
+    capture: row.capture,
+    connect_url: connectUrl,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  })
+
+  /** The tunnel named by handle or id. An agent key gets 403 for any other than its own, whether or not it exists. */
+  async function findOwn(caller: Caller, reference: string): Promise<TunnelRow> {
+    const row = await store.findTunnel(db, caller.organizationId, reference.replace(/^@/, ''))
+    if (caller.agent && row?.identity_id !== caller.agent.identityId) throw forbidden('This key is limited to another agent.')
+    if (!row) throw notFound('tunnel')
+    return row
+  }
+
+  return {
+    /** `GET /tunnels`: newest first; an agent key sees its own. */
+    async listTunnels(caller: Caller, query: { limit?: number; cursor?: string; status?: TunnelStatus }) {
+      const page = readPage(query, 'tunnel', 20)
+      const filter = { identityId: caller.agent?.identityId ?? null, status: query.status ?? null }
+      const rows = await store.listTunnels(db, caller.organizationId, filter, page)
+      const { object, data, has_more } = toPage(rows, page.limit, (row) => row.id, toTunnel)
+      return { object, data, has_more }
+    },
+
+    /** `GET /tunnels/{handle}`. */
+    getTunnel: async (caller: Caller, reference: string) => toTunnel(await findOwn(caller, reference)),
+
+    /** `PATCH /tunnels/{handle}`. */
+    async updateTunnel(call: Call, reference: string, body: { status?: TunnelStatus; capture?: TunnelCapture }) {
+      const row = await findOwn(call.caller, reference)
+      await call.transact(async (tx) => {
+        const change = { status: body.status ?? null, capture: body.capture ?? null, at: now() }
+        if (!(await store.updateTunnel(tx, row.id, change))) throw notFound('tunnel')
+        await accounts.audit(tx, row.organization_id, actorOf(call), 'tunnel.updated', row.id, { ...body })
+        tx.afterCommit(() => onChange(row.id))
+      })
+      return toTunnel(await findOwn(call.caller, row.id))
+    },
+
+    /** `GET /tunnels/{handle}/requests`: newest first. */
+    async listRequests(caller: Caller, reference: string, query: { limit?: number; cursor?: string }) {
+      const page = readPage(query, 'tunnelRequest')
+      const tunnel = await findOwn(caller, reference)
+      return toPage(await requestStore.listRequests(db, tunnel.id, page), page.limit, (row) => row.id, toRequest)
+    },
+
+    /** `POST /tunnels/{handle}/requests/{tunnel_request_id}/replay`. */
+    async replayRequest(call: Call, reference: string, id: string) {
+      const tunnel = await findOwn(call.caller, reference)
+      const row = await requestStore.findRequest(db, tunnel.id, id)
+      if (!row) throw notFound('request')
+      const headers = row.request_headers
+      if (!headers || !row.is_request_body_whole) {
+        throw new ApiError(
+          'conflict',
+          headers
+            ? 'The body of this request was not kept whole, so it cannot be sent again.'
+            : 'This request was not captured: set capture to headers or bodies, and send it once more.',
+        )
+      }
+      if (row.path.includes(masked))
+        throw new ApiError('conflict', 'The query of this request held a secret that was not kept, so it cannot be sent again.')
+      const record = await repeat(
+        { id: tunnel.id, organizationId: tunnel.organization_id, handle: tunnel.agent_handle },
+        {
+          method: row.method,
+          path: row.path,
+          headers: headers.filter(([, value]) => value !== masked),
+          body: row.request_body ?? Buffer.alloc(0),
+          replayOf: row.id,
+        },
+      )
+      await call.transact((tx) => requestStore.insertRequests(tx, [maskRecord(record)]))
+      const stored = await requestStore.findRequest(db, tunnel.id, record.id)
+      if (!stored) throw notFound('tunnel')
+      return toRequest(stored)
+    },
+
+    /** The tunnel that a client wants to connect to. Throws as the operations do, and 403 for one that is disabled. */
+    async admit(
+      caller: Caller,
+      reference: string,
+    ): Promise<{ tunnelId: string; organizationId: string; handle: string; publicUrl: string }> {
+      const row = await findOwn(caller, reference)
+      if (row.status === 'disabled') throw new ApiError('tunnel_disabled', 'This tunnel is disabled; set its status to active first.')
+      const { public_url } = toTunnel(row)
+      return { tunnelId: row.id, organizationId: row.organization_id, handle: row.agent_handle, publicUrl: public_url }
+    },
+
+    /** Forgets requests that are too old. */
+    sweep: (): Promise<void> => requestStore.sweepRequests(db, inMs(-requestsKeptMs)),
+  }
+}
+
+function toRequest(row: requestStore.RequestRow): Static<typeof TunnelRequest> {
+  return {
+    id: row.id,
+    tunnel_id: row.tunnel_id,
+    method: row.method,
+    path: row.path,
+    status: row.status,
+    error: row.error,
+    visitor_address: row.visitor_address,
+    request_bytes: Number(row.request_bytes),
+    response_bytes: Number(row.response_bytes),
+    duration_ms: row.duration_ms,
+    replay_of: row.replay_of,
+    request_headers: row.request_headers,
+    response_headers: row.response_headers,
+    request_body: row.request_body?.toString('base64') ?? null,
+    response_body: row.response_body?.toString('base64') ?? null,
+    request_body_truncated: row.is_captured && !row.is_request_body_whole,
+    response_body_truncated: row.is_captured && !row.is_response_body_whole,
+    created_at: row.created_at.toISOString(),
+  }
+}

@@ -1,0 +1,87 @@
+// Notes requests for the inspector and for last_request_at, beside the traffic and never in its way: in groups, the latest only.
+import type { Log } from '../../core/log.ts'
+import type { Database } from '../../core/sql.ts'
+import { maskRecord, type RequestRecord, requestsKeptMax } from './model.ts'
+import * as requestStore from './request-store.ts'
+import * as store from './store.ts'
+
+export type Recorder = ReturnType<typeof createRecorder>
+
+/** Between two groups; the first request after a pause is noted at once. */
+const flushEveryMs = 500
+/** Kept of one tunnel in one group: a flood shows its latest. */
+const perTunnelMax = 50
+/** Bytes of bodies that wait to be written; beyond it they are left out. */
+const waitingBytesMax = 16 * 1024 * 1024
+
+export function createRecorder(db: Database, log: Log) {
+  let records = new Map<string, RequestRecord[]>()
+  let touched = new Map<string, Date>()
+  let waitingBytes = 0
+  let timer: NodeJS.Timeout | null = null
+  let lastMs = -Infinity
+  let writing: Promise<void> = Promise.resolve()
+
+  function schedule(): void {
+    if (timer) return
+    timer = setTimeout(
+      () => {
+        timer = null
+        writing = writing.then(flush)
+      },
+      Math.max(0, lastMs + flushEveryMs - performance.now()),
+    )
+    timer.unref()
+  }
+
+  async function flush(): Promise<void> {
+    lastMs = performance.now()
+    const [groups, times] = [records, touched]
+    records = new Map()
+    touched = new Map()
+    waitingBytes = 0
+    try {
+      if (times.size > 0)
+        await store.touchTunnels(
+          db,
+          [...times].map(([id, at]) => ({ id, at })).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+        )
+      if (groups.size === 0) return
+      await requestStore.insertRequests(db, [...groups.values()].flat())
+      await requestStore.trimRequests(db, [...groups.keys()], requestsKeptMax)
+    } catch (err) {
+      log.warn({ err }, 'requests of tunnels could not be noted')
+    }
+  }
+
+  return {
+    /** A tunnel was asked. */
+    touch(tunnelId: string, at: Date): void {
+      touched.set(tunnelId, at)
+      schedule()
+    },
+
+    /** A request ended. */
+    note(record: RequestRecord): void {
+      const { captured } = record
+      const bytes = (captured?.requestBody?.length ?? 0) + (captured?.responseBody?.length ?? 0)
+      const keepsBodies = waitingBytes + bytes <= waitingBytesMax
+      if (keepsBodies) waitingBytes += bytes
+      const list = records.get(record.tunnelId) ?? []
+      if (list.length === 0) records.set(record.tunnelId, list)
+      const kept = maskRecord(record)
+      const noBodies = { requestBody: null, responseBody: null, isRequestBodyWhole: false, isResponseBodyWhole: false }
+      list.push(keepsBodies ? kept : { ...kept, captured: kept.captured && { ...kept.captured, ...noBodies } })
+      if (list.length > perTunnelMax) list.shift()
+      schedule()
+    },
+
+    /** Writes what waits. */
+    async flush(): Promise<void> {
+      if (timer) clearTimeout(timer)
+      timer = null
+      writing = writing.then(flush)
+      await writing
+    },
+  }
+}

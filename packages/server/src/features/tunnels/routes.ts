@@ -1,0 +1,12 @@
+// The endpoints of tunnels. Changing one is the organization's business: what it has suspended, the agent cannot resume.
+import * as contract from '@callsign/contract/tunnels'
+import { type Route, route } from '../../core/route.ts'
+import type { Tunnels } from './operations.ts'
+
+export const tunnelRoutes = (tunnels: Tunnels): Route[] => [
+  route(contract.listTunnels, 'agent', (call, { query }) => tunnels.listTunnels(call.caller, query)),
+  route(contract.getTunnel, 'agent', (call, { params }) => tunnels.getTunnel(call.caller, params.handle)),
+  route(contract.updateTunnel, 'organization', (call, { params, body }) => tunnels.updateTunnel(call, params.handle, body)),
+  route(contract.listTunnelRequests, 'agent', (call, { params, query }) => tunnels.listRequests(call.caller, params.handle, query)),
+  route(contract.replayTunnelRequest, 'agent', (call, { params }) => tunnels.replayRequest(call, params.handle, params.tunnel_request_id)),
+]

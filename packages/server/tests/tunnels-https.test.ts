@@ -1,0 +1,95 @@
+// The gateway's own HTTPS port: one trusted root for every name, files read again when they change, tunnels and nothing else.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect, type PeerCertificate } from 'node:tls'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Callsign, type TunnelListener } from '../../sdk/src/index.ts'
+import { generateAuthority, issueCertificate } from '../src/core/certificate.ts'
+import { type Origin, startOrigin } from './stage/origin.ts'
+import { type Stage, startStage } from './stage/start.ts'
+import { waitFor } from './stage/wait.ts'
+
+let stage: Stage
+let origin: Origin
+let listener: TunnelListener
+beforeAll(async () => {
+  stage = await startStage({ CALLSIGN_TUNNEL_HTTPS_PORT: '0' })
+  origin = await startOrigin()
+  await stage.createAgent('my_agent')
+  listener = await new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey }).tunnels.listen('my_agent', origin.port)
+})
+afterAll(async () => {
+  await listener.close(0)
+  await stage.stop()
+  await origin.stop()
+})
+
+const get = (port: number, host: string, ca: string): Promise<{ status: number; body: string }> =>
+  new Promise((resolve, reject) => {
+    const outgoing = request(
+      { host: '127.0.0.1', port, servername: host, ca, headers: { host: `${host}:${port}` }, agent: false },
+      (response) => {
+        let body = ''
+        response.setEncoding('utf8').on('data', (text) => {
+          body += text
+        })
+        response.on('end', () => resolve({ status: response.statusCode as number, body }))
+      },
+    )
+    outgoing.on('error', reject)
+    outgoing.end()
+  })
+const certificateAt = (port: number): Promise<PeerCertificate> =>
+  new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port, servername: 'a.tunnel.localhost', rejectUnauthorized: false }, () => {
+      resolve(socket.getPeerCertificate())
+      socket.destroy()
+    })
+    socket.on('error', reject)
+  })
+
+test('with the authority of the data directory trusted, https works for every name, and the target is told so', async () => {
+  const ca = readFileSync(join(stage.dataDir, 'tunnel-authority', 'authority.pem'), 'utf8')
+  const port = stage.tunnelHttpsPort
+  expect(await get(port, 'my-agent.tunnel.localhost', ca)).toEqual({ status: 200, body: 'hello from /' })
+  expect(origin.seen.at(-1)?.headers).toMatchObject({ 'x-forwarded-proto': 'https', 'x-forwarded-port': String(port) })
+  expect((await get(port, 'nobody.tunnel.localhost', ca)).status).toBe(404)
+  await expect(get(port, 'my-agent.tunnel.localhost', generateAuthority('other', 'tunnel.localhost').cert)).rejects.toThrow()
+})
+
+test('the API is not there', async () => {
+  const ca = readFileSync(join(stage.dataDir, 'tunnel-authority', 'authority.pem'), 'utf8')
+  expect((await get(stage.tunnelHttpsPort, 'tunnel.localhost', ca)).status).toBe(421)
+})
+
+test('certificate files that change are used without a restart; a broken pair changes nothing', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'callsign-certificate-'))
+  const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') }
+  const authority = generateAuthority('Ours', 'tunnel.localhost')
+  const put = (title: string) => {
+    const pair = issueCertificate(authority, title, ['*.tunnel.localhost'])
+    writeFileSync(files.key, pair.key)
+    writeFileSync(files.cert, pair.cert)
+  }
+  put('first')
+  const other = await startStage({
+    CALLSIGN_TUNNEL_HTTPS_PORT: '0',
+    CALLSIGN_TUNNEL_TLS_CERT_FILE: files.cert,
+    CALLSIGN_TUNNEL_TLS_KEY_FILE: files.key,
+  })
+  try {
+    const nameNow = async () => (await certificateAt(other.tunnelHttpsPort)).subject.CN
+    expect(await nameNow()).toBe('first')
+    writeFileSync(files.key, 'broken')
+    await waitFor('the complaint', () => other.logLines().some((line) => line.includes('cannot be used')))
+    expect(await nameNow()).toBe('first')
+    put('second')
+    await waitFor('the second certificate', async () => (await nameNow()) === 'second')
+  } finally {
+    await other.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+})
