@@ -89,13 +89,16 @@ export const updateIdentity = operation({
   id: 'updateIdentity',
   method: 'PATCH',
   path: '/api/v1/identities/{handle}',
-  summary: 'Changes display name, description, draft approval or mail modes; the handle is for ever.',
+  summary: 'Changes display name, domain, description, draft approval or mail modes; the handle is for ever.',
   tag: 'Identity and caller',
   params: handleParams,
   body: strict(
     {
       display_name: Type.Optional(DisplayName),
       description: Type.Optional(Type.Union([Description, Type.Null()])),
+      custom_domain_id: Type.Optional(
+        nullableString({ maxLength: 64, description: 'Moves the mailbox to this verified domain, or with null to the mail domain.' }),
+      ),
       draft_approval: Type.Optional(DraftApproval),
       inbound_mode: Type.Optional(MailMode),
       outbound_mode: Type.Optional(MailMode),

@@ -79,6 +79,20 @@ describe('mail arrives', () => {
     await expect(deliver(address, 'Nobody')).rejects.toThrow(/550 5\.1\.1/)
   })
 
+  test('for postmaster and abuse of the domain: the first agent on it has it; at a domain without one, the first of its organization', async () => {
+    const key = (await stage.createOrganization('with roles')).key
+    await ownDomain(stage, dns, 'roles.example', key)
+    await expect(deliver('postmaster@roles.example', 'Nobody there')).rejects.toThrow(/550/)
+    await stage.createAgent('role_elsewhere', { domain: 'agents.localhost' }, key)
+    await deliver('Postmaster@Roles.example', 'To the organization')
+    await stage.createAgent('role_here', { domain: 'roles.example' }, key)
+    await deliver('abuse@roles.example', 'To the domain')
+    const subjects = async (handle: string) =>
+      (await stage.expectApi(200, 'GET', `/mailboxes/${handle}/messages`, { key })).data.map((message: Json) => message.subject)
+    expect([await subjects('role_elsewhere'), await subjects('role_here')]).toEqual([['To the organization'], ['To the domain']])
+    await expect(deliver('postmaster@pending-roles.example', 'Not ours')).rejects.toThrow(/550/)
+  })
+
   test('the mailbox is found by its address in the API, in any spelling of the name', async () => {
     for (const address of ['ann@acme.example', 'Ann@ACME.example']) await stage.expectApi(200, 'GET', `/mailboxes/${address}`)
     for (const address of ['ben@xn--mnchen-3ya.example', 'ben@münchen.example', 'BEN@MÜNCHEN.EXAMPLE'])
@@ -147,4 +161,29 @@ test('who has lost the name sends nothing in it any more', async () => {
   await stage.send('eve', 'five@outside.example')
   expect((await sunk('five@outside.example')).parsed.from).toMatchObject({ address: 'eve@agents.localhost' })
   publish(dns, first.dns_records)
+})
+
+test('a mailbox moves to a domain and back; mail follows the address that it has', async () => {
+  const made = await stage.createAgent('fay', { domain: 'agents.localhost' })
+  const move = (custom_domain_id: string | null) => stage.api('PATCH', '/identities/fay', { body: { custom_domain_id } })
+  const moved = await move(acme.id)
+  expect([moved.status, moved.body]).toEqual([
+    200,
+    {
+      ...made,
+      custom_domain_id: acme.id,
+      mailbox_address: 'fay@acme.example',
+      mailbox: { id: made.mailbox.id, email_address: 'fay@acme.example' },
+      updated_at: expect.any(String),
+    },
+  ])
+  await deliver('fay@acme.example', 'At acme')
+  await expect(deliver('fay@agents.localhost', 'Not there')).rejects.toThrow(/550/)
+  expect((await move('dom_01h455vb4pex5vsknk084sn02q')).body.error.details[0].path).toBe('/custom_domain_id')
+  expect((await move(null)).body.mailbox_address).toBe('fay@agents.localhost')
+  await deliver('fay@agents.localhost', 'Back')
+  const { data } = await stage.expectApi(200, 'GET', '/mailboxes/fay/messages')
+  expect(data.map((message: Json) => message.subject)).toEqual(['Back', 'At acme'])
+  const audit = await stage.expectApi(200, 'GET', '/audit')
+  expect(audit.data[0]).toMatchObject({ action: 'identity.moved', details: { mailbox_address: 'fay@agents.localhost' } })
 })

@@ -16,7 +16,11 @@ beforeAll(async () => {
   })
 })
 afterAll(async () => {
+  // Through all the failures above, the key has gone to Resend and nowhere else.
+  const log = stage.logLines().join('')
   await stage.stop()
+  expect(log).toContain('could not be taken back')
+  expect(log).not.toContain(resend.apiKey)
   await resend.stop()
 })
 
@@ -68,6 +72,24 @@ describe('POST /domains', () => {
     expect(domain).toMatchObject({ status: 'verified', verified_at: domain.created_at })
     expect(new Set(domain.dns_records.map((record: Json) => record.status))).toEqual(new Set(['valid']))
     expect((await stage.eventsOf(domain.id)).map((event) => event.type)).toEqual(['domain.verified'])
+  })
+
+  test('mail to others at a domain of Resend leaves: it may be served elsewhere', async () => {
+    const name = someName()
+    resend.knowAlready(name)
+    await create(name)
+    const handle = `resent_${count}`
+    await stage.createAgent(handle, {}, key)
+    const { id } = await stage.expectApi(201, 'POST', '/mail/send', {
+      key,
+      body: { agent: handle, to: [`human@${name}`, `${handle}@${name}`], subject: 'Both', text: 'x' },
+    })
+    const message = await waitFor('both to have it', async () => {
+      const one = await stage.expectApi(200, 'GET', `/mailboxes/${handle}/messages/${id}`, { key })
+      return one.status === 'sent' && one
+    })
+    const statuses = message.delivery.recipients.map((recipient: Json) => [recipient.address, recipient.status])
+    expect(Object.fromEntries(statuses)).toEqual({ [`human@${name}`]: 'sent', [`${handle}@${name}`]: 'delivered' })
   })
 
   test('builtin can be asked for by name, and registers nothing upstream', async () => {

@@ -33,7 +33,8 @@ const recordTypes = ['MX', 'TXT', 'CNAME'] as const
 
 const unreadable = () => new ProviderTrouble('Resend gave an answer that could not be read.', { isOutcomeUnknown: true })
 const text = (value: unknown): string => {
-  if (typeof value !== 'string') throw unreadable()
+  // What no database and no record can hold is no answer.
+  if (typeof value !== 'string' || value.includes('\0') || !value.isWellFormed()) throw unreadable()
   return value
 }
 

@@ -7,6 +7,7 @@ export type AuditAction =
   | 'key.revoked'
   | 'identity.deleted'
   | 'identity.modes_changed'
+  | 'identity.moved'
   | 'mail_rule.created'
   | 'mail_rule.updated'
   | 'mail_rule.deleted'

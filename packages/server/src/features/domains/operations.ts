@@ -50,6 +50,8 @@ type Parts = {
 
 /** What a deleted domain leaves at its provider is taken back at once, and by a job when that fails. */
 const unregisterDelayMs = 30_000
+/** How often one verification looks, when others change the domain meanwhile. */
+const looksMax = 3
 /** An attempt to register whose answer was lost is taken up by the next one within a day. */
 const lostMs = 24 * 3_600_000
 
@@ -193,21 +195,26 @@ export function createDomains(parts: Parts) {
 
     /** `POST /domains/{domain_id}/verify`. */
     async verifyDomain(call: Call, id: string) {
-      const seen = await requireDomain(call.caller, id)
-      const inspection = await this.inspect(seen, true).catch((error: unknown) => {
-        if (error instanceof ProviderTrouble) throw new ApiError('verification_failed', error.message)
-        throw error
-      })
-      try {
-        return await call.transact(async (tx) => {
-          const row = await store.lockDomain(tx, call.caller.organizationId, id)
-          if (!row) throw noDomain()
-          const after = await settle(tx, row, inspection, 'asked', actorOf(call))
-          return { data: toDomain(after), message: toMessage(after, inspection) }
+      const { organizationId } = call.caller
+      for (let looks = 1; ; looks++) {
+        const seen = await requireDomain(call.caller, id)
+        const inspection = await this.inspect(seen, true).catch((error: unknown) => {
+          if (error instanceof ProviderTrouble) throw new ApiError('verification_failed', error.message)
+          throw error
         })
-      } catch (error) {
-        if (isUniqueViolation(error, 'domains_one_holder')) throw heldByOther(seen.domain)
-        throw error
+        const verified = await call
+          .transact(async (tx) => {
+            const row = await store.lockDomain(tx, organizationId, id)
+            if (!row) throw noDomain()
+            // What was seen may be older than what another verification has written since: then it is looked at again.
+            if (looks < looksMax && row.updated_at.getTime() !== seen.updated_at.getTime()) return null
+            const after = await settle(tx, row, inspection, 'asked', actorOf(call))
+            return { data: toDomain(after), message: toMessage(after, inspection) }
+          })
+          .catch((error: unknown) => {
+            throw isUniqueViolation(error, 'domains_one_holder') ? heldByOther(seen.domain) : error
+          })
+        if (verified) return verified
       }
     },
 

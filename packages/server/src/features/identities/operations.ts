@@ -151,6 +151,7 @@ export function createIdentities(db: Database, accounts: Accounts, domains: Doma
       body: {
         display_name?: string
         description?: string | null
+        custom_domain_id?: string | null
         draft_approval?: DraftApproval
         inbound_mode?: MailMode
         outbound_mode?: MailMode
@@ -168,6 +169,13 @@ export function createIdentities(db: Database, accounts: Accounts, domains: Doma
           outboundMode: outbound_mode ?? null,
           at: now(),
         })
+        if (body.custom_domain_id !== undefined) {
+          const { custom_domain_id } = body
+          const domain = custom_domain_id === null ? null : await domains.chooseForIdentity(tx, row.organization_id, { custom_domain_id })
+          const address = `${row.agent_handle}@${domain?.domain ?? settings.mailDomain}`
+          await store.moveMailbox(tx, row.mailbox_id, { address, domainId: domain?.id ?? null, at: now() })
+          await accounts.audit(tx, row.organization_id, actorOf(call), 'identity.moved', row.id, { mailbox_address: address })
+        }
         if (inbound_mode !== undefined || outbound_mode !== undefined)
           await accounts.audit(tx, row.organization_id, actorOf(call), 'identity.modes_changed', row.id, { inbound_mode, outbound_mode })
       })
@@ -247,6 +255,9 @@ export function createIdentities(db: Database, accounts: Accounts, domains: Doma
       const named = settings.postmaster === null ? null : await loadByHandle(settings.postmaster)
       return named ?? store.findFirstOwner(db)
     },
+
+    /** Who gets mail for the role addresses of a custom domain that we serve: the first agent on it, or else the first of its organization. */
+    findDomainPostmaster: (domain: string): Promise<MailboxOwner | null> => store.findDomainPostmaster(db, domain),
 
     /**
      * True when mail for this recipient is ours to file or to refuse, and never sent outside: its mailbox is here, or its domain is the mail

@@ -115,6 +115,14 @@ export async function moveMailboxes(sql: Sql, organizationId: string, domainId: 
   })
 }
 
+/** Gives one mailbox another address. */
+export async function moveMailbox(sql: Sql, mailboxId: string, to: { address: string; domainId: string | null; at: Date }): Promise<void> {
+  await sql.query({
+    text: 'UPDATE mailboxes SET address = $2, domain_id = $3, updated_at = $4 WHERE id = $1',
+    values: [mailboxId, to.address, to.domainId, to.at],
+  })
+}
+
 /** Locks a mailbox against mail that is being filed in it, until the transaction ends. */
 export async function lockMailbox(sql: Sql, mailboxId: string): Promise<void> {
   await sql.query({ text: 'SELECT 1 FROM mailboxes WHERE id = $1 FOR UPDATE', values: [mailboxId] })
@@ -180,6 +188,17 @@ export async function findFirstOwner(sql: Sql): Promise<MailboxOwner | null> {
   const { rows } = await sql.query<OwnerRow>({
     name: 'find-first-owner',
     text: `SELECT ${ownerColumns} FROM ${ownerTables} ORDER BY i.organization_id, i.id LIMIT 1`,
+  })
+  return rows[0] ? toOwner(rows[0]) : null
+}
+
+/** The oldest mailbox on a verified domain, or else the oldest of the organization that has it. */
+export async function findDomainPostmaster(sql: Sql, domain: string): Promise<MailboxOwner | null> {
+  const { rows } = await sql.query<OwnerRow>({
+    name: 'find-domain-postmaster',
+    text: `SELECT ${ownerColumns} FROM domains own JOIN (${ownerTables}) ON b.organization_id = own.organization_id
+      WHERE own.domain = $1 AND own.holds_name AND own.status = 'verified' ORDER BY (b.domain_id = own.id) IS TRUE DESC, i.id LIMIT 1`,
+    values: [domain],
   })
   return rows[0] ? toOwner(rows[0]) : null
 }

@@ -11,11 +11,14 @@ export { checkSender, type SmtpClient, uncheckedVerdicts, type Verdicts } from '
 
 const roles = new Set(['postmaster', 'abuse'])
 
-/** True for postmaster and abuse at the mail domain, and for the bare word that every server takes (RFC 5321 §4.5.1, RFC 2142). Nobody can take these handles. */
-export function isRoleAddress(recipient: string, hostname: string): boolean {
+/**
+ * The domain whose role address this is: postmaster or abuse, and for the bare word that every server takes the mail domain (RFC 5321 §4.5.1,
+ * RFC 2142). Null for every other address. Nobody can take these handles.
+ */
+export function roleDomainOf(recipient: string, hostname: string): string | null {
   const at = recipient.lastIndexOf('@')
-  if (at < 0) return recipient.toLowerCase() === 'postmaster'
-  return recipient.slice(at + 1).toLowerCase() === hostname && roles.has(recipient.slice(0, at).toLowerCase())
+  if (at < 0) return recipient.toLowerCase() === 'postmaster' ? hostname : null
+  return roles.has(recipient.slice(0, at).toLowerCase()) ? recipient.slice(at + 1).toLowerCase() : null
 }
 
 /** What inbound mail needs of an SMTP transaction, or of a hosted sender's. */

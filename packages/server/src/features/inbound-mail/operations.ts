@@ -14,7 +14,7 @@ import type { MailRules } from '../mail-rules/operations.ts'
 import { type MessageRow, snippetOf } from '../messages/model.ts'
 import { type Filed, type Filing, fileMessages, findAnswers, type NewRaw } from '../messages/operations.ts'
 import { addressDomain } from './addresses.ts'
-import { type Arrival, addressesOf, headersOf, hostedVerdicts, isRoleAddress, sendersOf, withTrace } from './model.ts'
+import { type Arrival, addressesOf, headersOf, hostedVerdicts, roleDomainOf, sendersOf, withTrace } from './model.ts'
 import type { ParsedMessage } from './parse.ts'
 import type { MailReader } from './provider.ts'
 import type { Verdicts } from './sender-checks.ts'
@@ -83,7 +83,9 @@ export function createInboundMail({ db, blobs, identities, mailRules, emit, jour
   /** The mailbox that takes mail for this address, role addresses included; null when there is none. */
   async function findRecipient(address: string): Promise<MailboxOwner | null> {
     const owner = address.includes('@') ? await identities.findHosted(address) : null
-    return owner ?? (isRoleAddress(address, hostname) ? identities.findPostmaster() : null)
+    const domain = owner ? null : roleDomainOf(address, hostname)
+    if (domain === null) return owner
+    return domain === hostname ? identities.findPostmaster() : identities.findDomainPostmaster(domain)
   }
 
   /** The same messages with what the guardrails of each mailbox decide on them. */
@@ -112,7 +114,7 @@ export function createInboundMail({ db, blobs, identities, mailRules, emit, jour
     findRecipient,
 
     /** True when this address is ours whether or not a mailbox stands behind it yet. */
-    isRole: (address: string): boolean => isRoleAddress(address, hostname),
+    isRole: (address: string): boolean => roleDomainOf(address, hostname) === hostname,
 
     /** Parses a message and stores its large bytes: everything that must not happen inside a transaction. One filing a mailbox. */
     async prepare(arrival: Arrival, owners: MailboxOwner[]): Promise<Prepared> {

@@ -1,0 +1,77 @@
+// Verified domains of our own engine are looked at again over real DNS: wrong records show, 72 hours of them fail the domain, an outage does neither.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type DnsServer, startDnsServer } from './stage/dns-server.ts'
+import { ownDomain, publish, withdraw } from './stage/published-records.ts'
+import { type Json, type Stage, startStage } from './stage/start.ts'
+import { waitFor } from './stage/wait.ts'
+
+let dns: DnsServer
+let stage: Stage
+beforeAll(async () => {
+  dns = await startDnsServer()
+  stage = await startStage({ CALLSIGN_DNS_SERVERS: dns.address, CALLSIGN_DOMAIN_RECHECK_SECONDS: '1' })
+})
+afterAll(async () => {
+  await stage.stop()
+  await dns.stop()
+})
+
+const get = async (id: string): Promise<Json> => (await stage.expectApi(200, 'GET', `/domains/${id}`)).data
+const until = (what: string, id: string, isSo: (domain: Json) => boolean) =>
+  waitFor(what, async () => {
+    const domain = await get(id)
+    return isSo(domain) && domain
+  })
+const looksAt = (name: string) => dns.asked().filter((one) => one === `TXT _callsign.${name}`).length
+const types = async (id: string) => (await stage.eventsOf(id)).map((event) => event.type)
+
+test('each record that goes wrong shows by itself while the domain stays verified, and right ones end it', async () => {
+  const domain = await ownDomain(stage, dns, 'shown.example')
+  for (const record of domain.dns_records.filter((one: Json) => one.purpose !== 'spf')) {
+    withdraw(dns, [record])
+    const wrong = await until(`${record.purpose} to be noticed`, domain.id, (now) =>
+      now.dns_records.some((one: Json) => one.status === 'failed'),
+    )
+    const failed = wrong.dns_records.filter((one: Json) => one.status === 'failed').map((one: Json) => one.purpose)
+    // MX and SPF stand under one name.
+    expect(failed).toEqual(record.purpose === 'mx' ? ['mx', 'spf'] : [record.purpose])
+    expect([wrong.status, wrong.failing_since !== null]).toEqual(['verified', record.required])
+    publish(dns, domain.dns_records)
+    await until(
+      'it to be right again',
+      domain.id,
+      (now) => now.dns_records.every((one: Json) => one.status === 'valid') && now.failing_since === null,
+    )
+  }
+  expect(await types(domain.id)).toEqual(['domain.verified'])
+})
+
+test('72 hours of wrong records fail it, once; what is published again has to be verified again', async () => {
+  const domain = await ownDomain(stage, dns, 'lapsed.example')
+  withdraw(dns, domain.dns_records)
+  await until('the first wrong look', domain.id, (now) => now.failing_since !== null)
+  await stage.db.query({
+    text: `UPDATE domains SET failing_since = failing_since - interval '72 hours' WHERE id = $1`,
+    values: [domain.id],
+  })
+  expect(await until('it to fail', domain.id, (now) => now.status === 'failed')).toMatchObject({ verified_at: null, failing_since: null })
+  expect(await types(domain.id)).toEqual(['domain.verified', 'domain.failed'])
+  publish(dns, domain.dns_records)
+  expect((await stage.expectApi(200, 'POST', `/domains/${domain.id}/verify`)).data.status).toBe('verified')
+})
+
+test('DNS that cannot be asked changes nothing, although the records were to fail by now', async () => {
+  const domain = await ownDomain(stage, dns, 'outage.example')
+  dns.fail(`_callsign.${domain.domain}`, 'SERVFAIL')
+  withdraw(dns, domain.dns_records)
+  const before = looksAt(domain.domain)
+  await waitFor('three looks', () => looksAt(domain.domain) >= before + 3)
+  expect(await get(domain.id)).toEqual(domain)
+})
+
+test('a look that finds nothing new is no change', async () => {
+  const domain = await ownDomain(stage, dns, 'quiet.example')
+  const before = looksAt(domain.domain)
+  await waitFor('two looks', () => looksAt(domain.domain) >= before + 2)
+  expect(await get(domain.id)).toEqual(domain)
+})
