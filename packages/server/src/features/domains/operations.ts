@@ -148,7 +148,10 @@ export function createDomains(parts: Parts) {
       const provider = body.provider === undefined ? providers[0] : findProvider(body.provider)
       if (!provider) throw invalid('/provider', `is not set up on this server; there is ${providers.map(({ name }) => name).join(', ')}`)
       const claim = { organizationId, domain }
+      const tooMany = new ApiError('conflict', `An organization has at most ${domainsMax} domains.`)
       if (await store.findByName(db, organizationId, domain)) throw exists(domain)
+      // Asked again inside the transaction; here it saves the registration.
+      if ((await store.countDomains(db, organizationId)) >= domainsMax) throw tooMany
       const registration = await register(provider, claim)
       const at = now()
       const { isVerified, providerDomainId } = registration
@@ -156,7 +159,7 @@ export function createDomains(parts: Parts) {
         return await call.transact(async (tx) => {
           await store.lockDomains(tx, organizationId)
           const count = await store.countDomains(tx, organizationId)
-          if (count >= domainsMax) throw new ApiError('conflict', `An organization has at most ${domainsMax} domains.`)
+          if (count >= domainsMax) throw tooMany
           const row: DomainRow = {
             id: newId('domain'),
             organization_id: organizationId,
