@@ -17,6 +17,8 @@ const environment = {
 
 export type CallsignServer = {
   url: string
+  /** Null when it does not listen for SMTP. */
+  smtpPort: number | null
   pid: number
   /** The key that the first start printed; null at a later start on the same directory. */
   key: string | null
@@ -44,12 +46,14 @@ export async function startCallsign(
   })
   const stop = () => stopChild(child)
   let key: string | null = null
+  let smtpPort: number | null = null
   return new Promise((resolve, reject) => {
     child.once('exit', (code, signal) => reject(new Error(`The server ended with ${code ?? signal} before it was ready.`)))
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+      smtpPort = Number(/^callsign listening smtp .*:(\d+)$/.exec(line)?.[1]) || smtpPort
       key = /shown this once: (\S+)/.exec(line)?.[1] ?? key
       const url = /^callsign ready (\S+)/.exec(line)?.[1]
-      if (url) resolve({ url, key, pid: child.pid as number, startMs: performance.now() - beganMs, stop })
+      if (url) resolve({ url, smtpPort, key, pid: child.pid as number, startMs: performance.now() - beganMs, stop })
     })
   })
 }

@@ -1,0 +1,136 @@
+// Mail in: stored, parsed and authenticated by Callsign before 250, against Postfix storing the same messages; 1, 10 and 100 KB from ten sessions of smtp-source.
+import { execFile } from 'node:child_process'
+import { createPrivateKey } from 'node:crypto'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs, promisify } from 'node:util'
+import { generateKeyPairFor } from '../packages/server/src/features/dkim/key-pair.ts'
+import { signMessage } from '../packages/server/src/features/dkim/signature.ts'
+import { startDnsServer } from '../packages/server/tests/stage/dns-server.ts'
+import { findPostfix, startPostfix } from '../packages/server/tests/stage/postfix.ts'
+import { ask, makeDirectory, startCallsign } from './stage/callsign-server.ts'
+import { readProcessorSeconds } from './stage/process-tree.ts'
+import { median, printHead, printTable, withSpread } from './stage/table.ts'
+
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '3' }, messages: { type: 'string', default: '2000' } } })
+const rounds = Number(values.rounds)
+const sessions = 10
+const source = '/usr/sbin/smtp-source'
+const run = promisify(execFile)
+const warmUpMessages = 300
+
+const missing = !existsSync(source) ? 'smtp-source is not installed (apt install postfix)' : findPostfix()
+if (missing) {
+  console.error(`This figure needs a peer: ${missing}.`)
+  process.exit(2)
+}
+
+const directory = makeDirectory()
+const dns = await startDnsServer()
+const signer = await generateKeyPairFor('rsa-sha256')
+dns.set('sender.example', { TXT: ['v=spf1 ip4:127.0.0.1 -all'] })
+dns.set('_dmarc.sender.example', { TXT: ['v=DMARC1; p=reject'] })
+dns.set('s1._domainkey.sender.example', { TXT: [`v=DKIM1; k=rsa; p=${signer.publicKey}`] })
+
+/** A signed letter of this many octets, without a Message-ID: two copies with one would be filed as one. Lines end in LF, as smtp-source wants its file. */
+async function writeLetter(bytes: number): Promise<string> {
+  const header =
+    'From: Ada <ada@sender.example>\r\nTo: box@agents.localhost\r\nSubject: A letter\r\nDate: Sun, 22 Nov 2026 03:00:00 +0000\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n'
+  const line = 'The order 4711 was shipped this morning and will arrive on Thursday.\r\n'
+  const plain = Buffer.from(header + line.repeat(Math.ceil((bytes - header.length) / line.length)))
+  const key = {
+    domain: 'sender.example',
+    selector: 's1',
+    algorithm: 'rsa-sha256',
+    privateKey: createPrivateKey(signer.privatePem),
+  } as const
+  const raw = await signMessage(plain, [key], new Date())
+  const file = join(directory.path, `letter-${bytes}`)
+  writeFileSync(file, raw.toString('latin1').replaceAll('\r\n', '\n').trimEnd(), 'latin1')
+  return file
+}
+
+const callsign = await startCallsign(join(directory.path, 'data'), { settings: { CALLSIGN_DNS_SERVERS: dns.address } })
+await ask(callsign, callsign.key as string, 'POST', '/api/v1/identities', { agent_handle: 'box' })
+// Held: accepted and on disk, and nothing done with it.
+const postfix = await startPostfix('agents.localhost', callsign.smtpPort as number, {
+  smtpd_sender_restrictions: 'check_sender_access static:HOLD',
+  smtpd_client_connection_count_limit: '100',
+})
+
+async function send(port: number, file: string, count: number, isKept: boolean): Promise<number> {
+  const beganMs = performance.now()
+  const kept = isKept ? ['-d'] : []
+  await run(source, [
+    ...kept,
+    '-s',
+    String(sessions),
+    '-m',
+    String(count),
+    '-f',
+    'ada@sender.example',
+    '-t',
+    'box@agents.localhost',
+    '-F',
+    file,
+    `127.0.0.1:${port}`,
+  ])
+  return count / ((performance.now() - beganMs) / 1000)
+}
+
+const sizes = [1_000, 10_000, 100_000]
+const countOf = (size: number): number => Math.ceil(Number(values.messages) / (size >= 100_000 ? 4 : 1))
+printHead('Mail in', [
+  `${sessions} sessions of smtp-source, ${rounds} rounds in turns. Callsign: DKIM, SPF, DMARC checked against a DNS server on loopback, parsed, filed, committed with fsync, then 250.`,
+  'Postfix: queue file with fsync, then 250; held, so that it does nothing more. Median (min–max) messages a second; processor time a message of Callsign.',
+])
+const rows: string[][] = []
+try {
+  const warm = await writeLetter(2_000)
+  for (const port of [callsign.smtpPort as number, postfix.port]) await send(port, warm, warmUpMessages, true)
+  for (const size of sizes) {
+    const file = await writeLetter(size)
+    for (const isKept of [true, false]) {
+      const ours: number[] = []
+      const theirs: number[] = []
+      const nodeUs: number[] = []
+      const postgresUs: number[] = []
+      for (let round = 0; round < rounds; round++) {
+        const before = readProcessorSeconds(callsign.pid)
+        ours.push(await send(callsign.smtpPort as number, file, countOf(size), isKept))
+        const after = readProcessorSeconds(callsign.pid)
+        nodeUs.push(((after.node - before.node) * 1e6) / countOf(size))
+        postgresUs.push(((after.postgres - before.postgres) * 1e6) / countOf(size))
+        theirs.push(await send(postfix.port, file, countOf(size), isKept))
+      }
+      rows.push([
+        `${size / 1000} KB, ${isKept ? 'kept' : 'new'} connections`,
+        withSpread(ours),
+        withSpread(theirs),
+        `${(median(ours) / median(theirs)).toFixed(2)}x`,
+        `${median(nodeUs).toFixed(0)} + ${median(postgresUs).toFixed(0)} µs`,
+      ])
+    }
+  }
+  const { messages } = await ask<{ messages: { id: string }[] }>(
+    callsign,
+    callsign.key as string,
+    'GET',
+    '/api/v1/mail/messages?agent=box&limit=1',
+  )
+  const last = await ask<{ authentication: { dkim: { result: string }; spf: { result: string }; dmarc: { result: string } } }>(
+    callsign,
+    callsign.key as string,
+    'GET',
+    `/api/v1/mailboxes/box/messages/${messages[0]?.id}`,
+  )
+  const { spf, dkim, dmarc } = last.authentication
+  printTable(['mail', 'Callsign', 'Postfix, held', 'ratio', 'node + postgres'], rows)
+  console.log(`\nThe last message: spf=${spf.result} dkim=${dkim.result} dmarc=${dmarc.result}.`)
+  if (dkim.result !== 'pass') process.exitCode = 1
+} finally {
+  await callsign.stop()
+  await postfix.stop()
+  await dns.stop()
+  directory.remove()
+}
