@@ -69,6 +69,7 @@ export async function startTarget() {
       log: createLog('silent'),
       limits: {
         connectionsPerAddressMax: 0,
+        connectionsPerMinuteMax: 0,
         headerBytesMax: 2_000,
         headerLinesMax: 40,
         hopsMax: 5,

@@ -20,7 +20,7 @@ beforeAll(async () => {
       sizeBytesMax: 10_240_000,
       tls: null,
       log: createLog('silent'),
-      limits: { errorDelayMs: 0, connectionsPerAddressMax: 0 },
+      limits: { errorDelayMs: 0, connectionsPerAddressMax: 0, connectionsPerMinuteMax: 0 },
     },
     {
       // As the Postfix of the stage: mail for example.com is taken whatever the local part, everything else is relaying or unknown.

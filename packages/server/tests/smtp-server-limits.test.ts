@@ -25,6 +25,17 @@ describe('limits', () => {
     await fourth.ask('NOOP', '250')
   })
 
+  test('connections from one address in a minute', async () => {
+    const { port } = await open({ connectionsPerMinuteMax: 2 })
+    for (let count = 0; count < 2; count++) {
+      const client = await DialogClient.greeted(port)
+      await client.ask('QUIT', '221')
+      await client.rest()
+    }
+    const third = await DialogClient.connect(port)
+    expect(await third.rest()).toBe('421 4.7.0 Too many connections from your address\r\n')
+  })
+
   test('connections in all', async () => {
     const { port } = await open({ connectionsMax: 1 })
     await DialogClient.greeted(port)

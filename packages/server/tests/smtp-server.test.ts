@@ -112,7 +112,7 @@ describe('line ends', () => {
 
   for (const [name, ending] of Object.entries(endings)) {
     test(`${name} is refused and closes, however it is cut`, async () => {
-      const { port, receiver } = await open({ connectionsPerAddressMax: 0 })
+      const { port, receiver } = await open({ connectionsPerAddressMax: 0, connectionsPerMinuteMax: 0 })
       const payload = Buffer.from(
         `S: a\r\n\r\nb${ending}MAIL FROM:<e@x.org>\r\nRCPT TO:<v@x.org>\r\nDATA\r\n\r\nsmuggled\r\n.\r\n`,
         'latin1',
@@ -147,7 +147,7 @@ describe('line ends', () => {
     NUL: 'NO\0OP\r\nNOOP\r\n',
   })) {
     test(`a command with ${name} is refused and closes, however it is cut`, async () => {
-      const { port } = await open({ connectionsPerAddressMax: 0 })
+      const { port } = await open({ connectionsPerAddressMax: 0, connectionsPerMinuteMax: 0 })
       const expected = `250 2.0.0 Ok\r\n${refusals[name === 'NUL' ? 1 : 0]}`
       const payload = `NOOP\r\n${bytes}`
       for (let cut = 1; cut < payload.length; cut++) {
@@ -218,7 +218,10 @@ describe('TLS', () => {
 })
 
 test('random octets and half-sensible dialogs never harm the server', async () => {
-  const { server, port } = await open({ connectionsPerAddressMax: 0, headerBytesMax: 2_000, discardBytesMax: 500 }, { sizeBytesMax: 5_000 })
+  const { server, port } = await open(
+    { connectionsPerAddressMax: 0, connectionsPerMinuteMax: 0, headerBytesMax: 2_000, discardBytesMax: 500 },
+    { sizeBytesMax: 5_000 },
+  )
   const words =
     'EHLO x\r\n|HELO y\r\n|MAIL FROM:<a@b.c>\r\n|MAIL FROM:<> SIZE=9\r\n|RCPT TO:<d@e.f>\r\n|RCPT TO:<broken@e.f>\r\n|DATA\r\n|.\r\n|..\r\n|\r\n|\r|\n|RSET\r\n|NOOP|STARTTLS\r\n|QUIT\r\n|<|>|"|\\| |Received: x\r\n|GET /|VRFY'.split(
       '|',

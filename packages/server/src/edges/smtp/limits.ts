@@ -35,7 +35,9 @@ export type Limits = {
   lingerMs: number
   /** From one IPv4 address or one IPv6 /64; 0 is no limit. */
   connectionsPerAddressMax: number
-  /** Whether that holds for this machine itself: a proxy or a test brings everybody's connections from there. */
+  /** New connections that one such client may make a minute, and as many at once after a rest; 0 is no limit. */
+  connectionsPerMinuteMax: number
+  /** Whether these hold for this machine itself: a proxy or a test brings everybody's connections from there. */
   isLoopbackLimited: boolean
   connectionsMax: number
 }
@@ -60,6 +62,7 @@ export const defaultLimits: Limits = {
   sessionTimeoutMs: 1_800_000,
   lingerMs: 2_000,
   connectionsPerAddressMax: 20,
+  connectionsPerMinuteMax: 300,
   isLoopbackLimited: true,
   connectionsMax: 1_000,
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, isIPv6, type Socket } from 'node:net'
 import type { Certificate } from '../../core/certificate.ts'
 import type { Log } from '../../core/log.ts'
+import { ConnectionRate } from './connection-rate.ts'
 import { defaultLimits, type Limits } from './limits.ts'
 import { MemoryBudget } from './message-buffer.ts'
 import type { SmtpReceiver } from './receiver.ts'
@@ -56,6 +57,7 @@ export function createSmtpServer(options: SmtpServerOptions, receiver: SmtpRecei
   }
   const sessions = new Set<Session>()
   const perClient = new Map<string, number>()
+  const rate = new ConnectionRate(limits.connectionsPerMinuteMax)
   let onEmpty: (() => void) | null = null
 
   function connect(socket: Socket): void {
@@ -67,8 +69,9 @@ export function createSmtpServer(options: SmtpServerOptions, receiver: SmtpRecei
     const client = groupAddress(clientAddress)
     const fromClient = perClient.get(client) ?? 0
     const isFull = sessions.size >= limits.connectionsMax
-    const isLimited = limits.connectionsPerAddressMax > 0 && (limits.isLoopbackLimited || !isLoopback(clientAddress))
-    if (isFull || (isLimited && fromClient >= limits.connectionsPerAddressMax)) {
+    const isLimited = limits.isLoopbackLimited || !isLoopback(clientAddress)
+    const isCrowded = limits.connectionsPerAddressMax > 0 && fromClient >= limits.connectionsPerAddressMax
+    if (isFull || (isLimited && (isCrowded || !rate.take(client)))) {
       turnAway(socket, isFull ? replies.tooManyConnections : replies.tooManyFromAddress)
       return
     }
