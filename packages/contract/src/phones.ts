@@ -1,5 +1,6 @@
 // Phone numbers that receive texts, the texts themselves, and the callbacks by which providers bring them (spec "Phone numbers", decisions §9).
 import Type from 'typebox'
+import { Code } from './codes.ts'
 import { operation } from './operation.ts'
 import { Cursor, Deleted, HandleReference, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
 
@@ -61,6 +62,7 @@ export const SmsMessage = Type.Object(
     to_numbers: Type.Array(Type.String(), { description: 'More than one in a group message.' }),
     text: Type.String(),
     media: Type.Array(SmsMedia),
+    codes: Type.Array(Code, { description: 'One-time codes and confirmation links in the text, the likeliest of each kind first.' }),
     is_read: Type.Boolean(),
     created_at: Timestamp,
   },

@@ -119,6 +119,21 @@ test('mail in: taken, refused, unreadable; then read, searched, answered and dow
   expectClean('canary-nobody-7c1f', link.searchParams.get('signature') as string)
 })
 
+test('texts: told, forged, with media, read and refused', async () => {
+  await stage.createAgent('phoned')
+  const number = await stage.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: 'phoned' } })
+  const body = { to: number.phone_number, from: '+16502537700', text: canaries.text }
+  const sent = await stage.expectApi(201, 'POST', '/simulator/sms', { body })
+  await stage.expectApi(201, 'POST', '/simulator/sms', { body: { ...body, media: [{ url: `http://127.0.0.1:1/${canaries.file}` }] } })
+  await waitFor('both texts', async () => (await stage.expectApi(200, 'GET', `/phone/numbers/${number.id}/messages`)).data.length === 2)
+  await stage.expectApi(200, 'GET', `/phone/numbers/${number.id}/messages/${sent.message_id}`)
+  await stage.expectApi(400, 'POST', '/simulator/sms', { body: { ...body, [canaries.query]: 1 } })
+  await stage.expectApi(404, 'POST', `/hooks/phone/simulator/${canaries.query}`, { key: null, body: canaries.text })
+  await stage.expectApi(404, 'GET', '/phone/numbers/+16502537700')
+  await stage.expectApi(200, 'DELETE', `/phone/numbers/${number.id}`)
+  expectClean(number.phone_number, '+16502537700')
+})
+
 describe('when the database refuses a row', () => {
   // PostgreSQL tells the whole row in the detail of such an error.
   const constraint = (verb: string) => stage.db.query({ text: `ALTER TABLE messages ${verb}` })

@@ -215,6 +215,20 @@ test('credentials in the URL make no connection', async () => {
 })
 
 describe('redirects', () => {
+  test('headers that open a file go to their own origin and to nobody that it redirects to', async () => {
+    const elsewhere = await listen(respond('end'))
+    const server = await listen((socket, head) =>
+      head.startsWith('GET /first') ? redirect('/second')(socket) : redirect(`http://${publicAddress}:${elsewhere.port}/`)(socket),
+    )
+    const origin = `http://${publicAddress}:${server.port}`
+    const access = { origin, headers: { authorization: 'Basic c2VjcmV0' } }
+    await webWith().fetchFile(`${origin}/first`, { ...limits, access })
+    expect(server.requests.map((head) => head.includes('authorization: Basic c2VjcmV0'))).toEqual([true, true])
+    expect(elsewhere.requests.map((head) => head.includes('c2VjcmV0'))).toEqual([false])
+    await webWith().fetchFile(`http://${publicAddress}:${elsewhere.port}/`, { ...limits, access })
+    expect(elsewhere.requests.join()).not.toContain('c2VjcmV0')
+  })
+
   test('three are followed, each on a new connection; a fourth is not', async () => {
     const server = await listen((socket, head) => {
       const left = Number(/\/(\d)/.exec(head)?.[1])

@@ -51,7 +51,12 @@ test.skipIf(process.platform !== 'linux').each(['telnyx', 'twilio'] as const)(
     await server.stop()
     server = await startCallsignd(settings)
 
-    async function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<{ status: number; body: Json }> {
+    async function ask(
+      method: string,
+      path: string,
+      body?: unknown,
+      headers: Record<string, string> = {},
+    ): Promise<{ status: number; body: Json }> {
       const response = await fetch(`${server.baseUrl}/api/v1${path}`, {
         method,
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
@@ -90,11 +95,17 @@ test.skipIf(process.platform !== 'linux').each(['telnyx', 'twilio'] as const)(
       )
       // At a moment that differs: before an order, between order and answer, after all.
       const orders = random(agentsAKill + 1)
-      await waitFor(`${orders} orders`, () => supplier.calls.filter((call) => call === 'order').length >= before + orders || answered.size === (round + 1) * agentsAKill)
+      await waitFor(
+        `${orders} orders`,
+        () => supplier.calls.filter((call) => call === 'order').length >= before + orders || answered.size === (round + 1) * agentsAKill,
+      )
       const texts = [...answered.values()].slice(0, textsAKill).map(async (number) => {
         const text = `text ${sent.length} for ${number.agent_handle}`
         sent.push(text)
-        await supplier.write(number.phone_number, { from: '+16502530000', text }).post().catch(() => {})
+        await supplier
+          .write(number.phone_number, { from: '+16502530000', text })
+          .post()
+          .catch(() => {})
       })
       server.signal('SIGKILL')
       await server.ended
@@ -115,11 +126,16 @@ test.skipIf(process.platform !== 'linux').each(['telnyx', 'twilio'] as const)(
     expect(supplier.owned().toSorted()).toEqual(numbers.map((one) => one.phone_number).toSorted())
     expect(supplier.purchases()).toBe(agents)
 
-    await waitFor('every number to be ready', async () => (await list('/phone/numbers?limit=100')).every((one) => one.sms_status === 'ready'), 30_000)
+    await waitFor(
+      'every number to be ready',
+      async () => (await list('/phone/numbers?limit=100')).every((one) => one.sms_status === 'ready'),
+      30_000,
+    )
     const readyEvents = await list('/events?types=number.sms_ready&limit=100')
     expect(readyEvents.map((one) => one.data.id).toSorted()).toEqual(numbers.map((one) => one.id).toSorted())
 
-    const received = () => Promise.all(numbers.map(async (one) => (await list(`/phone/numbers/${one.id}/messages?limit=100`)).map((text) => text.text)))
+    const received = () =>
+      Promise.all(numbers.map(async (one) => (await list(`/phone/numbers/${one.id}/messages?limit=100`)).map((text) => text.text)))
     await waitFor('every text', async () => (await received()).flat().length >= sent.length, 30_000)
     expect((await received()).flat().toSorted()).toEqual(sent.toSorted())
     expect((await list('/events?types=sms.received&limit=100')).length).toBe(sent.length)

@@ -247,6 +247,7 @@ describe('texts', () => {
       to_numbers: [number.phone_number],
       text: 'Your code is 123456',
       media: [],
+      codes: [{ kind: 'one_time_code', value: '123456', purpose: null, near: expect.stringContaining('code'), domain: null }],
       is_read: false,
       created_at: expect.any(String),
     })

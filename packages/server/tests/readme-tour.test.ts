@@ -93,7 +93,14 @@ test('every command of the tour does what the README says', { timeout: 60_000 },
     const [text, texts] = phone as Json[]
     expect(text).toMatchObject({ status: 'received' })
     expect(texts.data).toMatchObject([
-      { id: text.message_id, agent_handle: 'sales', from_number: '+16502530000', text: 'Your code is 492816', type: 'sms' },
+      {
+        id: text.message_id,
+        agent_handle: 'sales',
+        from_number: '+16502530000',
+        text: 'Your code is 492816',
+        type: 'sms',
+        codes: [{ kind: 'one_time_code', value: '492816' }],
+      },
     ])
 
     const [made] = agentKey as Json[]

@@ -11,6 +11,7 @@ import { Raw, type RawRequest } from '../../core/route.ts'
 import type { Database, Tx } from '../../core/sql.ts'
 import { FetchRefused, type Web } from '../../core/web.ts'
 import type { Attachments } from '../attachments/operations.ts'
+import { findCodes } from '../codes/model.ts'
 import type { PhoneJobs, Providers } from './jobs.ts'
 import * as messageStore from './message-store.ts'
 import { boundText, fetchMediaJob, mediaFilename, mediaTypeOf, type PendingText, toPending } from './model.ts'
@@ -98,7 +99,7 @@ export function createArrivals(parts: Parts) {
     const id = newId('sms')
     const at = now()
     const { type, from, text: words } = text
-    await messageStore.insertSms(tx, { id, ...to, type, from, to: text.to, text: words, at })
+    await messageStore.insertSms(tx, { id, ...to, type, from, to: text.to, text: words, codes: findCodes({ text: words }), at })
     await messageStore.insertMedia(tx, { id, organizationId: to.organizationId }, media)
     await emit(tx, [{ type: 'sms.received', organizationId: to.organizationId, identityId: held.identity_id, subjectId: id }])
     return id

@@ -1,6 +1,7 @@
 // The SQL of texts: what arrived by the provider's own id, what is filed, and how far a provider's list has been read.
 import { before, type PageRequest } from '../../core/page.ts'
 import type { Sql, Tx } from '../../core/sql.ts'
+import type { Code } from '../codes/model.ts'
 import type { PendingText, SmsRow } from './model.ts'
 import type { ProviderName } from './provider.ts'
 
@@ -80,15 +81,16 @@ export type NewSms = {
   from: string
   to: string[]
   text: string
+  codes: Code[]
   at: Date
 }
 
 export async function insertSms(tx: Tx, sms: NewSms): Promise<void> {
   await tx.query({
     name: 'insert-sms',
-    text: `INSERT INTO sms_messages (id, organization_id, phone_number_id, type, from_number, to_numbers, text, created_at)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    values: [sms.id, sms.organizationId, sms.numberId, sms.type, sms.from, sms.to, sms.text, sms.at],
+    text: `INSERT INTO sms_messages (id, organization_id, phone_number_id, type, from_number, to_numbers, text, created_at, codes)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    values: [sms.id, sms.organizationId, sms.numberId, sms.type, sms.from, sms.to, sms.text, sms.at, JSON.stringify(sms.codes)],
   })
 }
 
@@ -156,7 +158,7 @@ export async function findNamedBlobs(sql: Sql, keys: string[]): Promise<string[]
 }
 
 const columns = `s.id, s.organization_id, s.phone_number_id, n.identity_id, n.phone_number, n.agent_handle, s.type, s.from_number, s.to_numbers, s.text,
-  s.is_read, s.created_at`
+  s.codes, s.is_read, s.created_at`
 const tables = 'sms_messages s JOIN phone_numbers n ON n.id = s.phone_number_id'
 
 export async function findSms(sql: Sql, numberId: string, id: string): Promise<SmsRow | null> {

@@ -2,6 +2,7 @@
 import type { PhoneNumber, provisionPhoneNumber, SmsMedia, SmsMessage, SmsStatus } from '@callsign/contract/phones'
 import type { Static } from 'typebox'
 import { ApiError, invalid } from '../../core/errors.ts'
+import type { Code } from '../codes/model.ts'
 import { type Country, isRegion, isTollFree, regionsOf } from './area-codes.ts'
 import type { InboundText, ProviderName } from './provider.ts'
 
@@ -104,6 +105,7 @@ export type SmsRow = {
   from_number: string
   to_numbers: string[]
   text: string
+  codes: Code[]
   is_read: boolean
   created_at: Date
 }
@@ -127,6 +129,7 @@ export function toSmsFacts(row: SmsRow, media: Media[]): Omit<Static<typeof SmsM
     to_numbers: row.to_numbers,
     text: row.text,
     media,
+    codes: row.codes,
     created_at: row.created_at.toISOString(),
   }
 }
