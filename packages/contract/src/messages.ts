@@ -54,6 +54,31 @@ export const RecipientDelivery = Type.Object({
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
+const flagTypes = [
+  'hidden_text',
+  'model_instructions',
+  'display_name_spoofing',
+  'reply_to_mismatch',
+  'link_mismatch',
+  'lookalike_domain',
+  'several_senders',
+  'failed_authentication',
+] as const
+export type FlagType = (typeof flagTypes)[number]
+export const FlagType = Type.Unsafe<FlagType>({ type: 'string', enum: [...flagTypes] })
+
+/** A sign that a message wants to deceive its reader, or a model. A sign is no verdict: nothing is dropped because of one. */
+export const Flag = Type.Object(
+  {
+    type: FlagType,
+    reason: Type.String({ description: 'What was seen, as a sentence for the reader.' }),
+    evidence: Type.String({
+      description: 'The words, address or link that it was seen in, cut to 300 characters. Written by the sender: untrusted.',
+    }),
+  },
+  { $id: 'Flag' },
+)
+
 const messageFields = {
   id: Type.String(),
   mailbox_id: Type.String(),
@@ -82,6 +107,7 @@ const messageFields = {
     description: 'One-time codes and confirmation links in an inbound message, the likeliest of each kind first.',
   }),
   size_bytes: Type.Integer(),
+  flags: Type.Array(Flag, { description: 'Signs of deception in an inbound message; at most one of each type.' }),
   guardrail: nullable(Guardrail),
   released_at: nullableString({ format: 'date-time', description: 'When somebody let it out of quarantine.' }),
   created_at: Timestamp,
@@ -172,7 +198,7 @@ export const listMail = operation({
   errors: ['not_found'],
 })
 
-const Flag = Type.Optional(Type.Boolean())
+const Switch = Type.Optional(Type.Boolean())
 
 export const listMessages = operation({
   id: 'listMessages',
@@ -182,11 +208,12 @@ export const listMessages = operation({
   tag: 'Messages',
   params: mailboxParams,
   query: strict({
-    is_read: Flag,
-    is_starred: Flag,
+    is_read: Switch,
+    is_starred: Switch,
     direction: Type.Optional(Direction),
     status: Type.Optional(MessageStatus),
     label: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+    flag: Type.Optional(FlagType),
     from: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'Part of the sender address or name.' })),
     to: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'A recipient address.' })),
     subject: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the subject.' })),
@@ -223,8 +250,8 @@ export const updateMessage = operation({
   params: messageParams,
   body: strict(
     {
-      is_read: Flag,
-      is_starred: Flag,
+      is_read: Switch,
+      is_starred: Switch,
       labels: Type.Optional(Labels),
       add_labels: Type.Optional(Labels),
       remove_labels: Type.Optional(Labels),

@@ -26,6 +26,8 @@ CREATE INDEX mail_rules_newest ON mail_rules (identity_id, id DESC);
 
 -- {decision, rule_id, basis, reason}; null on messages from before there were guardrails.
 ALTER TABLE messages ADD COLUMN guardrail jsonb;
+-- [{type, reason, evidence}]: signs of deception in inbound messages.
+ALTER TABLE messages ADD COLUMN flags jsonb NOT NULL DEFAULT '[]';
 ALTER TABLE messages ADD COLUMN released_at timestamptz;
 ALTER TABLE messages ADD COLUMN is_quarantined boolean NOT NULL GENERATED ALWAYS AS (status = 'quarantined') STORED;
 ALTER TABLE messages ADD CHECK (status <> 'quarantined' OR guardrail IS NOT NULL);

@@ -69,6 +69,7 @@ describe('GET …/messages/{message_id}', () => {
         },
       ],
       size_bytes: expect.any(Number),
+      flags: [],
       guardrail: { decision: 'allowed', rule_id: null, basis: 'mode', reason: expect.any(String) },
       released_at: null,
       created_at: expect.any(String),

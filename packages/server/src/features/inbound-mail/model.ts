@@ -78,6 +78,13 @@ export function headersOf(parsed: ParsedMessage): Record<string, string> {
 
 export const addressesOf = (list: ParsedAddress[]): string[] => list.map((entry) => entry.address)
 
+/** The sender that a message is stored under. A From that gives only a name leaves the address empty; then Sender or the envelope has to do. */
+export const senderOf = (parsed: Pick<ParsedMessage, 'from' | 'sender'>, envelopeFrom: string): ParsedAddress =>
+  [...parsed.from, ...(parsed.sender ? [parsed.sender] : [])].find((entry) => entry.address) ?? {
+    name: parsed.from[0]?.name ?? '',
+    address: envelopeFrom,
+  }
+
 const sendersMax = 50
 
 /**

@@ -14,7 +14,8 @@ import type { MailRules } from '../mail-rules/operations.ts'
 import { type MessageRow, snippetOf } from '../messages/model.ts'
 import { type Filed, type Filing, fileMessages, findAnswers, type NewRaw } from '../messages/operations.ts'
 import { addressDomain } from './addresses.ts'
-import { type Arrival, addressesOf, headersOf, hostedVerdicts, roleDomainOf, sendersOf, withTrace } from './model.ts'
+import { type Flag, toFlags } from './flags.ts'
+import { type Arrival, addressesOf, headersOf, hostedVerdicts, roleDomainOf, senderOf, sendersOf, withTrace } from './model.ts'
 import type { ParsedMessage } from './parse.ts'
 import type { MailReader } from './provider.ts'
 import type { Verdicts } from './sender-checks.ts'
@@ -124,7 +125,7 @@ export function createInboundMail({ db, blobs, identities, mailRules, emit, jour
         : { verdicts: hostedVerdicts(null), sha256: await reader.digest(raw) }
       const distinct = [...new Map(owners.map((owner) => [owner.mailboxId, owner])).values()]
       const stored = withTrace(arrival, verdicts, hostname, distinct.length === 1 ? (distinct[0] as MailboxOwner).address : null)
-      const { parsed, extractedText, codes } = await reader.read(stored)
+      const { parsed, extractedText, codes, signs } = await reader.read(stored)
       const organizations = [...new Set(distinct.map((owner) => owner.organizationId))]
       const raws = await Promise.all(
         organizations.map(async (organizationId): Promise<NewRaw> => {
@@ -135,10 +136,12 @@ export function createInboundMail({ db, blobs, identities, mailRules, emit, jour
         }),
       )
       const rawIds = new Map(raws.map((raw) => [raw.organizationId, raw.id]))
+      const sender = senderOf(parsed, arrival.from)
+      const flags = toFlags(signs, { parsed, ...sender, verdicts, ownDomain: hostname })
       const filings = distinct.map((owner) =>
-        toFiling(owner, arrival, parsed, verdicts, extractedText, codes, stored.length, rawIds.get(owner.organizationId) as string, sha256),
+        toFiling(owner, arrival, parsed, verdicts, flags, extractedText, codes, stored.length, rawIds.get(owner.organizationId) as string, sha256),
       )
-      return { filings, raws, owners: distinct, senders: sendersOf(parsed, filings[0]?.message.from_address ?? arrival.from) }
+      return { filings, raws, owners: distinct, senders: sendersOf(parsed, sender.address) }
     },
 
     /** Files prepared mail inside the caller's transaction, with its events: hosted delivery, exactly once with the sender's status. */
@@ -173,6 +176,7 @@ function toFiling(
   arrival: Arrival,
   parsed: ParsedMessage,
   verdicts: Verdicts,
+  flags: Flag[],
   extractedText: string,
   codes: Code[],
   sizeBytes: number,
@@ -180,11 +184,7 @@ function toFiling(
   sha256: Buffer,
 ): Filing {
   const at = now()
-  // A From that gives only a name leaves the address empty; then the envelope has to do.
-  const sender = [...parsed.from, ...(parsed.sender ? [parsed.sender] : [])].find((entry) => entry.address) ?? {
-    name: parsed.from[0]?.name ?? '',
-    address: arrival.from,
-  }
+  const sender = senderOf(parsed, arrival.from)
   const message: Omit<MessageRow, 'thread_id' | 'in_reply_to_message_id'> = {
     id: newId('message'),
     organization_id: owner.organizationId,
@@ -216,6 +216,7 @@ function toFiling(
     raw_id: rawId,
     // Decided with the mailbox's rules when it is filed.
     guardrail: null,
+    flags,
     released_at: null,
     codes,
     created_at: at,

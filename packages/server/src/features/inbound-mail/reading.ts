@@ -1,22 +1,24 @@
 // Reads a stored message as far as filing needs it: the parse, and what is new in a reply. Pure, so that it can run anywhere.
 import { type Code, findCodes, isWorthASecondLook } from '../codes/model.ts'
+import { findSigns, type Signs } from './flags.ts'
 import { htmlToText } from './html-text.ts'
 import { type ParsedMessage, parseMessage } from './parse.ts'
 import { extractReplyText } from './reply-text.ts'
 
-export type ReadMail = { parsed: ParsedMessage; extractedText: string; codes: Code[] }
+export type ReadMail = { parsed: ParsedMessage; extractedText: string; codes: Code[]; signs: Signs }
 
 /** Parses whole messages. Never throws. */
 export function readMail(stored: Buffer): ReadMail {
   const parsed = parseMessage(stored)
-  return { parsed, extractedText: extractReplyText(parsed.text ?? ''), codes: codesOf(parsed) }
+  return { parsed, extractedText: extractReplyText(parsed.text ?? ''), codes: codesOf(parsed), signs: findSigns(parsed) }
 }
 
 /** Parses the header only, when the whole could not be read: such a message is kept all the same, raw. */
 export function readHeader(stored: Buffer): ReadMail {
   const end = stored.indexOf('\r\n\r\n')
   const parsed = parseMessage(stored.subarray(0, end < 0 ? Math.min(stored.length, headerBytesMax) : Math.min(end + 4, headerBytesMax)))
-  return { parsed: { ...parsed, text: null, html: null, attachments: [] }, extractedText: '', codes: [] }
+  const header = { ...parsed, text: null, html: null, attachments: [] }
+  return { parsed: header, extractedText: '', codes: [], signs: findSigns(header) }
 }
 
 const headerBytesMax = 64 * 1024

@@ -149,7 +149,7 @@ export type NewMessage = MessageRow & { searchText: string }
 
 const insertColumns = `id, organization_id, mailbox_id, thread_id, direction, status, from_address, from_name, to_addresses, cc_addresses, bcc_addresses,
   reply_to, subject, snippet, text, html, extracted_text, rfc_message_id, in_reply_to, in_reply_to_message_id, reference_ids, headers, authentication,
-  envelope_from, labels, is_read, is_starred, size_bytes, attachment_count, raw_id, codes, guardrail, created_at, updated_at, search`
+  envelope_from, labels, is_read, is_starred, size_bytes, attachment_count, raw_id, codes, guardrail, flags, created_at, updated_at, search`
 
 const perMessage = insertColumns.split(',').length
 
@@ -186,6 +186,7 @@ const toValues = (m: NewMessage): unknown[] => [
   m.raw_id,
   JSON.stringify(m.codes),
   m.guardrail === null ? null : JSON.stringify(m.guardrail),
+  JSON.stringify(m.flags),
   m.created_at,
   m.updated_at,
   m.searchText,

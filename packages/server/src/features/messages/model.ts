@@ -3,9 +3,11 @@
 import type { Attachment } from '@callsign/contract/attachments'
 import type { Code } from '@callsign/contract/codes'
 import { eventBodyBytesMax } from '@callsign/contract/events'
-import type { Authentication, DeliveryAttempt, Message, MessageItem, MessageStatus } from '@callsign/contract/messages'
+import type { Authentication, DeliveryAttempt, Flag as FlagSchema, Message, MessageItem, MessageStatus } from '@callsign/contract/messages'
 import type { Static } from 'typebox'
 import type { Guardrail } from '../mail-rules/model.ts'
+
+type Flag = Static<typeof FlagSchema>
 
 export type MessageRow = {
   id: string
@@ -39,6 +41,8 @@ export type MessageRow = {
   size_bytes: number
   attachment_count: number
   raw_id: string | null
+  /** Signs of deception; none on outbound messages. */
+  flags: Flag[]
   /** Null on messages from before there were guardrails. */
   guardrail: Guardrail | null
   /** When it was let out of quarantine. */
@@ -156,6 +160,7 @@ export function toItem(row: MessageRow, attachments: Static<typeof Attachment>[]
     attachments,
     codes: row.codes,
     size_bytes: row.size_bytes,
+    flags: row.flags,
     guardrail: row.guardrail,
     released_at: row.released_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),

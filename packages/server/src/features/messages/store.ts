@@ -6,7 +6,7 @@ import type { MessageRow, ThreadRow } from './model.ts'
 const columns = `m.id, m.organization_id, m.mailbox_id, m.thread_id, m.direction, m.status, m.from_address, m.from_name, m.to_addresses, m.cc_addresses,
   m.bcc_addresses, m.reply_to, m.subject, m.snippet, m.text, m.html, m.extracted_text, m.rfc_message_id, m.in_reply_to, m.in_reply_to_message_id,
   m.reference_ids, m.headers, m.authentication, m.envelope_from, m.labels, m.is_read, m.is_starred, m.size_bytes, m.attachment_count, m.raw_id, m.codes,
-  m.guardrail, m.released_at, m.created_at, m.updated_at`
+  m.guardrail, m.flags, m.released_at, m.created_at, m.updated_at`
 
 /** A message with the names of the mailbox that it is in. */
 export type LocatedMessage = MessageRow & { agent_handle: string; address: string }
@@ -87,6 +87,7 @@ export type MessageFilter = {
   direction?: 'inbound' | 'outbound' | undefined
   status?: string | undefined
   label?: string | undefined
+  flag?: string | undefined
   from?: string | undefined
   to?: string | undefined
   subject?: string | undefined
@@ -109,6 +110,7 @@ export async function listByFilter(sql: Sql, mailboxId: string, filter: MessageF
   add(filter.is_starred, (p) => `m.is_starred = ${p}`)
   add(filter.direction, (p) => `m.direction = ${p}`)
   add(filter.label, (p) => `${p} = ANY(m.labels)`)
+  add(filter.flag === undefined ? undefined : JSON.stringify([{ type: filter.flag }]), (p) => `m.flags @> ${p}::jsonb`)
   add(contains(filter.from), (p) => `(m.from_address ILIKE ${p} OR m.from_name ILIKE ${p})`)
   add(filter.to?.toLowerCase(), (p) => `${p} = ANY(SELECT lower(a) FROM unnest(m.to_addresses || m.cc_addresses || m.bcc_addresses) a)`)
   add(contains(filter.subject), (p) => `m.subject ILIKE ${p}`)

@@ -110,6 +110,7 @@ export function createOutboundMail({
       attachment_count: letter.attachments.length + moved.count,
       raw_id: null,
       guardrail,
+      flags: [],
       released_at: null,
       created_at: at,
       updated_at: at,

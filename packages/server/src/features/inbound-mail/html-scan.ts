@@ -1,0 +1,228 @@
+// Goes through HTML once and tells what of it can be seen, what cannot, and where its links lead. No tree; linear in the input.
+import { decodeEntities } from './html-entities.ts'
+import { findAfter, findRawEnd, findTagEnd, isLetter, isMarkup, isNameCharacter, isRawElement, readAttribute } from './html-tags.ts'
+import { colorOf, isSameColor, mergeStyles, noStyle, readStyle, readStyleSheet, type Style, type StyleSheet } from './styles.ts'
+
+export type ScannedHtml = {
+  visible: string
+  /** Texts that nobody sees; `isFirst` where hardly any text can be seen before it, as with the previews of newsletters. */
+  hidden: { text: string; isFirst: boolean }[]
+  links: { href: string; text: string }[]
+  comments: string
+}
+
+const htmlCharactersMax = 1024 * 1024
+const hiddenCharactersMax = 64 * 1024
+const hiddenTextsMax = 100
+const linksMax = 500
+const linkTextMax = 300
+const commentsMax = 32 * 1024
+const depthMax = 400
+const previewCharactersMax = 60
+
+const white = '255,255,255'
+const voidElements = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
+// A paragraph without an end tag ends where one of these starts.
+const endsParagraph = new Set(
+  'address article aside blockquote center details div dl fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr main nav ol p pre section table ul'.split(
+    ' ',
+  ),
+)
+const isWord = /[\p{L}\p{N}]/u
+
+/** How the text of an element looks, its ancestors included. */
+type Look = { isGone: boolean; isInvisible: boolean; isTiny: boolean; color: string; background: string }
+
+type Open = { name: string; look: Look }
+
+/** Scans an HTML body. Never throws. */
+export function scanHtml(html: string): ScannedHtml {
+  return new Scanner(html.slice(0, htmlCharactersMax)).scan()
+}
+
+class Scanner {
+  readonly #html: string
+  readonly #sheet: StyleSheet = { rules: new Map(), responsive: new Set(), hasBackgrounds: false }
+  readonly #open: Open[] = []
+  #skipped = 0
+  readonly #visible: string[] = []
+  #visibleCharacters = 0
+  readonly #hidden: { text: string; isFirst: boolean }[] = []
+  #run: string[] = []
+  #runIsFirst = false
+  #hiddenCharacters = 0
+  readonly #links: { href: string; text: string }[] = []
+  #link: { href: string; text: string } | null = null
+  readonly #comments: string[] = []
+  #commentCharacters = 0
+  #look: Look = { isGone: false, isInvisible: false, isTiny: false, color: '0,0,0', background: white }
+
+  constructor(html: string) {
+    this.#html = html
+  }
+
+  scan(): ScannedHtml {
+    const html = this.#html
+    // Style elements first: they may stand behind what they style.
+    for (const match of html.matchAll(/<style(?=[\s>])/gi)) {
+      const end = findRawEnd(html, 'style', match.index)
+      readStyleSheet(html.slice(findAfter(html, '>', match.index), end), this.#sheet)
+      if (end === html.length) break
+    }
+    let at = 0
+    while (at < html.length) {
+      let open = html.indexOf('<', at)
+      while (open >= 0 && !isMarkup(html.charCodeAt(open + 1))) open = html.indexOf('<', open + 1)
+      if (open < 0) open = html.length
+      if (open > at) this.#text(html.slice(at, open))
+      at = open < html.length ? this.#markup(open) : open
+    }
+    this.#endRun()
+    this.#endLink()
+    return { visible: this.#visible.join(''), hidden: this.#hidden, links: this.#links, comments: this.#comments.join('\n') }
+  }
+
+  #markup(open: number): number {
+    const html = this.#html
+    if (html.startsWith('<!--', open)) {
+      const close = html.indexOf('-->', open + 2)
+      const end = close < 0 ? html.length : close
+      if (this.#commentCharacters < commentsMax) {
+        const comment = html.slice(open + 4, Math.max(open + 4, end)).slice(0, commentsMax - this.#commentCharacters)
+        this.#comments.push(comment)
+        this.#commentCharacters += comment.length
+      }
+      return close < 0 ? html.length : close + 3
+    }
+    const code = html.charCodeAt(open + 1)
+    if (code === 0x21 || code === 0x3f) return findAfter(html, '>', open)
+    const isEnd = code === 0x2f
+    let nameEnd = open + (isEnd ? 2 : 1)
+    if (isEnd && !isLetter(html.charCodeAt(nameEnd))) return findAfter(html, '>', open)
+    const nameStart = nameEnd
+    while (isNameCharacter(html.charCodeAt(nameEnd))) nameEnd++
+    const name = html.slice(nameStart, Math.min(nameEnd, nameStart + 30)).toLowerCase()
+    const tagEnd = findTagEnd(html, nameEnd)
+    if (isEnd) this.#end(name)
+    else {
+      const attributes = html.slice(nameEnd, tagEnd)
+      if (isRawElement(name) && !attributes.endsWith('/')) return findRawEnd(html, name, tagEnd + 1)
+      this.#start(name, attributes)
+    }
+    return tagEnd + 1
+  }
+
+  #start(name: string, attributes: string): void {
+    if (endsParagraph.has(name) && this.#open.at(-1)?.name === 'p') this.#pop()
+    if (name === 'br' || endsParagraph.has(name) || name === 'td' || name === 'tr' || name === 'li') this.#text(' ')
+    if (name === 'img') this.#text(decodeEntities(readAttribute(attributes, 'alt') ?? ''))
+    if (voidElements.has(name)) return
+    if (this.#open.length >= depthMax) {
+      this.#skipped++
+      return
+    }
+    this.#open.push({ name, look: this.#look })
+    const style = this.#styleOf(name, attributes)
+    if (style !== noStyle || name === 'a') this.#enter(this.#inside(style, name))
+    if (name === 'a') {
+      this.#endLink()
+      const href = decodeEntities((readAttribute(attributes, 'href') ?? '').trim())
+      if (href !== '') this.#link = { href: href.slice(0, 2000), text: '' }
+    }
+  }
+
+  #styleOf(name: string, attributes: string): Style {
+    const { rules, responsive } = this.#sheet
+    let style = rules.get(name) ?? noStyle
+    if (!/[a-z]/i.test(attributes)) return style
+    const classes = (readAttribute(attributes, 'class') ?? '').split(/\s+/, 50).filter((one) => one !== '')
+    const isResponsive = classes.some((one) => responsive.has(one))
+    for (const one of classes) {
+      const rule = rules.get(`.${one}`)
+      if (rule && !(isResponsive && rule.isGone)) style = mergeStyles(style, rule)
+    }
+    const id = readAttribute(attributes, 'id')
+    const byId = id === null ? undefined : rules.get(`#${id}`)
+    if (byId) style = mergeStyles(style, byId)
+    const [color, background] = [name === 'font' ? readAttribute(attributes, 'color') : null, readAttribute(attributes, 'bgcolor')]
+    if (color !== null) style = mergeStyles(style, { ...noStyle, color: colorOf(color) })
+    if (background !== null) style = mergeStyles(style, { ...noStyle, background: colorOf(background) })
+    if (readAttribute(attributes, 'background') !== null) style = mergeStyles(style, { ...noStyle, background: 'unknown' })
+    const inline = readAttribute(attributes, 'style')
+    if (inline !== null) style = mergeStyles(style, readStyle(decodeEntities(inline), isResponsive))
+    if (readAttribute(attributes, 'hidden') !== null && !isResponsive) style = mergeStyles(style, { ...noStyle, isGone: true })
+    return style
+  }
+
+  #inside(style: Style, name: string): Look {
+    const outer = this.#look
+    const { fontSize } = style
+    return {
+      isGone: outer.isGone || style.isGone,
+      isInvisible: style.isInvisible ?? outer.isInvisible,
+      isTiny: fontSize === undefined || (fontSize === 'relative' && outer.isTiny) ? outer.isTiny : fontSize === 'tiny',
+      color: style.color ?? (name === 'a' ? 'unknown' : outer.color),
+      background: style.background === undefined || style.background === 'transparent' ? outer.background : style.background,
+    }
+  }
+
+  #end(name: string): void {
+    if (name === 'a') this.#endLink()
+    if (endsParagraph.has(name) || name === 'td' || name === 'tr' || name === 'li') this.#text(' ')
+    if (this.#skipped > 0) {
+      this.#skipped--
+      return
+    }
+    // Looked for near the end only: an end tag without its start ends nothing.
+    for (let index = this.#open.length - 1, seen = 0; index >= 0 && seen < 40; index--, seen++) {
+      if (this.#open[index]?.name !== name) continue
+      while (this.#open.length > index) this.#pop()
+      return
+    }
+  }
+
+  #pop(): void {
+    const top = this.#open.pop()
+    if (top) this.#enter(top.look)
+  }
+
+  #enter(look: Look): void {
+    const [was, is] = [this.#isHidden(this.#look), this.#isHidden(look)]
+    this.#look = look
+    if (was && !is) this.#endRun()
+  }
+
+  #isHidden(look: Look): boolean {
+    if (look.isGone || look.isInvisible || look.isTiny || look.color === 'transparent') return true
+    if (look.background === white && this.#sheet.hasBackgrounds && look.color === white) return false
+    return isSameColor(look.color, look.background)
+  }
+
+  #text(raw: string): void {
+    if (raw === '') return
+    const text = decodeEntities(raw)
+    if (!this.#isHidden(this.#look)) {
+      if (this.#run.length > 0 && isWord.test(text)) this.#endRun()
+      this.#visible.push(text)
+      this.#visibleCharacters += text.trim().length
+      if (this.#link && this.#link.text.length < linkTextMax) this.#link.text = (this.#link.text + text).slice(0, linkTextMax)
+      return
+    }
+    if (this.#hiddenCharacters >= hiddenCharactersMax) return
+    if (this.#run.length === 0) this.#runIsFirst = this.#visibleCharacters <= previewCharactersMax
+    this.#run.push(text)
+    this.#hiddenCharacters += text.length
+  }
+
+  #endRun(): void {
+    if (this.#run.length === 0) return
+    const text = this.#run.join('').replace(/\s+/g, ' ').trim()
+    this.#run = []
+    if (text !== '' && this.#hidden.length < hiddenTextsMax) this.#hidden.push({ text, isFirst: this.#runIsFirst })
+  }
+
+  #endLink(): void {
+    if (this.#link && this.#links.length < linksMax) this.#links.push({ ...this.#link, text: this.#link.text.replace(/\s+/g, ' ').trim() })
+    this.#link = null
+  }
+}

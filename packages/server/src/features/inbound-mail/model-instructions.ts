@@ -1,0 +1,118 @@
+// Words that are meant for a language model: known ways to talk one out of its task. A sign for the reader, found by phrases, never a verdict.
+import { latinLike } from './domain-likeness.ts'
+
+const textCharactersMax = 200_000
+const windowCharacters = 400
+const windowsMax = 150
+
+// What any of the phrases below has in it; only its surroundings are looked at.
+const keywords =
+  /ignor|disregard|forget|override|bypass|<\||\[\/?inst\]|<<\/?sys>>|\b(?:ai|llm|a\.i\.)\b|language model|chatbot|system prompt|developer mode|(?:do not|don't|never|without) (?:tell|inform|mention|reveal|notif|alert|disclos)|忽略|無視/g
+
+const words = (count: number): string => `(?:[^\\p{L}\\p{N}]+[\\p{L}\\p{N}']+){0,${count}}?[^\\p{L}\\p{N}]+`
+const model =
+  '(?:ai|a\\.i\\.|llm|large language model|language model|chatbot|(?:ai|virtual|automated|digital|autonomous) (?:assistant|agent|system|model|bot))'
+
+const overrides = new RegExp(
+  `\\b(?:ignore|disregard|forget|override|bypass)\\b(?:${words(4)}(?:previous|prior|above|earlier|preceding|foregoing|existing|original|initial|system|developer)\\b${words(3)}` +
+    `(?:instructions?|prompts?|directives?|directions|guidelines|rules|programming|commands?)|${words(2)}(?:all|any|your)${words(2)}(?:instructions?|prompts?|programming))\\b` +
+    `(?![^\\p{L}\\p{N}]+(?:from|regarding|about|concerning|sent|we|i|in|on)\\b)`,
+  'u',
+)
+
+const strong: RegExp[] = [
+  /<\|(?:im_start|im_end|system|user|assistant|endoftext|start_header_id|end_header_id|eot_id)\|>|\[\/?inst\]|<<\/?sys>>/,
+  new RegExp(
+    `\\bif (?:you are|you're) (?:an? |the )?${model}s?\\b(?:${words(2)}(?:reading|processing|summari[sz]ing|parsing|handling|then|please)\\b| *,)`,
+    'u',
+  ),
+  new RegExp(
+    `\\b(?:attention|note|notice|message|instructions?|hello|hi|dear)[ ,:]+(?:to |for )?(?:any |all |the )?${model}s?(?: (?:that (?:is|are) )?(?:reading|processing|summari[sz]ing|parsing|handling)\\b| ?:)`,
+  ),
+  /ignorier\w*\s+(?:sie\s+)?(?:bitte\s+)?(?:alle\s+)?(?:deine\s+|ihre\s+|die\s+)?(?:vorherigen|bisherigen|obigen|vorigen|vorangegangenen)\s+(?:anweisungen|instruktionen|befehle)/,
+  /ignor(?:e|ez|er)\s+(?:toutes\s+)?(?:les\s+|tes\s+|vos\s+)?(?:instructions|consignes)\s+(?:précédentes|antérieures|ci-dessus)/,
+  /ignor(?:a|ad|ar|e|en)\s+(?:todas\s+)?(?:las\s+|tus\s+)?instrucciones\s+(?:anteriores|previas)/,
+  /忽略(?:之前|以上|先前|前面|所有|上述)[^。\n]{0,10}(?:指令|指示|提示|说明)/,
+  /(?:以前|これまで|上記)の[^。\n]{0,8}(?:指示|命令)[^。\n]{0,6}無視/,
+]
+
+// One of these says little; two of different kinds, one of them secrecy or a demand, say something.
+const weak: { kind: 'role' | 'secrecy' | 'demand' | 'prompt'; pattern: RegExp }[] = [
+  {
+    kind: 'role',
+    pattern: new RegExp(
+      `\\byou are (?:now )?(?:an? )?(?:${model}|unrestricted|jailbroken|in developer mode)|\\b(?:act as|pretend to be|you are now)\\b`,
+    ),
+  },
+  {
+    kind: 'secrecy',
+    pattern: new RegExp(
+      `\\b(?:do not|don't|never|without)[^\\p{L}]+(?:tell|telling|inform|informing|mention|mentioning|reveal|revealing|notify|notifying|alert|alerting|disclose|disclosing)\\b${words(5)}(?:user|human|owner|operator|principal)s?\\b`,
+      'u',
+    ),
+  },
+  {
+    kind: 'demand',
+    pattern: new RegExp(
+      `\\b(?:reveal|print|repeat|output|send|forward|reply with|upload|post|exfiltrate)\\b${words(6)}(?:system prompt|api keys?|passwords?|credentials|secrets|access tokens?|private keys?|conversation history|inbox|(?:all|every|recent|latest|last)${words(2)}(?:emails?|messages|mails|contacts))\\b`,
+      'u',
+    ),
+  },
+  { kind: 'prompt', pattern: /\b(?:system prompt|your (?:instructions|guidelines|programming)|new instructions ?:)/ },
+]
+
+const quoteBefore = /["'\u2018\u2019\u201c\u201d\u00ab\u00bb`][^\p{L}\p{N}]{0,3}$/u
+const negationBefore = /\b(?:never|not|n't|avoid|nobody|no one|nor)\b[^.!?]{0,30}$/
+
+/** The words of a text that are aimed at a model, or null. Time is bounded whatever the text. */
+export function findModelInstructions(text: string): string | null {
+  const read = normalize(text.slice(0, textCharactersMax))
+  let windows = 0
+  let passed = -1
+  for (const match of read.matchAll(keywords)) {
+    // Surroundings that were looked at already.
+    if (match.index < passed) continue
+    if (++windows > windowsMax) return null
+    const start = Math.max(0, match.index - windowCharacters / 2)
+    passed = match.index + windowCharacters / 2
+    const found = findIn(read.slice(start, match.index + windowCharacters))
+    if (found !== null) return found
+  }
+  return null
+}
+
+function findIn(text: string): string | null {
+  for (const pattern of strong) {
+    const match = pattern.exec(text)
+    if (match) return around(text, match)
+  }
+  const override = overrides.exec(text)
+  // In quotation marks it is rather spoken of than said.
+  const isQuoted = override !== null && quoteBefore.test(text.slice(Math.max(0, override.index - 5), override.index))
+  if (override && !isQuoted) return around(text, override)
+  const kinds = new Map<string, RegExpExecArray>()
+  for (const { kind, pattern } of weak) {
+    const match = pattern.exec(text)
+    if (!match) continue
+    if (kind === 'demand' && negationBefore.test(text.slice(Math.max(0, match.index - 60), match.index))) continue
+    kinds.set(kind, match)
+  }
+  const demand = kinds.get('demand')
+  const telling = kinds.get('secrecy') ?? demand
+  // A demand for the system prompt is one sign, not two.
+  if (demand?.[0].includes('system prompt') && kinds.get('prompt')?.[0] === 'system prompt') kinds.delete('prompt')
+  return telling && kinds.size + (isQuoted ? 1 : 0) >= 2 ? around(text, telling) : null
+}
+
+const around = (text: string, match: RegExpExecArray): string =>
+  text.slice(Math.max(0, match.index - 40), match.index + match[0].length + 80).trim()
+
+/** One spelling: compatibility forms, letters that look Latin, no invisible characters, single spaces, lower case. */
+const normalize = (text: string): string =>
+  latinLike(
+    text
+      .normalize('NFKC')
+      .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+      .replace(/\s+/g, ' ')
+      .toLowerCase(),
+  )

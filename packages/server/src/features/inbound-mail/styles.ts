@@ -1,0 +1,163 @@
+// Reads as much of CSS as tells whether a text can be seen: declarations, the simple selectors of style elements, colours and sizes.
+
+/** What one element's own declarations say; undefined where they say nothing. */
+export type Style = {
+  /** The element and all in it cannot be seen, whatever they say themselves. */
+  isGone: boolean
+  /** Inherited, and undone by what is inside. */
+  isInvisible: boolean | undefined
+  fontSize: 'tiny' | 'normal' | 'relative' | undefined
+  /** `r,g,b`, `transparent`, or `unknown`. */
+  color: string | undefined
+  background: string | undefined
+}
+
+export const noStyle: Style = { isGone: false, isInvisible: undefined, fontSize: undefined, color: undefined, background: undefined }
+
+const declarationsMax = 60
+const styleCharactersMax = 4096
+
+/** What a list of declarations says about being seen. `display: none` is left out for what a media query may show. */
+export function readStyle(text: string, isResponsive = false): Style {
+  if (text === '') return noStyle
+  const found = new Map<string, string>()
+  for (const declaration of text.slice(0, styleCharactersMax).split(';', declarationsMax)) {
+    const colon = declaration.indexOf(':')
+    if (colon < 0) continue
+    const value = declaration
+      .slice(colon + 1)
+      .replace(/!\s*important/i, '')
+      .trim()
+      .toLowerCase()
+    found.set(declaration.slice(0, colon).trim().toLowerCase(), value)
+  }
+  const get = (name: string): string => found.get(name) ?? ''
+  const isClipped = get('overflow') === 'hidden'
+  const isZero = (name: string) => /^0(?:\.0+)?(?:px|pt|em|rem|%)?$/.test(get(name))
+  const isFarOff = (name: string) => /^-\d{4,}(?:\.\d+)?(?:px|pt)?$|^-\d{3,}(?:em|rem|vw|vh|%)$/.test(get(name))
+  const isGone =
+    (get('display') === 'none' && !isResponsive) ||
+    /^0?\.0*$|^0(?:\.0*\d?)?%?$/.test(get('opacity')) ||
+    (isClipped && (isZero('max-height') || isZero('height') || isZero('max-width') || isZero('width')) && !isResponsive) ||
+    isFarOff('text-indent') ||
+    (/^(?:absolute|fixed)$/.test(get('position')) && ['left', 'top', 'right', 'bottom'].some(isFarOff)) ||
+    isFarOff('margin-left') ||
+    /^rect\(0(?:px)?[ ,]+0(?:px)?[ ,]+0(?:px)?[ ,]+0(?:px)?\)$/.test(get('clip'))
+  const visibility = get('visibility')
+  const size = get('font-size') || (/(?:^|\s)([\d.]+(?:px|pt|em|rem|%)?)(?:\/|\s|$)/.exec(get('font'))?.[1] ?? '')
+  const background = get('background-color') || get('background')
+  return {
+    isGone,
+    isInvisible: visibility === '' ? undefined : visibility === 'hidden' || visibility === 'collapse',
+    fontSize: sizeOf(size),
+    color: found.has('color') ? colorOf(get('color')) : undefined,
+    background: background === '' ? undefined : colorOf(background),
+  }
+}
+
+/** Declarations of one element from several places, the later over the earlier. */
+export const mergeStyles = (first: Style, second: Style): Style => ({
+  isGone: first.isGone || second.isGone,
+  isInvisible: second.isInvisible ?? first.isInvisible,
+  fontSize: second.fontSize ?? first.fontSize,
+  color: second.color ?? first.color,
+  background: second.background ?? first.background,
+})
+
+function sizeOf(text: string): Style['fontSize'] {
+  const match = /^(\d*\.?\d+)(px|pt|em|rem|%|)$/.exec(text)
+  if (!match) return text === '' ? undefined : 'normal'
+  const size = Number(match[1])
+  if (size === 0) return 'tiny'
+  if (match[2] === 'em' || match[2] === '%') return size < (match[2] === '%' ? 10 : 0.1) ? 'tiny' : 'relative'
+  if (match[2] === 'rem') return size < 0.1 ? 'tiny' : 'normal'
+  return size <= 1 ? 'tiny' : 'normal'
+}
+
+const namedColors: Record<string, string> = {
+  white: '255,255,255',
+  black: '0,0,0',
+  snow: '255,250,250',
+  ivory: '255,255,240',
+  whitesmoke: '245,245,245',
+  ghostwhite: '248,248,255',
+  transparent: 'transparent',
+}
+
+/** A colour as `r,g,b`, `transparent`, or `unknown`. */
+export function colorOf(text: string): string {
+  const value = text.trim().toLowerCase()
+  const named = namedColors[value]
+  if (named !== undefined) return named
+  const hex = /^#([0-9a-f]{3,8})\b/.exec(value)?.[1]
+  if (hex !== undefined) {
+    const wide = hex.length <= 4 ? [...hex].map((digit) => digit + digit).join('') : hex
+    if (wide.length === 8 && wide.endsWith('00')) return 'transparent'
+    return [0, 2, 4].map((at) => Number.parseInt(wide.slice(at, at + 2), 16)).join(',')
+  }
+  const rgb = /^rgba?\(\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})(?:[\s,/]+([\d.]+%?))?\s*\)/.exec(value)
+  if (!rgb) return 'unknown'
+  if (rgb[4] !== undefined && Number.parseFloat(rgb[4]) === 0) return 'transparent'
+  return `${rgb[1]},${rgb[2]},${rgb[3]}`
+}
+
+/** Whether two colours, as `colorOf` gives them, cannot be told apart on a screen. */
+export function isSameColor(one: string, other: string): boolean {
+  if (!/^\d/.test(one) || !/^\d/.test(other)) return false
+  const [a, b] = [one.split(',').map(Number), other.split(',').map(Number)]
+  return a.every((value, index) => Math.abs(value - (b[index] as number)) <= 6)
+}
+
+/** The rules of a message's style elements that a class, an id or an element's name alone selects. */
+export type StyleSheet = {
+  rules: Map<string, Style>
+  /** Classes that media queries speak of: what is hidden here may be shown on another screen. */
+  responsive: Set<string>
+  /** A background is declared somewhere, so that what is not declared on an element is not known to be white. */
+  hasBackgrounds: boolean
+}
+
+const sheetCharactersMax = 128 * 1024
+const rulesMax = 2000
+
+/** Adds the rules of one style element. Linear: each character is passed once. */
+export function readStyleSheet(css: string, sheet: StyleSheet): void {
+  const text = css.slice(0, sheetCharactersMax)
+  if (/background/i.test(text)) sheet.hasBackgrounds = true
+  let depth = 0
+  let start = 0
+  let mediaStart = -1
+  let selector = ''
+  for (let at = 0; at < text.length && sheet.rules.size < rulesMax; at++) {
+    const character = text[at]
+    if (character === '/' && text[at + 1] === '*') {
+      const end = text.indexOf('*/', at + 2)
+      at = end < 0 ? text.length : end + 1
+      if (depth === 0) start = at + 1
+    } else if (character === '{') {
+      if (depth === 0) {
+        selector = text.slice(start, at).trim()
+        mediaStart = selector.startsWith('@') ? at + 1 : -1
+        start = at + 1
+      }
+      depth++
+    } else if (character === '}' && depth > 0) {
+      depth--
+      if (depth > 0) continue
+      if (mediaStart >= 0)
+        for (const [, name] of text.slice(mediaStart, at).matchAll(/\.([\w-]{1,100})/g)) sheet.responsive.add(name as string)
+      else addRule(selector, text.slice(start, at), sheet)
+      start = at + 1
+    }
+  }
+}
+
+function addRule(selectors: string, declarations: string, sheet: StyleSheet): void {
+  const simple = selectors
+    .split(',', 50)
+    .map((one) => one.trim())
+    .filter((one) => /^[.#]?[\w-]{1,100}$/.test(one))
+  if (simple.length === 0) return
+  const style = readStyle(declarations)
+  for (const one of simple) sheet.rules.set(one, mergeStyles(sheet.rules.get(one) ?? noStyle, style))
+}
