@@ -146,7 +146,9 @@ const openRedirects = [
 
 function tellsTarget(url: URL, shown: string): boolean {
   if (!openRedirects.some((host) => url.hostname === host || url.hostname.endsWith(`.${host}`))) return false
-  const told = decode(`${url.pathname}${url.search}`).replace(/-([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))).replace(/_/g, '/')
+  const told = decode(`${url.pathname}${url.search}`)
+    .replace(/-([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .replace(/_/g, '/')
   const target = /https?:\/{1,3}([^/?#&\s]+)/i.exec(told)?.[1]
   return target !== undefined && isSameOrganization(target.toLowerCase(), asciiHost(shown))
 }
@@ -270,7 +272,13 @@ function divertedReply({ parsed, address, name }: Sender, domain: string, isTrus
   const lists = new Set(posts.map((one) => one.address.toLowerCase()))
   const other = parsed.replyTo.slice(0, 20).find(({ address: one }) => {
     const host = addressDomain(one).toLowerCase()
-    return host !== '' && !isSameOrganization(host, domain) && !listed.has(one.toLowerCase()) && !lists.has(one.toLowerCase()) && !name.toLowerCase().includes(one.toLowerCase())
+    return (
+      host !== '' &&
+      !isSameOrganization(host, domain) &&
+      !listed.has(one.toLowerCase()) &&
+      !lists.has(one.toLowerCase()) &&
+      !name.toLowerCase().includes(one.toLowerCase())
+    )
   })
   return other?.address ?? null
 }

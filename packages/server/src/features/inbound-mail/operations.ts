@@ -139,7 +139,18 @@ export function createInboundMail({ db, blobs, identities, mailRules, emit, jour
       const sender = senderOf(parsed, arrival.from)
       const flags = toFlags(signs, { parsed, ...sender, verdicts, ownDomain: hostname })
       const filings = distinct.map((owner) =>
-        toFiling(owner, arrival, parsed, verdicts, flags, extractedText, codes, stored.length, rawIds.get(owner.organizationId) as string, sha256),
+        toFiling(
+          owner,
+          arrival,
+          parsed,
+          verdicts,
+          flags,
+          extractedText,
+          codes,
+          stored.length,
+          rawIds.get(owner.organizationId) as string,
+          sha256,
+        ),
       )
       return { filings, raws, owners: distinct, senders: sendersOf(parsed, sender.address) }
     },
