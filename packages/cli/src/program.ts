@@ -8,10 +8,13 @@ import { domainCommands } from './commands/domains.ts'
 import { identityCommands } from './commands/identities.ts'
 import { keyCommands } from './commands/keys.ts'
 import { listenCommands } from './commands/listen.ts'
+import { mailRuleCommands } from './commands/mail-rules.ts'
 import { messageCommands } from './commands/messages.ts'
 import { outboundMailCommands } from './commands/outbound-mail.ts'
 import { phoneCommands } from './commands/phones.ts'
+import { quarantineCommands } from './commands/quarantine.ts'
 import { simulatorCommands } from './commands/simulator.ts'
+import { suppressionCommands } from './commands/suppressions.ts'
 import { tunnelCommands } from './commands/tunnels.ts'
 import { vaultCommands } from './commands/vault.ts'
 import { vaultKeyCommands } from './commands/vault-keys.ts'
@@ -40,6 +43,9 @@ const commands: Command[] = [
   ...domainCommands,
   ...outboundMailCommands,
   ...messageCommands,
+  ...mailRuleCommands,
+  ...quarantineCommands,
+  ...suppressionCommands,
   ...phoneCommands,
   ...simulatorCommands,
   ...listenCommands,

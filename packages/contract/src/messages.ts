@@ -2,6 +2,7 @@
 import Type, { type TSchema } from 'typebox'
 import { Attachment } from './attachments.ts'
 import { Code } from './codes.ts'
+import { Flag, FlagType } from './flags.ts'
 import { Guardrail } from './mail-rules.ts'
 import { operation } from './operation.ts'
 import {
@@ -17,6 +18,7 @@ import {
   strict,
   Timestamp,
 } from './schema.ts'
+import { Authentication } from './sender-checks.ts'
 
 export const Direction = Type.Unsafe<'inbound' | 'outbound'>({ type: 'string', enum: ['inbound', 'outbound'] })
 
@@ -54,31 +56,6 @@ export const RecipientDelivery = Type.Object({
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
-const flagTypes = [
-  'hidden_text',
-  'model_instructions',
-  'display_name_spoofing',
-  'reply_to_mismatch',
-  'link_mismatch',
-  'lookalike_domain',
-  'several_senders',
-  'failed_authentication',
-] as const
-export type FlagType = (typeof flagTypes)[number]
-export const FlagType = Type.Unsafe<FlagType>({ type: 'string', enum: [...flagTypes] })
-
-/** A sign that a message wants to deceive its reader, or a model. A sign is no verdict: nothing is dropped because of one. */
-export const Flag = Type.Object(
-  {
-    type: FlagType,
-    reason: Type.String({ description: 'What was seen, as a sentence for the reader.' }),
-    evidence: Type.String({
-      description: 'The words, address or link that it was seen in, cut to 300 characters. Written by the sender: untrusted.',
-    }),
-  },
-  { $id: 'Flag' },
-)
-
 const messageFields = {
   id: Type.String(),
   mailbox_id: Type.String(),
@@ -112,64 +89,6 @@ const messageFields = {
   released_at: nullableString({ format: 'date-time', description: 'When somebody let it out of quarantine.' }),
   created_at: Timestamp,
 }
-
-const word = <Word extends string>(words: readonly Word[], description?: string) =>
-  Type.Unsafe<Word>({ type: 'string', enum: [...words], ...(description ? { description } : {}) })
-const DkimResult = word(['none', 'pass', 'fail', 'policy', 'neutral', 'temperror', 'permerror'])
-
-/** What the checks of the sender found when a message arrived, with their evidence. Every part is null on outbound messages. */
-export const Authentication = Type.Object(
-  {
-    source: nullable(word(['smtp', 'hosted'], 'Whether it came over SMTP or from an agent on this server.')),
-    spf: nullable(
-      Type.Object({
-        result: word(['none', 'neutral', 'pass', 'fail', 'softfail', 'temperror', 'permerror']),
-        domain: nullableString(),
-        identity: word(['mailfrom', 'helo'], 'helo when the return path is empty.'),
-        client_ip: Type.String(),
-        record: nullableString(),
-        reason: nullableString(),
-      }),
-    ),
-    dkim: nullable(
-      Type.Object({
-        result: DkimResult,
-        domain: nullableString({ description: 'Of the signature that counts most: one that passes and is aligned, if there is one.' }),
-        signatures: Type.Array(
-          Type.Object({
-            result: DkimResult,
-            domain: nullableString(),
-            selector: nullableString(),
-            algorithm: nullableString(),
-            is_aligned: Type.Boolean({ description: 'The signing domain belongs to the domain in From.' }),
-            unsigned_bytes: Type.Integer({ description: 'Bytes of the body after the signed part.' }),
-            reason: nullableString(),
-          }),
-        ),
-      }),
-    ),
-    dmarc: nullable(
-      Type.Object({
-        result: word(['none', 'pass', 'fail', 'temperror', 'permerror'], 'permerror: From names no domain, or more than one.'),
-        domain: nullableString({ description: 'The domain in From.' }),
-        policy_domain: nullableString({ description: 'Whose record it is.' }),
-        policy: nullable(word(['none', 'quarantine', 'reject'], 'What the domain asks for when the result is fail.')),
-        alignment: Type.Object({ spf: Type.Boolean(), dkim: Type.Boolean() }),
-        record: nullableString(),
-        reason: nullableString(),
-      }),
-    ),
-    arc: nullable(
-      Type.Object({
-        result: word(['none', 'pass', 'fail']),
-        chain_length: Type.Integer(),
-        domain: nullableString({ description: 'Who sealed last.' }),
-        reason: nullableString(),
-      }),
-    ),
-  },
-  { $id: 'Authentication' },
-)
 
 export const Message = Type.Object(
   {

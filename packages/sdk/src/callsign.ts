@@ -4,11 +4,13 @@ import { Domains } from './domains.ts'
 import { Events } from './events.ts'
 import { Identities, Mailboxes } from './identities.ts'
 import { Keys } from './keys.ts'
+import { MailRules } from './mail-rules.ts'
 import { Messages, Threads } from './messages.ts'
 import { Mail } from './outbound-mail.ts'
 import { Phone } from './phones.ts'
 import { Connection, type ConnectionOptions, type RequestOptions } from './request.ts'
 import { Simulator } from './simulator.ts'
+import { Suppressions } from './suppressions.ts'
 import { Tunnels } from './tunnels.ts'
 import { Vault, type VaultOptions } from './vault/vault.ts'
 import { Webhooks } from './webhooks.ts'
@@ -26,6 +28,8 @@ export class Callsign {
   readonly domains: Domains
   readonly phone: Phone
   readonly simulator: Simulator
+  readonly mailRules: MailRules
+  readonly suppressions: Suppressions
   readonly webhooks: Webhooks
   readonly events: Events
   readonly tunnels: Tunnels
@@ -45,6 +49,8 @@ export class Callsign {
     this.domains = new Domains(connection)
     this.phone = new Phone(connection)
     this.simulator = new Simulator(connection)
+    this.mailRules = new MailRules(connection)
+    this.suppressions = new Suppressions(connection)
     this.webhooks = new Webhooks(connection)
     this.events = new Events(connection)
     this.tunnels = new Tunnels(connection)

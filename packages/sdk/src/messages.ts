@@ -5,6 +5,7 @@ import type {
   getThread,
   listMessages,
   listThreads,
+  releaseMessage,
   searchMessages,
   updateMessage,
 } from '@callsign/contract/messages'
@@ -50,6 +51,11 @@ export class Messages {
 
   delete(mailbox: string, id: string, options?: RequestOptions): Promise<ReplyOf<typeof deleteMessage>> {
     return this.#connection.request({ method: 'DELETE', path: path`/mailboxes/${mailbox}/messages/${id}`, options })
+  }
+
+  /** Lets a message out of quarantine; with organization keys only. */
+  release(mailbox: string, id: string, options?: RequestOptions): Promise<ReplyOf<typeof releaseMessage>> {
+    return this.#connection.request({ method: 'POST', path: path`/mailboxes/${mailbox}/messages/${id}/release`, isKeyed: true, options })
   }
 
   search(mailbox: string, query: QueryOf<typeof searchMessages>, options?: RequestOptions): Promise<SearchPage> {

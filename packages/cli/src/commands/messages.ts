@@ -49,6 +49,7 @@ export const messageCommands: Command[] = [
           `Date: ${message.created_at}`,
           `Subject: ${message.subject}`,
           ...message.attachments.map((file) => `Attachment: ${file.filename} (${file.content_type}, ${file.size_bytes} bytes)`),
+          ...message.flags.map((flag) => `Warning: ${flag.reason}`),
           '',
           message.text,
         ].join('\n'),

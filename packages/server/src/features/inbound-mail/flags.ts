@@ -1,5 +1,5 @@
 // Signs that a message wants to deceive: found in its content where it is read, and judged with what is known of its sender. Nothing is dropped for them.
-import type { Flag as FlagSchema, FlagType } from '@callsign/contract/messages'
+import type { Flag as FlagSchema, FlagType } from '@callsign/contract/flags'
 import type { Static } from 'typebox'
 import type { ParsedAddress } from './addresses.ts'
 import { addressDomain, parseAddresses } from './addresses.ts'

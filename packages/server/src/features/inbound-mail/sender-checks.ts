@@ -1,5 +1,5 @@
 // SPF (RFC 7208), DKIM (RFC 6376, 8301, 8463), ARC (RFC 8617) and DMARC (RFC 9989) of one arriving message, by mailauth in its strict mode.
-import type { Authentication } from '@callsign/contract/messages'
+import type { Authentication } from '@callsign/contract/sender-checks'
 import { arc as checkArc } from 'mailauth/lib/arc/index.js'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { evaluateDmarc } from 'mailauth/lib/dmarc/index.js'

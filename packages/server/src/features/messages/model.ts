@@ -3,7 +3,9 @@
 import type { Attachment } from '@callsign/contract/attachments'
 import type { Code } from '@callsign/contract/codes'
 import { eventBodyBytesMax } from '@callsign/contract/events'
-import type { Authentication, DeliveryAttempt, Flag as FlagSchema, Message, MessageItem, MessageStatus } from '@callsign/contract/messages'
+import type { Flag as FlagSchema } from '@callsign/contract/flags'
+import type { DeliveryAttempt, Message, MessageItem, MessageStatus } from '@callsign/contract/messages'
+import type { Authentication } from '@callsign/contract/sender-checks'
 import type { Static } from 'typebox'
 import type { Guardrail } from '../mail-rules/model.ts'
 

@@ -1,0 +1,114 @@
+// rules list|add|pause|resume|rm|mode. A rule is named by its entry or its id.
+import { allItems, type Callsign, type MailRule } from '@callsign/sdk'
+import { type Command, listOptions, listQuery, text, UsageError, type Values } from '../command.ts'
+import { table } from '../output.ts'
+
+function oneOf<Word extends string>(values: Values, name: string, words: readonly Word[]): Word | undefined {
+  const value = text(values, name)
+  if (value === undefined) return undefined
+  const word = words.find((one) => one === value)
+  if (!word) throw new UsageError(`--${name} takes ${words.slice(0, -1).join(', ')} or ${words.at(-1)}.`)
+  return word
+}
+
+const directions = ['inbound', 'outbound', 'both'] as const
+const modes = ['open', 'allowlist'] as const
+
+/** The rule that is meant by an entry or an id. */
+async function findRule(client: Callsign, handle: string, reference: string): Promise<string> {
+  if (reference.startsWith('mrl_')) return reference
+  const found = await allItems<MailRule>((cursor) =>
+    client.mailRules.list(handle, { entry: reference, ...(cursor !== undefined && { cursor }) }),
+  )
+  const [rule, another] = found
+  if (!rule) throw new UsageError(`${handle} has no rule for ${reference}; callsign rules list ${handle} shows what it has.`)
+  if (another)
+    throw new UsageError(`${handle} has several rules for ${reference}; name one by its id: ${found.map((one) => one.id).join(', ')}.`)
+  return rule.id
+}
+
+const setStatus = (word: string, status: 'active' | 'paused', about: string): Command => ({
+  words: `rules ${word}`,
+  takes: 'HANDLE RULE',
+  about,
+  async run({ client, output }, _values, [handle = '', reference = '']) {
+    const callsign = await client()
+    const rule = await callsign.mailRules.update(handle, await findRule(callsign, handle, reference), { status })
+    output.result(rule, () => `${rule.id} is ${rule.status}.`)
+    return 0
+  },
+})
+
+export const mailRuleCommands: Command[] = [
+  {
+    words: 'rules list',
+    takes: 'HANDLE',
+    about: 'Lists the mail rules of an agent, newest first.',
+    options: listOptions,
+    async run({ client, output }, values, [handle = '']) {
+      const page = await (await client()).mailRules.list(handle, listQuery(values))
+      output.result(page, () =>
+        table(
+          ['ID', 'ACTION', 'ENTRY', 'DIRECTION', 'STATUS', 'REASON'],
+          page.data.map((rule) => [rule.id, rule.action, rule.entry, rule.direction, rule.status, rule.reason ?? '']),
+        ),
+      )
+      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
+      return 0
+    },
+  },
+  {
+    words: 'rules add',
+    takes: 'HANDLE',
+    about: 'Allows or blocks an address, or a domain with its subdomains.',
+    options: {
+      allow: { type: 'string', value: 'ENTRY', about: 'The address or domain to allow.' },
+      block: { type: 'string', value: 'ENTRY', about: 'The address or domain to block.' },
+      direction: { type: 'string', value: 'DIRECTION', about: 'inbound, outbound or both; both unless given.' },
+      reason: { type: 'string', value: 'TEXT', about: 'Why; it is told with what the rule decides.' },
+    },
+    async run({ client, output }, values, [handle = '']) {
+      const [allow, block, reason] = [text(values, 'allow'), text(values, 'block'), text(values, 'reason')]
+      if ((allow === undefined) === (block === undefined)) throw new UsageError('Either --allow or --block is needed.')
+      const rule = await (await client()).mailRules.create(handle, {
+        direction: oneOf(values, 'direction', directions) ?? 'both',
+        action: allow === undefined ? 'block' : 'allow',
+        entry: (allow ?? block) as string,
+        ...(reason !== undefined && { reason }),
+      })
+      output.result(rule, () => `${rule.id} ${rule.action}s ${rule.entry}, ${rule.direction}.`)
+      return 0
+    },
+  },
+  setStatus('pause', 'paused', 'Makes a rule decide nothing, without deleting it.'),
+  setStatus('resume', 'active', 'Makes a paused rule decide again.'),
+  {
+    words: 'rules rm',
+    takes: 'HANDLE RULE',
+    about: 'Deletes a rule.',
+    async run({ client, output }, _values, [handle = '', reference = '']) {
+      const callsign = await client()
+      const deleted = await callsign.mailRules.delete(handle, await findRule(callsign, handle, reference))
+      output.result(deleted, () => `${deleted.id} is deleted.`)
+      return 0
+    },
+  },
+  {
+    words: 'rules mode',
+    takes: 'HANDLE',
+    about: 'Shows the modes of an agent, or sets them.',
+    options: {
+      inbound: { type: 'string', value: 'MODE', about: 'open, or allowlist: only whom a rule allows, and answers.' },
+      outbound: { type: 'string', value: 'MODE', about: 'open, or allowlist: only whom a rule allows.' },
+    },
+    async run({ client, output }, values, [handle = '']) {
+      const [inbound, outbound] = [oneOf(values, 'inbound', modes), oneOf(values, 'outbound', modes)]
+      const change = { ...(inbound && { inbound_mode: inbound }), ...(outbound && { outbound_mode: outbound }) }
+      const { identities } = await client()
+      const identity = Object.keys(change).length > 0 ? await identities.update(handle, change) : await identities.get(handle)
+      const { agent_handle, inbound_mode, outbound_mode } = identity
+      output.result({ agent_handle, inbound_mode, outbound_mode }, () => `inbound   ${inbound_mode}\noutbound  ${outbound_mode}`)
+      return 0
+    },
+  },
+]
