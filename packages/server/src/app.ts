@@ -17,6 +17,7 @@ import { createSmtpServer } from './edges/smtp/listener.ts'
 import { startChores } from './edges/worker/chores.ts'
 import { createWorker } from './edges/worker/runner.ts'
 import { createSmtpIntake } from './features/inbound-mail/smtp-intake.ts'
+import { createReturnIntake } from './features/returned-mail/smtp-intake.ts'
 import { openDatabase, type StoredDatabase } from './host/database.ts'
 import { checkBootstrapKey, ensureFirstKey } from './host/first-start.ts'
 
@@ -98,7 +99,7 @@ export async function startApp(config: Config, log: Log, onFirstKey: (key: strin
               limits: { connectionsPerAddressMax: config.smtpConnectionsPerClient, isLoopbackLimited: false },
               freeBytes: space.bytes,
             },
-            createSmtpIntake(parts.inboundMail),
+            createReturnIntake(parts.returnedMail, createSmtpIntake(parts.inboundMail)),
           )
         : null
     const http = createHttpServer({

@@ -48,6 +48,7 @@ import { createDelivery } from '../features/outbound-mail/jobs.ts'
 import { createOutboundMail } from '../features/outbound-mail/operations.ts'
 import { createReturnPaths } from '../features/outbound-mail/return-path.ts'
 import { outboundMailRoutes } from '../features/outbound-mail/routes.ts'
+import { createReturnedMail } from '../features/returned-mail/operations.ts'
 import { createSuppressions } from '../features/suppressions/operations.ts'
 import { suppressionRoutes } from '../features/suppressions/routes.ts'
 import { createVaults } from '../features/vault/operations.ts'
@@ -224,6 +225,16 @@ export function createParts(
   const mtaSts = createMtaSts({ db, resolver, fetchFile: web.fetchFile, log: log.child({ part: 'mta-sts' }) })
   const transport = createTransport(config, resolver, mtaSts, log)
   const returnPaths = createReturnPaths(keyring.subkey('return-paths'), config.mailDomain)
+  const returnedMail = createReturnedMail({
+    db,
+    messages,
+    identities,
+    suppressions,
+    returnPaths,
+    emit,
+    journal,
+    mailDomain: config.mailDomain,
+  })
   const delivery = createDelivery({
     db,
     identities,
@@ -290,6 +301,7 @@ export function createParts(
     keys,
     dkim,
     inboundMail,
+    returnedMail,
     deliverer,
     gateway: tunnels.gateway,
     tunnelHttps: tunnels.https,

@@ -73,6 +73,12 @@ export function createJournal(log: Log) {
       recipients: number
       attempt: number
     }>('delivery tried', 'callsign_deliveries_tried_total', 'Attempts to deliver outbound mail.', ['outcome']),
+    /** Mail came back to a return path of ours. */
+    returnTaken: event<{
+      organization_id: string
+      message_id: string
+      kind: 'failed' | 'delayed' | 'delivered' | 'passed-on' | 'complaint' | 'feedback' | 'automatic'
+    }>('return taken', 'callsign_returns_taken_total', 'Bounces, complaints and answers that came back to return paths.', ['kind']),
     /** Somebody tried a hash on a vault: right, wrong, or refused unseen after too many wrong ones. */
     vaultKeyTried: event<{ organization_id: string; key_id: string; outcome: 'ok' | 'wrong' | 'throttled' }>(
       'vault key tried',

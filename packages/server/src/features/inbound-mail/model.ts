@@ -5,9 +5,13 @@ import type { SmtpClient, Verdicts } from './sender-checks.ts'
 import { renderResults, withoutForeignResults } from './trace-fields.ts'
 
 export { type ParsedAddress, parseAddresses } from './addresses.ts'
+export { findValue, type HeaderField } from './headers.ts'
 export { htmlToText } from './html-text.ts'
+export { parseMessage } from './parse.ts'
+export { splitParts } from './parts.ts'
 export { type ReadMail, readHeader, readMail } from './reading.ts'
 export { checkSender, type SmtpClient, uncheckedVerdicts, type Verdicts } from './sender-checks.ts'
+export { decodeBody } from './transfer-encoding.ts'
 
 const roles = new Set(['postmaster', 'abuse'])
 

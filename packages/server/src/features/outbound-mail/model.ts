@@ -7,6 +7,9 @@ import type { MessageRow, RecipientRow } from '../messages/model.ts'
 import { checkCustomHeaders } from './custom-headers.ts'
 import { forwardSubject, quotedForward, replyRecipients, replyReferences, replySubject } from './reply.ts'
 
+export { isHardBounce } from './hard-bounce.ts'
+export type { ReturnAddressee, ReturnPaths } from './return-path.ts'
+
 /** The kind of the job that delivers one message. */
 export const deliverJob = 'deliver-message'
 

@@ -1,0 +1,63 @@
+// Reads mail that came back to a return path: a delivery report, a complaint, a bounce in words, an automatic answer, or a letter.
+import { decodeBody, findValue, type HeaderField, parseMessage, splitParts } from '../inbound-mail/model.ts'
+import { isFromMailSystem, readBounceWords, reasonFor, refineStatus } from './bounce-words.ts'
+import { readDeliveryStatus } from './delivery-status.ts'
+import type { Report } from './model.ts'
+
+/** What is read of a machine-readable part. */
+const partBytesMax = 128 * 1024
+
+/** Types of feedback (RFC 5965 §7.3, RFC 6430, RFC 6591) that say nothing against the recipient's being written to. */
+const noComplaint = new Set(['not-spam', 'auth-failure', 'dmarc'])
+
+type Leaf = ReturnType<typeof splitParts>['leaves'][number]
+
+/** What the mail says about the recipient that its return path was made for. Never throws, and reads in time linear in its size. */
+export function readReport(raw: Buffer, envelopeFrom: string, recipient: string): Report {
+  const { header, leaves } = splitParts(raw)
+  const textOf = (leaf: Leaf): string => decodeBody(raw, leaf.start, leaf.end, leaf.encoding, partBytesMax).toString('utf8')
+  const status = leaves.find(({ contentType }) => /^message\/(?:global-)?delivery-status$/.test(contentType))
+  const told = status && readDeliveryStatus(textOf(status), recipient)
+  const parsed = parseMessage(raw)
+  const text = parsed.text ?? ''
+  if (told) return withReason(told, reasonFor(text, recipient))
+  const feedback = leaves.find(({ contentType }) => contentType === 'message/feedback-report')
+  if (feedback) return readFeedback(textOf(feedback))
+  const automatic: Report = { kind: 'automatic', enhancedStatus: null, answer: parsed.subject, host: null }
+  const hasFailed = findValue(header.fields, 'x-failed-recipients') !== null
+  const author = parsed.from[0]?.address || (parsed.from[0]?.name ?? '')
+  // A vacation program answers with the null sender too; only its own words tell it from a mail system's.
+  if (isAutomaticAnswer(header.fields) && !hasFailed && !isFromMailSystem('-', author)) return automatic
+  if (hasFailed || isFromMailSystem(envelopeFrom, author)) {
+    const words = readBounceWords(parsed.subject, text, recipient, hasFailed)
+    if (words) return words
+  }
+  return parsed.autoSubmitted ? automatic : { kind: 'letter', enhancedStatus: null, answer: parsed.subject, host: null }
+}
+
+/** A report without a diagnostic says in its first part what happened; one with a code that says nothing is read by its words. */
+function withReason(report: Report, reason: string | null): Report {
+  const answer = report.answer || (reason ?? '')
+  return {
+    ...report,
+    answer,
+    enhancedStatus: report.kind === 'failed' ? refineStatus(report.enhancedStatus, answer) : report.enhancedStatus,
+  }
+}
+
+const answeringFields = ['x-autoreply', 'x-autorespond', 'x-autoresponse', 'x-mail-autoreply']
+
+/** Whether a program answered (RFC 3834 §5), by the field made for it or by those that came before it. */
+const isAutomaticAnswer = (fields: readonly HeaderField[]): boolean =>
+  /^auto-(?:replied|notified)\b/i.test((findValue(fields, 'auto-submitted') ?? '').trim()) ||
+  /^auto_reply\b/i.test((findValue(fields, 'precedence') ?? '').trim()) ||
+  answeringFields.some((key) => findValue(fields, key) !== null)
+
+function readFeedback(text: string): Report {
+  const field = (name: string): string | null => new RegExp(`^${name}:[ \\t]*([^\\r\\n]{1,300})`, 'im').exec(text)?.[1]?.trim() ?? null
+  const type = (field('Feedback-Type') ?? 'other').toLowerCase()
+  const by = field('User-Agent')
+  const host = field('Reporting-MTA')?.replace(/^[^;]*;[ \t]*/, '') ?? null
+  const answer = `A feedback report of the type ${type} came${by ? ` from ${by}` : ''}.`
+  return { kind: noComplaint.has(type) ? 'feedback' : 'complaint', enhancedStatus: null, answer, host }
+}

@@ -1,0 +1,39 @@
+// Stands between the SMTP edge and the mailboxes: mail to return paths is taken here, everything else goes on as it came.
+import type { ReturnedMail } from './operations.ts'
+
+type Reply = { code: number; enhanced: string; text: string }
+type Refused = { kind: 'refused'; reply: Reply }
+type Envelope = { id: string; from: string; recipients: string[]; clientAddress: string; clientName: string }
+/** What the SMTP edge asks, whoever answers. */
+type Intake = {
+  checkRecipient: (address: string) => Promise<{ kind: 'accepted' } | Refused>
+  accept: (envelope: Envelope, raw: Buffer, received: string) => Promise<{ kind: 'stored'; id: string } | Refused>
+}
+
+const noSuchReturnPath: Reply = { code: 550, enhanced: '5.1.1', text: 'No such return path here' }
+const noReport: Reply = { code: 550, enhanced: '5.6.0', text: 'This address takes reports about mail from here only' }
+
+/** The receiver that takes returned mail and hands the rest to `mailboxes`. */
+export function createReturnIntake(returnedMail: ReturnedMail, mailboxes: Intake): Intake {
+  return {
+    async checkRecipient(address) {
+      if (!returnedMail.isReturnAddress(address)) return mailboxes.checkRecipient(address)
+      return (await returnedMail.isTaken(address)) ? { kind: 'accepted' } : { kind: 'refused', reply: noSuchReturnPath }
+    },
+
+    async accept(envelope, raw, received) {
+      const returns = envelope.recipients.filter(returnedMail.isReturnAddress)
+      if (returns.length === 0) return mailboxes.accept(envelope, raw, received)
+      const recipients = envelope.recipients.filter((address) => !returns.includes(address))
+      let isRecorded = false
+      for (const address of returns) {
+        const taken = await returnedMail.take(address, envelope.from, raw)
+        if (taken.kind === 'letter' && !recipients.includes(taken.letterTo)) recipients.push(taken.letterTo)
+        isRecorded ||= taken.kind === 'recorded'
+      }
+      // Reports are recorded by now, and known when the client has to come again for the others.
+      if (recipients.length > 0) return mailboxes.accept({ ...envelope, recipients }, raw, received)
+      return isRecorded ? { kind: 'stored', id: envelope.id } : { kind: 'refused', reply: noReport }
+    },
+  }
+}

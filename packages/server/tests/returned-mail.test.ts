@@ -1,0 +1,245 @@
+// Mail that comes back to a whole server: real reports end in the right status, forged ones move nothing, letters reach the agent.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type MailSink, startMailSink } from './stage/mail-sink.ts'
+import { captured, handIn } from './stage/return-mail.ts'
+import { scripted, welcome } from './stage/scripted-smtp.ts'
+import { type Json, type Stage, startStage } from './stage/start.ts'
+import { waitFor } from './stage/wait.ts'
+
+let sink: MailSink
+let stage: Stage
+beforeAll(async () => {
+  sink = await startMailSink()
+  stage = await startStage({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: sink.url })
+  await stage.createAgent('ann')
+})
+afterAll(async () => {
+  await stage.stop()
+  await sink.close()
+})
+
+/** A message that the relay took, and the return path that it came with, for each recipient. */
+async function sent(...to: string[]): Promise<{ id: string; returnPaths: Record<string, string> }> {
+  for (const address of to) await stage.api('DELETE', `/suppressions/${encodeURIComponent(address)}`)
+  const { id } = await stage.send('ann', to)
+  const message = await stage.waitForStatus('ann', id, 'sent')
+  const own = sink.mails.filter((mail) => mail.parsed.messageId === message.message_id)
+  return { id, returnPaths: Object.fromEntries(own.map((mail) => [mail.to[0] as string, mail.from])) }
+}
+const recipientOf = async (id: string, position = 0): Promise<Json> => (await stage.getMessage('ann', id)).delivery.recipients[position]
+const types = async (id: string) => (await stage.eventsOf(id)).map((event) => event.type)
+const isSuppressed = async (address: string) =>
+  (await stage.expectApi(200, 'GET', `/suppressions?email_address=${encodeURIComponent(address)}`)).data.length === 1
+const inbox = async (): Promise<Json[]> => (await stage.expectApi(200, 'GET', '/mailboxes/ann/messages?direction=inbound&limit=100')).data
+const take = (name: string, returnPath: string) => handIn(stage.smtpPort, { to: returnPath, raw: captured(name, returnPath).raw })
+
+describe('what Postfix and Exim report', () => {
+  test.each([
+    ['postfix-unknown', 'nobody@example.com', 'bounced', '5.1.1', true],
+    ['postfix-full', 'full@example.com', 'bounced', '5.2.2', false],
+    ['postfix-expired', 'x@gone.example', 'failed', '4.4.1', false],
+    ['postfix-delayed', 'x@gone.example', 'sent', null, false],
+    ['exim-unknown', 'nobody@example.com', 'bounced', '5.0.0', true],
+    ['exim-full', 'full@example.com', 'bounced', '5.2.2', false],
+    ['exim-expired', 'x@gone.example', 'failed', '4.4.7', false],
+    ['exim-delayed', 'full@example.com', 'sent', null, false],
+  ] as const)('%s to %s ends %s', async (name, address, status, code, suppressed) => {
+    const { id, returnPaths } = await sent(address)
+    await take(name, returnPaths[address] as string)
+    const message = await stage.getMessage('ann', id)
+    const recipient = message.delivery.recipients[0]
+    expect([message.status, recipient.status, recipient.diagnostic_code]).toEqual([status, status, code])
+    expect(recipient.log).toMatchObject([
+      { result: 'taken' },
+      { result: 'report', host: expect.stringMatching(/^(peer|mx\.exim)\.example$/) },
+    ])
+    expect(await types(id)).toEqual(['email.sent', ...(status === 'sent' ? [] : [`email.${status}`])])
+    expect(await isSuppressed(address)).toBe(suppressed)
+    expect(await inbox()).toEqual([])
+
+    // Again, as a sender does that lost our answer: nothing new.
+    await take(name, returnPaths[address] as string)
+    expect((await recipientOf(id)).log).toHaveLength(2)
+    expect(await types(id)).toHaveLength(status === 'sent' ? 1 : 2)
+  })
+
+  test('a delay, then the failure; and what failed stays failed when a late success is reported', async () => {
+    const { id, returnPaths } = await sent('x@gone.example')
+    const path = returnPaths['x@gone.example'] as string
+    await take('postfix-delayed', path)
+    await take('postfix-expired', path)
+    const success = captured('postfix-expired', path)
+      .raw.replace('Action: failed', 'Action: delivered')
+      .replace('Status: 4.4.1', 'Status: 2.0.0')
+    await handIn(stage.smtpPort, { to: path, raw: success })
+    const { status, log } = await recipientOf(id)
+    expect([status, log.length]).toEqual(['failed', 4])
+    expect(await types(id)).toEqual(['email.sent', 'email.failed'])
+  })
+
+  test('a report of success makes it delivered, and a bounce that comes later bounced', async () => {
+    const { id, returnPaths } = await sent('nobody@example.com')
+    const path = returnPaths['nobody@example.com'] as string
+    const { raw } = captured('postfix-unknown', path)
+    await handIn(stage.smtpPort, {
+      to: path,
+      raw: raw.replace('Action: failed', 'Action: delivered').replace('Status: 5.1.1', 'Status: 2.0.0'),
+    })
+    expect((await stage.getMessage('ann', id)).status).toBe('delivered')
+    await handIn(stage.smtpPort, { to: path, raw })
+    expect((await stage.getMessage('ann', id)).status).toBe('bounced')
+    expect(await types(id)).toEqual(['email.sent', 'email.delivered', 'email.bounced'])
+  })
+
+  test('each recipient has its own return path; the message is the worst of them', async () => {
+    const { id, returnPaths } = await sent('nobody@example.com', 'full@example.com', 'fine@example.com')
+    expect(new Set(Object.values(returnPaths)).size).toBe(3)
+    await take('postfix-full', returnPaths['full@example.com'] as string)
+    const message = await stage.getMessage('ann', id)
+    expect(message.delivery.recipients.map((one: Json) => one.status)).toEqual(['sent', 'bounced', 'sent'])
+    expect(message.status).toBe('bounced')
+  })
+
+  test('what one recipient reports of another is about itself', async () => {
+    const { id, returnPaths } = await sent('evil@example.com', 'nobody@example.com')
+    // The report names nobody@, and comes to the return path that evil@ was given.
+    await take('postfix-unknown', returnPaths['evil@example.com'] as string)
+    const message = await stage.getMessage('ann', id)
+    expect(message.delivery.recipients.map((one: Json) => one.status)).toEqual(['bounced', 'sent'])
+    expect([await isSuppressed('nobody@example.com'), await isSuppressed('evil@example.com')]).toEqual([false, true])
+  })
+})
+
+describe('forged', () => {
+  test('to no return path of ours: 550, byte by byte of the code, and nothing moves', async () => {
+    const { id, returnPaths } = await sent('nobody@example.com')
+    const path = returnPaths['nobody@example.com'] as string
+    const forgeries = [
+      path.replace(/-([0-9a-z]{20})@/, (_, code: string) => `-${code.slice(0, -1)}${code.endsWith('0') ? '1' : '0'}@`),
+      path.replace('-0-', '-1-'),
+      path.replace(/-[0-9a-z]{20}@/, '-@'),
+      'bounce+@agents.localhost',
+      'bounce+anything@agents.localhost',
+      path.replace('@agents.localhost', '@elsewhere.example'),
+    ]
+    for (const to of forgeries)
+      await expect(handIn(stage.smtpPort, { to, raw: captured('postfix-unknown', path).raw })).rejects.toThrow(/55[0-9]/)
+    expect((await stage.getMessage('ann', id)).status).toBe('sent')
+    expect((await recipientOf(id)).log).toHaveLength(1)
+  })
+
+  test('to the agent itself: ordinary mail, whatever it says', async () => {
+    const { id, returnPaths } = await sent('nobody@example.com')
+    const path = returnPaths['nobody@example.com'] as string
+    const { raw } = captured('postfix-unknown', path)
+    await handIn(stage.smtpPort, {
+      to: 'ann@agents.localhost',
+      raw: raw.replace(/^Message-Id: .*$/im, 'Message-Id: <forged@peer.example>'),
+    })
+    const arrived = await waitFor('the letter', async () => (await inbox()).find((one) => one.message_id === '<forged@peer.example>'))
+    expect(arrived).toMatchObject({ subject: 'Undelivered Mail Returned to Sender', status: 'received' })
+    expect((await stage.getMessage('ann', id)).status).toBe('sent')
+    expect(await isSuppressed('nobody@example.com')).toBe(false)
+  })
+
+  test('of a message that is gone: 550', async () => {
+    const { id, returnPaths } = await sent('nobody@example.com')
+    await stage.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${id}`)
+    await expect(take('postfix-unknown', returnPaths['nobody@example.com'] as string)).rejects.toThrow('550')
+  })
+
+  test('by an agent of this server, through the API: a return path is a recipient that does not exist', async () => {
+    const { id, returnPaths } = await sent('nobody@example.com')
+    const attempt = await stage.send('ann', returnPaths['nobody@example.com'] as string, { subject: 'Undelivered Mail Returned to Sender' })
+    await stage.waitForStatus('ann', attempt.id, 'bounced', 'failed')
+    expect((await stage.getMessage('ann', id)).status).toBe('sent')
+  })
+})
+
+describe('complaints', () => {
+  const complaint = (path: string, type = 'abuse') =>
+    `From: feedback@provider.example\nTo: bounce@agents.localhost\nSubject: FW: Hello\nMIME-Version: 1.0\nContent-Type: multipart/report; report-type=feedback-report; boundary=b\n\n--b\nContent-Type: text/plain\n\nThis is an email abuse report.\n--b\nContent-Type: message/feedback-report\n\nFeedback-Type: ${type}\nUser-Agent: SomeGenerator/1.0\nVersion: 1\nOriginal-Mail-From: <${path}>\n\n--b\nContent-Type: message/rfc822\n\nReturn-Path: <${path}>\nFrom: ann@agents.localhost\nSubject: Hello\n\nHello there\n--b--\n`
+
+  test('at the return path or at bounce@, where the report quotes it: event and suppression, the status stays', async () => {
+    for (const to of [null, 'bounce@agents.localhost', 'BOUNCE@agents.localhost']) {
+      const { id, returnPaths } = await sent('reader@example.com')
+      const path = returnPaths['reader@example.com'] as string
+      await handIn(stage.smtpPort, { from: 'feedback@provider.example', to: to ?? path, raw: complaint(path) })
+      expect((await stage.getMessage('ann', id)).status).toBe('sent')
+      expect(await types(id)).toEqual(['email.sent', 'email.complained'])
+      expect((await stage.eventsOf(id))[1]?.data.recipients).toMatchObject([{ address: 'reader@example.com' }])
+      const refused = await stage.api('POST', '/mail/send', { body: { agent: 'ann', to: ['reader@example.com'], subject: 'a', text: 'a' } })
+      expect([refused.status, refused.body.error.code]).toEqual([403, 'recipient_suppressed'])
+    }
+  })
+
+  test('"not spam" is noted and moves nothing', async () => {
+    const { id, returnPaths } = await sent('reader@example.com')
+    await handIn(stage.smtpPort, { to: 'bounce@agents.localhost', raw: complaint(returnPaths['reader@example.com'] as string, 'not-spam') })
+    expect(await types(id)).toEqual(['email.sent'])
+    expect(await isSuppressed('reader@example.com')).toBe(false)
+  })
+
+  test('at bounce@ without a return path of ours, or with a forged one: refused', async () => {
+    const { id, returnPaths } = await sent('reader@example.com')
+    const forged = (returnPaths['reader@example.com'] as string).replace('-0-', '-1-')
+    for (const path of ['', forged])
+      await expect(handIn(stage.smtpPort, { to: 'bounce@agents.localhost', raw: complaint(path) })).rejects.toThrow('550')
+    await expect(
+      handIn(stage.smtpPort, { from: 'a@b.example', to: 'bounce@agents.localhost', raw: 'Subject: hi\n\nhi\n' }),
+    ).rejects.toThrow('550')
+    expect(await types(id)).toEqual(['email.sent'])
+  })
+})
+
+describe('what a person wants to see', () => {
+  test('an automatic answer is noted, reaches the agent in its thread, and moves nothing', async () => {
+    const { id, returnPaths } = await sent('away@example.com')
+    const message = await stage.getMessage('ann', id)
+    const raw = `From: Away <away@example.com>\nTo: ann@agents.localhost\nSubject: Out of office\nMessage-ID: <away1@example.com>\nIn-Reply-To: ${message.message_id}\nAuto-Submitted: auto-replied\n\nBack on Monday.\n`
+    await handIn(stage.smtpPort, { to: returnPaths['away@example.com'] as string, raw })
+    const arrived = await waitFor('the answer', async () => (await inbox()).find((one) => one.message_id === '<away1@example.com>'))
+    expect(arrived).toMatchObject({ thread_id: message.thread_id, status: 'received' })
+    const recipient = await recipientOf(id)
+    expect([recipient.status, recipient.log.length]).toEqual(['sent', 2])
+    expect(recipient.log[1]).toMatchObject({ result: 'report', answer: 'An automatic answer came back: Out of office' })
+    expect(await types(id)).toEqual(['email.sent'])
+  })
+
+  test('a letter to the return path reaches the agent', async () => {
+    const { id, returnPaths } = await sent('odd@example.com')
+    const raw =
+      'From: Odd <odd@example.com>\nSubject: Re: Hello\nMessage-ID: <odd1@example.com>\n\nMy program answers to the return path.\n'
+    await handIn(stage.smtpPort, { from: 'odd@example.com', to: [returnPaths['odd@example.com'] as string, 'ann@agents.localhost'], raw })
+    await waitFor('the letter', async () => (await inbox()).filter((one) => one.message_id === '<odd1@example.com>').length === 1)
+    expect((await recipientOf(id)).log).toHaveLength(1)
+  })
+})
+
+test('a bounce that comes before the relay has answered is not undone by the answer', async () => {
+  const relay = await scripted(async (peer) => {
+    await welcome(peer)
+    const path = /<(.*)>/.exec(await peer.line())?.[1] as string
+    peer.say('250 2.1.0 ok')
+    await peer.line()
+    peer.say('250 2.1.5 ok')
+    await peer.line()
+    peer.say('354 go')
+    await peer.data()
+    await handIn(own.smtpPort, { to: path, raw: captured('postfix-unknown', path).raw })
+    peer.say('250 2.0.0 taken')
+  })
+  const own = await startStage({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: `smtp://localhost:${relay.port}` })
+  try {
+    await own.createAgent('cat')
+    const { id } = await own.send('cat', 'nobody@example.com')
+    const gone = async () => (await own.db.query({ text: 'SELECT 1 FROM jobs WHERE subject = $1', values: [id] })).rowCount === 0
+    await waitFor('the delivery to end', gone)
+    const message = await own.getMessage('cat', id)
+    expect(message.status).toBe('bounced')
+    expect(message.delivery.recipients[0].log.map((one: Json) => one.result)).toEqual(['report', 'taken'])
+    expect((await own.eventsOf(id)).map((event) => event.type)).toEqual(['email.bounced'])
+  } finally {
+    await own.stop()
+  }
+})

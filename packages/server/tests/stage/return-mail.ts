@@ -1,0 +1,24 @@
+// Mail that comes back, for tests: captured reports with a return path put in, handed to a server as another one would.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createTransport } from 'nodemailer'
+
+const folder = join(import.meta.dirname, '..', 'returned')
+
+/** A captured report, its return path replaced, and the recipient that it is about. */
+export function captured(name: string, returnPath: string): { raw: string; recipient: string } {
+  const raw = readFileSync(join(folder, `${name}.eml`), 'utf8')
+    .replaceAll('RETURN-PATH', returnPath)
+    .replaceAll('\n', '\r\n')
+  return { raw, recipient: /^Final-Recipient: rfc822; ?(\S+)/im.exec(raw)?.[1] as string }
+}
+
+/** Hands raw mail to the server on this port. Rejects with its answer when it refuses. */
+export async function handIn(port: number, mail: { from?: string; to: string | string[]; raw: string }): Promise<void> {
+  const transport = createTransport({ host: '127.0.0.1', port, ignoreTLS: true })
+  try {
+    await transport.sendMail({ envelope: { from: mail.from ?? '', to: [mail.to].flat() }, raw: mail.raw.replace(/\r?\n/g, '\r\n') })
+  } finally {
+    transport.close()
+  }
+}
