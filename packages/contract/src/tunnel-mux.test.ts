@@ -187,6 +187,15 @@ test('more data than the window closes the connection', async () => {
   expect(client.closed[0]).toMatch(/window/)
 })
 
+test('a stream opened on a connection that has ended is lost, not silent', async () => {
+  const end = createEnd(undefined, true)
+  end.mux.close('gone')
+  const codes: number[] = []
+  end.mux.open(bytes('x')).onReset = (code) => codes.push(code)
+  await Promise.resolve()
+  expect(codes).toEqual([resetCodes.targetLost])
+})
+
 test('a connection without a sign of life is dead, and its streams with it', async () => {
   const end = createEnd(undefined, true, { pingEveryMs: 20, deadAfterMs: 20 })
   const stream = end.mux.open(bytes('x'))

@@ -111,6 +111,11 @@ export class TunnelMux implements StreamHost {
     const size = this.#options.budget.firstWindow()
     const id = ++this.#lastStream
     const stream = new TunnelStream(id, about ?? {}, this.#peerWindow, new ReceiveWindow(size, this.#options.budget), this)
+    if (this.#isClosed) {
+      // It ended while somebody was on the way to it: they are told as soon as they listen.
+      queueMicrotask(() => stream.lose())
+      return stream
+    }
     this.#streams.set(id, stream)
     const json = about ? encoder.encode(JSON.stringify(about)) : null
     const head = this.#options.allocate(6 + (json?.length ?? 0))

@@ -99,7 +99,7 @@ function ask(
   signal: AbortSignal,
 ): Promise<{ socket: Socket; head: Buffer; headers: IncomingHttpHeaders }> {
   return new Promise((resolve, reject) => {
-    const request = http.request({ ...options, agent: false })
+    const request = http.request(options)
     const fail = (error: Error) => {
       clearTimeout(timer)
       signal.removeEventListener('abort', onAbort)
@@ -160,7 +160,6 @@ function throughProxy({ http, tls, net }: Node, proxy: URL, authority: string, s
       path: authority,
       headers: { Host: authority, ...(credentials === null ? {} : { 'Proxy-Authorization': `Basic ${btoa(credentials)}` }) },
       createConnection: () => (isTls ? tls.connect({ host, port, servername: host }) : net.connect({ host, port })),
-      agent: false,
       signal,
       timeout: dialMsMax,
     })

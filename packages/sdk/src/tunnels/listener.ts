@@ -64,6 +64,8 @@ const budgetBytes = 64 * 1024 * 1024
 const helloMsMax = 10_000
 const drainMsMax = 90_000
 const lookMs = 20
+/** Dials for the sake of another node. */
+const twinDialsMax = 4
 
 /** Such an answer will be the same next time. */
 const isFinal = (error: unknown): boolean => error instanceof ApiError && [401, 403, 404].includes(error.status)
@@ -98,6 +100,8 @@ class Listener implements TunnelListener {
   /** Every connection, those included that only finish what they have. */
   readonly #muxes = new Set<TunnelMux>()
   readonly #up = new Set<TunnelMux>()
+  /** The gateway node at the other end of each. */
+  readonly #nodes = new WeakMap<TunnelMux, string>()
   #finish: { resolve: () => void; reject: (error: Error) => void }
   #isClosed = false
 
@@ -207,7 +211,7 @@ class Listener implements TunnelListener {
   }
 
   /** Connects, and resolves when the gateway has said hello; `left` tells when a new connection is wanted, and why. */
-  async #connect(connection: number): Promise<{ left: Promise<string> }> {
+  async #connect(connection: number, attempt = 0): Promise<{ left: Promise<string> }> {
     const { transport = 'auto', ca, onRequest, onChange, hostHeader = 'target' } = this.#options
     const dialled = await dial(this.#node, {
       url: this.#url,
@@ -220,12 +224,17 @@ class Listener implements TunnelListener {
     const greeted = settle()
     const leaving = settle<string>()
     let dismissed: Goaway | null = null
+    let hasOthers = false
     const mux: TunnelMux = connectMux(dialled.socket, dialled.wrapping, dialled.head, {
       defer: setImmediate as (work: () => void) => void,
       allocate: Buffer.allocUnsafe as (bytes: number) => Uint8Array,
       budget: this.#budget,
       onOpen: (stream) => this.#destination.take(stream),
-      onHello: () => greeted.resolve(),
+      onHello: ({ node: name, has_other_nodes }) => {
+        if (typeof name === 'string') this.#nodes.set(mux, name)
+        hasOthers = has_other_nodes === true
+        greeted.resolve()
+      },
       onReport: (_stream, about) => onRequest?.(about as ReportedRequest),
       onGoaway: (about) => {
         if (about.code !== 'drain') {
@@ -258,6 +267,12 @@ class Listener implements TunnelListener {
       await greeted.promise
     } finally {
       clearTimeout(timer)
+    }
+    // Two connections to one node would go down with it together; a load balancer may lead to another next time.
+    const isTwin = [...this.#up].some((other) => this.#nodes.get(other) === this.#nodes.get(mux))
+    if (hasOthers && isTwin && attempt < twinDialsMax) {
+      mux.close('closed')
+      return this.#connect(connection, attempt + 1)
     }
     this.#up.add(mux)
     onChange?.({ state: 'connected', connection, publicUrl: this.publicUrl, transport: dialled.transport })

@@ -167,9 +167,21 @@ async function answer(fetch: FetchHandler['fetch'], incoming: IncomingMessage, o
     for (;;) {
       const { done, value } = await reader.read()
       if (done) break
-      if (!outgoing.write(value)) await new Promise<void>((resolve) => outgoing.once('drain', resolve).once('close', resolve))
+      if (!outgoing.write(value)) await roomIn(outgoing)
       if (outgoing.destroyed) return
     }
   }
   outgoing.end()
 }
+
+/** Resolves when more can be written, or nothing any more. */
+const roomIn = (outgoing: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      outgoing.off('drain', done)
+      outgoing.off('close', done)
+      resolve()
+    }
+    outgoing.on('drain', done)
+    outgoing.on('close', done)
+  })

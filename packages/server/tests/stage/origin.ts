@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import type { Writable } from 'node:stream'
 
 export type Origin = {
   port: number
@@ -123,8 +124,7 @@ export async function answerAnything(incoming: IncomingMessage, outgoing: Server
       outgoing.writeHead(200, url.searchParams.has('length') ? { 'content-length': size } : {})
       const block = Buffer.alloc(64 * 1024, 'callsign')
       for (let left = size; left > 0; left -= block.length) {
-        if (!outgoing.write(block.subarray(0, Math.min(left, block.length))))
-          await new Promise((resolve) => outgoing.once('drain', resolve).once('close', resolve))
+        if (!outgoing.write(block.subarray(0, Math.min(left, block.length)))) await roomIn(outgoing)
         if (outgoing.destroyed) return
       }
       return void outgoing.end()
@@ -222,7 +222,7 @@ export function visit(port: number, host: string, path: string, options: VisitOp
     const { body } = options
     if (body !== undefined && typeof body === 'object' && Symbol.asyncIterator in body) {
       void (async () => {
-        for await (const chunk of body) if (!outgoing.write(chunk)) await new Promise((go) => outgoing.once('drain', go).once('close', go))
+        for await (const chunk of body) if (!outgoing.write(chunk)) await roomIn(outgoing)
         if (options.trailers) outgoing.addTrailers(options.trailers)
         outgoing.end()
       })().catch(reject)
@@ -256,3 +256,15 @@ export function sendRaw(port: number, bytes: string | Buffer, isEnough: (text: s
     socket.on('error', (error: NodeJS.ErrnoException) => (error.code === 'ECONNRESET' ? finish() : reject(error)))
   })
 }
+
+/** Resolves when more can be written, or nothing any more. */
+const roomIn = (outgoing: Writable): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      outgoing.off('drain', done)
+      outgoing.off('close', done)
+      resolve()
+    }
+    outgoing.on('drain', done)
+    outgoing.on('close', done)
+  })

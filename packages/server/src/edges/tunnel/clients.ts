@@ -159,7 +159,14 @@ export function createClients({ presence, directory, authenticate, admit, proces
         if (result !== 'opened') return end(client, result === 'gone' ? 'deleted' : 'disabled')
         if (client.hasGone) return void close(client, 'closed')
         directory.add(carrier, tunnel.handle, caller.keyId)
-        mux.hello({ session: session.id, tunnel: tunnel.tunnelId, agent_handle: tunnel.handle, public_url: tunnel.publicUrl })
+        mux.hello({
+          session: session.id,
+          tunnel: tunnel.tunnelId,
+          agent_handle: tunnel.handle,
+          public_url: tunnel.publicUrl,
+          node: presence.nodeId,
+          has_other_nodes: presence.hasOthers,
+        })
         if (isDraining) mux.goaway(drainWord)
       },
       (err) => {

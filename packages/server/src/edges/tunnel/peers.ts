@@ -154,6 +154,8 @@ export function createPeers({ key, processBudget, findHere, log }: Parts) {
         links.set(session.nodeId, link)
       }
       const mux = await link
+      // Its end is told to streams before anybody else.
+      if (mux.isClosed) throw new Error('the link has just closed')
       const again = carriers.get(session.id)
       if (again?.isOpen) return again
       const carrier = new Carrier({

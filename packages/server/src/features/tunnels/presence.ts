@@ -27,9 +27,11 @@ export function createPresence({ db, emit, journal, nodeId, findUnusableKeys }: 
   const sessions = new Map<string, OpenSession>()
   let address: string | null = null
   let isDraining = false
+  let hasOthers = false
 
   async function lease(): Promise<void> {
     const wasGone = await sessionStore.leaseNode(db, { id: nodeId, address, isDraining, leaseMs })
+    hasOthers = (await sessionStore.countOtherNodes(db, nodeId)) > 0
     // Others took us for dead, after a long pause maybe, and deleted what we had written.
     if (wasGone) for (const session of sessions.values()) await db.transact((tx) => enter(tx, session))
   }
@@ -62,6 +64,11 @@ export function createPresence({ db, emit, journal, nodeId, findUnusableKeys }: 
 
   return {
     nodeId,
+
+    /** True when other nodes stand ready, or did a moment ago. */
+    get hasOthers(): boolean {
+      return hasOthers
+    },
 
     /** The tunnel of a handle, of any organization; null when there is none. */
     findRoute: (handle: string): Promise<TunnelRoute | null> => loadRoute(handle),
@@ -97,7 +104,7 @@ export function createPresence({ db, emit, journal, nodeId, findUnusableKeys }: 
     async startDraining(): Promise<boolean> {
       isDraining = true
       await lease()
-      return (await sessionStore.countOtherNodes(db, nodeId)) > 0
+      return hasOthers
     },
 
     /** Stops being a node. */

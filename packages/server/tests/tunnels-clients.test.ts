@@ -1,0 +1,250 @@
+// The client of a tunnel: every kind of target, ways through strict networks, several clients, and connections that are cut.
+import { createServer, request as httpRequest } from 'node:http'
+import { type AddressInfo, connect, createServer as createNetServer, type Server, type Socket } from 'node:net'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import {
+  Callsign,
+  type ListenOptions,
+  type ReportedRequest,
+  type TunnelChange,
+  type TunnelListener,
+  type TunnelTarget,
+} from '../../sdk/src/index.ts'
+import { type Origin, startOrigin, visit } from './stage/origin.ts'
+import { type Stage, startStage } from './stage/start.ts'
+import { waitFor } from './stage/wait.ts'
+
+let stage: Stage
+let origin: Origin
+let port: number
+const host = 'sales.tunnel.localhost'
+const cleanups: (() => unknown)[] = []
+beforeAll(async () => {
+  stage = await startStage({ CALLSIGN_TUNNEL_PING_SECONDS: '1' })
+  origin = await startOrigin()
+  await stage.createAgent('sales')
+  port = Number(new URL(stage.baseUrl).port)
+})
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+afterAll(async () => {
+  await stage.stop()
+  await origin.stop()
+})
+
+async function listen(target: TunnelTarget, options: ListenOptions = {}, url = stage.baseUrl): Promise<TunnelListener> {
+  const listener = await new Callsign({ url, apiKey: stage.organizationKey }).tunnels.listen('sales', target, options)
+  cleanups.push(() => listener.close(0))
+  return listener
+}
+const body = async (path: string, options = {}) => (await visit(port, host, path, options)).body.toString()
+
+/** A TCP proxy to the server that can be cut, held or stopped. */
+async function startWire(): Promise<{ url: string; sockets: Set<Socket>; cut: () => void; hold: () => void; server: Server }> {
+  const sockets = new Set<Socket>()
+  let isHeld = false
+  const server = createNetServer((socket) => {
+    const onward = connect(port, '127.0.0.1')
+    for (const [from, to] of [
+      [socket, onward],
+      [onward, socket],
+    ] as const) {
+      sockets.add(from)
+      from.on('data', (bytes) => {
+        if (!isHeld) to.write(bytes)
+      })
+      from.on('close', () => to.destroy())
+      from.on('error', () => {})
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  cleanups.push(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  const cut = () => {
+    for (const socket of sockets) socket.destroy()
+    sockets.clear()
+  }
+  const hold = () => {
+    isHeld = true
+  }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sockets, cut, hold, server }
+}
+
+test('a Node handler serves without a port', async () => {
+  await listen((request, response) => {
+    response.writeHead(201, { 'x-from': 'handler' })
+    request.pipe(response)
+  })
+  const answer = await visit(port, host, '/', { method: 'POST', body: 'to the handler' })
+  expect([answer.status, answer.headers['x-from'], answer.body.toString()]).toEqual([201, 'handler', 'to the handler'])
+  expect((await visit(port, host, '/', { method: 'POST', body: Buffer.alloc(3_000_000, 'z') })).body.length).toBe(3_000_000)
+})
+
+test('a fetch handler gets web Requests, streams its answer, and sets cookies one by one', async () => {
+  await listen({
+    fetch: async (request) => {
+      const url = new URL(request.url)
+      if (url.pathname === '/fail') throw new Error('on purpose')
+      const headers = new Headers({ 'content-type': 'text/plain' })
+      headers.append('set-cookie', 'a=1')
+      headers.append('set-cookie', 'b=2')
+      return new Response(`${request.method} ${request.url} ${await request.text()}`, { status: 202, headers })
+    },
+  })
+  const answer = await visit(port, host, '/path?q=1', { method: 'POST', body: 'body' })
+  expect(answer.status).toBe(202)
+  expect(answer.body.toString()).toBe(`POST http://${host}/path?q=1 body`)
+  expect(answer.headers['set-cookie']).toEqual(['a=1', 'b=2'])
+  expect((await visit(port, host, '/fail')).status).toBe(500)
+})
+
+test('Host is the target’s own unless told otherwise', async () => {
+  const hostSeen = async (options: ListenOptions) => {
+    const listener = await listen(origin.port, options)
+    await body('/plain')
+    await listener.close(0)
+    return origin.seen.at(-1)?.headers.host
+  }
+  expect(await hostSeen({})).toBe(`localhost:${origin.port}`)
+  expect(await hostSeen({ hostHeader: 'preserve' })).toBe(host)
+  expect(await hostSeen({ hostHeader: 'app.test:1234' })).toBe('app.test:1234')
+})
+
+test('targets are on this machine unless told otherwise, and whole servers', async () => {
+  await expect(listen('http://192.0.2.1:80')).rejects.toThrow(/not on this machine/)
+  await expect(listen('http://localhost:3000/path')).rejects.toThrow(/no path/)
+  await expect(listen('ftp://localhost')).rejects.toThrow(TypeError)
+  await expect(listen('not a target')).rejects.toThrow(TypeError)
+  await listen(`http://127.0.0.1:${origin.port}`)
+  expect(await body('/x')).toBe('hello from /x')
+})
+
+test('through an HTTP proxy by CONNECT', async () => {
+  const asked: string[] = []
+  const proxy = createServer()
+  proxy.on('connect', (request, socket: Socket, head: Buffer) => {
+    asked.push(`${request.url} ${request.headers['proxy-authorization'] ?? ''}`)
+    const onward = connect(port, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connected\r\n\r\n')
+      onward.write(head)
+      onward.pipe(socket).pipe(onward)
+    })
+    onward.on('error', () => socket.destroy())
+    socket.on('error', () => onward.destroy())
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  cleanups.push(() => proxy.close())
+  await listen(origin.port, { proxy: `http://user:pass@127.0.0.1:${(proxy.address() as AddressInfo).port}`, connections: 1 })
+  expect(await body('/proxied')).toBe('hello from /proxied')
+  expect(asked).toEqual([`127.0.0.1:${port} Basic ${btoa('user:pass')}`])
+})
+
+test('as a WebSocket where nothing else passes', async () => {
+  // A proxy that knows WebSockets and no other Upgrade.
+  const strict = createServer((request, response) => {
+    const onward = httpRequest(
+      {
+        port,
+        host: '127.0.0.1',
+        path: request.url,
+        method: request.method,
+        headers: { ...request.headers, connection: 'close', upgrade: '' },
+      },
+      (answer) => {
+        response.writeHead(answer.statusCode as number, answer.headers)
+        answer.pipe(response)
+      },
+    )
+    request.pipe(onward)
+  })
+  strict.on('upgrade', (request, socket: Socket, head: Buffer) => {
+    if (request.headers.upgrade !== 'websocket') return void socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n')
+    const onward = connect(port, '127.0.0.1', () => {
+      const lines = request.rawHeaders.flatMap((name, i) => (i % 2 === 0 ? [`${name}: ${request.rawHeaders[i + 1]}`] : []))
+      onward.write(`GET ${request.url} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
+      onward.write(head)
+      onward.pipe(socket).pipe(onward)
+    })
+    socket.on('error', () => onward.destroy())
+    onward.on('error', () => socket.destroy())
+  })
+  await new Promise<void>((resolve) => strict.listen(0, '127.0.0.1', resolve))
+  cleanups.push(() => strict.close())
+  const changes: TunnelChange[] = []
+  await listen(
+    origin.port,
+    { connections: 1, onChange: (change) => changes.push(change) },
+    `http://127.0.0.1:${(strict.address() as AddressInfo).port}`,
+  )
+  expect(changes).toMatchObject([{ state: 'connected', transport: 'web-socket' }])
+  const upload = Buffer.alloc(2_000_000, 'w')
+  expect((await visit(port, host, '/echo', { method: 'POST', body: upload })).body.equals(upload)).toBe(true)
+})
+
+test('requests are reported to a client that asks', async () => {
+  const reports: ReportedRequest[] = []
+  await listen(origin.port, { onRequest: (request) => reports.push(request) })
+  await visit(port, host, '/echo?x=1', { method: 'POST', body: '12345' })
+  await waitFor('the report', () => reports.length === 1)
+  expect(reports[0]).toMatchObject({
+    method: 'POST',
+    path: '/echo?x=1',
+    status: 200,
+    error: null,
+    request_bytes: 5,
+    response_bytes: 5,
+    visitor_address: '127.0.0.1',
+  })
+})
+
+test('two clients share the load; when one goes, requests without effect go to the other', async () => {
+  const other = await startOrigin((_request, response) => void response.end('the other'))
+  cleanups.push(other.stop)
+  const first = await listen(origin.port, { connections: 1 })
+  await listen(other.port, { connections: 1 })
+  // Both busy at once: each takes one.
+  const answers = await Promise.all(Array.from({ length: 8 }, () => body('/slow?ms=50')))
+  expect(new Set(answers)).toEqual(new Set(['slow', 'the other']))
+  const hanging = visit(port, host, '/hang').then(({ body: text }) => text.toString())
+  const posts = visit(port, host, '/hang', { method: 'POST' })
+  await waitFor('both to be under way', () => origin.seen.filter(({ url }) => url === '/hang').length >= 1)
+  await first.close(0)
+  expect(await hanging).toBe('the other')
+  const post = await posts
+  expect([200, 502]).toContain(post.status)
+})
+
+test('a connection that is cut comes back by itself', async () => {
+  const wire = await startWire()
+  const changes: string[] = []
+  const listener = await listen(origin.port, { connections: 1, onChange: ({ state }) => changes.push(state) }, wire.url)
+  for (let i = 0; i < 3; i++) {
+    wire.cut()
+    await waitFor('it to be gone', () => changes.filter((state) => state === 'reconnecting').length > i)
+    await waitFor('it to be back', () => listener.connected === 1)
+    await waitFor('an answer', async () => (await body('/back')) === 'hello from /back')
+  }
+})
+
+test('a line that has gone silent is found out on both sides', async () => {
+  const wire = await startWire()
+  const changes: TunnelChange[] = []
+  await listen(origin.port, { connections: 1, onChange: (change) => changes.push(change) }, wire.url)
+  wire.hold()
+  const answer = visit(port, host, '/plain')
+  // The gateway asks after a second and gives up ten seconds later; the visitor is told.
+  expect((await answer).headers['x-tunnel-error']).toMatch(/tunnel_(lost|offline)/)
+  await waitFor('503 from then on', async () => (await visit(port, host, '/')).headers['x-tunnel-error'] === 'tunnel_offline')
+})
+
+test('closing lets requests under way end', async () => {
+  const listener = await listen(origin.port)
+  const slow = visit(port, host, '/slow?ms=300')
+  await waitFor('it to be under way', () => origin.seen.at(-1)?.url === '/slow?ms=300')
+  await listener.close()
+  expect((await slow).body.toString()).toBe('slow')
+  expect((await visit(port, host, '/')).status).toBe(503)
+})

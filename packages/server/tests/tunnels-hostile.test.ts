@@ -1,0 +1,176 @@
+// Visitors, targets and clients that do what they should not: nothing reaches anybody else, nothing waits for ever, nothing grows.
+
+import type { AddressInfo } from 'node:net'
+import { createServer, type Server } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Callsign, type TunnelListener } from '../../sdk/src/index.ts'
+import { type Origin, sendRaw, startOrigin, visit } from './stage/origin.ts'
+import { type Stage, startStage } from './stage/start.ts'
+import { waitFor } from './stage/wait.ts'
+
+let stage: Stage
+let origin: Origin
+let listener: TunnelListener
+let port: number
+const host = 'sales.tunnel.localhost'
+beforeAll(async () => {
+  stage = await startStage({ CALLSIGN_TUNNEL_ANSWER_SECONDS: '2' })
+  origin = await startOrigin()
+  for (const handle of ['sales', 'raw_one']) await stage.createAgent(handle)
+  const client = new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey })
+  listener = await client.tunnels.listen('sales', origin.port)
+  port = Number(new URL(stage.baseUrl).port)
+})
+afterAll(async () => {
+  await listener.close(0)
+  await stage.stop()
+  await origin.stop()
+})
+
+describe('requests that two programs could read in two ways are refused, and the target never sees them', () => {
+  const hidden = 'GET /hidden HTTP/1.1\r\nHost: x\r\n\r\n'
+  test.each([
+    ['two lengths', `POST / HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello${hidden}`],
+    [
+      'a length and chunks',
+      `POST / HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${hidden}`,
+    ],
+    [
+      'chunks and a length',
+      `POST / HTTP/1.1\r\nHost: ${host}\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n${hidden}`,
+    ],
+    ['an unknown coding', `POST / HTTP/1.1\r\nHost: ${host}\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${hidden}`],
+    ['a coding before chunked', `POST / HTTP/1.1\r\nHost: ${host}\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`],
+    ['a space before the colon', `POST / HTTP/1.1\r\nHost: ${host}\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n${hidden}`],
+    ['a bare line feed', `GET / HTTP/1.1\nHost: ${host}\n\n`],
+    ['a chunk size that is none', `POST / HTTP/1.1\r\nHost: ${host}\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\nx\r\n0\r\n\r\n`],
+    ['a negative length', `POST / HTTP/1.1\r\nHost: ${host}\r\nContent-Length: -1\r\n\r\n`],
+    ['two Hosts', `GET / HTTP/1.1\r\nHost: ${host}\r\nHost: other\r\n\r\n`],
+    ['an absolute target', `GET http://elsewhere/ HTTP/1.1\r\nHost: ${host}\r\n\r\n`],
+    ['a method that echoes', `TRACE / HTTP/1.1\r\nHost: ${host}\r\n\r\n`],
+    ['CONNECT', `CONNECT ${host}:80 HTTP/1.1\r\nHost: ${host}\r\n\r\n`],
+    ['a NUL in a header', `GET / HTTP/1.1\r\nHost: ${host}\r\nX: a\0b\r\n\r\n`],
+    [
+      'an upgrade with a body',
+      `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 5\r\n\r\nhello`,
+    ],
+    ['a folded header', `GET / HTTP/1.1\r\nHost: ${host}\r\nX: a\r\n b\r\n\r\n`],
+  ])('%s', async (_name, bytes) => {
+    const before = origin.seen.length
+    const answer = await sendRaw(port, bytes, (text) => text.includes('\r\n\r\n'))
+    expect(answer).toMatch(/^HTTP\/1\.1 (4\d\d|501) /)
+    expect(origin.seen.slice(before).filter(({ url }) => url === '/hidden')).toEqual([])
+  })
+
+  test('an upgrade to anything but a WebSocket is passed over', async () => {
+    const bytes = `GET /plain HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAA\r\n\r\n`
+    expect(await sendRaw(port, bytes, (text) => text.includes('hello'))).toMatch(/^HTTP\/1\.1 200 /)
+    expect(origin.seen.at(-1)?.headers).not.toHaveProperty('upgrade')
+    expect(origin.seen.at(-1)?.headers).not.toHaveProperty('http2-settings')
+  })
+
+  test('what a visitor says of itself and of proxies is replaced, whatever Connection names', async () => {
+    await visit(port, host, '/plain', {
+      headers: {
+        'X-Forwarded-For': '6.6.6.6',
+        X_Forwarded_For: '6.6.6.6',
+        'x-forwarded-proto': 'https',
+        forwarded: 'for=6.6.6.6',
+        'x-real-ip': '6.6.6.6',
+        'proxy-authorization': 'secret',
+        connection: 'close, x-forwarded-for, x-mine',
+        'x-mine': '1',
+      },
+    })
+    const { headers, raw } = origin.seen.at(-1) as Origin['seen'][number]
+    expect(headers).toMatchObject({ 'x-forwarded-for': '127.0.0.1', 'x-real-ip': '127.0.0.1', 'x-forwarded-proto': 'http' })
+    expect(raw.join(' ')).not.toMatch(/6\.6\.6\.6|x-mine|secret/i)
+    expect(headers.forwarded).toBe(`for=127.0.0.1;host="${host}";proto=http`)
+  })
+
+  test('a request that goes in circles ends', async () => {
+    const via = Array.from({ length: 4 }, () => '1.1 callsign').join(', ')
+    expect((await visit(port, host, '/plain', { headers: { via } })).status).toBe(508)
+  })
+})
+
+describe('targets', () => {
+  /** A target that sends these bytes to every connection as soon as it is asked. */
+  async function through(answer: string, path = '/'): Promise<{ text: string; server: Server }> {
+    const server = createServer((socket) => {
+      socket.on('error', () => {})
+      socket.once('data', () => socket.write(answer, 'latin1'))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const client = new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey })
+    const other = await client.tunnels.listen('raw_one', (server.address() as AddressInfo).port, { connections: 1 })
+    try {
+      const request = `GET ${path} HTTP/1.1\r\nHost: raw-one.tunnel.localhost\r\nConnection: close\r\n\r\n`
+      return { text: await sendRaw(port, request), server }
+    } finally {
+      await other.close(0)
+      server.close()
+    }
+  }
+
+  test.each([
+    ['no HTTP', 'SSH-2.0-OpenSSH\r\n\r\n'],
+    ['a control character in a header', 'HTTP/1.1 200 OK\r\nX: a\x01b\r\nContent-Length: 0\r\n\r\n'],
+    ['a bare line feed', 'HTTP/1.1 200 OK\nContent-Length: 0\n\n\r\n\r\n'],
+    ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello'],
+    ['a length and chunks', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['a switch that nobody asked for', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'],
+    ['headers without an end', `HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(20_000)}`],
+    ['a folded header', 'HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length: 0\r\n\r\n'],
+  ])('%s is 502', async (_name, answer) => {
+    const { text } = await through(answer)
+    expect(text).toMatch(/^HTTP\/1\.1 502 /)
+    expect(text).toContain('X-Tunnel-Error: bad_answer')
+  })
+
+  test('a second answer to one request reaches nobody', async () => {
+    const one = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n'
+    expect((await through(`${one}ok${one}no`)).text).not.toContain('no')
+  })
+
+  test('silence is 504, a target that is not running 502', async () => {
+    expect((await visit(port, host, '/hang')).headers['x-tunnel-error']).toBe('target_timeout')
+    const client = new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey })
+    const other = await client.tunnels.listen('raw_one', 1)
+    expect((await visit(port, 'raw-one.tunnel.localhost', '/')).headers['x-tunnel-error']).toBe('target_unreachable')
+    await other.close(0)
+  })
+})
+
+test('visitors that stop in the middle end the request at the target, and hundreds of them the tunnel not', async () => {
+  let gone = 0
+  origin.server.on('request', (_request, response) => {
+    response.on('close', () => {
+      if (!response.writableFinished) gone++
+    })
+  })
+  const request = `GET /hang HTTP/1.1\r\nHost: ${host}\r\n\r\n`
+  await Promise.all(
+    Array.from({ length: 300 }, () => {
+      const before = origin.seen.length
+      return sendRaw(port, request, () => origin.seen.length > before).catch(() => '')
+    }).map((one) => Promise.race([one, new Promise((resolve) => setTimeout(resolve, 1000))])),
+  )
+  await waitFor('the target to hear of it', () => gone > 200)
+  expect((await visit(port, host, '/plain')).status).toBe(200)
+  expect(listener.connected).toBe(2)
+})
+
+test('a visitor that does not read costs a window, and others nothing', async () => {
+  const { connect } = await import('node:net')
+  const sockets = Array.from({ length: 20 }, () => {
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', () => {})
+    socket.pause()
+    socket.write(`GET /bytes?size=50000000 HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+    return socket
+  })
+  await waitFor('all of them at the target', () => origin.seen.filter(({ url }) => url === '/bytes?size=50000000').length === 20)
+  for (let i = 0; i < 20; i++) expect((await visit(port, host, '/plain')).status).toBe(200)
+  for (const socket of sockets) socket.destroy()
+})

@@ -1,0 +1,108 @@
+// The inspector: what came through lately, what is kept of it and what is not, and sending it again.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Callsign, type TunnelListener } from '../../sdk/src/index.ts'
+import { type Origin, startOrigin, visit } from './stage/origin.ts'
+import { type Json, type Stage, startStage } from './stage/start.ts'
+import { waitFor } from './stage/wait.ts'
+
+let stage: Stage
+let origin: Origin
+let listener: TunnelListener
+let port: number
+const host = 'sales.tunnel.localhost'
+beforeAll(async () => {
+  stage = await startStage()
+  origin = await startOrigin()
+  for (const handle of ['sales', 'other']) await stage.createAgent(handle)
+  listener = await new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey }).tunnels.listen('sales', origin.port)
+  port = Number(new URL(stage.baseUrl).port)
+})
+afterAll(async () => {
+  await listener.close(0)
+  await stage.stop()
+  await origin.stop()
+})
+
+const list = async (query = ''): Promise<Json> => stage.expectApi(200, 'GET', `/tunnels/sales/requests${query}`)
+const capture = (what: string) => stage.expectApi(200, 'PATCH', '/tunnels/sales', { body: { capture: what } })
+const waitForPath = (path: string): Promise<Json> =>
+  waitFor(`a request for ${path}`, async () => (await list()).data.find((one: Json) => one.path === path))
+
+test('capture is off: first line, status, sizes and times, nothing else', async () => {
+  await visit(port, host, '/echo?id=1', { method: 'POST', body: 'secret body', headers: { authorization: 'Bearer secret' } })
+  const one = await waitForPath('/echo?id=1')
+  expect(one).toMatchObject({
+    method: 'POST',
+    status: 200,
+    error: null,
+    request_bytes: 11,
+    response_bytes: 11,
+    visitor_address: '127.0.0.1',
+    request_headers: null,
+    response_headers: null,
+    request_body: null,
+    response_body: null,
+    replay_of: null,
+  })
+  expect((await stage.api('POST', `/tunnels/sales/requests/${one.id}/replay`)).status).toBe(409)
+})
+
+test('bodies are captured to their cap, and what looks like a secret is masked', async () => {
+  await capture('bodies')
+  await visit(port, host, '/echo?token=abc&n=2', {
+    method: 'POST',
+    body: Buffer.alloc(100_000, 'q'),
+    headers: { authorization: 'Bearer secret', cookie: 'session=secret', 'x-api-key': 'secret', 'x-plain': 'shown' },
+  })
+  const one = await waitForPath('/echo?token=(masked)&n=2')
+  expect(JSON.stringify(one)).not.toContain('secret')
+  expect(one.request_headers).toContainEqual(['x-plain', 'shown'])
+  expect(one.request_headers).toContainEqual(['authorization', '(masked)'])
+  expect(Buffer.from(one.request_body, 'base64').length).toBe(65_536)
+  expect([one.request_body_truncated, one.response_body_truncated]).toEqual([true, true])
+  expect((await stage.api('POST', `/tunnels/sales/requests/${one.id}/replay`)).status).toBe(409)
+  await capture('off')
+})
+
+test('a captured request is sent again as it was, without what was masked', async () => {
+  await capture('bodies')
+  await visit(port, host, '/echo?n=3', { method: 'PUT', body: 'again', headers: { 'x-plain': 'kept', authorization: 'Bearer x' } })
+  const one = await waitForPath('/echo?n=3')
+  const before = origin.seen.length
+  const replay = await stage.expectApi(201, 'POST', `/tunnels/sales/requests/${one.id}/replay`)
+  expect(replay).toMatchObject({ method: 'PUT', path: '/echo?n=3', status: 200, replay_of: one.id })
+  expect(Buffer.from(replay.response_body, 'base64').toString()).toBe('again')
+  expect(origin.seen.length).toBe(before + 1)
+  expect(origin.seen.at(-1)?.headers).toMatchObject({ 'x-plain': 'kept', 'x-forwarded-host': host })
+  expect(origin.seen.at(-1)?.headers).not.toHaveProperty('authorization')
+  const agent = await stage.agentKey('other')
+  expect((await stage.api('POST', `/tunnels/sales/requests/${one.id}/replay`, { key: agent })).status).toBe(403)
+  expect((await stage.api('POST', `/tunnels/other/requests/${one.id}/replay`)).status).toBe(404)
+  expect((await stage.api('GET', '/tunnels/sales/requests', { key: stage.otherOrganization.key })).status).toBe(404)
+  await capture('off')
+})
+
+test('what the tunnel could not do is noted with its word, and a replay with nobody there says so', async () => {
+  await stage.expectApi(200, 'PATCH', '/tunnels/other', { body: { capture: 'headers' } })
+  await visit(port, 'other.tunnel.localhost', '/nobody')
+  const one = await waitFor('the request', async () => (await stage.expectApi(200, 'GET', '/tunnels/other/requests')).data[0])
+  expect(one).toMatchObject({ path: '/nobody', status: 503, error: 'tunnel_offline' })
+  const replay = await stage.expectApi(201, 'POST', `/tunnels/other/requests/${one.id}/replay`)
+  expect(replay).toMatchObject({ status: 503, error: 'tunnel_offline' })
+})
+
+test('the list has pages and keeps the latest 200', async () => {
+  for (let i = 0; i < 6; i++) await Promise.all(Array.from({ length: 40 }, (_, j) => visit(port, host, `/many/${i}/${j}`)))
+  await waitFor('the last ones', async () => (await list('?limit=1')).data[0]?.path.startsWith('/many/5/'))
+  await visit(port, host, '/last')
+  await waitForPath('/last')
+  const seen: string[] = []
+  let cursor: string | null = null
+  do {
+    const page: Json = await list(`?limit=100${cursor === null ? '' : `&cursor=${cursor}`}`)
+    seen.push(...page.data.map((one: Json) => one.id))
+    cursor = page.next_cursor
+  } while (cursor !== null)
+  expect(seen.length).toBeLessThanOrEqual(200)
+  expect(seen).toEqual(seen.toSorted().reverse())
+})
