@@ -25,7 +25,7 @@ beforeAll(async () => {
     '1.2.0.192.in-addr.arpa': { PTR: ['mail.example.com'] },
     [reverseName('2001:db8::1') as string]: { PTR: ['mail6.example.com'] },
   })
-  resolver = createDnsResolver({ servers: [server.address], timeoutMs: 600 })
+  resolver = createDnsResolver({ servers: [server.address], timeoutMs: 20_000 })
 })
 afterAll(() => server.stop())
 
@@ -73,7 +73,8 @@ test('no such name, nothing there, and cannot say now are three answers', async 
 test('a server that never answers costs no more than the time given', async () => {
   server.fail('*', 'silence')
   const startedMs = performance.now()
-  expect(await resolver.mx('example.com')).toMatchObject({ kind: 'trouble' })
+  const impatient = createDnsResolver({ servers: [server.address], timeoutMs: 300 })
+  expect(await impatient.mx('example.com')).toMatchObject({ kind: 'trouble', isSilence: true })
   // Far below the ten seconds and more that the system's resolver takes by itself.
   expect(performance.now() - startedMs).toBeLessThan(5_000)
   server.fail('*', null)
