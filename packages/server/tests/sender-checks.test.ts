@@ -128,6 +128,12 @@ describe('DKIM', () => {
     })
     const { dkim } = await check(Buffer.concat([signed, Buffer.from('Wire the money to me.\r\n')]))
     expect(dkim).toMatchObject({ result: 'pass', signatures: [{ unsigned_bytes: 23 }] })
+    // It passes as it is written, and is worth nothing for DMARC; as it was signed, it is.
+    const elsewhere = { ip: '198.51.100.9' }
+    expect((await check(Buffer.concat([signed, Buffer.from('Wire the money to me.\r\n')]), elsewhere)).dmarc).toMatchObject({
+      result: 'fail',
+    })
+    expect((await check(signed, elsewhere)).dmarc).toMatchObject({ result: 'pass' })
   })
 
   test('no more than five signatures are looked at', async () => {

@@ -46,7 +46,8 @@ export async function checkSender(
     dkimVerify(limitSignatures(raw, signaturesMax), { ...common, sender: envelopeFrom || '<>' }).catch(toTrouble),
   ])
   const arc = 'trouble' in dkim || !dkim.arc ? null : await checkArc(dkim.arc as Parameters<typeof checkArc>[0], common).catch(toTrouble)
-  const passed = 'trouble' in dkim ? [] : dkim.results.filter((one) => one.status.result === 'pass')
+  // A signature that leaves the end of the body to anybody says nothing of the message that its reader sees (RFC 6376 §8.2).
+  const passed = 'trouble' in dkim ? [] : dkim.results.filter((one) => one.status.result === 'pass' && !one.status.underSized)
   const dmarc =
     'trouble' in dkim
       ? dkim
