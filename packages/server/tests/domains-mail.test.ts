@@ -15,7 +15,12 @@ let munich: Json
 beforeAll(async () => {
   dns = await startDnsServer()
   sink = await startMailSink()
-  stage = await startStage({ CALLSIGN_DNS_SERVERS: dns.address, CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: sink.url })
+  stage = await startStage({
+    CALLSIGN_DNS_SERVERS: dns.address,
+    CALLSIGN_MAIL_TRANSPORT: 'relay',
+    CALLSIGN_SMTP_RELAY_URL: sink.url,
+    CALLSIGN_MAIL_RETRY_SECONDS: Array(400).fill('0.05').join(','),
+  })
   acme = await ownDomain(stage, dns, 'acme.example')
   munich = await ownDomain(stage, dns, 'xn--mnchen-3ya.example')
   await stage.createAgent('ann', { display_name: 'Ann of Acme', custom_domain_id: acme.id })
@@ -161,6 +166,35 @@ test('who has lost the name sends nothing in it any more', async () => {
   await stage.send('eve', 'five@outside.example')
   expect((await sunk('five@outside.example')).parsed.from).toMatchObject({ address: 'eve@agents.localhost' })
   publish(dns, first.dns_records)
+})
+
+describe('mail that is queued while its mailbox moves', () => {
+  const sendLate = async (handle: string, to: string) => {
+    sink.answerRecipients(() => '451 4.2.0 later')
+    const sent = await stage.send(handle, to)
+    await waitFor('the first attempt', () => sink.attempts(to) > 0)
+    return sent
+  }
+
+  test('leaves with the address and the signature that it was sent with', async () => {
+    const from = await ownDomain(stage, dns, 'moving.example')
+    await stage.createAgent('gil', { custom_domain_id: from.id })
+    await sendLate('gil', 'late@outside.example')
+    await stage.expectApi(200, 'PATCH', '/identities/gil', { body: { custom_domain_id: acme.id } })
+    sink.answerRecipients(() => null)
+    const mail = await sunk('late@outside.example')
+    expect([mail.parsed.from?.address, mail.raw.includes('d=moving.example')]).toEqual(['gil@moving.example', true])
+  })
+
+  test('fails when the domain is gone', async () => {
+    const from = await ownDomain(stage, dns, 'vanishing.example')
+    await stage.createAgent('hal', { custom_domain_id: from.id })
+    const sent = await sendLate('hal', 'never@outside.example')
+    await stage.expectApi(200, 'DELETE', `/domains/${from.id}?force=true`)
+    await stage.waitForStatus('hal', sent.id, 'failed')
+    sink.answerRecipients(() => null)
+    expect(sink.mails.some((mail) => mail.to.includes('never@outside.example'))).toBe(false)
+  })
 })
 
 test('a mailbox moves to a domain and back; mail follows the address that it has', async () => {

@@ -308,6 +308,10 @@ export function createDomains(parts: Parts) {
       return chosen
     },
 
+    /** True when mail in this name is the organization's to send: it has verified it, and nobody else since. */
+    isHeldBy: async (organizationId: string, domain: string): Promise<boolean> =>
+      (await store.findByName(db, organizationId, domain))?.holds_name === true,
+
     /** True when mail for mailboxes that are not there is refused at this domain, and never sent outside. */
     isServed: async (domain: string): Promise<boolean> => (await loadServed(domain)) ?? false,
   }

@@ -250,6 +250,19 @@ export function createIdentities(db: Database, accounts: Accounts, domains: Doma
       return owner?.isReachable ? owner : null
     },
 
+    /**
+     * The mailbox that a queued message leaves from: also when it has moved since, as long as the old address is on the mail domain or on one that its
+     * organization still has. Null when it is gone or may not write in that name any more.
+     */
+    async findSender(mailboxId: string, fromAddress: string): Promise<MailboxOwner | null> {
+      const owner = await this.findHosted(fromAddress)
+      if (owner?.mailboxId === mailboxId) return owner
+      const moved = await store.findOwner(db, mailboxId)
+      const domain = fromAddress.slice(fromAddress.lastIndexOf('@') + 1)
+      if (!moved || moved.address === fromAddress) return null
+      return domain === settings.mailDomain || (await domains.isHeldBy(moved.organizationId, domain)) ? moved : null
+    },
+
     /** Who gets mail for the role addresses: the agent that the settings name, or the first one there is. Null while there is none. */
     async findPostmaster(): Promise<MailboxOwner | null> {
       const named = settings.postmaster === null ? null : await loadByHandle(settings.postmaster)

@@ -73,7 +73,7 @@ export function createDelivery(parts: Parts): JobHandler {
     const due = open.filter(({ next_attempt_at: next }) => next === null || next.getTime() <= at.getTime() + alongMs)
     const others = open.filter((recipient) => !due.includes(recipient))
     if (due.length === 0) return db.transact((tx) => finish(tx, { done: false, retryInMs: pauseMs(others, at) }))
-    const sender = await identities.findHosted(row.from_address)
+    const sender = await identities.findSender(row.mailbox_id, row.from_address)
     const raw = sender === null ? notComposed : await tryCompose(row)
     if (!Buffer.isBuffer(raw)) {
       const attempts = due.map((recipient) => ({ recipient, handover: raw }))
