@@ -6,6 +6,7 @@ import { type Command, type Context, type Option, UsageError, type Values } from
 import { accountCommands } from './commands/accounts.ts'
 import { domainCommands } from './commands/domains.ts'
 import { identityCommands } from './commands/identities.ts'
+import { imessageCommands } from './commands/imessage.ts'
 import { keyCommands } from './commands/keys.ts'
 import { listenCommands } from './commands/listen.ts'
 import { mailRuleCommands } from './commands/mail-rules.ts'
@@ -47,6 +48,7 @@ const commands: Command[] = [
   ...quarantineCommands,
   ...suppressionCommands,
   ...phoneCommands,
+  ...imessageCommands,
   ...simulatorCommands,
   ...listenCommands,
   ...tunnelCommands,

@@ -3,6 +3,7 @@ import { Audit, type CallerInfo, getMe } from './accounts.ts'
 import { Domains } from './domains.ts'
 import { Events } from './events.ts'
 import { Identities, Mailboxes } from './identities.ts'
+import { Imessage } from './imessage.ts'
 import { Keys } from './keys.ts'
 import { MailRules } from './mail-rules.ts'
 import { Messages, Threads } from './messages.ts'
@@ -27,6 +28,7 @@ export class Callsign {
   readonly mail: Mail
   readonly domains: Domains
   readonly phone: Phone
+  readonly imessage: Imessage
   readonly simulator: Simulator
   readonly mailRules: MailRules
   readonly suppressions: Suppressions
@@ -48,6 +50,7 @@ export class Callsign {
     this.mail = new Mail(connection)
     this.domains = new Domains(connection)
     this.phone = new Phone(connection)
+    this.imessage = new Imessage(connection)
     this.simulator = new Simulator(connection)
     this.mailRules = new MailRules(connection)
     this.suppressions = new Suppressions(connection)

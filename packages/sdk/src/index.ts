@@ -5,6 +5,14 @@ export type { DnsRecord, Domain, DomainVerification, DomainWithCount } from './d
 export { ApiError, CallsignError, ConnectionError, VaultError, type VaultErrorCode } from './errors.ts'
 export type { CallsignEvent, EventPage, FollowOptions } from './events.ts'
 export type { Identity, IdentityPage, Mailbox, MailboxPage } from './identities.ts'
+export type {
+  ImessageConversation,
+  ImessageConversationPage,
+  ImessageHistory,
+  ImessageItem,
+  ImessageRouter,
+  ImessageSent,
+} from './imessage.ts'
 export type { CreatedKey, Key, KeyPage } from './keys.ts'
 export type { MailRule, MailRulePage } from './mail-rules.ts'
 export type { Message, MessageItem, MessagePage, SearchPage, Thread, ThreadPage } from './messages.ts'
@@ -14,6 +22,7 @@ export type { PhoneNumber, PhoneNumberPage, SmsMessage, SmsMessagePage } from '.
 export type { ConnectionOptions, Fetch, RequestOptions } from './request.ts'
 export type { OutboxPage, SimulatedSms } from './simulator.ts'
 export type { Suppression, SuppressionPage } from './suppressions.ts'
+export type { OutboxPage, SimulatedImessage, SimulatedSms } from './simulator.ts'
 export type { ListenOptions, ReportedRequest, TunnelChange, TunnelListener } from './tunnels/listener.ts'
 export type { FetchHandler, TunnelTarget } from './tunnels/target.ts'
 export type { Tunnel, TunnelPage, TunnelRequest, TunnelRequestPage } from './tunnels.ts'

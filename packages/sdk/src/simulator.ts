@@ -1,10 +1,12 @@
 // The simulator's controls, for trying and testing without a phone; a server whose numbers are real has none of them.
+import type { simulateImessage } from '@callsign/contract/imessage'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import type * as contract from '@callsign/contract/simulator'
 import type { PhoneNumber } from './phones.ts'
 import { type Connection, path, type RequestOptions } from './request.ts'
 
 export type SimulatedSms = ReplyOf<typeof contract.simulateSms>
+export type SimulatedImessage = ReplyOf<typeof simulateImessage>
 export type OutboxPage = ReplyOf<typeof contract.listOutbox>
 
 export class Simulator {
@@ -16,6 +18,11 @@ export class Simulator {
   /** Sends a text to a simulated number, as a phone outside would. */
   sms(body: BodyOf<typeof contract.simulateSms>, options?: RequestOptions): Promise<SimulatedSms> {
     return this.#connection.request({ method: 'POST', path: '/simulator/sms', body, options })
+  }
+
+  /** Writes to the router line, as a phone outside would. */
+  imessage(body: BodyOf<typeof simulateImessage>, options?: RequestOptions): Promise<SimulatedImessage> {
+    return this.#connection.request({ method: 'POST', path: '/simulator/imessage', body, options })
   }
 
   /** Ends the wait of a simulated number. */

@@ -214,3 +214,20 @@ test('`npx callsignd` runs the same from a checkout', async () => {
   const pack = JSON.parse(await readFile(join(repository, 'packages', 'server', 'package.json'), 'utf8'))
   expect(await readFile(join(repository, 'packages', 'server', pack.bin.callsignd), 'utf8')).toContain('packages/server/src/main.ts')
 })
+
+test("imessage prints where the provider's callbacks go, the same each time", async () => {
+  const directory = await makeDataDir()
+  try {
+    const settings = {
+      CALLSIGN_DATA_DIR: directory.path,
+      CALLSIGN_PUBLIC_URL: 'https://callsign.example',
+      CALLSIGN_IMESSAGE_PROVIDER: 'linq',
+      CALLSIGN_LINQ_API_KEY: 'k',
+    }
+    const [first, again] = [await callsignd(['imessage'], settings), await callsignd(['imessage'], settings)]
+    expect(first.stdout).toMatch(/^https:\/\/callsign\.example\/hooks\/imessage\/linq\/[A-Za-z0-9_-]{43}\n$/)
+    expect(again.stdout).toBe(first.stdout)
+  } finally {
+    await directory.remove()
+  }
+})

@@ -56,13 +56,16 @@ describe('the fake of Linq, driven by @linqapp/sdk', () => {
     const stranger = new LinqAPIV3({ apiKey: 'wrong', baseURL: server.url, maxRetries: 0 })
     await expect(stranger.phoneNumbers.list()).rejects.toThrow(LinqAPIV3.AuthenticationError)
     server.troubles.push('error')
-    await expect(sdk.chats.create({ from: server.line, to: ['+14155550004'], message: text('x') })).rejects.toThrow(LinqAPIV3.RateLimitError)
+    await expect(sdk.chats.create({ from: server.line, to: ['+14155550004'], message: text('x') })).rejects.toThrow(
+      LinqAPIV3.RateLimitError,
+    )
   })
 
   describe('signatures', () => {
     const body = JSON.stringify({ event_type: 'message.received', data: { id: 'x' } })
     const secret = () => Buffer.from(server.secret.slice(6), 'base64')
-    const ours = (headers: Record<string, string>, bytes = Buffer.from(body), atMs = Date.now()) => isSignedBy(secret(), { headers, body: bytes }, atMs)
+    const ours = (headers: Record<string, string>, bytes = Buffer.from(body), atMs = Date.now()) =>
+      isSignedBy(secret(), { headers, body: bytes }, atMs)
 
     test("the fake's are good for the SDK and for us", () => {
       const headers = server.sign(body)
@@ -85,13 +88,14 @@ describe('the fake of Linq, driven by @linqapp/sdk', () => {
         expect(() => sdk.webhooks.unwrap(bytes.toString('latin1'), { headers })).toThrow()
       }
       const changed = signature.slice(0, 10) + (signature[10] === 'A' ? 'B' : 'A') + signature.slice(11)
-      for (const more of [
+      const changes: Record<string, string>[] = [
         { 'webhook-id': `${headers['webhook-id']}x` },
         { 'webhook-timestamp': String(Number(headers['webhook-timestamp']) + 1) },
         { 'webhook-signature': changed },
         { 'webhook-signature': signature.replace('v1,', 'v2,') },
         { 'webhook-signature': '' },
-      ]) {
+      ]
+      for (const more of changes) {
         expect(ours({ ...headers, ...more })).toBe(false)
         expect(() => sdk.webhooks.unwrap(body, { headers: { ...headers, ...more } })).toThrow()
       }
@@ -130,7 +134,8 @@ describe('callbacks of Linq', () => {
     await server.stop()
   })
 
-  const post = async (to: string, body: string, headers: Record<string, string>) => (await fetch(to, { method: 'POST', headers, body })).status
+  const post = async (to: string, body: string, headers: Record<string, string>) =>
+    (await fetch(to, { method: 'POST', headers, body })).status
 
   test('with a tampered byte are 403, to a guessed address 404, and file nothing', async () => {
     const data = {
@@ -158,7 +163,15 @@ describe('callbacks of Linq', () => {
   })
 
   test('that are signed and make no sense are taken, and change nothing', async () => {
-    for (const body of ['', '[]', 'null', '{"event_type":"message.received"}', '{"event_type":"message.failed","data":{}}', '{"event_type":"chat.created","data":{}}', `{"event_type":"message.received","data":{"direction":"inbound","id":"x","sender_handle":{"handle":"no number"}}}`])
+    for (const body of [
+      '',
+      '[]',
+      'null',
+      '{"event_type":"message.received"}',
+      '{"event_type":"message.failed","data":{}}',
+      '{"event_type":"chat.created","data":{}}',
+      `{"event_type":"message.received","data":{"direction":"inbound","id":"x","sender_handle":{"handle":"no number"}}}`,
+    ])
       expect([body, await post(url, body, server.sign(body))]).toEqual([body, 200])
     expect((await stage.expectApi(200, 'GET', '/imessage/messages')).messages).toEqual([])
   })
@@ -185,7 +198,15 @@ describe('callbacks of BlueBubbles', () => {
     const url = await callbackUrlOf(stage, 'bluebubbles')
     const forged = {
       type: 'new-message',
-      data: { guid: 'FORGED', text: 'connect @sales', isFromMe: false, chats: [{ guid: 'iMessage;-;+14155550777' }], handle: { address: '+14155550777' }, dateCreated: Date.now(), attachments: [] },
+      data: {
+        guid: 'FORGED',
+        text: 'connect @sales',
+        isFromMe: false,
+        chats: [{ guid: 'iMessage;-;+14155550777' }],
+        handle: { address: '+14155550777' },
+        dateCreated: Date.now(),
+        attachments: [],
+      },
     }
     expect((await fetch(url, { method: 'POST', body: JSON.stringify(forged) })).status).toBe(200)
     // The next look, which the forged hint has made due, is long before the hour: it brings what the Mac has, and nothing else.
@@ -207,10 +228,13 @@ describe('the fake of BlueBubbles', () => {
 
   // No client of its vendor is on npm: what is checked here is what its source says.
   const ask = async (method: string, path: string, body?: unknown) => {
-    const response = await fetch(`${server.url}/api/v1${path}${path.includes('?') ? '&' : '?'}password=${encodeURIComponent(blueBubblesPassword)}`, {
-      method,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
+    const response = await fetch(
+      `${server.url}/api/v1${path}${path.includes('?') ? '&' : '?'}password=${encodeURIComponent(blueBubblesPassword)}`,
+      {
+        method,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      },
+    )
     return { status: response.status, ...((await response.json()) as Json) }
   }
 

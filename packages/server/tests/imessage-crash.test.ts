@@ -1,8 +1,8 @@
 // kill -9 in the middle of sending, again and again: what was promised is sent once and not twice, and what came in meanwhile is filed once.
 import { expect, test } from 'vitest'
 import { makeDataDir, type Server, startCallsignd } from './stage/callsignd.ts'
-import { blueBubblesWorld, linqWorld, simulatorWorld } from './stage/imessage-worlds.ts'
 import type { World } from './stage/imessage-world.ts'
+import { blueBubblesWorld, linqWorld, simulatorWorld } from './stage/imessage-worlds.ts'
 import type { Json, Stage } from './stage/start.ts'
 import { waitFor } from './stage/wait.ts'
 
@@ -20,7 +20,12 @@ test.each([
   let server: Server = await startCallsignd(settings)
   const key = server.key as string
 
-  const ask = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<{ status: number; body: Json }> => {
+  const ask = async (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<{ status: number; body: Json }> => {
     const response = await fetch(`${server.baseUrl}/api/v1${path}`, {
       method,
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
@@ -34,7 +39,13 @@ test.each([
     return answer.body
   }
   // What a world needs of a server, whichever process it is in.
-  const place = { expectApi, dataDir: directory.path, get baseUrl() { return server.baseUrl } } as unknown as Stage
+  const place = {
+    expectApi,
+    dataDir: directory.path,
+    get baseUrl() {
+      return server.baseUrl
+    },
+  } as unknown as Stage
   place.api = async (method, path) => {
     const response = await fetch(`${server.baseUrl}${path}`, { method })
     return { status: response.status, headers: response.headers, body: Buffer.from(await response.arrayBuffer()) }
@@ -51,11 +62,15 @@ test.each([
 
     /** Sends until it is answered: the same request under the same key, however often the server dies under it. */
     const sendUntilTaken = async (conversation: string, text: string): Promise<string> =>
-      waitFor(`${text} to be taken`, async () => {
-        const headers = { 'idempotency-key': text }
-        const answer = await ask('POST', '/imessage/messages', { conversation_id: conversation, text }, headers).catch(() => null)
-        return answer?.status === 200 && (answer.body.id as string)
-      }, 60_000)
+      waitFor(
+        `${text} to be taken`,
+        async () => {
+          const headers = { 'idempotency-key': text }
+          const answer = await ask('POST', '/imessage/messages', { conversation_id: conversation, text }, headers).catch(() => null)
+          return answer?.status === 200 && (answer.body.id as string)
+        },
+        60_000,
+      )
 
     const wanted = new Map<string, string[]>(phones.map((phone) => [phone, []]))
     const written = new Map<string, string[]>(phones.map((phone) => [phone, []]))
@@ -87,11 +102,23 @@ test.each([
     const ids = new Set(await Promise.all(sends))
     expect(ids.size).toBe(kills * 3 * phones.length)
 
-    const histories = await waitFor('everything to be sent and filed', async () => {
-      const all = await Promise.all(conversations.map(async ({ id }) => (await ask('GET', `/imessage/messages?limit=100&conversation_id=${id}`)).body.messages as Json[]))
-      const isDone = all.every((messages) => messages.every((one) => one.status === 'sent' || one.status === 'received') && messages.filter((one) => one.direction === 'inbound').length === (world.canBeAsked ? kills : 0))
-      return isDone && all
-    }, 60_000)
+    const histories = await waitFor(
+      'everything to be sent and filed',
+      async () => {
+        const all = await Promise.all(
+          conversations.map(
+            async ({ id }) => (await ask('GET', `/imessage/messages?limit=100&conversation_id=${id}`)).body.messages as Json[],
+          ),
+        )
+        const isDone = all.every(
+          (messages) =>
+            messages.every((one) => one.status === 'sent' || one.status === 'received') &&
+            messages.filter((one) => one.direction === 'inbound').length === (world.canBeAsked ? kills : 0),
+        )
+        return isDone && all
+      },
+      60_000,
+    )
     for (const [i, { recipient }] of conversations.entries()) {
       const inbound = (histories[i] as Json[]).filter((one) => one.direction === 'inbound').map((one) => one.text)
       expect(inbound).toEqual(written.get(recipient))

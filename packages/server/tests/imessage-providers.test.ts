@@ -133,7 +133,10 @@ describe.each([
       const before = await texts(phone)
       await world.befall('refused')
       const refused = await send(conversation, 'Never')
-      expect((await waitForStatus(conversation, refused.id, 'failed')).error).toMatchObject({ code: expect.any(String), message: expect.any(String) })
+      expect((await waitForStatus(conversation, refused.id, 'failed')).error).toMatchObject({
+        code: expect.any(String),
+        message: expect.any(String),
+      })
       expect(await stage.eventsOf(refused.id)).toMatchObject([{ type: 'imessage.failed', data: { status: 'failed' } }])
       const next = await send(conversation, 'Next')
       await waitForStatus(conversation, next.id, 'sent')

@@ -65,9 +65,11 @@ test('every command of the tour does what the README says', { timeout: 60_000 },
     const url = /^callsign ready (\S+)$/.exec(server.lines.at(-1) as string)?.[1]
     const [exports, ...blocks] = readBlocks('A five-minute tour')
     expect(exports).toBe('export BASE=http://localhost:8080 SMTP=localhost:2525\nexport KEY=svc_live_...\n')
-    expect(blocks).toHaveLength(7)
+    expect(blocks).toHaveLength(8)
     const ours = `export BASE=${url} SMTP=localhost:${server.smtpPort}\nexport KEY=${server.key}\n`
-    const [, me, agents, delivery, answer, between, phone, agentKey] = (await runBlocks([ours, ...blocks])).map(readAnswers) as Json[][]
+    const [, me, agents, delivery, answer, between, phone, imessage, agentKey] = (await runBlocks([ours, ...blocks])).map(
+      readAnswers,
+    ) as Json[][]
 
     expect(me).toMatchObject([{ role: 'owner', key: { type: 'organization', agent_handle: null } }])
     expect(agents).toMatchObject([{ agent_handle: 'sales' }, { agent_handle: 'support' }])
@@ -101,6 +103,19 @@ test('every command of the tour does what the README says', { timeout: 60_000 },
         type: 'sms',
         codes: [{ kind: 'one_time_code', value: '492816' }],
       },
+    ])
+
+    const [router, filed, answered, talk, outbox] = imessage as Json[]
+    expect(router).toMatchObject({ connect_prompt: 'connect @sales', qr_code: expect.stringMatching(/^data:image\/png;base64,/) })
+    expect(filed).toMatchObject({ effect: 'filed', message_id: expect.stringMatching(/^imsg_/) })
+    expect(answered).toMatchObject({ conversation_id: filed.conversation_id, direction: 'outbound', status: 'queued' })
+    expect(talk.messages).toMatchObject([
+      { direction: 'inbound', sender: '+14155550123', text: 'Is my parcel on its way?' },
+      { direction: 'outbound', sender: 'sales', text: 'It is, and arrives on Friday.', status: 'sent' },
+    ])
+    expect(outbox.data.map((item: Json) => item.text)).toEqual([
+      'It is, and arrives on Friday.',
+      expect.stringContaining('connected to Sales Agent'),
     ])
 
     const [made] = agentKey as Json[]

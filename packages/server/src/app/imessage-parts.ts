@@ -46,6 +46,9 @@ const hourMs = 3_600_000
 
 export type ImessageParts = ReturnType<typeof createImessageParts>
 
+/** The secret part of the address of callbacks: the same for as long as the keyring is. */
+export const imessageRouteToken = (keyring: Keyring): string => keyring.subkey('imessage-callbacks').toString('base64url')
+
 /** How events tell messages and conversations; iMessage is made after events. */
 export const imessageDescribers = (parts: () => ImessageParts) => ({
   imsg: (ids: string[]) => parts().imessage.describeMessages(ids),
@@ -65,7 +68,7 @@ export function createImessageParts(parts: Parts) {
         })
       : null
   const provider: ImessageProvider = simulator ?? createProvider(config, userAgent)
-  const routeToken = keyring.subkey('imessage-callbacks').toString('base64url')
+  const routeToken = imessageRouteToken(keyring)
   const outbox = createOutbox(enqueue)
   const pollMs = config.imessagePollSeconds === null ? null : config.imessagePollSeconds * 1000
   const receiving = createReceiving({ db, identities, provider, outbox, enqueue, emit, routeToken, publicUrl, pollMs, journal, log })

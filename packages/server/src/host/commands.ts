@@ -1,5 +1,6 @@
 // The host commands of callsignd: what an operator does on the server's machine, with the server's settings.
 import { parseArgs } from 'node:util'
+import { imessageRouteToken } from '../app/imessage-parts.ts'
 import { createCredentials, sealingOf } from '../app/parts.ts'
 import { type Config, describeConfig } from '../config.ts'
 import { createLog, type Log } from '../core/log.ts'
@@ -8,6 +9,7 @@ import { openKeyring } from '../edges/keyring/keyring.ts'
 import { quotedTxt } from '../features/dkim/model.ts'
 import { createDkim } from '../features/dkim/operations.ts'
 import { createFindAgent } from '../features/identities/operations.ts'
+import { callbackPath } from '../features/imessage/model.ts'
 import { writeBackup } from './backup.ts'
 import type { End } from './backup-format.ts'
 import { openForCommand } from './database.ts'
@@ -25,6 +27,7 @@ export const usage = `usage: callsignd [command]
   keys create --organization ORG --name NAME [--agent HANDLE] [--scope vault:read]
   keys revoke --organization ORG KEY_ID
   dkim                                        print the DNS records of the mail domain's DKIM keys, to be published
+  imessage                                    print the address that the iMessage provider's callbacks go to; keep it secret
   config                                      print the settings in force
   migrate                                     bring the tables up to date, then stop
   backup FILE                                 write everything (database, files, keyring) into one new file; - is standard output
@@ -82,6 +85,13 @@ const ownDatabase: Record<string, (config: Config, log: Log, options: Options, p
 
   async restore(config, log, options, print) {
     print(`restored ${describeEnd(await restoreBackup(config, log, fileOf('restore', options), process.stdin))}`)
+    return 0
+  },
+
+  async imessage(config, _log, _options, print) {
+    if (config.publicUrl === null) throw new CommandFailed('the provider has to know where this server is: set CALLSIGN_PUBLIC_URL')
+    const token = imessageRouteToken(await openKeyring(config.dataDir))
+    print(`${config.publicUrl}${callbackPath(config.imessageProvider, token)}`)
     return 0
   },
 

@@ -34,25 +34,48 @@ export async function startBlueBubblesServer() {
     isFromMe: one.fromMe,
     handle: one.fromMe ? null : { address: one.chat.split(';-;')[1] },
     chats: [{ guid: one.chat, style: 45 }],
-    attachments: one.files.map((file) => ({ guid: file.guid, transferName: file.name, mimeType: file.type, totalBytes: file.bytes.length, hideAttachment: false })),
+    attachments: one.files.map((file) => ({
+      guid: file.guid,
+      transferName: file.name,
+      mimeType: file.type,
+      totalBytes: file.bytes.length,
+      hideAttachment: false,
+    })),
     dateCreated: one.atMs,
     error: one.error,
     itemType: 0,
     associatedMessageGuid: null,
   })
-  const ok = (data?: unknown): FakeAnswer => ({ status: 200, json: { status: 200, message: 'Success', ...(data === undefined ? {} : { data }) } })
+  const ok = (data?: unknown): FakeAnswer => ({
+    status: 200,
+    json: { status: 200, message: 'Success', ...(data === undefined ? {} : { data }) },
+  })
   const failure = (status: number, message: string, data?: unknown): FakeAnswer => ({
     status,
     json: { status, message: 'Failed', error: { type: 'Server Error', message }, ...(data === undefined ? {} : { data }) },
   })
 
-  function send(chat: string, tempGuid: string, text: string | null, files: Stored['files'], answerOf: (sent: Stored) => unknown): FakeAnswer {
+  function send(
+    chat: string,
+    tempGuid: string,
+    text: string | null,
+    files: Stored['files'],
+    answerOf: (sent: Stored) => unknown,
+  ): FakeAnswer {
     if (!tempGuid) return failure(400, "A 'tempGuid' is required when sending via AppleScript")
     if (queued.has(tempGuid)) return failure(400, `Message is already queued to be sent! (Temp GUID: ${tempGuid})`)
     const trouble = troubles.shift()
     if (trouble === 'lost_request') return 'cut'
     tempGuids.push(tempGuid)
-    const sent: Stored = { guid: randomUUID().toUpperCase(), chat, fromMe: true, text, files, atMs: Date.now(), error: trouble === 'refused' ? 22 : 0 }
+    const sent: Stored = {
+      guid: randomUUID().toUpperCase(),
+      chat,
+      fromMe: true,
+      text,
+      files,
+      atMs: Date.now(),
+      error: trouble === 'refused' ? 22 : 0,
+    }
     messages.push(sent)
     if (trouble === 'lost_answer') return 'cut'
     if (trouble === 'refused') return failure(500, 'Failed to send message! See attached message error code.', view(sent))
@@ -114,7 +137,9 @@ export async function startBlueBubblesServer() {
   async function call(type: string, data: unknown): Promise<void> {
     for (const { url, events } of webhooks.values()) {
       if (!events.includes(type)) continue
-      await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ type, data }) }).catch(() => {})
+      await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ type, data }) }).catch(
+        () => {},
+      )
     }
   }
 
@@ -133,7 +158,15 @@ export async function startBlueBubblesServer() {
       const chat = `any;-;${from}`
       chats.add(chat)
       const files = file ? [{ guid: randomUUID(), name: 'photo.png', type: 'image/png', bytes: file }] : []
-      const stored: Stored = { guid: randomUUID().toUpperCase(), chat, fromMe: false, text: text || null, files, atMs: Date.now() - agoMs, error: 0 }
+      const stored: Stored = {
+        guid: randomUUID().toUpperCase(),
+        chat,
+        fromMe: false,
+        text: text || null,
+        files,
+        atMs: Date.now() - agoMs,
+        error: 0,
+      }
       messages.push(stored)
       for (let i = { once: 1, twice: 2, never: 0 }[callback]; i > 0; i--) await call('new-message', view(stored))
     },

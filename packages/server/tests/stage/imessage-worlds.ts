@@ -5,7 +5,11 @@ import type { World } from './imessage-world.ts'
 import { linqKey, startLinqServer } from './linq-server.ts'
 import type { Json, Stage } from './start.ts'
 
-const quick = { CALLSIGN_IMESSAGE_RETRY_SECONDS: '0.05,0.1,0.2', CALLSIGN_IMESSAGE_POLL_SECONDS: '1', CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8' }
+const quick = {
+  CALLSIGN_IMESSAGE_RETRY_SECONDS: '0.05,0.1,0.2',
+  CALLSIGN_IMESSAGE_POLL_SECONDS: '1',
+  CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8',
+}
 
 /** Where callbacks of a provider go. */
 export async function callbackUrlOf(stage: Pick<Stage, 'dataDir' | 'baseUrl'>, provider: string): Promise<string> {

@@ -19,12 +19,26 @@ export async function startLinqServer(line = '+12025550100') {
   const secret = `whsec_${randomBytes(32).toString('base64')}`
   let callbackUrl: string | null = null
 
-  const handle = (address: string, isMe: boolean) => ({ id: randomUUID(), handle: address, joined_at: new Date(0).toISOString(), service: 'iMessage', is_me: isMe })
+  const handle = (address: string, isMe: boolean) => ({
+    id: randomUUID(),
+    handle: address,
+    joined_at: new Date(0).toISOString(),
+    service: 'iMessage',
+    is_me: isMe,
+  })
   const partView = (part: Part) => {
     if (part.type !== 'media') return { type: 'text', value: part.value ?? '', reactions: null }
     const file = files.get(part.attachment_id as string)
     const size = file?.bytes?.length ?? 0
-    return { type: 'media', id: part.attachment_id, filename: file?.filename, mime_type: file?.type, size_bytes: size, url: `${fake.url}/files/${part.attachment_id}`, reactions: null }
+    return {
+      type: 'media',
+      id: part.attachment_id,
+      filename: file?.filename,
+      mime_type: file?.type,
+      size_bytes: size,
+      url: `${fake.url}/files/${part.attachment_id}`,
+      reactions: null,
+    }
   }
   const messageView = (one: Stored) => ({
     id: one.id,
@@ -57,9 +71,17 @@ export async function startLinqServer(line = '+12025550100') {
     chats.set(chat.id, chat)
     return chat
   }
-  const failure = (status: number, message: string): FakeAnswer => ({ status, json: { success: false, error: { status, code: status, message } } })
+  const failure = (status: number, message: string): FakeAnswer => ({
+    status,
+    json: { success: false, error: { status, code: status, message } },
+  })
 
-  function take(chatId: string, message: { parts: Part[]; idempotency_key?: string }, view: (sent: Stored) => unknown, status: number): FakeAnswer {
+  function take(
+    chatId: string,
+    message: { parts: Part[]; idempotency_key?: string },
+    view: (sent: Stored) => unknown,
+    status: number,
+  ): FakeAnswer {
     const key = message.idempotency_key ?? null
     const known = key === null ? undefined : answersByKey.get(key)
     if (known !== undefined) return { status, json: known }
@@ -67,8 +89,17 @@ export async function startLinqServer(line = '+12025550100') {
     if (trouble === 'lost_request') return 'cut'
     if (trouble === 'error') return failure(429, 'slow down')
     if (trouble === 'refused') return failure(400, 'not deliverable')
-    if (message.parts.some((part) => part.type === 'media' && !files.get(part.attachment_id ?? '')?.bytes)) return failure(400, 'no such attachment')
-    const sent: Stored = { id: randomUUID(), chat: chatId, fromMe: true, parts: message.parts, at: new Date().toISOString(), status: 'queued', key }
+    if (message.parts.some((part) => part.type === 'media' && !files.get(part.attachment_id ?? '')?.bytes))
+      return failure(400, 'no such attachment')
+    const sent: Stored = {
+      id: randomUUID(),
+      chat: chatId,
+      fromMe: true,
+      parts: message.parts,
+      at: new Date().toISOString(),
+      status: 'queued',
+      key,
+    }
     messages.push(sent)
     const answer = view(sent)
     if (key !== null) answersByKey.set(key, answer)
@@ -111,7 +142,10 @@ export async function startLinqServer(line = '+12025550100') {
       case 'GET chats id messages':
         if (!chats.has(id as string)) return failure(404, 'no such chat')
         return paged(
-          messages.filter((one) => one.chat === id).map(messageView).reverse(),
+          messages
+            .filter((one) => one.chat === id)
+            .map(messageView)
+            .reverse(),
           'messages',
           request,
         )
@@ -125,18 +159,35 @@ export async function startLinqServer(line = '+12025550100') {
         const file = randomUUID()
         files.set(file, { filename, type, bytes: null })
         const upload = { upload_url: `${fake.url}/uploads/${file}`, http_method: 'PUT', required_headers: { 'Content-Type': type } }
-        return { status: 201, json: { attachment_id: file, download_url: `${fake.url}/files/${file}`, expires_at: new Date().toISOString(), ...upload } }
+        return {
+          status: 201,
+          json: { attachment_id: file, download_url: `${fake.url}/files/${file}`, expires_at: new Date().toISOString(), ...upload },
+        }
       }
       case 'GET attachments id': {
         const file = files.get(id as string)
         if (!file) return failure(404, 'no such attachment')
-        return { status: 200, json: { id, filename: file.filename, content_type: file.type, status: 'complete', download_url: `${fake.url}/files/${id}` } }
+        return {
+          status: 200,
+          json: { id, filename: file.filename, content_type: file.type, status: 'complete', download_url: `${fake.url}/files/${id}` },
+        }
       }
       case 'POST webhook-subscriptions': {
         const { target_url, subscribed_events } = request.json() as { target_url: string; subscribed_events: string[] }
         callbackUrl = target_url
         const at = new Date().toISOString()
-        return { status: 201, json: { id: randomUUID(), target_url, subscribed_events, signing_secret: secret, is_active: true, created_at: at, updated_at: at } }
+        return {
+          status: 201,
+          json: {
+            id: randomUUID(),
+            target_url,
+            subscribed_events,
+            signing_secret: secret,
+            is_active: true,
+            created_at: at,
+            updated_at: at,
+          },
+        }
       }
       default:
         return failure(404, 'no such endpoint')
@@ -146,13 +197,29 @@ export async function startLinqServer(line = '+12025550100') {
 
   /** A callback as Linq signs it: Standard Webhooks over the exact bytes. */
   function sign(body: string, id: string = randomUUID(), seconds = Math.floor(Date.now() / 1000)): Record<string, string> {
-    const digest = createHmac('sha256', Buffer.from(secret.slice(6), 'base64')).update(`${id}.${seconds}.${body}`).digest('base64')
-    return { 'content-type': 'application/json', 'webhook-id': id, 'webhook-timestamp': String(seconds), 'webhook-signature': `v1,${digest}` }
+    const digest = createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
+      .update(`${id}.${seconds}.${body}`)
+      .digest('base64')
+    return {
+      'content-type': 'application/json',
+      'webhook-id': id,
+      'webhook-timestamp': String(seconds),
+      'webhook-signature': `v1,${digest}`,
+    }
   }
 
   async function call(type: string, data: unknown, times: number): Promise<void> {
     if (callbackUrl === null) return
-    const event = { api_version: 'v3', webhook_version: '2026-02-03', event_type: type, event_id: randomUUID(), created_at: new Date().toISOString(), trace_id: 't', partner_id: 'p', data }
+    const event = {
+      api_version: 'v3',
+      webhook_version: '2026-02-03',
+      event_type: type,
+      event_id: randomUUID(),
+      created_at: new Date().toISOString(),
+      trace_id: 't',
+      partner_id: 'p',
+      data,
+    }
     const body = JSON.stringify(event)
     for (let i = 0; i < times; i++) {
       const { status } = await fetch(callbackUrl, { method: 'POST', headers: sign(body), body })
@@ -210,7 +277,11 @@ export async function startLinqServer(line = '+12025550100') {
     async failLater(text: string): Promise<void> {
       const one = messages.findLast((message) => message.fromMe && message.parts.some((part) => part.value === text)) as Stored
       one.status = 'failed'
-      await call('message.failed', { code: 4001, reason: 'Not delivered', failed_at: new Date().toISOString(), message_id: one.id, chat_id: one.chat }, 1)
+      await call(
+        'message.failed',
+        { code: 4001, reason: 'Not delivered', failed_at: new Date().toISOString(), message_id: one.id, chat_id: one.chat },
+        1,
+      )
     },
     stop: fake.stop,
   }

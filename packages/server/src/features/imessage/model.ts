@@ -83,6 +83,9 @@ export type SendRow = {
   provider_message_id: string | null
 }
 
+/** Where a provider's callbacks come in; the token is secret. */
+export const callbackPath = (provider: string, routeToken: string): string => `/hooks/imessage/${provider}/${routeToken}`
+
 /** What somebody texts to the router itself. */
 export type Command = { kind: 'connect'; handle: string } | { kind: 'disconnect' }
 

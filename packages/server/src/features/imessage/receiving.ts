@@ -17,6 +17,7 @@ import {
   type ChatRow,
   type Command,
   type ConversationRow,
+  callbackPath,
   cleanFilename,
   cleanText,
   cleanType,
@@ -220,7 +221,7 @@ export function createReceiving(parts: Parts) {
     const { backfill } = provider
     if (!backfill) return
     if (nowMs() - preparedMs > prepareMs) {
-      await provider.prepare(`${publicUrl()}/hooks/imessage/${provider.name}/${routeToken}`)
+      await provider.prepare(`${publicUrl()}${callbackPath(provider.name, routeToken)}`)
       preparedMs = nowMs()
     }
     const isWide = turns++ % wideTurns === 0

@@ -1,0 +1,130 @@
+// imessage router|send|history|conversations|disconnect, and sim imessage: what a phone would write to the line.
+import { readFile } from 'node:fs/promises'
+import { type Command, listOptions, listQuery, needed, several, text, UsageError } from '../command.ts'
+import { table } from '../output.ts'
+
+export const imessageCommands: Command[] = [
+  {
+    words: 'imessage router',
+    takes: '[HANDLE]',
+    about: 'Shows how a user connects to an agent; with an agent key, to its own.',
+    options: { phone: { type: 'string', value: 'NUMBER', about: "The user's number, such as +14155550123." } },
+    async run({ client, output }, values, [handle]) {
+      const phone = text(values, 'phone')
+      const router = await (await client()).imessage.router({
+        ...(handle !== undefined && { agent: handle }),
+        ...(phone !== undefined && { phone }),
+      })
+      output.result(
+        router,
+        () => `Text "${router.connect_prompt}" to ${router.phone_number} (${router.display_name}, ${router.provider}).\n${router.url}`,
+      )
+      return 0
+    },
+  },
+  {
+    words: 'imessage send',
+    takes: 'TEXT',
+    about: 'Sends a message into a conversation, or to a number that is connected.',
+    options: {
+      conversation: { type: 'string', value: 'ID', about: 'The conversation.' },
+      to: { type: 'string', value: 'NUMBER', about: 'Or the number of somebody who is connected.' },
+      agent: { type: 'string', value: 'HANDLE', about: 'Who sends, when the number is connected to several agents.' },
+      media: { type: 'string', value: 'URL', about: 'A PNG, JPEG, GIF or PDF to send along.' },
+      'idempotency-key': { type: 'string', value: 'KEY', about: 'Names this message: sent again under the same name, it goes out once.' },
+    },
+    async run({ client, output }, values, [words = '']) {
+      const [conversation, to, agent, media, idempotencyKey] = ['conversation', 'to', 'agent', 'media', 'idempotency-key'].map((name) =>
+        text(values, name),
+      )
+      if (conversation === undefined && to === undefined) throw new UsageError('--conversation or --to is needed.')
+      const body = {
+        text: words,
+        ...(conversation !== undefined && { conversation_id: conversation }),
+        ...(to !== undefined && { to }),
+        ...(agent !== undefined && { identity_id: agent }),
+        ...(media !== undefined && { media_url: media }),
+      }
+      const sent = await (await client()).imessage.send(body, idempotencyKey === undefined ? {} : { idempotencyKey })
+      output.result(sent, () => `${sent.id} is ${sent.status}.`)
+      return 0
+    },
+  },
+  {
+    words: 'imessage history',
+    takes: '[CONVERSATION]',
+    about: 'Lists messages, oldest first; of one conversation, or of all.',
+    options: listOptions,
+    async run({ client, output }, values, [conversation]) {
+      const page = await (await client()).imessage.history({
+        ...(conversation !== undefined && { conversation_id: conversation }),
+        ...listQuery(values),
+      })
+      output.result(page, () =>
+        table(
+          ['TIME', 'FROM', 'STATUS', 'TEXT'],
+          page.messages.map((one) => [
+            one.created_at,
+            one.sender,
+            one.status,
+            one.media.length > 0 ? `${one.text} [${one.media.length} file]` : one.text,
+          ]),
+        ),
+      )
+      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
+      return 0
+    },
+  },
+  {
+    words: 'imessage conversations',
+    about: 'Lists conversations, newest first.',
+    options: { agent: { type: 'string', value: 'HANDLE', about: "One agent's only." }, ...listOptions },
+    async run({ client, output }, values) {
+      const agent = text(values, 'agent')
+      const page = await (await client()).imessage.conversations({ ...(agent !== undefined && { agent }), ...listQuery(values) })
+      output.result(page, () =>
+        table(
+          ['ID', 'AGENT', 'WITH', 'STATUS', 'PROVIDER'],
+          page.data.map((one) => [one.id, one.agent_handle, one.recipient, one.status, one.provider]),
+        ),
+      )
+      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
+      return 0
+    },
+  },
+  {
+    words: 'imessage disconnect',
+    takes: 'CONVERSATION',
+    about: 'Ends a conversation.',
+    async run({ client, output }, _values, [id = '']) {
+      const done = await (await client()).imessage.disconnect(id)
+      output.result(done, () => `${done.id} with ${done.recipient} is ${done.status}.`)
+      return 0
+    },
+  },
+  {
+    words: 'sim imessage',
+    takes: '[TEXT]',
+    about: 'Writes to the router line, as a phone outside would: "connect @HANDLE" first.',
+    options: {
+      from: { type: 'string', value: 'NUMBER', about: 'Who writes, such as +14155550123.' },
+      media: { type: 'string', multiple: true, value: 'FILE', about: 'A file to send along; may come several times.' },
+    },
+    async run({ client, output }, values, [words]) {
+      const from = needed(values, 'from')
+      const media = await Promise.all(several(values, 'media').map(readContent))
+      const body = { from, ...(words !== undefined && { text: words }), ...(media.length > 0 && { media }) }
+      const sent = await (await client()).simulator.imessage(body)
+      const where = sent.conversation_id ? ` (${sent.conversation_id})` : ''
+      output.result(sent, () => `The message is ${sent.effect}${sent.message_id ? ` as ${sent.message_id}` : ''}${where}.`)
+      return 0
+    },
+  },
+]
+
+async function readContent(path: string): Promise<{ content: string }> {
+  const bytes = await readFile(path).catch(() => {
+    throw new UsageError(`${path} cannot be read.`)
+  })
+  return { content: bytes.toString('base64') }
+}
