@@ -82,6 +82,16 @@ describe('a message that a rule blocks', () => {
     })
   })
 
+  test('is not told to the agent unless it asks for such events', async () => {
+    const key = await stage.agentKey('ann')
+    const idsOf = async (query: string): Promise<string[]> =>
+      (await stage.expectApi(200, 'GET', `/events${query}`, { key })).data.map((event: Json) => event.data.id)
+    expect(await idsOf('')).not.toContain(message.id)
+    expect(await idsOf('?types=email.quarantined')).toContain(message.id)
+    const all = await get('/events')
+    expect(all.data.map((event: Json) => event.data.id)).toContain(message.id)
+  })
+
   test('is neither answered nor forwarded, and its thread is not written in', async () => {
     const path = `/mailboxes/ann/messages/${message.id}`
     const answers = [

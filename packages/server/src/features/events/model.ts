@@ -22,6 +22,9 @@ export type Payload = Static<typeof Event>
 /** What a subject is in a payload: only what never changes, so that an event says the same whenever it is told. */
 export type Description = Record<string, unknown>
 
+/** What an agent's own key is told without asking for types: not what its guardrails keep from it. */
+export const unaskedTypes: string[] = eventTypes.filter((type) => type !== 'email.quarantined')
+
 const knownTypes = new Set<string>(eventTypes)
 
 /** The types of `types=a,b`, or null for all. Throws 400 naming one that is none. */

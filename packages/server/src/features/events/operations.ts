@@ -12,7 +12,7 @@ import type { Database } from '../../core/sql.ts'
 import type { Identities } from '../identities/operations.ts'
 import type { Keys } from '../keys/operations.ts'
 import { createFollowers, type Follower } from './followers.ts'
-import { type Description, type EventRow, type Payload, type PlacedRow, readTypes, toPayload } from './model.ts'
+import { type Description, type EventRow, type Payload, type PlacedRow, readTypes, toPayload, unaskedTypes } from './model.ts'
 import * as store from './store.ts'
 
 export type Events = ReturnType<typeof createEvents>
@@ -57,7 +57,7 @@ export function createEvents({ db, keys, identities, describers, log }: Parts) {
   async function scopeOf(caller: Caller, filters: Filters): Promise<store.EventScope> {
     const identityId =
       filters.agent === undefined ? (caller.agent?.identityId ?? null) : (await identities.requireMailbox(caller, filters.agent)).identityId
-    return { organizationId: caller.organizationId, identityId, types: readTypes(filters.types) }
+    return { organizationId: caller.organizationId, identityId, types: readTypes(filters.types) ?? (caller.agent ? unaskedTypes : null) }
   }
 
   /** The position of the event that a reader saw last. One that has been swept is before everything that is left. */

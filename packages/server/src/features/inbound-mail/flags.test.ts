@@ -428,3 +428,26 @@ test('nothing is made of what is no text', () => {
   expect(flagsOfRaw(Buffer.from(''), 'none')).toEqual([])
   expect(parseMessage(Buffer.from('')).html).toBeNull()
 })
+
+describe('whole messages as they are met with: what honest senders write shows nothing, what deceives shows how', () => {
+  const samples = join(import.meta.dirname, '../../../tests/mail-signs')
+  const benign = readdirSync(samples).filter((name) => name.startsWith('benign-'))
+  test.each(benign)('%s', (name) => {
+    expect(flagsOfRaw(readFileSync(join(samples, name)), 'pass')).toEqual([])
+  })
+
+  test.each([
+    ['phish-bank', ['display_name_spoofing', 'link_mismatch']],
+    ['phish-director', ['reply_to_mismatch', 'lookalike_domain']],
+    ['phish-homograph', ['lookalike_domain']],
+    ['injection-hidden', ['hidden_text', 'model_instructions']],
+    ['injection-quoted-mail', ['model_instructions']],
+    ['injection-comment', ['model_instructions']],
+  ])('%s.eml', (name, types) => {
+    expect(flagsOfRaw(readFileSync(join(samples, `${name}.eml`)), 'pass').map((flag) => flag.type)).toEqual(types)
+  })
+
+  test('there are enough of both', () => {
+    expect([benign.length >= 9, readdirSync(samples).length - benign.length]).toEqual([true, 6])
+  })
+})

@@ -259,7 +259,7 @@ function spoofedName(name: string, domain: string, replyTo: ParsedAddress[]): st
 }
 
 const programNames =
-  /^(?:no-?_?reply|do-?not-?reply|notifications?|mailer|mailer-daemon|postmaster|bounces?|news|newsletter|info|alerts?|forms?|wordpress)\b/i
+  /^(?:no-?_?reply|do-?not-?reply|notifications?|mailer|mailer-daemon|postmaster|bounces?|news|newsletter|info|alerts?|forms?|wordpress)\b|no-?reply[^@]*@/i
 
 /** Where an answer would go, when that is another organization than the sender's and nothing explains it. */
 function divertedReply({ parsed, address, name }: Sender, domain: string, isTrustedBulk: boolean): string | null {

@@ -14,7 +14,7 @@ const model =
   '(?:ai|a\\.i\\.|llm|large language model|language model|chatbot|(?:ai|virtual|automated|digital|autonomous) (?:assistant|agent|system|model|bot))'
 
 const overrides = new RegExp(
-  `\\b(?:ignore|disregard|forget|override|bypass)\\b(?:${words(4)}(?:previous|prior|above|earlier|preceding|foregoing|existing|original|initial|system|developer)\\b${words(3)}` +
+  `\\b(?:ignore|disregard|forget|override|bypass)\\b(?:${words(4)}(?:previous|prior|above|earlier|preceding|foregoing|existing|original|initial)\\b${words(3)}` +
     `(?:instructions?|prompts?|directives?|directions|guidelines|rules|programming|commands?)|${words(2)}(?:all|any|your)${words(2)}(?:instructions?|prompts?|programming))\\b` +
     `(?![^\\p{L}\\p{N}]+(?:from|regarding|about|concerning|sent|we|i|in|on)\\b)`,
   'u',
