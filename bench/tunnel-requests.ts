@@ -1,62 +1,62 @@
-// Requests through a tunnel, against the target directly, nginx and Node as proxies, and ssh -R. Aims: ahead of ssh, a quarter of direct at 64.
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
-import { stopChild } from './stage/callsign-server.ts'
+// Small requests through the tunnel, against the origin directly, nginx and node:http as reverse proxies, ssh -R and localtunnel. Aim: ahead of every tunnel, a quarter of direct at 64 connections.
+import { spawnSync } from 'node:child_process'
+import { makeDirectory } from './stage/callsign-server.ts'
 import { readOptions } from './stage/side-by-side.ts'
 import { median, printHead, printTable, withSpread } from './stage/table.ts'
-import {
-  answerBytes,
-  makeStage,
-  startNginxProxy,
-  startNodeProxy,
-  startSsh,
-  startTarget,
-  startTunnel,
-  type Way,
-} from './stage/tunnel-peers.ts'
-import type { VisitorLoad, VisitorResult } from './stage/visitors.ts'
+import type { Path } from './stage/tunnel-path.ts'
+import { startOrigin, startPaths } from './stage/tunnel-paths.ts'
+
+type Measure = { perSecond: number; p50: number; p99: number }
 
 const { rounds, seconds, connections } = readOptions()
-const stage = makeStage()
-const visitors = fork(join(import.meta.dirname, 'stage', 'visitors.ts'))
-const run = async (way: Way, count: number, duration: number): Promise<VisitorResult> => {
-  const load: VisitorLoad = { port: way.port, host: way.host, path: '/small', connections: count, seconds: duration, answerBytes }
-  visitors.send(load)
-  const [result] = (await once(visitors, 'message')) as [VisitorResult]
-  if (result.failed > 0) throw new Error(`${way.name}: ${result.failed} requests failed.`)
-  return result
+const warmUpSeconds = 2
+const unitMs: Record<string, number> = { us: 0.001, ms: 1, s: 1000, m: 60_000 }
+
+/** One run of wrk. Throws when a request failed: a fast error is no speed. */
+function measure(path: Path, count: number, forSeconds: number): Measure {
+  const url = `http://127.0.0.1:${path.port}/small`
+  const args = ['-t1', `-c${count}`, `-d${forSeconds}s`, '--latency', '--timeout', '10s', '-H', `Host: ${path.host}`, url]
+  const run = spawnSync('wrk', args, { encoding: 'utf8' })
+  if (run.error || run.status !== 0) throw new Error(`wrk did not run (Debian: apt install wrk): ${run.error?.message ?? run.stderr}`)
+  const trouble = /Non-2xx.*|Socket errors:.*/.exec(run.stdout)?.[0]
+  if (trouble) console.log(`${path.name}, ${count} connections: ${trouble.trim()}`)
+  const latency = (percent: number) => {
+    const [, figure, unit = ''] = new RegExp(`^\\s+${percent}%\\s+([\\d.]+)(us|ms|s|m)$`, 'm').exec(run.stdout) ?? []
+    return Number(figure) * (unitMs[unit] as number)
+  }
+  return { perSecond: Number(/^Requests\/sec:\s+([\d.]+)/m.exec(run.stdout)?.[1]), p50: latency(50), p99: latency(99) }
 }
+
+const directory = makeDirectory()
+const origin = await startOrigin()
+const paths: Path[] = []
 try {
-  const target = stage.keep(await startTarget(stage.folder))
-  const ways = [target, stage.keep(await startNginxProxy(stage.folder, target.port)), stage.keep(await startNodeProxy(target.port))]
-  const ssh = await startSsh(stage.folder, target.port)
-  if (ssh) ways.push(stage.keep(ssh))
-  ways.push(stage.keep(await startTunnel(target.port)))
+  paths.push(...(await startPaths(origin, directory.path)))
   printHead('Requests through a tunnel', [
-    `GET of ${answerBytes} bytes that nginx serves from a file, over kept connections; visitors, gateway, client and target share the machine.`,
+    'GET of 1 KB with kept connections; every process of a path shares the processors with wrk and the origin.',
   ])
-  for (const way of ways) await run(way, Math.max(...connections), 1)
+  for (const path of paths) measure(path, Math.max(...connections), warmUpSeconds)
   const rows: string[][] = []
   for (const count of connections) {
-    const results = new Map<Way, VisitorResult[]>(ways.map((way) => [way, []]))
-    for (let round = 0; round < rounds; round++) for (const way of ways) results.get(way)?.push(await run(way, count, seconds))
-    const direct = results.get(target) as VisitorResult[]
-    for (const [way, own] of results) {
-      const ratios = own.map((one, i) => one.perSecond / (direct[i] as VisitorResult).perSecond)
+    const measures = new Map<Path, Measure[]>(paths.map((path) => [path, []]))
+    for (let round = 0; round < rounds; round++) for (const path of paths) measures.get(path)?.push(measure(path, count, seconds))
+    const direct = measures.get(paths[0] as Path) as Measure[]
+    for (const [path, own] of measures) {
+      const ratios = own.map(({ perSecond }, i) => perSecond / (direct[i] as Measure).perSecond)
+      const latencies = [median(own.map(({ p50 }) => p50)), median(own.map(({ p99 }) => p99))]
       rows.push([
         String(count),
-        way.name,
-        withSpread(own.map((one) => one.perSecond)),
-        withSpread(ratios, 2),
-        median(own.map((one) => one.p50)).toFixed(2),
-        median(own.map((one) => one.p99)).toFixed(2),
+        path.name,
+        withSpread(own.map(({ perSecond }) => perSecond)),
+        withSpread(ratios, 3),
+        ...latencies.map((ms) => ms.toFixed(2)),
       ])
     }
   }
-  printTable(['connections', 'way', 'requests/s', 'of direct', 'p50 ms', 'p99 ms'], rows)
-  console.log(`\nMedians of ${rounds} rounds of ${seconds} s in turns, (min–max).`)
+  printTable(['connections', 'path', 'requests/s', 'ratio to direct', 'p50 ms', 'p99 ms'], rows)
+  console.log(`\nMedians of ${rounds} rounds of ${seconds} s in turns, (min–max); a ratio is of the same round. Load: wrk, one thread.`)
 } finally {
-  await stopChild(visitors)
-  await stage.stop()
+  for (const path of paths) await path.stop()
+  await origin.stop()
+  directory.remove()
 }

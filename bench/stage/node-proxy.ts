@@ -1,20 +1,21 @@
-// The plain peer of the tunnel figures: a reverse proxy of a few lines on Node, without a tunnel.
-import { Agent, createServer, request } from 'node:http'
+// A plain reverse proxy of node:http with kept connections: the peer of the tunnel figures that has no tunnel. A process of its own.
+import { Agent, request as ask, createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 
-process.once('message', ({ port }: { port: number }) => {
-  const agent = new Agent({ keepAlive: true })
-  const server = createServer({ requestTimeout: 0 }, (incoming, outgoing) => {
-    const onward = request(
-      { host: '127.0.0.1', port, path: incoming.url, method: incoming.method, headers: incoming.headers, agent },
-      (answer) => {
-        outgoing.writeHead(answer.statusCode as number, answer.rawHeaders)
-        answer.pipe(outgoing)
-      },
-    )
-    onward.on('error', () => outgoing.destroy())
-    outgoing.on('close', () => onward.destroy())
-    incoming.pipe(onward)
+const originPort = Number(process.argv[2])
+const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY })
+
+const server = createServer((request, response) => {
+  const { method, url, headers } = request
+  const onward = ask({ agent, host: '127.0.0.1', port: originPort, method, path: url, headers }, (answer) => {
+    response.writeHead(answer.statusCode as number, answer.headers)
+    answer.pipe(response)
   })
-  server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as { port: number }).port }))
+  onward.on('error', () => response.destroy())
+  response.on('close', () => onward.destroy())
+  request.pipe(onward)
 })
+server.keepAliveTimeout = 600_000
+server.requestTimeout = 0
+server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }))
 process.once('disconnect', () => process.exit(0))

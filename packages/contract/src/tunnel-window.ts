@@ -74,7 +74,7 @@ export class ReceiveWindow {
     this.#roundBytes += granted
     if (this.#roundBytes >= this.#size) {
       // A whole window read within two round trips: the window is what holds the sender up, not the reader.
-      if (roundTripMs !== null && nowMs - this.#roundStartMs < 2 * roundTripMs) granted += this.#grow()
+      if (roundTripMs !== null && nowMs - this.#roundStartMs < 2 * Math.max(roundTripMs, 5)) granted += this.#grow()
       this.#roundBytes = 0
       this.#roundStartMs = -1
     }

