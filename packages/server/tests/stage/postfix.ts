@@ -37,6 +37,8 @@ postlog unix-dgram n - n - 1 postlogd
 
 export type Postfix = {
   port: number
+  /** Of its master process. */
+  pid: number
   /** The messages in the mailboxes of example.com, as they lie there, in no order. */
   mailbox: () => Buffer[]
   stop: () => Promise<void>
@@ -127,6 +129,7 @@ export async function startPostfix(domain: string, port: number, more: Record<st
   const arrived = join(mail, 'box', 'new')
   return {
     port: listenPort,
+    pid: master.pid as number,
     mailbox: () => (existsSync(arrived) ? readdirSync(arrived).map((name) => readFileSync(join(arrived, name))) : []),
     stop,
   }

@@ -22,7 +22,7 @@ describe('checkCustomHeaders', () => {
 
   const denied =
     'From Sender Reply-To To Cc Bcc Subject Date Message-ID In-Reply-To References MIME-Version Content-Type Content-Transfer-Encoding Content-Whatever Received ' +
-    'Return-Path DKIM-Signature ARC-Seal ARC-Message-Signature ARC-Authentication-Results Authentication-Results Delivered-To Auto-Submitted Resent-From Resent-Date'
+    'Return-Path DKIM-Signature ARC-Seal ARC-Message-Signature ARC-Authentication-Results Authentication-Results Delivered-To Auto-Submitted Resent-From Resent-Date Received-SPF DomainKey-Signature'
   test.each(denied.split(' '))('refuses %s in any case', (name) => {
     for (const spelled of [name, name.toLowerCase(), name.toUpperCase()]) expect(names({ [spelled]: 'x' })).toEqual([`/headers/${spelled}`])
   })

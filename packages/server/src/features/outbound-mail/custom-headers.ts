@@ -24,7 +24,7 @@ const ownFields = new Map([
 
 /** Trace fields and verdicts: another system would believe that we saw or signed what we did not. */
 const traceFields = new Set(['received', 'return-path', 'dkim-signature', 'authentication-results', 'delivered-to', 'auto-submitted'])
-const reservedPrefixes = ['content-', 'arc-', 'resent-']
+const reservedPrefixes = ['content-', 'arc-', 'resent-', 'received-', 'dkim-', 'dkim2-', 'domainkey-']
 
 // Printable ASCII but the colon (RFC 5322 §3.6.8, ftext).
 const fieldName = /^[!-9;-~]+$/
