@@ -60,7 +60,8 @@ export type RecipientChange = {
   diagnosticCode: string | null
   lastAttemptAt: Date | null
   nextAttemptAt: Date | null
-  entry: LogEntry
+  /** Null leaves the log as it is. */
+  entry: LogEntry | null
 }
 
 /** Entries that a recipient's log keeps. */
@@ -80,7 +81,7 @@ export async function updateDelivery(
         AS c (position, status, attempts, last_answer, diagnostic_code, last_attempt_at, next_attempt_at, entry)),
       recipient AS (UPDATE message_recipients r SET status = c.status, attempts = c.attempts, last_answer = c.last_answer,
         diagnostic_code = c.diagnostic_code, last_attempt_at = c.last_attempt_at, next_attempt_at = c.next_attempt_at,
-        log = (CASE WHEN jsonb_array_length(r.log) >= ${logMax} THEN r.log - 0 ELSE r.log END) || c.entry
+        log = CASE WHEN c.entry IS NULL THEN r.log WHEN jsonb_array_length(r.log) >= ${logMax} THEN (r.log - 0) || c.entry ELSE r.log || c.entry END
         FROM change c WHERE r.message_id = $1 AND r.position = c.position)
       UPDATE messages SET status = $9, updated_at = $10 WHERE id = $1`,
     values: [
@@ -94,7 +95,7 @@ export async function updateDelivery(
       changes.map((change) => change.nextAttemptAt),
       status,
       at,
-      changes.map((change) => JSON.stringify(change.entry)),
+      changes.map((change) => change.entry && JSON.stringify(change.entry)),
     ],
   })
 }

@@ -19,7 +19,8 @@ export type Change = {
   diagnosticCode: string | null
   lastAttemptAt: Date | null
   nextAttemptAt: Date | null
-  entry: LogEntry
+  /** Null when there is nothing to tell. */
+  entry: LogEntry | null
 }
 
 const jitter = 0.2
@@ -51,18 +52,21 @@ export function changeOf({ recipient, handover, heldMs }: Attempt, current: Reci
     position: recipient.position,
     status,
     attempts,
-    lastAnswer: storedAnswer(handover.answer),
-    diagnosticCode: handover.kind === 'delivered' ? null : handover.diagnosticCode,
+    lastAnswer: handover.isPostponed ? recipient.last_answer : storedAnswer(handover.answer),
+    diagnosticCode: handover.isPostponed ? recipient.diagnostic_code : handover.kind === 'delivered' ? null : handover.diagnosticCode,
     lastAttemptAt: isTried ? at : recipient.last_attempt_at,
     nextAttemptAt: status === 'queued' ? new Date(at.getTime() + (delayMs as number)) : null,
-    entry: {
-      at: at.toISOString(),
-      result: isTried ? results[handover.kind] : 'held',
-      host: handover.hop?.host ?? null,
-      tls: handover.hop?.tls ?? null,
-      answer: storedAnswer(handover.answer),
-      enhanced_status: (handover.kind === 'delivered' ? null : handover.diagnosticCode) ?? enhancedIn(handover.answer),
-    },
+    // Put back every few seconds, it would push out what was really tried.
+    entry: handover.isPostponed
+      ? null
+      : {
+          at: at.toISOString(),
+          result: isTried ? results[handover.kind] : 'held',
+          host: handover.hop?.host ?? null,
+          tls: handover.hop?.tls ?? null,
+          answer: storedAnswer(handover.answer),
+          enhanced_status: (handover.kind === 'delivered' ? null : handover.diagnosticCode) ?? enhancedIn(handover.answer),
+        },
   }
 }
 

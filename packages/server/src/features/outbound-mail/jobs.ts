@@ -181,7 +181,9 @@ export function createDelivery(parts: Parts): JobHandler {
       ])
     })
     for (const outcome of ['delivered', 'retry', 'refused'] as const) {
-      const recipients = attempts.filter(({ handover, heldMs }) => handover.kind === outcome && heldMs === undefined).length
+      const recipients = attempts.filter(
+        ({ handover, heldMs }) => handover.kind === outcome && heldMs === undefined && !handover.isPostponed,
+      ).length
       const { organization_id, id: message_id } = row
       if (recipients > 0) journal.deliveryTried({ organization_id, message_id, outcome, recipients, attempt: job.attempts })
     }

@@ -28,6 +28,9 @@ type Parts = {
 export type Taken = { kind: 'recorded' } | { kind: 'letter'; letterTo: string } | { kind: 'unknown' }
 
 const answerCharactersMax = 1000
+/** How far, and how often, a report at the common address is searched: anybody may write there. */
+const quotedBytesMax = 256 * 1024
+const quotedMax = 20
 
 export function createReturnedMail({ db, messages, identities, suppressions, returnPaths, emit, journal, mailDomain }: Parts) {
   /** Where feedback loops send their reports: the return path that a report is about stands inside it. */
@@ -41,10 +44,12 @@ export function createReturnedMail({ db, messages, identities, suppressions, ret
 
   /** The return path that a report at the common address quotes: of its Original-Mail-From, or of the message that it encloses. */
   function quotedAddressee(raw: Buffer): ReturnAddressee | null {
-    const text = raw.toString('latin1').replace(/=\r\n/g, '')
+    const text = raw.toString('latin1', 0, quotedBytesMax).replace(/=\r\n/g, '')
+    let left = quotedMax
     for (const [address] of text.matchAll(/\bbounce(?:\+|=2B)[0-9a-z]{26}-\d{1,3}-[0-9a-z]{20}@[a-z0-9.-]{1,253}/gi)) {
       const addressee = returnPaths.read(address.replace(/=2B/i, '+'))
       if (addressee) return addressee
+      if (--left === 0) break
     }
     return null
   }

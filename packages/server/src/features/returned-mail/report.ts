@@ -4,6 +4,8 @@ import { isFromMailSystem, readBounceWords, reasonFor, refineStatus } from './bo
 import { readDeliveryStatus } from './delivery-status.ts'
 import type { Report } from './model.ts'
 
+/** What is read of a report: its parts stand in front of the message that it encloses. */
+const reportBytesMax = 512 * 1024
 /** What is read of a machine-readable part. */
 const partBytesMax = 128 * 1024
 
@@ -13,7 +15,8 @@ const noComplaint = new Set(['not-spam', 'auth-failure', 'dmarc'])
 type Leaf = ReturnType<typeof splitParts>['leaves'][number]
 
 /** What the mail says about the recipient that its return path was made for. Never throws, and reads in time linear in its size. */
-export function readReport(raw: Buffer, envelopeFrom: string, recipient: string): Report {
+export function readReport(whole: Buffer, envelopeFrom: string, recipient: string): Report {
+  const raw = whole.subarray(0, reportBytesMax)
   const { header, leaves } = splitParts(raw)
   const textOf = (leaf: Leaf): string => decodeBody(raw, leaf.start, leaf.end, leaf.encoding, partBytesMax).toString('utf8')
   const status = leaves.find(({ contentType }) => /^message\/(?:global-)?delivery-status$/.test(contentType))
