@@ -98,7 +98,8 @@ export function createImessageJobs({ db, attachments, provider, enqueue, emit, r
       case 'refused':
         return end(job, finish, chat, send, { kind: 'failed', code: outcome.code, detail: outcome.detail })
       case 'unknown':
-        log.warn({ send: send.id, detail: outcome.detail }, 'the outcome of an iMessage is unknown')
+        // The detail may be the provider's words, with a number in them.
+        log.warn({ send: send.id }, 'the outcome of an iMessage is unknown')
         return db.transact((tx) => finish(tx, { done: false, retryInMs: lookMsMin }))
       case 'retry': {
         const delayMs = nextAttemptMs(retrySeconds, send.attempts + 1, jitter, Math.random())
