@@ -32,7 +32,7 @@ function flagsOfRaw(raw: Buffer, trust: Trust, policy?: 'none' | 'quarantine' | 
   const { parsed, signs } = readMail(raw)
   const sender = senderOf(parsed, 'bounce@envelope.test')
   const verdicts = verdictsOf(trust, sender.address.slice(sender.address.lastIndexOf('@') + 1), policy)
-  return toFlags(signs, { parsed, ...sender, verdicts, ownDomain: 'agents.example.com' })
+  return toFlags(signs, { parsed, ...sender, verdicts, ownDomains: ['agents.example.com', 'own.test'] })
 }
 
 type Mail = { from?: string; to?: string; replyTo?: string; headers?: string[]; subject?: string; text?: string; html?: string }
@@ -342,6 +342,7 @@ describe('failed_authentication and several_senders', () => {
 
   test('so is who comes from outside in our own name', () => {
     expect(typesOf({ from: 'support@agents.example.com' }, 'none')).toEqual(['failed_authentication'])
+    expect(typesOf({ from: 'boss@mail.own.test' }, 'none')).toEqual(['failed_authentication'])
     expect(typesOf({ from: 'support@agents.example.com' }, 'pass')).toEqual([])
   })
 

@@ -167,8 +167,8 @@ export type Sender = {
   address: string
   name: string
   verdicts: Verdicts
-  /** The domain that mail here is under. */
-  ownDomain: string
+  /** The mail domain of this server, and that of the mailbox. */
+  ownDomains: string[]
 }
 
 /** The flags of a message, at most one of each type. */
@@ -202,7 +202,7 @@ export function toFlags(signs: Signs, sender: Sender): Flag[] {
       `It failed the checks of ${dmarc.domain ?? domain}, which says that mail like it is not its own: the sender may be forged.`,
       address,
     )
-  else if (verdicts.source === 'smtp' && !isAuthentic && (domain === sender.ownDomain || domain.endsWith(`.${sender.ownDomain}`)))
+  else if (verdicts.source === 'smtp' && !isAuthentic && sender.ownDomains.some((own) => domain === own || domain.endsWith(`.${own}`)))
     add(
       'failed_authentication',
       `It came from outside in the name of ${domain}, which is at home here, and nothing proves that it is.`,
@@ -231,7 +231,7 @@ export function toFlags(signs: Signs, sender: Sender): Flag[] {
   }
   for (const { host, imitated } of signs.imitations)
     add('lookalike_domain', `A link leads to ${host}, which is drawn like ${imitated}, with letters of another script.`, host)
-  const known = [sender.ownDomain, ...[...parsed.to, ...parsed.cc].map((one) => addressDomain(one.address).toLowerCase())]
+  const known = [...sender.ownDomains, ...[...parsed.to, ...parsed.cc].map((one) => addressDomain(one.address).toLowerCase())]
   for (const host of seen) {
     const other = known.slice(0, 50).find((one) => one !== '' && looksAlike(host, one))
     if (other !== undefined) add('lookalike_domain', `${host} looks like ${other}, and is another domain.`, host)

@@ -137,14 +137,15 @@ export function createInboundMail({ db, blobs, identities, mailRules, emit, jour
       )
       const rawIds = new Map(raws.map((raw) => [raw.organizationId, raw.id]))
       const sender = senderOf(parsed, arrival.from)
-      const flags = toFlags(signs, { parsed, ...sender, verdicts, ownDomain: hostname })
+      const flagsFor = (owner: MailboxOwner) =>
+        toFlags(signs, { parsed, ...sender, verdicts, ownDomains: [hostname, addressDomain(owner.address)] })
       const filings = distinct.map((owner) =>
         toFiling(
           owner,
           arrival,
           parsed,
           verdicts,
-          flags,
+          flagsFor(owner),
           extractedText,
           codes,
           stored.length,
