@@ -1,7 +1,10 @@
 // The gateway's own HTTPS port: one trusted root for every name, files read again when they change, tunnels and nothing else.
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer as createHttpServer } from 'node:http'
 import { request } from 'node:https'
+import { type AddressInfo, createServer as createNetServer, connect as dial, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, type PeerCertificate } from 'node:tls'
@@ -91,5 +94,41 @@ test('certificate files that change are used without a restart; a broken pair ch
   } finally {
     await other.stop()
     await rm(folder, { recursive: true, force: true })
+  }
+})
+
+test('clients connect over TLS as well, through a proxy, and only to who the authority vouches for', async () => {
+  const free = createNetServer().listen(0, '127.0.0.1')
+  await once(free, 'listening')
+  const { port } = free.address() as AddressInfo
+  await new Promise((resolve) => free.close(resolve))
+  const other = await startStage({
+    CALLSIGN_TUNNEL_HTTPS_PORT: String(port),
+    CALLSIGN_TUNNEL_CONNECT_URL: `https://tunnel.localhost:${port}`,
+  })
+  // Whatever name is asked for is on this machine.
+  const proxy = createHttpServer()
+  proxy.on('connect', (asked, socket: Socket) => {
+    const onward = dial(Number(asked.url?.split(':')[1]), '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connected\r\n\r\n')
+      onward.pipe(socket).pipe(onward)
+    })
+    onward.on('error', () => socket.destroy())
+    socket.on('error', () => onward.destroy())
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  try {
+    await other.createAgent('over_tls')
+    const client = new Callsign({ url: other.baseUrl, apiKey: other.organizationKey })
+    const options = { proxy: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, connections: 1 }
+    await expect(client.tunnels.listen('over_tls', origin.port, options)).rejects.toThrow(/certificate/)
+    const ca = readFileSync(join(other.dataDir, 'tunnel-authority', 'authority.pem'), 'utf8')
+    const one = await client.tunnels.listen('over_tls', origin.port, { ...options, ca })
+    expect(await get(port, 'over-tls.tunnel.localhost', ca)).toEqual({ status: 200, body: 'hello from /' })
+    await one.close(0)
+  } finally {
+    proxy.close()
+    await other.stop()
   }
 })

@@ -47,7 +47,7 @@ export function createRecorder(db: Database, log: Log) {
           [...times].map(([id, at]) => ({ id, at })).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
         )
       if (groups.size === 0) return
-      await requestStore.insertRequests(db, [...groups.values()].flat())
+      await requestStore.insertRequests(db, [...groups.values()].flat().map(maskRecord))
       await requestStore.trimRequests(db, [...groups.keys()], requestsKeptMax)
     } catch (err) {
       log.warn({ err }, 'requests of tunnels could not be noted')
@@ -69,9 +69,8 @@ export function createRecorder(db: Database, log: Log) {
       if (keepsBodies) waitingBytes += bytes
       const list = records.get(record.tunnelId) ?? []
       if (list.length === 0) records.set(record.tunnelId, list)
-      const kept = maskRecord(record)
       const noBodies = { requestBody: null, responseBody: null, isRequestBodyWhole: false, isResponseBodyWhole: false }
-      list.push(keepsBodies ? kept : { ...kept, captured: kept.captured && { ...kept.captured, ...noBodies } })
+      list.push(keepsBodies ? record : { ...record, captured: record.captured && { ...record.captured, ...noBodies } })
       if (list.length > perTunnelMax) list.shift()
       schedule()
     },
