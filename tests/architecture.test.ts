@@ -182,6 +182,7 @@ test('a concept file of a feature is pure: it reaches no store and no operation'
     'server/src/features/imessage/receiving.ts',
     'server/src/features/imessage/simulation.ts',
     'server/src/features/messages/filing.ts',
+    'server/src/features/events/wait.ts',
     'server/src/features/outbound-mail/composer.ts',
     'server/src/features/inbound-mail/smtp-intake.ts',
     'server/src/features/returned-mail/smtp-intake.ts',

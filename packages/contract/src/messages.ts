@@ -19,6 +19,7 @@ import {
   Timestamp,
 } from './schema.ts'
 import { Authentication } from './sender-checks.ts'
+import { WaitCursor, waitFields } from './waits.ts'
 
 export const Direction = Type.Unsafe<'inbound' | 'outbound'>({ type: 'string', enum: ['inbound', 'outbound'] })
 
@@ -144,6 +145,24 @@ export const listMessages = operation({
   }),
   status: 200,
   reply: page(MessageItem),
+})
+
+export const waitForMessage = operation({
+  id: 'waitForMessage',
+  method: 'GET',
+  path: '/api/v1/mailboxes/{email_address}/wait',
+  summary: 'Waits for the next message to arrive that passes every filter; message is null when the time is up.',
+  tag: 'Messages',
+  params: mailboxParams,
+  query: strict({
+    ...waitFields,
+    from: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'Part of the sender address or name.' })),
+    to: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'A recipient address, such as one of yours with a +tag.' })),
+    subject: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the subject.' })),
+    thread_id: Type.Optional(id('thread')),
+  }),
+  status: 200,
+  reply: Type.Object({ message: Type.Union([Message, Type.Null()]), cursor: WaitCursor }, { $id: 'MessageWait' }),
 })
 
 export const getMessage = operation({

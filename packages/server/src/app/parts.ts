@@ -159,7 +159,7 @@ export function createParts(
     deliverer.wake(webhookIds)
     events.hurry()
   })
-  const messages = createMessages({ db, blobs, accounts, identities, attachments, emit, compose })
+  const messages = createMessages({ db, blobs, accounts, identities, attachments, emit, compose, wait: (request) => events.wait(request) })
   const mailRules = createMailRules({ db, accounts, identities })
   const suppressions = createSuppressions({ db, accounts })
   const events = createEvents({

@@ -51,13 +51,25 @@ export class Live {
   }
 }
 
+/** A JSON answer that comes when there is something to say, or when `signal` fires: the client has gone, or the server is about to. */
+export class Later<T> {
+  readonly answer: (signal: AbortSignal) => Promise<T>
+  constructor(answer: Later<T>['answer']) {
+    this.answer = answer
+  }
+}
+
 type Of<S> = S extends TSchema ? Static<S> : undefined
 
 /** What a request brought, validated by the operation's schemas. */
 export type Input<O> = O extends Operation<infer P, infer Q, infer B, infer _R> ? { params: Of<P>; query: Of<Q>; body: Of<B> } : never
 
 type ReplyOf<O> =
-  O extends Operation<infer _P, infer _Q, infer _B, infer R> ? (R extends TSchema ? Static<R> : Raw | Live | undefined) : never
+  O extends Operation<infer _P, infer _Q, infer _B, infer R>
+    ? R extends TSchema
+      ? Static<R> | Later<Static<R>>
+      : Raw | Live | undefined
+    : never
 
 /** One row. `access: 'organization'` refuses agent-scoped keys with 403 before anything is looked up. */
 export type Route = {

@@ -4,11 +4,12 @@ import type { Caller } from '../../core/caller.ts'
 import { ApiError } from '../../core/errors.ts'
 import type { Journal } from '../../core/journal.ts'
 import type { Replays } from '../../core/replay.ts'
-import { type Call, Live, Raw, type RawRequest, type Route } from '../../core/route.ts'
+import { type Call, Later, Live, Raw, type RawRequest, type Route } from '../../core/route.ts'
 import type { Transact } from '../../core/sql.ts'
 import type { createGate } from './authenticate.ts'
 import type { EventStreams } from './event-stream.ts'
 import { createOnce, hashBody, readKey, scopeOf } from './idempotency.ts'
+import type { LongPolls } from './long-polls.ts'
 import { bareSchema, compileBodyCheck, compileTextCheck, type RequestPart } from './validation.ts'
 
 const jsonType = 'application/json; charset=utf-8'
@@ -19,13 +20,14 @@ export type DispatchOptions = {
   transact: Transact
   replays: Replays
   streams: EventStreams
+  polls: LongPolls
   journal: Journal
 }
 
 type Input = Parameters<Route['run']>[1]
 
 /** Adds every route to the app. */
-export function mountRoutes(app: FastifyInstance, { routes, gate, transact, replays, streams, journal }: DispatchOptions): void {
+export function mountRoutes(app: FastifyInstance, { routes, gate, transact, replays, streams, polls, journal }: DispatchOptions): void {
   const runOnce = createOnce(replays, transact)
 
   const answerOnce = async (route: Route, call: Call, input: Input, key: string, reply: FastifyReply): Promise<FastifyReply> => {
@@ -75,6 +77,7 @@ export function mountRoutes(app: FastifyInstance, { routes, gate, transact, repl
         }
         const result = await route.run(call, input, request.found)
         if (result instanceof Raw) return reply.code(shape.status).headers(result.headers).type(result.contentType).send(result.body)
+        if (result instanceof Later) return reply.code(shape.status).send(await polls.answer(request, reply, result))
         if (result instanceof Live) return streams.send(request, reply.code(shape.status), result)
         return reply.code(shape.status).send(result)
       },

@@ -18,6 +18,7 @@ import { createEventStreams } from './event-stream.ts'
 import { sendFailure, trackExchanges } from './exchange.ts'
 import { parserFailure, refusalText } from './failure.ts'
 import { mountHealth, type Readiness } from './health.ts'
+import { createLongPolls } from './long-polls.ts'
 import { createHttpMetrics, type HttpMetrics } from './metrics.ts'
 import { mountOpenApi } from './openapi.ts'
 import { originForm, targetBytesMax } from './request-check.ts'
@@ -152,12 +153,14 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     options.routes.map(({ shape }) => shape),
   )
   const streams = createEventStreams(log)
+  const polls = createLongPolls()
   mountRoutes(app, {
     routes: options.routes,
     gate: createGate(options.authenticate, options.limits, journal),
     transact: options.transact,
     replays: options.replays,
     streams,
+    polls,
     journal,
   })
 
@@ -180,6 +183,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       if (isDraining) return
       isDraining = true
       streams.closeAll()
+      polls.endAll()
       await drainServer(server, fresh, exchanges.inFlight, graceMs)
       await app.close()
     },

@@ -1,14 +1,6 @@
-// Who follows the events of which organization in this process: one watch for all of them, which also sees keys being revoked.
+// Who follows the events of which organization in this process; woken when there may be more to read.
 import { ApiError } from '../../core/errors.ts'
-import type { Log } from '../../core/log.ts'
-
-type Parts = {
-  /** Places what is committed and resolves with the last position. */
-  place: () => Promise<number>
-  findChanged: (organizationIds: string[], after: number) => Promise<string[]>
-  findUnusableKeys: (keyIds: string[]) => Promise<Set<string>>
-  log: Log
-}
+import type { Watchers } from './watch.ts'
 
 export type Follower = {
   readonly organizationId: string
@@ -20,52 +12,12 @@ export type Follower = {
 
 type Entry = Follower & { isOver: boolean; isWoken: boolean; wake: () => void }
 
-/** Events of other nodes, and revoked keys, are seen within this. */
-const watchMs = 400
-/** Commits that come close together are looked at together. */
-const gatherMs = 10
 const followersMax = 5000
 const followersOfKeyMax = 100
 
-export function createFollowers({ place, findChanged, findUnusableKeys, log }: Parts) {
+export function createFollowers(findChanged: (organizationIds: string[], after: number) => Promise<string[]>) {
   const followers = new Set<Entry>()
   let head = 0
-  let timer: NodeJS.Timeout | null = null
-  let isWatching = false
-  let isHurried = false
-
-  const schedule = (ms: number): void => {
-    if (timer) clearTimeout(timer)
-    timer = followers.size === 0 ? null : setTimeout(watch, ms)
-  }
-
-  async function watch(): Promise<void> {
-    if (isWatching) return
-    isWatching = true
-    isHurried = false
-    try {
-      await Promise.all([refuseUnusable(), look()])
-    } catch (err) {
-      log.warn({ err }, 'the events cannot be watched')
-      isHurried = false
-    } finally {
-      isWatching = false
-      schedule(isHurried ? gatherMs : watchMs)
-    }
-  }
-
-  async function look(): Promise<void> {
-    const reached = await place()
-    if (reached <= head) return
-    const changed = new Set(await findChanged([...new Set([...followers].map((one) => one.organizationId))], head))
-    head = reached
-    for (const follower of followers) if (changed.has(follower.organizationId)) follower.wake()
-  }
-
-  async function refuseUnusable(): Promise<void> {
-    const unusable = await findUnusableKeys([...new Set([...followers].map((one) => one.keyId))])
-    for (const follower of followers) if (unusable.has(follower.keyId)) end(follower)
-  }
 
   function end(follower: Entry): void {
     follower.isOver = true
@@ -73,7 +25,23 @@ export function createFollowers({ place, findChanged, findUnusableKeys, log }: P
     follower.wake()
   }
 
+  const watchers: Watchers = {
+    count: () => followers.size,
+    keyIds: () => new Set([...followers].map((one) => one.keyId)),
+    refuse(keyIds) {
+      for (const follower of followers) if (keyIds.has(follower.keyId)) end(follower)
+    },
+    async look(reached) {
+      if (reached <= head) return
+      const changed = new Set(await findChanged([...new Set([...followers].map((one) => one.organizationId))], head))
+      head = reached
+      for (const follower of followers) if (changed.has(follower.organizationId)) follower.wake()
+    },
+  }
+
   return {
+    watchers,
+
     /** Joins with the position that was read up to; 429 when this key, or everybody together, follows too much already. */
     join(organizationId: string, keyId: string): Follower {
       const ofKey = [...followers].filter((one) => one.keyId === keyId).length
@@ -104,15 +72,7 @@ export function createFollowers({ place, findChanged, findUnusableKeys, log }: P
         leave: () => end(follower),
       }
       followers.add(follower)
-      if (followers.size === 1) schedule(watchMs)
       return follower
-    },
-
-    /** Something was committed in this process. */
-    hurry(): void {
-      if (followers.size === 0 || isHurried) return
-      isHurried = true
-      if (!isWatching) schedule(gatherMs)
     },
   }
 }

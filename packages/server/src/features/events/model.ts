@@ -15,6 +15,9 @@ export type EventRow = {
   created_at: Date
 }
 
+/** What a wait needs to know of an event. */
+export type EventBrief = Pick<EventRow, 'id' | 'type' | 'subject_id' | 'created_at'> & { identity_id: string; position: number }
+
 export type PlacedRow = EventRow & { position: number }
 
 export type Payload = Static<typeof Event>

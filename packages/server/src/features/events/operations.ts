@@ -14,6 +14,8 @@ import type { Keys } from '../keys/operations.ts'
 import { createFollowers, type Follower } from './followers.ts'
 import { type Description, type EventRow, type Payload, type PlacedRow, readTypes, toPayload, unaskedTypes } from './model.ts'
 import * as store from './store.ts'
+import { createWait } from './wait.ts'
+import { createWatch } from './watch.ts'
 
 export type Events = ReturnType<typeof createEvents>
 
@@ -42,12 +44,12 @@ export function createEvents({ db, keys, identities, describers, log }: Parts) {
       batchLoader(describe, { batchMax: describedTogetherMax, inFlightMax: 2 }),
     ]),
   )
-  const followers = createFollowers({
-    place: () => store.placeEvents(db),
-    findChanged: (organizationIds, after) => store.findChanged(db, organizationIds, after),
-    findUnusableKeys: (ids) => keys.findUnusable(ids),
-    log,
-  })
+  const followers = createFollowers((organizationIds, after) => store.findChanged(db, organizationIds, after))
+  const waits = createWait(db, positionAfter, () => watch.begin())
+  const watch = createWatch({ place: () => store.placeEvents(db), findUnusableKeys: (ids) => keys.findUnusable(ids), log }, [
+    followers.watchers,
+    waits.watchers,
+  ])
 
   async function tell(row: EventRow): Promise<Payload> {
     const load = loaders.get(row.subject_id.slice(0, row.subject_id.indexOf('_')))
@@ -121,6 +123,7 @@ export function createEvents({ db, keys, identities, describers, log }: Parts) {
       if (lastId !== null && !isId('event', lastId)) throw invalid('/after', 'Last-Event-ID and after have to be the id of an event')
       // Joined before the position is read, so that nothing falls between.
       const follower = followers.join(caller.organizationId, caller.keyId)
+      watch.begin()
       try {
         const start = lastId === null ? await store.placeEvents(db) : await positionAfter(caller.organizationId, lastId, '/after')
         return new Live((signal) => follow(scope, start, follower, signal))
@@ -134,7 +137,10 @@ export function createEvents({ db, keys, identities, describers, log }: Parts) {
     find: (ids: string[]) => store.findEvents(db, ids),
 
     /** Something was committed in this process: whoever follows wants to know. Only a hint. */
-    hurry: followers.hurry,
+    hurry: watch.hurry,
+
+    /** Waits for an event of one agent that is wanted (core `wait`). */
+    wait: waits.wait,
 
     /** Gives positions to what is committed; whoever reads does it as well, but a reader that comes after long finds less to do. */
     place: () => store.placeEvents(db),

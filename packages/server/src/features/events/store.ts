@@ -1,12 +1,14 @@
 // The SQL of reading events: giving positions, and reading by them.
 import { firstId } from '@callsign/contract/ids'
 import type { Database, Sql } from '../../core/sql.ts'
-import type { EventRow, PlacedRow } from './model.ts'
+import type { EventBrief, EventRow, PlacedRow } from './model.ts'
 
 const columns = 'e.id, e.organization_id, e.identity_id, i.agent_handle, e.type, e.subject_id, e.data, e.created_at'
 const from = 'events e LEFT JOIN identities i ON i.id = e.identity_id'
 
 const placedMax = 1000
+/** Longer than any transaction that makes an event. */
+const transactionMsMax = 60_000
 
 /**
  * Gives positions to every committed event that has none, oldest first, and resolves with the last position given. Safe on any number of
@@ -80,6 +82,59 @@ export async function findPosition(sql: Sql, organizationId: string, id: string)
     values: [organizationId, id],
   })
   return rows[0] ?? null
+}
+
+const brief = 'id, position, identity_id, type, subject_id, created_at'
+
+/** Placed events of agents of these organizations, of these types, between two positions, oldest first. */
+export async function findNewBriefs(
+  sql: Sql,
+  organizationIds: string[],
+  types: string[],
+  after: number,
+  upTo: number,
+  limit: number,
+): Promise<EventBrief[]> {
+  const { rows } = await sql.query<EventBrief>({
+    name: 'find-new-briefs',
+    text: `SELECT ${brief} FROM events WHERE organization_id = ANY($1) AND position > $2 AND position <= $3
+      AND type = ANY($4) AND identity_id IS NOT NULL ORDER BY position LIMIT $5`,
+    values: [organizationIds, after, upTo, types, limit],
+  })
+  return rows
+}
+
+/** Placed events of one agent after a position, of these types, oldest first. */
+export async function listBriefs(sql: Sql, identityId: string, types: string[], after: number, limit: number): Promise<EventBrief[]> {
+  const { rows } = await sql.query<EventBrief>({
+    name: 'list-briefs',
+    text: `SELECT ${brief} FROM events WHERE identity_id = $1 AND position > $2 AND type = ANY($3) ORDER BY position LIMIT $4`,
+    values: [identityId, after, types, limit],
+  })
+  return rows
+}
+
+/** The last event of one agent up to a position. */
+export async function findLastOf(sql: Sql, identityId: string, upTo: number): Promise<string | null> {
+  const { rows } = await sql.query<{ id: string }>({
+    name: 'find-last-event-of',
+    text: 'SELECT id FROM events WHERE identity_id = $1 AND position <= $2 ORDER BY position DESC LIMIT 1',
+    values: [identityId, upTo],
+  })
+  return rows[0]?.id ?? null
+}
+
+/**
+ * A position that is before every event of the organization made at this time or later: that of any event which was surely committed
+ * before, because no transaction takes that long.
+ */
+export async function findPositionBefore(sql: Sql, organizationId: string, time: Date): Promise<number> {
+  const { rows } = await sql.query<{ position: number }>({
+    name: 'find-position-before',
+    text: 'SELECT position FROM events WHERE organization_id = $1 AND id < $2 AND position IS NOT NULL ORDER BY id DESC LIMIT 1',
+    values: [organizationId, firstId('event', time.getTime() - transactionMsMax)],
+  })
+  return rows[0]?.position ?? 0
 }
 
 export async function findEvents(sql: Sql, ids: string[]): Promise<Map<string, EventRow>> {

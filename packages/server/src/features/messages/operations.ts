@@ -8,8 +8,9 @@ import { ApiError, forbidden, invalid, notFound } from '../../core/errors.ts'
 import type { Emit } from '../../core/event.ts'
 import { isId } from '../../core/ids.ts'
 import { type PageRequest, readPage, toPage } from '../../core/page.ts'
-import { type Call, Raw } from '../../core/route.ts'
+import { type Call, Later, Raw } from '../../core/route.ts'
 import type { Database, Tx } from '../../core/sql.ts'
+import type { Wait, WaitQuery } from '../../core/wait.ts'
 import { type Accounts, actorOf } from '../accounts/operations.ts'
 import { type Attachments, findBytes, findMailboxBytes, findUnusedBlobs } from '../attachments/operations.ts'
 import type { Identities } from '../identities/operations.ts'
@@ -19,6 +20,7 @@ import { addToCounts } from './filing-store.ts'
 import { type MessageRow, toDescription, toItem, toMessage, toThread } from './model.ts'
 import * as rawStore from './raw-store.ts'
 import * as store from './store.ts'
+import { isWanted, type MessageWants } from './wait.ts'
 
 export { type Filed, type Filing, fileMessages, findAnswers } from './filing.ts'
 export type { NewRaw } from './filing-store.ts'
@@ -36,14 +38,16 @@ type Parts = {
   attachments: Attachments
   emit: Emit
   compose: Compose
+  wait: Wait
 }
 
 /** The most messages that a thread shows at once. */
 const threadMessagesMax = 100
 const labelsMax = 50
 
-export function createMessages({ db, blobs, accounts, identities, attachments, emit, compose }: Parts) {
+export function createMessages({ db, blobs, accounts, identities, attachments, emit, compose, wait }: Parts) {
   const loadMessage = batchLoader((ids) => store.findMessages(db.lookups, ids))
+  const loadHead = batchLoader((ids) => store.findHeads(db.lookups, ids))
   const loadRecipients = batchLoader((ids) => deliveryStore.findRecipients(db.lookups, ids))
 
   const showAttachments = async (row: MessageRow) => (row.attachment_count === 0 ? [] : attachments.show(row.id))
@@ -133,6 +137,24 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
         page,
       )
       return itemsPage(rows, page)
+    },
+
+    /** `GET …/wait`: the next message to arrive that is wanted. */
+    async waitForMessage(caller: Caller, mailbox: string, query: WaitQuery & MessageWants) {
+      const owner = await identities.requireMailbox(caller, mailbox)
+      const pick = async (ids: string[], after: Date | null) => {
+        const heads = await Promise.all(ids.map(loadHead))
+        for (const head of heads) {
+          if (head === null || head.mailbox_id !== owner.mailboxId || !isWanted(head, query, after)) continue
+          const row = await loadMessage(head.id)
+          if (row) return { id: row.id, value: toMessage(row, await showAttachments(row), []) }
+        }
+        return null
+      }
+      return new Later(async (signal) => {
+        const { found, cursor } = await wait({ caller, owner, types: ['email.received'], query, pick, signal })
+        return { message: found, cursor }
+      })
     },
 
     /** Reads the message that a path names while it is not yet known who asks. What it says is for `getMessage`, which decides. */

@@ -6,6 +6,7 @@ import type { Messages } from './operations.ts'
 export const messageRoutes = (messages: Messages): Route[] => [
   route(contract.listMail, 'agent', (call, { query }) => messages.listMail(call.caller, query)),
   route(contract.listMessages, 'agent', (call, { params, query }) => messages.listMessages(call.caller, params.email_address, query)),
+  route(contract.waitForMessage, 'agent', (call, { params, query }) => messages.waitForMessage(call.caller, params.email_address, query)),
   routeAhead(
     contract.getMessage,
     'agent',

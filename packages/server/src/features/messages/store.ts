@@ -2,6 +2,7 @@
 import { before, type PageRequest } from '../../core/page.ts'
 import type { Sql } from '../../core/sql.ts'
 import type { MessageRow, ThreadRow } from './model.ts'
+import type { MessageHead } from './wait.ts'
 
 const columns = `m.id, m.organization_id, m.mailbox_id, m.thread_id, m.direction, m.status, m.from_address, m.from_name, m.to_addresses, m.cc_addresses,
   m.bcc_addresses, m.reply_to, m.subject, m.snippet, m.text, m.html, m.extracted_text, m.rfc_message_id, m.in_reply_to, m.in_reply_to_message_id,
@@ -16,6 +17,17 @@ export async function findMessages(sql: Sql, ids: string[]): Promise<Map<string,
     name: 'find-messages',
     text: `SELECT ${columns}, i.agent_handle, b.address FROM messages m
       JOIN mailboxes b ON b.id = m.mailbox_id JOIN identities i ON i.id = b.identity_id WHERE m.id = ANY($1)`,
+    values: [ids],
+  })
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** What waits are decided by, of messages that are not held back. */
+export async function findHeads(sql: Sql, ids: string[]): Promise<Map<string, MessageHead>> {
+  const { rows } = await sql.query<MessageHead>({
+    name: 'find-heads',
+    text: `SELECT id, mailbox_id, thread_id, from_address, from_name, to_addresses, cc_addresses, subject, codes, created_at, released_at
+      FROM messages WHERE id = ANY($1) AND status <> 'quarantined'`,
     values: [ids],
   })
   return new Map(rows.map((row) => [row.id, row]))

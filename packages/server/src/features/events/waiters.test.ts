@@ -1,0 +1,84 @@
+// Who waits: each gets its own agent's events, nothing falls between joining and beginning, and whoever leaves makes room.
+import { expect, test } from 'vitest'
+import type { EventBrief } from './model.ts'
+import { createWaiters } from './waiters.ts'
+
+const brief = (position: number, identity = 'ident_1', type = 'email.received'): EventBrief => ({
+  id: `evt_${position}`,
+  type,
+  subject_id: `msg_${position}`,
+  identity_id: identity,
+  position,
+  created_at: new Date(0),
+})
+
+/** Waiters over these events; `reads` keeps what was asked for. */
+function stageWaiters(events: EventBrief[]) {
+  const reads: [number, number][] = []
+  const waiters = createWaiters(async (_organizations, types, after, upTo, limit) => {
+    reads.push([after, upTo])
+    return events.filter((one) => one.position > after && one.position <= upTo && types.includes(one.type)).slice(0, limit)
+  })
+  const join = (identityId = 'ident_1', keyId = 'key_1', types = ['email.received']) =>
+    waiters.join({ organizationId: 'org_1', identityId, keyId, types })
+  return { waiters, join, reads }
+}
+
+test('one read hands each event to those who wait for its agent and type', async () => {
+  const { waiters, join, reads } = stageWaiters([brief(1), brief(2, 'ident_2'), brief(3, 'ident_1', 'sms.received'), brief(4)])
+  const [one, two, texts] = [join(), join('ident_2'), join('ident_1', 'key_1', ['sms.received'])]
+  waiters.beginAt(0)
+  await waiters.watchers.look(4)
+  expect((await one.next())?.map((event) => event.position)).toEqual([1, 4])
+  expect((await two.next())?.map((event) => event.position)).toEqual([2])
+  expect((await texts.next())?.map((event) => event.position)).toEqual([3])
+  expect(reads).toEqual([[0, 4]])
+})
+
+test('nobody has begun: nothing is read; whoever begins further back than the others misses nothing', async () => {
+  const { waiters, join, reads } = stageWaiters([brief(5), brief(6), brief(7)])
+  const late = join()
+  await waiters.watchers.look(5)
+  expect(reads).toEqual([])
+  join()
+  waiters.beginAt(6)
+  await waiters.watchers.look(7)
+  // It read the place before the other did.
+  waiters.beginAt(4)
+  await waiters.watchers.look(7)
+  expect(new Set((await late.next())?.map((event) => event.position))).toEqual(new Set([5, 6, 7]))
+})
+
+test('more than one read brings are all handed out', async () => {
+  const { waiters, join, reads } = stageWaiters(Array.from({ length: 2500 }, (_, i) => brief(i + 1)))
+  const one = join()
+  waiters.beginAt(0)
+  await waiters.watchers.look(2500)
+  expect((await one.next())?.length).toBe(2500)
+  expect(reads.length).toBe(3)
+  expect(waiters.handedOut()).toBe(2500)
+})
+
+test('what came before the end is given first, then the end; a revoked key ends it with 401', async () => {
+  const { waiters, join } = stageWaiters([brief(1)])
+  const [one, two] = [join(), join('ident_2', 'key_2')]
+  waiters.beginAt(0)
+  await waiters.watchers.look(1)
+  one.end()
+  expect((await one.next())?.length).toBe(1)
+  expect(await one.next()).toBe(null)
+  const waiting = two.next()
+  waiters.watchers.refuse(new Set(['key_2']))
+  await expect(waiting).rejects.toMatchObject({ status: 401, code: 'unauthorized' })
+})
+
+test('a key waits a thousand times at most; leaving makes room, twice counts once', () => {
+  const { waiters, join } = stageWaiters([])
+  const all = Array.from({ length: 1000 }, () => join())
+  expect(() => join()).toThrow(expect.objectContaining({ status: 429, code: 'rate_limited' }))
+  all[0]?.leave()
+  all[0]?.leave()
+  join()
+  expect(() => join()).toThrow()
+  expect([waiters.watchers.count(), [...waiters.watchers.keyIds()]]).toEqual([1000, ['key_1']])
+})

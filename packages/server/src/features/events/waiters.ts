@@ -1,0 +1,121 @@
+// Who waits for the next event of which agent in this process: each new event is handed to those who wait for it, so that none of them asks.
+import { ApiError } from '../../core/errors.ts'
+import type { EventBrief } from './model.ts'
+import type { Watchers } from './watch.ts'
+
+export type Waiter = {
+  /** The next events, oldest first, some of them maybe known already; null when the wait is over. Rejects with 401 when the key was revoked. */
+  next: () => Promise<EventBrief[] | null>
+  /** Ends the wait when what came so far has been taken. */
+  end: () => void
+  leave: () => void
+}
+
+type Entry = {
+  organizationId: string
+  identityId: string
+  keyId: string
+  types: ReadonlySet<string>
+  came: EventBrief[]
+  state: 'waiting' | 'over' | 'refused'
+  wake: () => void
+}
+
+type FindNew = (organizationIds: string[], types: string[], after: number, upTo: number, limit: number) => Promise<EventBrief[]>
+
+const waitersMax = 20_000
+const waitersOfKeyMax = 1000
+const readTogetherMax = 1000
+
+const refused = (): ApiError =>
+  new ApiError('unauthorized', 'This API key was revoked or has expired.', { headers: { 'WWW-Authenticate': 'Bearer' } })
+
+export function createWaiters(findNew: FindNew) {
+  const byIdentity = new Map<string, Set<Entry>>()
+  const ofKey = new Map<string, number>()
+  let count = 0
+  /** Everything up to here has been handed out; null while nobody has said from where on. */
+  let seen: number | null = null
+
+  const everyone = () => [...byIdentity.values()].flatMap((entries) => [...entries])
+
+  function leave(entry: Entry): void {
+    const entries = byIdentity.get(entry.identityId)
+    if (!entries?.delete(entry)) return
+    if (entries.size === 0) byIdentity.delete(entry.identityId)
+    const left = (ofKey.get(entry.keyId) as number) - 1
+    if (left === 0) ofKey.delete(entry.keyId)
+    else ofKey.set(entry.keyId, left)
+    if (--count === 0) seen = null
+  }
+
+  function finish(entry: Entry, state: 'over' | 'refused'): void {
+    if (entry.state !== 'waiting') return
+    entry.state = state
+    entry.wake()
+  }
+
+  const watchers: Watchers = {
+    count: () => count,
+    keyIds: () => ofKey.keys(),
+    refuse(keyIds) {
+      for (const entry of everyone()) if (keyIds.has(entry.keyId)) finish(entry, 'refused')
+    },
+    async look(reached) {
+      while (seen !== null && seen < reached) {
+        const from: number = seen
+        const waiting = everyone()
+        const types = [...new Set(waiting.flatMap((entry) => [...entry.types]))]
+        const rows = await findNew([...new Set(waiting.map((entry) => entry.organizationId))], types, from, reached, readTogetherMax)
+        for (const row of rows) {
+          for (const entry of byIdentity.get(row.identity_id) ?? []) {
+            if (!entry.types.has(row.type)) continue
+            entry.came.push(row)
+            entry.wake()
+          }
+        }
+        // Somebody may have begun further back meanwhile; then these are read once more.
+        if (seen === from) seen = rows.length < readTogetherMax ? reached : (rows.at(-1) as EventBrief).position
+      }
+    },
+  }
+
+  return {
+    watchers,
+
+    /** Joins; 429 when this key, or everybody together, waits too often already. */
+    join(whose: { organizationId: string; identityId: string; keyId: string; types: string[] }): Waiter {
+      const already = ofKey.get(whose.keyId) ?? 0
+      if (already >= waitersOfKeyMax || count >= waitersMax)
+        throw new ApiError('rate_limited', `At most ${waitersOfKeyMax} waits of one key may be open.`, { headers: { 'Retry-After': '5' } })
+      const entry: Entry = { ...whose, types: new Set(whose.types), came: [], state: 'waiting', wake: () => {} }
+      ofKey.set(whose.keyId, already + 1)
+      const entries = byIdentity.get(whose.identityId) ?? new Set()
+      byIdentity.set(whose.identityId, entries.add(entry))
+      count++
+      return {
+        async next() {
+          if (entry.came.length === 0 && entry.state === 'waiting')
+            await new Promise<void>((resolve) => {
+              entry.wake = resolve
+            })
+          if (entry.state === 'refused') throw refused()
+          return entry.came.length > 0 ? entry.came.splice(0) : null
+        },
+        end: () => finish(entry, 'over'),
+        leave: () => leave(entry),
+      }
+    },
+
+    /**
+     * Whoever joined has read up to this position. Events behind it are handed out, again if need be: a place is read after joining, and
+     * others may have made the watch go past it in between.
+     */
+    beginAt(position: number): void {
+      if (count > 0 && (seen === null || position < seen)) seen = position
+    },
+
+    /** Everything up to here was handed to whoever waits; null when that is not known. */
+    handedOut: () => seen,
+  }
+}

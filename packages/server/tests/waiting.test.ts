@@ -1,0 +1,244 @@
+// GET /mailboxes/{address}/wait: the next message wanted, nothing missed between polls, several servers, many who wait, clients and servers that go.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startApp } from '../src/app.ts'
+import { readConfig } from '../src/config.ts'
+import { createLog } from '../src/core/log.ts'
+import { type Json, type Stage, startStage } from './stage/start.ts'
+import { waitFor } from './stage/wait.ts'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await startStage({ CALLSIGN_RATE_LIMIT_ORGANIZATION_KEY: '0' })
+  for (const handle of ['one', 'two', 'three']) await stage.createAgent(handle)
+})
+afterAll(() => stage.stop())
+
+const mail = (to: string, subject: string, text = 'Hello', from = 'Eve <eve@example.org>') =>
+  stage.deliver({ from, to: `${to}@agents.localhost`, subject, text })
+const wait = (handle: string, query = ''): Promise<Json> => stage.expectApi(200, 'GET', `/mailboxes/${handle}/wait${query}`)
+
+/** A wait for what comes from now on, in the middle of its waiting. */
+async function begin(handle: string, query = '?timeout=20', ask: { key?: string } = {}) {
+  const { cursor } = await wait(handle, '?timeout=0')
+  const before = await openRequests()
+  const answer = stage.api('GET', `/mailboxes/${handle}/wait${query}&cursor=${cursor}`, ask)
+  answer.catch(() => {})
+  await waitFor('the wait to be open', async () => (await openRequests()) > before)
+  return { answer }
+}
+const openRequests = async (): Promise<number> => {
+  const text = await (await fetch(`${stage.baseUrl}/metrics`)).text()
+  return Number(/^http_requests_in_flight (\d+)/m.exec(text)?.[1])
+}
+
+describe('what it waits for', () => {
+  test('the next message to arrive, whole, with its codes and a cursor; not what was there before', async () => {
+    await mail('one', 'Before', 'Your login code is 111111.')
+    const { answer } = await begin('one', '?timeout=20')
+    await mail('one', 'Now', 'Your login code is 482913.')
+    const { status, body } = await answer
+    expect(status).toBe(200)
+    expect(body.message).toMatchObject({ subject: 'Now', from: 'eve@example.org', text: 'Your login code is 482913.' })
+    expect(body.message.codes).toMatchObject([{ kind: 'one_time_code', value: '482913', purpose: 'sign_in' }])
+    expect(body.message).toEqual(await stage.getMessage('one', body.message.id))
+  })
+
+  test.each([
+    ['from=BANK', 'Plain', 'no code', 'Merlin Bank <no-reply@merlin.example>'],
+    ['from=merlin.example', 'Plain', 'no code', 'no-reply@merlin.example'],
+    ['subject=your%20CODE', 'Here is your code', 'no', 'a@example.org'],
+    ['has_code=true', 'Plain', 'Your code is 551177', 'a@example.org'],
+    ['has_code=false', 'Only words', 'Nothing here', 'a@example.org'],
+    [
+      'code_kind=confirmation_link',
+      'Verify your email',
+      'Verify your email: https://a.example/verify?token=9f8a7c6b5d4e3f2a',
+      'a@example.org',
+    ],
+    ['code_kind=one_time_code&from=a@example.org', 'Plain', 'Your code is 551177', 'a@example.org'],
+    ['to=two%2Bshop@agents.localhost', 'To the tag', 'no', 'a@example.org'],
+  ])('?%s passes over others', async (filter, subject, text, from) => {
+    const { answer } = await begin('two', `?timeout=20&${filter}`)
+    // One that passes none of the filters: it has a code exactly when none is wanted.
+    await mail('two', 'Decoy', filter.startsWith('has_code=false') ? 'Your code is 909090' : 'Nothing', 'decoy@example.net')
+    await stage.deliver({ from, to: filter.startsWith('to=') ? 'two+shop@agents.localhost' : 'two@agents.localhost', subject, text })
+    expect((await answer).body.message).toMatchObject({ subject })
+  })
+
+  test('a thread: the answer to what was sent', async () => {
+    const sent = await stage.send('one', 'eve@example.org', { subject: 'A question' })
+    const { answer } = await begin('one', `?timeout=20&thread_id=${sent.thread_id}`)
+    await mail('one', 'Another thread')
+    const { message_id } = await stage.getMessage('one', sent.id)
+    await stage.deliver({
+      from: 'eve@example.org',
+      to: 'one@agents.localhost',
+      subject: 'Re: A question',
+      text: 'Yes',
+      inReplyTo: message_id,
+    })
+    expect((await answer).body.message).toMatchObject({ subject: 'Re: A question', thread_id: sent.thread_id })
+  })
+
+  test('mail of other agents, outbound mail and quarantined mail wake nobody; released mail does', async () => {
+    await stage.expectApi(201, 'POST', '/identities/three/mail-rules', {
+      body: { direction: 'inbound', action: 'block', entry: 'blocked.example' },
+    })
+    const { answer } = await begin('three', '?timeout=20')
+    await mail('two', 'For two')
+    await stage.send('three', 'eve@example.org', { subject: 'Outbound' })
+    await mail('three', 'Held', 'x', 'a@blocked.example')
+    const { data } = await stage.expectApi(200, 'GET', '/mailboxes/three/messages?status=quarantined')
+    await stage.expectApi(200, 'POST', `/mailboxes/three/messages/${data[0].id}/release`)
+    expect((await answer).body.message).toMatchObject({ id: data[0].id, status: 'received' })
+  })
+
+  test.each([
+    ['timeout=61', '/timeout'],
+    ['timeout=-1', '/timeout'],
+    ['cursor=nonsense', '/cursor'],
+    ['cursor=evt_7zzzzzzzzzzzzzzzzzzzzzzzzz', '/cursor'],
+    ['after=yesterday', '/after'],
+    ['after=2026-01-01T00:00:00Z&cursor=start', '/cursor'],
+    ['code_kind=secret', '/code_kind'],
+  ])('?%s is 400 naming the parameter', async (query, field) => {
+    const { status, body } = await stage.api('GET', `/mailboxes/one/wait?${query}`)
+    expect([status, body.error.details?.[0]?.path]).toEqual([400, field])
+  })
+})
+
+describe('nothing is missed', () => {
+  test('from poll to poll by cursor: every message once, in order, in a mailbox that had none', async () => {
+    await stage.createAgent('polls')
+    let { message, cursor } = await wait('polls', '?timeout=0')
+    expect(message).toBe(null)
+    for (const number of [1, 2, 3, 4, 5]) await mail('polls', `Number ${number}`)
+    const got: string[] = []
+    for (;;) {
+      ;({ message, cursor } = await wait('polls', `?timeout=0&cursor=${cursor}`))
+      if (!message) break
+      got.push(message.subject)
+    }
+    expect(got).toEqual([1, 2, 3, 4, 5].map((number) => `Number ${number}`))
+    await mail('polls', 'Number 6')
+    expect((await wait('polls', `?timeout=0&cursor=${cursor}`)).message.subject).toBe('Number 6')
+  })
+
+  test('a cursor behind a filter that matched nothing passes over what was looked at', async () => {
+    await stage.createAgent('filters')
+    const { cursor } = await wait('filters', '?timeout=0')
+    await mail('filters', 'Not wanted')
+    const next = await wait('filters', `?timeout=0&cursor=${cursor}&subject=wanted-one`)
+    expect(next.message).toBe(null)
+    expect((await wait('filters', `?timeout=0&cursor=${next.cursor}`)).message).toBe(null)
+  })
+
+  test('what came while a wait was timing out is behind its cursor or in its answer', async () => {
+    await stage.createAgent('racing')
+    const sending = (async () => {
+      for (let number = 0; number < 25; number++) await mail('racing', `${number}`)
+    })()
+    let cursor = 'start'
+    const got: string[] = []
+    await waitFor('all of them', async () => {
+      const answer = await wait('racing', `?timeout=${got.length % 2}&cursor=${cursor}`)
+      cursor = answer.cursor
+      if (answer.message) got.push(answer.message.subject)
+      return got.length >= 25
+    })
+    await sending
+    expect(got).toEqual(Array.from({ length: 25 }, (_, number) => `${number}`))
+  })
+
+  test('after: what came since a time, though it came before the question', async () => {
+    await stage.createAgent('since')
+    await mail('since', 'Too early')
+    const { created_at } = (await stage.expectApi(200, 'GET', '/mailboxes/since/messages')).data[0]
+    const after: string = created_at
+    await waitFor('the clock to move on', () => Date.now() > Date.parse(after))
+    await mail('since', 'In time')
+    expect((await wait('since', `?timeout=20&after=${after}`)).message.subject).toBe('In time')
+    expect((await wait('since', `?timeout=0&after=${new Date(Date.now() + 60_000).toISOString()}`)).message).toBe(null)
+    expect((await wait('since', '?timeout=0&after=2020-01-01T00:00:00Z')).message.subject).toBe('Too early')
+  })
+
+  test('a filter that matches nothing in a long history answers early, with a cursor that leads through it', async () => {
+    await stage.createAgent('history')
+    await mail('history', 'First')
+    const { data } = await stage.expectApi(200, 'GET', '/events?agent=history')
+    await stage.db.query({
+      text: `INSERT INTO events (id, organization_id, identity_id, type, subject_id, created_at)
+        SELECT 'evt_' || left(substr(id, 5), 13) || lpad(n::text, 13, '0'), organization_id, identity_id, type, subject_id, created_at
+        FROM events, generate_series(1, 1200) n WHERE id = $1`,
+      values: [data[0].id],
+    })
+    let [cursor, polls] = ['start', 0]
+    for (let message = null; polls < 10 && message === null; polls++)
+      ({ cursor, message } = await wait('history', `?timeout=0&cursor=${cursor}&subject=missing`))
+    expect(polls).toBe(10)
+    await mail('history', 'Now missing')
+    expect((await wait('history', `?timeout=20&cursor=${cursor}&subject=missing`)).message.subject).toBe('Now missing')
+  })
+})
+
+describe('servers and clients', () => {
+  test('mail that another server took wakes a wait here', async () => {
+    const other = await startApp(readConfig({ ...stage.environment, CALLSIGN_SMTP_PORT: 'off' }), createLog('silent'))
+    try {
+      const { cursor } = await wait('one', '?timeout=0')
+      const answer = fetch(`http://127.0.0.1:${other.httpPort}/api/v1/mailboxes/one/wait?timeout=20&cursor=${cursor}`, {
+        headers: { authorization: `Bearer ${stage.organizationKey}` },
+      })
+      const inFlight = async () =>
+        Number(/^http_requests_in_flight (\d+)/m.exec(await (await fetch(`http://127.0.0.1:${other.httpPort}/metrics`)).text())?.[1])
+      await waitFor('the wait to be open', async () => (await inFlight()) > 1)
+      await mail('one', 'From elsewhere')
+      const { message } = (await (await answer).json()) as Json
+      expect(message.subject).toBe('From elsewhere')
+    } finally {
+      await other.stop()
+    }
+  })
+
+  test('an agent key waits for its own mailbox only; revoked, its wait ends with 401 within two seconds', async () => {
+    const { key, id } = await stage.expectApi(201, 'POST', '/keys', { body: { name: 'x', type: 'agent', agent_handle: 'one' } })
+    expect((await stage.api('GET', '/mailboxes/two/wait', { key })).status).toBe(403)
+    expect((await stage.api('GET', '/mailboxes/one/wait', { key: stage.otherOrganization.key })).status).toBe(404)
+    const { answer } = await begin('one', '?timeout=60', { key })
+    await stage.expectApi(200, 'DELETE', `/keys/${id}`)
+    const revokedMs = performance.now()
+    expect((await answer).body.error.code).toBe('unauthorized')
+    expect(performance.now() - revokedMs).toBeLessThan(2000)
+  })
+
+  test('a client that goes is forgotten, and HEAD does not wait', async () => {
+    const before = await openRequests()
+    const controller = new AbortController()
+    const gone = fetch(`${stage.baseUrl}/api/v1/mailboxes/one/wait?timeout=60`, {
+      headers: { authorization: `Bearer ${stage.organizationKey}` },
+      signal: controller.signal,
+    })
+    await waitFor('the wait to be open', async () => (await openRequests()) > before)
+    controller.abort()
+    await expect(gone).rejects.toThrow()
+    await waitFor('the request to be over', async () => (await openRequests()) === before)
+    const { status } = await fetch(`${stage.baseUrl}/api/v1/mailboxes/one/wait?timeout=60`, {
+      method: 'HEAD',
+      headers: { authorization: `Bearer ${stage.organizationKey}` },
+    })
+    expect(status).toBe(200)
+  })
+})
+
+test('a server that stops answers those who wait, with a cursor to go on from', async () => {
+  const own = await startStage()
+  await own.createAgent('ann')
+  const answer = own.api('GET', '/mailboxes/ann/wait?timeout=60')
+  await waitFor('the wait to be open', async () =>
+    /^http_requests_in_flight [2-9]/m.test(await (await fetch(`${own.baseUrl}/metrics`)).text()),
+  )
+  const beganMs = performance.now()
+  await own.stop()
+  expect(await answer).toMatchObject({ status: 200, body: { message: null, cursor: 'start' } })
+  expect(performance.now() - beganMs).toBeLessThan(10_000)
+})
