@@ -10,6 +10,7 @@ import { imessageCommands } from './commands/imessage.ts'
 import { keyCommands } from './commands/keys.ts'
 import { listenCommands } from './commands/listen.ts'
 import { mailRuleCommands } from './commands/mail-rules.ts'
+import { mailWaitCommands } from './commands/mail-wait.ts'
 import { messageCommands } from './commands/messages.ts'
 import { outboundMailCommands } from './commands/outbound-mail.ts'
 import { phoneCommands } from './commands/phones.ts'
@@ -47,6 +48,7 @@ const commands: Command[] = [
   ...mailRuleCommands,
   ...quarantineCommands,
   ...suppressionCommands,
+  ...mailWaitCommands,
   ...phoneCommands,
   ...imessageCommands,
   ...simulatorCommands,

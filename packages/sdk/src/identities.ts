@@ -1,8 +1,12 @@
 // Agent identities and their mailboxes.
 import type { createIdentity, getIdentity, getMailbox, listIdentities, listMailboxes, updateIdentity } from '@callsign/contract/identities'
+import type { waitForMessage } from '@callsign/contract/messages'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { type Connection, path, type RequestOptions } from './request.ts'
+import { waitUntil } from './waits.ts'
 
+export type MessageWait = ReplyOf<typeof waitForMessage>
+type WaitQuery = QueryOf<typeof waitForMessage>
 export type Identity = ReplyOf<typeof getIdentity>
 export type IdentityPage = ReplyOf<typeof listIdentities>
 export type Mailbox = ReplyOf<typeof getMailbox>
@@ -50,5 +54,12 @@ export class Mailboxes {
   /** `mailbox` is a full address or an agent handle. */
   get(mailbox: string, options?: RequestOptions): Promise<Mailbox> {
     return this.#connection.request({ method: 'GET', path: path`/mailboxes/${mailbox}`, options })
+  }
+  /**
+   * Waits up to `timeout` seconds (30, and more than a minute if you like) for the next message that passes every filter. Without `after` and
+   * `cursor` only what arrives from now on counts. `message` is null when the time is up; `cursor` begins the next wait where this one ended.
+   */
+  wait(mailbox: string, query: WaitQuery = {}, options?: RequestOptions): Promise<MessageWait> {
+    return waitUntil<MessageWait>(this.#connection, path`/mailboxes/${mailbox}/wait`, query, (reply) => reply.message !== null, options)
   }
 }

@@ -1,0 +1,43 @@
+// callsign mail wait: the code and nothing else, the message, or that nothing came.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Stage, startStage } from '../../server/tests/stage/start.ts'
+import { createCommandLine } from './command-line.ts'
+
+let stage: Stage
+const line = createCommandLine()
+beforeAll(async () => {
+  stage = await startStage()
+  await stage.createAgent('one')
+})
+afterAll(async () => {
+  await stage.stop()
+  line.remove()
+})
+
+const run = (args: string[]) => line.run(args, { environment: { CALLSIGN_URL: stage.baseUrl, CALLSIGN_API_KEY: stage.organizationKey } })
+const link = 'https://plover.example/verify?token=9f8a7c6b5d4e3f2a'
+const since = ['--after', '2020-01-01T00:00:00Z', '--timeout', '20']
+
+test('--code prints the code, --link the link, and without either the message is told', async () => {
+  await stage.deliver({ from: 'a@plover.example', to: 'one@agents.localhost', subject: 'Welcome', text: 'Hello \u001b[31mthere' })
+  await stage.deliver({
+    from: 'a@plover.example',
+    to: 'one@agents.localhost',
+    subject: 'Code',
+    text: `Your code is 482 913\n\nVerify your email: ${link}`,
+  })
+  expect(await run(['mail', 'wait', 'one', '--code', ...since])).toMatchObject({ code: 0, out: '482913\n', error: '' })
+  expect(await run(['mail', 'wait', 'one', '--link', '--from', 'plover', ...since])).toMatchObject({ code: 0, out: `${link}\n` })
+  const told = await run(['mail', 'wait', 'one', '--subject', 'code', ...since])
+  expect(told.out).toMatch(/^msg_\w+ from a@plover\.example: Code\none time code: 482913\nconfirmation link: https/)
+  const asJson = await run(['mail', 'wait', 'one@agents.localhost', '--code', '--json', ...since])
+  expect(JSON.parse(asJson.out)).toMatchObject({ subject: 'Code', codes: [{ value: '482913' }, { value: link }] })
+})
+
+test('nothing in time is exit code 1; what is wrong is said', async () => {
+  expect(await run(['mail', 'wait', 'one', '--timeout', '0'])).toEqual({ code: 1, out: '', error: 'callsign: Nothing came in time.\n' })
+  expect((await run(['mail', 'wait', 'one', '--code', '--link'])).code).toBe(2)
+  expect((await run(['mail', 'wait', 'one', '--after', 'yesterday'])).code).toBe(2)
+  expect((await run(['mail', 'wait', 'nobody'])).code).toBe(4)
+  expect((await run(['mail', 'wait'])).code).toBe(2)
+})
