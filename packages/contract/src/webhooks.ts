@@ -54,7 +54,7 @@ export const createWebhook = operation({
   }),
   status: 201,
   reply: WebhookWithSecret,
-  errors: ['conflict'],
+  errors: ['conflict', 'not_found'],
   idempotent: true,
 })
 

@@ -2,22 +2,19 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDiskBlobs } from '../src/edges/blobs/disk.ts'
-import { type MailSink, type SunkMail, startMailSink } from './stage/mail-sink.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
+import type { MailSink, SunkMail } from './stage/mail-sink.ts'
+import { type Relayed, startRelayed } from './stage/relayed.ts'
+import type { Json, Stage } from './stage/start.ts'
 import { waitFor } from './stage/wait.ts'
 
+let relayed: Relayed
 let sink: MailSink
 let stage: Stage
 beforeAll(async () => {
-  sink = await startMailSink()
-  stage = await startStage({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: sink.url })
-  await stage.createAgent('ann', { display_name: 'Ann' })
-  await stage.createAgent('ben')
+  relayed = await startRelayed()
+  ;({ sink, stage } = relayed)
 })
-afterAll(async () => {
-  await stage.stop()
-  await sink.close()
-})
+afterAll(() => relayed.stop())
 
 const drafts = '/mailboxes/ann/drafts'
 const create = (body: unknown): Promise<Json> => stage.expectApi(201, 'POST', drafts, { body })
@@ -568,4 +565,28 @@ describe('draft_approval: required', () => {
     expect(kept.send_error).toMatch(/approval/)
     expect((await stage.expectApi(200, 'GET', '/mailboxes/early/messages?direction=outbound')).data).toHaveLength(1)
   })
+})
+
+test('a draft that is sent, changed and scheduled while its agent is being deleted: sent or gone, never a 500', async () => {
+  for (let round = 0; round < 8; round++) {
+    const handle = `leaving_${round}`
+    await stage.createAgent(handle)
+    const path = `/mailboxes/${handle}/drafts`
+    const made = await Promise.all(
+      [1, 2, 3].map((number) =>
+        stage.expectApi(201, 'POST', path, { body: { to: 'x@example.com', subject: `${number}`, text: 'Soon gone' } }),
+      ),
+    )
+    const attachment = { filename: 'a.txt', content: base64('abc') }
+    const later = new Date(Date.now() + 3_600_000).toISOString()
+    const answers = await Promise.all([
+      stage.api('POST', `${path}/${made[0].id}/send`),
+      stage.api('DELETE', `/identities/${handle}`),
+      stage.api('PATCH', `${path}/${made[1].id}`, { body: { add_attachments: [attachment], send_at: later } }),
+      stage.api('POST', path, { body: { to: 'x@example.com', subject: 'New', text: 'x', attachments: [attachment] } }),
+      stage.api('POST', `${path}/${made[2].id}/send`),
+    ])
+    expect(answers[1]?.status).toBe(204)
+    for (const { status } of answers) expect([200, 201, 204, 404]).toContain(status)
+  }
 })

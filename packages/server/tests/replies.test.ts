@@ -1,21 +1,18 @@
 // Replies and forwards: who they go to, what they say in their headers, and the thread that they stay in.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type MailSink, type SunkMail, startMailSink } from './stage/mail-sink.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
+import type { MailSink, SunkMail } from './stage/mail-sink.ts'
+import { type Relayed, startRelayed } from './stage/relayed.ts'
+import type { Json, Stage } from './stage/start.ts'
 import { waitFor } from './stage/wait.ts'
 
+let relayed: Relayed
 let sink: MailSink
 let stage: Stage
 beforeAll(async () => {
-  sink = await startMailSink()
-  stage = await startStage({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: sink.url })
-  await stage.createAgent('ann', { display_name: 'Ann' })
-  await stage.createAgent('ben')
+  relayed = await startRelayed()
+  ;({ sink, stage } = relayed)
 })
-afterAll(async () => {
-  await stage.stop()
-  await sink.close()
-})
+afterAll(() => relayed.stop())
 
 let count = 0
 /** A message that has arrived for ann. */

@@ -394,12 +394,21 @@ describe('subscriptions', () => {
     ['the metadata service', { url: 'http://169.254.169.254/latest', events: ['*'] }, '/url'],
     ['a port of another protocol', { url: 'http://example.com:25/', events: ['*'] }, '/url'],
     ['a URL that is too long', { url: `https://example.com/${'x'.repeat(2048)}`, events: ['*'] }, '/url'],
-    ['an agent that is not there', { url: 'https://example.com', events: ['*'], agent_handle: 'nobody' }, '/agent_handle'],
     ['a status that only the server sets', { url: 'https://example.com', events: ['*'], status: 'disabled' }, '/status'],
     ['an unknown field', { url: 'https://example.com', events: ['*'], secret: 'whsec_mine' }, '/secret'],
   ])('%s is 400 validation_error naming the field', async (_name, body, path) => {
     const answer = await stage.api('POST', '/webhooks', { body })
     expect([answer.status, answer.body.error.code, answer.body.error.details[0].path]).toEqual([400, 'validation_error', path])
+  })
+
+  test('an agent that is not there, or of another organization, is 404 as everywhere', async () => {
+    const webhook = await subscribe('http://127.0.0.1:59999/')
+    await stage.createAgent('theirs', {}, stage.otherOrganization.key)
+    for (const agent_handle of ['nobody', 'theirs']) {
+      const body = { url: 'https://example.com', events: ['*'], agent_handle }
+      expect((await stage.api('POST', '/webhooks', { body })).body.error?.code).toBe('not_found')
+      expect((await stage.api('PATCH', `/webhooks/${webhook.id}`, { body: { agent_handle } })).body.error?.code).toBe('not_found')
+    }
   })
 
   test('organization keys only, and nothing of another organization', async () => {

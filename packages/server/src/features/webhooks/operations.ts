@@ -57,7 +57,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
   ): Promise<{ handle: string | null; identityId: string | null }> {
     if (reference === null) return { handle: null, identityId: null }
     const agent = await identities.findAgent(organizationId, reference.replace(/^@/, ''))
-    if (!agent) throw invalid('/agent_handle', 'no agent of this organization has that handle')
+    if (!agent) throw notFound('agent')
     return agent
   }
 
