@@ -57,6 +57,7 @@ beforeAll(async () => {
     expires: '9999999999',
     signature: 'forged',
     q: secretWord,
+    timeout: 0,
     agent: 'victim',
     agent_handle: 'victim',
     to: ['x@example.com'],
