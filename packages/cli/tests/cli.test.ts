@@ -88,6 +88,14 @@ test('phone numbers and texts, by the simulator', async () => {
   expect((await json(['sim', 'fault', 'phone', 'webhook', 'drop', '--times', '2'])).faults).toHaveLength(1)
   expect((await json(['sim', 'fault', 'phone', 'webhook', 'drop', '--times', '0'])).faults).toEqual([])
   expect((await json(['sim', 'outbox'])).data).toEqual([])
+  await json(['sim', 'sms', '--to', number.phone_number, 'Your code is 492 816'])
+  const since = ['--after', '2020-01-01T00:00:00Z', '--timeout', '20']
+  expect(await run(['phone', 'wait', number.id, '--code', ...since])).toMatchObject({ code: 0, out: '492816\n' })
+  expect((await run(['phone', 'wait', number.id, '--text', 'hello', ...since])).out).toContain('from +16502530000: Hello there')
+  expect(await run(['phone', 'wait', number.id, '--timeout', '0'])).toMatchObject({
+    code: 1,
+    error: expect.stringContaining('Nothing came'),
+  })
   expect((await run(['phone', 'release', number.phone_number])).out).toContain('released')
   expect(await run(['phone', 'show', number.id])).toMatchObject({ code: 4 })
 })

@@ -3,6 +3,7 @@ import Type from 'typebox'
 import { Code } from './codes.ts'
 import { operation } from './operation.ts'
 import { Cursor, Deleted, HandleReference, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
+import { WaitCursor, waitFields } from './waits.ts'
 
 export const smsStatuses = ['pending', 'ready', 'assignment_failed'] as const
 export type SmsStatus = (typeof smsStatuses)[number]
@@ -147,6 +148,22 @@ export const listSmsMessages = operation({
   }),
   status: 200,
   reply: page(SmsMessage),
+})
+
+export const waitForSms = operation({
+  id: 'waitForSms',
+  method: 'GET',
+  path: '/api/v1/phone/numbers/{id}/wait',
+  summary: 'Waits for the next text to arrive that passes every filter; message is null when the time is up.',
+  tag,
+  params: numberParams,
+  query: strict({
+    ...waitFields,
+    from: Type.Optional(Type.String({ minLength: 1, maxLength: 40, description: 'Part of the number or name of the sender.' })),
+    text: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the text.' })),
+  }),
+  status: 200,
+  reply: Type.Object({ message: Type.Union([SmsMessage, Type.Null()]), cursor: WaitCursor }, { $id: 'SmsWait' }),
 })
 
 export const getSmsMessage = operation({

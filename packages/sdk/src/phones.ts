@@ -2,10 +2,12 @@
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import type * as contract from '@callsign/contract/phones'
 import { type Connection, path, type RequestOptions } from './request.ts'
+import { waitUntil } from './waits.ts'
 
 export type PhoneNumber = ReplyOf<typeof contract.getPhoneNumber>
 export type PhoneNumberPage = ReplyOf<typeof contract.listPhoneNumbers>
 export type SmsMessage = ReplyOf<typeof contract.getSmsMessage>
+export type SmsWait = ReplyOf<typeof contract.waitForSms>
 export type SmsMessagePage = ReplyOf<typeof contract.listSmsMessages>
 
 /** `number` is the id of a phone number or the number itself, as E.164. */
@@ -40,6 +42,14 @@ export class Phone {
 
   message(number: string, id: string, options?: RequestOptions): Promise<SmsMessage> {
     return this.#connection.request({ method: 'GET', path: path`/phone/numbers/${number}/messages/${id}`, options })
+  }
+
+  /**
+   * Waits for the next text that passes every filter, as long as `timeout` says in seconds (30 unless told otherwise); without `after` and
+   * `cursor` only what arrives from now on counts. `message` is null when the time is up.
+   */
+  wait(number: string, query: QueryOf<typeof contract.waitForSms> = {}, options?: RequestOptions): Promise<SmsWait> {
+    return waitUntil<SmsWait>(this.#connection, path`/phone/numbers/${number}/wait`, query, (reply) => reply.message !== null, options)
   }
 
   /** Marks a text as read or unread. */

@@ -340,6 +340,45 @@ describe('texts', () => {
   })
 })
 
+describe('GET /phone/numbers/{id}/wait', () => {
+  const wait = (number: Json, query: string, ask = {}) => stage.expectApi(200, 'GET', `/phone/numbers/${number.id}/wait?${query}`, ask)
+
+  test('answers with the next text that passes every filter, while it waits and for what came before', async () => {
+    const number = await provision()
+    const { cursor } = await wait(number, 'timeout=0')
+    const waiting = wait(number, `timeout=20&code_kind=one_time_code&from=%2B1650&cursor=${cursor}`)
+    await text(number, { from: '+16502530001', text: 'No code here' })
+    await text(number, { from: '+14155550000', text: 'Your code is 111222' })
+    await text(number, { from: '+16502530001', text: 'Your code is 333444' })
+    const { message, cursor: next } = await waiting
+    expect(message).toMatchObject({ text: 'Your code is 333444', codes: [{ value: '333444' }], is_read: false })
+    expect(await wait(number, `timeout=0&cursor=${next}`)).toMatchObject({ message: null })
+    expect((await wait(number, `timeout=0&after=2020-01-01T00:00:00Z&text=NO%20CODE`)).message).toMatchObject({ text: 'No code here' })
+    expect((await wait(number, `timeout=0&after=2020-01-01T00:00:00Z&has_code=true`)).message).toMatchObject({
+      text: 'Your code is 111222',
+    })
+    const elsewhere = await provision()
+    expect((await wait(elsewhere, `timeout=0&after=2020-01-01T00:00:00Z`)).message).toBeNull()
+  })
+
+  test('an agent waits at its own number only; a number that is none is 404', async () => {
+    const [mine, other] = [await provision(), await provision()]
+    const key = await stage.agentKey(mine.agent_handle)
+    await text(mine)
+    expect((await wait(mine, 'timeout=0&after=2020-01-01T00:00:00Z', { key })).message).toMatchObject({ text: 'Hello' })
+    await stage.expectApi(404, 'GET', `/phone/numbers/${other.id}/wait?timeout=0`, { key })
+    await stage.expectApi(400, 'GET', `/phone/numbers/${mine.id}/wait?timeout=61`)
+  })
+
+  test('what was sent to the number that the agent had before is none of its new one', async () => {
+    const number = await provision()
+    await text(number, { text: 'old' })
+    await stage.expectApi(200, 'DELETE', `/phone/numbers/${number.id}`)
+    const next = await stage.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: number.agent_handle } })
+    expect((await wait(next, 'timeout=0&after=2020-01-01T00:00:00Z')).message).toBeNull()
+  })
+})
+
 describe('DELETE /phone/numbers/{id}', () => {
   test('gives the number back with its texts, once; the agent may have another', async () => {
     const number = await provision({ area_code: '907' })

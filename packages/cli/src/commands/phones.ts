@@ -1,6 +1,7 @@
-// phone list|provision|show|messages|read|release.
+// phone list|provision|show|messages|read|wait|release.
 import { type Command, listOptions, listQuery, needed, text } from '../command.ts'
 import { table } from '../output.ts'
+import { tellWait, waitOptions, waitQuery } from './mail-wait.ts'
 
 const countries = ['US', 'CA'] as const
 const types = ['local', 'toll_free'] as const
@@ -121,6 +122,20 @@ export const phoneCommands: Command[] = [
         ].join('\n'),
       )
       return 0
+    },
+  },
+  {
+    words: 'phone wait',
+    takes: 'NUMBER',
+    about: 'Waits for the next text; --code prints its code and nothing else.',
+    options: { ...waitOptions, text: { type: 'string', value: 'TEXT', about: 'With this in it.' } },
+    async run({ client, output }, values, [number = '']) {
+      const words = text(values, 'text')
+      const query = { ...waitQuery(values), ...(words !== undefined && { text: words }) }
+      const callsign = await client()
+      output.progress(`Waiting for a text to ${number}.`)
+      const { message } = await callsign.phone.wait(number, query)
+      return tellWait(output, values, query, message, (one) => `${one.id} from ${one.from_number}: ${one.text}`)
     },
   },
   {

@@ -214,6 +214,7 @@ export function createParts(
     web,
     emit,
     enqueue,
+    wait: (request) => events.wait(request),
     publicUrl,
     userAgent,
     journal,

@@ -6,6 +6,7 @@ import type { Journal } from '../core/journal.ts'
 import type { Log } from '../core/log.ts'
 import type { Route } from '../core/route.ts'
 import type { Database } from '../core/sql.ts'
+import type { Wait } from '../core/wait.ts'
 import type { Web } from '../core/web.ts'
 import type { Keyring } from '../edges/keyring/keyring.ts'
 import { createPhoneSimulator, simulatedCallback } from '../edges/suppliers/simulator-phone.ts'
@@ -35,6 +36,7 @@ type Parts = {
   web: Web
   emit: Emit
   enqueue: Enqueue
+  wait: Wait
   publicUrl: () => string
   userAgent: string
   journal: Journal
@@ -54,7 +56,7 @@ export const phoneDescribers = (phone: () => PhoneParts) => ({
 })
 
 export function createPhoneParts(parts: Parts) {
-  const { config, db, keyring, accounts, identities, attachments, web, emit, enqueue, publicUrl, userAgent, journal, log } = parts
+  const { config, db, keyring, accounts, identities, attachments, web, emit, enqueue, wait, publicUrl, userAgent, journal, log } = parts
   const desk = createSimulatorDesk(db)
   const signKey = keyring.subkey('phone-simulator')
   const callbackUrl = (name: ProviderName) => () => `${publicUrl()}${arrivals.hookPath(name)}`
@@ -116,7 +118,7 @@ export function createPhoneParts(parts: Parts) {
     journal,
     log,
   })
-  const inbox = createInbox({ db, phones, attachments })
+  const inbox = createInbox({ db, phones, attachments, wait })
   const simulator = createSimulator({
     db,
     desk,

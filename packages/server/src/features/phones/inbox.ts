@@ -3,16 +3,19 @@ import { batchLoader } from '../../core/batch.ts'
 import type { Caller } from '../../core/caller.ts'
 import { notFound } from '../../core/errors.ts'
 import { readPage, toPage } from '../../core/page.ts'
-import type { Call } from '../../core/route.ts'
+import { type Call, Later } from '../../core/route.ts'
 import type { Database } from '../../core/sql.ts'
+import type { Wait, WaitQuery } from '../../core/wait.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import * as store from './message-store.ts'
-import { type SmsRow, toSmsFacts, toSmsMessage } from './model.ts'
+import { isWanted, type SmsRow, type SmsWants, toSmsFacts, toSmsMessage } from './model.ts'
 import type { Phones } from './operations.ts'
 
 export type Inbox = ReturnType<typeof createInbox>
 
-export function createInbox({ db, phones, attachments }: { db: Database; phones: Phones; attachments: Attachments }) {
+type Parts = { db: Database; phones: Phones; attachments: Attachments; wait: Wait }
+
+export function createInbox({ db, phones, attachments, wait }: Parts) {
   const loadMedia = batchLoader((ids) => store.findMedia(db.lookups, ids))
 
   /** Media of a text, with fresh links or without. */
@@ -40,6 +43,22 @@ export function createInbox({ db, phones, attachments }: { db: Database; phones:
         (row) => row,
       )
       return { ...envelope, data: await Promise.all(data.map(show)) }
+    },
+
+    /** `GET /phone/numbers/{id}/wait`. */
+    async waitForSms(caller: Caller, reference: string, query: WaitQuery & SmsWants) {
+      const number = await phones.requireNumber(caller, reference)
+      const owner = { organizationId: number.organization_id, identityId: number.identity_id as string }
+      const pick = async (ids: string[], after: Date | null) => {
+        const rows = await store.findTexts(db, ids)
+        // A text of a number that the agent had before this one is none of its.
+        const row = ids.map((id) => rows.get(id)).find((one) => one?.phone_number_id === number.id && isWanted(one, query, after))
+        return row ? { id: row.id, value: await show(row) } : null
+      }
+      return new Later(async (signal) => {
+        const { found, cursor } = await wait({ caller, owner, types: ['sms.received'], query, pick, signal })
+        return { message: found, cursor }
+      })
     },
 
     /** `GET /phone/numbers/{id}/messages/{message_id}`. */

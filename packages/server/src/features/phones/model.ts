@@ -2,6 +2,7 @@
 import type { PhoneNumber, provisionPhoneNumber, SmsMedia, SmsMessage, SmsStatus } from '@callsign/contract/phones'
 import type { Static } from 'typebox'
 import { ApiError, invalid } from '../../core/errors.ts'
+import { hasWantedCode } from '../../core/wait.ts'
 import type { Code } from '../codes/model.ts'
 import { type Country, isRegion, isTollFree, regionsOf } from './area-codes.ts'
 import type { InboundText, ProviderName } from './provider.ts'
@@ -133,6 +134,18 @@ export function toSmsFacts(row: SmsRow, media: Media[]): Omit<Static<typeof SmsM
     created_at: row.created_at.toISOString(),
   }
 }
+
+/** What a wait for a text may ask of it. */
+export type SmsWants = { from?: string; text?: string; has_code?: boolean; code_kind?: Code['kind'] }
+
+const holds = (text: string, part: string | undefined): boolean => part === undefined || text.toLowerCase().includes(part.toLowerCase())
+
+/** True when the text came after that time and every filter holds that is given. */
+export const isWanted = (row: SmsRow, wants: SmsWants, after: Date | null): boolean =>
+  (after === null || row.created_at > after) &&
+  holds(row.from_number, wants.from) &&
+  holds(row.text, wants.text) &&
+  hasWantedCode(row.codes, wants)
 
 const textCharactersMax = 65_536
 const mediaMax = 20

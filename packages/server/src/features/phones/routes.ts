@@ -12,6 +12,7 @@ export const phoneRoutes = (phones: Phones, inbox: Inbox, arrivals: Arrivals): R
   route(contract.getPhoneNumber, 'agent', (call, { params }) => phones.getPhoneNumber(call.caller, params.id)),
   route(contract.releasePhoneNumber, 'organization', (call, { params }) => phones.releasePhoneNumber(call, params.id)),
   route(contract.listSmsMessages, 'agent', (call, { params, query }) => inbox.listSmsMessages(call.caller, params.id, query)),
+  route(contract.waitForSms, 'agent', (call, { params, query }) => inbox.waitForSms(call.caller, params.id, query)),
   route(contract.getSmsMessage, 'agent', (call, { params }) => inbox.getSmsMessage(call.caller, params.id, params.message_id)),
   route(contract.updateSmsMessage, 'agent', (call, { params, body }) => inbox.updateSmsMessage(call, params.id, params.message_id, body)),
   route(contract.sendSmsMessage, 'agent', (call, { params }) => phones.refuseToSend(call.caller, params.id)),
