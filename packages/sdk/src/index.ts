@@ -4,6 +4,7 @@ export { Callsign, type CallsignOptions } from './callsign.ts'
 export type { DnsRecord, Domain, DomainVerification, DomainWithCount } from './domains.ts'
 export { ApiError, CallsignError, ConnectionError, VaultError, type VaultErrorCode } from './errors.ts'
 export type { CallsignEvent, EventPage, FollowOptions } from './events.ts'
+export type { Identity, IdentityPage, Mailbox, MailboxPage, MessageWait } from './identities.ts'
 export type {
   ImessageConversation,
   ImessageConversationPage,
@@ -12,7 +13,6 @@ export type {
   ImessageRouter,
   ImessageSent,
 } from './imessage.ts'
-export type { Identity, IdentityPage, Mailbox, MailboxPage, MessageWait } from './identities.ts'
 export type { CreatedKey, Key, KeyPage } from './keys.ts'
 export type { MailRule, MailRulePage } from './mail-rules.ts'
 export type { Message, MessageItem, MessagePage, SearchPage, Thread, ThreadPage } from './messages.ts'
