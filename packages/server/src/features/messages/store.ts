@@ -145,21 +145,39 @@ export const markStart = '\u0001'
 export const markStop = '\u0002'
 const marks = `StartSel=${markStart}, StopSel=${markStop}`
 
-/** Full-text search in one mailbox, newest first, with what matched marked. Highlights are made for the rows of the page only. */
+/** What is looked through from the newest message on before the index of words is asked: a frequent word fills a page from these. */
+const newestSearched = 1000
+
+/**
+ * Full-text search in one mailbox, newest first, with what matched marked. Highlights are made for the rows of the page only. How frequent a
+ * word is the planner cannot know, and either way taken for all words is slow for some: walking a million messages for a rare one, or
+ * sorting half a million hits of a frequent one. So the newest are walked first, and only what they do not fill is asked of the index.
+ */
 export async function search(sql: Sql, mailboxId: string, query: string, page: PageRequest): Promise<SearchRow[]> {
+  const values = [mailboxId, page.cursor, page.limit + 1, query]
   const { rows } = await sql.query<SearchRow>({
-    name: 'search',
-    text: `WITH q AS (SELECT websearch_to_tsquery('simple', $4) AS query),
-      hits AS (SELECT m.id FROM messages m, q
-        WHERE m.mailbox_id = $1 AND m.search @@ q.query AND NOT m.is_quarantined AND m.id < ${before('$2')} ORDER BY m.id DESC LIMIT $3)
-      SELECT ${columns},
-        ts_headline('simple', m.subject, q.query, '${marks}, HighlightAll=true') AS subject_marked,
-        ts_headline('simple', left(m.text, 60000), q.query, '${marks}, MaxFragments=2, MaxWords=30, MinWords=10, FragmentDelimiter= … ') AS text_marked
-      FROM hits JOIN messages m ON m.id = hits.id, q ORDER BY m.id DESC`,
-    values: [mailboxId, page.cursor, page.limit + 1, query],
+    name: 'search-newest',
+    text: searchText(`newest AS MATERIALIZED (SELECT m.id, m.search, m.is_quarantined FROM messages m
+        WHERE m.mailbox_id = $1 AND m.id < ${before('$2')} ORDER BY m.id DESC LIMIT ${newestSearched}),
+      hits AS (SELECT n.id FROM newest n, q WHERE n.search @@ q.query AND NOT n.is_quarantined ORDER BY n.id DESC LIMIT $3)`),
+    values,
   })
-  return rows
+  if (rows.length > page.limit) return rows
+  const all = await sql.query<SearchRow>({
+    name: 'search-all',
+    text: searchText(`found AS MATERIALIZED (SELECT m.id FROM messages m, q
+        WHERE m.mailbox_id = $1 AND m.search @@ q.query AND NOT m.is_quarantined AND m.id < ${before('$2')}),
+      hits AS (SELECT id FROM found ORDER BY id DESC LIMIT $3)`),
+    values,
+  })
+  return all.rows
 }
+
+const searchText = (hits: string): string => `WITH q AS (SELECT websearch_to_tsquery('simple', $4) AS query), ${hits}
+  SELECT ${columns},
+    ts_headline('simple', m.subject, q.query, '${marks}, HighlightAll=true') AS subject_marked,
+    ts_headline('simple', left(m.text, 60000), q.query, '${marks}, MaxFragments=2, MaxWords=30, MinWords=10, FragmentDelimiter= … ') AS text_marked
+  FROM hits JOIN messages m ON m.id = hits.id, q ORDER BY m.id DESC`
 
 export type FlagChange = {
   isRead: boolean | null
