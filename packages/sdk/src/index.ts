@@ -13,7 +13,6 @@ export type {
   ImessageRouter,
   ImessageSent,
 } from './imessage.ts'
-export type { Identity, IdentityPage, Mailbox, MailboxPage, MessageWait } from './identities.ts'
 export type { CreatedKey, Key, KeyPage } from './keys.ts'
 export type { MailRule, MailRulePage } from './mail-rules.ts'
 export type { Message, MessageItem, MessagePage, SearchPage, Thread, ThreadPage } from './messages.ts'
