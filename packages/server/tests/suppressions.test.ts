@@ -59,7 +59,7 @@ describe('the list', () => {
   })
 
   test('400 for what is no bare address, and for fields that nobody knows', async () => {
-    for (const email_address of ['ann', 'Ann <ann@example.com>', 'a@b..c', '@example.com', 'a b@example.com', ''])
+    for (const email_address of ['ann', 'Ann <ann@example.com>', 'a@b..c', '@example.com', 'a b@example.com', 'a\u202enn@example.com', ''])
       expect(await stage.api('POST', '/suppressions', { body: { email_address } })).toMatchObject({
         status: 400,
         body: { error: { code: 'validation_error', details: [{ path: '/email_address' }] } },

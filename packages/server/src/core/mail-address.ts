@@ -40,6 +40,15 @@ const labelPattern = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 /** True when a domain's key is a name: labels of letters, digits, hyphens and underscores. */
 export const isDomainName = (key: string): boolean => key.length <= 253 && key.split('.').every((label) => labelPattern.test(label))
 
+/**
+ * The first character that turns text around or does not show, as U+202E; null when there is none. What a person puts on a list has to be what it
+ * looks like. The two joiners stay: words of some scripts are written with them.
+ */
+export function findHiddenCharacter(text: string): string | null {
+  const found = /(?![\u200c\u200d])[\p{Cf}\p{Zl}\p{Zp}]/u.exec(text)?.[0].codePointAt(0)
+  return found === undefined ? null : `U+${found.toString(16).toUpperCase().padStart(4, '0')}`
+}
+
 /** The key of what has to be a bare address, or null when it is none (RFC 5321 §4.5.3.1: 64 octets before the @, 254 in all). */
 export function readAddressKey(text: string): string | null {
   const key = addressKey(text)

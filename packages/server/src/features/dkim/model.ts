@@ -27,6 +27,3 @@ export const recordOf = (key: Pick<DkimKeyRow, 'domain' | 'selector' | 'algorith
   selector: key.selector,
   algorithm: key.algorithm,
 })
-
-/** A TXT value as it stands in a zone file: quoted strings of at most 255 octets (RFC 1035 §3.3). */
-export const quotedTxt = (value: string): string => (value.match(/.{1,255}/g) ?? ['']).map((part) => `"${part}"`).join(' ')

@@ -2,10 +2,11 @@
 import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { findDkimVerifier, verifyDkim } from '../../../tests/stage/dkim-verifier.ts'
+import { quotedTxt } from '../../core/zone-text.ts'
 import { composeMessage, type MessageDraft } from '../outbound-mail/compose.ts'
 import { relaxedField, splitMessage } from './canonical-form.ts'
 import { generateKeyPairFor } from './key-pair.ts'
-import { quotedTxt, recordOf } from './model.ts'
+import { recordOf } from './model.ts'
 import { type SigningKey, signMessage } from './signature.ts'
 
 const at = new Date('2026-03-01T12:00:00Z')

@@ -1,7 +1,7 @@
 // A domain's records as a zone file (RFC 1035 §5), to be imported at a DNS host.
+import { quotedTxt } from '../../core/zone-text.ts'
 import type { DomainRecord } from './model.ts'
 
-const stringOctetsMax = 255
 const ttlSeconds = 3600
 
 /**
@@ -19,17 +19,8 @@ export function wholeName(name: string, domain: string): string {
   return `${bare}.${domain}`
 }
 
-/** A TXT value as quoted strings of at most 255 octets; what is not plain ASCII is written as \DDD. */
-export function txtStrings(value: string): string {
-  // Some providers quote the value already.
-  const bytes = Buffer.from(/^"[^"]*"$/.test(value) ? value.slice(1, -1) : value)
-  const strings: string[] = []
-  for (let at = 0; at === 0 || at < bytes.length; at += stringOctetsMax) strings.push(quote(bytes.subarray(at, at + stringOctetsMax)))
-  return strings.join(' ')
-}
-
-const quote = (bytes: Buffer): string =>
-  `"${[...bytes].map((byte) => (byte < 0x20 || byte > 0x7e ? `\\${String(byte).padStart(3, '0')}` : /["\\]/.test(String.fromCharCode(byte)) ? `\\${String.fromCharCode(byte)}` : String.fromCharCode(byte))).join('')}"`
+/** Some providers quote the value already. */
+const unquoted = (value: string): string => (/^"[^"]*"$/.test(value) ? value.slice(1, -1) : value)
 
 /** Text of others that stands in a comment: one line. */
 const comment = (text: string): string => `; ${text.replace(/[^ -~]/g, '?')}`
@@ -45,7 +36,7 @@ export function zoneFile(domain: string, records: DomainRecord[]): string {
     const target = record.value.replace(/\.$/, '')
     const isHost = record.type !== 'TXT'
     if (!isPlainName(name) || (isHost && !isPlainName(target))) return `${about}\n; left out: its name or value cannot stand in a zone file`
-    const value = isHost ? `${record.type === 'MX' ? `${record.priority ?? 10} ` : ''}${target}.` : txtStrings(record.value)
+    const value = isHost ? `${record.type === 'MX' ? `${record.priority ?? 10} ` : ''}${target}.` : quotedTxt(unquoted(record.value))
     return `${about}\n${name}.\t${ttlSeconds}\tIN\t${record.type}\t${value}`
   })
   return [comment(`DNS records of ${domain}`), `$ORIGIN ${domain}.`, `$TTL ${ttlSeconds}`, ...lines, ''].join('\n')

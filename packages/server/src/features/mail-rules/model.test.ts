@@ -13,6 +13,7 @@ test.each([
   ['bücher.test', 'xn--bcher-kva.test'],
   ['ｅxample.com', 'example.com'],
   ['localhost', 'localhost'],
+  ['\u0645\u06cc\u200c\u0631\u0648@example.com', '\u0645\u06cc\u200c\u0631\u0648@example.com'],
 ])('%j is kept as %j', (written, entry) => {
   expect(readEntry(written)).toBe(entry)
 })
@@ -30,6 +31,10 @@ test.each([
   ['*.example.com', 'write example.com'],
   ['@*.example.com', 'write example.com'],
   ['com', 'one label'],
+  ['192.0.2.1', 'an IP address'],
+  ['a\u202enn@example.com', 'holds U+202E'],
+  ['\u200bann@example.com', 'holds U+200B'],
+  ['exam\u00adple.com', 'holds U+00AD'],
 ])('%j is 400 at /entry and says %j', (written, words) => {
   const refuse = () => readEntry(written)
   expect(refuse).toThrow(ApiError)

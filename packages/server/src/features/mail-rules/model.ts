@@ -2,7 +2,7 @@
 import type { Guardrail as GuardrailSchema, MailRule } from '@callsign/contract/mail-rules'
 import type { Static } from 'typebox'
 import { invalid } from '../../core/errors.ts'
-import { domainKey, isDomainName, readAddressKey } from '../../core/mail-address.ts'
+import { domainKey, findHiddenCharacter, isDomainName, readAddressKey } from '../../core/mail-address.ts'
 
 export type RuleDirection = 'inbound' | 'outbound' | 'both'
 export type RuleAction = 'allow' | 'block'
@@ -33,6 +33,8 @@ export const rulesMax = 10_000
  */
 export function readEntry(text: string): string {
   const entry = text.trim()
+  const hidden = findHiddenCharacter(entry)
+  if (hidden !== null) throw invalid('/entry', `it holds ${hidden}, a character that does not show; write it without`)
   const written = entry.startsWith('@') ? entry.slice(1) : entry
   if (written.startsWith('*.'))
     throw invalid('/entry', `write ${written.slice(2) || 'example.com'}: a domain stands for its subdomains too`)
@@ -41,6 +43,8 @@ export function readEntry(text: string): string {
     throw invalid('/entry', 'that is neither an address (user@example.com) nor a domain (example.com)')
   if (!key.includes('@') && !key.includes('.') && key !== 'localhost')
     throw invalid('/entry', `${key} is one label, not a domain; write ${key}.com or whatever it is a part of`)
+  if (!key.includes('@') && /(^|\.)\d+$/.test(key))
+    throw invalid('/entry', `${key} is a number or an IP address; rules speak of addresses (user@example.com) and domains (example.com)`)
   return key
 }
 

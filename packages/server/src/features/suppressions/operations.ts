@@ -4,7 +4,7 @@ import type { Caller } from '../../core/caller.ts'
 import { now } from '../../core/clock.ts'
 import { invalid, notFound } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
-import { addressKey, readAddressKey } from '../../core/mail-address.ts'
+import { addressKey, findHiddenCharacter, readAddressKey } from '../../core/mail-address.ts'
 import { readPage, toPage } from '../../core/page.ts'
 import type { Call } from '../../core/route.ts'
 import type { Database, Sql, Tx } from '../../core/sql.ts'
@@ -27,6 +27,8 @@ export function createSuppressions({ db, accounts }: { db: Database; accounts: A
     /** `POST /suppressions`. */
     async createSuppression(call: Call, body: { email_address: string; reason?: string | null }) {
       const { organizationId } = call.caller
+      const hidden = findHiddenCharacter(body.email_address)
+      if (hidden !== null) throw invalid('/email_address', `it holds ${hidden}, a character that does not show; write it without`)
       const key = readAddressKey(body.email_address)
       if (key === null) throw invalid('/email_address', 'that is not an email address; write user@example.com')
       const row: SuppressionRow = {
