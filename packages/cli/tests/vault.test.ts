@@ -1,6 +1,6 @@
 // The vault's commands against the real server: keys and values come from anywhere but the command line, and nothing of them stays behind.
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Stage, startStage } from '../../server/tests/stage/start.ts'
 import { createCommandLine, type ProcessOptions, type RunOptions } from './command-line.ts'
 
@@ -180,4 +180,24 @@ test('recovering, changing the key and rotating', async () => {
   await expectRun(['vault', 'rotate', '--json', '--key-only', '--vault-key-file', file('key-3'), ...generated, file('key-4')])
   expect((await run(['vault', 'unlock', '--vault-key-file', file('key-4')], elsewhere)).code).toBe(1)
   await expectRun(['vault', 'unlock', '--json', '--vault-key-file', file('key-4'), '--accept-changed-vault'], elsewhere)
+})
+
+test('a generated key that may be in use is shown though the answer never came, and not when the server refused', async () => {
+  const { key } = await stage.createOrganization('lost answer')
+  const environment = { CALLSIGN_API_KEY: key, CALLSIGN_CLIENT_DIR: file('lost-answer') }
+  expect((await run(['vault', 'init', '--json'], { environment })).code).toBe(0)
+  const real = globalThis.fetch
+  const lossy = vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+    const response = await real(input, init)
+    if (String(input).endsWith('/vault/rotate')) throw new TypeError('the line went dead')
+    return response
+  })
+  const rotated = await run(['vault', 'rotate', '--generate'], { environment })
+  lossy.mockRestore()
+  expect(rotated).toMatchObject({ code: 1, out: '' })
+  const [shown] = /[0-9A-Z]{8}(-[0-9A-Z]{8}){3}/.exec(rotated.error) ?? []
+  expect((await run(['vault', 'unlock', '--json'], { environment: { ...environment, CALLSIGN_VAULT_KEY: shown! } })).code).toBe(0)
+  const refused = await run(['vault', 'init', '--generate'], { environment })
+  expect(refused.code).toBe(5)
+  expect(refused.error).not.toMatch(/[0-9A-Z]{8}-/)
 })

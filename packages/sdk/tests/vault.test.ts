@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Stage, startStage } from '../../server/tests/stage/start.ts'
-import { Callsign, createFilePins, createMemoryPins, type PinStore } from '../src/index.ts'
+import { Callsign, createFilePins, createMemoryPins, type PinStore, type UnlockedVault } from '../src/index.ts'
 import { createWire } from './wire.ts'
 
 const vaultKey = 'correct horse battery staple'
@@ -182,6 +182,34 @@ describe('keys', () => {
     const again = await client.vault.unlock('another vault key of ours')
     expect(again.keyVersion).toBe(2)
     expect((await again.get('x')).payload).toEqual({ data: '1' })
+  })
+
+  test.each<[string, (vault: UnlockedVault) => void]>([
+    ['the line goes dead', () => undefined],
+    ['the vault is locked', (vault) => vault.lock()],
+  ])('the recovery codes of a rotation that was done are given though %s right after it', async (_what, interfere) => {
+    const { key } = await stage.createOrganization('interrupted rotation')
+    const wire = createWire()
+    const client = new Callsign({ url: stage.baseUrl, apiKey: key, fetch: wire.fetch, retriesMax: 0 })
+    const { vault } = await client.vault.initialize({ vaultKey, kdfParams })
+    await vault.create({ type: 'other', name: 'x', payload: { data: '1' } })
+    let isRotated = false
+    wire.tamper = (sent, body) => {
+      if (isRotated) throw new TypeError('the line went dead')
+      if (sent.path === '/vault/rotate') {
+        isRotated = true
+        interfere(vault)
+      }
+      return body
+    }
+    const { recoveryCodes } = await vault.rotate('another vault key of ours')
+    expect(recoveryCodes).toHaveLength(4)
+    wire.tamper = undefined
+    const recovered = await client.vault.recover(recoveryCodes[0]!, 'a vault key after recovery')
+    expect((await recovered.get('x')).payload).toEqual({ data: '1' })
+    if (interfere.length > 0) return expect(() => vault.list()).toThrowError(refuses('vault_locked'))
+    expect((await vault.get('x')).payload).toEqual({ data: '1' })
+    await vault.update('x', { payload: { data: '2' } })
   })
 
   test('a rotation takes in a change that came in between', async () => {

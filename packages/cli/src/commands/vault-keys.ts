@@ -1,6 +1,6 @@
 // vault init|rotate|recover|export: the vault as a whole and its keys.
 import { resolve } from 'node:path'
-import { generateVaultKey, type UnlockedVault } from '@callsign/sdk'
+import { ApiError, generateVaultKey, type UnlockedVault } from '@callsign/sdk'
 import { type Command, type Context, text, UsageError, type Values } from '../command.ts'
 import { writePrivate } from '../login-file.ts'
 import { readNewVaultKey, unlockOptions, withVault } from '../vault-access.ts'
@@ -33,6 +33,21 @@ async function chooseNewKey(
     throw new UsageError(`${file} cannot be written: ${error.message}`)
   })
   return { key, shown: null }
+}
+
+/**
+ * Runs a change that sets a vault key. Unless the server clearly refused, a generated key is shown though the change failed: it may be in use, and
+ * nobody else has it.
+ */
+async function keepingKey<T>({ output }: Context, shown: string | null, change: () => Promise<T>): Promise<T> {
+  try {
+    return await change()
+  } catch (error) {
+    const isRefused = error instanceof ApiError && error.status < 500
+    if (shown !== null && !isRefused)
+      output.note(`The new vault key may have been set all the same: keep it until another one has opened the vault. ${shown}`)
+    throw error
+  }
 }
 
 function showKeys({ output }: Context, vault: UnlockedVault, shown: string | null, recoveryCodes: string[]): void {
@@ -74,7 +89,7 @@ export const vaultKeyCommands: Command[] = [
     async run(context, values) {
       const client = await context.client()
       const { key, shown } = await chooseNewKey(context, values, 'vault-key-file', 'CALLSIGN_VAULT_KEY')
-      const made = await client.vault.initialize({ vaultKey: key })
+      const made = await keepingKey(context, shown, () => client.vault.initialize({ vaultKey: key }))
       showKeys(context, made.vault, shown, made.recoveryCodes)
       made.vault.lock()
       return 0
@@ -99,11 +114,11 @@ export const vaultKeyCommands: Command[] = [
       withVault(context, values, async (vault) => {
         const { key, shown } = await chooseNewKey(context, values, 'new-vault-key-file', 'CALLSIGN_NEW_VAULT_KEY')
         if (values['key-only'] === true) {
-          await vault.changeKey(key)
+          await keepingKey(context, shown, () => vault.changeKey(key))
           showKeys(context, vault, shown, [])
           return 0
         }
-        const { recoveryCodes } = await vault.rotate(key)
+        const { recoveryCodes } = await keepingKey(context, shown, () => vault.rotate(key))
         showKeys(context, vault, shown, recoveryCodes)
         return 0
       }),
@@ -133,7 +148,8 @@ export const vaultKeyCommands: Command[] = [
       const given = file !== undefined ? await input.file(file) : environment.CALLSIGN_RECOVERY_CODE
       const code = given || (await input.hidden('Recovery code', 'use --recovery-code-file or CALLSIGN_RECOVERY_CODE.'))
       const { key, shown } = await chooseNewKey(context, values, 'new-vault-key-file', 'CALLSIGN_NEW_VAULT_KEY')
-      const vault = await client.vault.recover(code, key, { acceptNewVault: values['accept-changed-vault'] === true })
+      const options = { acceptNewVault: values['accept-changed-vault'] === true }
+      const vault = await keepingKey(context, shown, () => client.vault.recover(code, key, options))
       showKeys(context, vault, shown, [])
       vault.lock()
       return 0

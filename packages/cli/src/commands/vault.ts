@@ -145,7 +145,9 @@ export const vaultCommands: Command[] = [
     run: (context, values, [reference = '']) =>
       withVault(context, values, async (vault) => {
         const description = text(values, 'description')
-        const known = vault.list().find((one) => one.id === reference || one.name === reference)
+        const named = vault.list().filter((one) => one.id === reference || one.name === reference)
+        // What only the server calls so must not stand in front of what was encrypted under the name.
+        const known = named.find((one) => one.id === reference || one.isBound) ?? named[0]
         const wanted = text(values, 'type')
         if (wanted !== undefined && !typeNames.includes(wanted as SecretType))
           throw new UsageError(`--type is one of ${typeNames.join(', ')}.`)

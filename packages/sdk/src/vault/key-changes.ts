@@ -10,6 +10,7 @@ import { newKdf, renewedParams, wrapFor, wrapForCodes } from './key-wrapping.ts'
 import type { OpenContext } from './open-context.ts'
 import { type KeyState, pinPending, pinVault } from './pins.ts'
 import { readMetadata, type SecretRow } from './replies.ts'
+import type { Held } from './secret.ts'
 import { type OpenedSecret, SecretBox } from './secret-box.ts'
 import { generateRecoveryCode, newVaultKeyBytes } from './vault-key.ts'
 
@@ -36,26 +37,30 @@ export async function changeVaultKey(context: OpenContext, newKey: string | Uint
 }
 
 /**
- * Makes a new organization key, encrypts every secret under it and has the server take all of it at once. Returns the new recovery codes.
- * The context then holds the new key; the old one is zeroed.
+ * Makes a new organization key, encrypts every secret under it and has the server take all of it at once. Returns the new recovery codes, and
+ * the secrets as the server holds them now. The context then holds the new key; the old one is zeroed.
  */
 export async function rotateKeys(
   context: OpenContext,
   vaultKey: string | Uint8Array,
   secrets: { row: SecretRow; opened: OpenedSecret }[],
   recoveryCodesCount: number = recoveryCodesUsual,
-): Promise<string[]> {
+): Promise<{ recoveryCodes: string[]; held: Held[] }> {
   const secret = newVaultKeyBytes(vaultKey)
   const kdf = newKdf(renewedParams(context.state.kdf))
   const organizationKey = new AesKey(randomBytes(keyBytes))
   const keyVersion = context.state.keyVersion + 1
   const box = new SecretBox(organizationKey, { organization: context.organization, vaultId: context.vaultId, keyVersion }, context.binding)
   const sealed = await Promise.all(
-    secrets.map(async ({ row, opened }) => ({
-      id: row.id,
-      revision: row.revision,
-      encrypted_payload: await box.seal(opened.payload, contextOf(row, opened)),
-    })),
+    secrets.map(async ({ row, opened: { payload, ...opened } }) => {
+      const bound = contextOf(row, opened)
+      const encryptedPayload = await box.seal(payload, bound)
+      const held: Held = {
+        row: { ...row, encryptedPayload, revision: row.revision + 1, keyVersion },
+        opened: { ...opened, rev: bound?.rev ?? 0 },
+      }
+      return { sent: { id: row.id, revision: row.revision, encrypted_payload: encryptedPayload }, held }
+    }),
   )
   const recoveryCodes = Array.from({ length: recoveryCodesCount }, generateRecoveryCode)
   const primary = await wrapFor(secret, kdf, organizationKey)
@@ -67,7 +72,7 @@ export async function rotateKeys(
     new_auth_hash: primary.auth_hash,
     wrapped_org_key: primary.wrapped_org_key,
     recovery_keys: await wrapForCodes(recoveryCodes, organizationKey, kdf.params),
-    secrets: sealed,
+    secrets: sealed.map(({ sent }) => sent),
   }
   const state: KeyState = { salt: kdf.saltText, kdf: kdf.params, keyVersion, fingerprint: await fingerprintOf(organizationKey) }
   await announce(context, state)
@@ -76,11 +81,11 @@ export async function rotateKeys(
   context.organizationKey.wipe()
   context.organizationKey = organizationKey
   context.proof = { hash: primary.auth_hash, keyType: 'primary' }
-  return recoveryCodes
+  return { recoveryCodes, held: sealed.map(({ held }) => held) }
 }
 
 /** One revision more for what is bound; what was not stays so, for nothing proves its name. */
-const contextOf = (row: SecretRow, opened: OpenedSecret) =>
+const contextOf = (row: SecretRow, opened: Omit<OpenedSecret, 'payload'>) =>
   opened.isBound ? { id: row.id, type: opened.type, name: opened.name, rev: Math.max(row.revision, opened.rev) + 1 } : null
 
 const announce = (context: OpenContext, state: KeyState) =>

@@ -164,6 +164,7 @@ export class UnlockedVault {
   async changeKey(newKey: string | Uint8Array): Promise<void> {
     this.#assertOpen()
     await changeVaultKey(this.#context, newKey)
+    if (this.#isLocked) this.lock()
   }
 
   /**
@@ -175,9 +176,12 @@ export class UnlockedVault {
       await this.refresh()
       const secrets = await Promise.all([...this.#held.values()].map(async ({ row }) => ({ row, opened: await this.#open(row) })))
       try {
-        const recoveryCodes = await rotateKeys(this.#context, vaultKey, secrets, options.recoveryCodes)
+        const { recoveryCodes, held } = await rotateKeys(this.#context, vaultKey, secrets, options.recoveryCodes)
         this.#box = boxOf(this.#context)
-        await this.refresh()
+        this.#held = new Map(held.map((one) => [one.row.id, one]))
+        // The codes are here alone: what fails from now on must not take them along. Unread, the secrets are as they were sent.
+        await this.refresh().catch(() => undefined)
+        if (this.#isLocked) this.lock()
         return { recoveryCodes }
       } catch (error) {
         // Somebody changed a secret in between: take it as it is now.

@@ -139,7 +139,8 @@ export class Vault {
     const keyInput = newVaultKeyBytes(newVaultKey)
     const secret = recoveryCodeBytes(code)
     const metadata = await this.#checkedMetadata(options)
-    const opened = await this.#proveAny(secret, readRecoveryKdfs(await this.#connection.request({ method: 'GET', path: '/vault/keys' })))
+    const kdfs = readRecoveryKdfs(await this.#connection.request({ method: 'GET', path: '/vault/keys' }))
+    const opened = await this.#proveAny(secret, kdfs).finally(() => secret.fill(0))
     if (opened.reply.vaultId !== metadata.vaultId) throw new VaultError('vault_changed', 'The server answered with another vault.')
     const fingerprint = await fingerprintOf(opened.organizationKey)
     const pins = options.acceptNewVault ? undefined : (await this.#pins.read(this.#connection.address))?.vaults[metadata.vaultId]
