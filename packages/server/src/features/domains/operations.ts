@@ -144,9 +144,10 @@ export function createDomains(parts: Parts) {
       const { organizationId } = call.caller
       const { domain } = body
       const problem = findNameProblem(domain, mailDomain)
-      if (problem) throw invalid('/domain', problem)
+      if (problem) throw invalid('/domain', `domain ${problem}`)
       const provider = body.provider === undefined ? providers[0] : findProvider(body.provider)
-      if (!provider) throw invalid('/provider', `is not set up on this server; there is ${providers.map(({ name }) => name).join(', ')}`)
+      if (!provider)
+        throw invalid('/provider', `provider is not set up on this server; there is ${providers.map(({ name }) => name).join(', ')}`)
       const claim = { organizationId, domain }
       const tooMany = new ApiError('conflict', `An organization has at most ${domainsMax} domains.`)
       if (await store.findByName(db, organizationId, domain)) throw exists(domain)
