@@ -201,3 +201,24 @@ test('a generated key that may be in use is shown though the answer never came, 
   expect(refused.code).toBe(5)
   expect(refused.error).not.toMatch(/[0-9A-Z]{8}-/)
 })
+
+test('a secret that only the server calls so does not stand in front of the one that is', async () => {
+  const { key } = await stage.createOrganization('claimed name')
+  const environment = { CALLSIGN_API_KEY: key, CALLSIGN_CLIENT_DIR: file('claimed-name') }
+  expect((await run(['vault', 'init', '--json'], { environment })).code).toBe(0)
+  await expectRun(['vault', 'set', 'token', '--type', 'api_key', '--value-file', '-'], { environment, input: 'first' })
+  const real = globalThis.fetch
+  const hostile = vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+    const response = await real(input, init)
+    if (!String(input).endsWith('/vault/unlock')) return response
+    const body = (await response.json()) as { secrets: { id: string }[] }
+    const claimed = { ...body.secrets[0]!, id: body.secrets[0]!.id.replace(/^vsec_01./, 'vsec_010'), type: 'other' }
+    return Response.json({ ...body, secrets: [claimed, ...body.secrets] })
+  })
+  const listed = await run(['vault', 'list', '--json'], { environment })
+  const changed = await run(['vault', 'set', 'token', '--value-file', '-'], { environment, input: 'second' })
+  hostile.mockRestore()
+  expect(JSON.parse(listed.out).data).toMatchObject([{ type: 'other', problem: { code: 'context_mismatch' } }, { type: 'api_key' }])
+  expect(changed).toMatchObject({ code: 0, error: '' })
+  expect(JSON.parse(await expectRun(['vault', 'get', 'token', '--json'], { environment })).payload).toEqual({ api_key: 'second' })
+})
