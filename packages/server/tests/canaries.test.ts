@@ -134,6 +134,29 @@ test('texts: told, forged, with media, read and refused', async () => {
   expectClean(number.phone_number, '+16502537700')
 })
 
+test('iMessages: paired, written, answered, refused, ended', async () => {
+  await stage.createAgent('paired', { display_name: 'Canary-display-name' })
+  const from = '+16502537701'
+  const { conversation_id } = await stage.expectApi(201, 'POST', '/simulator/imessage', { body: { from, text: 'connect @paired' } })
+  await stage.expectApi(201, 'POST', '/simulator/imessage', { body: { from, text: canaries.text } })
+  const { id } = await stage.expectApi(200, 'POST', '/imessage/messages', { body: { conversation_id, text: canaries.text } })
+  const path = `/imessage/messages?conversation_id=${conversation_id}`
+  await waitFor('the answer to be sent', async () =>
+    (await stage.expectApi(200, 'GET', path)).messages.some(
+      (one: { id: string; status: string }) => one.id === id && one.status === 'sent',
+    ),
+  )
+  await stage.expectApi(200, 'GET', `/imessage/router?agent=paired&phone=${encodeURIComponent(from)}`)
+  await stage.expectApi(400, 'GET', `/imessage/router?agent=paired&phone=${canaries.query}`)
+  await stage.expectApi(400, 'POST', '/imessage/messages', {
+    body: { conversation_id, text: canaries.text, media_url: `http://127.0.0.1:1/${canaries.file}` },
+  })
+  await stage.expectApi(403, 'POST', '/imessage/messages', { body: { to: '+16502537702', identity_id: 'paired', text: canaries.text } })
+  await stage.expectApi(404, 'POST', `/hooks/imessage/simulator/${canaries.query}`, { key: null, body: canaries.text })
+  await stage.expectApi(201, 'POST', '/simulator/imessage', { body: { from, text: 'stop' } })
+  expectClean(from, '+16502537702')
+})
+
 describe('when the database refuses a row', () => {
   // PostgreSQL tells the whole row in the detail of such an error.
   const constraint = (verb: string) => stage.db.query({ text: `ALTER TABLE messages ${verb}` })

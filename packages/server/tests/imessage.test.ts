@@ -153,6 +153,40 @@ describe('pairing', () => {
     expect(await got(phone)).toHaveLength(1)
   })
 
+  test.each([
+    ['stop', 'disconnected_by_user'],
+    ['connect @support', 'replaced'],
+    [null, 'disconnected_by_agent'],
+  ])('what waits when it ends (%s) fails, once, and is never sent', async (word, reason) => {
+    const { phone, conversation } = await pair()
+    await waitForTexts(phone, 1)
+    // A chat whose job is said to be under way, and is not: what is sent now waits.
+    await waitFor('the chat to have nothing to send', async () => {
+      const text = 'UPDATE imessage_chats SET is_sending = true WHERE participant = $1 AND NOT is_sending RETURNING id'
+      return (await stage.db.query({ text, values: [phone] })).rows.length === 1
+    })
+    const waiting = [
+      await send({ conversation_id: conversation, text: 'Too late' }),
+      await send({ conversation_id: conversation, text: 'Later' }),
+    ]
+    if (word === null) await stage.expectApi(200, 'POST', `/imessage/conversations/${conversation}/disconnect`)
+    else await write(phone, word)
+    expect(await stage.expectApi(200, 'GET', `/imessage/conversations/${conversation}`)).toMatchObject({ archived_reason: reason })
+    const error = { code: 'conversation_archived', message: expect.stringContaining('ended before') }
+    const { messages } = await history(conversation)
+    expect(messages).toMatchObject(waiting.map(({ id }) => ({ id, status: 'failed', error })))
+    for (const { id } of waiting)
+      expect(await stage.eventsOf(id)).toMatchObject([{ type: 'imessage.failed', data: { status: 'failed', error } }])
+    // The chat goes on, in order, and neither of the two is in it.
+    await stage.db.query({ text: 'UPDATE imessage_chats SET is_sending = false WHERE participant = $1', values: [phone] })
+    await write(phone, 'connect @sales')
+    const last = await waitFor('the last words', async () => {
+      const texts = await got(phone)
+      return texts.at(-1)?.includes('connected to Sales Agent') && texts.length > 1 && texts
+    })
+    expect(last.join()).not.toMatch(/Too late|Later/)
+  })
+
   test('who is connected to nobody is helped once an hour', async () => {
     const phone = newPhone()
     expect(await write(phone, 'Hello?')).toMatchObject({ effect: 'helped', conversation_id: null, message_id: null })
