@@ -45,6 +45,8 @@ class Scanner {
   readonly #sheet: StyleSheet = { rules: new Map(), responsive: new Set(), hasBackgrounds: false }
   readonly #open: Open[] = []
   #skipped = 0
+  #asked: Look | null = null
+  #answer = false
   readonly #visible: string[] = []
   #visibleCharacters = 0
   readonly #hidden: { text: string; isFirst: boolean }[] = []
@@ -192,7 +194,16 @@ class Scanner {
     if (was && !is) this.#endRun()
   }
 
+  /** Most of a message looks like what stands before it: the last answer is kept. */
   #isHidden(look: Look): boolean {
+    if (look !== this.#asked) {
+      this.#asked = look
+      this.#answer = this.#hides(look)
+    }
+    return this.#answer
+  }
+
+  #hides(look: Look): boolean {
     if (look.isGone || look.isInvisible || look.isTiny || look.color === 'transparent') return true
     if (look.background === white && this.#sheet.hasBackgrounds && look.color === white) return false
     return isSameColor(look.color, look.background)
