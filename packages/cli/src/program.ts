@@ -5,6 +5,7 @@ import { ApiError, Callsign, CallsignError, createFilePins } from '@callsign/sdk
 import { type Command, type Context, type Option, UsageError, type Values } from './command.ts'
 import { accountCommands } from './commands/accounts.ts'
 import { domainCommands } from './commands/domains.ts'
+import { draftCommands } from './commands/drafts.ts'
 import { identityCommands } from './commands/identities.ts'
 import { imessageCommands } from './commands/imessage.ts'
 import { keyCommands } from './commands/keys.ts'
@@ -44,6 +45,7 @@ const commands: Command[] = [
   ...identityCommands,
   ...domainCommands,
   ...outboundMailCommands,
+  ...draftCommands,
   ...messageCommands,
   ...mailRuleCommands,
   ...quarantineCommands,

@@ -1,6 +1,7 @@
 // The client: one object with one class a resource, over one connection.
 import { Audit, type CallerInfo, getMe } from './accounts.ts'
 import { Domains } from './domains.ts'
+import { Drafts } from './drafts.ts'
 import { Events } from './events.ts'
 import { Identities, Mailboxes } from './identities.ts'
 import { Imessage } from './imessage.ts'
@@ -26,6 +27,7 @@ export class Callsign {
   readonly messages: Messages
   readonly threads: Threads
   readonly mail: Mail
+  readonly drafts: Drafts
   readonly domains: Domains
   readonly phone: Phone
   readonly imessage: Imessage
@@ -48,6 +50,7 @@ export class Callsign {
     this.messages = new Messages(connection)
     this.threads = new Threads(connection)
     this.mail = new Mail(connection)
+    this.drafts = new Drafts(connection)
     this.domains = new Domains(connection)
     this.phone = new Phone(connection)
     this.imessage = new Imessage(connection)

@@ -2,6 +2,7 @@
 export type { AuditEntry, AuditPage, CallerInfo } from './accounts.ts'
 export { Callsign, type CallsignOptions } from './callsign.ts'
 export type { DnsRecord, Domain, DomainVerification, DomainWithCount } from './domains.ts'
+export type { Draft, DraftAttachment, DraftPage, NewDraftAttachment, SentDraft } from './drafts.ts'
 export { ApiError, CallsignError, ConnectionError, VaultError, type VaultErrorCode } from './errors.ts'
 export type { CallsignEvent, EventPage, FollowOptions } from './events.ts'
 export type { Identity, IdentityPage, Mailbox, MailboxPage, MessageWait } from './identities.ts'

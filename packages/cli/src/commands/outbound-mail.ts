@@ -1,24 +1,6 @@
 // mail send|reply.
-import { type Command, type Context, needed, type Option, several, text, UsageError, type Values } from '../command.ts'
-
-const bodyOptions: Record<string, Option> = {
-  text: { type: 'string', value: 'TEXT', about: 'The text.' },
-  'text-file': { type: 'string', value: 'FILE', about: 'A file with the text, - for standard input.' },
-  'html-file': { type: 'string', value: 'FILE', about: 'A file with the HTML.' },
-  'idempotency-key': { type: 'string', value: 'KEY', about: 'Names this mail: sent again under the same name, it goes out once.' },
-}
-
-async function readBody({ input }: Context, values: Values): Promise<{ text?: string; html?: string }> {
-  const file = text(values, 'text-file')
-  const htmlFile = text(values, 'html-file')
-  const body = file !== undefined ? await input.file(file) : text(values, 'text')
-  return { ...(body !== undefined && { text: body }), ...(htmlFile !== undefined && { html: await input.file(htmlFile) }) }
-}
-
-const keyed = (values: Values) => {
-  const idempotencyKey = text(values, 'idempotency-key')
-  return idempotencyKey === undefined ? {} : { idempotencyKey }
-}
+import { type Command, needed, several, text, UsageError } from '../command.ts'
+import { bodyOptions, keyed, keyOption, readBody, recipientOptions } from '../mail-body.ts'
 
 export const outboundMailCommands: Command[] = [
   {
@@ -26,12 +8,11 @@ export const outboundMailCommands: Command[] = [
     about: 'Sends a mail from an agent.',
     options: {
       agent: { type: 'string', value: 'HANDLE', about: 'Whose mail it is.' },
-      to: { type: 'string', multiple: true, value: 'ADDRESS', about: 'A recipient; may come several times.' },
-      cc: { type: 'string', multiple: true, value: 'ADDRESS', about: 'The same, in copy.' },
-      bcc: { type: 'string', multiple: true, value: 'ADDRESS', about: 'The same, unseen.' },
+      ...recipientOptions,
       subject: { type: 'string', value: 'TEXT', about: 'The subject.' },
       thread: { type: 'string', value: 'ID', about: 'The thread to continue.' },
       ...bodyOptions,
+      ...keyOption,
     },
     async run(context, values) {
       const agent = needed(values, 'agent')
@@ -64,6 +45,7 @@ export const outboundMailCommands: Command[] = [
       mailbox: { type: 'string', value: 'MAILBOX', about: 'The address or handle whose message it is.' },
       all: { type: 'boolean', about: 'To everyone who got it.' },
       ...bodyOptions,
+      ...keyOption,
     },
     async run(context, values, [id = '']) {
       const mailbox = needed(values, 'mailbox')

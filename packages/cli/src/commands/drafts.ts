@@ -1,0 +1,192 @@
+// drafts list|create|show|edit|rm|send. Who approves what an agent writes shows a draft and sends the version that was shown.
+import type { Draft } from '@callsign/sdk'
+import { type Command, type Context, count, type Option, several, text, UsageError, type Values } from '../command.ts'
+import { bodyOptions, keyed, keyOption, readBody, recipientOptions } from '../mail-body.ts'
+import { table } from '../output.ts'
+
+const fieldOptions: Record<string, Option> = {
+  ...recipientOptions,
+  subject: { type: 'string', value: 'TEXT', about: 'The subject.' },
+  ...bodyOptions,
+  at: { type: 'string', value: 'TIME', about: 'When it is sent by itself, such as 2027-01-31T09:00:00+01:00.' },
+}
+
+const versionOption: Record<string, Option> = {
+  version: { type: 'string', value: 'N', about: 'Only when this is the current version.' },
+}
+
+/** The fields that --clear takes, as the API calls them. */
+const clearable = { to: 'to', cc: 'cc', bcc: 'bcc', subject: 'subject', text: 'text', html: 'html', at: 'send_at' } as const
+
+type Fields = { to?: string[]; cc?: string[]; bcc?: string[]; subject?: string; text?: string; html?: string; send_at?: string }
+
+async function readFields(context: Context, values: Values): Promise<Fields> {
+  const [to, cc, bcc] = [several(values, 'to'), several(values, 'cc'), several(values, 'bcc')]
+  const [subject, at] = [text(values, 'subject'), text(values, 'at')]
+  return {
+    ...(to.length > 0 && { to }),
+    ...(cc.length > 0 && { cc }),
+    ...(bcc.length > 0 && { bcc }),
+    ...(subject !== undefined && { subject }),
+    ...(await readBody(context, values)),
+    ...(at !== undefined && { send_at: at }),
+  }
+}
+
+/** The fields to clear, null each. Throws UsageError for others, and for those that are also set. */
+function readCleared(values: Values, set: Fields): { [Name in keyof Fields]?: null } {
+  const cleared: { [Name in keyof Fields]?: null } = {}
+  for (const word of several(values, 'clear')) {
+    if (!Object.hasOwn(clearable, word)) throw new UsageError(`--clear takes ${Object.keys(clearable).join(', ')}.`)
+    const name = clearable[word as keyof typeof clearable]
+    if (set[name] !== undefined) throw new UsageError(`${word} cannot be both set and cleared.`)
+    cleared[name] = null
+  }
+  return cleared
+}
+
+const atVersion = (values: Values): { version?: number } => {
+  const version = count(values, 'version')
+  return version === undefined ? {} : { version }
+}
+
+/** On one line: a value with line breaks could look like further fields. */
+const field = (name: string, value: string): string => `${name}: ${value.replace(/\s+/g, ' ')}`
+
+/** Everything that would be sent: who approves it must not be shown the text and send a different HTML. */
+const shown = (draft: Draft): string =>
+  [
+    field('Version', String(draft.version)),
+    field('To', draft.to.join(', ')),
+    ...(draft.cc.length > 0 ? [field('Cc', draft.cc.join(', '))] : []),
+    ...(draft.bcc.length > 0 ? [field('Bcc', draft.bcc.join(', '))] : []),
+    field('Subject', draft.subject ?? ''),
+    ...Object.entries(draft.headers).map(([name, value]) => field(`Header ${name}`, value)),
+    ...(draft.in_reply_to_message_id ? [field('Answers', draft.in_reply_to_message_id)] : []),
+    ...(draft.forward_of_message_id
+      ? [field('Forwards', `${draft.forward_of_message_id}, ${draft.forward_attachments ? 'with' : 'without'} its attachments`)]
+      : []),
+    ...draft.attachments.map((file) => field('Attachment', `${file.filename} (${file.content_type}, ${file.size_bytes} bytes)`)),
+    ...(draft.send_at ? [field('Send at', draft.send_at)] : []),
+    ...(draft.send_error ? [field('Not sent', draft.send_error)] : []),
+    '',
+    draft.text ?? '',
+    ...(draft.html ? ['', 'As HTML:', '', draft.html] : []),
+  ].join('\n')
+
+const scheduled = ({ send_at }: Draft): string => (send_at ? `, to be sent at ${send_at}` : '')
+
+export const draftCommands: Command[] = [
+  {
+    words: 'drafts list',
+    takes: 'MAILBOX',
+    about: 'Lists the drafts of a mailbox, newest update first.',
+    options: {
+      limit: { type: 'string', value: 'N', about: 'At most so many, 1-100.' },
+      offset: { type: 'string', value: 'N', about: 'Go on behind so many.' },
+    },
+    async run({ client, output }, values, [mailbox = '']) {
+      const [limit, offset] = [count(values, 'limit'), count(values, 'offset')]
+      const page = await (await client()).drafts.list(mailbox, {
+        ...(limit !== undefined && { limit }),
+        ...(offset !== undefined && { offset }),
+      })
+      output.result(page, () =>
+        table(
+          ['ID', 'VERSION', 'UPDATED', 'TO', 'SUBJECT', 'SEND AT'],
+          page.drafts.map((one) => [
+            one.id,
+            String(one.version),
+            one.updated_at,
+            one.to.join(', '),
+            one.subject ?? '',
+            one.send_error ? `not sent: ${one.send_error}` : (one.send_at ?? ''),
+          ]),
+        ),
+      )
+      const next = page.offset + page.drafts.length
+      if (page.drafts.length > 0 && next < page.count && !output.isJson) output.note(`More: --offset ${next}`)
+      return 0
+    },
+  },
+  {
+    words: 'drafts create',
+    takes: 'MAILBOX',
+    about: 'Writes a draft; every field may come later.',
+    options: {
+      ...fieldOptions,
+      'in-reply-to': { type: 'string', value: 'ID', about: 'The message that it answers; recipients and subject come from it.' },
+      all: { type: 'boolean', about: 'With --in-reply-to: to everyone who got it.' },
+      forward: { type: 'string', value: 'ID', about: 'The message that it forwards, with its attachments.' },
+      ...keyOption,
+    },
+    async run(context, values, [mailbox = '']) {
+      const [answered, forwarded] = [text(values, 'in-reply-to'), text(values, 'forward')]
+      if (values.all === true && answered === undefined) throw new UsageError('--all goes with --in-reply-to.')
+      const body = {
+        ...(await readFields(context, values)),
+        ...(answered !== undefined && { in_reply_to: answered }),
+        ...(values.all === true && { reply_all: true }),
+        ...(forwarded !== undefined && { forward_of: forwarded }),
+      }
+      const draft = await (await context.client()).drafts.create(mailbox, body, keyed(values))
+      context.output.result(draft, () => `${draft.id} is a draft at version ${draft.version}${scheduled(draft)}.`)
+      return 0
+    },
+  },
+  {
+    words: 'drafts show',
+    takes: 'MAILBOX ID',
+    about: 'Shows all that a draft would send, and its version.',
+    async run({ client, output }, _values, [mailbox = '', id = '']) {
+      const draft = await (await client()).drafts.get(mailbox, id)
+      output.result(draft, () => shown(draft))
+      if (!output.isJson) output.note(`To send exactly this: callsign drafts send ${mailbox} ${draft.id} --version ${draft.version}`)
+      return 0
+    },
+  },
+  {
+    words: 'drafts edit',
+    takes: 'MAILBOX ID',
+    about: 'Changes fields of a draft; the others stay.',
+    options: {
+      ...fieldOptions,
+      clear: {
+        type: 'string',
+        multiple: true,
+        value: 'FIELD',
+        about: `Empties ${Object.keys(clearable).join(', ')}; may come several times.`,
+      },
+      ...versionOption,
+    },
+    async run(context, values, [mailbox = '', id = '']) {
+      const set = await readFields(context, values)
+      const change = { ...set, ...readCleared(values, set) }
+      if (Object.keys(change).length === 0) throw new UsageError('There is nothing to change: give a field, or --clear one.')
+      const draft = await (await context.client()).drafts.update(mailbox, id, { ...change, ...atVersion(values) })
+      context.output.result(draft, () => `${draft.id} is at version ${draft.version}${scheduled(draft)}.`)
+      return 0
+    },
+  },
+  {
+    words: 'drafts rm',
+    takes: 'MAILBOX ID',
+    about: 'Deletes a draft; a scheduled send does not happen.',
+    async run({ client, output }, _values, [mailbox = '', id = '']) {
+      const deleted = await (await client()).drafts.delete(mailbox, id)
+      output.result(deleted, () => `${deleted.id} is deleted.`)
+      return 0
+    },
+  },
+  {
+    words: 'drafts send',
+    takes: 'MAILBOX ID',
+    about: 'Sends a draft, once; it becomes a message.',
+    options: { ...versionOption, ...keyOption },
+    async run({ client, output }, values, [mailbox = '', id = '']) {
+      const sent = await (await client()).drafts.send(mailbox, id, atVersion(values), keyed(values))
+      output.result(sent, () => `${id} is sent as ${sent.id}.`)
+      return 0
+    },
+  },
+]
