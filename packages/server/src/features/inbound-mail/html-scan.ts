@@ -1,6 +1,6 @@
 // Goes through HTML once and tells what of it can be seen, what cannot, and where its links lead. No tree; linear in the input.
 import { decodeEntities } from './html-entities.ts'
-import { findAfter, findRawEnd, findTagEnd, isLetter, isMarkup, isNameCharacter, isRawElement, readAttribute } from './html-tags.ts'
+import { findAfter, findRawEnd, isMarkup, isRawElement, readAttribute, readTag } from './html-tags.ts'
 import { colorOf, isSameColor, mergeStyles, noStyle, readStyle, readStyleSheet, type Style, type StyleSheet } from './styles.ts'
 
 export type ScannedHtml = {
@@ -96,18 +96,11 @@ class Scanner {
       }
       return close < 0 ? html.length : close + 3
     }
-    const code = html.charCodeAt(open + 1)
-    if (code === 0x21 || code === 0x3f) return findAfter(html, '>', open)
-    const isEnd = code === 0x2f
-    let nameEnd = open + (isEnd ? 2 : 1)
-    if (isEnd && !isLetter(html.charCodeAt(nameEnd))) return findAfter(html, '>', open)
-    const nameStart = nameEnd
-    while (isNameCharacter(html.charCodeAt(nameEnd))) nameEnd++
-    const name = html.slice(nameStart, Math.min(nameEnd, nameStart + 30)).toLowerCase()
-    const tagEnd = findTagEnd(html, nameEnd)
+    const tag = readTag(html, open)
+    if (typeof tag === 'number') return tag
+    const { name, isEnd, attributes, tagEnd } = tag
     if (isEnd) this.#end(name)
     else {
-      const attributes = html.slice(nameEnd, tagEnd)
       if (isRawElement(name) && !attributes.endsWith('/')) return findRawEnd(html, name, tagEnd + 1)
       this.#start(name, attributes)
     }

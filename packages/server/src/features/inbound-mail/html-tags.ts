@@ -33,17 +33,17 @@ export function isMarkup(code: number): boolean {
 }
 
 /** Whether a character code is an ASCII letter. */
-export function isLetter(code: number): boolean {
+function isLetter(code: number): boolean {
   return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a)
 }
 
 /** Whether a character code belongs to a tag's name, which goes on to white space, "/" or ">" (HTML standard, tag name state). */
-export function isNameCharacter(code: number): boolean {
+function isNameCharacter(code: number): boolean {
   return code > 0x20 && code !== 0x2f && code !== 0x3e
 }
 
 /** The offset of the `>` that ends a tag, quoted attribute values respected, or the end of the HTML. */
-export function findTagEnd(html: string, from: number): number {
+function findTagEnd(html: string, from: number): number {
   let at = from
   let isValueNext = false
   while (at < html.length) {
@@ -59,6 +59,23 @@ export function findTagEnd(html: string, from: number): number {
     at++
   }
   return html.length
+}
+
+/** A tag as written: its name in lower case, what stands behind the name, and the offset of its `>`. */
+export type Tag = { name: string; isEnd: boolean; attributes: string; tagEnd: number }
+
+/** The tag at a `<` that starts markup other than a comment, or the offset to read on at when it is none: a declaration, a bogus end tag. */
+export function readTag(html: string, open: number): Tag | number {
+  const code = html.charCodeAt(open + 1)
+  if (code === 0x21 || code === 0x3f) return findAfter(html, '>', open)
+  const isEnd = code === 0x2f
+  const nameStart = open + (isEnd ? 2 : 1)
+  if (isEnd && !isLetter(html.charCodeAt(nameStart))) return findAfter(html, '>', open)
+  let nameEnd = nameStart
+  while (isNameCharacter(html.charCodeAt(nameEnd))) nameEnd++
+  const name = html.slice(nameStart, Math.min(nameEnd, nameStart + 30)).toLowerCase()
+  const tagEnd = findTagEnd(html, nameEnd)
+  return { name, isEnd, attributes: html.slice(nameEnd, tagEnd), tagEnd }
 }
 
 const RAW_ENDS = new Map([...RAW].map((name) => [name, new RegExp(`</${name}(?=[\\s/>])`, 'gi')]))

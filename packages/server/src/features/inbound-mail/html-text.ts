@@ -1,16 +1,6 @@
 // Turns an HTML body into readable plain text with a tokenizer: no tree, one pass, whatever the HTML holds.
 import { decodeEntities } from './html-entities.ts'
-import {
-  findAfter,
-  findRawEnd,
-  findTagEnd,
-  isHidden,
-  isLetter,
-  isMarkup,
-  isNameCharacter,
-  isRawElement,
-  readAttribute,
-} from './html-tags.ts'
+import { findRawEnd, isHidden, isMarkup, isRawElement, readAttribute, readTag } from './html-tags.ts'
 import { cutText, storableText } from './storable-text.ts'
 
 /** HTML past this many characters is left out. */
@@ -87,16 +77,9 @@ class TextWriter {
       const close = html.indexOf('-->', open + 2)
       return close < 0 ? html.length : close + 3
     }
-    const code = html.charCodeAt(open + 1)
-    if (code === 0x21 || code === 0x3f) return findAfter(html, '>', open)
-    const isEnd = code === 0x2f
-    let nameEnd = open + (isEnd ? 2 : 1)
-    if (isEnd && !isLetter(html.charCodeAt(nameEnd))) return findAfter(html, '>', open)
-    const nameStart = nameEnd
-    while (isNameCharacter(html.charCodeAt(nameEnd))) nameEnd++
-    const name = html.slice(nameStart, Math.min(nameEnd, nameStart + 30)).toLowerCase()
-    const tagEnd = findTagEnd(html, nameEnd)
-    const attributes = html.slice(nameEnd, tagEnd)
+    const tag = readTag(html, open)
+    if (typeof tag === 'number') return tag
+    const { name, isEnd, attributes, tagEnd } = tag
     if (isEnd) this.#end(name)
     else {
       this.#start(name, attributes)
