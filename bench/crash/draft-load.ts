@@ -80,11 +80,12 @@ async function writeAndSend(load: Load, client: ApiClient, marker: string): Prom
     return ledger.report(`the change of draft ${marker} was answered ${describe(changed)}`)
   }
   if (isScheduled && !isLate) await waitUntilGone(load, client, send, `${drafts}/${id}`)
-  else await sendNow(load, client, send, `${drafts}/${id}/send`)
+  // Late, and asked before without an answer: that one may have set the time, and the draft may go at it before it is sent by hand.
+  else await sendNow(load, client, send, `${drafts}/${id}/send`, isLate === true && changed?.isAgain === true)
 }
 
-/** Asks for the send until it is answered 201, or, without a key, told that a request before has sent the draft. */
-async function sendNow(load: Load, client: ApiClient, send: Send, path: string): Promise<void> {
+/** Asks for the send until it is answered 201, or told that the draft has been sent by what may have: a request before without a key, its time. */
+async function sendNow(load: Load, client: ApiClient, send: Send, path: string, mayGoAtItsTime: boolean): Promise<void> {
   const answer = await ask(load, client, {
     method: 'POST',
     path,
@@ -94,7 +95,7 @@ async function sendNow(load: Load, client: ApiClient, send: Send, path: string):
   if (answer?.status === 201) {
     const { id, thread_id } = JSON.parse(answer.body.toString()) as { id: string; thread_id: string }
     Object.assign(send, { id, threadId: thread_id, isReplayed: answer.isReplayed, state: 'accepted' } satisfies Partial<Send>)
-  } else if (answer?.isAgain && send.idempotencyKey === null && codeOf(answer) === 'draft_send_in_progress') {
+  } else if (codeOf(answer) === 'draft_send_in_progress' && (mayGoAtItsTime || (answer?.isAgain && send.idempotencyKey === null))) {
     send.state = 'accepted'
   } else {
     send.state = 'refused'
@@ -146,8 +147,8 @@ async function ask({ ledger, from }: Load, client: ApiClient, { send, ...request
   return null
 }
 
-function codeOf(answer: ApiAnswer): string {
-  if (answer.status < 400) return ''
+function codeOf(answer: ApiAnswer | null): string {
+  if (answer === null || answer.status < 400) return ''
   try {
     return (JSON.parse(answer.body.toString()) as { error: { code: string } }).error.code
   } catch {

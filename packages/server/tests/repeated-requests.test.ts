@@ -1,6 +1,7 @@
 // Idempotency-Key through the whole server: a request that is sent again gets its first answer, and happens once.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Answer, type Ask, type Json, type Stage, startStage } from './stage/start.ts'
+import { waitFor } from './stage/wait.ts'
 
 let stage: Stage
 let questionId: string
@@ -142,6 +143,34 @@ test('an answer outlives a restart of the server, and the deletion of what was m
   } finally {
     await second.stop()
   }
+})
+
+test('an answer that commits while its repetition looks around is given again, not what the first attempt left behind', async () => {
+  const key = newKey()
+  const { id } = await stage.expectApi(201, 'POST', '/mailboxes/ann/drafts', {
+    body: { to: ['x@example.com'], subject: 'Once', text: 'a' },
+  })
+  const path = `/mailboxes/ann/drafts/${id}/send`
+  const first = await post(path, key, {})
+  expect(first.status).toBe(201)
+  const columns = 'organization_id, method, path, key, body_hash, status, body, created_at'
+  let again: Promise<Answer> | undefined
+  // As after a kill: the draft is sent and its answer kept by a transaction that commits between the look for one and the look for the other.
+  await stage.db.query({ text: 'CREATE TABLE kept_back AS SELECT * FROM idempotency_keys WHERE key = $1', values: [key] })
+  await stage.db.query({ text: 'DELETE FROM idempotency_keys WHERE key = $1', values: [key] })
+  await stage.db.transact(async (tx) => {
+    await tx.query({ text: 'LOCK TABLE drafts IN ACCESS EXCLUSIVE MODE' })
+    again = post(path, key, {})
+    await waitFor('the repetition to look for the draft', async () => {
+      const waiting = `SELECT 1 FROM pg_locks WHERE relation = 'drafts'::regclass AND NOT granted`
+      return (await stage.db.query({ text: waiting })).rowCount > 0
+    })
+    await tx.query({ text: `INSERT INTO idempotency_keys (${columns}) SELECT ${columns} FROM kept_back` })
+  })
+  const answer = (await again) as Answer
+  expect([answer.status, answer.headers.get('idempotent-replayed'), answer.body]).toEqual([201, 'true', first.body])
+  // A refusal under a key that has no answer stays one.
+  expect((await post(path, newKey(), {})).body.error.code).toBe('draft_send_in_progress')
 })
 
 test('a key of 255 printable ASCII characters is taken, 256 are 400', async () => {

@@ -122,10 +122,12 @@ export function createOnce(replays: Replays, transact: Transact): (attempt: Atte
       try {
         return await runFirst(attempt)
       } catch (error) {
-        if (!(error instanceof Overtaken)) throw error
+        if (!(error instanceof Overtaken || error instanceof ApiError)) throw error
+        // Asked again, because the first attempt may have committed since: of a server that was killed, the database still ends what it was
+        // told. A refusal is then only what that attempt left behind, such as a draft that is sent.
         const meanwhile = await replays.find(scope)
-        if (!meanwhile) throw inProgress()
-        return replay(meanwhile, bodyHash)
+        if (meanwhile) return replay(meanwhile, bodyHash)
+        throw error instanceof Overtaken ? inProgress() : error
       }
     } finally {
       running.delete(name)
