@@ -10,7 +10,7 @@ import { createDirectTransport, type DirectSettings } from '../src/edges/smtp/di
 import type { TlsPolicy } from '../src/features/mta-sts/model.ts'
 import { createCertificate } from './stage/certificate.ts'
 import { type DnsServer, startDnsServer } from './stage/dns-server.ts'
-import { findFreePort } from './stage/postfix.ts'
+import { findFreePort } from './stage/peer-process.ts'
 import { answer, cleanups, envelope, kinds, message, type Peer, scripted, welcome } from './stage/scripted-smtp.ts'
 
 let dns: DnsServer

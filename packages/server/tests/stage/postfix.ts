@@ -1,10 +1,9 @@
 // A private Postfix on loopback: own configuration, queue and ports, no part of the system's. Mail for example.com goes to a maildir.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { endProcess, findFreePort, greets } from './peer-process.ts'
 import { waitFor } from './wait.ts'
 
 const programs = '/usr/lib/postfix/sbin'
@@ -41,6 +40,8 @@ export type Postfix = {
   pid: number
   /** The messages in the mailboxes of example.com, as they lie there, in no order. */
   mailbox: () => Buffer[]
+  /** Changes settings while it runs; what is in its queue is judged by the new ones. */
+  reload: (changes: Record<string, string>) => void
   stop: () => Promise<void>
 }
 
@@ -103,8 +104,14 @@ export async function startPostfix(domain: string, port: number, more: Record<st
     virtual_gid_maps: `static:${nobody}`,
     ...more,
   }
-  const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`)
-  writeFileSync(join(folder, 'main.cf'), lines.join(''))
+  const writeSettings = (all: Record<string, string>) =>
+    writeFileSync(
+      join(folder, 'main.cf'),
+      Object.entries(all)
+        .map(([name, value]) => `${name} = ${value}\n`)
+        .join(''),
+    )
+  writeSettings(settings)
 
   const master = spawn(join(programs, 'master'), ['-c', folder, '-d'], { stdio: ['ignore', 'ignore', 'pipe'] })
   let complaints = ''
@@ -131,32 +138,10 @@ export async function startPostfix(domain: string, port: number, more: Record<st
     port: listenPort,
     pid: master.pid as number,
     mailbox: () => (existsSync(arrived) ? readdirSync(arrived).map((name) => readFileSync(join(arrived, name))) : []),
+    reload(changes) {
+      writeSettings({ ...settings, ...changes })
+      master.kill('SIGHUP')
+    },
     stop,
   }
-}
-
-/** A port that nobody listened on a moment ago. */
-export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-const greets = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
-    socket.on('error', () => resolve(false))
-    socket.once('data', (chunk) => {
-      resolve(String(chunk).startsWith('220 '))
-      socket.end('QUIT\r\n')
-    })
-  })
-
-async function endProcess(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  child.kill('SIGTERM')
-  await once(child, 'exit')
 }
