@@ -71,6 +71,15 @@ export function count(values: Values, name: string): number | undefined {
   return Number(value)
 }
 
+/** An option that is one of these words. Throws UsageError. */
+export function oneOf<Word extends string>(values: Values, name: string, words: readonly Word[]): Word | undefined {
+  const value = text(values, name)
+  if (value === undefined) return undefined
+  const word = words.find((one) => one === value)
+  if (!word) throw new UsageError(`--${name} takes ${words.slice(0, -1).join(', ')} or ${words.at(-1)}.`)
+  return word
+}
+
 /** Options of every list. */
 export const listOptions: Record<string, Option> = {
   limit: { type: 'string', value: 'N', about: 'At most so many, 1-100.' },

@@ -105,6 +105,12 @@ test('identities, keys and mail', async () => {
   expect((await run(['identities', 'create', 'cli_two'])).out).toBe('cli_two has mail at cli_two@agents.localhost.\n')
   expect((await json(['identities', 'list', '--limit', '1'])).data).toHaveLength(1)
   expect((await run(['identities', 'show', 'cli_one'])).out).toContain('cli_one@agents.localhost')
+  expect(await json(['identities', 'update', 'cli_one', '--name', 'Uno', '--description', 'For tests'])).toMatchObject({
+    display_name: 'Uno',
+    description: 'For tests',
+    draft_approval: 'none',
+  })
+  expect((await json(['identities', 'update', 'cli_one', '--description', '', '--mail-domain'])).description).toBeNull()
 
   const key = await json(['keys', 'create', 'cli key', '--agent', 'cli_one', '--scope', 'vault:read'])
   expect(key).toMatchObject({ agent_handle: 'cli_one', scopes: ['vault:read'] })
@@ -142,6 +148,11 @@ describe('exit codes and errors', () => {
     [2, ['nonsense']],
     [2, ['identities', 'create']],
     [2, ['identities', 'create', 'a', 'b']],
+    [2, ['identities', 'update', 'cli_one']],
+    [2, ['identities', 'update', 'cli_one', '--approval', 'perhaps']],
+    [2, ['identities', 'update', 'cli_one', '--domain', 'a.example', '--mail-domain']],
+    [2, ['identities', 'update', 'cli_one', '--domain', 'nowhere.example']],
+    [4, ['identities', 'update', 'nobody_here', '--name', 'x']],
     [2, ['identities', 'list', '--nonsense']],
     [2, ['identities', 'list', '--limit', 'many']],
     [2, ['identities', 'create', 'NOT A HANDLE']],

@@ -9,7 +9,10 @@ let agentKey: string
 const line = createCommandLine()
 beforeAll(async () => {
   stage = await startStage()
-  await stage.createAgent('sales', { draft_approval: 'required' })
+  await stage.createAgent('sales')
+  const environment = { CALLSIGN_URL: stage.baseUrl, CALLSIGN_API_KEY: stage.organizationKey }
+  const changed = await line.run(['identities', 'update', 'sales', '--approval', 'required', '--json'], { environment })
+  expect(JSON.parse(changed.out).draft_approval).toBe('required')
   agentKey = await stage.agentKey('sales')
 })
 afterAll(async () => {

@@ -2,9 +2,9 @@
 import { connect as connectSocket } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createLog } from '../src/core/log.ts'
+import { openSecret, sealSecret } from '../src/core/secret-seal.ts'
 import { connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'
 import { createReplays } from '../src/edges/postgres/replays.ts'
-import { openSecret, sealSecret } from '../src/features/webhooks/secret-seal.ts'
 import { createDatabase } from './stage/database.ts'
 import { type Answer, startEdge } from './stage/http-edge.ts'
 

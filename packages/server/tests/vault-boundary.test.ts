@@ -18,7 +18,7 @@ const opener =
   /\bcreateDecipher|\bsubtle\s*\.\s*(?:decrypt|unwrapKey)|\bargon2(?!id\b)|\bhash-wasm\b|\bscrypt|\bpbkdf2|@noble\/|libsodium|\bdecrypt\(/i
 
 /** Files that decrypt what is the server's own, under its own keyring. None may touch the vault. */
-const ownSecrets = ['features/webhooks/secret-seal.ts']
+const ownSecrets = ['core/secret-seal.ts']
 
 /** Every file of ours that this one loads, itself included. */
 function reach(path: string, seen = new Set<string>()): Set<string> {

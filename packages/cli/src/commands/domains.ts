@@ -6,7 +6,7 @@ import { table } from '../output.ts'
 const providers = ['builtin', 'resend'] as const
 
 /** The id of a domain that is named by its name or its id; the server says that there is none when it has the last word. */
-async function idOf(client: Callsign, reference: string): Promise<string> {
+export async function domainIdOf(client: Callsign, reference: string): Promise<string> {
   if (reference.startsWith('dom_')) return reference
   const found = (await client.domains.list()).find((one) => one.domain === reference.toLowerCase())
   if (!found) throw new UsageError(`No domain ${reference} is registered; callsign domains list shows those that are.`)
@@ -74,7 +74,7 @@ export const domainCommands: Command[] = [
     about: 'Shows a domain and its DNS records, with what was last seen of each.',
     async run({ client, output }, _values, [reference = '']) {
       const callsign = await client()
-      const domain = await callsign.domains.get(await idOf(callsign, reference))
+      const domain = await callsign.domains.get(await domainIdOf(callsign, reference))
       output.result(domain, () => shown(domain))
       return 0
     },
@@ -85,7 +85,7 @@ export const domainCommands: Command[] = [
     about: 'Looks whether the records are published; exit code 1 while they are not.',
     async run({ client, output }, _values, [reference = '']) {
       const callsign = await client()
-      const { domain, message } = await callsign.domains.verify(await idOf(callsign, reference))
+      const { domain, message } = await callsign.domains.verify(await domainIdOf(callsign, reference))
       output.result({ data: domain, message }, () => `${recordTable(domain.dns_records)}\n\n${message}`)
       return domain.status === 'verified' ? 0 : 1
     },
@@ -96,7 +96,7 @@ export const domainCommands: Command[] = [
     about: 'Makes a verified domain the one that new identities get.',
     async run({ client, output }, _values, [reference = '']) {
       const callsign = await client()
-      const domain = await callsign.domains.setDefault(await idOf(callsign, reference))
+      const domain = await callsign.domains.setDefault(await domainIdOf(callsign, reference))
       output.result(domain, () => `New identities have their mailboxes at ${domain.domain}.`)
       return 0
     },
@@ -108,7 +108,7 @@ export const domainCommands: Command[] = [
     options: { force: { type: 'boolean', about: 'Also when mailboxes use it: they move to the mail domain.' } },
     async run({ client, output }, values, [reference = '']) {
       const callsign = await client()
-      const deleted = await callsign.domains.delete(await idOf(callsign, reference), values.force === true ? { force: true } : {})
+      const deleted = await callsign.domains.delete(await domainIdOf(callsign, reference), values.force === true ? { force: true } : {})
       output.result(deleted, () => deleted.message)
       return 0
     },
@@ -119,7 +119,7 @@ export const domainCommands: Command[] = [
     about: 'Prints the records as a zone file, to be imported at a DNS host.',
     async run({ client, output }, _values, [reference = '']) {
       const callsign = await client()
-      const zone = await callsign.domains.zoneFile(await idOf(callsign, reference))
+      const zone = await callsign.domains.zoneFile(await domainIdOf(callsign, reference))
       output.result({ zone_file: zone }, () => zone)
       return 0
     },

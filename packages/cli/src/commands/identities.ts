@@ -1,6 +1,9 @@
-// identities list|create|show|delete.
-import { type Command, listOptions, listQuery, text } from '../command.ts'
+// identities list|create|show|update|delete.
+import { type Command, listOptions, listQuery, oneOf, text, UsageError } from '../command.ts'
 import { table } from '../output.ts'
+import { domainIdOf } from './domains.ts'
+
+const approvals = ['none', 'required'] as const
 
 export const identityCommands: Command[] = [
   {
@@ -56,9 +59,41 @@ export const identityCommands: Command[] = [
           `description  ${one.description ?? ''}`,
           `mailbox      ${one.mailbox_address}`,
           `tunnel       ${one.tunnel.public_url} (${one.tunnel.status})`,
+          `approval     ${one.draft_approval === 'required' ? 'its drafts are sent by an organization key' : 'none'}`,
           `created      ${one.created_at}`,
         ].join('\n'),
       )
+      return 0
+    },
+  },
+  {
+    words: 'identities update',
+    takes: 'HANDLE',
+    about: 'Changes what is named; the handle is for ever.',
+    options: {
+      name: { type: 'string', value: 'TEXT', about: 'The name shown in mail.' },
+      description: { type: 'string', value: 'TEXT', about: 'What it is for; empty for none.' },
+      domain: { type: 'string', value: 'DOMAIN', about: 'Moves its mailbox to this verified custom domain.' },
+      'mail-domain': { type: 'boolean', about: "Moves its mailbox to the server's mail domain." },
+      approval: { type: 'string', value: 'MODE', about: 'required: what it writes is sent by an organization key only; or none.' },
+    },
+    async run({ client, output }, values, [handle = '']) {
+      const [name, description, domain] = [text(values, 'name'), text(values, 'description'), text(values, 'domain')]
+      const isToMailDomain = values['mail-domain'] === true
+      if (domain !== undefined && isToMailDomain) throw new UsageError('Name --domain or --mail-domain, not both.')
+      const approval = oneOf(values, 'approval', approvals)
+      const callsign = await client()
+      const change = {
+        ...(name !== undefined && { display_name: name }),
+        ...(description !== undefined && { description: description === '' ? null : description }),
+        ...(domain !== undefined && { custom_domain_id: await domainIdOf(callsign, domain) }),
+        ...(isToMailDomain && { custom_domain_id: null }),
+        ...(approval !== undefined && { draft_approval: approval }),
+      }
+      if (Object.keys(change).length === 0)
+        throw new UsageError('Name what to change; callsign identities update --help shows what there is.')
+      const identity = await callsign.identities.update(handle, change)
+      output.result(identity, () => `${identity.agent_handle} is changed; its mail is at ${identity.mailbox_address}.`)
       return 0
     },
   },

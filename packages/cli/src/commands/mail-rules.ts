@@ -1,15 +1,7 @@
 // rules list|add|pause|resume|rm|mode. A rule is named by its entry or its id.
 import { allItems, type Callsign, type MailRule } from '@callsign/sdk'
-import { type Command, listOptions, listQuery, text, UsageError, type Values } from '../command.ts'
+import { type Command, listOptions, listQuery, oneOf, text, UsageError } from '../command.ts'
 import { table } from '../output.ts'
-
-function oneOf<Word extends string>(values: Values, name: string, words: readonly Word[]): Word | undefined {
-  const value = text(values, name)
-  if (value === undefined) return undefined
-  const word = words.find((one) => one === value)
-  if (!word) throw new UsageError(`--${name} takes ${words.slice(0, -1).join(', ')} or ${words.at(-1)}.`)
-  return word
-}
 
 const directions = ['inbound', 'outbound', 'both'] as const
 const modes = ['open', 'allowlist'] as const
