@@ -6,19 +6,26 @@ export type Candidate = { start: number; end: number; value: string; isDigits: b
 /** A text with more numbers than this is a table. */
 const candidatesMax = 120
 
-const linkPattern = /(?:https?:\/\/|www\.)[^\s<>]+|@[\w.-]+ #\S+\s*$/gi
-const addressPattern = /(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{1,190}/g
-const numberPattern = /\d(?:[ \-.,:/']?\d)*/g
-// Words with a digit, in capitals, or of both with dashes.
-const wordPattern = /(?<![A-Za-z0-9-])(?=[A-Za-z-]{0,12}\d|[A-Z]{3})[A-Za-z0-9]{1,19}(?:-[A-Za-z0-9]{1,19}){0,4}(?![A-Za-z0-9])/g
+/** A code has no fewer digits. */
+const digitsMin = 4
 
-const mask = (link: string): string => '\u0002'.repeat(link.length)
+const linkPattern = /(?:https?:\/\/|www\.)[^\s<>]+|@[\w.-]+ #\S+\s*$/gi
+// From where an address can begin, and a word of digits, of capitals, or of both with dashes: tried there only.
+const addressPattern = /[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{1,190}/y
+const wordPattern = /(?=[A-Za-z-]{0,12}\d|[A-Z]{3})[A-Za-z0-9]{1,19}(?:-[A-Za-z0-9]{1,19}){0,4}(?![A-Za-z0-9])/y
+const numberPattern = /\d(?:[ \-.,:/']?\d)*/g
+
+const mask = (text: string): string => '\u0002'.repeat(text.length)
+
+/** False when nothing in the text can be a candidate: most such texts are told at a glance. */
+export const mayHoldCandidates = (text: string): boolean => /\d|[A-Z]{3}/.test(text)
+
+const mayHoldLinks = /:\/\/|www\.|@/i
 
 /** Numbers, groups of digits, and words that are no words, where they stand. Links and addresses hold none. */
 export function findCandidates(text: string): Candidate[] {
-  if (!/\d|[A-Z]{3}/.test(text)) return []
-  const unlinked = text.replace(linkPattern, mask)
-  const masked = unlinked.includes('@') ? unlinked.replace(addressPattern, mask) : unlinked
+  if (!mayHoldCandidates(text)) return []
+  const masked = maskAddresses(mayHoldLinks.test(text) ? text.replace(linkPattern, mask) : text)
   const candidates: Candidate[] = []
   for (const match of masked.matchAll(numberPattern)) {
     if (candidates.length >= candidatesMax) return candidates
@@ -26,19 +33,65 @@ export function findCandidates(text: string): Candidate[] {
     if (isWordCharacter(masked[start - 1]) || isWordCharacter(masked[end])) continue
     candidates.push(...readNumber(match[0], start, masked))
   }
-  for (const match of masked.matchAll(wordPattern)) {
+  for (const { word, start } of findWords(masked)) {
     if (candidates.length >= candidatesMax) break
-    const candidate = readWord(match[0], match.index)
+    const candidate = readWord(word, start)
     if (candidate) candidates.push(candidate)
   }
   return candidates
+}
+
+/** Looked for from each `@`: patterns that begin with a run of letters try every word of a text. */
+function maskAddresses(text: string): string {
+  let masked = ''
+  let from = 0
+  for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
+    addressPattern.lastIndex = startOfRun(text, at, addressCharacter, localCharactersMax)
+    const found = addressPattern.lastIndex < from ? null : addressPattern.exec(text)
+    if (!found) continue
+    masked += text.slice(from, found.index) + mask(found[0])
+    from = found.index + found[0].length
+    at = from - 1
+  }
+  return from === 0 ? text : masked + text.slice(from)
+}
+
+/** Words with a digit among their first characters, or that begin in capitals. */
+function* findWords(text: string): Generator<{ word: string; start: number }> {
+  for (let index = indexOfPattern(signOfWord, text, 0); index >= 0; index = indexOfPattern(signOfWord, text, index)) {
+    wordPattern.lastIndex = startOfRun(text, index, wordCharacter, lettersBeforeDigitMax)
+    const start = wordPattern.lastIndex
+    const word = start < 0 ? null : wordPattern.exec(text)
+    if (word) yield { word: word[0], start }
+    const end = indexOfPattern(notInWord, text, index)
+    index = end < 0 ? text.length : end
+  }
+}
+
+const localCharactersMax = 64
+const lettersBeforeDigitMax = 12
+const addressCharacter = /[\w.+-]/
+const wordCharacter = /[A-Za-z0-9-]/
+const signOfWord = /\d|[A-Z]{3}/g
+const notInWord = /[^A-Za-z0-9-]/g
+
+/** Where the run of such characters begins that goes on to `end`; -1 when it is longer than `charactersMax`. */
+function startOfRun(text: string, end: number, character: RegExp, charactersMax: number): number {
+  let start = end
+  while (start > 0 && character.test(text[start - 1] as string)) if (end - --start > charactersMax) return -1
+  return start
+}
+
+function indexOfPattern(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from
+  return pattern.exec(text)?.index ?? -1
 }
 
 const isWordCharacter = (character: string | undefined): boolean => character !== undefined && /[A-Za-z0-9À-ɏЀ-ӿ_]/.test(character)
 
 /** What the digits at one place could be as a code: one run, equal groups, or runs side by side. */
 function readNumber(run: string, start: number, text: string): Candidate[] {
-  if (isMarkedAsOther(text, start, start + run.length)) return []
+  if (run.length < digitsMin || isMarkedAsOther(text, start, start + run.length)) return []
   const digits = run.replace(/\D/g, '')
   const groups = run.split(/[ -]/)
   const isPlain = groups.every((group) => /^\d+$/.test(group))

@@ -109,35 +109,124 @@ const otherJoined = list(
 )
 const enterJoined = list('请输入|請輸入|输入|輸入|入力')
 
-const asLiteral = (text: string): string => text.replace(/[.*+?^$(){}[\]\\|]/g, '\\$&')
-const oneOf = (phrases: string[]): string =>
-  [...new Set(phrases)]
-    .toSorted((a, b) => b.length - a.length)
-    .map(asLiteral)
-    .join('|')
-
-/** Every phrase, the longest first; which group matched says what it is. Compiled when the first message comes that has a number. */
-let compiled: RegExp | null = null
-const pattern = (): RegExp => {
-  compiled ??= new RegExp(
-    `(?<=^|[^\\p{L}\\p{N}])(?:(${oneOf(other)})|(${oneOf(strong)})|(${oneOf(weak)})|(${oneOf(enter)}))(?![\\p{L}\\p{N}])|` +
-      `(${oneOf(otherJoined)})|(${oneOf(strongJoined)})|(${oneOf(weakJoined)})|(${oneOf(enterJoined)})`,
-    'gu',
-  )
-  return compiled
-}
-
 const kinds = ['other', 'strong', 'weak', 'enter'] as const
 
 /** A phrase in a text: what a number near it is. `strong` and `weak`: a code; `other`: something else; `enter`: something to be typed. */
 export type Hit = { kind: (typeof kinds)[number]; start: number; end: number; phrase: string }
 
-/** The phrases in a text in lower case with spaces for dashes, in order. */
+/** Every phrase and whether it stands between words or may touch its neighbours; where several begin at one place, the first list wins, and in it the longest. */
+export const phraseLists: { phrases: string[]; kind: Hit['kind']; isJoined: boolean }[] = [
+  { phrases: other, kind: 'other', isJoined: false },
+  { phrases: strong, kind: 'strong', isJoined: false },
+  { phrases: weak, kind: 'weak', isJoined: false },
+  { phrases: enter, kind: 'enter', isJoined: false },
+  { phrases: otherJoined, kind: 'other', isJoined: true },
+  { phrases: strongJoined, kind: 'strong', isJoined: true },
+  { phrases: weakJoined, kind: 'weak', isJoined: true },
+  { phrases: enterJoined, kind: 'enter', isJoined: true },
+]
+
+/** Phrases as a tree of their characters; `lists` has a bit for each list with a phrase that ends here. */
+type Branch = { lists: number; next: Map<number, Branch> }
+
+const joinedLists = 0b11110000
+
+/** The tree, and the branches of what phrases begin with: two ASCII letters or digits, by their numbers in `wordNumbers`. */
+type Tree = { root: Branch; pairs: (Branch | undefined)[] }
+
+/** ASCII letters and digits from 1 on, 0 for everything else. */
+const wordNumbers = Uint8Array.from({ length: 128 }, (_, code) => {
+  const letter = String.fromCharCode(code)
+  return /[a-z0-9]/i.test(letter) ? Number.parseInt(letter, 36) + 1 : 0
+})
+const wordNumberMax = 36
+const pairOf = (first: number, second: number): number => first * (wordNumberMax + 1) + second
+
+/** Made when the first message comes that has a number. */
+let grown: Tree | null = null
+
+function grow(): Tree {
+  const root: Branch = { lists: 0, next: new Map() }
+  for (const [index, { phrases }] of phraseLists.entries()) {
+    for (const phrase of phrases) {
+      let branch = root
+      for (let at = 0; at < phrase.length; at++) {
+        const unit = phrase.charCodeAt(at)
+        const next = branch.next.get(unit) ?? { lists: 0, next: new Map() }
+        branch.next.set(unit, next)
+        branch = next
+      }
+      branch.lists |= 1 << index
+    }
+  }
+  const pairs: (Branch | undefined)[] = Array.from({ length: pairOf(wordNumberMax + 1, 0) })
+  for (const [first, { next }] of root.next)
+    for (const [second, branch] of next)
+      if (wordNumbers[first] && wordNumbers[second]) pairs[pairOf(wordNumbers[first], wordNumbers[second])] = branch
+  return { root, pairs }
+}
+
+const wordCharacter = /^[\p{L}\p{N}]/u
+
+/** Whether a letter or digit begins at this index. */
+function isWordAt(text: string, index: number): boolean {
+  const unit = text.charCodeAt(index)
+  // NaN at the text's end is neither.
+  if (unit < 128) return wordNumbers[unit] !== 0
+  return unit >= 128 && wordCharacter.test(text.slice(index, index + 2))
+}
+
+/** Whether a letter or digit ends before this index. */
+function isWordBefore(text: string, index: number): boolean {
+  const isPair = index > 1 && isLowSurrogate(text.charCodeAt(index - 1)) && isHighSurrogate(text.charCodeAt(index - 2))
+  return index > 0 && isWordAt(text, isPair ? index - 2 : index - 1)
+}
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
+const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff
+
+/** The phrases in a text in lower case with spaces for dashes, in order. One pass; the longest phrase bounds what is looked at again. */
 export function findHits(text: string): Hit[] {
+  grown ??= grow()
+  const { root, pairs } = grown
   const hits: Hit[] = []
-  for (const match of text.matchAll(pattern())) {
-    const group = match.slice(1).findIndex((part) => part !== undefined)
-    hits.push({ kind: kinds[group % 4] as Hit['kind'], start: match.index, end: match.index + match[0].length, phrase: match[0] })
+  /** The character before is an ASCII letter or digit: most are, and then nothing else need be asked. */
+  let isInWord = false
+  let index = 0
+  while (index < text.length) {
+    const unit = text.charCodeAt(index)
+    const number = unit < 128 ? (wordNumbers[unit] as number) : 0
+    let hit: Hit | null = null
+    if (number > 0 && !isInWord) {
+      const second = wordNumbers[text.charCodeAt(index + 1)]
+      const branch = second ? pairs[pairOf(number, second)] : root.next.get(unit)
+      if (branch && !isWordBefore(text, index)) hit = follow(text, index, second ? index + 2 : index + 1, branch, true)
+    } else if (unit >= 128) {
+      const branch = root.next.get(unit)
+      if (branch) hit = follow(text, index, index + 1, branch, !isWordBefore(text, index))
+    }
+    isInWord = number > 0 && hit === null
+    if (hit) hits.push(hit)
+    index = hit ? hit.end : index + 1
   }
   return hits
+}
+
+/** The phrase that begins at `start`, its characters before `from` having led to this branch; null when none does. */
+function follow(text: string, start: number, from: number, branch: Branch, isFree: boolean): Hit | null {
+  const lists = isFree ? -1 : joinedLists
+  let best = phraseLists.length
+  let end = 0
+  let at: Branch | undefined = branch
+  for (let index = from; at !== undefined; at = at.next.get(text.charCodeAt(index++))) {
+    const ending = at.lists & lists & (isWordAt(text, index) ? joinedLists : -1)
+    if (ending === 0) continue
+    // The number of the lowest bit. Later ends are longer phrases.
+    const list = 31 - Math.clz32(ending & -ending)
+    if (list > best) continue
+    best = list
+    end = index
+  }
+  const found = phraseLists[best]
+  return found ? { kind: found.kind, start, end, phrase: text.slice(start, end) } : null
 }

@@ -13,7 +13,11 @@ export function findConfirmationLinks(subject: string, text: string): Code[] {
   const links = findLinks(text)
   if (links.length === 0) return []
   const title = subject.toLowerCase()
-  const isShortLived = shortLived.test(text.toLowerCase())
+  let asked: boolean | null = null
+  const isShortLived = (): boolean => {
+    asked ??= shortLived.test(text.toLowerCase())
+    return asked
+  }
   const byAddress = new Map<string, { code: Code; score: number }>()
   for (const link of links) {
     const judged = judge(link, title, isShortLived)
@@ -37,7 +41,7 @@ export function findConfirmationLinks(subject: string, text: string): Code[] {
 function findLinks(text: string): Link[] {
   const links: Link[] = []
   let end = 0
-  if (!/https?:/i.test(text)) return links
+  if (!text.includes('://')) return links
   for (const match of text.matchAll(/https?:\/\/[^\s<>"「」『』【】（），。、！？]{4,}/gi)) {
     if (links.length >= linksMax) break
     const written = withoutTail(match[0].slice(0, linkCharactersMax + 1))
@@ -109,7 +113,7 @@ const pathNever =
 const pathOther =
   /^(?:orders?|invoices?|receipts?|bookings?|reservations?|tracking|shipments?|cart|checkout|review|share|refer|events?|calendar|appointments?|delivery|products?|tickets?|trips?|attend|meetings?|payments?|billing|webversion|viewonline|docs|download|jobs?|article|posts?|news)$/
 
-function judge(link: Link, title: string, isShortLived: boolean): { score: number; purpose: CodePurpose | null } | null {
+function judge(link: Link, title: string, isShortLived: () => boolean): { score: number; purpose: CodePurpose | null } | null {
   const words = wordsOf(link.url)
   if (words.some((word) => pathNever.test(word)) || /\.(?:png|jpe?g|gif|svg|css|js|ico|woff2?|webp)$/i.test(link.url.pathname)) return null
   // First, because most links have neither and it costs least.
@@ -125,17 +129,17 @@ function judge(link: Link, title: string, isShortLived: boolean): { score: numbe
   const about = (pattern: RegExp) => pattern.test(title)
   const goes = (pattern: RegExp) => words.some((word) => pattern.test(word))
   const isReset = says(wantsReset) || goes(pathReset)
-  if (isReset && (says(wantsReset) || about(wantsReset) || isShortLived))
+  if (isReset && (says(wantsReset) || about(wantsReset) || isShortLived()))
     return { score: 8 + Number(goes(pathReset)), purpose: 'password_reset' }
-  if (goes(pathWants) && (says(wants) || about(wants) || isShortLived || words.length <= 4))
+  if (goes(pathWants) && (says(wants) || about(wants) || isShortLived() || words.length <= 4))
     return { score: 7 + Number(says(wants)), purpose: purposeOfLink(near, title, 'verify') }
   const isPlace = says(wants)
-  if (isPlace && (about(wants) || isShortLived || strongLabel.test(near)))
+  if (isPlace && (about(wants) || isShortLived() || strongLabel.test(near)))
     return { score: 6, purpose: purposeOfLink(near, title, 'verify') }
   const isSignIn = says(wantsSignIn) || singleUse.test(near)
   const isOnce =
-    singleUse.test(near) || singleUse.test(title) || singleUse.test(behind) || (isShortLived && (about(wantsSignIn) || goes(pathSignIn)))
-  if (isSignIn && (isOnce || (goes(pathSignIn) && isShortLived))) return { score: 6 + Number(goes(pathSignIn)), purpose: 'sign_in' }
+    singleUse.test(near) || singleUse.test(title) || singleUse.test(behind) || (isShortLived() && (about(wantsSignIn) || goes(pathSignIn)))
+  if (isSignIn && (isOnce || (goes(pathSignIn) && isShortLived()))) return { score: 6 + Number(goes(pathSignIn)), purpose: 'sign_in' }
   if (goes(pathSignIn) && goes(/^(?:magic|passwordless|onetime|emaillogin|loginlink|signinlink)/)) return { score: 5, purpose: 'sign_in' }
   return null
 }

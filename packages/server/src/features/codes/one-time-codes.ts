@@ -1,6 +1,6 @@
 // One-time codes in a text: every number-like token, judged by the phrases around it and the shape it has.
 import type { Code } from '@callsign/contract/codes'
-import { type Candidate, findCandidates } from './candidates.ts'
+import { type Candidate, findCandidates, mayHoldCandidates } from './candidates.ts'
 import { findHits, type Hit } from './code-phrases.ts'
 import { purposeOf } from './purposes.ts'
 
@@ -13,7 +13,7 @@ const nearCharactersMax = 160
 export function findOneTimeCodes(subject: string, text: string): Code[] {
   const whole = readable(text)
   const bound = findBoundCode(whole)
-  const unquoted = whole.replace(/^>.*$/gm, '')
+  const unquoted = whole.startsWith('>') || whole.includes('\n>') ? whole.replace(/^>.*$/gm, '') : whole
   const title = toPage(readable(subject).replaceAll('\n', ' '))
   const found = judgeAll(title, unquoted)
   // A design that puts the code in a quotation is still read, unless the mail is an answer.
@@ -31,12 +31,16 @@ export function findOneTimeCodes(subject: string, text: string): Code[] {
 }
 
 function judgeAll(title: Page, text: string): Code[] {
+  if (!mayHoldCandidates(text) && !mayHoldCandidates(title.text)) return []
+  const page = toPage(text)
+  title.hits = findHits(title.lower)
+  page.hits = findHits(page.lower)
+  // Every way to be taken for a code begins with one of these; most messages have none.
+  if ([...title.hits, ...page.hits].every((hit) => hit.kind === 'other')) return []
   const inTitle = findCandidates(title.text)
   const inText = findCandidates(text)
   if (inTitle.length + inText.length === 0) return []
-  title.hits = findHits(title.lower)
-  const page = toPage(text)
-  if (inText.length > 0) page.hits = findHits(page.lower)
+  if (inText.length === 0) page.hits = []
   const context = contextOf(title, page)
   const judged = [
     ...inText.map((candidate) => ({ candidate, page, score: judge(candidate, page, title, context) })),
@@ -53,26 +57,35 @@ function judgeAll(title: Page, text: string): Code[] {
 }
 
 function readable(text: string): string {
-  const even = /^[\x20-\x7e\n]*$/.test(text)
-    ? text
-    : text
-        .replaceAll('，', '、')
-        .normalize('NFKC')
-        .replace(/[\u0660-\u0669]/g, (digit) => String(digit.charCodeAt(0) - 0x660))
-        .replace(/[\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) - 0x6f0))
-        .replace(/[\u0966-\u096f]/g, (digit) => String(digit.charCodeAt(0) - 0x966))
-        .replace(/\u034f|[\u00ad\u200b-\u200f\u2060\u2066-\u2069\u202a-\u202e\ufeff]/g, '')
-        .replace(/[\u2010-\u2015\u2212]/g, '-')
-        .replaceAll('\u2019', "'")
-        .replaceAll('İ', 'I')
-        .replace(/\r\n?/g, '\n')
-  return even.replace(/[^\S\n]+/g, ' ').replace(/ ?\n ?/g, '\n')
+  const even = uncommon.test(text) ? unify(text) : text
+  const single = /[^\S\n ]|[^\S\n]{2}/.test(even) ? even.replace(/[^\S\n]+/g, ' ') : even
+  return single.includes(' \n') || single.includes('\n ') ? single.replace(/ ?\n ?/g, '\n') : single
+}
+
+const uncommon = /[^\x20-\x7e\n]/
+
+const unify = (text: string): string =>
+  text
+    .replaceAll('，', '、')
+    .normalize('NFKC')
+    .replace(/[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f]/g, digitOf)
+    .replace(/\u034f|[\u00ad\u200b-\u200f\u2060\u2066-\u2069\u202a-\u202e\ufeff]/g, '')
+    .replace(/[\u2010-\u2015\u2212]/g, '-')
+    .replaceAll('\u2019', "'")
+    .replaceAll('İ', 'I')
+    .replace(/\r\n?/g, '\n')
+
+/** Arabic-Indic, Persian and Devanagari digits as ASCII ones. */
+const digitOf = (digit: string): string => {
+  const code = digit.charCodeAt(0)
+  return String(code - (code >= 0x966 ? 0x966 : code >= 0x6f0 ? 0x6f0 : 0x660))
 }
 
 const toPage = (text: string): Page => ({ text, lower: text.toLowerCase().replace(/[-\n]/g, ' '), hits: [] })
 
 /** The last line of a message bound to a site: `@example.com #123456` (Safari's and WebOTP's origin-bound one-time codes). */
 function findBoundCode(text: string): Code | null {
+  if (!text.includes('@') || !text.includes(' #')) return null
   const match = /(?:^|\n)@([a-z0-9.-]{1,253}\.[a-z]{2,63}|localhost) #([!-~]{3,20})(?: [@%][^\s]{1,260})?\s*$/.exec(text)
   if (!match) return null
   const around = text.slice(Math.max(0, match.index - nearCharactersMax), match.index)
@@ -85,7 +98,7 @@ function findBoundCode(text: string): Code | null {
   }
 }
 
-type Context = { isTravel: boolean; isMeeting: boolean; isShop: boolean; titleHit: Hit | null; titlePurpose: boolean }
+type Context = { isTravel: () => boolean; isMeeting: () => boolean; isShop: () => boolean; titleHit: Hit | null }
 
 const travel =
   /\b(?:flight|itinerary|boarding|reservation|check[ -]in|check[ -]out|hotel|departure|airline|pnr)\b|\bflug\b|buchungsbestätigung|\bvuelo\b|\bvol\b|予約|航班|항공/
@@ -97,23 +110,31 @@ const shop =
 function contextOf(title: Page, page: Page): Context {
   const all = `${title.lower}\n${page.lower}`
   return {
-    isTravel: travel.test(all),
-    isMeeting: meeting.test(all),
-    isShop: shop.test(all),
+    isTravel: once(() => travel.test(all)),
+    isMeeting: once(() => meeting.test(all)),
+    isShop: once(() => shop.test(all)),
     titleHit: title.hits.findLast((hit) => hit.kind === 'strong' || hit.kind === 'weak') ?? null,
-    titlePurpose: purposeOf(title.lower) !== null,
+  }
+}
+
+/** Asks when the answer is needed, and then no more. */
+function once(ask: () => boolean): () => boolean {
+  let answer: boolean | null = null
+  return () => {
+    answer ??= ask()
+    return answer
   }
 }
 
 const isCode = (hit: Hit, context: Context): boolean => {
   if (hit.kind !== 'strong' && hit.kind !== 'weak') return false
   if (
-    context.isTravel &&
+    context.isTravel() &&
     (hit.kind === 'weak' || /^(?:confirmation|bestätigungs|code de confirmation|código de confirma|access|確認)/.test(hit.phrase))
   )
     return false
-  if (context.isMeeting && !/verif|secur|sign|log|auth|one time|2fa|otp/.test(hit.phrase)) return false
-  return !(context.isShop && hit.kind === 'weak')
+  if (context.isMeeting() && !/verif|secur|sign|log|auth|one time|2fa|otp/.test(hit.phrase)) return false
+  return !(hit.kind === 'weak' && context.isShop())
 }
 
 const isYear = (value: string): boolean => /^(?:19|20)\d\d$/.test(value)

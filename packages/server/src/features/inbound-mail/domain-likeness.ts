@@ -24,13 +24,22 @@ const confusables = new Map<string, string>(
 )
 
 const beyondAscii = /[\u0080-\u{10ffff}]/u
+const isConfusable = new RegExp(`[${[...confusables.keys()].join('')}]`)
+
+/** What each UTF-16 unit is drawn like: itself, but for those above. */
+const drawn = Uint16Array.from({ length: 1 + Math.max(...[...confusables.keys()].map((letter) => letter.charCodeAt(0))) }, (_, unit) =>
+  (confusables.get(String.fromCharCode(unit)) ?? String.fromCharCode(unit)).charCodeAt(0),
+)
 
 /** A text as the eye takes it: letters of other scripts as the Latin ones they are drawn like. */
-export const latinLike = (text: string): string => {
-  if (!beyondAscii.test(text)) return text
-  let seen = ''
-  for (const character of text) seen += confusables.get(character) ?? character
-  return seen
+export function latinLike(text: string): string {
+  if (!isConfusable.test(text)) return text
+  const units = new Uint16Array(text.length)
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index)
+    units[index] = unit < drawn.length ? (drawn[unit] as number) : unit
+  }
+  return Buffer.from(units.buffer).toString('utf16le')
 }
 
 /** The same for names in Latin letters: digits for letters, `rn` for `m`, `vv` for `w`, hyphens left out. */

@@ -1,6 +1,7 @@
 // Signs that a message wants to deceive: found in its content where it is read, and judged with what is known of its sender. Nothing is dropped for them.
 import type { Flag as FlagSchema, FlagType } from '@callsign/contract/flags'
 import type { Static } from 'typebox'
+import { isAscii } from '../../core/ascii.ts'
 import type { ParsedAddress } from './addresses.ts'
 import { addressDomain, parseAddresses } from './addresses.ts'
 import { imitatedName, isSameOrganization, looksAlike, organizationOf } from './domain-likeness.ts'
@@ -82,8 +83,12 @@ function shinglesOf(text: string): Set<string> {
   return shingles
 }
 
+// Variation selectors, and the high surrogate of the tags and of the rest of them.
+const mayBeSmuggled = /[\ufe00-\ufe0f\udb40]/
+
 /** Text in characters that are never shown: Unicode tags, but for flags of regions, and long runs of variation selectors. */
 function findSmuggled(text: string): string | null {
+  if (isAscii(text) || !mayBeSmuggled.test(text)) return null
   const tags = /(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]{0,8})[\u{e0020}-\u{e007e}]{4,}/u.exec(text)?.[0]
   if (tags) return [...tags].map((character) => String.fromCharCode((character.codePointAt(0) as number) - 0xe0000)).join('')
   return /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{8,}/u.test(text) ? 'bytes in variation selectors, which are never shown' : null

@@ -1,4 +1,5 @@
 // Words that are meant for a language model: known ways to talk one out of its task. A sign for the reader, found by phrases, never a verdict.
+import { isAscii } from '../../core/ascii.ts'
 import { latinLike } from './domain-likeness.ts'
 
 const textCharactersMax = 200_000
@@ -8,6 +9,14 @@ const windowsMax = 150
 // What any of the phrases below has in it; only its surroundings are looked at.
 const keywords =
   /ignor|disregard|forget|override|bypass|<\||\[\/?inst\]|<<\/?sys>>|\b(?:ai|llm|a\.i\.)\b|language model|chatbot|system prompt|developer mode|(?:do not|don't|never|without) (?:tell|inform|mention|reveal|notif|alert|disclos)|忽略|無視/g
+// Whether there is any of them before white space is made even. Short ones apart: how far a search may skip is up to the shortest.
+const longKeywords =
+  /ignor|disregard|forget|override|bypass|language\s+model|chatbot|system\s+prompt|developer\s+mode|(?:do\s+not|don't|never|without)\s+(?:tell|inform|mention|reveal|notif|alert|disclos)/
+const shortKeywords = /\b(?:ai|llm|a\.i\.)\b/
+const marks = ['<|', '[inst]', '[/inst]', '<<sys>>', '<</sys>>', '忽略', '無視']
+
+const holdsKeyword = (folded: string): boolean =>
+  longKeywords.test(folded) || shortKeywords.test(folded) || marks.some((mark) => folded.includes(mark))
 
 const words = (count: number): string => `(?:[^\\p{L}\\p{N}]+[\\p{L}\\p{N}']+){0,${count}}?[^\\p{L}\\p{N}]+`
 const model =
@@ -66,7 +75,9 @@ const negationBefore = /\b(?:never|not|n't|avoid|nobody|no one|nor)\b[^.!?]{0,30
 
 /** The words of a text that are aimed at a model, or null. Time is bounded whatever the text. */
 export function findModelInstructions(text: string): string | null {
-  const read = normalize(text.slice(0, textCharactersMax))
+  const folded = fold(text.slice(0, textCharactersMax))
+  if (!holdsKeyword(folded)) return null
+  const read = folded.replace(/\s+/g, ' ')
   let windows = 0
   let passed = -1
   for (const match of read.matchAll(keywords)) {
@@ -107,12 +118,13 @@ function findIn(text: string): string | null {
 const around = (text: string, match: RegExpExecArray): string =>
   text.slice(Math.max(0, match.index - 40), match.index + match[0].length + 80).trim()
 
-/** One spelling: compatibility forms, letters that look Latin, no invisible characters, single spaces, lower case. */
-const normalize = (text: string): string =>
-  latinLike(
-    text
-      .normalize('NFKC')
-      .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
-      .replace(/\s+/g, ' ')
-      .toLowerCase(),
-  )
+/** One spelling but for white space: compatibility forms, letters that look Latin, no invisible characters, lower case. */
+const fold = (text: string): string =>
+  isAscii(text)
+    ? text.toLowerCase()
+    : latinLike(
+        text
+          .normalize('NFKC')
+          .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+          .toLowerCase(),
+      )

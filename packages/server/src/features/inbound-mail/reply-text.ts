@@ -15,7 +15,8 @@ const SIGNATURE_LINES_MAX = 10
  */
 export function extractReplyText(text: string): string {
   const source = storableText(unifyLineEnds(cutText(text, REPLY_CHARACTERS_MAX)))
-  const lines = source.split('\n').map((line) => line.trimEnd())
+  const lines = source.split('\n')
+  for (const [index, line] of lines.entries()) if (mayEndBlank(line)) lines[index] = line.trimEnd()
   // An exact "-- " is told from "--" before the blank is lost.
   const isExactSignature = (index: number) => lines[index] === '--' && source.length > 0 && exactSignatures.has(index)
   const exactSignatures = findExactSignatures(source)
@@ -23,6 +24,12 @@ export function extractReplyText(text: string): string {
   const withoutSignatures = kept.flatMap((run) => dropSignature(lines, run, isExactSignature))
   const result = joinRuns(lines, withoutSignatures)
   return result === '' && hasCut ? source.trim() : result
+}
+
+/** Letters and the common marks end most lines; what else a line may end in is left to `trimEnd`. */
+function mayEndBlank(line: string): boolean {
+  const code = line.charCodeAt(line.length - 1)
+  return !(code > 0x20 && code < 0x7f)
 }
 
 // Neighbouring lines that survive, as offsets `from` to before `to`.
@@ -184,6 +191,7 @@ function isHeaderBlock(lines: readonly string[], index: number): boolean {
 }
 
 function labelOf(line: string): string {
+  if (!line.includes(':') && !line.includes('：')) return ''
   const head = line.slice(0, 40)
   const match = /[:：]/.exec(head)
   if (match === null) return ''

@@ -1,0 +1,54 @@
+// The phrases that are found are those that one pattern of them all would find.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { findHits, type Hit, phraseLists } from './code-phrases.ts'
+
+const asLiteral = (text: string): string => text.replace(/[.*+?^$(){}[\]\\|]/g, '\\$&')
+const oneOf = (phrases: string[]): string =>
+  `(${[...new Set(phrases)]
+    .toSorted((a, b) => b.length - a.length)
+    .map(asLiteral)
+    .join('|')})`
+const patternOf = (isJoined: boolean): string =>
+  phraseLists
+    .filter((list) => list.isJoined === isJoined)
+    .map(({ phrases }) => oneOf(phrases))
+    .join('|')
+const pattern = new RegExp(`(?<=^|[^\\p{L}\\p{N}])(?:${patternOf(false)})(?![\\p{L}\\p{N}])|${patternOf(true)}`, 'gu')
+
+const findByPattern = (text: string): Hit[] =>
+  [...text.matchAll(pattern)].map((match) => ({
+    kind: phraseLists[match.slice(1).findIndex((part) => part !== undefined)]?.kind as Hit['kind'],
+    start: match.index,
+    end: match.index + match[0].length,
+    phrase: match[0],
+  }))
+
+test('the longest of the first list wins, and only between words', () => {
+  expect(findHits('your security code, not the zip code or a barcode').map(({ kind, phrase }) => [kind, phrase])).toEqual([
+    ['strong', 'security code'],
+    ['other', 'zip code'],
+    ['other', 'barcode'],
+  ])
+  expect(findHits('encode').length + findHits('codex').length).toBe(0)
+})
+
+test('in languages without spaces a phrase may touch its neighbours', () => {
+  expect(findHits('您的验证码123456').map(({ kind, phrase }) => [kind, phrase])).toEqual([['strong', '验证码']])
+})
+
+const phrases = phraseLists.flatMap((list) => list.phrases)
+const pieces = fc.oneof(
+  fc.constantFrom(...phrases),
+  fc.constantFrom(...phrases.map((phrase) => phrase.slice(0, 5))),
+  fc.constantFrom(' ', ' ', '.', 's', '1', 'é', '\u0301', '\ud835\udc00', '\ud800', '\udc00', '码', 'あ'),
+)
+
+test('any text: the same hits as by the pattern', () => {
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 20 }), (parts) => {
+      expect(findHits(parts.join(''))).toEqual(findByPattern(parts.join('')))
+    }),
+    { numRuns: 2000 },
+  )
+})
