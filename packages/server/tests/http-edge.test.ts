@@ -139,7 +139,9 @@ describe('order of refusals', () => {
     expect(refused).toMatch(/^HTTP\/1\.1 503 /)
     expect(refused).toContain('"unavailable"')
     for (const socket of sockets) socket.destroy()
-    await expect.poll(async () => (await edge.post('/api/v1/uploads', { content: 'a'.repeat(30 * 1024 * 1024) })).status).toBe(200)
+    await expect
+      .poll(async () => (await edge.post('/api/v1/uploads', { content: 'a'.repeat(30 * 1024 * 1024) })).status, { timeout: 10_000 })
+      .toBe(200)
   })
 
   test('Expect: 100-continue is answered only once the request is worth its body', async () => {

@@ -290,7 +290,8 @@ describe('bin/run', () => {
     cleanups.push(() => rm(root, { recursive: true, force: true }))
     await mkdir(join(root, 'bin'))
     await mkdir(join(root, 'path'))
-    for (const name of ['bin/run', '.node-version', 'package-lock.json']) await copyFile(join(repository, name), join(root, name))
+    for (const name of ['bin/run', 'bin/compile-cache.cjs', '.node-version', 'package-lock.json'])
+      await copyFile(join(repository, name), join(root, name))
     const pinned = join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin')
     await writeFile(
       join(root, 'path', 'npm'),

@@ -10,7 +10,8 @@ import type { createGate } from './authenticate.ts'
 import type { EventStreams } from './event-stream.ts'
 import { createOnce, hashBody, readKey, scopeOf } from './idempotency.ts'
 import type { LongPolls } from './long-polls.ts'
-import { bareSchema, compileBodyCheck, compileTextCheck, type RequestPart } from './validation.ts'
+import { answerWriter } from './serialization.ts'
+import { bodyCheck, type RequestPart, textCheck } from './validation.ts'
 
 const jsonType = 'application/json; charset=utf-8'
 
@@ -57,9 +58,10 @@ export function mountRoutes(app: FastifyInstance, { routes, gate, transact, repl
     app.route({
       method: shape.method,
       url: fastifyPath(shape.path),
-      schema: { ...parts, ...(shape.reply ? { response: { [shape.status]: bareSchema(shape.reply) } } : {}) },
+      schema: { ...parts, ...(shape.reply ? { response: { [shape.status]: shape.reply } } : {}) },
       validatorCompiler: ({ schema, httpPart }) =>
-        httpPart === 'body' ? compileBodyCheck(schema, shape.bodyOptional === true) : compileTextCheck(schema),
+        httpPart === 'body' ? bodyCheck(schema, shape.bodyOptional === true) : textCheck(schema),
+      serializerCompiler: ({ schema }) => answerWriter(schema),
       onRequest: gate(route),
       handler: async (request, reply) => {
         const lastEventId = request.headers['last-event-id']

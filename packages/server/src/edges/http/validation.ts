@@ -67,9 +67,9 @@ export type RequestPart = 'body' | 'querystring' | 'params' | 'headers'
 /** The check of one part of a request: `{}` when it holds, the answer when it does not. */
 export type PartCheck = (data: unknown) => { error?: ApiError }
 
-/** Compiles the check of a body. `isOptional` lets a request without one through. */
-export function compileBodyCheck(schema: TSchema, isOptional: boolean): PartCheck {
-  const check = compileCheck(schema, exact)
+/** The check of a body. `isOptional` lets a request without one through. */
+export function bodyCheck(schema: TSchema, isOptional: boolean): PartCheck {
+  const check = lazyCheck(schema, exact)
   return (data) => {
     if (data === null || data === undefined) {
       return isOptional ? passed : { error: new ApiError('validation_error', 'This operation needs a JSON body.') }
@@ -79,9 +79,9 @@ export function compileBodyCheck(schema: TSchema, isOptional: boolean): PartChec
   }
 }
 
-/** Compiles the check of a query or of path parameters; it converts the values in place. */
-export function compileTextCheck(schema: TSchema): PartCheck {
-  const check = compileCheck(schema, coercing)
+/** The check of a query or of path parameters; it converts the values in place. */
+export function textCheck(schema: TSchema): PartCheck {
+  const check = lazyCheck(schema, coercing)
   return (data) => {
     const result = check(data)
     if (result === passed) {
@@ -97,15 +97,16 @@ export function compileTextCheck(schema: TSchema): PartCheck {
 
 const passed = {}
 
-function compileCheck(schema: TSchema, pair: { first: Ajv; all: Ajv }): PartCheck {
-  const bare = bareSchema(schema)
-  const first = pair.first.compile(bare)
+/** Compiles when there is the first to check: a start would spend most of its time on schemas that are asked for later or never. */
+function lazyCheck(schema: TSchema, pair: { first: Ajv; all: Ajv }): PartCheck {
+  let first: ValidateFunction | undefined
   let all: ValidateFunction | undefined
   return (data) => {
+    first ??= pair.first.compile(bareSchema(schema))
     if (first(data)) return passed
     let errors = first.errors ?? []
     if (countValues(data, explainedValuesMax) < explainedValuesMax) {
-      all ??= pair.all.compile(bare)
+      all ??= pair.all.compile(bareSchema(schema))
       all(data)
       errors = all.errors ?? errors
     }
