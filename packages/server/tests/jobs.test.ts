@@ -2,10 +2,12 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type ClaimedJob, type JobHandler, LeaseLost } from '../src/core/job.ts'
 import { createLog } from '../src/core/log.ts'
+import { DatabaseUnavailable } from '../src/core/sql.ts'
 import { connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'
 import { createQueue } from '../src/edges/postgres/queue.ts'
 import { createWorker, type Worker } from '../src/edges/worker/runner.ts'
 import { createEmptyDatabase } from './stage/database.ts'
+import { waitFor } from './stage/wait.ts'
 
 const log = createLog('silent')
 const cleanups: (() => Promise<unknown> | unknown)[] = []
@@ -250,6 +252,35 @@ test('a job asked for again runs again when it is due, and a failed one after a 
   expect(third! - first!).toBeLessThan(1_500)
   const [broke, mended] = await failed.when
   expect(mended! - broke!).toBeGreaterThan(700)
+})
+
+test('a job that failed because the database was away is tried again soon, however often it was', async () => {
+  await addJobs('away', 1)
+  await addJobs('broken', 1)
+  await database.query({ text: 'UPDATE jobs SET attempts = 9' })
+  startWorker([
+    {
+      kind: 'away',
+      run: async () => {
+        throw new DatabaseUnavailable('gone', null)
+      },
+    },
+    {
+      kind: 'broken',
+      run: async () => {
+        throw new Error('broken')
+      },
+    },
+  ])
+  const pauses = await waitFor('both to be given back', async () => {
+    const { rows } = await database.query<{ kind: string; seconds: number }>({
+      text: `SELECT kind, extract(epoch FROM run_at - now())::float8 AS seconds FROM jobs WHERE attempts >= 10 AND lease_token IS NULL`,
+    })
+    return rows.length === 2 && rows
+  })
+  const seconds = Object.fromEntries(pauses.map((one) => [one.kind, one.seconds]))
+  expect(seconds.away).toBeLessThan(1.3)
+  expect(seconds.broken).toBeGreaterThan(200)
 })
 
 test('stop waits for what runs and claims no more', async () => {

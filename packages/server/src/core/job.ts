@@ -50,7 +50,7 @@ export interface JobQueue {
   nextDueInMs(kinds: string[]): Promise<number | null>
 }
 
-/** What the worker does for one kind of job. After an error thrown by `run` the job is tried again, later each time. */
+/** What the worker does for one kind of job. After an error thrown by `run` the job is tried again, later each time; soon, when the database was away. */
 export type JobHandler = {
   kind: string
   /** How long the job stays ours without a sign of life; then another worker may claim it. */

@@ -2,6 +2,7 @@
 import type { ClaimedJob, JobHandler, JobQueue, Want } from '../../core/job.ts'
 import { LeaseLost } from '../../core/job.ts'
 import type { Log } from '../../core/log.ts'
+import { DatabaseUnavailable } from '../../core/sql.ts'
 
 export type Worker = {
   start: () => void
@@ -16,7 +17,7 @@ export type Worker = {
 const pollMs = 1_000
 /** What is due may be locked by another worker that is about to claim or end it. */
 const pauseMsMin = 25
-/** The pause after a claim that failed: the database is away. */
+/** The pause after a claim or a job that failed because the database is away. */
 const troubleMs = 1_000
 const retryMs = 1_000
 const retryMsMax = 300_000
@@ -103,6 +104,7 @@ export function createWorker({ queue, handlers, log }: { queue: JobQueue; handle
 
   const runOne = async (job: ClaimedJob, handler: JobHandler): Promise<void> => {
     let isFinished = false
+    let pauseMs = Math.min(retryMs * 2 ** Math.min(job.attempts - 1, 20), retryMsMax)
     try {
       await handler.run(job, async (tx, end) => {
         await queue.finish(tx, job, end)
@@ -119,11 +121,13 @@ export function createWorker({ queue, handlers, log }: { queue: JobQueue; handle
         return
       }
       log.error({ err, job: job.id, kind: job.kind, attempts: job.attempts }, 'a job failed')
+      // No fault of the job: it does not wait longer each time that the database goes away.
+      if (err instanceof DatabaseUnavailable) pauseMs = troubleMs
       // What follows the effect may fail too; the job is over all the same.
       if (isFinished) return
     }
     // When this fails too, the lease runs out.
-    const retryInMs = Math.min(retryMs * 2 ** Math.min(job.attempts - 1, 20), retryMsMax) * (0.75 + Math.random() / 2)
+    const retryInMs = pauseMs * (0.75 + Math.random() / 2)
     await queue.release(job, Math.round(retryInMs)).catch((err) => log.warn({ err, job: job.id }, 'a failed job could not be given back'))
   }
 
