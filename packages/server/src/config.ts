@@ -373,7 +373,7 @@ const settings = {
     fallback: '21600',
     shown: '21600 (6 hours)',
     sentence: 'How often a verified custom domain is looked at again; after 72 hours of wrong records it has failed.',
-    read: integer(1, 604_800),
+    read: decimal(0.05, 604_800),
   }),
   resendApiKey: setting({
     name: 'CALLSIGN_RESEND_API_KEY',
@@ -437,7 +437,7 @@ const settings = {
     fallback: null,
     shown: '20 (bluebubbles), 300 (linq)',
     sentence: 'How often the provider is asked for messages whose callbacks were lost.',
-    read: integer(1, 3600),
+    read: decimal(0.05, 3600),
   }),
   imessageRetrySeconds: setting({
     name: 'CALLSIGN_IMESSAGE_RETRY_SECONDS',

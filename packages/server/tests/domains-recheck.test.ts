@@ -9,7 +9,7 @@ let dns: DnsServer
 let stage: Stage
 beforeAll(async () => {
   dns = await startDnsServer()
-  stage = await startStage({ CALLSIGN_DNS_SERVERS: dns.address, CALLSIGN_DOMAIN_RECHECK_SECONDS: '1' })
+  stage = await startStage({ CALLSIGN_DNS_SERVERS: dns.address, CALLSIGN_DOMAIN_RECHECK_SECONDS: '0.2' })
 })
 afterAll(async () => {
   await stage.stop()

@@ -12,7 +12,7 @@ beforeAll(async () => {
     CALLSIGN_DOMAIN_PROVIDER: 'resend',
     CALLSIGN_RESEND_API_KEY: resend.apiKey,
     CALLSIGN_RESEND_URL: resend.url,
-    CALLSIGN_DOMAIN_RECHECK_SECONDS: '1',
+    CALLSIGN_DOMAIN_RECHECK_SECONDS: '0.2',
   })
 })
 afterAll(async () => {

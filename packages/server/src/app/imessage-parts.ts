@@ -41,7 +41,7 @@ type Parts = {
 /** The line that the simulator has: a toll-free number set aside for fiction. */
 const simulatedLine = '+18005550199'
 
-const pollTickMs = 1000
+const pollTickMsMax = 1000
 const hourMs = 3_600_000
 
 export type ImessageParts = ReturnType<typeof createImessageParts>
@@ -88,7 +88,14 @@ export function createImessageParts(parts: Parts) {
 
   const chores: Chore[] = [
     ...(provider.backfill
-      ? [{ name: 'ask the iMessage provider', everyMs: pollTickMs, isDueAtStart: true, run: () => receiving.poll() }]
+      ? [
+          {
+            name: 'ask the iMessage provider',
+            everyMs: Math.min(pollTickMsMax, pollMs ?? pollTickMsMax),
+            isDueAtStart: true,
+            run: () => receiving.poll(),
+          },
+        ]
       : []),
     { name: 'sweep received iMessages', everyMs: hourMs, run: () => receiving.sweep() },
   ]

@@ -7,7 +7,7 @@ import type { Json, Stage } from './start.ts'
 
 const quick = {
   CALLSIGN_IMESSAGE_RETRY_SECONDS: '0.05,0.1,0.2',
-  CALLSIGN_IMESSAGE_POLL_SECONDS: '1',
+  CALLSIGN_IMESSAGE_POLL_SECONDS: '0.2',
   CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8',
 }
 
@@ -63,7 +63,7 @@ export async function blueBubblesWorld(): Promise<World> {
       CALLSIGN_IMESSAGE_LINE: '+12025550100',
       CALLSIGN_BLUEBUBBLES_URL: server.url,
       CALLSIGN_BLUEBUBBLES_PASSWORD: blueBubblesPassword,
-      CALLSIGN_BLUEBUBBLES_SETTLE_SECONDS: '1,1',
+      CALLSIGN_BLUEBUBBLES_SETTLE_SECONDS: '0.2,0.2',
     },
     attach: async () => {},
     write: (from, text, { file, agoMs = 0, callback = 'once' } = {}) => server.write(from, text, file ?? null, agoMs, callback),

@@ -6,6 +6,7 @@ import { Writable } from 'node:stream'
 import type { SendMailOptions } from 'nodemailer'
 import { createTransport } from 'nodemailer'
 import { pino } from 'pino'
+import { Agent, fetch as fetchBy, type RequestInit } from 'undici'
 import { createCredentials } from '../../src/app/parts.ts'
 import { startApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
@@ -54,7 +55,9 @@ export async function startStage(settings: Record<string, string> = {}) {
   const db = connect({ connectionString: database.url }, { poolSize: 2, log: createLog('silent') })
   const baseUrl = `http://127.0.0.1:${app.httpPort}`
 
-  const document = (await (await fetch(`${baseUrl}/openapi.json`)).json()) as ApiDocument
+  // Of its own and closed before the server: a stop gives connections of others some time.
+  const connections = new Agent()
+  const document = (await (await fetchBy(`${baseUrl}/openapi.json`, { dispatcher: connections })).json()) as ApiDocument
   const checkContract = createContractCheck(document)
 
   /** One request; the answer has been held against the document. A path without a leading `/api/v1` gets one, except of the pages beside it. */
@@ -64,14 +67,15 @@ export async function startStage(settings: Record<string, string> = {}) {
     const headers = new Headers(ask.headers)
     if (key !== null && !headers.has('authorization')) headers.set('authorization', `Bearer ${key}`)
     if (body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json')
-    const init: RequestInit = { method, headers, redirect: 'manual' }
+    const init: RequestInit = { method, headers: [...headers], redirect: 'manual', dispatcher: connections }
     if (body !== undefined) init.body = typeof body === 'string' ? body : JSON.stringify(body)
-    const response = await fetch(`${baseUrl}${whole}`, init)
+    const response = await fetchBy(`${baseUrl}${whole}`, init)
     const bytes = Buffer.from(await response.arrayBuffer())
-    const isJson = response.headers.get('content-type')?.startsWith('application/json')
+    const answered = new Headers([...response.headers])
+    const isJson = answered.get('content-type')?.startsWith('application/json')
     const parsed = isJson ? JSON.parse(bytes.toString()) : bytes.length > 0 ? bytes : null
-    checkContract({ method, path: whole, status: response.status, headers: response.headers, body: parsed })
-    return { status: response.status, headers: response.headers, body: parsed }
+    checkContract({ method, path: whole, status: response.status, headers: answered, body: parsed })
+    return { status: response.status, headers: answered, body: parsed }
   }
 
   /** The body of an answer that has to have this status. */
@@ -158,7 +162,9 @@ export async function startStage(settings: Record<string, string> = {}) {
     logLines: () => lines,
     async stop() {
       transport.close()
+      const closed = connections.close()
       await app.stop()
+      await closed
       await db.close()
       await database.drop()
       await dns.stop()

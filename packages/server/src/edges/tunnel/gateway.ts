@@ -46,7 +46,7 @@ export type GatewayOptions = {
 
 const sweepEveryMs = 1000
 const leaseEveryMs = 2500
-/** A request may be on its way on a connection that is still open when the stop begins. */
+/** A request may be on its way on a connection that is still open when the stop begins, and somebody to answer it. */
 const drainMsMin = 400
 /** With other nodes there, clients get this long to connect to one of them. */
 const moveMsMax = 5000
@@ -247,13 +247,14 @@ export function createGateway(options: GatewayOptions) {
       const startMs = performance.now()
       for (const one of exchanges) one.closeAfter()
       const hasOthers = options.isServing && (await presence.startDraining().catch(() => false))
+      const leastMs = hasOthers || clients.count > 0 ? drainMsMin : 0
       clients.startDraining()
       await new Promise<void>((resolve) => {
         const look = setInterval(() => {
           const ms = performance.now() - startMs
           const isMoving = hasOthers && clients.count > 0 && ms < moveMsMax
           const isBusy = exchanges.size > 0 || peers.passing > 0
-          if (ms < graceMs && (ms < drainMsMin || isMoving || isBusy)) return
+          if (ms < graceMs && (ms < leastMs || isMoving || isBusy)) return
           clearInterval(look)
           resolve()
         }, drainLookMs)
