@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Json, type Stage, startStage } from './stage/start.ts'
+import { DialogClient } from './transcripts/smtp/play.ts'
 
 let stage: Stage
 beforeAll(async () => {
@@ -111,6 +112,23 @@ describe('recipients', () => {
       'RCPT TO:<ann@elsewhere.example>',
     )
     expect(answers.slice(2).map((answer) => answer.slice(0, 9))).toEqual(['550 5.1.1', '550 5.1.1'])
+  })
+
+  test('a mailbox that goes between RCPT and the message: 451, nothing filed for the others either, and 550 from then on', async () => {
+    for (const [agent, lines] of Object.entries({ brief: 1, briefer: 100_000 })) {
+      await stage.createAgent(agent)
+      const client = await DialogClient.greeted(stage.smtpPort)
+      await client.ask('EHLO there.example', '250')
+      await client.ask('MAIL FROM:<eve@example.org>', '250')
+      for (const name of ['ann', agent]) await client.ask(`RCPT TO:<${name}@agents.localhost>`, '250')
+      await client.ask('DATA', '354')
+      await stage.expectApi(204, 'DELETE', `/identities/${agent}`)
+      await client.ask(`Subject: Late\r\n\r\n${'y\r\n'.repeat(lines)}.`, '451 4.2.1')
+      await client.ask('MAIL FROM:<eve@example.org>', '250')
+      await client.ask(`RCPT TO:<${agent}@agents.localhost>`, '550 5.1.1')
+      client.close()
+    }
+    expect(await list('ann', '?subject=Late')).toEqual([])
   })
 
   test('plus-addressing and capitals reach the mailbox', async () => {

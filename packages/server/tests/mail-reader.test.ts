@@ -33,21 +33,22 @@ async function leastMainThreadMs(work: () => Promise<unknown>): Promise<number> 
   return Math.min(await mainThreadMs(work), await mainThreadMs(work), await mainThreadMs(work))
 }
 
-const small = (text: (scale: number) => string): Buffer => {
+/** A bomb cut down to a size. */
+function cutDown(make: (scale: number) => string, bytesMax: number): Buffer {
   let scale = 1
-  let raw = Buffer.from(text(scale))
-  while (raw.length > 64 * 1024) {
-    scale *= (60 * 1024) / raw.length
-    raw = Buffer.from(text(scale))
+  let raw = Buffer.from(make(scale))
+  while (raw.length > bytesMax) {
+    scale *= (bytesMax * 0.94) / raw.length
+    raw = Buffer.from(make(scale))
   }
   return raw
 }
 
 describe('the main thread', () => {
-  test.each(Object.entries(bombs))('%s: reading and checking take less than 50 ms of it, whole or small', async (_name, make) => {
+  test.each(Object.entries(bombs))('%s: reading and checking take less than 50 ms of it, whole, small, or plain', async (_name, make) => {
     const reader = open()
     await reader.read(Buffer.alloc(100_000, 'x'))
-    for (const raw of [Buffer.from(make(1)), small(make)]) {
+    for (const raw of [Buffer.from(make(1)), cutDown(make, 64 * 1024), cutDown(make, 128 * 1024)]) {
       expect(
         await leastMainThreadMs(async () => {
           await reader.check('a@b.example', client, raw)
@@ -107,11 +108,19 @@ describe('threads', () => {
     expect([here.threads(), there.threads()]).toEqual([0, 1])
   })
 
-  test('small mail starts none, however much of it', async () => {
+  test('small mail starts none, however much of it, nor does a plain text of some length', async () => {
     const reader = open()
     await Promise.all(Array.from({ length: 50 }, () => reader.read(mail(5_000))))
     expect(reader.threads()).toBe(0)
+    await reader.read(mail(120_000))
+    expect(reader.threads()).toBe(0)
     await reader.read(Buffer.from(`From: a@b.example\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`))
+    expect(reader.threads()).toBe(1)
+  })
+
+  test.each(['multipart/mixed; boundary=x', 'text/html', 'Text/HTML ; charset=utf-8'])('%s of 100 KB goes to a thread', async (type) => {
+    const reader = open()
+    await reader.read(Buffer.concat([Buffer.from(`Content-Type: ${type}\r\n`), mail(100_000)]))
     expect(reader.threads()).toBe(1)
   })
 

@@ -30,4 +30,8 @@ export const bombs: Record<string, (scale: number) => string> = {
     `${times(signature.replace('h=from', `h=from${':x'.repeat(Math.round(30_000 * scale))}`), 5)}${times('X: y\r\n', 900 * scale)}${from}\r\n`,
   'sealed without end': (scale) =>
     `${times('ARC-Seal: i=1; a=rsa-sha256; cv=none; d=b.example; s=s1; b=AAAA\r\n', 900 * scale)}${from}\r\n`,
+  'lines that may stand above a quote': (scale) => `${from}\r\n${times('10:30 a:\r\n', 100_000 * scale)}`,
+  'words of instructions': (scale) => `${from}\r\n${times('ignore the previous word and then all \r\n', 30_000 * scale)}`,
+  'numbers beside words for codes': (scale) => `${from}\r\n${times('use code 482913 771204\r\n', 50_000 * scale)}`,
+  'letters of many letters': (scale) => `${from}\r\n${times('\ufdfa ', 60_000 * scale)}`,
 }

@@ -1,10 +1,10 @@
-// Reads and checks messages: small ones at once, big ones and those with long headers on threads, so that nobody waits for somebody else's mail.
+// Reads and checks messages: small ones and plain ones at once, big ones and those with long headers on threads, so that nobody waits for somebody else's mail.
 import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { Resolver } from '../../core/dns.ts'
 import type { Log } from '../../core/log.ts'
-import { checkSender, readHeader, readMail, type SmtpClient, uncheckedVerdicts } from '../../features/inbound-mail/model.ts'
+import { checkSender, isPlainText, readHeader, readMail, type SmtpClient, uncheckedVerdicts } from '../../features/inbound-mail/model.ts'
 import type { MailReader } from '../../features/inbound-mail/provider.ts'
 import type { FromThread, Task, TaskResult, ToThread } from './protocol.ts'
 
@@ -16,6 +16,8 @@ export type ReaderSettings = {
   /** Messages and headers up to these sizes are read on the main thread: below them the worst that bytes can do takes a few milliseconds. */
   smallBytesMax?: number
   smallHeaderBytesMax?: number
+  /** The same for a message that is one plain text: of most of it only the bytes are gone through, and handing it over costs as much as that. */
+  plainBytesMax?: number
   threadsMax?: number
   /** A thread that is not done by then is given up. DNS takes at most a fifth of it. */
   taskMsMax?: number
@@ -25,6 +27,8 @@ export type ReaderSettings = {
 
 type Waiting = { resolve: (result: never) => void; reject: (error: Error) => void; timer: NodeJS.Timeout }
 type Thread = { worker: Worker; waiting: Map<number, Waiting>; idle: NodeJS.Timeout | undefined }
+
+const headerEndMark = '\r\n\r\n'
 
 /** JavaScript memory of a thread; message bytes lie outside of it. */
 const heapMegabytesMax = 512
@@ -37,6 +41,7 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
     log,
     smallBytesMax = 64 * 1024,
     smallHeaderBytesMax = 16 * 1024,
+    plainBytesMax = 128 * 1024,
     taskMsMax = 40_000,
     idleMs = 60_000,
   } = settings
@@ -46,10 +51,11 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
   let isClosed = false
 
   function isSmall(bytes: Buffer): boolean {
-    if (bytes.length > smallBytesMax) return false
-    if (bytes.length <= smallHeaderBytesMax) return true
-    const headerEnd = bytes.indexOf('\r\n\r\n')
-    return headerEnd >= 0 && headerEnd <= smallHeaderBytesMax
+    if (bytes.length > Math.max(smallBytesMax, plainBytesMax)) return false
+    if (bytes.length <= Math.min(smallBytesMax, smallHeaderBytesMax)) return true
+    const headerEnd = bytes.subarray(0, smallHeaderBytesMax + headerEndMark.length).indexOf(headerEndMark)
+    if (headerEnd < 0) return false
+    return bytes.length <= smallBytesMax || isPlainText(bytes.subarray(0, headerEnd + headerEndMark.length))
   }
 
   function startThread(): Thread {

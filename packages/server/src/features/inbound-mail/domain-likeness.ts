@@ -2,10 +2,20 @@
 import { domainToASCII, domainToUnicode } from 'node:url'
 import { getDomain } from 'tldts'
 
+/** Hosts that come up again and again, with what is registered of each: looking through the public suffixes costs more than the rest of a comparison. */
+const organizations = new Map<string, string>()
+const organizationsMax = 1_000
+const hostCharactersMax = 255
+
 /** What somebody registered: `shop.example.co.uk` is `example.co.uk`. A host that is no domain name is its own. */
 export function organizationOf(host: string): string {
+  const known = organizations.get(host)
+  if (known !== undefined) return known
   const text = host.toLowerCase().replace(/\.$/, '')
-  return getDomain(text, { allowPrivateDomains: true }) ?? text
+  const organization = getDomain(text, { allowPrivateDomains: true }) ?? text
+  if (organizations.size >= organizationsMax) organizations.clear()
+  if (host.length <= hostCharactersMax) organizations.set(host, organization)
+  return organization
 }
 
 /** Whether two hosts belong to one organization, as far as names tell. */

@@ -1,7 +1,7 @@
 // Mail in: which recipients exist, and filing what arrives for them, durably, before anybody is told that we have it.
 import { groupCommit } from '../../core/batch.ts'
 import type { Blobs } from '../../core/blobs.ts'
-import { now } from '../../core/clock.ts'
+import { now, nowMs } from '../../core/clock.ts'
 import type { Emit } from '../../core/event.ts'
 import { newId } from '../../core/ids.ts'
 import type { Journal } from '../../core/journal.ts'
@@ -18,6 +18,7 @@ import { type Flag, toFlags } from './flags.ts'
 import { type Arrival, addressesOf, headersOf, hostedVerdicts, roleDomainOf, senderOf, sendersOf, withTrace } from './model.ts'
 import type { ParsedMessage } from './parse.ts'
 import type { MailReader } from './provider.ts'
+import { RecentRecipients } from './recent-recipients.ts'
 import type { Verdicts } from './sender-checks.ts'
 import { hasBeenDelivered } from './trace-fields.ts'
 
@@ -111,8 +112,16 @@ export function createInboundMail({ db, blobs, identities, mailRules, emit, jour
     })
   }
 
+  const recent = new RecentRecipients()
+
   return {
-    findRecipient,
+    /** The mailbox that takes mail for this address, for RCPT: never from memory. */
+    async findRecipient(address: string): Promise<MailboxOwner | null> {
+      const askedAtMs = nowMs()
+      const owner = await findRecipient(address)
+      recent.note(address, owner, askedAtMs)
+      return owner
+    },
 
     /** True when this address is ours whether or not a mailbox stands behind it yet. */
     isRole: (address: string): boolean => roleDomainOf(address, hostname) === hostname,
@@ -167,7 +176,7 @@ export function createInboundMail({ db, blobs, identities, mailRules, emit, jour
      * time share a transaction.
      */
     async accept(arrival: Arrival): Promise<{ id: string } | 'gone' | 'loop'> {
-      const found = await Promise.all(arrival.recipients.map(findRecipient))
+      const found = await Promise.all(arrival.recipients.map((address) => recent.recall(address) ?? findRecipient(address)))
       const owners = found.flatMap((owner) => owner ?? [])
       if (owners.length < found.length) return 'gone'
       const mailboxes = owners.map((owner) => owner.address)

@@ -39,6 +39,14 @@ export function splitParts(raw: Buffer): SplitMessage {
   return new PartSplitter(raw).split()
 }
 
+/** Whether a message with this header is one plain text and no more. */
+export function isPlainText(header: Buffer): boolean {
+  const { fields } = readHeaderBlock(header, 0, null, (key) => key === 'content-type')
+  return mediaTypeOf(readParameters(findValue(fields, 'content-type') ?? ''), noValue, undefined) === 'text/plain'
+}
+
+const noValue: ParameterValue = { value: '', parameters: new Map() }
+
 // A multipart whose end was not seen yet.
 type OpenMultipart = {
   kind: string

@@ -132,9 +132,11 @@ function findAttribution(lines: readonly string[], index: number, from: number, 
 
 // `certain` when it also begins like one; a `likely` one may begin on a line above.
 function judgeAttribution(lower: string, isAboveQuote: boolean): 'certain' | 'likely' | 'no' {
+  const hasDate = /\d{1,2}[:.h時时시]\s?\d{2}|\b(?:19|20)\d\d\b|\d{4}[年년]/.test(lower)
+  // Asked first: most lines that end in a colon have neither.
+  if (!hasDate && !isAboveQuote) return 'no'
   const hasVerb = WROTE_WORDS.some((word) => lower.includes(word))
   const hasAddress = /<[^<>\s]{1,200}@[^<>\s]{1,200}>/.test(lower) || /\(?mailto:/.test(lower)
-  const hasDate = /\d{1,2}[:.h時时시]\s?\d{2}|\b(?:19|20)\d\d\b|\d{4}[年년]/.test(lower)
   const hasOpener = DATE_OPENERS.some((opener) => lower.startsWith(opener)) || /^\d{1,4}[-/. 年년]/.test(lower)
   if (hasVerb && hasDate && hasOpener) return 'certain'
   if (hasVerb && hasDate && hasAddress) return 'likely'

@@ -6,9 +6,12 @@ const cr = 13
 const space = 32
 const tab = 9
 const deliveredToBytesMax = 1_000
+/** As much of a field as is looked at for its name and the blanks behind it. */
+const nameBytesMax = 300
 
 /** Byte ranges of the header fields, each with its CRLF and folded lines; ends at the empty line, or at the first line that is no field. */
-function* fieldsOf(raw: Buffer): Generator<{ start: number; end: number }> {
+function fieldsOf(raw: Buffer): { start: number; end: number }[] {
+  const fields: { start: number; end: number }[] = []
   let start = 0
   while (start < raw.length && raw[start] !== cr && raw[start] !== lf) {
     let end = start
@@ -16,16 +19,18 @@ function* fieldsOf(raw: Buffer): Generator<{ start: number; end: number }> {
       const lineEnd = raw.indexOf(lf, end)
       end = lineEnd < 0 ? raw.length : lineEnd + 1
     } while (end < raw.length && (raw[end] === space || raw[end] === tab))
-    yield { start, end }
+    fields.push({ start, end })
     start = end
   }
+  return fields
 }
 
-/** A field's name in lower case, or null; RFC 5322 §4.5 allows blanks before the colon. */
-function nameOf(raw: Buffer, start: number, end: number): string | null {
-  return (
-    /^([!-9;-~]{1,100})[ \t]*(?:\r?\n[ \t]+)*:/.exec(raw.toString('latin1', start, Math.min(end, start + 300)))?.[1]?.toLowerCase() ?? null
-  )
+/** Whether a field bears this name, given in lower case; RFC 5322 §4.5 allows blanks before the colon. */
+function isNamed(raw: Buffer, { start, end }: { start: number; end: number }, name: string): boolean {
+  // The first letter tells most fields apart without making a text of them.
+  if (((raw[start] as number) | 0x20) !== name.charCodeAt(0)) return false
+  const head = raw.toString('latin1', start, Math.min(end, start + nameBytesMax))
+  return /^([!-9;-~]{1,100})[ \t]*(?:\r?\n[ \t]+)*:/.exec(head)?.[1]?.toLowerCase() === name
 }
 
 function withoutRanges(raw: Buffer, ranges: { start: number; end: number }[]): Buffer {
@@ -45,8 +50,9 @@ function withoutRanges(raw: Buffer, ranges: { start: number; end: number }[]): B
  */
 export function withoutForeignResults(raw: Buffer, hostname: string): Buffer {
   const ours = hostname.toLowerCase()
-  const forged = [...fieldsOf(raw)].filter(({ start, end }) => {
-    if (nameOf(raw, start, end) !== 'authentication-results') return false
+  const forged = fieldsOf(raw).filter((field) => {
+    if (!isNamed(raw, field, 'authentication-results')) return false
+    const { start, end } = field
     const text = raw.toString('utf8', start, end)
     return readServiceId(text.slice(text.indexOf(':') + 1)) === ours
   })
@@ -75,8 +81,9 @@ function readServiceId(value: string): string {
 
 /** True when a Delivered-To field of the message names one of these mailboxes: it has been here, and somebody sends it round in a circle. */
 export function hasBeenDelivered(raw: Buffer, mailboxes: readonly string[]): boolean {
-  for (const { start, end } of fieldsOf(raw)) {
-    if (nameOf(raw, start, end) !== 'delivered-to') continue
+  for (const field of fieldsOf(raw)) {
+    if (!isNamed(raw, field, 'delivered-to')) continue
+    const { start, end } = field
     const text = raw.toString('utf8', start, Math.min(end, start + deliveredToBytesMax))
     const address = text
       .slice(text.indexOf(':') + 1)
@@ -89,7 +96,7 @@ export function hasBeenDelivered(raw: Buffer, mailboxes: readonly string[]): boo
 
 /** The message without its DKIM signatures after the first so many. The same buffer when there are no more. */
 export function limitSignatures(raw: Buffer, signaturesMax: number): Buffer {
-  const signatures = [...fieldsOf(raw)].filter(({ start, end }) => nameOf(raw, start, end) === 'dkim-signature')
+  const signatures = fieldsOf(raw).filter((field) => isNamed(raw, field, 'dkim-signature'))
   return withoutRanges(raw, signatures.slice(signaturesMax))
 }
 
