@@ -231,9 +231,10 @@ const settings = {
   }),
   mailRetrySeconds: setting({
     name: 'CALLSIGN_MAIL_RETRY_SECONDS',
-    fallback: '60,300,900,1800,3600,7200,14400,14400,14400,14400,14400,14400,14400,14400,14400,14400,14400,14400',
+    fallback: '60,300,900,1800,3600,7200,14400,14400,14400,14400,14400,14400,14400,14400,14400,14400,14400',
     shown: '1 m, 5 m, 15 m, 30 m, 1 h, 2 h, then every 4 h, 48 h in all',
-    sentence: 'Delays between attempts to deliver a message, in seconds; after the last one the message has failed.',
+    sentence:
+      'Delays between attempts to deliver a message, in seconds; after the last one, or once it has waited as long as all of them together, the message has failed.',
     read: secondsList,
   }),
   webhookRetrySeconds: setting({

@@ -84,11 +84,11 @@ describe.skipIf(missing !== null)(missing ? `signatures verify (skipped: ${missi
     })
     const raw = Buffer.from('From: desk@shop.example\r\n\r\nx\r\n')
     const at = new Date('2026-01-01T00:00:00Z')
-    const signed = await dkim.sign(mine, 'desk@SHOP.example', raw, at)
+    const signed = await dkim.sign(raw, await dkim.findSigningKeys(mine, 'desk@SHOP.example'), at)
     expect(verifyDkim([signed], await recordsOf({ organizationId: mine, domain }))).toEqual([['pass']])
     expect(verifyDkim([signed], await recordsOf({ organizationId: theirs, domain }))).not.toEqual([['pass']])
     await stage.db.transact((tx) => dkim.removeKeys(tx, { organizationId: mine, domain }))
-    expect(await dkim.sign(mine, 'desk@shop.example', raw, at)).toEqual(raw)
+    expect(await dkim.sign(raw, await dkim.findSigningKeys(mine, 'desk@shop.example'), at)).toEqual(raw)
     expect(await dkim.listRecords({ organizationId: theirs, domain })).toHaveLength(1)
   })
 

@@ -136,6 +136,23 @@ test('an expired lease is claimed again, and only its new holder can finish', as
   await expect(database.transact((tx) => queue.finish(tx, second!, { done: true }))).rejects.toBeInstanceOf(LeaseLost)
 })
 
+test('jobs that end in one turn of a transaction end together, and one that is lost takes the others back', async () => {
+  const queue = createQueue(database)
+  await addJobs('a', 4)
+  const [lost, ...held] = await queue.claim([want('a', 4)])
+  await database.query({ text: 'DELETE FROM jobs WHERE id = $1', values: [lost!.id] })
+  const ends = (jobs: ClaimedJob[]) =>
+    database.transact((tx) =>
+      Promise.all(jobs.map((job, index) => queue.finish(tx, job, index === 0 ? { done: false, retryInMs: 60_000 } : { done: true }))),
+    )
+  await expect(ends([...held, lost!])).rejects.toThrow(new RegExp(`The lease of job ${lost!.id} `))
+  expect(await countJobs()).toBe(3)
+  await ends(held)
+  const { rows } = await database.query({ text: 'SELECT id, lease_token, run_at > now() AS is_later FROM jobs' })
+  expect(rows).toEqual([{ id: held[0]!.id, lease_token: null, is_later: true }])
+  await expect(ends(held)).rejects.toBeInstanceOf(LeaseLost)
+})
+
 test('of two holders that finish at once, one wins and the other is rolled back', async () => {
   const queue = createQueue(database)
   await addJobs('a', 20)

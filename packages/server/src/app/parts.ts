@@ -45,6 +45,7 @@ import { messageRoutes } from '../features/messages/routes.ts'
 import { createMtaSts } from '../features/mta-sts/operations.ts'
 import { loopMessagesMax } from '../features/outbound-mail/agent-loop.ts'
 import { createCompose } from '../features/outbound-mail/composer.ts'
+import { createFreshLetters } from '../features/outbound-mail/fresh-letters.ts'
 import { createDelivery } from '../features/outbound-mail/jobs.ts'
 import { createOutboundMail } from '../features/outbound-mail/operations.ts'
 import { createReturnPaths } from '../features/outbound-mail/return-path.ts'
@@ -153,7 +154,7 @@ export function createParts(
   const shelves: Shelf[] = []
   const linkKey = keyring.subkey('media-links')
   const attachments = createAttachments({ db, blobs, web, decode: decodeAttachment, linkKey, publicUrl, shelves })
-  const compose = createCompose(attachments, (messageId) => messages.findRecipients(messageId), dkim.sign)
+  const compose = createCompose(attachments, (messageId) => messages.findRecipients(messageId), dkim)
   // What it wakes comes later: nothing is emitted before everything is made.
   const emit = createEmit((webhookIds) => {
     deliverer.wake(webhookIds)
@@ -193,6 +194,7 @@ export function createParts(
     reader,
     hostname: config.mailDomain,
   })
+  const freshLetters = createFreshLetters()
   const outboundMail = createOutboundMail({
     db,
     identities,
@@ -202,6 +204,7 @@ export function createParts(
     suppressions,
     enqueue,
     mailDomain: config.mailDomain,
+    freshLetters: config.roles.includes('worker') ? freshLetters : null,
     journal,
   })
   const phone = createPhoneParts({
@@ -246,6 +249,7 @@ export function createParts(
     returnPaths,
     loopRule: { messagesMax: loopMessagesMax, windowMs: config.agentLoopSeconds * 1000 },
     compose,
+    freshLetters,
     emit,
     retrySeconds: config.mailRetrySeconds,
     mailDomain: config.mailDomain,

@@ -35,7 +35,7 @@ export type Want = { kind: string; limit: number; leaseMs: number }
 export interface JobQueue {
   /** Claims due jobs, oldest first, in one statement; never one that another worker holds. */
   claim(wants: Want[]): Promise<ClaimedJob[]>
-  /** Ends a claimed job; throws LeaseLost when it is held no longer. */
+  /** Ends a claimed job; throws LeaseLost when it is held no longer. Jobs ended in the same turn of a transaction share a statement. */
   finish(tx: Tx, job: ClaimedJob, end: JobEnd): Promise<void>
   /** Starts the lease of a job that still runs anew; does nothing when it is held no longer. */
   renew(job: ClaimedJob, leaseMs: number): Promise<void>

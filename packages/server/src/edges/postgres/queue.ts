@@ -1,7 +1,7 @@
 // The SQL of the job table: claiming with leases, ending, giving back.
 import { randomUUID } from 'node:crypto'
-import { type ClaimedJob, type JobQueue, LeaseLost } from '../../core/job.ts'
-import type { Database } from '../../core/sql.ts'
+import { type ClaimedJob, type JobEnd, type JobQueue, LeaseLost } from '../../core/job.ts'
+import type { Database, Tx } from '../../core/sql.ts'
 
 type JobRow = {
   id: string
@@ -35,13 +35,22 @@ const nextDueText = `
 // run_at of a claimed job is the end of its lease.
 const releaseAllText = 'UPDATE jobs SET lease_token = NULL, run_at = now() WHERE lease_token IS NOT NULL'
 
-const againText = `UPDATE jobs SET lease_token = NULL, run_at = now() + $3 * interval '1 millisecond' WHERE id = $1 AND lease_token = $2`
+const releaseText = `UPDATE jobs SET lease_token = NULL, run_at = now() + $3 * interval '1 millisecond' WHERE id = $1 AND lease_token = $2`
+
+const held = 'id = ANY($1::text[]) AND lease_token = ($2::text[])[array_position($1, id)]'
+
+const doneText = `DELETE FROM jobs WHERE ${held} RETURNING id`
+
+const againText = `UPDATE jobs SET lease_token = NULL, run_at = now() + ($3::float8[])[array_position($1, id)] * interval '1 millisecond'
+  WHERE ${held} RETURNING id`
 
 const renewText = `UPDATE jobs SET run_at = now() + $3 * interval '1 millisecond' WHERE id = $1 AND lease_token = $2`
 
 const giveBackText = `
   UPDATE jobs SET lease_token = NULL, run_at = now()
   WHERE lease_token = ANY($1) OR (id, lease_token) IN (SELECT * FROM unnest($2::text[], $3::text[]))`
+
+type Ending = { job: ClaimedJob; end: JobEnd }
 
 /** The job table of this database. Times are the database's own, so workers need not agree on the hour. */
 export function createQueue(database: Database): JobQueue {
@@ -57,6 +66,23 @@ export function createQueue(database: Database): JobQueue {
     await database.query({ name: 'give-back-jobs', text: giveBackText, values })
     lostClaims = lostClaims.filter((token) => !tokens.includes(token))
     unreturned = unreturned.filter((job) => !jobs.includes(job))
+  }
+
+  // Jobs that are ended in one turn of one transaction share their statements.
+  const ending = new WeakMap<Tx, { asked: Ending[]; held: Promise<Set<string>> }>()
+
+  /** Ends these jobs; the ids of those that were still held. */
+  async function endAll(tx: Tx, asked: Ending[]): Promise<Set<string>> {
+    ending.delete(tx)
+    const done = asked.filter(({ end }) => end.done)
+    const again = asked.filter(({ end }) => !end.done)
+    const heldBy = (ends: Ending[]) => [ends.map(({ job }) => job.id), ends.map(({ job }) => job.leaseToken)]
+    const delays = again.map(({ end }) => (end.done ? 0 : end.retryInMs))
+    const results = await Promise.all([
+      done.length > 0 ? tx.query<{ id: string }>({ name: 'finish-jobs', text: doneText, values: heldBy(done) }) : null,
+      again.length > 0 ? tx.query<{ id: string }>({ name: 'again-jobs', text: againText, values: [...heldBy(again), delays] }) : null,
+    ])
+    return new Set(results.flatMap((result) => result?.rows.map(({ id }) => id) ?? []))
   }
 
   return {
@@ -80,16 +106,20 @@ export function createQueue(database: Database): JobQueue {
     },
 
     async finish(tx, job, end) {
-      const held = [job.id, job.leaseToken]
-      const { rowCount } = end.done
-        ? await tx.query({ name: 'finish-job', text: 'DELETE FROM jobs WHERE id = $1 AND lease_token = $2', values: held })
-        : await tx.query({ name: 'again-job', text: againText, values: [...held, end.retryInMs] })
-      if (rowCount !== 1) throw new LeaseLost(`The lease of job ${job.id} (${job.kind}) ran out, and another worker took the job.`)
+      let ends = ending.get(tx)
+      if (!ends) {
+        const asked: Ending[] = []
+        ends = { asked, held: Promise.resolve().then(() => endAll(tx, asked)) }
+        ending.set(tx, ends)
+      }
+      ends.asked.push({ job, end })
+      if (!(await ends.held).has(job.id))
+        throw new LeaseLost(`The lease of job ${job.id} (${job.kind}) ran out, and another worker took the job.`)
     },
 
     async release(job, retryInMs) {
       try {
-        await database.query({ name: 'again-job', text: againText, values: [job.id, job.leaseToken, retryInMs] })
+        await database.query({ name: 'release-job', text: releaseText, values: [job.id, job.leaseToken, retryInMs] })
       } catch (error) {
         unreturned = [...unreturned, job]
         throw error

@@ -1,5 +1,6 @@
 // DKIM keys for the domains that mail leaves from: made, told as DNS records, and used to sign.
 import { createPrivateKey, type KeyObject } from 'node:crypto'
+import { batchLoader } from '../../core/batch.ts'
 import { now } from '../../core/clock.ts'
 import { newId } from '../../core/ids.ts'
 import type { Sealing } from '../../core/replay.ts'
@@ -52,8 +53,21 @@ export function createDkim({ db, sealing, mailDomain }: Parts) {
   const ownerOf = (organizationId: string, domain: string): DkimOwner =>
     domain === mailDomain ? { organizationId: null, domain } : { organizationId, domain }
 
+  const loadKeys = batchLoader(async (names: string[]) => {
+    const owners = names.map((name) => ({ name, ...readOwner(name) }))
+    const organizationIds = owners.flatMap(({ organizationId }) => organizationId ?? [])
+    const domains = [...new Set(owners.map(({ domain }) => domain))]
+    const rows = await store.findKeysOf(db.lookups, domains, [...new Set(organizationIds)])
+    return new Map(
+      owners.map(({ name, domain, organizationId }) => [
+        name,
+        rows.filter((row) => row.domain === domain && row.organization_id === organizationId),
+      ]),
+    )
+  })
+
   async function findSigningKeys(organizationId: string, domain: string): Promise<SigningKey[]> {
-    const rows = await store.findKeys(db.lookups, ownerOf(organizationId, domain))
+    const rows = (await loadKeys(nameOwner(ownerOf(organizationId, domain)))) ?? []
     return rows.map((row) => ({ domain: row.domain, selector: row.selector, algorithm: row.algorithm, privateKey: open(row) }))
   }
 
@@ -82,15 +96,19 @@ export function createDkim({ db, sealing, mailDomain }: Parts) {
       for (const pair of pairs) await store.insertKey(db, toRow(owner, pair))
     },
 
-    findSigningKeys,
+    /** The keys that sign mail from this address: those of its domain, none when it has none. A key of another organization never, even for the same name. */
+    findSigningKeys: (organizationId: string, fromAddress: string): Promise<SigningKey[]> =>
+      findSigningKeys(organizationId, fromAddress.slice(fromAddress.lastIndexOf('@') + 1).toLowerCase()),
 
-    /**
-     * The message with a signature for each key of its author's domain; as it is when the domain has none. A key of another organization is never
-     * used, even for the same name. Nothing may change the bytes afterwards.
-     */
-    async sign(organizationId: string, fromAddress: string, raw: Buffer, at: Date): Promise<Buffer> {
-      const domain = fromAddress.slice(fromAddress.lastIndexOf('@') + 1).toLowerCase()
-      return signMessage(raw, await findSigningKeys(organizationId, domain), at)
-    },
+    /** The message with a signature for each key; as it is without keys. Nothing may change the bytes afterwards. */
+    sign: signMessage,
   }
+}
+
+/** An owner as one text, to be looked up together with others. A domain holds no space. */
+const nameOwner = ({ organizationId, domain }: DkimOwner): string => `${domain} ${organizationId ?? ''}`
+
+function readOwner(name: string): DkimOwner {
+  const [domain = '', organizationId] = name.split(' ')
+  return { organizationId: organizationId || null, domain }
 }

@@ -24,6 +24,16 @@ export async function findKeys(sql: Sql, owner: DkimOwner): Promise<DkimKeyRow[]
   return rows
 }
 
+/** The keys of these domains that are the mail domain's or belong to one of these organizations, oldest first. */
+export async function findKeysOf(sql: Sql, domains: string[], organizationIds: string[]): Promise<DkimKeyRow[]> {
+  const { rows } = await sql.query<DkimKeyRow>({
+    name: 'find-dkim-keys-of',
+    text: `SELECT ${columns} FROM dkim_keys WHERE (organization_id IS NULL OR organization_id = ANY($2)) AND domain = ANY($1) ORDER BY id`,
+    values: [domains, organizationIds],
+  })
+  return rows
+}
+
 /** Deletes the keys of a domain. */
 export async function deleteKeys(sql: Sql, owner: DkimOwner): Promise<void> {
   await sql.query({

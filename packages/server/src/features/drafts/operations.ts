@@ -81,9 +81,9 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
   /** The message that a draft forwards, null when it forwards none. 409 when it is gone. */
   async function findForwarded(row: DraftRow): Promise<MessageRow | null> {
     if (row.forward_of_message_id === null) return null
-    const found = await messages.findForDelivery(row.forward_of_message_id)
+    const found = await messages.findMessage(row.forward_of_message_id)
     if (!found) throw forwardedIsGone()
-    return found.row
+    return found
   }
 
   /**

@@ -280,8 +280,9 @@ export function createIdentities(db: Database, accounts: Accounts, domains: Doma
       const address = mailboxAddressOf(recipient)
       if (address === null) return false
       const domain = address.slice(address.lastIndexOf('@') + 1)
-      if (domain === settings.mailDomain || (await domains.isServed(domain))) return true
-      return (await this.findHosted(recipient)) !== null
+      if (domain === settings.mailDomain) return true
+      const [isServed, owner] = await Promise.all([domains.isServed(domain), this.findHosted(recipient)])
+      return isServed || owner !== null
     },
 
     /** Moves the mailboxes of a domain that is about to go to the mail domain. */

@@ -166,8 +166,8 @@ export function createInboundMail({ db, blobs, identities, mailRules, emit, jour
     },
 
     /** Files prepared mail inside the caller's transaction, with its events: hosted delivery, exactly once with the sender's status. */
-    async file(tx: Tx, prepared: Prepared): Promise<Filed[]> {
-      return (await fileAll(tx, [prepared]))[0] as Filed[]
+    async file(tx: Tx, prepared: Prepared[]): Promise<void> {
+      await fileAll(tx, prepared)
     },
 
     /**

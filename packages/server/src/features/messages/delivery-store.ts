@@ -5,14 +5,27 @@ import type { LogEntry, RecipientRow, RecipientStatus } from './model.ts'
 const recipientColumns =
   'message_id, position, kind, name, address, status, attempts, last_answer, diagnostic_code, last_attempt_at, next_attempt_at, log'
 
-/** The recipients of a message as they are now, locked until the transaction ends: what changes them decides on nothing older. */
-export async function lockRecipients(tx: Tx, messageId: string): Promise<RecipientRow[]> {
+/**
+ * The recipients of messages as they are now, by message, locked until the transaction ends: what changes them decides on nothing older.
+ * In one order for everybody, so that two transactions wait for one another instead of deadlocking.
+ */
+export async function lockRecipients(tx: Tx, messageIds: string[]): Promise<Map<string, RecipientRow[]>> {
   const { rows } = await tx.query<RecipientRow>({
     name: 'lock-recipients',
-    text: `SELECT ${recipientColumns} FROM message_recipients WHERE message_id = $1 ORDER BY position FOR UPDATE`,
-    values: [messageId],
+    text: `SELECT ${recipientColumns} FROM message_recipients WHERE message_id = ANY($1) ORDER BY message_id, position FOR UPDATE`,
+    values: [messageIds],
   })
-  return rows
+  return byMessage(rows)
+}
+
+function byMessage(rows: RecipientRow[]): Map<string, RecipientRow[]> {
+  const lists = new Map<string, RecipientRow[]>()
+  for (const row of rows) {
+    const list = lists.get(row.message_id)
+    if (list) list.push(row)
+    else lists.set(row.message_id, [row])
+  }
+  return lists
 }
 
 /**
@@ -43,13 +56,7 @@ export async function findRecipients(sql: Sql, messageIds: string[]): Promise<Ma
     text: `SELECT ${recipientColumns} FROM message_recipients WHERE message_id = ANY($1) ORDER BY message_id, position`,
     values: [messageIds],
   })
-  const byMessage = new Map<string, RecipientRow[]>()
-  for (const row of rows) {
-    const list = byMessage.get(row.message_id)
-    if (list) list.push(row)
-    else byMessage.set(row.message_id, [row])
-  }
-  return byMessage
+  return byMessage(rows)
 }
 
 export type RecipientChange = {
@@ -67,25 +74,23 @@ export type RecipientChange = {
 /** Entries that a recipient's log keeps. */
 const logMax = 50
 
-/** Writes what became of recipients, and the status that the message has from them. */
-export async function updateDelivery(
-  sql: Sql,
-  messageId: string,
-  changes: RecipientChange[],
-  status: RecipientStatus,
-  at: Date,
-): Promise<void> {
+/** What became of recipients of one message, and the status that the message has from all of them. */
+export type DeliveryChange = { messageId: string; changes: RecipientChange[]; status: RecipientStatus }
+
+/** Writes what became of recipients, and their messages' statuses. A message is named once. */
+export async function updateDeliveries(sql: Sql, deliveries: DeliveryChange[], at: Date): Promise<void> {
+  const changes = deliveries.flatMap((delivery) => delivery.changes.map((change) => ({ ...change, messageId: delivery.messageId })))
   await sql.query({
-    name: 'update-delivery',
-    text: `WITH change AS (SELECT * FROM unnest($2::int[], $3::text[], $4::int[], $5::text[], $6::text[], $7::timestamptz[], $8::timestamptz[], $11::jsonb[])
-        AS c (position, status, attempts, last_answer, diagnostic_code, last_attempt_at, next_attempt_at, entry)),
+    name: 'update-deliveries',
+    text: `WITH change AS (SELECT * FROM unnest($1::text[], $2::int[], $3::text[], $4::int[], $5::text[], $6::text[], $7::timestamptz[], $8::timestamptz[], $9::jsonb[])
+        AS c (message_id, position, status, attempts, last_answer, diagnostic_code, last_attempt_at, next_attempt_at, entry)),
       recipient AS (UPDATE message_recipients r SET status = c.status, attempts = c.attempts, last_answer = c.last_answer,
         diagnostic_code = c.diagnostic_code, last_attempt_at = c.last_attempt_at, next_attempt_at = c.next_attempt_at,
         log = CASE WHEN c.entry IS NULL THEN r.log WHEN jsonb_array_length(r.log) >= ${logMax} THEN (r.log - 0) || c.entry ELSE r.log || c.entry END
-        FROM change c WHERE r.message_id = $1 AND r.position = c.position)
-      UPDATE messages SET status = $9, updated_at = $10 WHERE id = $1`,
+        FROM change c WHERE r.message_id = c.message_id AND r.position = c.position)
+      UPDATE messages m SET status = ($11::text[])[array_position($10::text[], m.id)], updated_at = $12 WHERE m.id = ANY($10)`,
     values: [
-      messageId,
+      changes.map((change) => change.messageId),
       changes.map((change) => change.position),
       changes.map((change) => change.status),
       changes.map((change) => change.attempts),
@@ -93,9 +98,10 @@ export async function updateDelivery(
       changes.map((change) => change.diagnosticCode),
       changes.map((change) => change.lastAttemptAt),
       changes.map((change) => change.nextAttemptAt),
-      status,
-      at,
       changes.map((change) => change.entry && JSON.stringify(change.entry)),
+      deliveries.map((delivery) => delivery.messageId),
+      deliveries.map((delivery) => delivery.status),
+      at,
     ],
   })
 }

@@ -17,7 +17,7 @@ import type { Identities } from '../identities/operations.ts'
 import * as deliveryStore from './delivery-store.ts'
 import { fileReleased } from './filing.ts'
 import { addToCounts } from './filing-store.ts'
-import { type MessageRow, toDescription, toItem, toMessage, toThread } from './model.ts'
+import { type MessageRow, type RecipientRow, toDescription, toItem, toMessage, toThread } from './model.ts'
 import * as rawStore from './raw-store.ts'
 import * as store from './store.ts'
 import { isWanted, type MessageWants } from './wait.ts'
@@ -261,17 +261,20 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
       return { latest: latest ?? null }
     },
 
-    /** A message and its recipients for the worker, read fresh. Null when it was deleted. */
-    async findForDelivery(id: string) {
-      const row = (await store.findMessages(db, [id])).get(id)
-      return row ? { row, recipients: (await deliveryStore.findRecipients(db, [id])).get(id) ?? [] } : null
+    /** An outbound message and its recipients, read fresh. Null when it was deleted. */
+    async findForDelivery(id: string): Promise<{ row: MessageRow; recipients: RecipientRow[] } | null> {
+      const [row, recipients] = await Promise.all([loadMessage(id), loadRecipients(id)])
+      return row && { row, recipients: recipients ?? [] }
     },
 
-    /** The recipients of an outbound message, in order. */
+    /** A message, read fresh; null when it was deleted. */
+    findMessage: (id: string): Promise<MessageRow | null> => loadMessage(id),
+
+    /** The recipients of an outbound message, in order; none when it was deleted. */
     findRecipients: async (messageId: string) => (await loadRecipients(messageId)) ?? [],
 
     lockRecipients: deliveryStore.lockRecipients,
-    updateDelivery: deliveryStore.updateDelivery,
+    updateDeliveries: deliveryStore.updateDeliveries,
 
     /** When two agents' messages on a thread before this one were delivered; null for those that wait. */
     findExchange: (exchange: Parameters<typeof deliveryStore.findExchange>[1]) => deliveryStore.findExchange(db, exchange),

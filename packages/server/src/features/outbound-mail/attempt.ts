@@ -43,21 +43,30 @@ export const storedAnswer = (answer: string): string => answer.slice(0, answerCh
 const enhancedIn = (answer: string): string | null => /^[245]\d\d[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(answer)?.[1] ?? null
 
 /** What comes of an attempt, by the schedule of delays. `current` is the recipient as it is by now: news may have come from elsewhere meanwhile. */
-export function changeOf({ recipient, handover, heldMs }: Attempt, current: RecipientRow, delays: readonly number[], at: Date): Change {
+export function changeOf(
+  { recipient, handover, heldMs }: Attempt,
+  current: RecipientRow,
+  acceptedAt: Date,
+  delays: readonly number[],
+  at: Date,
+): Change {
   const isTried = heldMs === undefined && !handover.isPostponed
   const attempts = recipient.attempts + (isTried ? 1 : 0)
-  const delayMs = heldMs ?? (handover.isPostponed ? postponedMs : nextAttemptMs(delays, attempts, jitter, Math.random()))
+  const isLate = at.getTime() - acceptedAt.getTime() >= lifetimeMs(delays)
+  const againMs = heldMs ?? (handover.isPostponed ? postponedMs : nextAttemptMs(delays, attempts, jitter, Math.random()))
+  const delayMs = isLate ? null : againMs
   const status = moved(current.status, nextStatus(handover, delayMs !== null))
+  // Put back every few seconds, it would push out what was really tried.
+  const isSilent = handover.isPostponed && status === 'queued'
   return {
     position: recipient.position,
     status,
     attempts,
-    lastAnswer: handover.isPostponed ? recipient.last_answer : storedAnswer(handover.answer),
-    diagnosticCode: handover.isPostponed ? recipient.diagnostic_code : handover.kind === 'delivered' ? null : handover.diagnosticCode,
+    lastAnswer: isSilent ? recipient.last_answer : storedAnswer(handover.answer),
+    diagnosticCode: isSilent ? recipient.diagnostic_code : handover.kind === 'delivered' ? null : handover.diagnosticCode,
     lastAttemptAt: isTried ? at : recipient.last_attempt_at,
     nextAttemptAt: status === 'queued' ? new Date(at.getTime() + (delayMs as number)) : null,
-    // Put back every few seconds, it would push out what was really tried.
-    entry: handover.isPostponed
+    entry: isSilent
       ? null
       : {
           at: at.toISOString(),
@@ -69,6 +78,14 @@ export function changeOf({ recipient, handover, heldMs }: Attempt, current: Reci
         },
   }
 }
+
+/**
+ * How long after it was accepted a message is tried at all: as long as its schedule, and what the attempts of it may take themselves. A message that
+ * was held or put back, which counts as no attempt, or whose server was down, ends by this.
+ */
+export const lifetimeMs = (delays: readonly number[]): number => delays.reduce((sum, seconds) => sum + seconds * 1000, attemptsMs)
+
+const attemptsMs = 15 * 60_000
 
 const results = { delivered: 'taken', retry: 'deferred', refused: 'refused' } as const
 

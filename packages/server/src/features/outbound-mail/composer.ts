@@ -10,10 +10,11 @@ export type FindRecipients = (messageId: string) => Promise<RecipientRow[]>
 
 /** A function from a stored outbound message to its bytes, RFC 5322 with CRLF line ends, signed for the domain that it is from. */
 export const createCompose =
-  (attachments: Attachments, findRecipients: FindRecipients, sign: Dkim['sign']) =>
+  (attachments: Attachments, findRecipients: FindRecipients, dkim: Pick<Dkim, 'findSigningKeys' | 'sign'>) =>
   async (message: MessageRow): Promise<Buffer> => {
-    const [recipients, files] = await Promise.all([
+    const [recipients, keys, files] = await Promise.all([
       findRecipients(message.id),
+      dkim.findSigningKeys(message.organization_id, message.from_address),
       message.attachment_count > 0 ? attachments.readAll(message.id) : [],
     ])
     const named = (kind: 'to' | 'cc') => recipients.filter((row) => row.kind === kind).map(({ name, address }) => ({ name, address }))
@@ -34,5 +35,5 @@ export const createCompose =
       attachments: files,
     })
     // Stamped with the message's own time: the bytes have to be the same at every attempt.
-    return sign(message.organization_id, message.from_address, raw, message.created_at)
+    return dkim.sign(raw, keys, message.created_at)
   }

@@ -10,14 +10,16 @@ import { type Database, DatabaseUnavailable } from '../../core/sql.ts'
 import type { MailboxOwner } from '../identities/model.ts'
 import type { Identities } from '../identities/operations.ts'
 import type { InboundMail, Prepared } from '../inbound-mail/operations.ts'
-import { type MessageRow, type RecipientRow, worstStatus } from '../messages/model.ts'
+import type { MessageRow, RecipientRow } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
 import { findHoldMs, type LoopRule } from './agent-loop.ts'
-import { type Attempt, changeOf, eventsOf, exchangeSince, notComposed, suppressionsOf } from './attempt.ts'
+import { type Attempt, exchangeSince, notComposed } from './attempt.ts'
+import type { FreshLetters } from './fresh-letters.ts'
 import { deliverJob } from './model.ts'
 import type { Handover, MailTransport } from './provider.ts'
 import type { ReturnPaths } from './return-path.ts'
+import { createSettle, pauseMs } from './settle.ts'
 
 type Parts = {
   db: Database
@@ -28,6 +30,7 @@ type Parts = {
   transport: MailTransport
   returnPaths: ReturnPaths
   compose: (message: MessageRow) => Promise<Buffer>
+  freshLetters: FreshLetters
   emit: Emit
   retrySeconds: number[]
   loopRule: LoopRule
@@ -43,47 +46,40 @@ const runMsMax = 15 * 60_000
 const concurrency = 16
 /** Recipients that are due this soon are tried along. */
 const alongMs = 100
-/** The least pause before a job runs again. */
-const pauseMsMin = 5
 
 export function createDelivery(parts: Parts): JobHandler {
-  const {
-    db,
-    identities,
-    messages,
-    inboundMail,
-    suppressions,
-    transport,
-    returnPaths,
-    compose,
-    emit,
-    retrySeconds,
-    loopRule,
-    mailDomain,
-    journal,
-    log,
-  } = parts
+  const { db, identities, messages, inboundMail, transport, returnPaths, compose, freshLetters, loopRule, mailDomain, log } = parts
+  const settle = createSettle(parts)
 
   async function deliver(job: Job, finish: Finish): Promise<void> {
-    const found = await messages.findForDelivery(job.subject)
-    const open = found?.recipients.filter((recipient) => recipient.status === 'queued') ?? []
-    if (!found || open.length === 0) return db.transact((tx) => finish(tx, { done: true }))
-    const { row } = found
+    const row = freshLetters.take(job.subject) ?? (await messages.findMessage(job.subject))
+    if (!row) return db.transact((tx) => finish(tx, { done: true }))
+    // Asked for in one turn, so that they travel together, and with those of other messages.
+    const [recipients, sender, hostedAddresses, composed] = await Promise.all([
+      messages.findRecipients(row.id),
+      identities.findSender(row.mailbox_id, row.from_address),
+      findHosted([...row.to_addresses, ...row.cc_addresses, ...row.bcc_addresses]),
+      tryCompose(row),
+    ])
+    const open = recipients.filter((recipient) => recipient.status === 'queued')
+    if (open.length === 0) return db.transact((tx) => finish(tx, { done: true }))
     const at = now()
     const due = open.filter(({ next_attempt_at: next }) => next === null || next.getTime() <= at.getTime() + alongMs)
     const others = open.filter((recipient) => !due.includes(recipient))
     if (due.length === 0) return db.transact((tx) => finish(tx, { done: false, retryInMs: pauseMs(others, at) }))
-    const sender = await identities.findSender(row.mailbox_id, row.from_address)
-    const raw = sender === null ? notComposed : await tryCompose(row)
-    if (!Buffer.isBuffer(raw)) {
-      const attempts = due.map((recipient) => ({ recipient, handover: raw }))
-      return settle(job, finish, found, sender, attempts, others, null)
-    }
-    const isHosted = await Promise.all(due.map((recipient) => identities.isHostedRecipient(recipient.address)))
-    const hosted = due.filter((_, index) => isHosted[index])
+    const raw = sender === null ? notComposed : composed
+    const run = { job, finish, row, sender, others }
+    if (!Buffer.isBuffer(raw)) return settle({ ...run, attempts: due.map((recipient) => ({ recipient, handover: raw })), prepared: null })
+    const hosted = due.filter(({ address }) => hostedAddresses.has(address))
     const outside = due.filter((recipient) => !hosted.includes(recipient))
     const [local, remote] = await Promise.all([prepareLocal(row, raw, hosted), attemptRemote(row, raw, outside)])
-    await settle(job, finish, found, sender, [...local.attempts, ...remote], others, local.prepared)
+    await settle({ ...run, attempts: [...local.attempts, ...remote], prepared: local.prepared })
+  }
+
+  /** Those of these addresses that are ours to file or to refuse. */
+  async function findHosted(addresses: string[]): Promise<Set<string>> {
+    const isHosted = await Promise.all(addresses.map((address) => identities.isHostedRecipient(address)))
+    return new Set(addresses.filter((_, index) => isHosted[index]))
   }
 
   /** The bytes, or why there are none. Rejects when the database is away: nothing is known of the message then. */
@@ -143,52 +139,6 @@ export function createDelivery(parts: Parts): JobHandler {
     )
   }
 
-  /** Commits what this attempt did: filings, recipients, status, events, and the job's end or next run. */
-  async function settle(
-    job: Job,
-    finish: Finish,
-    found: { row: MessageRow },
-    sender: MailboxOwner | null,
-    attempts: Attempt[],
-    others: RecipientRow[],
-    prepared: Prepared | null,
-  ): Promise<void> {
-    const { row } = found
-    const at = now()
-    // Decided once: the transaction may run again.
-    const drawn = attempts.map((attempt) => changeOf(attempt, attempt.recipient, retrySeconds, at))
-    const waiting = drawn.flatMap(({ nextAttemptAt }) => (nextAttemptAt ? [{ next_attempt_at: nextAttemptAt }] : []))
-    const isDone = waiting.length + others.length === 0
-    await db.transact(async (tx) => {
-      // The job first: when its lease is lost, nothing else of this attempt may stay.
-      const end = isDone ? { done: true as const } : { done: false as const, retryInMs: pauseMs([...waiting, ...others], at) }
-      const [, current] = await Promise.all([finish(tx, end), messages.lockRecipients(tx, row.id)])
-      const before = new Map(current.map((recipient) => [recipient.position, recipient]))
-      const changes = attempts.flatMap((attempt, index) => {
-        const now = before.get(attempt.recipient.position)
-        // A report may have come before the answer to the message that it is about; it stays, and the attempt is only noted.
-        if (!now) return []
-        return now.status === 'queued' ? [drawn[index] as (typeof drawn)[number]] : [changeOf(attempt, now, retrySeconds, at)]
-      })
-      const byPosition = new Map(changes.map((change) => [change.position, change.status]))
-      const fresh = new Map([...byPosition].filter(([position, status]) => before.get(position)?.status !== status))
-      const status = worstStatus(current.map((recipient) => byPosition.get(recipient.position) ?? recipient.status))
-      await Promise.all([
-        prepared ? inboundMail.file(tx, prepared) : null,
-        messages.updateDelivery(tx, row.id, changes, status, at),
-        emit(tx, eventsOf(row, sender?.identityId ?? null, attempts, fresh)),
-        suppressions.suppress(tx, suppressionsOf(row, attempts)),
-      ])
-    })
-    for (const outcome of ['delivered', 'retry', 'refused'] as const) {
-      const recipients = attempts.filter(
-        ({ handover, heldMs }) => handover.kind === outcome && heldMs === undefined && !handover.isPostponed,
-      ).length
-      const { organization_id, id: message_id } = row
-      if (recipients > 0) journal.deliveryTried({ organization_id, message_id, outcome, recipients, attempt: job.attempts })
-    }
-  }
-
   return { kind: deliverJob, leaseMs, runMsMax, concurrency, run: deliver }
 }
 
@@ -204,7 +154,3 @@ const held: Handover = {
   answer: 'Held: the two agents wrote more than 20 messages on this thread in a short time; it is delivered when that has passed.',
   diagnosticCode: '4.7.28',
 }
-
-/** Until the first of these recipients is due. */
-const pauseMs = (recipients: { next_attempt_at: Date | null }[], at: Date): number =>
-  Math.max(pauseMsMin, Math.min(...recipients.map(({ next_attempt_at: next }) => (next?.getTime() ?? 0) - at.getTime())))

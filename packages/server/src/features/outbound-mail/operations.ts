@@ -20,6 +20,7 @@ import type { MailRules } from '../mail-rules/operations.ts'
 import { type MessageRow, snippetOf } from '../messages/model.ts'
 import { type Filing, fileMessages, type Messages } from '../messages/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
+import type { FreshLetters } from './fresh-letters.ts'
 import {
   answerTo,
   asList,
@@ -51,6 +52,8 @@ type Parts = {
   suppressions: Suppressions
   enqueue: Enqueue
   mailDomain: string
+  /** Null in a process that delivers nothing. */
+  freshLetters: FreshLetters | null
   journal: Journal
 }
 
@@ -67,6 +70,7 @@ export function createOutboundMail({
   suppressions,
   enqueue,
   mailDomain,
+  freshLetters,
   journal,
 }: Parts) {
   /** What a call has when it came without an Idempotency-Key. */
@@ -153,8 +157,11 @@ export function createOutboundMail({
       ),
     ])
     tx.afterCommit(() => {
-      for (const { message, recipients } of filings)
+      for (const [index, { message, recipients, thread }] of filings.entries()) {
         journal.messageQueued({ organization_id: message.organization_id, message_id: message.id, recipients: recipients.length })
+        const inReplyTo = 'known' in thread ? thread.known.inReplyToMessageId : null
+        freshLetters?.keep({ ...message, thread_id: filed[index]?.threadId as string, in_reply_to_message_id: inReplyTo })
+      }
     })
     return filings.map(({ message }, index) => ({ id: message.id, threadId: filed[index]?.threadId as string, at: message.created_at }))
   }

@@ -74,7 +74,7 @@ export function createReturnedMail({ db, messages, identities, suppressions, ret
       enhanced_status: report.enhancedStatus,
     }
     await db.transact(async (tx) => {
-      const current = await messages.lockRecipients(tx, row.id)
+      const current = (await messages.lockRecipients(tx, [row.id])).get(row.id) ?? []
       const recipient = current.find((one) => one.position === position)
       // The same report again: its sender lost our answer, or sends one a day.
       if (!recipient || recipient.log.some((known) => isSame(known, entry))) return
@@ -92,7 +92,7 @@ export function createReturnedMail({ db, messages, identities, suppressions, ret
         entry,
       }
       const worst = worstStatus(current.map((one) => (one === recipient ? status : one.status)))
-      await messages.updateDelivery(tx, row.id, [change], worst, at)
+      await messages.updateDeliveries(tx, [{ messageId: row.id, changes: [change], status: worst }], at)
       const types = [
         ...(hasMoved ? [eventTypes[status as keyof typeof eventTypes]] : []),
         ...(report.kind === 'complaint' ? [complained] : []),

@@ -1,0 +1,53 @@
+// What an attempt makes of its recipient, and for how long a message is tried.
+import { expect, test } from 'vitest'
+import type { RecipientRow } from '../messages/model.ts'
+import { changeOf, lifetimeMs } from './attempt.ts'
+import type { Handover } from './provider.ts'
+
+const recipient: RecipientRow = {
+  message_id: 'msg_1',
+  position: 0,
+  kind: 'to',
+  name: '',
+  address: 'ann@x.test',
+  status: 'queued',
+  attempts: 1,
+  last_answer: '451 4.3.0 later',
+  diagnostic_code: '4.3.0',
+  last_attempt_at: null,
+  next_attempt_at: null,
+  log: [],
+}
+const delays = [60, 3600, 7200]
+const acceptedAt = new Date('2026-01-01T00:00:00Z')
+const after = (ms: number) => new Date(acceptedAt.getTime() + ms)
+const postponed: Handover = { kind: 'retry', answer: 'the server is busy', diagnosticCode: '4.4.5', isPostponed: true }
+const deferred: Handover = { kind: 'retry', answer: '451 4.7.1 greylisted', diagnosticCode: '4.7.1' }
+
+test('what was put back counts as no attempt and leaves no trace', () => {
+  const at = after(30_000)
+  const change = changeOf({ recipient, handover: postponed }, recipient, acceptedAt, delays, at)
+  expect(change).toMatchObject({ status: 'queued', attempts: 1, lastAnswer: recipient.last_answer, diagnosticCode: '4.3.0', entry: null })
+  expect(change.nextAttemptAt?.getTime()).toBeGreaterThan(at.getTime())
+})
+
+test('a message is tried as long as its schedule lasts from when it was accepted, however often it was put back or held', () => {
+  const limitMs = lifetimeMs(delays)
+  expect(limitMs).toBeGreaterThanOrEqual((60 + 3600 + 7200) * 1000)
+  const ends = [
+    { recipient, handover: postponed },
+    { recipient, handover: deferred },
+    { recipient, handover: deferred, heldMs: 60_000 },
+  ]
+  for (const attempt of ends) {
+    const change = (ms: number) => changeOf(attempt, recipient, acceptedAt, delays, after(ms))
+    expect(change(limitMs - 1).status).toBe('queued')
+    expect(change(limitMs)).toMatchObject({ status: 'failed', nextAttemptAt: null, lastAnswer: attempt.handover.answer })
+    expect(change(limitMs).entry).toMatchObject({ answer: attempt.handover.answer })
+  }
+})
+
+test('a message whose server was down for longer is still tried, and what is taken then counts', () => {
+  const taken: Handover = { kind: 'delivered', answer: '250 2.0.0 ok', final: false }
+  expect(changeOf({ recipient, handover: taken }, recipient, acceptedAt, delays, after(10 * lifetimeMs(delays))).status).toBe('sent')
+})
