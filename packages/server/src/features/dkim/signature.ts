@@ -41,7 +41,12 @@ const signedWhenPresent = [
 ]
 
 const fieldNames: Record<string, string> = { 'message-id': 'Message-ID', 'mime-version': 'MIME-Version', 'content-id': 'Content-ID' }
-const nameOf = (key: string): string => fieldNames[key] ?? key.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase())
+const nameOf = new Map(
+  [...oversigned, ...signedWhenPresent].map((key) => [
+    key,
+    fieldNames[key] ?? key.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase()),
+  ]),
+)
 
 const lineLength = 76
 
@@ -57,8 +62,9 @@ export async function signMessage(raw: Buffer, keys: readonly SigningKey[], at: 
     .map((field) => `${relaxedField(field)}\r\n`)
     .join('')
   const bodyHash = createHash('sha256').update(relaxedBody(body)).digest('base64')
-  const signatures = await Promise.all(keys.map((key) => signatureField(key, names, signedFields, bodyHash, at)))
-  return Buffer.concat([...signatures.map((field) => Buffer.from(field, 'latin1')), raw])
+  const listed = `h=${names.map((key) => nameOf.get(key)).join(':')};`.split(/(?<=:)/)
+  const signatures = await Promise.all(keys.map((key) => signatureField(key, listed, signedFields, bodyHash, at)))
+  return Buffer.concat([Buffer.from(signatures.join(''), 'latin1'), raw])
 }
 
 /** The h= tag: each signed field as often as it occurs, and once more where nobody may add one. */
@@ -78,7 +84,7 @@ function selectFields(fields: readonly RawField[], names: readonly string[]): Ra
   return names.flatMap((name) => left.get(name)?.pop() ?? [])
 }
 
-async function signatureField(key: SigningKey, names: string[], signedFields: string, bodyHash: string, at: Date): Promise<string> {
+async function signatureField(key: SigningKey, listed: string[], signedFields: string, bodyHash: string, at: Date): Promise<string> {
   const tags = [
     'v=1;',
     `a=${key.algorithm};`,
@@ -86,7 +92,7 @@ async function signatureField(key: SigningKey, names: string[], signedFields: st
     `d=${key.domain};`,
     `s=${key.selector};`,
     `t=${Math.floor(at.getTime() / 1000)};`,
-    ...`h=${names.map(nameOf).join(':')};`.split(/(?<=:)/),
+    ...listed,
     `bh=${bodyHash};`,
   ]
   const head = `${foldTags('DKIM-Signature:', tags)}\r\n b=`

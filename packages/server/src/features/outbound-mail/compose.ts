@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import MailComposer, { type MailComposerAttachment } from 'nodemailer/lib/mail-composer'
 import { detectExtension, encodeWord } from 'nodemailer/lib/mime-funcs'
 import { checkCustomHeaders } from './custom-headers.ts'
+import { fieldName, fold, isPlainAddress, writePlainLetter } from './plain-letter.ts'
 
 /** An address with the name shown beside it; empty for none. */
 export type NamedAddress = { name: string; address: string }
@@ -33,8 +34,9 @@ export type MessageDraft = {
   boundarySeed: string
 }
 
-const lineLength = 76
 const lineBytesMax = 998
+// Neither quoted-printable nor base64 can hold these two characters in a row (RFC 2045 §6.7), and they name no program.
+const boundaryPrefix = '=_'
 const wordLengthMax = 900
 const nameCharactersMax = 250
 const referencesTail = 50
@@ -49,28 +51,36 @@ export async function composeMessage(draft: MessageDraft): Promise<Buffer> {
   const references = referencesToEmit(draft.references)
   const html = crlf(draft.html)
   const inlineIds = contentIdsIn(html)
-  const isBodyless = !draft.text && !html
-
-  const composer = new MailComposer({
+  // A message of attachments alone gets an empty text, so that none of them stands in its place.
+  const text = draft.text || !html ? crlf(draft.text || '\n') : ''
+  const people = {
     from: mailbox(draft.from),
     to: draft.to.map(mailbox),
     cc: draft.cc.map(mailbox),
     replyTo: draft.replyTo.map(mailbox),
+  }
+  const headers = [
+    header('Subject', draft.subject),
+    ...(inReplyTo ? [header('In-Reply-To', inReplyTo)] : []),
+    ...Object.entries(draft.headers).map(([name, value]) => header(name, value)),
+  ]
+  const baseBoundary = createHash('sha256').update(draft.boundarySeed).digest('hex').slice(0, 32)
+  if (draft.attachments.length === 0 && [people.from, ...people.to, ...people.cc, ...people.replyTo].every(isPlainAddress)) {
+    const fields = headers.map(({ key, value }) => `${fieldName(key)}: ${value.value}`)
+    const boundary = `${boundaryPrefix}-${baseBoundary}-Part_1`
+    return writePlainLetter({ ...people, fields, references, messageId, date: draft.date, text, html, boundary })
+  }
+  const composer = new MailComposer({
+    ...people,
     messageId,
     ...(references.length ? { references } : {}),
     date: draft.date,
-    // A message of attachments alone gets an empty text, so that none of them stands in its place.
-    ...(draft.text || isBodyless ? { text: crlf(draft.text || '\n') } : {}),
+    ...(text ? { text } : {}),
     ...(html ? { html } : {}),
     attachments: draft.attachments.map((attachment, index) => attachmentPart(attachment, `attachment-${index + 1}`, inlineIds)),
-    headers: [
-      header('Subject', draft.subject),
-      ...(inReplyTo ? [header('In-Reply-To', inReplyTo)] : []),
-      ...Object.entries(draft.headers).map(([name, value]) => header(name, value)),
-    ],
-    baseBoundary: createHash('sha256').update(draft.boundarySeed).digest('hex').slice(0, 32),
-    // Neither quoted-printable nor base64 can hold these two characters in a row (RFC 2045 §6.7), and they name no program.
-    boundaryPrefix: '=_',
+    headers,
+    baseBoundary,
+    boundaryPrefix,
     disableFileAccess: true,
     disableUrlAccess: true,
   })
@@ -89,22 +99,6 @@ function header(name: string, text: string): { key: string; value: { prepared: t
 
 const hasLongWord = (text: string): boolean => text.length > wordLengthMax && text.split(' ').some((word) => word.length > wordLengthMax)
 
-/** Folds at spaces, so that lines have 76 characters unless a word is longer; `used` is what the field's name takes of the first. */
-function fold(value: string, used: number): string {
-  let folded = ''
-  let length = used
-  for (const word of value.split(' ')) {
-    if (folded && length + 1 + word.length > lineLength) {
-      folded += `\r\n ${word}`
-      length = 1 + word.length
-    } else {
-      folded += folded ? ` ${word}` : word
-      length += 1 + word.length
-    }
-  }
-  return folded
-}
-
 const mailbox = ({ name, address }: NamedAddress): { name: string; address: string } => ({
   // A name without a space cannot be folded; nobody is called by more than this.
   name: name
@@ -115,7 +109,7 @@ const mailbox = ({ name, address }: NamedAddress): { name: string; address: stri
   address,
 })
 
-const crlf = (text: string): string => text.replace(/\r\n|\r|\n/g, '\r\n')
+const crlf = (text: string): string => (text.includes('\r') ? text.replace(/\r\n?|\n/g, '\r\n') : text.replaceAll('\n', '\r\n'))
 
 /** The id in its angle brackets, or null for what would break a line or is no ASCII: such ids exist in mail that arrives. */
 function messageIdIn(text: string): string | null {
