@@ -184,6 +184,7 @@ test('a concept file of a feature is pure: it reaches no store and no operation'
     'server/src/features/messages/filing.ts',
     'server/src/features/events/wait.ts',
     'server/src/features/outbound-mail/composer.ts',
+    'server/src/features/outbound-mail/settle.ts',
     'server/src/features/inbound-mail/smtp-intake.ts',
     'server/src/features/returned-mail/smtp-intake.ts',
     'server/src/features/phones/arrivals.ts',
