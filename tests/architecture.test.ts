@@ -50,6 +50,7 @@ const featureOrder = [
   'suppressions',
   'mail-rules',
   'messages',
+  'sender-authentication',
   'inbound-mail',
   'outbound-mail',
   'returned-mail',

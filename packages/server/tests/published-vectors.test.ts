@@ -23,12 +23,6 @@ const arcExceptions: Record<string, string> = {
   ams_fields_h_empty: 'fail',
 }
 
-/** Where we say otherwise than the DKIM vectors, and why. */
-const dkimExceptions: Record<string, string[]> = {
-  // Two key records at one selector: RFC 6376 §3.6.2.2 leaves open what a verifier does; we read them as one broken record for the one and the other.
-  '07-algo_mismatch': ['PERMFAIL', 'SUCCESS'],
-}
-
 describe.skipIf(folder === '' || !existsSync(arcFile))('the ARC validation suite', () => {
   const scenarios = folder !== '' && existsSync(arcFile) ? (JSON.parse(readFileSync(arcFile, 'utf8')) as ArcScenario[]) : []
   const cases = scenarios.flatMap((scenario) =>
@@ -75,6 +69,6 @@ describe.skipIf(folder === '' || !existsSync(dkimFolder))('the DKIM vectors', ()
     )
     const expected = read('result') === '' ? [] : (JSON.parse(read('result')) as { Results: { State: string }[] }).Results
     const states = dkim?.signatures.map(({ result }) => (result === 'pass' ? 'SUCCESS' : result === 'temperror' ? 'TEMPFAIL' : 'PERMFAIL'))
-    expect(states).toEqual(dkimExceptions[name] ?? expected.map(({ State }) => State))
+    expect(states).toEqual(expected.map(({ State }) => State))
   })
 })

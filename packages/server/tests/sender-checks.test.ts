@@ -97,6 +97,25 @@ describe('DKIM', () => {
     expect((await check(subject)).dkim).toMatchObject({ result: 'fail', signatures: [{ reason: 'bad signature' }] })
   })
 
+  test('rsa-sha1 is worth nothing, expired is not passed, and what does not cover From is not looked at', async () => {
+    const signed = (await fromNodemailer('ada@shop.example', 'shop.example')).toString('latin1')
+    const dkimOf = async (from: string | RegExp, to: string) => (await check(Buffer.from(signed.replace(from, to), 'latin1'))).dkim
+    expect(await dkimOf('a=rsa-sha256', 'a=rsa-sha1')).toMatchObject({ result: 'policy', signatures: [{ reason: 'weak algorithm' }] })
+    expect(await dkimOf(/(?<=[\s;])h=[^;]*;/, 'h=to:subject;')).toMatchObject({
+      result: 'neutral',
+      signatures: [{ reason: 'From field not signed' }],
+    })
+    expect(await dkimOf('v=1;', 'v=1; x=1; t=2;')).toMatchObject({ result: 'neutral', signatures: [{ reason: 'invalid expiration' }] })
+  })
+
+  test('of several key records at one name the one that fits is taken', async () => {
+    const signed = await fromNodemailer('ada@shop.example', 'shop.example')
+    const dkimWith = async (...TXT: string[]) => (await check(signed, { records: { 's1._domainkey.shop.example': { TXT } } })).dkim
+    expect(await dkimWith('v=spf1 -all', edRecord, rsaRecord)).toMatchObject({ result: 'pass' })
+    expect(await dkimWith(edRecord)).toMatchObject({ result: 'neutral', signatures: [{ reason: 'inappropriate key algorithm' }] })
+    expect(await dkimWith()).toMatchObject({ result: 'neutral', signatures: [{ reason: 'no key' }] })
+  })
+
   test.skipIf(skipped)(
     "python3-dkim's signatures pass, in both algorithms and every canonicalization",
     async () => {

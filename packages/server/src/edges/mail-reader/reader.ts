@@ -1,5 +1,5 @@
 // Reads and checks messages: small ones and plain ones at once, big ones and those with long headers on threads, so that nobody waits for somebody else's mail.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { Resolver } from '../../core/dns.ts'
@@ -18,6 +18,8 @@ export type ReaderSettings = {
   smallHeaderBytesMax?: number
   /** The same for a message that is one plain text: of most of it only the bytes are gone through, and handing it over costs as much as that. */
   plainBytesMax?: number
+  /** Messages up to this size are checked on the main thread, if their header is small: there the worst takes 0.1 ms a KB, the detour 0.2 ms. */
+  checkedBytesMax?: number
   threadsMax?: number
   /** A thread that is not done by then is given up. DNS takes at most a fifth of it. */
   taskMsMax?: number
@@ -42,6 +44,7 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
     smallBytesMax = 64 * 1024,
     smallHeaderBytesMax = 16 * 1024,
     plainBytesMax = 128 * 1024,
+    checkedBytesMax = 256 * 1024,
     taskMsMax = 40_000,
     idleMs = 60_000,
   } = settings
@@ -52,10 +55,18 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
 
   function isSmall(bytes: Buffer): boolean {
     if (bytes.length > Math.max(smallBytesMax, plainBytesMax)) return false
-    if (bytes.length <= Math.min(smallBytesMax, smallHeaderBytesMax)) return true
-    const headerEnd = bytes.subarray(0, smallHeaderBytesMax + headerEndMark.length).indexOf(headerEndMark)
+    const headerEnd = smallHeaderEnd(bytes)
     if (headerEnd < 0) return false
-    return bytes.length <= smallBytesMax || isPlainText(bytes.subarray(0, headerEnd + headerEndMark.length))
+    return bytes.length <= smallBytesMax || isPlainText(bytes.subarray(0, headerEnd))
+  }
+
+  const isSoonChecked = (bytes: Buffer): boolean => bytes.length <= checkedBytesMax && smallHeaderEnd(bytes) >= 0
+
+  /** Where a small header ends, with its empty line, or the whole where that is small; -1 when the header is too long. */
+  function smallHeaderEnd(bytes: Buffer): number {
+    if (bytes.length <= smallHeaderBytesMax) return bytes.length
+    const end = bytes.subarray(0, smallHeaderBytesMax + headerEndMark.length).indexOf(headerEndMark)
+    return end < 0 ? -1 : end + headerEndMark.length
   }
 
   function startThread(): Thread {
@@ -121,8 +132,8 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
 
   return {
     async check(envelopeFrom: string, client: SmtpClient, raw: Buffer) {
-      if (isSmall(raw)) {
-        const sha256 = createHash('sha256').update(raw).digest()
+      if (isSoonChecked(raw)) {
+        const sha256 = digestOf(raw)
         return { verdicts: await checkSender({ envelopeFrom, client, raw }, { resolver, hostname }), sha256 }
       }
       try {
@@ -130,17 +141,17 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
         return { verdicts, sha256: Buffer.from(sha256) }
       } catch (error) {
         give(error, 'checked')
-        return { verdicts: uncheckedVerdicts(envelopeFrom, client), sha256: createHash('sha256').update(raw).digest() }
+        return { verdicts: uncheckedVerdicts(envelopeFrom, client), sha256: digestOf(raw) }
       }
     },
 
     async digest(raw: Buffer) {
-      if (isSmall(raw)) return createHash('sha256').update(raw).digest()
+      if (raw.length <= checkedBytesMax) return digestOf(raw)
       try {
         return Buffer.from((await perform<'digest'>({ kind: 'digest', bytes: copyOf(raw) })).sha256)
       } catch (error) {
         give(error, 'digested')
-        return createHash('sha256').update(raw).digest()
+        return digestOf(raw)
       }
     },
 
@@ -164,6 +175,8 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
     },
   }
 }
+
+const digestOf = (raw: Buffer): Buffer => hash('sha256', raw, 'buffer')
 
 /** Bytes that a thread can take over: one copy, and none on the way. */
 function copyOf(bytes: Buffer): ArrayBuffer {

@@ -1,5 +1,5 @@
 // The thread that reads and checks big messages. It has no sockets: its DNS questions go to the main thread, which has the one resolver.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { parentPort } from 'node:worker_threads'
 import type { DnsAnswer, Resolver } from '../../core/dns.ts'
 import { checkSender, readMail } from '../../features/inbound-mail/model.ts'
@@ -31,7 +31,7 @@ const resolver: Resolver = {
 async function perform(task: Task): Promise<TaskResult[keyof TaskResult]> {
   const raw = Buffer.from(task.bytes)
   if (task.kind === 'read') return readMail(raw)
-  const sha256 = createHash('sha256').update(raw).digest()
+  const sha256 = hash('sha256', raw, 'buffer')
   if (task.kind === 'digest') return { sha256 }
   const { envelopeFrom, client, hostname } = task
   return { verdicts: await checkSender({ envelopeFrom, client, raw }, { resolver, hostname }), sha256 }

@@ -1,4 +1,4 @@
-// The trace fields of a raw message: ours are written, those that pretend to be ours are cut out, and floods of signatures are cut short.
+// The trace fields of a raw message: ours are written, and those that pretend to be ours are cut out.
 import type { Verdicts } from './sender-checks.ts'
 
 const lf = 10
@@ -92,12 +92,6 @@ export function hasBeenDelivered(raw: Buffer, mailboxes: readonly string[]): boo
     if (mailboxes.includes(address)) return true
   }
   return false
-}
-
-/** The message without its DKIM signatures after the first so many. The same buffer when there are no more. */
-export function limitSignatures(raw: Buffer, signaturesMax: number): Buffer {
-  const signatures = fieldsOf(raw).filter((field) => isNamed(raw, field, 'dkim-signature'))
-  return withoutRanges(raw, signatures.slice(signaturesMax))
 }
 
 /** A value as RFC 8601 lets it stand without quotes; what needs more is left out, the whole truth is in the message's `authentication`. */

@@ -1,0 +1,131 @@
+// Validates the chain of ARC sets of a message (RFC 8617 §5.2): who had it in hand on the way, and what each of them saw.
+import type { Resolver } from '../../core/dns.ts'
+import type { RawField } from '../dkim/model.ts'
+import { findKey, isSigned, type SignedMessage, verifySignature } from './signature.ts'
+import { readSignature, readSignatureTags } from './signature-field.ts'
+import type { TagList } from './tag-list.ts'
+
+/** `length`: sets of the chain, 0 when they make no chain. `domain`: who sealed last, null unless all seals hold. */
+export type ArcResult = { result: 'none' | 'pass' | 'fail'; length: number; domain: string | null; reason: string | null }
+
+type Kind = 'arc-seal' | 'arc-message-signature' | 'arc-authentication-results'
+type Tagged = { field: RawField; list: TagList }
+type ArcSet = { seal: Tagged; signature: Tagged; results: RawField }
+
+/** RFC 8617 §4.2.1. */
+const setsMax = 50
+const kinds: readonly Kind[] = ['arc-authentication-results', 'arc-message-signature', 'arc-seal']
+const shortNames: Record<Kind, string> = { 'arc-seal': 'as', 'arc-message-signature': 'ams', 'arc-authentication-results': 'aar' }
+
+/** Thrown within this file only: why the chain is none. */
+class BrokenChain extends Error {}
+
+/** Validates the chain. Never rejects: whatever is wrong is `fail` (RFC 8617 §5.2), DNS that cannot say now included. */
+export async function validateChain(message: SignedMessage, resolver: Resolver): Promise<ArcResult> {
+  let sets: ArcSet[] = []
+  try {
+    sets = readSets(message)
+    if (sets.length === 0) return { result: 'none', length: 0, domain: null, reason: null }
+    await validateSeals(message, sets, resolver)
+  } catch (error) {
+    if (error instanceof BrokenChain) return { result: 'fail', length: sets.length, domain: null, reason: error.message }
+    throw error
+  }
+  const last = sets.at(-1) as ArcSet
+  const domain = tagOf(last.seal, 'd')
+  // Only the last signature is of the message as it stands; the others are part of what is sealed.
+  const { result, reason } = await verifySignature(message, readSignature(last.signature.field, 'arc', last.signature.list), resolver)
+  if (result === 'pass') return { result, length: sets.length, domain, reason: null }
+  return { result: 'fail', length: sets.length, domain, reason: `i=${sets.length} no valid signature: ${reason}` }
+}
+
+const tagOf = ({ list }: Tagged, name: string): string => list.tags.get(name)?.value ?? ''
+
+/** The sets in their order, their structure checked (RFC 8617 §5.2, steps 1 to 3). Throws BrokenChain. */
+function readSets(message: SignedMessage): ArcSet[] {
+  const found = new Map<number, Partial<Record<Kind, Tagged>>>()
+  for (const kind of kinds) {
+    for (const field of message.fieldsOf(kind)) {
+      const tagged = { field, list: readSignatureTags(field) }
+      const instance = instanceOf(kind, tagged)
+      if (instance === null) throw new BrokenChain(`invalid ${shortNames[kind]} instance`)
+      const set = found.get(instance) ?? {}
+      if (set[kind]) throw new BrokenChain(`i=${instance} multiple ${kind} values`)
+      set[kind] = tagged
+      found.set(instance, set)
+    }
+  }
+  const sets: ArcSet[] = []
+  for (let instance = 1; instance <= found.size; instance++) {
+    const set = found.get(instance)
+    if (!set) throw new BrokenChain(`i=${instance} missing`)
+    const missing = kinds.find((kind) => !set[kind])
+    if (missing) throw new BrokenChain(`i=${instance} no ${missing} set`)
+    const whole = set as Record<Kind, Tagged>
+    const one = { seal: whole['arc-seal'], signature: whole['arc-message-signature'], results: whole['arc-authentication-results'].field }
+    const trouble = findTrouble(one, instance === 1, instance === found.size)
+    if (trouble !== null) throw new BrokenChain(`i=${instance} ${trouble}`)
+    sets.push(one)
+  }
+  return sets
+}
+
+// RFC 8617 §4.1.1: the results start with their instance, comments and white space aside.
+const resultsInstance =
+  /^[^:]*:(?:[ \t\r\n]|\([^()\\]*\))*i(?:[ \t\r\n]|\([^()\\]*\))*=(?:[ \t\r\n]|\([^()\\]*\))*([0-9]{1,2})(?:[ \t\r\n]|\([^()\\]*\))*;/
+
+function instanceOf(kind: Kind, tagged: Tagged): number | null {
+  const text = kind === 'arc-authentication-results' ? resultsInstance.exec(tagged.field.text)?.[1] : tagOf(tagged, 'i')
+  if (text === undefined || !/^[0-9]{1,2}$/.test(text)) return null
+  const instance = Number(text)
+  return instance >= 1 && instance <= setsMax ? instance : null
+}
+
+const requiredOfSeal = ['a', 'b', 'cv', 'd', 's']
+const requiredOfSignature = ['a', 'b', 'bh', 'd', 'h', 's']
+const algorithms = /^(?:rsa|ed25519)-sha256$/i
+
+/** What is wrong with a set, or null. Syntax counts where something is verified: in every seal, and in the last signature. */
+function findTrouble({ seal, signature }: ArcSet, isFirst: boolean, isLast: boolean): string | null {
+  const sealTrouble = findTagTrouble(seal, requiredOfSeal)
+  if (sealTrouble !== null) return `as ${sealTrouble}`
+  const signatureTrouble = isLast ? findTagTrouble(signature, requiredOfSignature) : null
+  if (signatureTrouble !== null) return `ams ${signatureTrouble}`
+  if (!algorithms.test(tagOf(seal, 'a')) || !algorithms.test(tagOf(signature, 'a'))) return 'unknown algorithm'
+  // A seal covers fixed fields (RFC 8617 §4.1.3), and no signature may cover seals (§4.1.2).
+  if (seal.list.tags.has('h')) return 'unexpected as h'
+  if (/(?:^|:)\s*arc-seal\s*(?::|$)/i.test(tagOf(signature, 'h'))) return 'invalid ams h'
+  const cv = tagOf(seal, 'cv').toLowerCase()
+  return cv === (isFirst ? 'none' : 'pass') ? null : `cv=${cv.slice(0, 20)}`
+}
+
+function findTagTrouble({ list }: Tagged, required: readonly string[]): string | null {
+  if (list.defect !== null) return list.defect
+  const missing = required.find((name) => !list.tags.has(name))
+  if (missing) return `missing ${missing}=`
+  const wrong = ['t', 'x', 'l'].find((name) => !/^[0-9]{1,76}$/.test(list.tags.get(name)?.value ?? '0'))
+  return wrong ? `invalid ${wrong}=` : null
+}
+
+/** Every seal, from the last to the first (RFC 8617 §5.2, step 6). Throws BrokenChain. */
+async function validateSeals(message: SignedMessage, sets: readonly ArcSet[], resolver: Resolver): Promise<void> {
+  const kindOf = ({ seal }: ArcSet) => (/^rsa/i.test(tagOf(seal, 'a')) ? ('rsa' as const) : ('ed25519' as const))
+  // Asked for at once, whatever seal breaks.
+  const keys = await Promise.all(sets.map((set) => findKey(tagOf(set.seal, 'd'), tagOf(set.seal, 's'), kindOf(set), resolver)))
+  const before = ['']
+  for (const { results, signature, seal } of sets) {
+    const canonical = [results, signature.field, seal.field].map((field) => `${message.canonicalField(field, 'relaxed')}\r\n`)
+    before.push((before.at(-1) as string) + canonical.join(''))
+  }
+  for (let index = sets.length - 1; index >= 0; index--) {
+    const { results, signature, seal } = sets[index] as ArcSet
+    const key = keys[index] as Awaited<ReturnType<typeof findKey>>
+    if ('result' in key) throw new BrokenChain(`i=${index + 1} seal not verified: ${key.reason}`)
+    const { start, end } = seal.list.tags.get('b') as { start: number; end: number }
+    const unsigned = { key: seal.field.key, text: seal.field.text.slice(0, start) + seal.field.text.slice(end) }
+    const sealed = [results, signature.field].map((field) => `${message.canonicalField(field, 'relaxed')}\r\n`).join('')
+    const text = (before[index] as string) + sealed + message.canonicalField(unsigned, 'relaxed')
+    const bytes = Buffer.from(tagOf(seal, 'b').replaceAll(' ', ''), 'base64')
+    if (!(await isSigned(text, bytes, key))) throw new BrokenChain(`i=${index + 1} seal signature validation failed`)
+  }
+}

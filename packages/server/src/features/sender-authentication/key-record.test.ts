@@ -1,0 +1,49 @@
+// Key records: which keys are taken, which are not and why, and that a record is imported once.
+import { createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { readKeyRecord } from './key-record.ts'
+
+const rsaOf = (bits: number) => generateKeyPairSync('rsa', { modulusLength: bits }).publicKey
+const rsa = rsaOf(2048)
+const spki = rsa.export({ type: 'spki', format: 'der' }).toString('base64')
+const bare = rsa.export({ type: 'pkcs1', format: 'der' }).toString('base64')
+const ed = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'der' })
+const elliptic = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
+
+test('RSA keys in both forms that occur, Ed25519 keys bare', () => {
+  expect(readKeyRecord(`v=DKIM1; k=rsa; p=${spki}`)).toMatchObject({ kind: 'rsa', isStrict: false, isSlow: false })
+  expect(readKeyRecord(`p=${bare.slice(0, 50)} ${bare.slice(50)}; t=y:s`)).toMatchObject({ kind: 'rsa', isStrict: true })
+  expect(readKeyRecord(`v=DKIM1; k=ed25519; p=${ed.subarray(-32).toString('base64')}`)).toMatchObject({ kind: 'ed25519' })
+})
+
+test('what is refused, and why', () => {
+  const refusals: Record<string, string> = {
+    'v=DKIM1; p=': 'invalid public key',
+    'v=DKIM1; p=AAAAA': 'invalid public key',
+    'p=!!!!': 'invalid public key',
+    [`p=${spki}; p=${spki}`]: 'invalid public key',
+    [`k=ed25519; p=${ed.toString('base64')}`]: 'invalid public key',
+    [`v=DKIM2; p=${spki}`]: 'unknown key version',
+    [`k=rsa; v=DKIM1; p=${spki}`]: 'unknown key version',
+    [`s=tlsrpt; p=${spki}`]: 'key not for email',
+    [`h=sha1; p=${spki}`]: 'inappropriate hash algorithm',
+    [`k=dsa; p=${spki}`]: 'unknown key type',
+    [`k=rsa; p=${ed.toString('base64')}`]: 'unknown key type',
+    [`p=${elliptic}`]: 'unknown key type',
+    'p=AAAA': 'unknown key type',
+  }
+  for (const [record, refusal] of Object.entries(refusals)) expect(readKeyRecord(record), record).toEqual({ refusal, result: 'neutral' })
+  const weak = rsaOf(1023).export({ type: 'spki', format: 'der' }).toString('base64')
+  expect(readKeyRecord(`p=${weak}`)).toEqual({ refusal: 'weak key: RSA with 1023 bits', result: 'policy' })
+})
+
+test('an exponent that would make every signature cost milliseconds is refused', () => {
+  const jwk = { ...rsa.export({ format: 'jwk' }), e: Buffer.alloc(200, 0x7f).toString('base64url') }
+  const costly = createPublicKey({ key: jwk, format: 'jwk' }).export({ type: 'spki', format: 'der' }).toString('base64')
+  expect(readKeyRecord(`p=${costly}`)).toEqual({ refusal: 'RSA exponent too large', result: 'policy' })
+})
+
+test('a record is imported once', () => {
+  const record = `v=DKIM1; p=${spki}; n=once`
+  expect(readKeyRecord(record)).toBe(readKeyRecord(record))
+})

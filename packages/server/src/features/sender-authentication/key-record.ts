@@ -1,0 +1,82 @@
+// DKIM key records (RFC 6376 §3.6.1, RFC 8301, RFC 8463): from the text of a TXT record to a key that verifies.
+import { createPublicKey, type KeyObject } from 'node:crypto'
+import { readNames, readTagList } from './tag-list.ts'
+
+export type KeyKind = 'rsa' | 'ed25519'
+
+/** `isStrict`: the i= domain must be d= itself (t=s). `isSlow`: verifying takes a millisecond and more, and is for another thread. */
+export type DkimKey = { kind: KeyKind; key: KeyObject; isStrict: boolean; isSlow: boolean }
+
+/** A key, or why the record is none; `policy` is a key that is whole, but one that we do not verify with. */
+export type KeyReading = DkimKey | { refusal: string; result: 'neutral' | 'policy' }
+
+/** RFC 8301 §3.2. */
+const rsaBitsMin = 1024
+/** Real keys have 4096 bits or less. */
+const quickBitsMax = 4096
+/** Everybody's is 65537 or less; the largest that OpenSSL takes costs 13 ms a signature, and a message can bring dozens. */
+const exponentMax = 1n << 32n
+
+/** Importing a key costs more than verifying with it, and most mail comes from few senders. */
+const keptMax = 1_000
+const keptCharactersMax = 4_096
+const kept = new Map<string, KeyReading>()
+
+/** Reads a record. The readings of the last thousand records are kept, by their text: a changed record is another one. */
+export function readKeyRecord(record: string): KeyReading {
+  const known = kept.get(record)
+  const reading = known ?? readAnew(record)
+  if (record.length > keptCharactersMax) return reading
+  // A map keeps the order of insertion: what is used moves to its end, what was not used for longest goes first.
+  if (known) kept.delete(record)
+  kept.set(record, reading)
+  if (kept.size > keptMax) kept.delete(kept.keys().next().value as string)
+  return reading
+}
+
+const refuse = (refusal: string): KeyReading => ({ refusal, result: 'neutral' })
+
+function readAnew(record: string): KeyReading {
+  const { tags, firstName, defect } = readTagList(record)
+  const text = tags.get('p')?.value.replaceAll(' ', '') ?? ''
+  // An empty p= is a key taken back.
+  if (defect !== null || !isBase64(text)) return refuse('invalid public key')
+  const version = tags.get('v')
+  if (version && (version.value !== 'DKIM1' || firstName !== 'v')) return refuse('unknown key version')
+  const services = tags.get('s')
+  if (services && !readNames(services.value).some((service) => service === 'email' || service === '*')) return refuse('key not for email')
+  const hashes = tags.get('h')
+  if (hashes && !readNames(hashes.value).includes('sha256')) return refuse('inappropriate hash algorithm')
+  const kind = tags.get('k')?.value.toLowerCase() ?? 'rsa'
+  if (kind !== 'rsa' && kind !== 'ed25519') return refuse('unknown key type')
+  const flags = readNames(tags.get('t')?.value ?? '')
+  return importKey(kind, Buffer.from(text, 'base64'), flags.includes('s'))
+}
+
+const isBase64 = (text: string): boolean => /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.replace(/=+$/, '').length % 4 !== 1
+
+// The DER in front of the 32 octets of an Ed25519 key (RFC 8410 §4); a record holds the octets alone (RFC 8463 §4).
+const ed25519Prefix = Buffer.from('302a300506032b6570032100', 'hex')
+const ed25519Bytes = 32
+
+function importKey(kind: KeyKind, bytes: Buffer, isStrict: boolean): KeyReading {
+  if (kind === 'ed25519' && bytes.length !== ed25519Bytes) return refuse('invalid public key')
+  const der = kind === 'ed25519' ? Buffer.concat([ed25519Prefix, bytes]) : bytes
+  let key: KeyObject
+  try {
+    key = createPublicKey({ key: der, format: 'der', type: kind === 'rsa' && isBareRsaKey(der) ? 'pkcs1' : 'spki' })
+  } catch {
+    return refuse('unknown key type')
+  }
+  if (key.asymmetricKeyType !== kind) return refuse('unknown key type')
+  const { modulusLength: bits = 0, publicExponent: exponent = 0n } = key.asymmetricKeyDetails ?? {}
+  if (kind === 'rsa' && bits < rsaBitsMin) return { refusal: `weak key: RSA with ${bits} bits`, result: 'policy' }
+  if (exponent > exponentMax) return { refusal: 'RSA exponent too large', result: 'policy' }
+  return { kind, key, isStrict, isSlow: bits > quickBitsMax }
+}
+
+/** RFC 6376 §3.6.1 has the bare RSAPublicKey, whose first part is a number; what everybody publishes starts with a sequence inside. */
+function isBareRsaKey(der: Buffer): boolean {
+  const lengthByte = der[1] ?? 0
+  return der[0] === 0x30 && der[lengthByte < 0x80 ? 2 : 2 + (lengthByte & 0x7f)] === 0x02
+}

@@ -1,0 +1,41 @@
+// What one message may ask of DNS: each question once, not too many, and none for longer than its time.
+import { expect, test } from 'vitest'
+import type { DnsAnswer, Resolver } from '../../core/dns.ts'
+import { limitQuestions } from './questions.ts'
+
+function createPuppet(txt: (name: string) => Promise<DnsAnswer<string>>) {
+  const asked: string[] = []
+  const never = () => new Promise<never>(() => {})
+  const counted = (name: string) => {
+    asked.push(name)
+    return txt(name)
+  }
+  const resolver: Resolver = { txt: counted, mx: never, a: never, aaaa: never, cname: never, ptr: never }
+  return { resolver, asked }
+}
+const found = (text: string): DnsAnswer<string> => ({ kind: 'found', records: [text] })
+
+test('the same question is asked once, and only so many different ones', async () => {
+  const { resolver, asked } = createPuppet(async (name) => found(name))
+  const questions = limitQuestions(resolver, { limitMs: 60_000, questionsMax: 2 })
+  await Promise.all([questions.txt('a'), questions.txt('A'), questions.txt('b'), questions.txt('b')])
+  expect(await questions.txt('c')).toMatchObject({ kind: 'trouble', reason: 'too many questions for one message' })
+  expect(await questions.txt('a')).toEqual(found('a'))
+  expect(asked).toEqual(['a', 'b'])
+  questions.close()
+})
+
+test('what is open at the deadline is trouble, and so is what is asked after it', async () => {
+  const { resolver } = createPuppet(() => new Promise(() => {}))
+  const questions = limitQuestions(resolver, { limitMs: 20, questionsMax: 9 })
+  const late = { kind: 'trouble', reason: 'the time for this message is over' }
+  expect(await Promise.all([questions.txt('a'), questions.aaaa('b')])).toEqual([late, late])
+  expect(await questions.txt('c')).toEqual(late)
+})
+
+test('a resolver that breaks is trouble', async () => {
+  const { resolver } = createPuppet(() => Promise.reject(new Error('out of order')))
+  const questions = limitQuestions(resolver, { limitMs: 60_000, questionsMax: 9 })
+  expect(await questions.txt('a.example')).toEqual({ kind: 'trouble', reason: 'out of order for a.example' })
+  questions.close()
+})

@@ -1,0 +1,56 @@
+// What the checks of one message may ask of DNS: each question once, so many of them, and no answer later than the deadline.
+import { nowMs } from '../../core/clock.ts'
+import type { DnsAnswer, Resolver } from '../../core/dns.ts'
+
+const nameShownMax = 100
+
+/** A resolver for one message. After the deadline, or too many questions, every answer is `trouble`; so it is when the resolver throws. */
+export type Questions = Resolver & {
+  /** Ends the waiting for the deadline; whatever is still open never answers then. */
+  close: () => void
+}
+
+/** `limitMs`: for all questions together, from now. Costs one timer, whatever is asked. */
+export function limitQuestions(resolver: Resolver, limits: { limitMs: number; questionsMax: number }): Questions {
+  const deadlineMs = nowMs() + limits.limitMs
+  const answers = new Map<string, Promise<DnsAnswer<unknown>>>()
+  const waiting = new Set<(answer: DnsAnswer<never>) => void>()
+  const timer = setTimeout(() => {
+    for (const answer of waiting) answer({ kind: 'trouble', reason: 'the time for this message is over' })
+    waiting.clear()
+  }, limits.limitMs)
+
+  function ask<T>(type: string, name: string, question: () => Promise<DnsAnswer<T>>): Promise<DnsAnswer<T>> {
+    const key = `${type} ${name.toLowerCase()}`
+    const known = answers.get(key)
+    if (known) return known as Promise<DnsAnswer<T>>
+    const answer = askNow(name, question)
+    answers.set(key, answer)
+    return answer
+  }
+
+  function askNow<T>(name: string, question: () => Promise<DnsAnswer<T>>): Promise<DnsAnswer<T>> {
+    if (answers.size >= limits.questionsMax) return Promise.resolve({ kind: 'trouble', reason: 'too many questions for one message' })
+    if (nowMs() >= deadlineMs) return Promise.resolve({ kind: 'trouble', reason: 'the time for this message is over' })
+    return new Promise((resolve) => {
+      waiting.add(resolve)
+      const finish = (answer: DnsAnswer<T>) => {
+        waiting.delete(resolve)
+        resolve(answer)
+      }
+      question().then(finish, (error: unknown) =>
+        finish({ kind: 'trouble', reason: `${error instanceof Error ? error.message : 'unknown'} for ${name.slice(0, nameShownMax)}` }),
+      )
+    })
+  }
+
+  return {
+    txt: (name) => ask('TXT', name, () => resolver.txt(name)),
+    mx: (name) => ask('MX', name, () => resolver.mx(name)),
+    a: (name) => ask('A', name, () => resolver.a(name)),
+    aaaa: (name) => ask('AAAA', name, () => resolver.aaaa(name)),
+    cname: (name) => ask('CNAME', name, () => resolver.cname(name)),
+    ptr: (name) => ask('PTR', name, () => resolver.ptr(name)),
+    close: () => clearTimeout(timer),
+  }
+}

@@ -1,0 +1,147 @@
+// Verifies DKIM signatures (RFC 6376, 8301, 8463), and the ARC-Message-Signature that is one (RFC 8617).
+import { createHash, hash, verify } from 'node:crypto'
+import { promisify } from 'node:util'
+import { nowMs } from '../../core/clock.ts'
+import type { Resolver } from '../../core/dns.ts'
+import { type RawField, relaxedBody, relaxedField, simpleBody } from '../dkim/model.ts'
+import { toAsciiName } from './domain-names.ts'
+import { type DkimKey, type KeyKind, readKeyRecord } from './key-record.ts'
+import type { OpenedMessage } from './message-fields.ts'
+import { type CanonicalForm, readSignature, type Signature, type SignatureReading } from './signature-field.ts'
+
+export type SignatureResult = {
+  result: 'pass' | 'fail' | 'policy' | 'neutral' | 'temperror'
+  reason: string | null
+  domain: string
+  selector: string
+  algorithm: string
+  /** Octets of the canonical body that l= leaves to anybody; 0 as well when the body was not looked at. */
+  unsignedBytes: number
+}
+
+/** More signatures than this are not looked at: each may cost a pass over the body. */
+const signaturesMax = 5
+/** Of several key records at one name the first that fits is taken (RFC 6376 §3.6.2.2 leaves it open), among so many. */
+const keyRecordsMax = 5
+
+const verifyApart = promisify(verify)
+
+/** A message with what its signatures have in common, worked out once. */
+export type SignedMessage = ReturnType<typeof prepareMessage>
+
+/** Takes an opened message for any number of signatures: each form of the body and each hash of it is made when first asked for. */
+export function prepareMessage({ fields, body }: OpenedMessage) {
+  const byKey = new Map<string, RawField[]>()
+  for (const field of fields) {
+    const known = byKey.get(field.key)
+    if (known) known.push(field)
+    else byKey.set(field.key, [field])
+  }
+  const bodies = new Map<CanonicalForm, Buffer>()
+  const hashes = new Map<string, string>()
+  const relaxedFields = new Map<RawField, string>()
+
+  const canonicalBody = (form: CanonicalForm): Buffer =>
+    keep(bodies, form, () => (form === 'relaxed' ? relaxedBody(body) : simpleBody(body)))
+
+  return {
+    fieldsOf: (key: string): readonly RawField[] => byKey.get(key) ?? [],
+
+    /** A field in one form, without a line end behind it. */
+    canonicalField: (field: RawField, form: CanonicalForm): string =>
+      form === 'simple' ? field.text : keep(relaxedFields, field, () => relaxedField(field)),
+
+    /** The base64 of the SHA-256 of the body's first octets (null: all), and how many the limit leaves out. */
+    hashBody(form: CanonicalForm, length: number | null): { bodyHash: string; unsignedBytes: number } {
+      const whole = canonicalBody(form)
+      const signed = length === null || length >= whole.length ? whole : whole.subarray(0, length)
+      const bodyHash = keep(hashes, `${form} ${signed.length}`, () => hash('sha256', signed, 'base64'))
+      return { bodyHash, unsignedBytes: whole.length - signed.length }
+    },
+  }
+}
+
+function keep<Key, Value>(kept: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const known = kept.get(key)
+  if (known !== undefined) return known
+  const made = make()
+  kept.set(key, made)
+  return made
+}
+
+/** Verifies the DKIM signatures of a message, the first five. Never rejects: what DNS cannot say is `temperror`. */
+export function verifySignatures(message: SignedMessage, resolver: Resolver): Promise<SignatureResult[]> {
+  const fields = message.fieldsOf('dkim-signature').slice(0, signaturesMax)
+  return Promise.all(fields.map((field) => verifySignature(message, readSignature(field, 'dkim'), resolver)))
+}
+
+/** Verifies one signature. Never rejects. */
+export async function verifySignature(message: SignedMessage, read: SignatureReading, resolver: Resolver): Promise<SignatureResult> {
+  const { domain, selector, algorithm } = read
+  const claims = { domain, selector, algorithm }
+  if ('refusal' in read) return { result: 'neutral', reason: read.refusal, ...claims, unsignedBytes: 0 }
+  // Not even looked at (RFC 8301 §3.1).
+  if (read.isSha1) return { result: 'policy', reason: 'weak algorithm', ...claims, unsignedBytes: 0 }
+  const { bodyHash, unsignedBytes } = message.hashBody(read.bodyForm, read.bodyLength)
+  const outcome = bodyHash === read.bodyHash ? await verifyHeader(message, read, resolver) : fail('body hash did not verify')
+  return { ...outcome, ...claims, unsignedBytes }
+}
+
+type Outcome = Pick<SignatureResult, 'result' | 'reason'>
+
+const fail = (reason: string): Outcome => ({ result: 'fail', reason })
+const neutral = (reason: string): Outcome => ({ result: 'neutral', reason })
+
+async function verifyHeader(message: SignedMessage, signature: Signature, resolver: Resolver): Promise<Outcome> {
+  const key = await findKey(signature.domain, signature.selector, signature.kind, resolver)
+  if ('result' in key) return key
+  if (key.isStrict && signature.isForSubdomain) return neutral('domain mismatch')
+  const { headerForm, field } = signature
+  let text = ''
+  for (const signed of selectFields(message, signature.signedKeys)) text += `${message.canonicalField(signed, headerForm)}\r\n`
+  text += headerForm === 'simple' ? field.text : relaxedField(field)
+  if (!(await isSigned(text, signature.bytes, key))) return fail('bad signature')
+  if (signature.expiresAt !== null && signature.expiresAt * 1000 < nowMs()) return neutral('expired')
+  return { result: 'pass', reason: null }
+}
+
+/** The fields that h= stands for: of a repeated one the last first (RFC 6376 §5.4.2); a name too many stands for nothing. */
+function* selectFields(message: SignedMessage, keys: readonly string[]): Generator<RawField> {
+  const taken = new Map<string, number>()
+  for (const key of keys) {
+    const fields = message.fieldsOf(key)
+    const count = taken.get(key) ?? 0
+    const field = fields[fields.length - 1 - count]
+    if (!field) continue
+    taken.set(key, count + 1)
+    yield field
+  }
+}
+
+/** Whether the key has signed a text of octets. */
+export async function isSigned(text: string, signature: Buffer, { kind, key, isSlow }: DkimKey): Promise<boolean> {
+  const octets = Buffer.from(text, 'latin1')
+  try {
+    // RFC 8463 §3: what Ed25519 signs is the hash, as if it were the message.
+    if (kind === 'ed25519') return verify(null, createHash('sha256').update(octets).digest(), key, signature)
+    // On the thread pool it costs half as much again, so only what would hold up everybody else goes there.
+    return isSlow ? await verifyApart('sha256', octets, key, signature) : verify('sha256', octets, key, signature)
+  } catch {
+    return false
+  }
+}
+
+/** The key of a signature, or why there is none that fits. Never rejects. */
+export async function findKey(domain: string, selector: string, kind: KeyKind, resolver: Resolver): Promise<DkimKey | Outcome> {
+  const answer = await resolver.txt(toAsciiName(`${selector}._domainkey.${domain}`))
+  if (answer.kind === 'trouble') return { result: 'temperror', reason: `DNS failure: ${answer.reason}` }
+  if (answer.kind !== 'found') return neutral('no key')
+  let first: Outcome | null = null
+  for (const record of answer.records.slice(0, keyRecordsMax)) {
+    const reading = readKeyRecord(record)
+    if ('refusal' in reading) first ??= { result: reading.result, reason: reading.refusal }
+    else if (reading.kind === kind) return reading
+    else first ??= neutral('inappropriate key algorithm')
+  }
+  return first ?? neutral('no key')
+}

@@ -1,0 +1,116 @@
+// SPF records (RFC 7208 §4.6, §5, §6): the whole record is read before anything of it is evaluated.
+import { type IpAddress, readIp } from './ip-address.ts'
+import { type MacroText, readDomainSpec, readMacroText } from './spf-macro.ts'
+
+export type Qualifier = 'pass' | 'fail' | 'softfail' | 'neutral'
+
+/** `target` null: the domain that is checked. Prefix lengths in bits. */
+export type Mechanism = { qualifier: Qualifier } & (
+  | { kind: 'all' }
+  | { kind: 'include' | 'exists'; target: MacroText }
+  | { kind: 'a' | 'mx'; target: MacroText | null; bits4: number; bits6: number }
+  | { kind: 'ptr'; target: MacroText | null }
+  | { kind: 'ip'; network: IpAddress; bits: number }
+)
+
+export type SpfRecord = { mechanisms: Mechanism[]; redirect: MacroText | null; explanation: MacroText | null }
+
+/** Whether a TXT record is an SPF record at all (RFC 7208 §4.5). */
+export const isSpfRecord = (text: string): boolean => /^v=spf1(?: |$)/i.test(text)
+
+/** Most mail comes from few senders: the readings of the last records are kept by their text. */
+const keptMax = 1_000
+const keptCharactersMax = 2_048
+const kept = new Map<string, SpfRecord | { trouble: string }>()
+
+/** Reads a record; `trouble` says what is not well formed. */
+export function readSpfRecord(text: string): SpfRecord | { trouble: string } {
+  const known = kept.get(text)
+  const record = known ?? readAnew(text)
+  if (text.length > keptCharactersMax) return record
+  if (known) kept.delete(text)
+  kept.set(text, record)
+  if (kept.size > keptMax) kept.delete(kept.keys().next().value as string)
+  return record
+}
+
+function readAnew(text: string): SpfRecord | { trouble: string } {
+  if (!/^[ -~]*$/.test(text)) return { trouble: 'characters beyond ASCII' }
+  const record: SpfRecord = { mechanisms: [], redirect: null, explanation: null }
+  for (const term of text.split(' ').slice(1)) {
+    if (term !== '' && !readTerm(term, record)) return { trouble: `syntax error in ${term}` }
+  }
+  return record
+}
+
+/** Adds a term to the record; false when it is not well formed. */
+function readTerm(term: string, record: SpfRecord): boolean {
+  const [, name, value] = /^([^:/=]*)=(.*)$/.exec(term) ?? []
+  if (name !== undefined && value !== undefined) return readModifier(name, value, record)
+  const [, sign = '', kind = '', rest = ''] = /^([+\-?~]?)([^:/]*)(.*)$/.exec(term) ?? []
+  const mechanism = readMechanism(kind.toLowerCase(), rest)
+  if (!mechanism) return false
+  record.mechanisms.push({ ...mechanism, qualifier: qualifiers[sign] as Qualifier } as Mechanism)
+  return true
+}
+
+const qualifiers: Record<string, Qualifier> = { '': 'pass', '+': 'pass', '-': 'fail', '~': 'softfail', '?': 'neutral' }
+
+function readModifier(name: string, value: string, record: SpfRecord): boolean {
+  if (!/^[a-z][a-z0-9\-_.]*$/i.test(name)) return false
+  const key = ({ redirect: 'redirect', exp: 'explanation' } as const)[name.toLowerCase() as 'redirect' | 'exp']
+  if (!key) return readMacroText(value, { isText: true }) !== null
+  if (record[key] !== null) return false
+  record[key] = readDomainSpec(value)
+  return record[key] !== null
+}
+
+type Unqualified = Mechanism extends infer One ? (One extends Mechanism ? Omit<One, 'qualifier'> : never) : never
+
+function readMechanism(kind: string, rest: string): Unqualified | null {
+  switch (kind) {
+    case 'all':
+      return rest === '' ? { kind } : null
+    case 'include':
+    case 'exists': {
+      const target = rest.startsWith(':') ? readDomainSpec(rest.slice(1)) : null
+      return target && { kind, target }
+    }
+    case 'ptr': {
+      if (rest === '') return { kind, target: null }
+      const target = rest.startsWith(':') ? readDomainSpec(rest.slice(1)) : null
+      return target && { kind, target }
+    }
+    case 'a':
+    case 'mx':
+      return readHosts(kind, rest)
+    case 'ip4':
+      return readNetwork(rest, 4)
+    case 'ip6':
+      return readNetwork(rest, 16)
+    default:
+      return null
+  }
+}
+
+function readHosts(kind: 'a' | 'mx', rest: string): Unqualified | null {
+  const [, spec, cidr4, cidr6] = /^(?::(.+?))?(?:\/(\d+))?(?:\/\/(\d+))?$/.exec(rest) ?? []
+  if (rest !== '' && spec === undefined && cidr4 === undefined && cidr6 === undefined) return null
+  const target = spec === undefined ? null : readDomainSpec(spec)
+  const [bits4, bits6] = [readBits(cidr4, 32), readBits(cidr6, 128)]
+  if ((spec !== undefined && target === null) || bits4 === null || bits6 === null) return null
+  return { kind, target, bits4, bits6 }
+}
+
+function readNetwork(rest: string, bytes: 4 | 16): Unqualified | null {
+  const [, address, cidr] = /^:([^/]+)(?:\/([^/]*))?$/.exec(rest) ?? []
+  const network = address === undefined || address.includes('%') ? null : readIp(address)
+  const bits = readBits(cidr, bytes * 8)
+  return network?.length === bytes && bits !== null ? { kind: 'ip', network, bits } : null
+}
+
+/** A prefix length without leading zeros; all bits when none is given. */
+const readBits = (text: string | undefined, bitsMax: number): number | null => {
+  if (text === undefined) return bitsMax
+  return /^(?:0|[1-9]\d{0,2})$/.test(text) && Number(text) <= bitsMax ? Number(text) : null
+}

@@ -1,0 +1,216 @@
+// SPF (RFC 7208): whether a host may send mail for the domain in its return path, or in its HELO.
+import { now } from '../../core/clock.ts'
+import type { DnsAnswer, Resolver } from '../../core/dns.ts'
+import { normalName, toAsciiName } from './domain-names.ts'
+import { type IpAddress, isInNetwork, readableIp, readClientIp, readIp } from './ip-address.ts'
+import { expandMacros, isTargetName, type MacroText, type MacroValues, readMacroText, toTargetName, usesLetters } from './spf-macro.ts'
+import { isSpfRecord, type Mechanism, type Qualifier, readSpfRecord, type SpfRecord } from './spf-record.ts'
+
+/** `reason`: of a `fail` the domain's own explanation, where it gives one. */
+export type SpfResult = {
+  result: Qualifier | 'none' | 'temperror' | 'permerror'
+  domain: string
+  record: string | null
+  reason: string | null
+}
+
+export type SpfQuestion = {
+  /** '' for the null sender: then the name in HELO is checked (RFC 7208 §2.4). */
+  envelopeFrom: string
+  client: { address: string; name: string }
+  /** Our own name, for explanations. */
+  hostname: string
+}
+
+/** RFC 7208 §4.6.4: terms that ask DNS, answers with nothing in them, and addresses of one mx or ptr. */
+const lookupsMax = 10
+const voidsMax = 2
+const hostsMax = 10
+
+/** An evaluation that ends without a match; thrown within this file only. */
+class Ending extends Error {
+  readonly result: 'none' | 'temperror' | 'permerror'
+  constructor(result: Ending['result'], reason: string) {
+    super(reason)
+    this.result = result
+  }
+}
+
+type Evaluation = {
+  resolver: Resolver
+  values: Omit<MacroValues, 'domain' | 'validatedName'>
+  address: IpAddress
+  lookups: number
+  voids: number
+  /** Of the domain that was asked first; of others only as far as they explain. */
+  record: string | null
+}
+
+type Match = { result: Qualifier; explanation: string | null }
+
+/** Checks a host (RFC 7208 §4, "check_host"). Never rejects: DNS that cannot say now is `temperror`. */
+export async function checkHost({ envelopeFrom, client, hostname }: SpfQuestion, resolver: Resolver): Promise<SpfResult> {
+  const from = envelopeFrom === '' ? `postmaster@${client.name}` : envelopeFrom
+  const at = from.lastIndexOf('@')
+  const domain = normalName(from.slice(at + 1))
+  const sender = `${at > 0 ? from.slice(0, at) : 'postmaster'}@${domain}`
+  const address = readClientIp(client.address)
+  if (!address) return { result: 'temperror', domain, record: null, reason: 'the address of the client is none' }
+  const values = { sender, address, helo: client.name, receiver: hostname, unixSeconds: Math.round(now().getTime() / 1000) }
+  const evaluation: Evaluation = { resolver, values, address, lookups: 0, voids: 0, record: null }
+  try {
+    if (!isTargetName(domain)) throw new Ending('none', `${domain || 'the empty name'} is not a domain`)
+    const { result, explanation } = await checkDomain(evaluation, domain, true)
+    return { result, domain, record: evaluation.record, reason: explanation ?? sentence(result, domain, address) }
+  } catch (error) {
+    if (!(error instanceof Ending)) throw error
+    return { result: error.result, domain, record: evaluation.record, reason: error.message }
+  }
+}
+
+const sentences: Record<Qualifier, string> = {
+  pass: 'may send for',
+  fail: 'may not send for',
+  softfail: 'should rather not send for',
+  neutral: 'is neither permitted nor denied by',
+}
+const sentence = (result: Qualifier, domain: string, address: IpAddress): string => `${readableIp(address)} ${sentences[result]} ${domain}`
+
+/** `isOwn`: its explanation counts, which in included records it does not (RFC 7208 §6.2). Throws Ending. */
+async function checkDomain(evaluation: Evaluation, domain: string, isOwn: boolean): Promise<Match> {
+  const answer = await evaluation.resolver.txt(domain)
+  const texts = recordsOf(evaluation, answer, domain).filter(isSpfRecord)
+  const text = texts[0]
+  if (text === undefined) throw new Ending('none', `${domain} has no SPF record`)
+  evaluation.record ??= text
+  if (texts.length > 1) throw new Ending('permerror', `${domain} has more than one SPF record`)
+  const record = readSpfRecord(text)
+  if ('trouble' in record) throw new Ending('permerror', `the SPF record of ${domain}: ${record.trouble}`)
+  for (const mechanism of record.mechanisms) {
+    if (!(await matches(evaluation, domain, mechanism))) continue
+    const result = mechanism.qualifier
+    const explanation = result === 'fail' && isOwn && record.explanation ? await explain(evaluation, domain, record.explanation) : null
+    return { result, explanation }
+  }
+  return record.redirect ? redirect(evaluation, domain, record, isOwn) : { result: 'neutral', explanation: null }
+}
+
+async function redirect(evaluation: Evaluation, domain: string, record: SpfRecord, isOwn: boolean): Promise<Match> {
+  const target = await expandTarget(evaluation, domain, record.redirect as MacroText)
+  if (target === null || !isTargetName(target)) throw new Ending('permerror', `${domain} redirects to what is not a domain`)
+  countLookup(evaluation)
+  return checkDomain(evaluation, target, isOwn).catch(noneIsPermerror)
+}
+
+/** A record that another one counts on has to be there (RFC 7208 §5.2, §6.1). */
+const noneIsPermerror = (error: unknown): never => {
+  throw error instanceof Ending && error.result === 'none' ? new Ending('permerror', error.message) : error
+}
+
+function countLookup(evaluation: Evaluation): void {
+  if (++evaluation.lookups > lookupsMax) throw new Ending('permerror', 'the SPF record takes too many DNS questions')
+}
+
+/** The records of an answer, where none is one of the few void answers that are allowed. */
+function recordsOf<T>(evaluation: Evaluation, answer: DnsAnswer<T>, name: string): T[] {
+  if (answer.kind === 'trouble') throw new Ending('temperror', `DNS failure: ${answer.reason} for ${name}`)
+  if (answer.kind === 'found') return answer.records
+  if (++evaluation.voids > voidsMax) throw new Ending('permerror', 'too many DNS questions of the SPF record have no answer')
+  return []
+}
+
+async function matches(evaluation: Evaluation, domain: string, mechanism: Mechanism): Promise<boolean> {
+  if (mechanism.kind === 'all') return true
+  if (mechanism.kind === 'ip') return isInNetwork(evaluation.address, mechanism.network, mechanism.bits)
+  const target = mechanism.target ? await expandTarget(evaluation, domain, mechanism.target) : domain
+  // A target of a local part that no name can hold matches nothing (RFC 8616 §4).
+  if (target === null) return false
+  if (!isTargetName(target)) {
+    if (mechanism.kind === 'include') throw new Ending('permerror', `${domain} includes what is not a domain`)
+    return false
+  }
+  countLookup(evaluation)
+  switch (mechanism.kind) {
+    case 'include':
+      return (await checkDomain(evaluation, target, false).catch(noneIsPermerror)).result === 'pass'
+    case 'exists':
+      return recordsOf(evaluation, await evaluation.resolver.a(target), target).length > 0
+    case 'a':
+      return isAmong(evaluation, mechanism, recordsOf(evaluation, await addressesOf(evaluation, target), target))
+    case 'mx':
+      return isMailHost(evaluation, mechanism, target)
+    case 'ptr':
+      return (await validatedNames(evaluation)).some((name) => name === normalName(target) || name.endsWith(`.${normalName(target)}`))
+  }
+}
+
+const addressesOf = ({ resolver, address }: Evaluation, name: string): Promise<DnsAnswer<string>> =>
+  address.length === 4 ? resolver.a(name) : resolver.aaaa(name)
+
+function isAmong({ address }: Evaluation, { bits4, bits6 }: { bits4: number; bits6: number }, records: readonly string[]): boolean {
+  return records.some((record) => {
+    const found = readIp(record)
+    return found !== null && isInNetwork(address, found, address.length === 4 ? bits4 : bits6)
+  })
+}
+
+async function isMailHost(evaluation: Evaluation, bits: { bits4: number; bits6: number }, target: string): Promise<boolean> {
+  const found = recordsOf(evaluation, await evaluation.resolver.mx(target), target)
+  const hosts = found.toSorted((a, b) => a.preference - b.preference).map(({ exchange }) => exchange.replace(/\.$/, ''))
+  let asked = 0
+  for (const host of hosts) {
+    // The null MX (RFC 7505), and what cannot be a host.
+    if (!isTargetName(host)) continue
+    if (++asked > hostsMax) throw new Ending('permerror', `${target} has too many mail hosts`)
+    const answer = await addressesOf(evaluation, host)
+    if (answer.kind === 'trouble') throw new Ending('temperror', `DNS failure: ${answer.reason} for ${host}`)
+    if (answer.kind === 'found' && isAmong(evaluation, bits, answer.records)) return true
+  }
+  return false
+}
+
+/** The names of the client that lead back to it, in normal form (RFC 7208 §5.5). DNS trouble means that there are none. */
+async function validatedNames(evaluation: Evaluation): Promise<string[]> {
+  const answer = await evaluation.resolver.ptr(readableIp(evaluation.address))
+  const names = answer.kind === 'trouble' ? [] : recordsOf(evaluation, answer, 'the address of the client').slice(0, hostsMax)
+  const whole = { bits4: 32, bits6: 128 }
+  const isValidated = await Promise.all(
+    names.map(async (name) => {
+      const addresses = isTargetName(name.replace(/\.$/, '')) ? await addressesOf(evaluation, name) : null
+      return addresses?.kind === 'found' && isAmong(evaluation, whole, addresses.records)
+    }),
+  )
+  return names.filter((_, index) => isValidated[index]).map(normalName)
+}
+
+/** A domain-spec as the name that it means; null when it takes a local part that no name can hold. */
+async function expandTarget(evaluation: Evaluation, domain: string, spec: MacroText): Promise<string | null> {
+  if (usesLetters(spec, 'sl') && !isAsciiSender(evaluation)) return null
+  if (usesLetters(spec, 'p')) countLookup(evaluation)
+  return toTargetName(expandMacros(spec, await valuesFor(evaluation, domain, spec)))
+}
+
+const isAsciiSender = ({ values }: Evaluation): boolean => /^\p{ASCII}*$/u.test(values.sender)
+
+async function valuesFor(evaluation: Evaluation, domain: string, text: MacroText): Promise<MacroValues> {
+  const names = usesLetters(text, 'p') ? await validatedNames(evaluation) : []
+  const own = names.find((name) => name === domain) ?? names.find((name) => name.endsWith(`.${domain}`))
+  return { ...evaluation.values, domain, validatedName: own ?? names[0] ?? 'unknown' }
+}
+
+/** The explanation of a fail (RFC 7208 §6.2); whatever is wrong with it, there is none. Its questions count for nothing. */
+async function explain(evaluation: Evaluation, domain: string, spec: MacroText): Promise<string | null> {
+  try {
+    const uncounted = { ...evaluation, lookups: 0, voids: 0 }
+    const target = await expandTarget(uncounted, domain, spec)
+    if (target === null || !isTargetName(target)) return null
+    const answer = await evaluation.resolver.txt(toAsciiName(target))
+    const text = answer.kind === 'found' && answer.records.length === 1 ? (answer.records[0] as string) : ''
+    const read = readMacroText(text, { isText: true, hasSpaces: true })
+    if (!read || text === '' || (usesLetters(read, 'sl') && !isAsciiSender(evaluation))) return null
+    return expandMacros(read, await valuesFor(uncounted, domain, read))
+  } catch (error) {
+    if (error instanceof Ending) return null
+    throw error
+  }
+}
