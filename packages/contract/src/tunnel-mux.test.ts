@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { resetCodes } from './tunnel-frames.ts'
 import { TunnelMux } from './tunnel-mux.ts'
-import type { TunnelStream } from './tunnel-stream.ts'
+import type { StreamListener, TunnelStream } from './tunnel-stream.ts'
 import { encodeMessage, MessageReader } from './tunnel-web-socket.ts'
 import { ReceiveWindow, WindowBudget, windowBytesFirst, windowBytesMax } from './tunnel-window.ts'
 
@@ -47,6 +47,11 @@ async function carry(left: End, right: End, pieceBytes = Number.POSITIVE_INFINIT
   }
 }
 
+/** Listens for some of what happens on a stream. */
+function listen(stream: TunnelStream, some: Partial<StreamListener>): void {
+  stream.listener = { ...stream.listener, ...some }
+}
+
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 const bytes = (value: string) => new TextEncoder().encode(value)
 
@@ -56,20 +61,24 @@ test.each([1, 2, 7, 9, 10, 1000])('bytes arrive whole and in order, in pieces of
   stream.write(bytes('second'))
   let answer = ''
   let ended = 0
-  stream.onData = (piece) => {
-    answer += text(piece)
-  }
-  stream.onEnd = () => ended++
+  listen(stream, {
+    onData(piece) {
+      answer += text(piece)
+    },
+    onEnd: () => void ended++,
+  })
   stream.end()
   let got = ''
   await new Promise<void>((resolve) => setImmediate(resolve))
   const original = client.opened.push.bind(client.opened)
   client.opened.push = (...streams) => {
     for (const one of streams) {
-      one.onData = (piece) => {
-        got += text(piece)
-      }
-      one.onEnd = () => one.end(bytes(`got ${got}`))
+      listen(one, {
+        onData(piece) {
+          got += text(piece)
+        },
+        onEnd: () => one.end(bytes(`got ${got}`)),
+      })
     }
     return original(...streams)
   }
@@ -88,11 +97,13 @@ test('a sender stops at the window and goes on when the reader has taken it', as
   await carry(gateway, client)
   const [arrived] = client.opened as [TunnelStream]
   let got = 0
-  arrived.onData = (piece) => {
-    got += piece.length
-  }
+  listen(arrived, {
+    onData(piece) {
+      got += piece.length
+    },
+  })
   let drains = 0
-  stream.onDrain = () => drains++
+  listen(stream, { onDrain: () => void drains++ })
   expect(stream.write(new Uint8Array(2 * windowBytesFirst))).toBe(false)
   await carry(gateway, client)
   expect(got).toBe(windowBytesFirst - 1)
@@ -137,7 +148,7 @@ test('a reset ends both sides at once, later frames of it are passed over, and a
   await carry(gateway, client)
   const [arrived] = client.opened as [TunnelStream]
   const codes: number[] = []
-  arrived.onReset = (code) => codes.push(code)
+  listen(arrived, { onReset: (code) => void codes.push(code) })
   arrived.write(bytes('on its way'))
   stream.reset(resetCodes.idle)
   stream.reset(resetCodes.idle)
@@ -191,7 +202,7 @@ test('a stream opened on a connection that has ended is lost, not silent', async
   const end = createEnd(undefined, true)
   end.mux.close('gone')
   const codes: number[] = []
-  end.mux.open(bytes('x')).onReset = (code) => codes.push(code)
+  listen(end.mux.open(bytes('x')), { onReset: (code) => void codes.push(code) })
   await Promise.resolve()
   expect(codes).toEqual([resetCodes.targetLost])
 })
@@ -200,7 +211,7 @@ test('a connection without a sign of life is dead, and its streams with it', asy
   const end = createEnd(undefined, true, { pingEveryMs: 20, deadAfterMs: 20 })
   const stream = end.mux.open(bytes('x'))
   const codes: number[] = []
-  stream.onReset = (code) => codes.push(code)
+  listen(stream, { onReset: (code) => void codes.push(code) })
   await new Promise<void>((resolve) => {
     const look = setInterval(() => {
       if (end.closed.length === 0) return

@@ -15,6 +15,22 @@ export type StreamHost = {
   forget(stream: TunnelStream): void
 }
 
+/**
+ * Who a stream tells what happens on it. An object that may serve many streams, and not functions made for each use of one: functions hung on a
+ * stream that lives long keep what they close over until the garbage collector's next full round.
+ */
+export type StreamListener = {
+  /** Bytes of the other side; tell `taken` when they have gone on. */
+  onData(bytes: Uint8Array, stream: TunnelStream): void
+  /** The other side says no more. */
+  onEnd(stream: TunnelStream): void
+  /** The stream is over, at once and in both directions; the connection may be. */
+  onReset(code: number, stream: TunnelStream): void
+  /** After `write` has returned false: there is room again. */
+  onDrain(stream: TunnelStream): void
+}
+
+const nobody: StreamListener = { onData() {}, onEnd() {}, onReset() {}, onDrain() {} }
 const nothing = new Uint8Array(0)
 
 export class TunnelStream {
@@ -30,14 +46,7 @@ export class TunnelStream {
   #isRemoteEnded = false
   #isClosed = false
   #wantsDrain = false
-  /** Bytes of the other side; tell `taken` when they have gone on. */
-  onData: (bytes: Uint8Array) => void = () => {}
-  /** The other side says no more. */
-  onEnd: () => void = () => {}
-  /** The stream is over, at once and in both directions; the connection may be. */
-  onReset: (code: number) => void = () => {}
-  /** After `write` has returned false: there is room again. */
-  onDrain: () => void = () => {}
+  listener: StreamListener = nobody
 
   constructor(id: number, about: Record<string, unknown>, sendOpen: number, window: ReceiveWindow, host: StreamHost) {
     this.id = id
@@ -54,7 +63,7 @@ export class TunnelStream {
     return this.#isRemoteEnded
   }
 
-  /** Sends bytes, or keeps them until there is room; false asks the caller to wait for `onDrain`. */
+  /** Sends bytes, or keeps them until there is room; false asks the caller to wait for the listener's `onDrain`. */
   write(bytes: Uint8Array): boolean {
     if (this.#isClosed || this.#isEnded) return true
     this.#pending.push(bytes)
@@ -109,7 +118,7 @@ export class TunnelStream {
     }
     if (this.#wantsDrain) {
       this.#wantsDrain = false
-      this.onDrain()
+      this.listener.onDrain(this)
     }
     this.#closeWhenDone()
   }
@@ -126,11 +135,11 @@ export class TunnelStream {
     if (this.#isRemoteEnded) return false
     if (bytes.length > 0) {
       if (!this.#window.receive(bytes.length, this.#host.nowMs())) return false
-      this.onData(bytes)
+      this.listener.onData(bytes, this)
     }
     if (isFin && !this.#isClosed) {
       this.#isRemoteEnded = true
-      this.onEnd()
+      this.listener.onEnd(this)
       this.#closeWhenDone()
     }
     return true
@@ -146,7 +155,7 @@ export class TunnelStream {
   receiveReset(code: number): void {
     if (this.#isClosed) return
     this.#close()
-    this.onReset(code)
+    this.listener.onReset(code, this)
   }
 
   /** The connection is gone. */

@@ -36,19 +36,21 @@ export function toDuplex({ stream: { Duplex } }: Node, stream: TunnelStream): Du
       done(error)
     },
   })
-  stream.onDrain = () => {
-    const done = onRoom
-    onRoom = null
-    done?.()
+  stream.listener = {
+    onDrain() {
+      const done = onRoom
+      onRoom = null
+      done?.()
+    },
+    onData(bytes) {
+      // push says false when the reader has enough; read() is called when it wants more.
+      if (duplex.push(bytes) || isReading) stream.taken(bytes.length)
+      else unread += bytes.length
+      isReading = false
+    },
+    onEnd: () => void duplex.push(null),
+    onReset: () => void duplex.destroy(),
   }
-  stream.onData = (bytes) => {
-    // push says false when the reader has enough; read() is called when it wants more.
-    if (duplex.push(bytes) || isReading) stream.taken(bytes.length)
-    else unread += bytes.length
-    isReading = false
-  }
-  stream.onEnd = () => void duplex.push(null)
-  stream.onReset = () => duplex.destroy()
   // What servers ask of a socket.
   Object.assign(duplex, {
     setNoDelay: () => duplex,

@@ -59,6 +59,8 @@ function toSockets({ net, tls }: Node, hostname: string, port: number, isTls: bo
   const options = { port, noDelay: true, allowHalfOpen: true }
 
   function dial(stream: TunnelStream, early: Uint8Array[], rest: string[]): void {
+    // It stays within the stream's window until the target is there.
+    const waiting = { onData: (bytes: Uint8Array) => void early.push(bytes), onEnd() {}, onDrain() {} }
     const [host = hostname, ...others] = rest
     const socket = isTls
       ? tls.connect({ ...options, host, ...(net.isIP(hostname) ? {} : { servername: hostname }) })
@@ -69,11 +71,14 @@ function toSockets({ net, tls }: Node, hostname: string, port: number, isTls: bo
       if (others.length > 0 && !stream.isClosed) return dial(stream, early, others)
       stream.reset(resetCodes.targetUnreachable)
     }
-    stream.onReset = () => {
-      socket.off('error', onFailure)
-      socket.on('error', () => {})
-      socket.destroy()
-      clearTimeout(timer)
+    stream.listener = {
+      ...waiting,
+      onReset() {
+        socket.off('error', onFailure)
+        socket.on('error', () => {})
+        socket.destroy()
+        clearTimeout(timer)
+      },
     }
     socket.once('error', onFailure)
     socket.once(isTls ? 'secureConnect' : 'connect', () => {
@@ -85,10 +90,7 @@ function toSockets({ net, tls }: Node, hostname: string, port: number, isTls: bo
   }
 
   return (stream) => {
-    const early: Uint8Array[] = []
-    // It stays within the stream's window until the target is there.
-    stream.onData = (bytes) => void early.push(bytes)
-    dial(stream, early, addresses)
+    dial(stream, [], addresses)
   }
 }
 
@@ -111,10 +113,12 @@ function join(stream: TunnelStream, socket: Socket, early: Uint8Array[]): void {
   socket.on('close', () => {
     if (!stream.isClosed) stream.isRemoteEnded ? stream.end() : stream.reset(resetCodes.targetLost)
   })
-  stream.onDrain = () => socket.resume()
-  stream.onReset = () => socket.destroy()
-  stream.onEnd = () => socket.end()
-  stream.onData = give
+  stream.listener = {
+    onData: give,
+    onEnd: () => void socket.end(),
+    onReset: () => void socket.destroy(),
+    onDrain: () => void socket.resume(),
+  }
   for (const bytes of early) give(bytes)
   if (stream.isRemoteEnded) socket.end()
 }

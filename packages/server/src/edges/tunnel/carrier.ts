@@ -1,11 +1,19 @@
 // What carries requests to one client: its own connection here, or the way to it over another node; with streams that wait to be used again.
 import { resetCodes } from '@callsign/contract/tunnel-frames'
 import type { TunnelMux } from '@callsign/contract/tunnel-mux'
-import type { TunnelStream } from '@callsign/contract/tunnel-stream'
+import type { StreamListener, TunnelStream } from '@callsign/contract/tunnel-stream'
 
 /** A stream is a connection to the target; targets close theirs after a few idle seconds, and this has to be sooner. */
 const idleMsMax = 4000
 const idleStreamsMax = 64
+
+/** Nothing may come before the next request: it would be taken for its answer. */
+const kept: StreamListener = {
+  onData: (_bytes, stream) => stream.reset(resetCodes.protocolError),
+  onEnd: (stream) => stream.end(),
+  onReset() {},
+  onDrain() {},
+}
 
 export class Carrier {
   readonly id: string
@@ -55,11 +63,11 @@ export class Carrier {
   /** A stream that another request has left open, or null. */
   reuse(): TunnelStream | null {
     for (;;) {
-      const kept = this.#idle.pop()
-      if (!kept) return null
-      if (kept.stream.isClosed || kept.stream.isRemoteEnded) continue
+      const stream = this.#idle.pop()?.stream
+      if (!stream) return null
+      if (stream.isClosed || stream.isRemoteEnded) continue
       this.#busy++
-      return kept.stream
+      return stream
     }
   }
 
@@ -71,11 +79,7 @@ export class Carrier {
   /** The request is over, and the stream may take another. */
   keep(stream: TunnelStream, nowMs: number): void {
     this.#busy--
-    // Nothing may come before the next request: it would be taken for its answer.
-    stream.onData = () => stream.reset(resetCodes.protocolError)
-    stream.onEnd = () => stream.end()
-    stream.onReset = () => {}
-    stream.onDrain = () => {}
+    stream.listener = kept
     this.#idle.push({ stream, sinceMs: nowMs })
     if (this.#idle.length > idleStreamsMax) this.#idle.shift()?.stream.end()
   }

@@ -2,12 +2,10 @@
 import type { Log } from '../../core/log.ts'
 import type { RequestRecord } from '../../features/tunnels/model.ts'
 import type { Carrier } from './carrier.ts'
-
-/** Something under way that is looked at every second, and ended when the process stops. */
-export type UnderWay = { check(nowMs: number): void; abort(): void; closeAfter(): void }
+import type { UnderWayList } from './under-way.ts'
 
 export type ExchangeHost = {
-  exchanges: Set<UnderWay>
+  exchanges: UnderWayList
   /** A client of the tunnel that is not among those tried; at once when one is connected here. */
   pick(tunnelId: string, tried: Set<string>): Carrier | null | Promise<Carrier | null>
   /** The way to this client leads nowhere. */

@@ -1,15 +1,16 @@
 // One request of a visitor: finds a client, sends the request over a stream, and gives back what comes, both ways at the pace of the slower side.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dataBytesMax, resetCodes } from '@callsign/contract/tunnel-frames'
-import type { TunnelStream } from '@callsign/contract/tunnel-stream'
+import type { StreamListener, TunnelStream } from '@callsign/contract/tunnel-stream'
 import type { TunnelRoute } from '../../features/tunnels/model.ts'
 import type { Carrier } from './carrier.ts'
 import type { ExchangeHost } from './exchange-host.ts'
 import { ExchangeNote } from './exchange-note.ts'
 import { sendBody } from './request-body.ts'
 import type { RequestHead } from './request-head.ts'
-import { type AnswerHead, AnswerReader, BadAnswer } from './response-reader.ts'
+import { type AnswerEvents, type AnswerHead, AnswerReader, BadAnswer } from './response-reader.ts'
 import { refusalOf, type Trouble } from './trouble.ts'
+import type { UnderWay } from './under-way.ts'
 
 const attemptsMax = 4
 /** A visitor or a target that moves no byte for this long, while the other side waits for it, has gone. */
@@ -17,7 +18,16 @@ const stalledMsMax = 300_000
 /** How long what is left of a body may still come after the answer is complete. */
 const leftoverMs = 2000
 
-export class Exchange {
+/** What becomes of a stream that no exchange needs any more: what still comes is dropped. */
+const dropping: StreamListener = {
+  onData: (bytes, stream) => stream.taken(bytes.length),
+  onEnd: (stream) => stream.end(),
+  onReset() {},
+  onDrain() {},
+}
+
+export class Exchange implements UnderWay, StreamListener, AnswerEvents {
+  place = 0
   readonly #host: ExchangeHost
   readonly #route: TunnelRoute
   readonly #head: RequestHead
@@ -131,19 +141,8 @@ export class Exchange {
     const stream = kept ?? carrier.open(bytes)
     this.#stream = stream
     this.#lastStream = stream
-    this.#reader = new AnswerReader(this.#request.method as string, {
-      onInformation: (head) => this.#onInformation(head),
-      onHead: (head) => this.#onHead(head),
-      onBody: (piece, isLast) => this.#onBody(piece, isLast),
-      onEnd: (trailers, mayReuse) => this.#onEnd(trailers, mayReuse),
-    })
-    stream.onData = (piece) => this.#onData(piece)
-    stream.onEnd = () => this.#onTargetEnd()
-    stream.onReset = (code) => this.#onLost(code)
-    stream.onDrain = () => {
-      this.#waitingSinceMs = performance.now()
-      this.#request.resume()
-    }
+    this.#reader = new AnswerReader(this.#request.method as string, this)
+    stream.listener = this
     if (kept) kept.write(bytes)
     if (!this.#isBodySent) this.#sendBody()
   }
@@ -162,8 +161,7 @@ export class Exchange {
     })
   }
 
-  #onData(bytes: Uint8Array): void {
-    const stream = this.#stream as TunnelStream
+  onData(bytes: Uint8Array, stream: TunnelStream): void {
     const piece = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
     try {
       const rest = this.#reader?.push(piece)
@@ -186,6 +184,11 @@ export class Exchange {
     }
   }
 
+  onDrain(): void {
+    this.#waitingSinceMs = performance.now()
+    this.#request.resume()
+  }
+
   #onVisitorReady(): void {
     const held = this.#held
     this.#held = 0
@@ -193,7 +196,7 @@ export class Exchange {
     if (held > 0) this.#stream?.taken(held)
   }
 
-  #onInformation(head: AnswerHead): void {
+  onInformation(head: AnswerHead): void {
     const response = this.#response
     if (head.status === 100) {
       if (this.#head.expectsContinue) response.writeContinue()
@@ -206,7 +209,7 @@ export class Exchange {
     response.socket.write(`${text}\r\n`, 'latin1')
   }
 
-  #onHead(head: AnswerHead): void {
+  onHead(head: AnswerHead): void {
     if (head.status === 101) throw new BadAnswer('an upgrade that nobody asked for')
     this.#isAnswered = true
     this.#note.answered(head)
@@ -215,14 +218,14 @@ export class Exchange {
     this.#response.writeHead(head.status, head.reason, head.headers)
   }
 
-  #onBody(piece: Buffer, isLast: boolean): void {
+  onBody(piece: Buffer, isLast: boolean): void {
     this.#note.addResponseBody(piece)
     this.#isFlushed = true
     if (isLast) this.#response.end(piece)
     else this.#response.write(piece)
   }
 
-  #onEnd(trailers: [string, string][], mayReuse: boolean): void {
+  onComplete(trailers: [string, string][], mayReuse: boolean): void {
     const stream = this.#stream as TunnelStream
     const carrier = this.#carrier as Carrier
     if (!this.#response.writableEnded) {
@@ -237,9 +240,7 @@ export class Exchange {
       carrier.keep(stream, performance.now())
     } else {
       carrier.release()
-      stream.onData = (bytes) => stream.taken(bytes.length)
-      stream.onEnd = () => {}
-      stream.onReset = () => {}
+      stream.listener = dropping
       if (this.#isBodySent) stream.end()
       else stream.reset(resetCodes.cancelled)
     }
@@ -256,17 +257,17 @@ export class Exchange {
     timer.unref()
   }
 
-  #onTargetEnd(): void {
+  onEnd(): void {
     const reader = this.#reader as AnswerReader
     try {
       reader.finish()
     } catch {
-      this.#onLost(resetCodes.targetLost)
+      this.onReset(resetCodes.targetLost)
     }
   }
 
   /** The stream is gone, or ended before the answer did. */
-  #onLost(code: number): void {
+  onReset(code: number): void {
     if (this.#isOver) return
     if (this.#reader?.isStarted) {
       if (this.#isAnswered) {
@@ -294,10 +295,7 @@ export class Exchange {
     const stream = this.#stream
     if (!stream) return
     this.#carrier?.release()
-    stream.onData = (bytes) => stream.taken(bytes.length)
-    stream.onEnd = () => stream.end()
-    stream.onReset = () => {}
-    stream.onDrain = () => {}
+    stream.listener = dropping
     if (stream.isRemoteEnded) stream.end()
     this.#stream = null
   }

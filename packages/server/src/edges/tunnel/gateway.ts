@@ -11,11 +11,12 @@ import type { Presence, Recorder, Tunnels } from '../../features/tunnels/operati
 import { connectReference, createClients, wantedWrapping } from './clients.ts'
 import { createDirectory } from './directory.ts'
 import { Exchange } from './exchange.ts'
-import type { ExchangeHost, UnderWay } from './exchange-host.ts'
+import type { ExchangeHost } from './exchange-host.ts'
 import { createPeers } from './peers.ts'
 import { repeatRequest } from './repeat.ts'
 import { BadRequest, type RequestHead, readRequestHead, type Visitor } from './request-head.ts'
 import { type Refusal, refusal, refusalOf, refusalText, type Trouble } from './trouble.ts'
+import { UnderWayList } from './under-way.ts'
 import { UpgradeExchange } from './upgrade.ts'
 
 export type Gateway = ReturnType<typeof createGateway>
@@ -76,7 +77,7 @@ export function createGateway(options: GatewayOptions) {
     const [address = '', bits = ''] = range.split('/')
     trusted.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4')
   }
-  const exchanges = new Set<UnderWay>()
+  const exchanges = new UnderWayList()
   const host: ExchangeHost = {
     exchanges,
     pick: directory.pick,
@@ -205,7 +206,7 @@ export function createGateway(options: GatewayOptions) {
       }
       const sweep = () => {
         const nowMs = performance.now()
-        for (const one of exchanges) one.check(nowMs)
+        for (const one of exchanges.all()) one.check(nowMs)
         clients.sweep(nowMs)
         peers.sweep(nowMs)
       }
@@ -245,7 +246,7 @@ export function createGateway(options: GatewayOptions) {
       if (isDraining) return
       isDraining = true
       const startMs = performance.now()
-      for (const one of exchanges) one.closeAfter()
+      for (const one of exchanges.all()) one.closeAfter()
       const hasOthers = options.isServing && (await presence.startDraining().catch(() => false))
       const leastMs = hasOthers || clients.count > 0 ? drainMsMin : 0
       clients.startDraining()
@@ -259,7 +260,7 @@ export function createGateway(options: GatewayOptions) {
           resolve()
         }, drainLookMs)
       })
-      for (const one of [...exchanges]) one.abort()
+      for (const one of exchanges.all()) one.abort()
       for (const timer of timers) clearInterval(timer)
       directory.stop()
       await renewing

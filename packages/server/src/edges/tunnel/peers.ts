@@ -65,13 +65,17 @@ export function createPeers({ key, processBudget, findHere, log }: Parts) {
           passed.delete(stream.id)
           carrier.release()
         }
-        stream.onReset = over
         // The first bytes come with the opening, and go on with one.
-        stream.onData = (bytes) => {
-          const local = carrier.open(bytes)
-          passed.set(stream.id, { carrier, local })
-          stream.taken(bytes.length)
-          splice(stream, local, over)
+        stream.listener = {
+          onData(bytes) {
+            const local = carrier.open(bytes)
+            passed.set(stream.id, { carrier, local })
+            stream.taken(bytes.length)
+            splice(stream, local, over)
+          },
+          onEnd() {},
+          onReset: over,
+          onDrain() {},
         }
       },
       onReport: (id, about) => {

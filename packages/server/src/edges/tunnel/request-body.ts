@@ -12,7 +12,7 @@ type Watch = {
   onSent: () => void
 }
 
-/** Begins to send; the stream's `onDrain` has to resume the request. */
+/** Begins to send; `onDrain` of the stream's listener has to resume the request. */
 export function sendBody(request: IncomingMessage, isChunked: boolean, { stream, onPiece, onSent }: Watch): void {
   request.on('data', (piece: Buffer) => {
     const to = stream()

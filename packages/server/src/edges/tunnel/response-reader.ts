@@ -21,10 +21,10 @@ export type AnswerEvents = {
   /** A 1xx other than 101. */
   onInformation(head: AnswerHead): void
   onHead(head: AnswerHead): void
-  /** Bytes of the body; `isLast` when they complete it and nothing follows but onEnd. */
+  /** Bytes of the body; `isLast` when they complete it and nothing follows but onComplete. */
   onBody(bytes: Buffer, isLast: boolean): void
   /** The answer is complete. `mayReuse`: the stream can take another request. */
-  onEnd(trailers: [string, string][], mayReuse: boolean): void
+  onComplete(trailers: [string, string][], mayReuse: boolean): void
 }
 
 const headBytesMax = 64 * 1024
@@ -207,7 +207,7 @@ export class AnswerReader {
 
   #end(mayReuse: boolean): void {
     this.#state = 'done'
-    this.#events.onEnd(this.#trailers, mayReuse)
+    this.#events.onComplete(this.#trailers, mayReuse)
   }
 }
 

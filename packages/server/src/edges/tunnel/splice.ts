@@ -1,5 +1,5 @@
 // Joins two streams into one: bytes, ends and resets of each go to the other, at the pace of the slower.
-import type { TunnelStream } from '@callsign/contract/tunnel-stream'
+import type { StreamListener, TunnelStream } from '@callsign/contract/tunnel-stream'
 
 /** `onOver` runs once, when both are done with each other. */
 export function splice(left: TunnelStream, right: TunnelStream, onOver: () => void): void {
@@ -9,27 +9,35 @@ export function splice(left: TunnelStream, right: TunnelStream, onOver: () => vo
     isOver = true
     onOver()
   }
-  join(left, right, over)
-  join(right, left, over)
+  const [one, other] = [
+    { stream: left, held: 0 },
+    { stream: right, held: 0 },
+  ]
+  left.listener = joined(one, other, over)
+  right.listener = joined(other, one, over)
 }
 
-function join(from: TunnelStream, to: TunnelStream, over: () => void): void {
-  let held = 0
-  from.onData = (bytes) => {
-    if (to.write(bytes)) from.taken(bytes.length)
-    else held += bytes.length
-  }
-  to.onDrain = () => {
-    const bytes = held
-    held = 0
-    from.taken(bytes)
-  }
-  from.onEnd = () => {
-    to.end()
-    if (to.isClosed) over()
-  }
-  from.onReset = (code) => {
-    to.reset(code)
-    over()
+/** `held`: bytes of the stream that the other side has no room for yet. */
+type Side = { stream: TunnelStream; held: number }
+
+function joined(from: Side, to: Side, over: () => void): StreamListener {
+  return {
+    onData(bytes) {
+      if (to.stream.write(bytes)) from.stream.taken(bytes.length)
+      else from.held += bytes.length
+    },
+    onDrain() {
+      const bytes = to.held
+      to.held = 0
+      to.stream.taken(bytes)
+    },
+    onEnd() {
+      to.stream.end()
+      if (to.stream.isClosed) over()
+    },
+    onReset(code) {
+      to.stream.reset(code)
+      over()
+    },
   }
 }

@@ -5,16 +5,18 @@ import { resetCodes } from '@callsign/contract/tunnel-frames'
 import type { TunnelStream } from '@callsign/contract/tunnel-stream'
 import type { TunnelRoute } from '../../features/tunnels/model.ts'
 import type { Carrier } from './carrier.ts'
-import type { ExchangeHost, UnderWay } from './exchange-host.ts'
+import type { ExchangeHost } from './exchange-host.ts'
 import { ExchangeNote } from './exchange-note.ts'
 import type { RequestHead } from './request-head.ts'
 import { type AnswerHead, AnswerReader, BadAnswer } from './response-reader.ts'
 import { refusalOf, refusalText, type Trouble } from './trouble.ts'
+import type { UnderWay } from './under-way.ts'
 
 const keepAliveMs = 30_000
 const attemptsMax = 4
 
 export class UpgradeExchange implements UnderWay {
+  place = 0
   readonly #host: ExchangeHost
   readonly #route: TunnelRoute
   readonly #head: RequestHead
@@ -90,33 +92,35 @@ export class UpgradeExchange implements UnderWay {
       onInformation: () => {},
       onHead: (head) => this.#onHead(head),
       onBody: (piece) => this.#toVisitor(piece),
-      onEnd: () => {
+      onComplete: () => {
         this.#response?.end()
         this.#end(null, resetCodes.cancelled)
       },
     })
-    stream.onData = (bytes) => {
-      const piece = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-      if (this.#isUpgraded) return this.#toVisitor(piece)
-      try {
-        const rest = reader.push(piece)
-        stream.taken(piece.length - (rest?.length ?? 0))
-        if (rest && this.#isUpgraded) this.#toVisitor(rest)
-      } catch (error) {
-        if (!(error instanceof BadAnswer)) throw error
-        this.#isAnswered ? this.#cut() : this.#refuse('bad_answer')
-      }
+    stream.listener = {
+      onData: (bytes) => {
+        const piece = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+        if (this.#isUpgraded) return this.#toVisitor(piece)
+        try {
+          const rest = reader.push(piece)
+          stream.taken(piece.length - (rest?.length ?? 0))
+          if (rest && this.#isUpgraded) this.#toVisitor(rest)
+        } catch (error) {
+          if (!(error instanceof BadAnswer)) throw error
+          this.#isAnswered ? this.#cut() : this.#refuse('bad_answer')
+        }
+      },
+      onEnd: () => {
+        if (this.#isUpgraded) return void this.#socket.end()
+        try {
+          reader.finish()
+        } catch {
+          this.#onLost(resetCodes.targetLost)
+        }
+      },
+      onReset: (code) => this.#onLost(code),
+      onDrain: () => void this.#socket.resume(),
     }
-    stream.onEnd = () => {
-      if (this.#isUpgraded) return void this.#socket.end()
-      try {
-        reader.finish()
-      } catch {
-        this.#onLost(resetCodes.targetLost)
-      }
-    }
-    stream.onReset = (code) => this.#onLost(code)
-    stream.onDrain = () => this.#socket.resume()
   }
 
   #onHead(head: AnswerHead): void {
