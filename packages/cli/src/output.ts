@@ -8,6 +8,7 @@ export class Output {
   readonly isJson: boolean
   readonly #out: Screen
   readonly #error: Screen
+  #isGathering = false
 
   constructor(isJson: boolean, out: Screen, error: Screen) {
     this.isJson = isJson
@@ -18,6 +19,17 @@ export class Output {
   /** The result: `value` as JSON, or the lines of `text`. */
   result(value: unknown, text: () => string): void {
     this.#out.write(this.isJson ? `${JSON.stringify(value, null, 2)}\n` : withNewline(printable(text())))
+  }
+
+  /** What is said until this turn of the program ends goes out in one write. */
+  gather(): void {
+    if (this.#isGathering) return
+    this.#isGathering = true
+    this.#out.cork()
+    process.nextTick(() => {
+      this.#isGathering = false
+      this.#out.uncork()
+    })
   }
 
   /** One of many results as they come, on a line of its own. */

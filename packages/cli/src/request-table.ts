@@ -30,6 +30,7 @@ export class RequestTable {
 
   /** A request has ended. */
   add(request: ReportedRequest): void {
+    this.#output.gather()
     if (this.#output.isJson) {
       this.#output.line({ event: 'request', ...request })
       return

@@ -6,6 +6,8 @@ import type { StreamListener, TunnelStream } from '@callsign/contract/tunnel-str
 /** A stream is a connection to the target; targets close theirs after a few idle seconds, and this has to be sooner. */
 const idleMsMax = 4000
 const idleStreamsMax = 64
+/** Reports wait this long for others: a write for each, and a client that wakes up for it, would slow down the requests themselves. */
+const reportEveryMs = 50
 
 /** Nothing may come before the next request: it would be taken for its answer. */
 const kept: StreamListener = {
@@ -27,6 +29,8 @@ export class Carrier {
   readonly #about: Record<string, unknown> | null
   readonly #idle: { stream: TunnelStream; sinceMs: number }[] = []
   #busy = 0
+  #reports: { stream: number; about: Record<string, unknown> }[] = []
+  #reportTimer: NodeJS.Timeout | null = null
 
   constructor(options: {
     id: string
@@ -92,10 +96,21 @@ export class Carrier {
   /** Takes no more requests than it has. */
   startDraining(): void {
     this.isDraining = true
+    this.#sendReports()
     for (const { stream } of this.#idle.splice(0)) stream.end()
   }
 
+  /** Tells the client of a request, soon. */
   report(stream: TunnelStream, about: Record<string, unknown>): void {
-    this.#mux.report(stream.id, about)
+    this.#reports.push({ stream: stream.id, about })
+    // A node that passes it on has to know the stream still, and a connection that drains may end any moment.
+    if (this.isRemote || this.isDraining) this.#sendReports()
+    else this.#reportTimer ??= setTimeout(() => this.#sendReports(), reportEveryMs).unref()
+  }
+
+  #sendReports(): void {
+    if (this.#reportTimer) clearTimeout(this.#reportTimer)
+    this.#reportTimer = null
+    for (const { stream, about } of this.#reports.splice(0)) this.#mux.report(stream, about)
   }
 }

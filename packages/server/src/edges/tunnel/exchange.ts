@@ -17,6 +17,8 @@ const attemptsMax = 4
 const stalledMsMax = 300_000
 /** How long what is left of a body may still come after the answer is complete. */
 const leftoverMs = 2000
+/** A body of this size is cheaper copied behind its head than handed to the system beside it. */
+const joinedBytesMax = 8 * 1024
 
 /** What becomes of a stream that no exchange needs any more: what still comes is dropped. */
 const dropping: StreamListener = {
@@ -220,9 +222,11 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents {
 
   onBody(piece: Buffer, isLast: boolean): void {
     this.#note.addResponseBody(piece)
-    this.#isFlushed = true
-    if (isLast) this.#response.end(piece)
+    // As text a small body goes out with its head in one piece.
+    if (isLast && !this.#isFlushed && piece.length <= joinedBytesMax) this.#response.end(piece.toString('latin1'), 'latin1')
+    else if (isLast) this.#response.end(piece)
     else this.#response.write(piece)
+    this.#isFlushed = true
   }
 
   onComplete(trailers: [string, string][], mayReuse: boolean): void {
