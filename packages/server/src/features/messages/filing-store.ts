@@ -1,6 +1,7 @@
 // The SQL that files new messages: threads, references, raw bytes, messages, recipients and counters, several messages a statement.
 import type { Sql, Tx } from '../../core/sql.ts'
 import type { MessageRow, RecipientRow } from './model.ts'
+import type { Parser } from './search-words.ts'
 import type { KnownReferences } from './threading.ts'
 
 /** The threads and messages that these references belong to, one map a mailbox. */
@@ -145,13 +146,34 @@ export async function findSameRaw(sql: Sql, candidates: { messageId: string; sha
   return new Set(candidates.flatMap(({ messageId, sha256 }) => (hashes.get(messageId)?.equals(sha256) ? [messageId] : [])))
 }
 
-export type NewMessage = MessageRow & { searchText: string }
+/** How this database reads texts for search. */
+export const parserOf = (sql: Sql): Parser => ({
+  async read(pieces) {
+    const { rows } = await sql.query<{ piece: string; lexeme: string; position: number }>({
+      name: 'read-pieces',
+      text: `SELECT p.piece, v.lexeme, position FROM unnest($1::text[]) AS p (piece), unnest(to_tsvector('simple', p.piece)) AS v, unnest(v.positions) AS position`,
+      values: [pieces],
+    })
+    return Map.groupBy(rows, (row) => row.piece)
+  },
+  async makes(vector, text) {
+    const { rows } = await sql.query<{ is_same: boolean }>({
+      text: `SELECT $1::tsvector = to_tsvector('simple', $2) AS is_same`,
+      values: [vector, text],
+    })
+    return rows[0]?.is_same === true
+  },
+})
+
+/** `search` is the vector in PostgreSQL's binary format, or the text to make it of. */
+export type NewMessage = MessageRow & { search: Buffer | string }
 
 const insertColumns = `id, organization_id, mailbox_id, thread_id, direction, status, from_address, from_name, to_addresses, cc_addresses, bcc_addresses,
   reply_to, subject, snippet, text, html, extracted_text, rfc_message_id, in_reply_to, in_reply_to_message_id, reference_ids, headers, authentication,
   envelope_from, labels, is_read, is_starred, size_bytes, attachment_count, raw_id, codes, guardrail, flags, created_at, updated_at, search`
 
-const perMessage = insertColumns.split(',').length
+/** The last column has two. */
+const perMessage = insertColumns.split(',').length + 1
 
 const toValues = (m: NewMessage): unknown[] => [
   m.id,
@@ -189,7 +211,9 @@ const toValues = (m: NewMessage): unknown[] => [
   JSON.stringify(m.flags),
   m.created_at,
   m.updated_at,
-  m.searchText,
+  // A Buffer is sent as binary.
+  typeof m.search === 'string' ? null : m.search,
+  typeof m.search === 'string' ? m.search : null,
 ]
 
 const insertTexts = new Map<number, string>()
@@ -199,7 +223,8 @@ function insertText(count: number): string {
   if (known) return known
   const row = (index: number) => {
     const parameters = Array.from({ length: perMessage }, (_, i) => `$${index * perMessage + i + 1}`)
-    parameters[perMessage - 1] = `to_tsvector('simple', ${parameters[perMessage - 1]})`
+    const [vector, text] = parameters.splice(-2)
+    parameters.push(`coalesce(${vector}::tsvector, to_tsvector('simple', ${text}))`)
     return `(${parameters.join(', ')})`
   }
   const text = `INSERT INTO messages (${insertColumns}) VALUES ${Array.from({ length: count }, (_, i) => row(i)).join(', ')}`

@@ -4,6 +4,7 @@ import { type Sql, TryAgain, type Tx } from '../../core/sql.ts'
 import { insertAttachments, type NewAttachment } from '../attachments/operations.ts'
 import * as store from './filing-store.ts'
 import { type MessageRow, searchTextOf } from './model.ts'
+import { toSearchVectors } from './search-words.ts'
 import { type KnownReferences, lookupOrder, placeInThread, type ThreadKeys, type ThreadPlace } from './threading.ts'
 
 /** A message to file. Its thread comes from its references, unless the caller already knows it. */
@@ -82,12 +83,16 @@ async function findDuplicates(tx: Tx, filings: Filing[], known: Map<string, Map<
 
 async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[]): Promise<void> {
   if (placed.length === 0) return
+  const vectors = await toSearchVectors(
+    store.parserOf(tx),
+    placed.map(({ filing }) => searchText(filing.message)),
+  )
   const rows = placed.map(
-    ({ filing, place }): store.NewMessage => ({
+    ({ filing, place }, index): store.NewMessage => ({
       ...filing.message,
       thread_id: place.threadId,
       in_reply_to_message_id: place.inReplyToMessageId,
-      searchText: searchText(filing.message),
+      search: vectors[index] as Buffer | string,
     }),
   )
   const used = new Set(rows.map((row) => row.raw_id))
