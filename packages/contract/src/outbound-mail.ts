@@ -27,6 +27,11 @@ const composition = {
   thread_id: Type.Optional(id('thread')),
   attachments: Type.Optional(AttachmentInputs),
   headers: Type.Optional(CustomHeaders),
+  automatic: Type.Optional(
+    Type.Boolean({
+      description: 'True for what no one wrote for its reader, such as a notification: Auto-Submitted: auto-generated (RFC 3834).',
+    }),
+  ),
 }
 
 export const QueuedMessage = Type.Object(
@@ -82,6 +87,12 @@ export const replyToMessage = operation({
     bcc: Type.Optional(AddressOrAddresses),
     attachments: Type.Optional(Type.Array(ReplyAttachmentInput, { maxItems: 50 })),
     headers: Type.Optional(CustomHeaders),
+    automatic: Type.Optional(
+      Type.Boolean({
+        description:
+          'True for an answer that a program gives by itself, such as a notice of absence (RFC 3834): to the sender alone, with Auto-Submitted: auto-replied and the null return path. 409 for automatic or bulk mail, and within a day of the last one to this sender.',
+      }),
+    ),
   }),
   status: 201,
   reply: SentReply,

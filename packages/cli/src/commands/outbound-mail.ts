@@ -44,6 +44,7 @@ export const outboundMailCommands: Command[] = [
     options: {
       mailbox: { type: 'string', value: 'MAILBOX', about: 'The address or handle whose message it is.' },
       all: { type: 'boolean', about: 'To everyone who got it.' },
+      automatic: { type: 'boolean', about: 'An answer that a program gives by itself (RFC 3834): to the sender alone, once a day.' },
       ...bodyOptions,
       ...keyOption,
     },
@@ -51,7 +52,7 @@ export const outboundMailCommands: Command[] = [
       const mailbox = needed(values, 'mailbox')
       const body = await readBody(context, values)
       if (body.text === undefined && body.html === undefined) throw new UsageError('--text, --text-file or --html-file is needed.')
-      const reply = { ...body, ...(values.all === true && { reply_all: true }) }
+      const reply = { ...body, ...(values.all === true && { reply_all: true }), ...(values.automatic === true && { automatic: true }) }
       const sent = await (await context.client()).messages.reply(mailbox, id, reply, keyed(values))
       context.output.result(sent, () => `${sent.id} is queued.`)
       return 0

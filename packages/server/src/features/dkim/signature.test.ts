@@ -130,6 +130,7 @@ describe.skipIf(missing !== null)(name('python3-dkim verifies every kind of mess
       references: [],
       date: at,
       headers: {},
+      autoSubmitted: null,
       attachments: [],
       boundarySeed: 'seed',
       ...more,

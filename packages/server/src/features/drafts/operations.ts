@@ -110,6 +110,7 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
       text: content.text,
       html: content.html,
       headers: row.headers,
+      autoSubmitted: null,
       attachments: along,
       moved,
       parent:

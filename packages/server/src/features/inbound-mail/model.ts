@@ -5,6 +5,7 @@ import type { SmtpClient, Verdicts } from './sender-checks.ts'
 import { renderResults, withoutForeignResults } from './trace-fields.ts'
 
 export { type ParsedAddress, parseAddresses } from './addresses.ts'
+export { isAutomatic } from './automatic-mail.ts'
 export { findValue, type HeaderField } from './headers.ts'
 export { htmlToText } from './html-text.ts'
 export { parseMessage } from './parse.ts'

@@ -1,5 +1,6 @@
 // Operations on stored messages and threads.
 import { eventBodyBytesMax } from '@callsign/contract/events'
+import { firstId } from '@callsign/contract/ids'
 import { batchLoader } from '../../core/batch.ts'
 import type { Blobs } from '../../core/blobs.ts'
 import type { Caller } from '../../core/caller.ts'
@@ -284,6 +285,15 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
       // One character more than fits, so that a body that was cut here is seen to be too long.
       const rows = [...(await store.findCutMessages(db, ids, eventBodyBytesMax + 1)).values()]
       return new Map(await Promise.all(rows.map(async (row) => [row.id, toDescription(row, await showAttachments(row))] as const)))
+    },
+
+    /**
+     * Whether an automatic answer went from the mailbox of a message to this address since then. Whoever asks for the same message waits until the
+     * transaction has ended, so that it is not answered twice at once.
+     */
+    async hasAutomaticAnswer(tx: Tx, message: MessageRow, address: string, since: Date): Promise<boolean> {
+      await store.lockMessage(tx, message.mailbox_id, message.id)
+      return store.hasAutomaticAnswer(tx, message.mailbox_id, address, firstId('message', since.getTime()))
     },
 
     /** Deletes everything in a mailbox that is about to go, inside the caller's transaction. */

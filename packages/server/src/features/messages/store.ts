@@ -216,6 +216,17 @@ export async function lockMessage(sql: Sql, mailboxId: string, id: string): Prom
   return rows[0] ? { ...rows[0], isCounted: rows[0].status !== 'quarantined' } : null
 }
 
+/** Whether an automatic answer (outbound with the null return path) to an address is newer than this id. */
+export async function hasAutomaticAnswer(sql: Sql, mailboxId: string, address: string, sinceId: string): Promise<boolean> {
+  const { rowCount } = await sql.query({
+    name: 'find-automatic-answer',
+    text: `SELECT 1 FROM messages WHERE mailbox_id = $1 AND id > $2 AND direction = 'outbound' AND envelope_from = ''
+      AND lower($3) IN (SELECT lower(a) FROM unnest(to_addresses) a) LIMIT 1`,
+    values: [mailboxId, sinceId, address],
+  })
+  return rowCount > 0
+}
+
 export async function isDeleted(sql: Sql, mailboxId: string, id: string): Promise<boolean> {
   const { rowCount } = await sql.query({
     text: 'SELECT 1 FROM deleted_messages WHERE mailbox_id = $1 AND message_id = $2',

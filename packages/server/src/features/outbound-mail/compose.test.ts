@@ -16,6 +16,7 @@ const draft: MessageDraft = {
   references: [],
   date: new Date('2026-01-02T03:04:05Z'),
   headers: {},
+  autoSubmitted: null,
   attachments: [],
   boundarySeed: 'msg_1',
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import MailComposer, { type MailComposerAttachment } from 'nodemailer/lib/mail-composer'
 import { detectExtension, encodeWord } from 'nodemailer/lib/mime-funcs'
+import { autoSubmittedField } from './automatic-answer.ts'
 import { checkCustomHeaders } from './custom-headers.ts'
 import { fieldName, fold, isPlainAddress, writePlainLetter } from './plain-letter.ts'
 
@@ -29,6 +30,8 @@ export type MessageDraft = {
   date: Date
   /** Checked by checkCustomHeaders. */
   headers: Record<string, string>
+  /** The value of Auto-Submitted (RFC 3834 §5); null for a message that somebody wrote. */
+  autoSubmitted: string | null
   attachments: DraftAttachment[]
   /** What the MIME boundaries are made from; the message's id, for instance. */
   boundarySeed: string
@@ -63,6 +66,7 @@ export async function composeMessage(draft: MessageDraft): Promise<Buffer> {
     header('Subject', draft.subject),
     ...(inReplyTo ? [header('In-Reply-To', inReplyTo)] : []),
     ...Object.entries(draft.headers).map(([name, value]) => header(name, value)),
+    ...(draft.autoSubmitted === null ? [] : [header(autoSubmittedField, draft.autoSubmitted)]),
   ]
   const baseBoundary = createHash('sha256').update(draft.boundarySeed).digest('hex').slice(0, 32)
   if (draft.attachments.length === 0 && [people.from, ...people.to, ...people.cc, ...people.replyTo].every(isPlainAddress)) {

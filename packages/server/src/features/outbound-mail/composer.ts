@@ -3,6 +3,7 @@ import type { Attachments } from '../attachments/operations.ts'
 import type { Dkim } from '../dkim/operations.ts'
 import { parseAddresses } from '../inbound-mail/model.ts'
 import type { MessageRow, RecipientRow } from '../messages/model.ts'
+import { splitHeaders } from './automatic-answer.ts'
 import { composeMessage } from './compose.ts'
 
 /** Recipients of a message, for its To and Cc fields. */
@@ -18,6 +19,7 @@ export const createCompose =
       message.attachment_count > 0 ? attachments.readAll(message.id) : [],
     ])
     const named = (kind: 'to' | 'cc') => recipients.filter((row) => row.kind === kind).map(({ name, address }) => ({ name, address }))
+    const { custom, autoSubmitted } = splitHeaders(message.headers)
     const raw = await composeMessage({
       boundarySeed: message.id,
       from: { name: message.from_name, address: message.from_address },
@@ -31,7 +33,8 @@ export const createCompose =
       inReplyTo: message.in_reply_to,
       references: message.reference_ids,
       date: message.created_at,
-      headers: message.headers,
+      headers: custom,
+      autoSubmitted,
       attachments: files,
     })
     // Stamped with the message's own time: the bytes have to be the same at every attempt.

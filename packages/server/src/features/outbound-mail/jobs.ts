@@ -132,7 +132,8 @@ export function createDelivery(parts: Parts): JobHandler {
       outside.map(async (recipient): Promise<Attempt> => {
         const { address, position } = recipient
         const smtputf8 = /[^\x20-\x7e]/.test(address.slice(0, address.lastIndexOf('@')))
-        const from = returnPaths.make({ messageId: row.id, position })
+        // Nothing comes back from an automatic answer: it goes out with the null return path (RFC 3834 §3.3).
+        const from = row.envelope_from === '' ? '' : returnPaths.make({ messageId: row.id, position })
         const [handover] = await transport.deliver({ from, recipients: [address], smtputf8, eightBit: false }, raw)
         return { recipient, handover: handover as Handover }
       }),

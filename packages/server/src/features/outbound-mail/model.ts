@@ -4,6 +4,7 @@ import { ApiError, invalid } from '../../core/errors.ts'
 import type { NewAttachment } from '../attachments/operations.ts'
 import { type ParsedAddress, parseAddresses } from '../inbound-mail/model.ts'
 import type { MessageRow, RecipientRow } from '../messages/model.ts'
+import type { AutoSubmitted } from './automatic-answer.ts'
 import { checkCustomHeaders } from './custom-headers.ts'
 import { forwardSubject, quotedForward, replyRecipients, replyReferences, replySubject } from './reply.ts'
 
@@ -26,6 +27,8 @@ export type Letter = {
   text: string
   html: string
   headers: Record<string, string>
+  /** Null for what a person or an agent wrote. */
+  autoSubmitted: AutoSubmitted | null
   /** Rows that are written with the message, in their order. */
   attachments: Omit<NewAttachment, 'position' | 'organization_id' | 'created_at'>[]
   /** Attachments that are rows already, and that the caller makes the message's in the same transaction. */

@@ -4,7 +4,7 @@ import { messageBytesMax } from '@callsign/contract/attachments'
 import type { forwardMessage, replyToMessage, sendMessage } from '@callsign/contract/outbound-mail'
 import type { Static } from 'typebox'
 import { groupCommit } from '../../core/batch.ts'
-import { now } from '../../core/clock.ts'
+import { inMs, now } from '../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import type { Enqueue } from '../../core/job.ts'
@@ -20,6 +20,7 @@ import type { MailRules } from '../mail-rules/operations.ts'
 import { type MessageRow, snippetOf } from '../messages/model.ts'
 import { type Filing, fileMessages, type Messages } from '../messages/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
+import { automaticAnswerPauseMs, automaticAnswerProblem, automaticAnswerTo, autoSubmittedField } from './automatic-answer.ts'
 import type { FreshLetters } from './fresh-letters.ts'
 import {
   answerTo,
@@ -104,9 +105,9 @@ export function createOutboundMail({
       rfc_message_id: `<${id.slice(id.indexOf('_') + 1)}@${mailDomain}>`,
       in_reply_to: letter.parent?.messageId ?? null,
       reference_ids: letter.parent?.references ?? [],
-      headers: letter.headers,
+      headers: letter.autoSubmitted === null ? letter.headers : { ...letter.headers, [autoSubmittedField]: letter.autoSubmitted },
       authentication: null,
-      envelope_from: owner.address,
+      envelope_from: letter.autoSubmitted === 'auto-replied' ? '' : owner.address,
       labels: [],
       is_read: true,
       is_starred: false,
@@ -204,6 +205,38 @@ export function createOutboundMail({
     return attachments.keep(owner.organizationId, await attachments.load(inputs, otherBytes))
   }
 
+  /** An answer that a program wrote by itself: to the sender alone, never to automatic mail, and one a day (RFC 3834 §2, §4). */
+  async function answerAutomatically(call: Call, owner: MailboxOwner, message: MessageRow, body: ReplyBody) {
+    for (const field of ['to', 'cc', 'bcc', 'reply_all'] as const)
+      if (body[field] !== undefined && body[field] !== false) throw invalid(`/${field}`, 'an automatic answer goes to the sender alone')
+    const headers = checkHeaders(body.headers)
+    const problem = automaticAnswerProblem(message)
+    if (problem !== null) throw new ApiError('conflict', `This message gets no automatic answer: ${problem}.`)
+    const { address, subject } = automaticAnswerTo(message)
+    const recipients = checkRecipients({ to: readAddresses('to', [address]), cc: [], bcc: [] })
+    const files = await takeFiles(owner, recipients, body.attachments, bodyBytes(body))
+    const letter: Letter = {
+      recipients,
+      replyTo: [],
+      subject,
+      text: body.text ?? '',
+      html: body.html ?? '',
+      headers,
+      autoSubmitted: 'auto-replied',
+      attachments: files,
+      parent: parentOf(message),
+      threadId: message.thread_id,
+    }
+    return call
+      .transact(async (tx) => {
+        if (await messages.hasAutomaticAnswer(tx, message, address, inMs(-automaticAnswerPauseMs)))
+          throw new ApiError('conflict', 'This message gets no automatic answer: its sender has had one within a day.')
+        const { id, threadId } = await queueLetter(tx, owner, letter)
+        return { id, thread_id: threadId }
+      })
+      .catch(orGone)
+  }
+
   const queued = (message: Queued) => ({
     id: message.id,
     thread_id: message.threadId,
@@ -229,6 +262,7 @@ export function createOutboundMail({
       text: body.text,
       html: body.html ?? '',
       headers,
+      autoSubmitted: body.automatic ? 'auto-generated' : null,
       attachments: files,
       parent: thread?.latest ? parentOf(thread.latest) : null,
       threadId: body.thread_id ?? null,
@@ -252,6 +286,7 @@ export function createOutboundMail({
       const owner = await identities.requireSender(call.caller, mailbox)
       const message = await messages.requireAnswerable(call.caller, mailbox, messageId)
       if (!body.text && !body.html) throw invalid('/text', 'a reply needs text or html')
+      if (body.automatic) return answerAutomatically(call, owner, message, body)
       const headers = checkHeaders(body.headers)
       const answer = answerTo(message, owner.address, body.reply_all ?? false)
       const recipients = checkRecipients({
@@ -267,6 +302,7 @@ export function createOutboundMail({
         text: body.text ?? '',
         html: body.html ?? '',
         headers,
+        autoSubmitted: null,
         attachments: files,
         parent: answer.parent,
         threadId: message.thread_id,
@@ -298,6 +334,7 @@ export function createOutboundMail({
             text: quoted.text,
             html: quoted.html,
             headers,
+            autoSubmitted: null,
             attachments: [...along, ...own],
             parent: null,
             threadId: null,

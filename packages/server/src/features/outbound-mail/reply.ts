@@ -9,12 +9,13 @@ const replyPrefix = /^(?:re|aw|sv|antw)(?:\[\d{1,4}\]|\^\d{1,4}|\(\d{1,4}\))?\s?
 const forwardPrefix = /^(?:fwd?|wg|tr)(?:\[\d{1,4}\])?\s?[:\uff1a]/i
 
 /** The subject of a reply: `Re:` in front, unless a reply's prefix stands there already. */
-export const replySubject = (subject: string): string => prefixed(subject, 'Re:', replyPrefix)
+export const replySubject = (subject: string): string => prefixedSubject(subject, 'Re:', replyPrefix)
 
 /** The subject of a forward: `Fwd:` in front, unless a forward's prefix stands there already. */
-export const forwardSubject = (subject: string): string => prefixed(subject, 'Fwd:', forwardPrefix)
+export const forwardSubject = (subject: string): string => prefixedSubject(subject, 'Fwd:', forwardPrefix)
 
-function prefixed(subject: string, prefix: string, present: RegExp): string {
+/** The subject with the prefix in front, unless one that `present` matches stands there already. */
+export function prefixedSubject(subject: string, prefix: string, present: RegExp): string {
   const bare = subject.trim()
   const whole = present.test(bare) ? bare : `${prefix} ${bare}`.trim()
   return whole.length > subjectCharactersMax ? whole.slice(0, subjectCharactersMax).toWellFormed() : whole

@@ -1,0 +1,101 @@
+// Mail that nobody wrote for its reader (RFC 3834): marked as that, to the sender alone, once a day, and never in answer to its like.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { MailSink, SunkMail } from './stage/mail-sink.ts'
+import { type Relayed, startRelayed } from './stage/relayed.ts'
+import type { Json, Stage } from './stage/start.ts'
+import { waitFor } from './stage/wait.ts'
+
+let relayed: Relayed
+let sink: MailSink
+let stage: Stage
+beforeAll(async () => {
+  relayed = await startRelayed()
+  ;({ sink, stage } = relayed)
+})
+afterAll(() => relayed.stop())
+
+let count = 0
+/** A message that has arrived for ann, each from somebody else unless it says who. */
+async function arrive(more: object = {}): Promise<Json> {
+  const subject = `Question ${++count}`
+  await stage.deliver({ from: `Eve <eve${count}@example.org>`, to: 'ann@agents.localhost', subject, text: 'What now?', ...more })
+  return stage.waitForMail('ann', subject)
+}
+const answer = (id: string, more: object = {}, agent = 'ann') =>
+  stage.api('POST', `/mailboxes/${agent}/messages/${id}/reply`, { body: { text: 'I am away.', automatic: true, ...more } })
+const atRelay = (id: string): Promise<SunkMail> =>
+  waitFor('the mail at the relay', async () => {
+    const { message_id } = await stage.getMessage('ann', id)
+    return sink.mails.find((mail) => mail.parsed.messageId === message_id)
+  })
+const headersOf = (mail: SunkMail, name: string) => mail.parsed.headers.filter(({ key }) => key === name).map(({ value }) => value)
+
+describe('an automatic answer', () => {
+  test('says what it is, goes to the sender alone with the null return path, in the thread', async () => {
+    const original = await arrive({ replyTo: 'desk@example.org' })
+    const sent = await answer(original.id)
+    expect([sent.status, sent.body.thread_id]).toEqual([201, original.thread_id])
+    const mail = await atRelay(sent.body.id)
+    expect([mail.from, mail.to]).toEqual(['', [`eve${count}@example.org`]])
+    expect(headersOf(mail, 'auto-submitted')).toEqual(['auto-replied'])
+    expect(mail.parsed).toMatchObject({ subject: `Auto: ${original.subject}`, inReplyTo: original.message_id })
+    expect(headersOf(mail, 'dkim-signature')[0]?.replace(/\s/g, '')).toMatch(/[:=]Auto-Submitted[:;]/i)
+  })
+
+  test.each([
+    ['an automatic answer', { headers: { 'Auto-Submitted': 'auto-replied' } }],
+    ['a notification', { headers: { 'Auto-Submitted': 'auto-generated' } }],
+    ['a list', { headers: { 'List-Id': '<list.example.org>' } }],
+    ['bulk mail', { headers: { Precedence: 'bulk' } }],
+    ['mail that asks for none', { headers: { 'X-Auto-Response-Suppress': 'All' } }],
+    ['a mail system', { from: 'MAILER-DAEMON@example.org' }],
+    ['an address that reads nothing', { from: 'no-reply@example.org' }],
+  ])('is not given to %s: 409, and a reply of the agent itself is', async (_, more) => {
+    const original = await arrive(more)
+    expect((await answer(original.id)).status).toBe(409)
+    expect((await answer(original.id, { automatic: false })).status).toBe(201)
+  })
+
+  test('is not given to mail with the null return path', async () => {
+    const original = await arrive({ envelope: { from: '', to: 'ann@agents.localhost' } })
+    expect((await answer(original.id)).body.error).toMatchObject({ code: 'conflict', message: expect.stringContaining('null return path') })
+  })
+
+  test('a sender gets one a day, whichever message it is for, and however many ask at once', async () => {
+    const first = await arrive({ from: 'Bo <bo@example.org>' })
+    const second = await arrive({ from: 'Bo <BO@example.org>' })
+    const statuses = (await Promise.all([answer(first.id), answer(first.id), answer(first.id)])).map(({ status }) => status)
+    expect(statuses.sort()).toEqual([201, 409, 409])
+    expect((await answer(second.id)).body.error).toMatchObject({ code: 'conflict', message: expect.stringContaining('within a day') })
+    expect((await answer((await arrive()).id)).status).toBe(201)
+  })
+
+  test('goes to nobody else: 400', async () => {
+    const { id } = await arrive()
+    for (const more of [{ to: 'x@example.org' }, { cc: 'x@example.org' }, { bcc: 'x@example.org' }, { reply_all: true }])
+      expect([more, (await answer(id, more)).status]).toEqual([more, 400])
+  })
+
+  test('between two agents: the other sees that it is one, and gives none back', async () => {
+    const sent = await stage.api('POST', '/mail/send', {
+      body: { agent: 'ben', to: ['ann@agents.localhost'], subject: 'Between us', text: 'Hello' },
+    })
+    expect(sent.status).toBe(201)
+    const original = await stage.waitForMail('ann', 'Between us')
+    expect((await answer(original.id)).status).toBe(201)
+    const back = await stage.waitForMail('ben', 'Auto: Between us')
+    expect(back.headers).toMatchObject({ 'auto-submitted': 'auto-replied' })
+    expect((await answer(back.id, {}, 'ben')).status).toBe(409)
+  })
+})
+
+test('a notification says that it is automatic, and its return path brings bounces back', async () => {
+  const body = { agent: 'ann', to: ['eve@example.org'], subject: 'Report', text: 'All is well.', automatic: true }
+  const sent = await stage.api('POST', '/mail/send', { body })
+  const mail = await atRelay(sent.body.id)
+  expect(headersOf(mail, 'auto-submitted')).toEqual(['auto-generated'])
+  expect(mail.from).toMatch(/^bounce\+/)
+  expect((await stage.getMessage('ann', sent.body.id)).headers).toEqual({ 'Auto-Submitted': 'auto-generated' })
+  const own = await stage.api('POST', '/mail/send', { body: { ...body, headers: { 'Auto-Submitted': 'no' } } })
+  expect(own.status).toBe(400)
+})
