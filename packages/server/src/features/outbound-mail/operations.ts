@@ -4,9 +4,8 @@ import { messageBytesMax } from '@callsign/contract/attachments'
 import type { forwardMessage, replyToMessage, sendMessage } from '@callsign/contract/outbound-mail'
 import type { Static } from 'typebox'
 import { groupCommit } from '../../core/batch.ts'
-import { inMs, now } from '../../core/clock.ts'
+import { inMs } from '../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
-import { newId } from '../../core/ids.ts'
 import type { Enqueue } from '../../core/job.ts'
 import type { Journal } from '../../core/journal.ts'
 import type { Call } from '../../core/route.ts'
@@ -17,10 +16,11 @@ import type { MailboxOwner } from '../identities/model.ts'
 import type { Identities } from '../identities/operations.ts'
 import type { Guardrail } from '../mail-rules/model.ts'
 import type { MailRules } from '../mail-rules/operations.ts'
-import { type MessageRow, snippetOf } from '../messages/model.ts'
-import { type Filing, fileMessages, type Messages } from '../messages/operations.ts'
+import type { MessageRow } from '../messages/model.ts'
+import { fileMessages, type Messages } from '../messages/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
-import { automaticAnswerPauseMs, automaticAnswerProblem, automaticAnswerTo, autoSubmittedField } from './automatic-answer.ts'
+import { automaticAnswerPauseMs, automaticAnswerProblem, automaticAnswerTo } from './automatic-answer.ts'
+import { type Addressed, toFiling } from './filing.ts'
 import type { FreshLetters } from './fresh-letters.ts'
 import {
   answerTo,
@@ -58,8 +58,6 @@ type Parts = {
   journal: Journal
 }
 
-type Addressed = { owner: MailboxOwner; letter: Letter }
-
 type Queued = { id: string; threadId: string; at: Date }
 
 export function createOutboundMail({
@@ -76,58 +74,6 @@ export function createOutboundMail({
 }: Parts) {
   /** What a call has when it came without an Idempotency-Key. */
   const { transact } = db
-
-  function toFiling({ owner, letter }: Addressed, guardrail: Guardrail): Filing {
-    const at = now()
-    const id = newId('message')
-    const threadId = letter.threadId ?? newId('thread')
-    const rows = toRecipientRows(letter.recipients)
-    const addresses = (kind: 'to' | 'cc' | 'bcc') => letter.recipients[kind].map((entry) => entry.address)
-    const moved = letter.moved ?? { count: 0, sizeBytes: 0 }
-    const message: Filing['message'] = {
-      id,
-      organization_id: owner.organizationId,
-      mailbox_id: owner.mailboxId,
-      direction: 'outbound',
-      status: 'queued',
-      from_address: owner.address,
-      from_name: owner.displayName,
-      to_addresses: addresses('to'),
-      cc_addresses: addresses('cc'),
-      bcc_addresses: addresses('bcc'),
-      reply_to: letter.replyTo.map((entry) => entry.address),
-      subject: letter.subject,
-      snippet: snippetOf(letter.text),
-      text: letter.text,
-      html: letter.html,
-      extracted_text: letter.text,
-      codes: [],
-      rfc_message_id: `<${id.slice(id.indexOf('_') + 1)}@${mailDomain}>`,
-      in_reply_to: letter.parent?.messageId ?? null,
-      reference_ids: letter.parent?.references ?? [],
-      headers: letter.autoSubmitted === null ? letter.headers : { ...letter.headers, [autoSubmittedField]: letter.autoSubmitted },
-      authentication: null,
-      envelope_from: letter.autoSubmitted === 'auto-replied' ? '' : owner.address,
-      labels: [],
-      is_read: true,
-      is_starred: false,
-      size_bytes: bodyBytes(letter) + letter.attachments.reduce((sum, row) => sum + row.size_bytes, 0) + moved.sizeBytes,
-      attachment_count: letter.attachments.length + moved.count,
-      raw_id: null,
-      guardrail,
-      flags: [],
-      released_at: null,
-      created_at: at,
-      updated_at: at,
-    }
-    return {
-      message,
-      thread: { known: { threadId, inReplyToMessageId: letter.parent?.id ?? null } },
-      attachments: letter.attachments.map((row, position) => ({ ...row, position })),
-      recipients: rows,
-      sha256: null,
-    }
-  }
 
   /**
    * Asks whether letters may go to whom they name: everything that sends comes through here, and nothing is written before it. Throws 403
@@ -149,7 +95,7 @@ export function createOutboundMail({
       tx,
       letters.map(({ owner, letter }) => ({ owner, recipients: letter.recipients })),
     )
-    const filings = letters.map((one, index) => toFiling(one, guardrails[index] as Guardrail))
+    const filings = letters.map((one, index) => toFiling(one, guardrails[index] as Guardrail, mailDomain))
     const [filed] = await Promise.all([
       fileMessages(tx, filings, []),
       enqueue(
