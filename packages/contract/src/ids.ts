@@ -41,7 +41,8 @@ export const idPrefixes = {
 
 export type IdKind = keyof typeof idPrefixes
 
-const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+/** Digits of the numbers in ids: Crockford's base32. They sort as what they stand for. */
+export const idAlphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const suffixPattern = '[0-7][0-9a-hjkmnp-tv-z]{25}'
 
 /** A regular expression source that matches exactly the ids of one kind. */
@@ -122,7 +123,7 @@ function base32(bytes: Uint8Array): string {
     bits += 8
     while (bits >= 5) {
       bits -= 5
-      text += alphabet[(buffer >> bits) & 31]
+      text += idAlphabet[(buffer >> bits) & 31]
     }
     buffer &= (1 << bits) - 1
   }

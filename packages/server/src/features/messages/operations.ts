@@ -20,6 +20,7 @@ import { fileReleased } from './filing.ts'
 import { addToCounts } from './filing-store.ts'
 import { type MessageRow, type RecipientRow, toDescription, toItem, toMessage, toThread } from './model.ts'
 import * as rawStore from './raw-store.ts'
+import * as searchStore from './search-store.ts'
 import * as store from './store.ts'
 import { isWanted, type MessageWants } from './wait.ts'
 
@@ -248,7 +249,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     async search(caller: Caller, mailbox: string, query: { q: string; limit?: number; cursor?: string }) {
       const page = readPage(query, 'message')
       const { mailboxId } = await identities.requireMailbox(caller, mailbox)
-      const rows = await store.search(db, mailboxId, query.q, page)
+      const rows = await searchStore.search(db, mailboxId, query.q, page)
       const marked = new Map(rows.map((row) => [row.id, { subject: toMarked(row.subject_marked), text: toMarked(row.text_marked) }]))
       const found = await itemsPage(rows, page)
       return { ...found, data: found.data.map((item) => ({ ...item, highlights: marked.get(item.id) ?? { subject: null, text: null } })) }
@@ -332,12 +333,12 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
 
 /** Escapes a text for HTML and puts `<mark>` where the marks are; null when nothing in it matched. */
 function toMarked(text: string): string | null {
-  if (!text.includes(store.markStart)) return null
+  if (!text.includes(searchStore.markStart)) return null
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;')
-    .replaceAll(store.markStart, '<mark>')
-    .replaceAll(store.markStop, '</mark>')
+    .replaceAll(searchStore.markStart, '<mark>')
+    .replaceAll(searchStore.markStop, '</mark>')
 }

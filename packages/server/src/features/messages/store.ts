@@ -1,10 +1,11 @@
 // The SQL that reads and changes stored messages and threads.
+import { firstId } from '@callsign/contract/ids'
 import { before, type PageRequest } from '../../core/page.ts'
 import type { Sql } from '../../core/sql.ts'
 import type { MessageRow, ThreadRow } from './model.ts'
 import type { MessageHead } from './wait.ts'
 
-const columns = `m.id, m.organization_id, m.mailbox_id, m.thread_id, m.direction, m.status, m.from_address, m.from_name, m.to_addresses, m.cc_addresses,
+export const columns = `m.id, m.organization_id, m.mailbox_id, m.thread_id, m.direction, m.status, m.from_address, m.from_name, m.to_addresses, m.cc_addresses,
   m.bcc_addresses, m.reply_to, m.subject, m.snippet, m.text, m.html, m.extracted_text, m.rfc_message_id, m.in_reply_to, m.in_reply_to_message_id,
   m.reference_ids, m.headers, m.authentication, m.envelope_from, m.labels, m.is_read, m.is_starred, m.size_bytes, m.attachment_count, m.raw_id, m.codes,
   m.guardrail, m.flags, m.released_at, m.created_at, m.updated_at`
@@ -108,6 +109,9 @@ export type MessageFilter = {
   thread_id?: string | undefined
 }
 
+/** How far the time in a message's id and its created_at may be apart, with much to spare: the id is made in the same breath. */
+const idTimeApartMs = 10 * 60_000
+
 /** The messages of one mailbox that match every filter, newest first. */
 export async function listByFilter(sql: Sql, mailboxId: string, filter: MessageFilter, page: PageRequest): Promise<MessageRow[]> {
   const values: unknown[] = [mailboxId, page.cursor, page.limit + 1]
@@ -118,16 +122,20 @@ export async function listByFilter(sql: Sql, mailboxId: string, filter: MessageF
     conditions.push(` AND ${condition(`$${values.length}`)}`)
   }
   const contains = (text: string | undefined) => (text === undefined ? undefined : `%${text.replace(/[\\%_]/g, '\\$&')}%`)
-  add(filter.is_read, (p) => `m.is_read = ${p}`)
-  add(filter.is_starred, (p) => `m.is_starred = ${p}`)
-  add(filter.direction, (p) => `m.direction = ${p}`)
-  add(filter.label, (p) => `${p} = ANY(m.labels)`)
-  add(filter.flag === undefined ? undefined : JSON.stringify([{ type: filter.flag }]), (p) => `m.flags @> ${p}::jsonb`)
+  // Written out, and the second half of the two after them too: what an index is limited to is not seen in a parameter.
+  if (filter.is_read !== undefined) conditions.push(filter.is_read ? ' AND m.is_read' : ' AND NOT m.is_read')
+  if (filter.is_starred !== undefined) conditions.push(filter.is_starred ? ' AND m.is_starred' : ' AND NOT m.is_starred')
+  if (filter.direction !== undefined) conditions.push(` AND m.direction = '${filter.direction === 'outbound' ? 'outbound' : 'inbound'}'`)
+  add(filter.label, (p) => `m.labels @> ARRAY[${p}]::text[] AND m.labels <> '{}'`)
+  add(filter.flag === undefined ? undefined : JSON.stringify([{ type: filter.flag }]), (p) => `m.flags @> ${p}::jsonb AND m.flags <> '[]'`)
   add(contains(filter.from), (p) => `(m.from_address ILIKE ${p} OR m.from_name ILIKE ${p})`)
   add(filter.to?.toLowerCase(), (p) => `${p} = ANY(SELECT lower(a) FROM unnest(m.to_addresses || m.cc_addresses || m.bcc_addresses) a)`)
   add(contains(filter.subject), (p) => `m.subject ILIKE ${p}`)
   add(filter.after, (p) => `m.created_at > ${p}`)
   add(filter.before, (p) => `m.created_at < ${p}`)
+  // Ids begin with their time: these bounds keep the walk from all that is newer or older.
+  add(filter.after && firstId('message', filter.after.getTime() - idTimeApartMs), (p) => `m.id >= ${p}`)
+  add(filter.before && firstId('message', filter.before.getTime() + idTimeApartMs), (p) => `m.id < ${p}`)
   add(filter.thread_id, (p) => `m.thread_id = ${p}`)
   conditions.push(filter.status === 'quarantined' ? ' AND m.is_quarantined' : ' AND NOT m.is_quarantined')
   if (filter.status !== 'quarantined') add(filter.status, (p) => `m.status = ${p}`)
@@ -137,47 +145,6 @@ export async function listByFilter(sql: Sql, mailboxId: string, filter: MessageF
   })
   return rows
 }
-
-export type SearchRow = MessageRow & { subject_marked: string; text_marked: string }
-
-/** Marks around what matched: control characters that no stored text holds, so that the rest can be escaped afterwards. */
-export const markStart = '\u0001'
-export const markStop = '\u0002'
-const marks = `StartSel=${markStart}, StopSel=${markStop}`
-
-/** What is looked through from the newest message on before the index of words is asked: a frequent word fills a page from these. */
-const newestSearched = 1000
-
-/**
- * Full-text search in one mailbox, newest first, with what matched marked. Highlights are made for the rows of the page only. How frequent a
- * word is the planner cannot know, and either way taken for all words is slow for some: walking a million messages for a rare one, or
- * sorting half a million hits of a frequent one. So the newest are walked first, and only what they do not fill is asked of the index.
- */
-export async function search(sql: Sql, mailboxId: string, query: string, page: PageRequest): Promise<SearchRow[]> {
-  const values = [mailboxId, page.cursor, page.limit + 1, query]
-  const { rows } = await sql.query<SearchRow>({
-    name: 'search-newest',
-    text: searchText(`newest AS MATERIALIZED (SELECT m.id, m.search, m.is_quarantined FROM messages m
-        WHERE m.mailbox_id = $1 AND m.id < ${before('$2')} ORDER BY m.id DESC LIMIT ${newestSearched}),
-      hits AS (SELECT n.id FROM newest n, q WHERE n.search @@ q.query AND NOT n.is_quarantined ORDER BY n.id DESC LIMIT $3)`),
-    values,
-  })
-  if (rows.length > page.limit) return rows
-  const all = await sql.query<SearchRow>({
-    name: 'search-all',
-    text: searchText(`found AS MATERIALIZED (SELECT m.id FROM messages m, q
-        WHERE m.mailbox_id = $1 AND m.search @@ q.query AND NOT m.is_quarantined AND m.id < ${before('$2')}),
-      hits AS (SELECT id FROM found ORDER BY id DESC LIMIT $3)`),
-    values,
-  })
-  return all.rows
-}
-
-const searchText = (hits: string): string => `WITH q AS (SELECT websearch_to_tsquery('simple', $4) AS query), ${hits}
-  SELECT ${columns},
-    ts_headline('simple', m.subject, q.query, '${marks}, HighlightAll=true') AS subject_marked,
-    ts_headline('simple', left(m.text, 60000), q.query, '${marks}, MaxFragments=2, MaxWords=30, MinWords=10, FragmentDelimiter= … ') AS text_marked
-  FROM hits JOIN messages m ON m.id = hits.id, q ORDER BY m.id DESC`
 
 export type FlagChange = {
   isRead: boolean | null

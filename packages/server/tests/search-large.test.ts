@@ -1,0 +1,95 @@
+// Search and filters in a mailbox that is larger than what a search walks through, and as old as several eras of its index.
+import { firstId } from '@callsign/contract/ids'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Json, type Stage, startStage } from './stage/start.ts'
+
+const count = 4000
+const minutesApart = 20
+const startMs = Date.now() - (count + 1) * minutesApart * 60_000
+
+type Letter = { n: number; id: string; at: string; words: string; status: 'received' | 'quarantined' }
+const lettersOf = (suffix: string): Letter[] =>
+  Array.from({ length: count }, (_, n) => {
+    const ms = startMs + n * minutesApart * 60_000
+    const words = ['letter', n % 10 === 0 && 'tenth', n % 50 === 1 && 'fiftieth half', n % 700 === 2 && 'rare', n === 1 && 'once']
+    const id = firstId('message', ms).slice(0, -6) + suffix + String(n).padStart(5, '0')
+    const status = n % 100 === 51 ? 'quarantined' : 'received'
+    return { n, id, at: new Date(ms).toISOString(), words: words.filter(Boolean).join(' '), status }
+  })
+
+let stage: Stage
+const letters = lettersOf('a')
+beforeAll(async () => {
+  stage = await startStage()
+  for (const [handle, own] of [
+    ['ann', letters],
+    ['bob', lettersOf('b').filter(({ n }) => n % 7 === 0)],
+  ] as const) {
+    await stage.createAgent(handle)
+    await stage.deliver({ from: 'writer@example.com', to: `${handle}@agents.localhost`, subject: 'Template', text: 'template' })
+    const { id } = await stage.waitForMail(handle, 'Template')
+    // Copies of the letter, as if they had come one after another.
+    await stage.db.query({
+      text: `INSERT INTO messages (id, organization_id, mailbox_id, thread_id, direction, status, from_address, subject, snippet, text, html, extracted_text, headers,
+          is_read, is_starred, labels, flags, guardrail, size_bytes, attachment_count, raw_id, created_at, updated_at, search)
+        SELECT made.id, m.organization_id, m.mailbox_id, m.thread_id, 'inbound', made.status, m.from_address, 'Copy', m.snippet, words, '', words, m.headers,
+          n % 500 <> 3, n % 500 = 4, CASE WHEN n % 500 = 5 THEN ARRAY['invoice', 'paid'] ELSE '{}' END,
+          CASE WHEN n % 500 = 6 THEN '[{"type": "hidden_text", "reason": "It hides.", "evidence": "x"}]'::jsonb ELSE '[]' END, m.guardrail,
+          100, 0, m.raw_id, at, at, to_tsvector('simple', words)
+        FROM jsonb_to_recordset($2::jsonb) AS made (n integer, id text, at timestamptz, words text, status text) JOIN messages m ON m.id = $1`,
+      values: [id, JSON.stringify(own)],
+    })
+  }
+})
+afterAll(() => stage?.stop())
+
+/** All pages of a list, one after another. */
+async function walk(path: string): Promise<Json[]> {
+  const items: Json[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: Json = await stage.expectApi(200, 'GET', `${path}&limit=20${cursor && `&cursor=${cursor}`}`)
+    items.push(...page.data)
+    cursor = page.next_cursor
+  }
+  return items
+}
+const idsOf = (items: Json[]): string[] => items.map((item) => item.id)
+const expected = (is: (letter: Letter) => boolean): string[] =>
+  letters
+    .filter((letter) => letter.status === 'received' && is(letter))
+    .map(({ id }) => id)
+    .toReversed()
+
+describe('search', () => {
+  test.each(['tenth', 'fiftieth', '"fiftieth half"', 'rare', 'once', 'letter once', 'rare or once', 'nowhere'])(
+    '%s: every match once, newest first, through all pages',
+    async (query) => {
+      const words = query.replaceAll('"', '').replace('letter once', 'once').split(' or ')
+      const found = await walk(`/mailboxes/ann/search?q=${encodeURIComponent(query)}`)
+      expect(idsOf(found)).toEqual(expected((letter) => words.some((word) => ` ${letter.words} `.includes(` ${word} `))))
+      for (const { highlights } of found) expect(highlights.text).toContain('<mark>')
+    },
+  )
+
+  test('what all have: a full page of the newest', async () => {
+    const { data } = await stage.expectApi(200, 'GET', '/mailboxes/ann/search?q=letter&limit=30')
+    expect(idsOf(data)).toEqual(expected(() => true).slice(0, 30))
+  })
+})
+
+describe('filters', () => {
+  const at = (n: number) => letters[n]?.at as string
+  test.each([
+    ['is_read=false', (n: number) => n % 500 === 3],
+    ['is_starred=true', (n: number) => n % 500 === 4],
+    ['label=invoice', (n: number) => n % 500 === 5],
+    ['flag=hidden_text', (n: number) => n % 500 === 6],
+    [`before=${at(40)}`, (n: number) => n < 40],
+    [`after=${at(3960)}&direction=inbound`, (n: number) => n > 3960],
+    [`after=${at(2000)}&before=${at(2030)}`, (n: number) => n > 2000 && n < 2030],
+    [`after=${at(2000)}&is_read=false`, (n: number) => n > 2000 && n % 500 === 3],
+  ] as const)('%s', async (query, is) => {
+    const found = await walk(`/mailboxes/ann/messages?${query}`)
+    expect(idsOf(found.filter((item) => item.subject === 'Copy'))).toEqual(expected(({ n }) => is(n)))
+  })
+})
