@@ -1,7 +1,7 @@
 // Mail in: stored, parsed and authenticated by Callsign before 250, against Postfix storing the same messages; 1, 10 and 100 KB from ten sessions of smtp-source.
 import { execFile } from 'node:child_process'
 import { createPrivateKey } from 'node:crypto'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { generateKeyPairFor } from '../packages/server/src/features/dkim/key-pair.ts'
@@ -10,6 +10,7 @@ import { startDnsServer } from '../packages/server/tests/stage/dns-server.ts'
 import { findPostfix, startPostfix } from '../packages/server/tests/stage/postfix.ts'
 import { ask, makeDirectory, startCallsign } from './stage/callsign-server.ts'
 import { readProcessorSeconds } from './stage/process-tree.ts'
+import { measureLatency } from './stage/smtp-latency.ts'
 import { median, printHead, printTable, withSpread } from './stage/table.ts'
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '3' }, messages: { type: 'string', default: '2000' } } })
@@ -112,6 +113,15 @@ try {
       ])
     }
   }
+  const letter = Buffer.from(readFileSync(await writeLetter(1_000), 'latin1').replaceAll('\n', '\r\n'), 'latin1')
+  const latencies: string[][] = []
+  for (const [name, port] of [
+    ['Callsign', callsign.smtpPort as number],
+    ['Postfix, held', postfix.port],
+  ] as const) {
+    const took = await measureLatency(port, 'ada@sender.example', 'box@agents.localhost', letter, Number(values.messages))
+    latencies.push([name, ...[0.5, 0.9, 0.99].map((share) => (took[Math.floor(took.length * share)] as number).toFixed(2))])
+  }
   const { messages } = await ask<{ messages: { id: string }[] }>(
     callsign,
     callsign.key as string,
@@ -126,6 +136,8 @@ try {
   )
   const { spf, dkim, dmarc } = last.authentication
   printTable(['mail', 'Callsign', 'Postfix, held', 'ratio', 'node + postgres'], rows)
+  console.log(`\nOne client, ${values.messages} letters of 1 KB one after another: milliseconds from the final dot to 250.\n`)
+  printTable(['', 'p50', 'p90', 'p99'], latencies)
   console.log(`\nThe last message: spf=${spf.result} dkim=${dkim.result} dmarc=${dmarc.result}.`)
   if (dkim.result !== 'pass') process.exitCode = 1
 } finally {

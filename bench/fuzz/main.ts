@@ -1,20 +1,26 @@
-// `npm run fuzz`: ten minutes of broken mail and broken SMTP without crash, hang or growth. Arguments: --minutes N, --seed N, --only mail|smtp.
-import { mkdirSync, writeFileSync } from 'node:fs'
+// `npm run fuzz`: ten minutes of broken mail, hostile senders and broken SMTP without crash, hang or growth, led by what code an input reaches.
+// Arguments: --minutes N, --seed N, --only mail|sender|smtp; --blind leads by results only, --replay FILE runs one input again.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { Worker } from 'node:worker_threads'
-import { createChance, mutate, Pool, readDialogSeeds, readMailSeeds } from './inputs.ts'
+import { Coverage } from './coverage.ts'
+import { type Chance, createChance, mutate, Pool, readDialogSeeds, readMailSeeds } from './inputs.ts'
 import { fuzzMail, mailWords } from './mail-target.ts'
+import { fuzzSender, makeSenderSeeds, senderWords } from './sender-target.ts'
 import { smtpWords, startTarget } from './smtp-target.ts'
+import { within } from './storable.ts'
 
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '10' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     only: { type: 'string' },
+    blind: { type: 'boolean', default: false },
+    replay: { type: 'string' },
   },
 })
 const seed = Number(values.seed)
@@ -37,20 +43,57 @@ async function heldBytes(): Promise<number> {
 }
 
 const target = await startTarget()
+type Input = { bytes: Buffer; seed: number }
+type Run = (bytes: Buffer, chance: Chance) => string | Promise<string>
+const kindOf = (name: string, words: readonly string[], perTurn: number, seeds: Buffer[], run: Run) => ({
+  ...{ name, words, perTurn, seeds, run },
+  pool: new Pool(),
+  count: 0,
+})
+type Kind = ReturnType<typeof kindOf>
 const kinds = [
-  { name: 'mail', words: mailWords, run: fuzzMail, pool: new Pool(), perTurn: 20, count: 0 },
-  { name: 'smtp', words: smtpWords, run: target.fuzzSession, pool: new Pool(), perTurn: 4, count: 0 },
+  kindOf('mail', mailWords, 50, readMailSeeds(), fuzzMail),
+  kindOf('sender', senderWords, 30, await makeSenderSeeds(), fuzzSender),
+  kindOf('smtp', smtpWords, 10, readDialogSeeds(), target.fuzzSession),
 ].filter(({ name }) => values.only === undefined || values.only === name)
-const seedsOf = { mail: readMailSeeds(), smtp: readDialogSeeds() }
 
 /** Keeps the input and ends: one finding is mended before the next is sought. */
-function report(name: string, bytes: Buffer, error: unknown): never {
+function report({ name }: Kind, input: Input, error: unknown): never {
   const folder = join(tmpdir(), 'callsign-fuzz')
   mkdirSync(folder, { recursive: true })
   const file = join(folder, `${name}-${seed}-${Date.now()}`)
-  writeFileSync(file, bytes)
-  console.error(`${name}, seed ${seed}: ${error instanceof Error ? error.stack : error}\nthe input is in ${file}`)
+  writeFileSync(file, input.bytes)
+  const again = `--replay ${file} --only ${name} --seed ${input.seed}`
+  console.error(`${name}, seed ${seed}: ${error instanceof Error ? error.stack : error}\nto see it again: npm run fuzz -- ${again}`)
   process.exit(1)
+}
+
+/** What chance decides during a run comes from the input's own seed, so that it goes the same way again. */
+async function runOne(kind: Kind, input: Input): Promise<string> {
+  const run = () => kind.run(input.bytes, createChance(input.seed))
+  try {
+    return kind.name === 'smtp' ? await run() : await within(run)
+  } catch (error) {
+    report(kind, input, error)
+  }
+}
+
+const coverage = values.blind ? null : new Coverage()
+await coverage?.start()
+
+/** Runs the inputs and keeps those that show a new behaviour. When together they reached new code, each is run again to see which did. */
+async function runAll(kind: Kind, inputs: Input[]): Promise<void> {
+  for (const input of inputs) {
+    kind.pool.add(await runOne(kind, input), input.bytes)
+    kind.count++
+    Atomics.add(lived, 0, 1)
+  }
+  const reached = new Set(await coverage?.takeNew())
+  for (const input of reached.size > 0 ? inputs : []) {
+    await runOne(kind, input)
+    const blocks = ((await coverage?.take()) ?? []).filter((block) => reached.delete(block))
+    if (blocks[0] !== undefined) kind.pool.add(`block ${blocks[0]}`, input.bytes)
+  }
 }
 
 // A hang in the main thread cannot be told from inside it: a second thread waits for signs of life.
@@ -63,30 +106,33 @@ const watch = new Worker(
 )
 watch.unref()
 
+if (values.replay !== undefined) {
+  for (const kind of kinds) console.log(kind.name, await runOne(kind, { bytes: readFileSync(values.replay), seed }))
+  process.exit(0)
+}
 for (const kind of kinds) {
-  for (const [index, bytes] of seedsOf[kind.name as keyof typeof seedsOf].entries()) {
-    const behaviour = await kind.run(bytes, chance).catch((error: unknown) => report(kind.name, bytes, error))
-    kind.pool.add(`${index} ${behaviour}`, bytes)
-  }
+  for (const [index, bytes] of kind.seeds.entries()) kind.pool.add(`seed ${index}`, bytes)
+  await runAll(
+    kind,
+    kind.seeds.map((bytes) => ({ bytes, seed: chance.below(2 ** 31) })),
+  )
 }
 
 let baseline = Number.POSITIVE_INFINITY
 let nextReportMs = performance.now() + Math.min(reportEveryMs, Number(values.minutes) * 15_000)
 while (performance.now() < endMs) {
   for (const kind of kinds) {
-    for (let turn = 0; turn < kind.perTurn; turn++) {
-      const bytes = mutate(kind.pool.pick(chance), kind.pool.pick(chance), kind.words, chance)
-      const behaviour = await kind.run(bytes, chance).catch((error: unknown) => report(kind.name, bytes, error))
-      kind.pool.add(behaviour, bytes)
-      kind.count++
-      Atomics.add(lived, 0, 1)
-    }
+    const inputs = Array.from({ length: kind.perTurn }, () => ({
+      bytes: mutate(kind.pool.pick(chance), kind.pool.pick(chance), kind.words, chance),
+      seed: chance.below(2 ** 31),
+    }))
+    await runAll(kind, inputs)
   }
   if (performance.now() < nextReportMs) continue
   nextReportMs = performance.now() + reportEveryMs
   const held = await heldBytes()
   console.log(
-    `${kinds.map(({ name, count, pool }) => `${count} ${name} (${pool.size} behaviours)`).join(', ')}; ${(held / 1_048_576).toFixed(1)} MB held`,
+    `${kinds.map(({ name, count, pool }) => `${count} ${name} (${pool.size} kept)`).join(', ')}; ${coverage?.size ?? 0} blocks; ${(held / 1_048_576).toFixed(1)} MB held`,
   )
   // The first report comes when everything has been loaded and compiled. What the pools keep is theirs.
   if (baseline === Number.POSITIVE_INFINITY) baseline = held
@@ -99,7 +145,7 @@ const problems = [
   ...(target.connections() > 0 ? [`${target.connections()} sessions stayed open`] : []),
 ]
 console.log(
-  `seed ${seed}: ${kinds.map(({ name, count, pool }) => `${count} ${name} inputs, ${pool.size} behaviours`).join('; ')}; ${(grown / 1_048_576).toFixed(1)} MB grown, ${(pooled / 1_048_576).toFixed(1)} MB of them inputs kept`,
+  `seed ${seed}: ${kinds.map(({ name, count, pool }) => `${count} ${name} inputs, ${pool.size} kept`).join('; ')}; ${coverage?.size ?? 0} blocks; ${(grown / 1_048_576).toFixed(1)} MB grown, ${(pooled / 1_048_576).toFixed(1)} MB of them inputs kept`,
 )
 for (const problem of problems) console.error(problem)
 process.exitCode = problems.length === 0 ? 0 : 1

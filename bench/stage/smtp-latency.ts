@@ -1,0 +1,41 @@
+// How long one client waits from the end of its message to the 250 that says it is kept.
+import { once } from 'node:events'
+import { connect } from 'node:net'
+
+/** Sends the letter `count` times, one after another over one connection. Milliseconds from the final dot to the answer, sorted. */
+export async function measureLatency(port: number, from: string, to: string, letter: Buffer, count: number): Promise<number[]> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  let text = ''
+  let answered: (reply: string) => void = () => {}
+  socket.on('data', (chunk: Buffer) => {
+    text += chunk.toString('latin1')
+    const end = /^\d{3} .*\r\n/m.exec(text)
+    if (!end) return
+    const reply = text
+    text = ''
+    answered(reply)
+  })
+  const say = async (data: string | Buffer, code: string): Promise<void> => {
+    const reply = new Promise<string>((resolve) => {
+      answered = resolve
+    })
+    if (data.length > 0) socket.write(data)
+    const said = await reply
+    if (!said.startsWith(code)) throw new Error(`the server says ${said}`)
+  }
+  await say('', '220')
+  await say('EHLO bench.example\r\n', '250')
+  const body = Buffer.concat([letter, Buffer.from('\r\n.\r\n')])
+  const took: number[] = []
+  for (let i = 0; i < count; i++) {
+    await say(`MAIL FROM:<${from}>\r\n`, '250')
+    await say(`RCPT TO:<${to}>\r\n`, '250')
+    await say('DATA\r\n', '354')
+    const beganMs = performance.now()
+    await say(body, '250')
+    took.push(performance.now() - beganMs)
+  }
+  socket.end('QUIT\r\n')
+  await once(socket, 'close')
+  return took.sort((a, b) => a - b)
+}
