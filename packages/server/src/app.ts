@@ -14,6 +14,7 @@ import { openKeyring } from './edges/keyring/keyring.ts'
 import { createQueue } from './edges/postgres/queue.ts'
 import { createReplays } from './edges/postgres/replays.ts'
 import { createSmtpServer } from './edges/smtp/listener.ts'
+import { createClosedDoor } from './edges/tunnel/closed-door.ts'
 import { startChores } from './edges/worker/chores.ts'
 import { createWorker } from './edges/worker/runner.ts'
 import { createSmtpIntake } from './features/inbound-mail/smtp-intake.ts'
@@ -124,7 +125,7 @@ export async function startApp(config: Config, log: Log, onFirstKey: (key: strin
         ),
         ...(worker ? { worker: worker.isClaiming() && parts.deliverer.isDelivering() } : {}),
       }),
-      door: hasRole('gateway') ? parts.gateway : null,
+      door: hasRole('gateway') ? parts.gateway : createClosedDoor(config.tunnelDomain),
       journal,
       log: log.child({ part: 'http' }),
     })

@@ -114,14 +114,18 @@ test('a status acts on every node within a second', async () => {
   }
 })
 
-/** Asks through the balancer without a pause until told to stop; what was not answered with 200, and when. */
+const upload = Buffer.alloc(2000, 'u')
+
+/** Asks through the balancer without a pause until told to stop, every other visitor with something to send; what was not answered with 200. */
 function startLoad() {
   const failures: string[] = []
   let answered = 0
   let isOver = false
-  const loops = Array.from({ length: 6 }, async () => {
+  const loops = Array.from({ length: 6 }, async (_, i) => {
     while (!isOver) {
-      await visit(balancerPort(), host, '/plain').then(
+      const asked =
+        i % 2 === 0 ? visit(balancerPort(), host, '/plain') : visit(balancerPort(), host, '/echo', { method: 'POST', body: upload })
+      await asked.then(
         ({ status, headers }) => (status === 200 ? answered++ : failures.push(`${status} ${headers['x-tunnel-error']}`)),
         (error: Error) => failures.push(error.message),
       )

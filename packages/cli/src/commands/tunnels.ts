@@ -134,6 +134,7 @@ async function ownHandle(callsign: Callsign): Promise<string> {
 async function serve({ client, output, interruption }: Context, values: Values, target: string): Promise<number> {
   const transport = choice(values, 'transport', transports)
   const connections = count(values, 'connections')
+  if (connections !== undefined && (connections < 1 || connections > 8)) throw new UsageError('--connections is a number from 1 to 8.')
   const hostHeader = text(values, 'host-header')
   const proxy = text(values, 'proxy')
   const caFile = text(values, 'ca-file')

@@ -194,8 +194,14 @@ export function proxyFor(url: URL, environment: Record<string, string | undefine
       .replace(/:\d+$/, '')
     if (name === '*' || (name !== '' && (host === name || host.endsWith(`.${name}`)))) return null
   }
-  const text = named.includes('://') ? named : `http://${named}`
-  const proxy = URL.canParse(text) ? new URL(text) : null
-  if (proxy?.protocol !== 'http:' && proxy?.protocol !== 'https:') throw new TypeError('Only HTTP proxies are used: http:// or https://.')
+  return readProxy(named)
+}
+
+/** The proxy that a text names, with or without `http://`. Throws TypeError for any other kind. */
+export function readProxy(text: string): URL {
+  const whole = text.includes('://') ? text : `http://${text}`
+  const proxy = URL.canParse(whole) ? new URL(whole) : null
+  if (proxy?.protocol !== 'http:' && proxy?.protocol !== 'https:')
+    throw new TypeError('Only HTTP proxies are used: an address that begins with http:// or https://.')
   return proxy
 }

@@ -5,7 +5,7 @@ import { WindowBudget } from '@callsign/contract/tunnel-window'
 import { ApiError, ConnectionError } from '../errors.ts'
 import type { Connection } from '../request.ts'
 import type { Tunnel } from '../tunnels.ts'
-import { dial, proxyFor, type Transport } from './dial.ts'
+import { dial, proxyFor, readProxy, type Transport } from './dial.ts'
 import { type Node, needNode } from './node.ts'
 import { type Destination, openTarget, type TunnelTarget } from './target.ts'
 
@@ -63,6 +63,8 @@ const healthyMs = 10_000
 const budgetBytes = 64 * 1024 * 1024
 const helloMsMax = 10_000
 const drainMsMax = 90_000
+/** Gateways look anew within this time for who has the client; until then they may send requests over a connection that is being left. */
+const lingerMs = 1000
 const lookMs = 20
 /** Dials for the sake of another node. */
 const twinDialsMax = 4
@@ -117,7 +119,7 @@ class Listener implements TunnelListener {
       throw new ConnectionError('reply_unusable', 'The server wants its tunnels without TLS: the key is not sent there.')
     this.#apiKey = connection.bearerToken
     const { proxy } = options
-    this.#proxy = proxy === null ? null : proxy === undefined ? proxyFor(this.#url, processEnvironment()) : new URL(proxy)
+    this.#proxy = proxy === null ? null : proxy === undefined ? proxyFor(this.#url, processEnvironment()) : readProxy(proxy)
     this.#instance = node.crypto.randomBytes(12).toString('hex')
     const { promise, resolve, reject } = settle()
     this.done = promise
@@ -271,7 +273,9 @@ class Listener implements TunnelListener {
     // Two connections to one node would go down with it together; a load balancer may lead to another next time.
     const isTwin = [...this.#up].some((other) => this.#nodes.get(other) === this.#nodes.get(mux))
     if (hasOthers && isTwin && attempt < twinDialsMax) {
-      mux.close('closed')
+      // The gateway may have sent requests over it already.
+      mux.goaway({ code: 'drain', reason: 'The client connects elsewhere.' })
+      void this.#letGo(mux, () => true)
       return this.#connect(connection, attempt + 1)
     }
     this.#up.add(mux)
@@ -280,14 +284,22 @@ class Listener implements TunnelListener {
   }
 
   /** Lets a connection finish what it has while another takes its place, then closes it. */
-  async #leave(mux: TunnelMux): Promise<void> {
+  #leave(mux: TunnelMux): Promise<void> {
     const before = this.#up.size
     this.#up.delete(mux)
+    return this.#letGo(mux, () => this.#up.size >= before)
+  }
+
+  /** Closes a connection when another is there instead, and the requests that still came over it have ended. */
+  async #letGo(mux: TunnelMux, isReplaced: () => boolean): Promise<void> {
     const startedMs = performance.now()
+    let replacedMs: number | null = null
     await until(() => {
-      const ms = performance.now() - startedMs
-      if (mux.isClosed || ms > drainMsMax) return true
-      return this.#up.size >= before && mux.streamCount === 0
+      const nowMs = performance.now()
+      if (mux.isClosed || nowMs - startedMs > drainMsMax) return true
+      if (!isReplaced()) return false
+      replacedMs ??= nowMs
+      return nowMs - replacedMs > lingerMs && mux.streamCount === 0
     })
     mux.close('closed')
   }

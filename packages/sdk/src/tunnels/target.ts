@@ -47,6 +47,7 @@ function readTarget(target: number | string | URL): URL {
     throw new TypeError('A target is a port, or an address that begins with http:// or https://.')
   if (parsed.pathname !== '/' || parsed.search !== '' || parsed.username !== '')
     throw new TypeError('A target is a whole server: its address has no path.')
+  if (parsed.port === '0') throw new TypeError('Nothing can be reached at port 0.')
   return parsed
 }
 

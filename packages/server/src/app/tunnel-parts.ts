@@ -67,6 +67,6 @@ export function createTunnelParts({ config, db, keyring, accounts, keys, emit, j
           log: log.child({ part: 'tunnel-https' }),
         })
       : null
-  const chores: Chore[] = [{ name: 'sweep requests of tunnels', everyMs: hourMs, run: () => tunnels.sweep() }]
+  const chores: Chore[] = [{ name: 'sweep requests of tunnels', everyMs: hourMs, isDueAtStart: true, run: () => tunnels.sweep() }]
   return { gateway, https, routes: tunnelRoutes(tunnels), chores }
 }

@@ -2,15 +2,15 @@
 import type { IncomingMessage } from 'node:http'
 
 /** A body of 40 MB over a slow line. */
-const arrivalMsMax = 300_000
+export const arrivalMsMax = 300_000
 
-/** Calls `onLate` when the request is not there in time. */
-export function limitArrival(request: IncomingMessage, onLate: () => void): void {
+/** Calls `onLate` when the whole request is not there after `limitMs`. */
+export function limitArrival(request: IncomingMessage, limitMs: number, onLate: () => void): void {
   const { 'content-length': length, 'transfer-encoding': coding } = request.headers
   if (coding === undefined && (length === undefined || length === '0')) return
   const timer = setTimeout(() => {
     if (!request.complete) onLate()
-  }, arrivalMsMax)
+  }, limitMs)
   timer.unref()
   request.once('close', () => clearTimeout(timer))
 }

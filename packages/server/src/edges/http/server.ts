@@ -9,7 +9,7 @@ import type { Log } from '../../core/log.ts'
 import type { Replays } from '../../core/replay.ts'
 import type { Route } from '../../core/route.ts'
 import type { Transact } from '../../core/sql.ts'
-import { limitArrival } from './arrival.ts'
+import { arrivalMsMax, limitArrival } from './arrival.ts'
 import { type Authenticate, createGate, type RateLimits } from './authenticate.ts'
 import { readBody } from './body-reader.ts'
 import { createNotFound, mountRoutes } from './dispatch.ts'
@@ -38,6 +38,8 @@ export type HttpServerOptions = {
   replays: Replays
   limits: RateLimits
   readiness: Readiness
+  /** How long a whole request may take to arrive; minutes without it. */
+  arrivalMs?: number
   /** Who answers what is none of the API's: visitors of tunnels and their clients; null when that is another process. */
   door: FrontDoor | null
   log: Log
@@ -63,6 +65,7 @@ export type HttpServer = {
 }
 
 const headersTimeoutMs = 20_000
+const tooLate = new ApiError('request_timeout', 'The request did not arrive in time.')
 
 /** Longer than the 60 seconds after which common proxies give up idle connections, so that they close first. */
 const keepAliveTimeoutMs = 65_000
@@ -81,7 +84,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const answer =
     (own: (request: IncomingMessage, response: ServerResponse) => void) => (request: IncomingMessage, response: ServerResponse) => {
       if (door?.claims(request)) return door.handle(request, response)
-      limitArrival(request, () => refuse(request.socket, new ApiError('request_timeout', 'The request did not arrive in time.')))
+      limitArrival(request, options.arrivalMs ?? arrivalMsMax, () => refuseUnanswered(request.socket, tooLate))
       own(request, response)
     }
 
@@ -190,14 +193,17 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   }
 }
 
-/** Answers bytes that are no request, unless an answer is under way on the connection already. */
+/** Answers bytes that are no request. */
 function refuseSocket(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET') socket.destroy()
+  else refuseUnanswered(socket, parserFailure(error))
+}
+
+/** Refuses; cuts the connection off when an answer is under way on it, which would be taken to go on with ours. */
+function refuseUnanswered(socket: Socket, failure: ApiError): void {
   const pending = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage
-  if (error.code === 'ECONNRESET' || !socket.writable || pending?.headersSent) {
-    socket.destroy()
-    return
-  }
-  refuse(socket, parserFailure(error))
+  if (!socket.writable || pending?.headersSent) socket.destroy()
+  else refuse(socket, failure)
 }
 
 /** Writes an answer and closes the connection once it is out. */

@@ -58,6 +58,10 @@ export class Carrier {
     return !this.#mux.isClosed
   }
 
+  isOver(mux: TunnelMux): boolean {
+    return this.#mux === mux
+  }
+
   /** A new stream with its first bytes. `release` or `keep` has to follow. */
   open(first: Uint8Array): TunnelStream {
     this.#busy++

@@ -19,27 +19,38 @@ export function createDirectory({ presence, peers, log }: { presence: Presence; 
   const remote = new Map<string, { sessions: RemoteSession[]; readMs: number }>()
   const here = new Map<string, Set<Carrier>>()
   const keys = new Map<Carrier, string>()
+  const bySession = new Map<string, Carrier>()
   const handles = new Map<string, string>()
   let onEnd: (carrier: Carrier, code: 'disabled' | 'deleted' | 'revoked') => void = () => {}
   let timer: NodeJS.Timeout | null = null
-  let isPolling = false
+  let polling: Promise<void> | null = null
+  /** Counts the changes that this process has made: what was read before one does not hold after it. */
+  let changes = 0
 
-  function remember(handle: string, route: TunnelRoute | null): void {
+  function remember(handle: string, route: TunnelRoute | null, readAt: number): void {
+    if (readAt !== changes) return
     if (known.size >= cachedMax) known.delete(known.keys().next().value as string)
     known.set(handle, { route, readMs: performance.now() })
   }
 
-  /** Looks at the tunnels and keys of everyone who is connected here. */
-  async function poll(): Promise<void> {
-    if (isPolling || here.size === 0) return
-    isPolling = true
+  /** Looks at the tunnels and keys of everyone who is connected here; one look at a time. */
+  function poll(): Promise<void> {
+    polling ??= look().finally(() => {
+      polling = null
+    })
+    return polling
+  }
+
+  async function look(): Promise<void> {
+    if (here.size === 0) return
+    const readAt = changes
     try {
       const tunnelIds = [...here.keys()]
       const [routes, unusable] = await Promise.all([presence.findRoutes(tunnelIds), presence.findUnusableKeys([...new Set(keys.values())])])
       for (const tunnelId of tunnelIds) {
         const route = routes.get(tunnelId) ?? null
         const handle = handles.get(tunnelId)
-        if (handle !== undefined) remember(handle, route)
+        if (handle !== undefined) remember(handle, route, readAt)
         for (const carrier of here.get(tunnelId) ?? []) {
           if (!route) onEnd(carrier, 'deleted')
           else if (route.status === 'disabled') onEnd(carrier, 'disabled')
@@ -49,8 +60,6 @@ export function createDirectory({ presence, peers, log }: { presence: Presence; 
     } catch (err) {
       // Whoever is connected stays so: a database that is away for a moment is no reason to cut everybody off.
       log.warn({ err }, 'tunnels could not be looked at')
-    } finally {
-      isPolling = false
     }
   }
 
@@ -93,8 +102,9 @@ export function createDirectory({ presence, peers, log }: { presence: Presence; 
         const isWatched = entry.route !== null && here.has(entry.route.id)
         if (performance.now() - entry.readMs < (isWatched ? 10 * pollEveryMs : freshMs)) return entry.route
       }
+      const readAt = changes
       return presence.findRoute(handle).then((route) => {
-        remember(handle, route)
+        remember(handle, route, readAt)
         return route
       })
     },
@@ -112,6 +122,7 @@ export function createDirectory({ presence, peers, log }: { presence: Presence; 
       here.set(carrier.tunnelId, set)
       set.add(carrier)
       keys.set(carrier, keyId)
+      bySession.set(carrier.id, carrier)
       handles.set(carrier.tunnelId, handle)
       known.delete(handle)
     },
@@ -120,6 +131,7 @@ export function createDirectory({ presence, peers, log }: { presence: Presence; 
       const set = here.get(carrier.tunnelId)
       set?.delete(carrier)
       keys.delete(carrier)
+      bySession.delete(carrier.id)
       if (set?.size !== 0) return
       here.delete(carrier.tunnelId)
       handles.delete(carrier.tunnelId)
@@ -129,11 +141,9 @@ export function createDirectory({ presence, peers, log }: { presence: Presence; 
 
     /** The client with this session here, or null. */
     findHere(sessionId: string): Carrier | null {
-      for (const carrier of keys.keys()) if (carrier.id === sessionId) return carrier.isOpen ? carrier : null
-      return null
+      const carrier = bySession.get(sessionId)
+      return carrier?.isOpen ? carrier : null
     },
-
-    all: (): Carrier[] => [...keys.keys()],
 
     /** What was read of the tunnel's other nodes holds no longer. */
     forgetRemote(carrier: Carrier): void {
@@ -143,7 +153,10 @@ export function createDirectory({ presence, peers, log }: { presence: Presence; 
 
     /** The tunnel was changed by this process. */
     async changed(tunnelId: string): Promise<void> {
+      changes++
       for (const [handle, entry] of known) if (entry.route?.id === tunnelId) known.delete(handle)
+      // A look that is under way may have read what was before.
+      await polling
       if (here.has(tunnelId)) await poll()
     },
 

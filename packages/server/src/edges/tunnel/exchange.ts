@@ -9,7 +9,7 @@ import { ExchangeNote } from './exchange-note.ts'
 import { sendBody } from './request-body.ts'
 import type { RequestHead } from './request-head.ts'
 import { type AnswerEvents, type AnswerHead, AnswerReader, BadAnswer } from './response-reader.ts'
-import { refusalOf, type Trouble } from './trouble.ts'
+import { refusalOf, type Trouble, troubleOfReset } from './trouble.ts'
 import type { UnderWay } from './under-way.ts'
 
 const attemptsMax = 4
@@ -283,7 +283,7 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents {
     }
     const carrier = this.#carrier as Carrier
     const isUntouched = code === resetCodes.refused || code === resetCodes.notHere || code === resetCodes.targetUnreachable
-    this.#trouble = code === resetCodes.targetUnreachable ? 'target_unreachable' : carrier.isOpen ? 'target_lost' : 'tunnel_lost'
+    this.#trouble = troubleOfReset(code, carrier.isOpen)
     this.#release()
     if (code === resetCodes.notHere) this.#host.forget(carrier)
     // The same client once more over a fresh connection, when it was the kept one that had closed.

@@ -250,6 +250,7 @@ export function createGateway(options: GatewayOptions) {
       const hasOthers = options.isServing && (await presence.startDraining().catch(() => false))
       const leastMs = hasOthers || clients.count > 0 ? drainMsMin : 0
       clients.startDraining()
+      peers.startDraining()
       await new Promise<void>((resolve) => {
         const look = setInterval(() => {
           const ms = performance.now() - startMs

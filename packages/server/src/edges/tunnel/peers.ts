@@ -111,12 +111,16 @@ export function createPeers({ key, processBudget, findHere, log }: Parts) {
         clearTimeout(timer)
         socket.off('error', fail)
         socket.setNoDelay(true)
-        const mux = connectMux(socket, 'bare', Buffer.alloc(0), {
+        const mux: TunnelMux = connectMux(socket, 'bare', Buffer.alloc(0), {
           ...shared(socket, (reason) => {
             log.info({ node_id: nodeId, reason }, 'link to a gateway node closed')
             links.delete(nodeId)
             for (const [id, carrier] of carriers) if (!carrier.isOpen) carriers.delete(id)
           }),
+          // The node is stopping: its clients can leave it when no stream that waits for another request is left.
+          onGoaway: () => {
+            for (const carrier of carriers.values()) if (carrier.isOver(mux)) carrier.startDraining()
+          },
         })
         mux.hello({})
         resolve(mux)
@@ -176,6 +180,11 @@ export function createPeers({ key, processBudget, findHere, log }: Parts) {
 
     forget: (carrier: Carrier): void => {
       carriers.delete(carrier.id)
+    },
+
+    /** Tells the other nodes that this one is stopping. */
+    startDraining(): void {
+      for (const mux of accepted) mux.goaway({ code: 'drain', reason: 'This node is stopping.' })
     },
 
     sweep(nowMs: number): void {

@@ -1,5 +1,6 @@
 // What visitors are told when the tunnel cannot bring them the target's answer: one table, one shape.
 import { STATUS_CODES } from 'node:http'
+import { resetCodes } from '@callsign/contract/tunnel-frames'
 
 /** By its word: status, sentence, seconds for Retry-After. The word is in X-Tunnel-Error and in the inspector. */
 const troubles = {
@@ -17,6 +18,14 @@ const troubles = {
 } as const
 
 export type Trouble = keyof typeof troubles
+
+/** What a stream that was reset before an answer means for its request; `isThere`: the way to the client is still open. */
+export function troubleOfReset(code: number, isThere: boolean): Trouble {
+  if (code === resetCodes.targetUnreachable) return 'target_unreachable'
+  // It has left that node since we last looked, and got nothing of the request.
+  if (code === resetCodes.notHere) return 'tunnel_offline'
+  return isThere ? 'target_lost' : 'tunnel_lost'
+}
 
 export type Refusal = { status: number; headers: string[]; body: Buffer }
 

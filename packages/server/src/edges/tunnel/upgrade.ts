@@ -9,7 +9,7 @@ import type { ExchangeHost } from './exchange-host.ts'
 import { ExchangeNote } from './exchange-note.ts'
 import type { RequestHead } from './request-head.ts'
 import { type AnswerHead, AnswerReader, BadAnswer } from './response-reader.ts'
-import { refusalOf, refusalText, type Trouble } from './trouble.ts'
+import { refusalOf, refusalText, type Trouble, troubleOfReset } from './trouble.ts'
 import type { UnderWay } from './under-way.ts'
 
 const keepAliveMs = 30_000
@@ -176,7 +176,7 @@ export class UpgradeExchange implements UnderWay {
     this.#stream = null
     if (code === resetCodes.notHere) this.#host.forget(carrier)
     // An opening of a WebSocket is a GET without a body: it may be asked again.
-    void this.#attempt(code === resetCodes.targetUnreachable ? 'target_unreachable' : carrier.isOpen ? 'target_lost' : 'tunnel_lost')
+    void this.#attempt(troubleOfReset(code, carrier.isOpen))
   }
 
   #refuse(trouble: Trouble): void {

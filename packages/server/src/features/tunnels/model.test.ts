@@ -8,6 +8,7 @@ test('a host below the domain names a handle, with - for _ and without the port'
   expect(handleOfHost('My-Agent.Tunnel.LOCALHOST:8443', domain)).toBe('my_agent')
   expect(handleOfHost('my_agent.tunnel.localhost', domain)).toBe('my_agent')
   expect(handleOfHost('a.b.tunnel.localhost', domain)).toBe('a.b')
+  expect(handleOfHost('sales.tunnel.localhost.:80', domain)).toBe('sales')
   for (const host of [
     'tunnel.localhost',
     '.tunnel.localhost',

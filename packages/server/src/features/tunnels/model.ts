@@ -118,7 +118,9 @@ export const maskRecord = (record: RequestRecord): RequestRecord => ({
  */
 export function handleOfHost(host: string, domain: string): string | null {
   const colon = host.lastIndexOf(':')
-  const name = (colon > 0 ? host.slice(0, colon) : host).toLowerCase()
+  let name = (colon > 0 ? host.slice(0, colon) : host).toLowerCase()
+  // Written out to the root (RFC 1034 section 3.1), as browsers pass it on.
+  if (name.endsWith('.')) name = name.slice(0, -1)
   if (name.length <= domain.length + 1 || !name.endsWith(domain) || name[name.length - domain.length - 1] !== '.') return null
   return name.slice(0, -domain.length - 1).replaceAll('-', '_')
 }

@@ -1,0 +1,187 @@
+// One process with the API and two with gateways, on one database: what is changed at the API acts at the gateways within a second, and what is
+// asked at the wrong process is told so.
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { Callsign, type ListenOptions, type TunnelChange, type TunnelListener } from '../../sdk/src/index.ts'
+import { type App, startApp } from '../src/app.ts'
+import { readConfig } from '../src/config.ts'
+import { createLog } from '../src/core/log.ts'
+import { type Origin, startOrigin, visit } from './stage/origin.ts'
+import { type Json, type Stage, startStage } from './stage/start.ts'
+import { waitFor } from './stage/wait.ts'
+
+const host = 'sales.tunnel.localhost'
+/** What a change may take to act everywhere. */
+const promisedMs = 1000
+
+let stage: Stage
+let origin: Origin
+let gateways: App[]
+/** Where clients connect: leads to the first gateway. */
+let entrance: Server
+const open: TunnelListener[] = []
+const apiPort = () => Number(new URL(stage.baseUrl).port)
+const portsOf = () => gateways.map((gateway) => gateway.httpPort as number)
+
+beforeAll(async () => {
+  const wires = new Set<Socket>()
+  entrance = createServer((socket) => {
+    const [port] = portsOf()
+    if (port === undefined) return void socket.destroy()
+    const onward = connect(port, '127.0.0.1')
+    for (const [from, to] of [
+      [socket, onward],
+      [onward, socket],
+    ] as const) {
+      wires.add(from)
+      from.on('error', () => {}).on('close', () => to.destroy())
+      from.pipe(to)
+    }
+  })
+  await new Promise<void>((resolve) => entrance.listen(0, '127.0.0.1', resolve))
+  const connectUrl = `http://127.0.0.1:${(entrance.address() as AddressInfo).port}`
+  stage = await startStage({ CALLSIGN_ROLES: 'api,worker', CALLSIGN_TUNNEL_CONNECT_URL: connectUrl })
+  gateways = []
+  for (let i = 0; i < 2; i++) gateways.push(await startGateway())
+  origin = await startOrigin()
+  await stage.createAgent('sales')
+})
+afterEach(async () => {
+  for (const listener of open.splice(0)) await listener.close(0)
+})
+afterAll(async () => {
+  entrance.close()
+  for (const gateway of gateways) await gateway.stop()
+  await stage.stop()
+  await origin.stop()
+})
+
+const startGateway = (): Promise<App> => startApp(readConfig({ ...stage.environment, CALLSIGN_ROLES: 'gateway' }), createLog('silent'))
+
+async function listen(handle = 'sales', key = stage.organizationKey, options: ListenOptions = {}): Promise<TunnelListener> {
+  const listener = await new Callsign({ url: stage.baseUrl, apiKey: key }).tunnels.listen(handle, origin.port, {
+    connections: 1,
+    ...options,
+  })
+  open.push(listener)
+  return listener
+}
+const seenAt = async (port: number, handle = 'sales'): Promise<unknown[]> => {
+  const { status, headers } = await visit(port, `${handle}.tunnel.localhost`, '/plain')
+  return [status, headers['x-tunnel-error']]
+}
+/** Waits until every gateway answers so; the milliseconds since `sinceMs`. */
+async function msUntilEverywhere(wanted: unknown[], sinceMs: number, handle?: string): Promise<number> {
+  for (const port of portsOf())
+    await waitFor(`${wanted} at every gateway`, async () => JSON.stringify(await seenAt(port, handle)) === JSON.stringify(wanted))
+  return performance.now() - sinceMs
+}
+const api = (method: string, path: string, body?: unknown): Promise<Json> =>
+  stage.expectApi(method === 'POST' ? 201 : 200, method, path, body === undefined ? {} : { body })
+
+test('clients find the gateways by connect_url, and either gateway brings visitors to them', async () => {
+  const listener = await listen()
+  for (const port of portsOf()) expect(await seenAt(port)).toEqual([200, undefined])
+  expect(await api('GET', '/tunnels/sales')).toMatchObject({ is_connected: true, connected_clients: 1 })
+  expect(listener.connected).toBe(1)
+})
+
+test('a visitor or a client at a process without gateway is told so, and the API is not at the address of a tunnel', async () => {
+  for (const path of ['/', '/docs', '/api/v1/me', '/api/v1/tunnels/sales/connect']) {
+    const answer = await visit(apiPort(), host, path, { headers: { authorization: `Bearer ${stage.organizationKey}` } })
+    expect([answer.status, answer.headers['x-tunnel-error']]).toEqual([421, 'misdirected_request'])
+  }
+  const upgrade = { connection: 'Upgrade', upgrade: 'callsign-tunnel/1', authorization: `Bearer ${stage.organizationKey}` }
+  const refused = await visit(apiPort(), 'localhost', '/api/v1/tunnels/sales/connect', { headers: upgrade })
+  expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1'])
+  expect(JSON.parse(refused.body.toString()).error.message).toContain('CALLSIGN_TUNNEL_CONNECT_URL')
+  // The other way round: a gateway alone has no API.
+  expect((await fetch(`http://127.0.0.1:${portsOf()[0]}/api/v1/me`)).status).toBe(404)
+})
+
+test('a captured request is sent again through a process that only has the API', async () => {
+  await listen()
+  await api('PATCH', '/tunnels/sales', { capture: 'bodies' })
+  const one = await waitFor('a captured request', async () => {
+    await visit(portsOf()[1] as number, host, '/echo?n=1', { method: 'PUT', body: 'once more' })
+    return (await api('GET', '/tunnels/sales/requests')).data.find((item: Json) => item.request_body !== null)
+  })
+  const replay = await api('POST', `/tunnels/sales/requests/${one.id}/replay`)
+  expect(replay).toMatchObject({ method: 'PUT', path: '/echo?n=1', status: 200, error: null, replay_of: one.id })
+  expect(Buffer.from(replay.response_body, 'base64').toString()).toBe('once more')
+  expect(origin.seen.at(-1)).toMatchObject({ method: 'PUT', url: '/echo?n=1' })
+  // Again at once, over the same link; and with nobody there it says so.
+  expect(await api('POST', `/tunnels/sales/requests/${one.id}/replay`)).toMatchObject({ status: 200 })
+  for (const listener of open.splice(0)) await listener.close(0)
+  await waitFor('nobody', async () => !(await api('GET', '/tunnels/sales')).is_connected)
+  expect(await api('POST', `/tunnels/sales/requests/${one.id}/replay`)).toMatchObject({ status: 503, error: 'tunnel_offline' })
+  await api('PATCH', '/tunnels/sales', { capture: 'off' })
+})
+
+test('suspended, active, disabled: set at the API, in force at every gateway within a second', async () => {
+  const listener = await listen()
+  for (const [status, wanted] of [
+    ['suspended', [503, 'tunnel_suspended']],
+    ['active', [200, null]],
+    ['disabled', [404, 'tunnel_not_found']],
+  ] as const) {
+    await api('PATCH', '/tunnels/sales', { status })
+    expect(await msUntilEverywhere([...wanted], performance.now())).toBeLessThan(promisedMs)
+    if (status !== 'disabled') expect(listener.connected).toBe(1)
+  }
+  await expect(listener.done).rejects.toMatchObject({ code: 'tunnel_disabled' })
+  await expect(listen()).rejects.toMatchObject({ status: 403, code: 'tunnel_disabled' })
+  await api('PATCH', '/tunnels/sales', { status: 'active' })
+  await listen()
+  await msUntilEverywhere([200, null], performance.now())
+})
+
+test('a key revoked at the API: its connection closes within a second, what was under way ends, and visitors everywhere are refused', async () => {
+  const { id, key } = await api('POST', '/keys', { name: 'tunnel', agent_handle: 'sales' })
+  const listener = await listen('sales', key)
+  const seenBefore = origin.seen.length
+  const underWay = portsOf().map((port) => visit(port, host, '/hang', { method: 'POST' }).then(({ status }) => status))
+  await waitFor('both at the target', () => origin.seen.length === seenBefore + 2)
+  await api('DELETE', `/keys/${id}`)
+  const revokedMs = performance.now()
+  await expect(listener.done).rejects.toMatchObject({ code: 'tunnel_revoked' })
+  expect(performance.now() - revokedMs).toBeLessThan(promisedMs)
+  expect(await Promise.all(underWay)).toEqual([502, 502])
+  expect(await msUntilEverywhere([503, 'tunnel_offline'], revokedMs)).toBeLessThan(promisedMs)
+  expect((await api('GET', '/tunnels/sales')).is_connected).toBe(false)
+  await expect(listen('sales', key)).rejects.toMatchObject({ status: 401 })
+})
+
+test('a key that expires does the same, and an identity that is deleted', async () => {
+  const expires_at = new Date(Date.now() + 1500).toISOString()
+  const { key } = await api('POST', '/keys', { name: 'short', agent_handle: 'sales', expires_at })
+  await expect((await listen('sales', key)).done).rejects.toMatchObject({ code: 'tunnel_revoked' })
+  await stage.createAgent('mayfly')
+  const listener = await listen('mayfly')
+  await stage.expectApi(204, 'DELETE', '/identities/mayfly')
+  const deletedMs = performance.now()
+  await expect(listener.done).rejects.toMatchObject({ code: 'tunnel_deleted' })
+  expect(await msUntilEverywhere([404, 'tunnel_not_found'], deletedMs, 'mayfly')).toBeLessThan(promisedMs)
+})
+
+test('a client whose gateway refuses for now keeps trying, and says why', async () => {
+  // The entrance leads to the process without a gateway first, as a load balancer before both might.
+  const [first] = gateways as [App, App]
+  gateways[0] = { ...first, httpPort: apiPort() }
+  const changes: TunnelChange[] = []
+  const listening = listen('sales', undefined, { onChange: (change) => changes.push(change) })
+  await waitFor('a refusal', () => changes.some((change) => change.state === 'reconnecting' && change.reason.includes('CONNECT_URL')))
+  gateways[0] = first
+  expect((await listening).connected).toBe(1)
+})
+
+test('when the last gateway has gone, a replay through the API says that nobody is there', async () => {
+  await api('PATCH', '/tunnels/sales', { capture: 'headers' })
+  await listen()
+  const one = await waitFor('a captured request', async () => {
+    await seenAt(portsOf()[0] as number)
+    return (await api('GET', '/tunnels/sales/requests')).data.find((item: Json) => item.request_headers !== null)
+  })
+  for (const gateway of gateways.splice(0)) await gateway.stop()
+  expect(await api('POST', `/tunnels/sales/requests/${one.id}/replay`)).toMatchObject({ status: 503, error: 'tunnel_offline' })
+})
