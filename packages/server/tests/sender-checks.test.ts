@@ -317,6 +317,49 @@ describe('DNS trouble', () => {
   })
 })
 
+describe('what is made to be dear', () => {
+  const size = 250_000
+  const fill = (unit: string, length = size) => unit.repeat(length / unit.length)
+  const from = 'From: ada@shop.example\r\n'
+  const set = (index: number) =>
+    `ARC-Seal: i=${index}; a=rsa-sha256; cv=${index === 1 ? 'none' : 'pass'}; d=shop.example; s=s1; b=AA==\r\n` +
+    `ARC-Message-Signature: i=${index}; a=rsa-sha256; d=shop.example; s=s1; h=from; bh=x; b=x\r\nARC-Authentication-Results: i=${index}; ${fill('x ', 4_000)}\r\n`
+  const headers: Record<string, string> = {
+    'tags without values': `DKIM-Signature: ${fill('a;')}\r\n${from}`,
+    'empty tags': `ARC-Seal: i=1${fill(';')}\r\n${from}`,
+    'a signing domain beyond ASCII': `DKIM-Signature: v=1; a=rsa-sha256; s=s1; h=from; bh=x; b=x; d=${fill('\xc3\xa4')}\r\n${from}`,
+    'an author domain beyond ASCII': `From: <ada@${fill('\xc3\xa4')}>\r\n`,
+    'names in h=': `DKIM-Signature: v=1; a=rsa-sha256; d=shop.example; s=s1; bh=x; b=x; h=from${fill(':to', 120_000)}\r\n${fill('To: x\r\n', 120_000)}${from}`,
+    comments: `ARC-Authentication-Results: ${fill('()')}\r\n${from}`,
+    'folded names': `${fill('a\r\n', 125_000)}${fill(' \r\n', 125_000)}${from}`,
+    'fifty ARC sets': `${Array.from({ length: 50 }, (_, index) => set(index + 1)).join('')}${from}`,
+    'a long identity': `DKIM-Signature: v=1; a=rsa-sha256; d=shop.example; s=s1; h=from; bh=x; b=x; i="${fill('\\a')}@shop.example\r\n${from}`,
+  }
+  const records: Record<string, string> = {
+    'a top label': `v=spf1 a:x.${fill('a', 60_000)}!`,
+    slashes: `v=spf1 a:${fill('/1', 60_000)}x`,
+    digits: `v=spf1 exists:%{d${fill('1', 60_000)}x}.a.example`,
+    terms: `v=spf1${fill(' ?all', 60_000)} x`,
+  }
+  const processorMs = async (work: () => Promise<unknown>): Promise<number> => {
+    const before = process.threadCpuUsage()
+    await work()
+    const { user, system } = process.threadCpuUsage(before)
+    return (user + system) / 1000
+  }
+
+  test.each(Object.entries(headers))('%s: a header of 250 KB costs a time that grows with its size', async (_name, header) => {
+    const raw = Buffer.from(`${header}\r\nbody\r\n`, 'latin1')
+    // Quadratic readers take many seconds.
+    expect(await processorMs(() => check(raw))).toBeLessThan(500)
+  })
+
+  test.each(Object.entries(records))('%s: an SPF record of 60 KB does, too', async (_name, text) => {
+    const options = { records: { 'shop.example': { TXT: [text] } } }
+    expect(await processorMs(() => check(plain(), options))).toBeLessThan(500)
+  })
+})
+
 test('whatever the bytes are, there is a verdict', async () => {
   for (const raw of [
     '',

@@ -21,11 +21,10 @@ export function splitMessage(raw: Buffer): { fields: RawField[]; body: Buffer } 
 
 /** A field in its relaxed form, without a CRLF at its end. */
 export function relaxedField({ key, text }: RawField): string {
-  const value = text
-    .slice(text.indexOf(':') + 1)
-    .replace(/\r\n/g, '')
-    .replace(/[ \t]+/g, ' ')
-  return `${key}:${value.replace(/^ | $/g, '')}`
+  let value = text.slice(text.indexOf(':') + 1)
+  // Most fields stand on one line with single blanks.
+  if (/[\t\r]| {2}/.test(value)) value = value.replace(/\r\n/g, '').replace(/[ \t]+/g, ' ')
+  return `${key}:${value.slice(value.startsWith(' ') ? 1 : 0, value.endsWith(' ') ? -1 : undefined)}`
 }
 
 /** Where white space begins that the relaxed form changes: a tab, several blanks, one before a line end. An engine finds it sooner than a loop. */

@@ -5,17 +5,18 @@ const label = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 const domainPattern = new RegExp(`^${label}(?:\\.${label})+$`)
 const selectorPattern = new RegExp(`^${label}(?:\\.${label})*$`)
 const nameLengthMax = 253
-const labelLengthMax = 63
+/** RFC 1035 §2.3.4. */
+export const labelLengthMax = 63
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters above ASCII are what is looked for
 const beyondAscii = /[^\x00-\x7f]/
 
-/** U-labels as A-labels (RFC 8616 §3); ASCII labels, and those that are no name at all, stay as they are. */
+/** U-labels as A-labels (RFC 8616 §3); ASCII labels, and those that are no name at all or too long for one, stay as they are. */
 export function toAsciiName(name: string): string {
   if (!beyondAscii.test(name)) return name
   return name
     .split('.')
-    .map((one) => (beyondAscii.test(one) ? domainToASCII(one) || one : one))
+    .map((one) => (one.length <= labelLengthMax && beyondAscii.test(one) ? domainToASCII(one) || one : one))
     .join('.')
 }
 

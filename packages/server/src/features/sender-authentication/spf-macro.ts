@@ -1,5 +1,5 @@
 // SPF macros (RFC 7208 §7): read once with the record, expanded for each message.
-import { toAsciiName } from './domain-names.ts'
+import { labelLengthMax, toAsciiName } from './domain-names.ts'
 import { dottedIp, type IpAddress, readableIp } from './ip-address.ts'
 
 type Expansion = { letter: string; isEscaped: boolean; count: number; isReversed: boolean; delimiters: string }
@@ -47,6 +47,7 @@ export function readMacroText(text: string, { isText = false, hasSpaces = false 
   return parts
 }
 
+/** Asked of no more than a label: for more it would take a time that grows with the square. */
 const topLabel = /^(?:[a-z0-9]*[a-z][a-z0-9]*|[a-z0-9]+-[a-z0-9-]*[a-z0-9])$/i
 
 /** Reads a domain-spec: a macro string that ends with a macro, or with a dot and a top label. Null when it is none. */
@@ -57,7 +58,7 @@ export function readDomainSpec(text: string): MacroText | null {
   if (typeof last !== 'string') return parts
   const bare = last.replace(/\.$/, '')
   const dot = bare.lastIndexOf('.')
-  return dot >= 0 && topLabel.test(bare.slice(dot + 1)) ? parts : null
+  return dot >= 0 && bare.length - dot <= labelLengthMax + 1 && topLabel.test(bare.slice(dot + 1)) ? parts : null
 }
 
 /** True when one of these letters stands in the text. */

@@ -23,23 +23,31 @@ export function readTagList(text: string, from = 0): TagList {
 
 /** Adds one tag to the list; gives what is wrong with it. */
 function readTag(text: string, from: number, end: number, list: TagList): string | null {
-  const equals = text.indexOf('=', from)
-  if (equals < 0 || equals >= end) return squeeze(text.slice(from, end)) === '' ? 'empty tag' : 'tag without a value'
-  const name = squeeze(text.slice(from, equals))
+  // Not looked for in all that follows: a list may hold a hundred thousand tags without one.
+  const equals = from + text.slice(from, end).indexOf('=')
+  if (equals < from) return squeeze(text, from, end) === '' ? 'empty tag' : 'tag without a value'
+  const name = squeeze(text, from, equals)
   const isRepeated = list.tags.has(name)
   if (list.tags.size === 0) list.firstName = name
-  list.tags.set(name, { value: squeeze(text.slice(equals + 1, end)), start: equals + 1, end })
+  list.tags.set(name, { value: squeeze(text, equals + 1, end), start: equals + 1, end })
   if (isRepeated) return 'tag given twice'
   return /^[A-Za-z][A-Za-z0-9_]*$/.test(name) ? null : 'tag with a bad name'
 }
 
-/** Runs of folding white space as one space, none at the ends. */
-const squeeze = (text: string): string => text.replace(/[ \t\r\n]+/g, ' ').replace(/^ | $/g, '')
+/** A part of the text with runs of folding white space as one space, none at the ends. */
+function squeeze(text: string, from: number, to: number): string {
+  let [start, end] = [from, to]
+  while (start < end && isWhite(text.charCodeAt(start))) start++
+  while (end > start && isWhite(text.charCodeAt(end - 1))) end--
+  const part = text.slice(start, end)
+  return /[\t\r\n]| {2}/.test(part) ? part.replace(/[ \t\r\n]+/g, ' ') : part
+}
+
+const isWhite = (code: number): boolean => code === 32 || code === 9 || code === 13 || code === 10
 
 /** The entries of a colon-separated list in lower case, without white space and empty ones. */
 export const readNames = (value: string): string[] =>
   value
     .toLowerCase()
-    .split(':')
-    .map((name) => name.replace(/^ | $/g, ''))
+    .split(/ ?: ?/)
     .filter((name) => name !== '')
