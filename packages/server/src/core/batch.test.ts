@@ -99,3 +99,33 @@ test('work that comes together is done together; one that fails is told apart fr
   ])
   expect(groups).toEqual([[2, 4, 3], [2], [4], [3], [6]])
 })
+
+test('a group starts beside another when enough wait for it; fewer go with the next', async () => {
+  const groups: number[][] = []
+  const ends: (() => void)[] = []
+  const together = groupCommit(
+    async (items: number[]) => {
+      groups.push(items)
+      await new Promise<void>((resolve) => ends.push(resolve))
+      return items
+    },
+    { groupMax: 3, inFlightMax: 2, besideFrom: 3 },
+  )
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
+  const done = [together(1)]
+  await turn()
+  done.push(together(2), together(3))
+  await turn()
+  expect(groups).toEqual([[1]])
+  done.push(together(4))
+  await turn()
+  expect(groups).toEqual([[1], [2, 3, 4]])
+  done.push(together(5))
+  for (const end of ends.splice(0)) end()
+  // One turn in which the groups end, and one in which the next starts.
+  await turn()
+  await turn()
+  expect(groups).toEqual([[1], [2, 3, 4], [5]])
+  for (const end of ends) end()
+  expect(await Promise.all(done)).toEqual([1, 2, 3, 4, 5])
+})

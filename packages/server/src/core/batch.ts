@@ -68,20 +68,22 @@ export function batchLoader<V>(query: (keys: string[]) => Promise<Map<string, V>
 
 /**
  * Returns a function that does one piece of work together with others that came meanwhile: one transaction, so one flush of the log, for
- * many. While `inFlightMax` groups are being worked on, the next one gathers. When a group fails, each of its items is tried alone, so
- * that one bad item does not fail its neighbours.
+ * many. While `inFlightMax` groups are being worked on, the next one gathers; `besideFrom` (1 when not given) is how many items it takes to
+ * start a group beside another: fewer wait for that one, where a group costs much and an item little. When a group fails, each of its items is
+ * tried alone, so that one bad item does not fail its neighbours.
  */
 export function groupCommit<T, R>(
   work: (items: T[]) => Promise<R[]>,
-  options: { groupMax: number; inFlightMax: number },
+  options: { groupMax: number; inFlightMax: number; besideFrom?: number },
 ): (item: T) => Promise<R> {
   type Waiting = { item: T; resolve: (result: R) => void; reject: (error: unknown) => void }
+  const { besideFrom = 1 } = options
   let waiting: Waiting[] = []
   let inFlight = 0
   let isScheduled = false
 
   function schedule(): void {
-    if (isScheduled || inFlight >= options.inFlightMax || waiting.length === 0) return
+    if (isScheduled || inFlight >= options.inFlightMax || waiting.length < (inFlight === 0 ? 1 : besideFrom)) return
     isScheduled = true
     startSoon(run)
   }

@@ -10,9 +10,9 @@ import type { Code } from '../codes/model.ts'
 import type { MailboxOwner } from '../identities/model.ts'
 import type { Identities } from '../identities/operations.ts'
 import type { Guardrail } from '../mail-rules/model.ts'
-import type { MailRules } from '../mail-rules/operations.ts'
+import type { FoundRules, MailRules } from '../mail-rules/operations.ts'
 import { type MessageRow, snippetOf } from '../messages/model.ts'
-import { type Filed, type Filing, fileMessages, findAnswers, type NewRaw } from '../messages/operations.ts'
+import { type Filed, type Filing, fileMessages, findThreads, isAnswer, type KnownThreads, type NewRaw } from '../messages/operations.ts'
 import { addressDomain } from './addresses.ts'
 import { type Flag, toFlags } from './flags.ts'
 import { type Arrival, addressesOf, headersOf, hostedVerdicts, roleDomainOf, senderOf, sendersOf, withTrace } from './model.ts'
@@ -42,29 +42,38 @@ type Parts = {
 /** Raw messages up to this size stay in their row; larger ones go to the blob store. */
 const inlineBytesMax = 64 * 1024
 
+/**
+ * What a group costs whatever is in it (its commit, its statements) is four messages' worth: while one is filed the next gathers, and only a full
+ * one is filed beside it.
+ */
+const groupOptions = { groupMax: 16, inFlightMax: 3, besideFrom: 16 }
+
 export function createInboundMail({ db, blobs, identities, mailRules, emit, journal, reader, hostname }: Parts) {
-  const fileTogether = groupCommit((group: Prepared[]) => db.transact((tx) => fileAll(tx, group)), { groupMax: 16, inFlightMax: 3 })
+  const fileTogether = groupCommit((group: Prepared[]) => db.transact((tx) => fileAll(tx, group)), groupOptions)
 
   async function fileAll(tx: Tx, group: Prepared[]): Promise<Filed[][]> {
     const owners = group.flatMap((one) => one.owners)
-    const filings = await judge(
-      tx,
-      group.flatMap((one) =>
-        one.filings.map((filing, index) => ({ filing, senders: one.senders, owner: one.owners[index] as MailboxOwner })),
+    const arrivals = group.flatMap((one) =>
+      one.filings.map((filing, index) => ({ filing, senders: one.senders, owner: one.owners[index] as MailboxOwner })),
+    )
+    const [known, rules] = await Promise.all([
+      findThreads(
+        tx,
+        arrivals.map(({ filing }) => filing),
       ),
-    )
-    const filed = await fileMessages(
-      tx,
-      filings,
-      group.flatMap((one) => one.raws),
-    )
-    await emit(
-      tx,
-      filed.flatMap(({ messageId, isDuplicate }, index) => {
-        const owner = owners[index] as MailboxOwner
-        const type = filings[index]?.message.status === 'quarantined' ? ('email.quarantined' as const) : ('email.received' as const)
-        return isDuplicate ? [] : [{ type, organizationId: owner.organizationId, identityId: owner.identityId, subjectId: messageId }]
-      }),
+      mailRules.findInbound(tx, arrivals),
+    ])
+    const filings = judge(arrivals, known, rules)
+    const raws = group.flatMap((one) => one.raws)
+    const filed = await fileMessages(tx, filings, known, raws, (places) =>
+      emit(
+        tx,
+        places.flatMap(({ messageId, isDuplicate }, index) => {
+          const { organizationId, identityId } = owners[index] as MailboxOwner
+          const type = filings[index]?.message.status === 'quarantined' ? ('email.quarantined' as const) : ('email.received' as const)
+          return isDuplicate ? [] : [{ type, organizationId, identityId, subjectId: messageId }]
+        }),
+      ),
     )
     tx.afterCommit(() => {
       for (const [index, filing] of filings.entries()) {
@@ -91,19 +100,15 @@ export function createInboundMail({ db, blobs, identities, mailRules, emit, jour
   }
 
   /** The same messages with what the guardrails of each mailbox decide on them. */
-  async function judge(tx: Tx, arrivals: { filing: Filing; senders: string[]; owner: MailboxOwner }[]): Promise<Filing[]> {
-    const answers = await findAnswers(
-      tx,
-      arrivals.map(({ filing }) => filing),
-    )
-    const guardrails = await mailRules.judgeArrivals(
-      tx,
-      arrivals.map(({ filing, senders, owner }, index) => ({
+  function judge(arrivals: { filing: Filing; senders: string[]; owner: MailboxOwner }[], known: KnownThreads, rules: FoundRules): Filing[] {
+    const guardrails = mailRules.judgeArrivals(
+      arrivals.map(({ filing, senders, owner }) => ({
         owner,
         senders,
-        isReply: answers[index] === true,
+        isReply: isAnswer(filing, known),
         dmarc: filing.message.authentication?.dmarc ?? null,
       })),
+      rules,
     )
     return arrivals.map(({ filing }, index) => {
       const guardrail = guardrails[index] as Guardrail

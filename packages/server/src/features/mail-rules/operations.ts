@@ -10,7 +10,7 @@ import { type Database, isUniqueViolation, type Sql } from '../../core/sql.ts'
 import { type Accounts, actorOf } from '../accounts/operations.ts'
 import type { MailboxOwner } from '../identities/model.ts'
 import type { Identities } from '../identities/operations.ts'
-import { type Arrival, candidatesFor, decideInbound, decideOutbound, type Rule } from './decision.ts'
+import { type Arrival, candidatesFor, decideInbound, decideOutbound, type Rule, type Rules } from './decision.ts'
 import {
   type Guardrail,
   type MailRuleRow,
@@ -27,6 +27,9 @@ export type MailRules = ReturnType<typeof createMailRules>
 
 /** A message that arrives in somebody's mailbox. */
 export type JudgedArrival = Omit<Arrival, 'mode'> & { owner: MailboxOwner }
+
+/** The active rules of an identity that speak of the addresses that were asked for. */
+export type FoundRules = (identityId: string) => Rules
 
 /** A message that is about to go, and the field that names each recipient. */
 export type JudgedLetter = { owner: MailboxOwner; addressees: { kind: 'to' | 'cc' | 'bcc'; address: string }[] }
@@ -47,7 +50,11 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
     return new ApiError('conflict', `${rule.entry} has a rule for this direction already${other ? `: ${other}` : ''}. Change that one.`)
   }
 
-  async function findRules(sql: Sql, way: 'inbound' | 'outbound', asked: { identityId: string; addresses: string[] }[]) {
+  async function findRules(
+    sql: Sql,
+    way: 'inbound' | 'outbound',
+    asked: { identityId: string; addresses: string[] }[],
+  ): Promise<FoundRules> {
     const byIdentity = new Map<string, Map<string, Rule>>(asked.map(({ identityId }) => [identityId, new Map()]))
     const wanted = asked.flatMap(({ identityId, addresses }) => {
       const entries = new Set(addresses.flatMap((address) => candidatesFor(address).map(({ entry }) => entry)))
@@ -163,15 +170,17 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
       })
     },
 
-    /** What becomes of messages that arrive, in their order. */
-    async judgeArrivals(sql: Sql, arrivals: JudgedArrival[]): Promise<Guardrail[]> {
-      const rulesOf = await findRules(
+    /** The rules that `judgeArrivals` needs for messages from these senders. */
+    findInbound: (sql: Sql, arrivals: { owner: MailboxOwner; senders: string[] }[]): Promise<FoundRules> =>
+      findRules(
         sql,
         'inbound',
         arrivals.map(({ owner, senders }) => ({ identityId: owner.identityId, addresses: senders })),
-      )
-      return arrivals.map(({ owner, ...arrival }) => decideInbound({ ...arrival, mode: owner.inboundMode }, rulesOf(owner.identityId)))
-    },
+      ),
+
+    /** What becomes of messages that arrive, in their order. */
+    judgeArrivals: (arrivals: JudgedArrival[], rulesOf: FoundRules): Guardrail[] =>
+      arrivals.map(({ owner, ...arrival }) => decideInbound({ ...arrival, mode: owner.inboundMode }, rulesOf(owner.identityId))),
 
     /** What lets messages go, in their order. Throws 403 `recipient_not_allowed` for the first that may not, naming each of its recipients that is refused. */
     async judgeLetters(sql: Sql, letters: JudgedLetter[]): Promise<Guardrail[]> {

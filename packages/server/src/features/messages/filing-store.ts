@@ -12,27 +12,15 @@ export async function findReferences(
   const byMailbox = new Map<string, KnownReferences>(wanted.map(({ mailboxId }) => [mailboxId, new Map()]))
   const pairs = wanted.flatMap(({ mailboxId, references }) => references.map((reference) => ({ mailboxId, reference })))
   if (pairs.length === 0) return byMailbox
-  const { rows } = await sql.query<{ mailbox_id: string; reference: string; thread_id: string; message_id: string | null }>({
+  type Row = { mailbox_id: string; reference: string; thread_id: string; message_id: string | null; has_outbound: boolean }
+  const { rows } = await sql.query<Row>({
     name: 'find-references',
-    text: `SELECT r.mailbox_id, r.reference, r.thread_id, r.message_id FROM thread_references r
+    text: `SELECT r.mailbox_id, r.reference, r.thread_id, r.message_id, t.has_outbound FROM thread_references r JOIN threads t ON t.id = r.thread_id
       JOIN (SELECT DISTINCT * FROM unnest($1::text[], $2::text[])) AS w (mailbox_id, reference) ON r.mailbox_id = w.mailbox_id AND r.reference = w.reference`,
     values: [pairs.map((pair) => pair.mailboxId), pairs.map((pair) => pair.reference)],
   })
-  for (const row of rows) byMailbox.get(row.mailbox_id)?.set(row.reference, { threadId: row.thread_id, messageId: row.message_id })
-  return byMailbox
-}
-
-/** Those of these references, by mailbox, whose thread the agent has written in. */
-export async function findAnswered(sql: Sql, wanted: { mailboxId: string; reference: string }[]): Promise<Map<string, Set<string>>> {
-  const byMailbox = new Map<string, Set<string>>()
-  if (wanted.length === 0) return byMailbox
-  const { rows } = await sql.query<{ mailbox_id: string; reference: string }>({
-    name: 'find-answered',
-    text: `SELECT r.mailbox_id, r.reference FROM thread_references r JOIN threads t ON t.id = r.thread_id AND t.has_outbound
-      JOIN (SELECT DISTINCT * FROM unnest($1::text[], $2::text[])) AS w (mailbox_id, reference) ON r.mailbox_id = w.mailbox_id AND r.reference = w.reference`,
-    values: [wanted.map((one) => one.mailboxId), wanted.map((one) => one.reference)],
-  })
-  for (const { mailbox_id, reference } of rows) byMailbox.set(mailbox_id, (byMailbox.get(mailbox_id) ?? new Set()).add(reference))
+  for (const row of rows)
+    byMailbox.get(row.mailbox_id)?.set(row.reference, { threadId: row.thread_id, messageId: row.message_id, hasOutbound: row.has_outbound })
   return byMailbox
 }
 
@@ -121,14 +109,27 @@ export type NewRaw = {
   at: Date
 }
 
-/** One statement each: a single bytes parameter travels in binary, an array of them would travel as hexadecimal text. */
+const rawTexts = new Map<number, string>()
+
+/** A parameter for each value: bytes of their own travel in binary, an array of them would travel as hexadecimal text. */
+function rawText(count: number): string {
+  const known = rawTexts.get(count)
+  if (known) return known
+  const columns = 7
+  const row = (index: number) => `(${Array.from({ length: columns }, (_, i) => `$${index * columns + i + 1}`).join(', ')})`
+  const rows = Array.from({ length: count }, (_, index) => row(index)).join(', ')
+  const text = `INSERT INTO raw_messages (id, organization_id, size_bytes, sha256, bytes, blob_key, created_at) VALUES ${rows}`
+  rawTexts.set(count, text)
+  return text
+}
+
 export async function insertRaw(tx: Tx, raws: NewRaw[]): Promise<void> {
   await Promise.all(
-    raws.map((raw) =>
+    chunksOf(raws).map((chunk) =>
       tx.query({
-        name: 'insert-raw',
-        text: `INSERT INTO raw_messages (id, organization_id, size_bytes, sha256, bytes, blob_key, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-        values: [raw.id, raw.organizationId, raw.sizeBytes, raw.sha256, raw.bytes, raw.blobKey, raw.at],
+        name: `insert-raw-${chunk.length}`,
+        text: rawText(chunk.length),
+        values: chunk.flatMap((raw) => [raw.id, raw.organizationId, raw.sizeBytes, raw.sha256, raw.bytes, raw.blobKey, raw.at]),
       }),
     ),
   )
@@ -249,14 +250,15 @@ function insertText(count: number): string {
   return text
 }
 
-/** Most messages that one statement inserts: some 34 parameters each, and one prepared statement for each count. */
+/** Most rows that a statement with parameters for each inserts: messages have some 37, and each count has a prepared statement. */
 const chunkMax = 16
 
+const chunksOf = <T>(rows: T[]): T[][] =>
+  Array.from({ length: Math.ceil(rows.length / chunkMax) }, (_, index) => rows.slice(index * chunkMax, (index + 1) * chunkMax))
+
 export async function insertMessages(tx: Tx, messages: NewMessage[]): Promise<void> {
-  const chunks: NewMessage[][] = []
-  for (let i = 0; i < messages.length; i += chunkMax) chunks.push(messages.slice(i, i + chunkMax))
   await Promise.all(
-    chunks.map((chunk) =>
+    chunksOf(messages).map((chunk) =>
       tx.query({ name: `insert-messages-${chunk.length}`, text: insertText(chunk.length), values: chunk.flatMap(toValues) }),
     ),
   )

@@ -22,28 +22,51 @@ export type Filed = { messageId: string; threadId: string; isDuplicate: boolean 
 
 const shards = 8
 
-/** Files messages, in order; results in the same order. Raw bytes that they name are inserted first. */
-export async function fileMessages(tx: Tx, filings: Filing[], raws: store.NewRaw[]): Promise<Filed[]> {
-  const known = await store.findReferences(
-    tx,
+/** What is known of the references of some messages, one map a mailbox. */
+export type KnownThreads = Map<string, KnownReferences>
+
+/** Looks up what decides the threads of messages. */
+export const findThreads = (sql: Sql, filings: Filing[]): Promise<KnownThreads> =>
+  store.findReferences(
+    sql,
     filings.map((filing) => ({
       mailboxId: filing.message.mailbox_id,
       references: 'references' in filing.thread ? lookupOrder(keysOf(filing)) : [],
     })),
   )
+
+/** Whether a message answers something in a thread that the agent has written in; by In-Reply-To and References, not by its own id. */
+export function isAnswer(filing: Filing, known: KnownThreads): boolean {
+  if (!('references' in filing.thread)) return false
+  const references = known.get(filing.message.mailbox_id)
+  return lookupOrder({ ...keysOf(filing), messageId: null }).some((reference) => references?.get(reference)?.hasOutbound)
+}
+
+/**
+ * Files messages, in order; results in the same order. Raw bytes that they name are inserted first. `known` is what `findThreads` found in this
+ * transaction. `beside` writes what goes with the messages, once it is known where each is filed; in the same round trip.
+ */
+export async function fileMessages(
+  tx: Tx,
+  filings: Filing[],
+  known: KnownThreads,
+  raws: store.NewRaw[],
+  beside: (filed: Filed[]) => Promise<void> = async () => {},
+): Promise<Filed[]> {
   const duplicates = await findDuplicates(tx, filings, known)
   const placed = filings.map((filing) => {
     const duplicate = duplicates.get(filing)
     return duplicate ? { filing, duplicate } : { filing, place: place(filing, known.get(filing.message.mailbox_id) ?? new Map()) }
   })
   const fresh = placed.flatMap((one) => (one.place ? [{ filing: one.filing, place: one.place }] : []))
-  await write(tx, fresh, raws)
-  return placed.map(
+  const filed = placed.map(
     (one): Filed =>
       one.place
         ? { messageId: one.filing.message.id, threadId: one.place.threadId, isDuplicate: false }
         : { ...(one.duplicate as { messageId: string; threadId: string }), isDuplicate: true },
   )
+  await write(tx, fresh, raws, () => beside(filed))
+  return filed
 }
 
 type Placed = { filing: Filing; place: ThreadPlace }
@@ -60,14 +83,15 @@ function place(filing: Filing, known: KnownReferences): ThreadPlace {
     if (filing.message.status !== 'quarantined') return placeInThread(keys, filing.message.id, known, () => newId('thread'))
     const place = placeInThread(keys, filing.message.id, new Map(known), () => newId('thread'))
     const unknownReferences = place.unknownReferences.filter((reference) => reference === keys.messageId)
-    for (const reference of unknownReferences) known.set(reference, { threadId: place.threadId, messageId: filing.message.id })
+    for (const reference of unknownReferences)
+      known.set(reference, { threadId: place.threadId, messageId: filing.message.id, hasOutbound: false })
     return { ...place, unknownReferences }
   }
   const { rfc_message_id } = filing.message
   return { ...filing.thread.known, isNew: false, unknownReferences: rfc_message_id === null ? [] : [rfc_message_id] }
 }
 
-async function findDuplicates(tx: Tx, filings: Filing[], known: Map<string, Map<string, { threadId: string; messageId: string | null }>>) {
+async function findDuplicates(tx: Tx, filings: Filing[], known: KnownThreads) {
   const candidates = filings.flatMap((filing) => {
     const { mailbox_id, rfc_message_id } = filing.message
     const first = rfc_message_id === null || filing.sha256 === null ? undefined : known.get(mailbox_id)?.get(rfc_message_id)
@@ -84,8 +108,8 @@ async function findDuplicates(tx: Tx, filings: Filing[], known: Map<string, Map<
   )
 }
 
-async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[]): Promise<void> {
-  if (placed.length === 0) return
+async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[], beside: () => Promise<void>): Promise<void> {
+  if (placed.length === 0) return beside()
   const vectors = await toSearchVectors(
     store.parserOf(tx),
     placed.map(({ filing }) => searchText(filing.message)),
@@ -123,6 +147,7 @@ async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[]): Promise<vo
       ),
     ),
     store.addToCounts(tx, countsOf(rows), Math.floor(Math.random() * shards)),
+    beside(),
   ])
   if (!hasReferences) throw new TryAgain('another message gave a shared reference to its own thread first')
 }
@@ -188,19 +213,6 @@ function countsOf(rows: MessageRow[]) {
     counts.set(row.mailbox_id, count)
   }
   return [...counts.values()]
-}
-
-/** Whether each of these messages answers something in a thread that the agent has written in; by In-Reply-To and References, not by its own id. */
-export async function findAnswers(sql: Sql, filings: Filing[]): Promise<boolean[]> {
-  const asked = filings.map((filing) => ({
-    mailboxId: filing.message.mailbox_id,
-    references: 'references' in filing.thread ? lookupOrder({ ...keysOf(filing), messageId: null }) : [],
-  }))
-  const answered = await store.findAnswered(
-    sql,
-    asked.flatMap(({ mailboxId, references }) => references.map((reference) => ({ mailboxId, reference }))),
-  )
-  return asked.map(({ mailboxId, references }) => references.some((reference) => answered.get(mailboxId)?.has(reference)))
 }
 
 /** Puts a message that was quarantined where it would have been filed: its thread shows it, lists count it, and its references are known. */

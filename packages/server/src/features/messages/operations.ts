@@ -24,7 +24,7 @@ import * as searchStore from './search-store.ts'
 import * as store from './store.ts'
 import { isWanted, type MessageWants } from './wait.ts'
 
-export { type Filed, type Filing, fileMessages, findAnswers } from './filing.ts'
+export { type Filed, type Filing, fileMessages, findThreads, isAnswer, type KnownThreads } from './filing.ts'
 export type { NewRaw } from './filing-store.ts'
 
 export type Messages = ReturnType<typeof createMessages>

@@ -12,7 +12,8 @@ export function lookupOrder(keys: ThreadKeys): string[] {
   return [...new Set(ordered)].filter((id) => Buffer.byteLength(id) <= idBytesMax)
 }
 
-export type KnownReference = { threadId: string; messageId: string | null }
+/** `hasOutbound`: the agent has written in the thread. */
+export type KnownReference = { threadId: string; messageId: string | null; hasOutbound: boolean }
 
 /** References of one mailbox that are known, by id. */
 export type KnownReferences = Map<string, KnownReference>
@@ -33,7 +34,7 @@ export function placeInThread(keys: ThreadKeys, messageId: string, known: KnownR
   const threadId = found?.threadId ?? newThreadId()
   const inReplyToMessageId = keys.inReplyTo.map((id) => known.get(id)?.messageId).find((id) => id) ?? null
   const unknownReferences = ordered.filter((id) => !known.has(id))
-  for (const id of unknownReferences) known.set(id, { threadId, messageId: null })
+  for (const id of unknownReferences) known.set(id, { threadId, messageId: null, hasOutbound: found?.hasOutbound ?? false })
   const own = keys.messageId === null ? undefined : known.get(keys.messageId)
   if (own && own.messageId === null) own.messageId = messageId
   return { threadId, isNew: found === undefined, inReplyToMessageId, unknownReferences }

@@ -17,7 +17,7 @@ import type { Identities } from '../identities/operations.ts'
 import type { Guardrail } from '../mail-rules/model.ts'
 import type { MailRules } from '../mail-rules/operations.ts'
 import type { MessageRow } from '../messages/model.ts'
-import { fileMessages, type Messages } from '../messages/operations.ts'
+import { fileMessages, findThreads, type Messages } from '../messages/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
 import { automaticAnswerPauseMs, automaticAnswerProblem, automaticAnswerTo } from './automatic-answer.ts'
 import { type Addressed, toFiling } from './filing.ts'
@@ -96,8 +96,9 @@ export function createOutboundMail({
       letters.map(({ owner, letter }) => ({ owner, recipients: letter.recipients })),
     )
     const filings = letters.map((one, index) => toFiling(one, guardrails[index] as Guardrail, mailDomain))
+    const known = await findThreads(tx, filings)
     const [filed] = await Promise.all([
-      fileMessages(tx, filings, []),
+      fileMessages(tx, filings, known, []),
       enqueue(
         tx,
         filings.map(({ message }) => ({ kind: deliverJob, organizationId: message.organization_id, subject: message.id })),
