@@ -1,5 +1,4 @@
 // Writes the Received field of an accepted message (RFC 5321 §4.4).
-import { isIPv6 } from 'node:net'
 import type { Envelope } from './receiver.ts'
 
 /**
@@ -8,7 +7,7 @@ import type { Envelope } from './receiver.ts'
  */
 export function renderReceived(envelope: Envelope, hostname: string, at: Date): string {
   const { clientAddress } = envelope
-  const tcpInfo = isIPv6(clientAddress) ? `[IPv6:${clientAddress}]` : `[${clientAddress}]`
+  const tcpInfo = clientAddress.includes(':') ? `[IPv6:${clientAddress}]` : `[${clientAddress}]`
   const tls = envelope.tls ? `\r\n\ttls ${envelope.tls.cipher} (${envelope.tls.version})` : ''
   const recipient = envelope.recipients.length === 1 ? `\r\n\tfor <${envelope.recipients[0]}>` : ''
   return (

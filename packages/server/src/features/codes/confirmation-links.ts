@@ -120,14 +120,16 @@ function judge(link: Link, title: string, isShortLived: () => boolean): { score:
   if (!hasSecret(link.url) || words.some((word) => pathOther.test(word))) return null
   const label = link.before.toLowerCase().replaceAll('’', "'")
   const near = label.slice(-140)
-  const wanted = lastMatch(wantedAnywhere, near)
-  const refused = lastMatch(unwantedAnywhere, near)
-  if (refused > wanted) return null
-  const behind = link.behind.toLowerCase()
-  const says = (pattern: RegExp) =>
-    pattern.test(near) || (/\b(?:here|hier|ici|aquí|aqui|qui|сюда|здесь)\W*$|こちら|点击|點擊|여기/.test(near) && pattern.test(behind))
-  const about = (pattern: RegExp) => pattern.test(title)
+  const wanted = new Map(wantedPatterns.map((pattern) => [pattern, lastMatch(pattern, near)]))
+  const lastWanted = Math.max(...wanted.values())
   const goes = (pattern: RegExp) => words.some((word) => pattern.test(word))
+  const isPointer = here.test(near)
+  // Most links say nothing of the kind; what would speak against them need not be looked for.
+  if (lastWanted < 0 && !isPointer && !singleUse.test(near) && !goes(pathAny)) return null
+  if (lastMatch(unwanted, near) > lastWanted) return null
+  const behind = link.behind.toLowerCase()
+  const says = (pattern: RegExp) => (wanted.get(pattern) ?? -1) >= 0 || (isPointer && pattern.test(behind))
+  const about = (pattern: RegExp) => pattern.test(title)
   const isReset = says(wantsReset) || goes(pathReset)
   if (isReset && (says(wantsReset) || about(wantsReset) || isShortLived()))
     return { score: 8 + Number(goes(pathReset)), purpose: 'password_reset' }
@@ -152,12 +154,21 @@ const purposeOfLink = (near: string, title: string, otherwise: CodePurpose): Cod
   return said === null || said === 'payment' ? otherwise : said
 }
 
-const wantedAnywhere = [wants, wantsReset, wantsSignIn].map((pattern) => new RegExp(pattern, 'g'))
-const unwantedAnywhere = [new RegExp(unwanted, 'g')]
+const wantedPatterns = [wants, wantsReset, wantsSignIn]
+const pathAny = new RegExp([pathWants, pathReset, pathSignIn].map(({ source }) => source).join('|'))
+/** Where a label points at the link without saying what for. */
+const here = /\b(?:here|hier|ici|aquí|aqui|qui|сюда|здесь)\W*$|こちら|点击|點擊|여기/
 
-/** Where the last match of any of them ends; -1 without one. */
-const lastMatch = (patterns: RegExp[], text: string): number =>
-  Math.max(-1, ...patterns.flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match.index + match[0].length)))
+const everywhere = new Map([...wantedPatterns, unwanted].map((pattern) => [pattern, new RegExp(pattern, 'g')]))
+
+/** Where the last match of a pattern ends; -1 without one. */
+function lastMatch(pattern: RegExp, text: string): number {
+  const search = everywhere.get(pattern) as RegExp
+  let last = -1
+  search.lastIndex = 0
+  for (let match = search.exec(text); match !== null; match = search.exec(text)) last = match.index + match[0].length
+  return last
+}
 
 /** The words of a link's path, of its parameters' names, and of its first host label; runs with digits and long tokens are none. */
 function wordsOf(url: URL): string[] {

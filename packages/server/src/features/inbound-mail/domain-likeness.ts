@@ -65,12 +65,15 @@ const skeletonOf = (name: string): string =>
     )
     .replaceAll('i', 'l')
 
+/** A name that is shown as it is written: letters and no `xn--`, nothing that could be a number of an address. */
+const plainName = /^(?!.*xn--)[a-z][a-z-]*(?:\.[a-z][a-z-]*)*$/
+
 /** True when two registered names differ and look the same at a glance. */
 export function looksAlike(one: string, other: string): boolean {
   const [a, b] = [organizationOf(one), organizationOf(other)]
   if (a === b) return false
-  const shown = (name: string) => domainToUnicode(domainToASCII(name) || name) || name
-  const [first = '', second = ''] = [shown(a), shown(b)]
+  const shown = (name: string) => (plainName.test(name) ? name : domainToUnicode(domainToASCII(name) || name) || name)
+  const [first, second] = [shown(a), shown(b)]
   // Names of a few letters are too easily alike.
   return first.length >= 6 && skeletonOf(first) === skeletonOf(second)
 }

@@ -56,13 +56,16 @@ export function findSigns(parsed: Pick<ParsedMessage, 'from' | 'subject' | 'text
 /** Text that nobody sees and that says something: not the preview of a newsletter, and not what stands in sight elsewhere. */
 function findHidden(html: ScannedHtml | null): string | null {
   if (html === null || html.hidden.length === 0) return null
-  const seen = shinglesOf(html.visible)
+  let seen: Set<string> | null = null
   for (const { text: hidden, isFirst } of html.hidden) {
     if (findModelInstructions(hidden) !== null) return hidden
     if (letterCount(hidden.slice(0, 4000)) < hiddenLettersMin) continue
     if (isFirst && hidden.length <= previewMax) continue
     const own = [...shinglesOf(hidden)]
-    if (own.length > 0 && own.filter((one) => seen.has(one)).length >= own.length * 0.6) continue
+    // Made for the first that is compared: what most newsletters hide is their preview.
+    const shown: Set<string> = seen ?? shinglesOf(html.visible)
+    seen = shown
+    if (own.length > 0 && own.filter((one) => shown.has(one)).length >= own.length * 0.6) continue
     return hidden
   }
   return null

@@ -1,6 +1,6 @@
 // Goes through HTML once and tells what of it can be seen, what cannot, and where its links lead. No tree; linear in the input.
 import { decodeEntities } from './html-entities.ts'
-import { findAfter, findRawEnd, isMarkup, isRawElement, readAttribute, readTag } from './html-tags.ts'
+import { findAfter, findRawEnd, isMarkup, isRawElement, readAttribute, readAttributes, readTag } from './html-tags.ts'
 import { colorOf, isSameColor, mergeStyles, noStyle, readStyle, readStyleSheet, type Style, type StyleSheet } from './styles.ts'
 
 export type ScannedHtml = {
@@ -30,8 +30,21 @@ const endsParagraph = new Set(
 )
 const isWord = /[\p{L}\p{N}]/u
 
-/** How the text of an element looks, its ancestors included. */
-type Look = { isGone: boolean; isInvisible: boolean; isTiny: boolean; color: string; background: string }
+/** Elements of a message are styled in a few ways, many times over: so many ways are remembered, written out no longer than this. */
+const stylesMax = 500
+const looksMax = 2_000
+const styledCharactersMax = 500
+
+/** How the text of an element looks, its ancestors included; what is inside it looks as in `inside` by what it says of itself. */
+type Look = {
+  isGone: boolean
+  isInvisible: boolean
+  isTiny: boolean
+  color: string
+  background: string
+  isHidden: boolean | null
+  inside: Map<Style, Look> | null
+}
 
 type Open = { name: string; look: Look }
 
@@ -45,8 +58,8 @@ class Scanner {
   readonly #sheet: StyleSheet = { rules: new Map(), responsive: new Set(), hasBackgrounds: false }
   readonly #open: Open[] = []
   #skipped = 0
-  #asked: Look | null = null
-  #answer = false
+  readonly #styles = new Map<string, Style>()
+  #looks = 0
   readonly #visible: string[] = []
   #visibleCharacters = 0
   readonly #hidden: { text: string; isFirst: boolean }[] = []
@@ -57,7 +70,15 @@ class Scanner {
   #link: { href: string; text: string } | null = null
   readonly #comments: string[] = []
   #commentCharacters = 0
-  #look: Look = { isGone: false, isInvisible: false, isTiny: false, color: '0,0,0', background: white }
+  #look: Look = {
+    isGone: false,
+    isInvisible: false,
+    isTiny: false,
+    color: '0,0,0',
+    background: white,
+    isHidden: null,
+    inside: null,
+  }
 
   constructor(html: string) {
     this.#html = html
@@ -117,8 +138,8 @@ class Scanner {
       return
     }
     this.#open.push({ name, look: this.#look })
-    const style = this.#styleOf(name, attributes)
-    if (style !== noStyle || name === 'a') this.#enter(this.#inside(style, name))
+    const style = name === 'a' ? linkStyleOf(this.#styleOf(name, attributes)) : this.#knownStyleOf(name, attributes)
+    if (style !== noStyle) this.#enter(this.#inside(style))
     if (name === 'a') {
       this.#endLink()
       const href = decodeEntities((readAttribute(attributes, 'href') ?? '').trim())
@@ -126,39 +147,67 @@ class Scanner {
     }
   }
 
-  #styleOf(name: string, attributes: string): Style {
+  #knownStyleOf(name: string, attributes: string): Style {
+    const key = `${name} ${attributes}`
+    const known = this.#styles.get(key)
+    if (known) return known
+    const style = this.#styleOf(name, attributes)
+    if (key.length <= styledCharactersMax && this.#styles.size < stylesMax) this.#styles.set(key, style)
+    return style
+  }
+
+  #styleOf(name: string, written: string): Style {
     const { rules, responsive } = this.#sheet
     let style = rules.get(name) ?? noStyle
-    if (!/[a-z]/i.test(attributes)) return style
-    const classes = (readAttribute(attributes, 'class') ?? '').split(/\s+/, 50).filter((one) => one !== '')
+    if (!/[a-z]/i.test(written)) return style
+    const attributes = readAttributes(written)
+    const classes = (attributes.get('class') ?? '').split(/\s+/, 50).filter((one) => one !== '')
     const isResponsive = classes.some((one) => responsive.has(one))
     for (const one of classes) {
       const rule = rules.get(`.${one}`)
       if (rule && !(isResponsive && rule.isGone)) style = mergeStyles(style, rule)
     }
-    const id = readAttribute(attributes, 'id')
-    const byId = id === null ? undefined : rules.get(`#${id}`)
-    if (byId) style = mergeStyles(style, byId)
-    const [color, background] = [name === 'font' ? readAttribute(attributes, 'color') : null, readAttribute(attributes, 'bgcolor')]
-    if (color !== null) style = mergeStyles(style, { ...noStyle, color: colorOf(color) })
-    if (background !== null) style = mergeStyles(style, { ...noStyle, background: colorOf(background) })
-    if (readAttribute(attributes, 'background') !== null) style = mergeStyles(style, { ...noStyle, background: 'unknown' })
-    const inline = readAttribute(attributes, 'style')
-    if (inline !== null) style = mergeStyles(style, readStyle(decodeEntities(inline), isResponsive))
-    if (readAttribute(attributes, 'hidden') !== null && !isResponsive) style = mergeStyles(style, { ...noStyle, isGone: true })
+    const byId = rules.get(`#${attributes.get('id')}`)
+    if (byId && attributes.has('id')) style = mergeStyles(style, byId)
+    const [color, background] = [name === 'font' ? attributes.get('color') : undefined, attributes.get('bgcolor')]
+    if (color !== undefined) style = mergeStyles(style, { ...noStyle, color: colorOf(color) })
+    if (background !== undefined) style = mergeStyles(style, { ...noStyle, background: colorOf(background) })
+    if (attributes.has('background')) style = mergeStyles(style, { ...noStyle, background: 'unknown' })
+    const inline = attributes.get('style')
+    if (inline !== undefined) style = mergeStyles(style, this.#readInline(inline, isResponsive))
+    if (attributes.has('hidden') && !isResponsive) style = mergeStyles(style, { ...noStyle, isGone: true })
     return style
   }
 
-  #inside(style: Style, name: string): Look {
+  #readInline(text: string, isResponsive: boolean): Style {
+    const key = `${isResponsive ? 'style?' : 'style'}=${text}`
+    const known = this.#styles.get(key)
+    if (known) return known
+    const style = readStyle(decodeEntities(text), isResponsive)
+    if (key.length <= styledCharactersMax && this.#styles.size < stylesMax) this.#styles.set(key, style)
+    return style
+  }
+
+  #inside(style: Style): Look {
     const outer = this.#look
+    const known = outer.inside?.get(style)
+    if (known) return known
     const { fontSize } = style
-    return {
+    const look: Look = {
       isGone: outer.isGone || style.isGone,
       isInvisible: style.isInvisible ?? outer.isInvisible,
       isTiny: fontSize === undefined || (fontSize === 'relative' && outer.isTiny) ? outer.isTiny : fontSize === 'tiny',
-      color: style.color ?? (name === 'a' ? 'unknown' : outer.color),
+      color: style.color ?? outer.color,
       background: style.background === undefined || style.background === 'transparent' ? outer.background : style.background,
+      isHidden: null,
+      inside: null,
     }
+    if (this.#looks < looksMax) {
+      this.#looks++
+      outer.inside ??= new Map()
+      outer.inside.set(style, look)
+    }
+    return look
   }
 
   #end(name: string): void {
@@ -187,13 +236,9 @@ class Scanner {
     if (was && !is) this.#endRun()
   }
 
-  /** Most of a message looks like what stands before it: the last answer is kept. */
   #isHidden(look: Look): boolean {
-    if (look !== this.#asked) {
-      this.#asked = look
-      this.#answer = this.#hides(look)
-    }
-    return this.#answer
+    look.isHidden ??= this.#hides(look)
+    return look.isHidden
   }
 
   #hides(look: Look): boolean {
@@ -230,3 +275,8 @@ class Scanner {
     this.#link = null
   }
 }
+
+/** Programs show links in a colour of their own when none is said. */
+const linkStyleOf = (style: Style): Style =>
+  style.color === undefined ? (style === noStyle ? linkStyle : { ...style, color: 'unknown' }) : style
+const linkStyle: Style = { ...noStyle, color: 'unknown' }

@@ -88,14 +88,26 @@ export function findRawEnd(html: string, name: string, from: number): number {
   return match === null ? html.length : findAfter(html, '>', match.index)
 }
 
-/** An attribute's value as written, or null. Attributes past 8 KB are not looked at. */
+const attributesMax = 8192
+
+/** The attributes of a tag by name in lower case, values as written; of two with one name the first. Past 8 KB nothing is looked at. */
+export function readAttributes(attributes: string): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const [, name, double, single, bare] of attributes.slice(0, attributesMax).matchAll(attributePattern)) {
+    const key = (name as string).toLowerCase()
+    if (!found.has(key)) found.set(key, double ?? single ?? bare ?? '')
+  }
+  return found
+}
+
+/** One attribute's value as written, or null. */
 export function readAttribute(attributes: string, wanted: string): string | null {
-  const pattern = /([^\s=/"'>]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g
-  const source = attributes.slice(0, 8192)
-  for (let match = pattern.exec(source); match !== null; match = pattern.exec(source))
-    if (match[1]!.toLowerCase() === wanted) return match[2] ?? match[3] ?? match[4] ?? ''
+  for (const [, name, double, single, bare] of attributes.slice(0, attributesMax).matchAll(attributePattern))
+    if ((name as string).toLowerCase() === wanted) return double ?? single ?? bare ?? ''
   return null
 }
+
+const attributePattern = /([^\s=/"'>]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g
 
 /** Whether a tag's attributes hide its element: `hidden`, or a style with `display: none`. */
 export function isHidden(attributes: string): boolean {
