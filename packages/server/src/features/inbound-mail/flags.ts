@@ -102,6 +102,7 @@ const topLevels =
 const hostText = `(?:[\\p{L}\\p{N}](?:[\\p{L}\\p{N}-]{0,61}[\\p{L}\\p{N}])?\\.){1,8}[\\p{L}\\p{N}-]{2,30}`
 const wholeHost = new RegExp(`^(?:${hostText.replace('[\\p{L}\\p{N}-]{2,30}', `(?:${topLevels})`)})(?:[/?#:]\\S*)?$`, 'iu')
 const urlInText = new RegExp(`(?:https?://|\\bwww\\.)(${hostText})`, 'iu')
+const addressInText = new RegExp(`[^\\s@<>"'()]{1,64}@(${hostText})`, 'iu')
 const addressText = new RegExp(`^[^\\s@<>]{1,64}@(${hostText})$`, 'iu')
 
 /** The host that a link's text says it leads to, or null when it says none. */
@@ -257,8 +258,9 @@ const isClickCounter = (host: string): boolean => clickCounters.includes(organiz
 /** An address or a domain that a display name shows and that the message is not from; null when there is none. */
 function spoofedName(name: string, domain: string, replyTo: ParsedAddress[]): string | null {
   const text = name.slice(0, 500).trim()
+  if (text === '') return null
   if (/[\u202d\u202e]/.test(text)) return 'its letters in another order than they are written'
-  const shown = new RegExp(`[^\\s@<>"'()]{1,64}@(${hostText})`, 'iu').exec(text)
+  const shown = addressInText.exec(text)
   const host = shown ? (shown[1] as string) : wholeHost.test(text.replace(/^www\./i, '')) ? text.replace(/^www\./i, '') : null
   if (host === null || domain === '' || isSameOrganization(asciiHost(host), domain)) return null
   // "ann@example.com via Documents": what is shown is where an answer goes.

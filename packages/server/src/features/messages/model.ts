@@ -118,7 +118,13 @@ export function formatAddress(name: string, address: string): string {
 
 /** The first 200 characters of the text, white space folded. */
 export function snippetOf(text: string): string {
-  return text.slice(0, 1000).replace(/\s+/g, ' ').trim().slice(0, 200).toWellFormed()
+  // A single blank is what it becomes.
+  return text
+    .slice(0, 1000)
+    .replace(/ \s+|[^\S ]\s*/g, ' ')
+    .trim()
+    .slice(0, 200)
+    .toWellFormed()
 }
 
 /** What the search index covers: subject, addresses and the beginning of the text. PostgreSQL's tsvector ends at 1 MB. */
