@@ -64,7 +64,9 @@ export function createWorker({ queue, handlers, log }: { queue: JobQueue; handle
           for (const want of wants) kinds.get(want.kind)!.isBacklogged = jobs.filter((job) => job.kind === want.kind).length === want.limit
           for (const job of jobs) begin(job)
           const open = wants.filter((want) => !kinds.get(want.kind)!.isBacklogged).map((want) => want.kind)
-          if (open.length > 0 && !isWoken) pauseMs = Math.max(pauseMsMin, Math.min(pollMs, (await queue.nextDueInMs(open)) ?? pollMs))
+          // Where there was something there may be more: it is looked for once more before the next time is asked for, which a busy worker never does.
+          if (jobs.length > 0) pauseMs = pauseMsMin
+          else if (open.length > 0 && !isWoken) pauseMs = Math.max(pauseMsMin, Math.min(pollMs, (await queue.nextDueInMs(open)) ?? pollMs))
         }
         isClaiming = true
       } catch (err) {
