@@ -1,5 +1,30 @@
 // How the tests run: pure tests beside their files, whole-server tests against one real PostgreSQL.
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Files that take longest, longest first: the last worker to finish is not to have begun one of these at the end. */
+const slowest = [
+  'imessage-crash',
+  'start',
+  'backup',
+  'phone-crash',
+  'host-commands',
+  'host-setup',
+  'domains-resend',
+  'tunnels-nodes',
+  'tunnels-clients',
+  'imessage-providers',
+]
+
+class SlowestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const place = slowest.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`))
+      return place < 0 ? slowest.length : place
+    }
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
+  }
+}
 
 export default defineConfig({
   test: {
@@ -7,6 +32,7 @@ export default defineConfig({
     globalSetup: ['packages/server/tests/stage/database.ts'],
     pool: 'forks',
     maxWorkers: 2,
+    sequence: { sequencer: SlowestFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

@@ -7,6 +7,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error
 })
 
+const parentLookMs = 250
+
 process.exitCode = await runProgram(process.argv.slice(2), {
   stdin: process.stdin,
   stdout: process.stdout,
@@ -16,6 +18,11 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     const controller = new AbortController()
     // Once: whoever interrupts again wants an end at once.
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())
+    // A signal to npx ends the shell between it and us and does not reach us: what we serve would stay open to the world, with nobody to stop it.
+    if (process.env.npm_command === 'exec') {
+      const parent = process.ppid
+      setInterval(() => process.ppid !== parent && controller.abort(), parentLookMs).unref()
+    }
     return controller.signal
   },
 })

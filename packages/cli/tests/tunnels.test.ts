@@ -90,6 +90,14 @@ test('what is wrong is said before it waits', async () => {
   })
   expect(await run(['tunnel', '3000', '--agent', 'nobody'])).toMatchObject({ code: 4 })
   expect(await run(['tunnel', '3000', '--agent', 'sales', '--transport', 'pigeon'])).toMatchObject({ code: 2 })
+  for (const wrong of [
+    ['--connections', '0'],
+    ['--connections', '9'],
+    ['--proxy', 'socks5://127.0.0.1:1'],
+    ['--proxy', 'not one'],
+  ])
+    expect(await run(['tunnel', '3000', '--agent', 'sales', ...wrong])).toMatchObject({ code: 2 })
+  expect(await run(['tunnel', '0', '--agent', 'sales'])).toMatchObject({ code: 2, error: expect.stringContaining('port 0') })
   expect(await run(['tunnel', '3000'], 'svc_live_wrong')).toMatchObject({ code: 3 })
 })
 

@@ -1,4 +1,5 @@
 // The HTTP edge through real sockets: what is refused, in which order and words, and what every answer carries.
+import { once } from 'node:events'
 import { Agent, request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -468,6 +469,48 @@ describe('limits', () => {
     expect([...statuses]).toEqual([401, 429])
     expect((await limited.call('/api/v1/notes/x')).status).toBe(200)
     await limited.server.drain(1000)
+  })
+})
+
+describe('a request that does not arrive', () => {
+  test.each([
+    ['with a length', 'Content-Length: 50\r\n', '{"subject":'],
+    ['in chunks', 'Transfer-Encoding: chunked\r\n', '4\r\n{"su\r\n'],
+    ['drop by drop', 'Content-Length: 50\r\n', ''],
+  ])('%s is 408 when its time is over, and nothing runs', async (_name, framing, begun) => {
+    const own = await startEdge({ arrivalMs: 200 })
+    const socket = connect(own.port, '127.0.0.1').on('error', () => {})
+    const started = performance.now()
+    socket.write(head('POST /api/v1/notes', `Content-Type: application/json\r\n${framing}`) + begun)
+    const drops = begun === '' ? setInterval(() => socket.write(' '), 20) : undefined
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    clearInterval(drops)
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 408 .*"request_timeout"/s)
+    expect(performance.now() - started).toBeGreaterThan(150)
+    if (!socket.closed) await once(socket, 'close')
+    expect(own.stage.written).toEqual([])
+    await own.server.drain(1000)
+  })
+
+  test('one that has arrived may take its time, and its connection the next one', async () => {
+    const own = await startEdge({ arrivalMs: 50 })
+    own.stage.holds = true
+    const socket = connect(own.port, '127.0.0.1')
+    const post = head('POST /api/v1/notes', 'Content-Type: application/json\r\nContent-Length: 15\r\n').replace('close', 'keep-alive')
+    const answers: string[] = []
+    socket.on('data', (bytes: Buffer) => answers.push(bytes.toString().slice(0, 12)))
+    socket.write(`${post}{"subject":"a"}`)
+    await own.stage.held()
+    // The time of a request that never arrives passes meanwhile.
+    const late = connect(own.port, '127.0.0.1').on('error', () => {})
+    late.write(head('POST /api/v1/notes', 'Content-Type: application/json\r\nContent-Length: 5\r\n'))
+    expect(String(await once(late, 'data'))).toContain(' 408 ')
+    own.stage.release()
+    await expect.poll(() => answers.length).toBe(1)
+    socket.write(`${post}{"subject":"b"}`)
+    await expect.poll(() => answers).toEqual(['HTTP/1.1 201', 'HTTP/1.1 201'])
+    socket.destroy()
+    await own.server.drain(1000)
   })
 })
 

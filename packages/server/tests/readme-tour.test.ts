@@ -1,6 +1,8 @@
 // The README's five-minute tour, run as printed by bash against a fresh server.
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { makeDataDir, repository, startCallsignd } from './stage/callsignd.ts'
@@ -21,7 +23,11 @@ const marker = '@@@ next block @@@'
 /** Runs the blocks in one bash that stops at the first failure; gives what each printed. */
 async function runBlocks(blocks: string[]): Promise<string[]> {
   const script = `set -euo pipefail\n${blocks.join(`\nprintf '%s' '${marker}'\n`)}`
-  const bash = spawn('bash', ['-c', script], { env: { PATH: process.env.PATH }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const bash = spawn('bash', ['-c', script], {
+    env: { PATH: process.env.PATH },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
   let stdout = ''
   let stderr = ''
   bash.stdout.on('data', (bytes: Buffer) => {
@@ -30,9 +36,27 @@ async function runBlocks(blocks: string[]): Promise<string[]> {
   bash.stderr.on('data', (bytes: Buffer) => {
     stderr += bytes.toString()
   })
+  // What it left running keeps its pipes open, and after a failure there is nobody else to stop it.
+  bash.once('exit', (code) => {
+    if (code === 0) return
+    try {
+      process.kill(-(bash.pid as number), 'SIGKILL')
+    } catch {
+      // Nothing was left.
+    }
+  })
   const code = await new Promise((resolve) => bash.once('close', resolve))
   if (code !== 0) throw new Error(`bash ended with ${code}: ${stderr}\nafter printing: ${stdout}`)
   return stdout.split(marker)
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
 }
 
 /** The JSON objects of a text that holds several, with nothing or white space between them. */
@@ -58,18 +82,20 @@ function isJson(text: string): boolean {
   }
 }
 
-test('every command of the tour does what the README says', { timeout: 60_000 }, async () => {
+test('every command of the tour does what the README says', { timeout: 120_000 }, async () => {
   const directory = await makeDataDir()
   const server = await startCallsignd({ CALLSIGN_DATA_DIR: directory.path })
   try {
     const url = /^callsign ready (\S+)$/.exec(server.lines.at(-1) as string)?.[1]
     const [exports, ...blocks] = readBlocks('A five-minute tour')
     expect(exports).toBe('export BASE=http://localhost:8080 SMTP=localhost:2525\nexport KEY=svc_live_...\n')
-    expect(blocks).toHaveLength(8)
+    expect(blocks).toHaveLength(9)
     const ours = `export BASE=${url} SMTP=localhost:${server.smtpPort}\nexport KEY=${server.key}\n`
-    const [, me, agents, delivery, answer, between, phone, imessage, agentKey] = (await runBlocks([ours, ...blocks])).map(
-      readAnswers,
-    ) as Json[][]
+    // Something else may have port 3000 of this machine.
+    const port = String(await findFreePort())
+    const printed = await runBlocks([ours, ...blocks].map((block) => block.replaceAll(/\b3000\b/g, port)))
+    const tunnel = printed.pop()
+    const [, me, agents, delivery, answer, between, phone, imessage, agentKey] = printed.map(readAnswers) as Json[][]
 
     expect(me).toMatchObject([{ role: 'owner', key: { type: 'organization', agent_handle: null } }])
     expect(agents).toMatchObject([{ agent_handle: 'sales' }, { agent_handle: 'support' }])
@@ -124,6 +150,10 @@ test('every command of the tour does what the README says', { timeout: 60_000 },
     expect(await ask('/api/v1/me', agent)).toMatchObject({ role: 'agent', key: { agent_handle: 'sales' } })
     expect(await ask('/api/v1/mail/messages', agent)).toMatchObject({ total: 3 })
     expect(await ask('/api/v1/mail/messages?agent=support', agent)).toMatchObject({ error: { code: 'forbidden' } })
+
+    expect(tunnel).toContain(`Hello from port ${port}\n`)
+    expect(tunnel).toMatch(/GET +200 /)
+    expect((await ask('/api/v1/tunnels/sales', sales)).last_request_at).not.toBeNull()
 
     expect((await fetch(`${url}/docs`)).status).toBe(200)
     expect(await ask('/openapi.json', {})).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) })

@@ -1,6 +1,9 @@
 // The inspector: what came through lately, what is kept of it and what is not, and sending it again.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Callsign, type TunnelListener } from '../../sdk/src/index.ts'
+import { startApp } from '../src/app.ts'
+import { readConfig } from '../src/config.ts'
+import { createLog } from '../src/core/log.ts'
 import { type Origin, startOrigin, visit } from './stage/origin.ts'
 import { type Json, type Stage, startStage } from './stage/start.ts'
 import { waitFor } from './stage/wait.ts'
@@ -89,6 +92,24 @@ test('what the tunnel could not do is noted with its word, and a replay with nob
   expect(one).toMatchObject({ path: '/nobody', status: 503, error: 'tunnel_offline' })
   const replay = await stage.expectApi(201, 'POST', `/tunnels/other/requests/${one.id}/replay`)
   expect(replay).toMatchObject({ status: 503, error: 'tunnel_offline' })
+})
+
+test('after a day a request is forgotten, with what was captured of it', async () => {
+  await capture('bodies')
+  for (const path of ['/echo?old', '/echo?fresh']) await visit(port, host, path, { method: 'POST', body: 'kept' })
+  const [old, fresh] = [await waitForPath('/echo?old'), await waitForPath('/echo?fresh')]
+  await capture('off')
+  await stage.db.query({
+    text: `UPDATE tunnel_requests SET created_at = now() - interval '24 hours 1 second' WHERE id = $1`,
+    values: [old.id],
+  })
+  // Every worker looks when it starts, and by the hour.
+  const worker = await startApp(readConfig({ ...stage.environment, CALLSIGN_ROLES: 'worker' }), createLog('silent'))
+  const idsNow = async (): Promise<string[]> => (await list()).data.map((one: Json) => one.id)
+  await waitFor('the sweep', async () => !(await idsNow()).includes(old.id))
+  await worker.stop()
+  expect(await idsNow()).toContain(fresh.id)
+  expect((await stage.api('POST', `/tunnels/sales/requests/${old.id}/replay`)).status).toBe(404)
 })
 
 test('the list has pages and keeps the latest 200', async () => {
