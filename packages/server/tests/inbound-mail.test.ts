@@ -208,6 +208,18 @@ describe('what is stored', () => {
     expect(message.text).toContain('> Shall I?')
   })
 
+  test('extracted_text is the same whether it begins the text or not', async () => {
+    const answer = '👍🏽 Grüße, 日本 – yes.\r\n\r\nOn Mon, 1 Jan 2024 at 10:00, Ann <ann@agents.localhost> wrote:\r\n> Shall I? 👋'
+    await stage.deliver({ from: 'eve@example.org', to: 'ann@agents.localhost', subject: 'Re: Above', text: answer })
+    const above = await stage.waitForMail('ann', 'Re: Above')
+    expect(above.extracted_text).toBe('👍🏽 Grüße, 日本 – yes.')
+    const below = '> Shall I? 👋\r\n\r\n👍🏽 Yes.'
+    await stage.deliver({ from: 'eve@example.org', to: 'ann@agents.localhost', subject: 'Re: Below', text: below })
+    expect((await stage.waitForMail('ann', 'Re: Below')).extracted_text).toBe('👍🏽 Yes.')
+    const listed = await list('ann', '?subject=re:')
+    expect(listed.map((message) => message.extracted_text)).toEqual(expect.arrayContaining([above.extracted_text, '👍🏽 Yes.']))
+  })
+
   test('the same bytes with the same Message-ID a second time, from a sender that missed our 250, are not filed again', async () => {
     const raw = 'Message-ID: <again@example.org>\r\nFrom: eve@example.org\r\nSubject: Once only\r\n\r\nhello'
     const [first, second] = [await deliverRaw(raw), await deliverRaw(raw)]

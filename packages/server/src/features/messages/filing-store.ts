@@ -187,11 +187,18 @@ export const parserOf = (sql: Sql): Parser => ({
 export type NewMessage = MessageRow & { search: Buffer | string }
 
 const insertColumns = `id, organization_id, mailbox_id, thread_id, direction, status, from_address, from_name, to_addresses, cc_addresses, bcc_addresses,
-  reply_to, subject, snippet, text, html, extracted_text, rfc_message_id, in_reply_to, in_reply_to_message_id, reference_ids, headers, authentication,
+  reply_to, subject, snippet, text, html, extracted_text, extracted_characters, rfc_message_id, in_reply_to, in_reply_to_message_id, reference_ids, headers, authentication,
   envelope_from, labels, is_read, is_starred, size_bytes, attachment_count, raw_id, codes, guardrail, flags, created_at, updated_at, search`
 
 /** The last column has two. */
 const perMessage = insertColumns.split(',').length + 1
+
+/** Characters as PostgreSQL counts them: code points. */
+const charactersOf = (text: string): number => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0)
+
+/** What is new in a message, as it is stored: itself, or how much of the beginning of the text it is. */
+const toExtracted = ({ text, extracted_text }: MessageRow): [string | null, number | null] =>
+  text.startsWith(extracted_text) ? [null, charactersOf(extracted_text)] : [extracted_text, null]
 
 const toValues = (m: NewMessage): unknown[] => [
   m.id,
@@ -210,7 +217,7 @@ const toValues = (m: NewMessage): unknown[] => [
   m.snippet,
   m.text,
   m.html,
-  m.extracted_text,
+  ...toExtracted(m),
   m.rfc_message_id,
   m.in_reply_to,
   m.in_reply_to_message_id,

@@ -5,10 +5,16 @@ import type { Sql } from '../../core/sql.ts'
 import type { MessageRow, ThreadRow } from './model.ts'
 import type { MessageHead } from './wait.ts'
 
-export const columns = `m.id, m.organization_id, m.mailbox_id, m.thread_id, m.direction, m.status, m.from_address, m.from_name, m.to_addresses, m.cc_addresses,
-  m.bcc_addresses, m.reply_to, m.subject, m.snippet, m.text, m.html, m.extracted_text, m.rfc_message_id, m.in_reply_to, m.in_reply_to_message_id,
-  m.reference_ids, m.headers, m.authentication, m.envelope_from, m.labels, m.is_read, m.is_starred, m.size_bytes, m.attachment_count, m.raw_id, m.codes,
-  m.guardrail, m.flags, m.released_at, m.created_at, m.updated_at`
+/** What is new in a message is stored when it is not the beginning of its text. */
+const extractedText = 'coalesce(m.extracted_text, left(m.text, m.extracted_characters))'
+
+const columnsWith = (show: (text: string) => string): string => `m.id, m.organization_id, m.mailbox_id, m.thread_id, m.direction, m.status,
+  m.from_address, m.from_name, m.to_addresses, m.cc_addresses, m.bcc_addresses, m.reply_to, m.subject, m.snippet, ${show('m.text')} AS text,
+  ${show('m.html')} AS html, ${show(extractedText)} AS extracted_text, m.rfc_message_id, m.in_reply_to, m.in_reply_to_message_id, m.reference_ids,
+  m.headers, m.authentication, m.envelope_from, m.labels, m.is_read, m.is_starred, m.size_bytes, m.attachment_count, m.raw_id, m.codes, m.guardrail,
+  m.flags, m.released_at, m.created_at, m.updated_at`
+
+export const columns = columnsWith((text) => text)
 
 /** A message with the names of the mailbox that it is in. */
 export type LocatedMessage = MessageRow & { agent_handle: string; address: string }
@@ -36,7 +42,7 @@ export async function findHeads(sql: Sql, ids: string[]): Promise<Map<string, Me
 
 /** The same with their bodies cut after this many characters: many large ones would not fit into memory. */
 export async function findCutMessages(sql: Sql, ids: string[], charactersMax: number): Promise<Map<string, MessageRow>> {
-  const cut = columns.replace(/\bm\.(text|html|extracted_text)\b/g, 'left(m.$1, $2) AS $1')
+  const cut = columnsWith((text) => `left(${text}, $2)`)
   const { rows } = await sql.query<MessageRow>({
     name: 'find-cut-messages',
     text: `SELECT ${cut} FROM messages m WHERE m.id = ANY($1)`,
