@@ -1,5 +1,6 @@
 // Fuzzes the checks of the sender: a message, who brought it, and what DNS says of everybody, all of it from the one who attacks.
 import { createPrivateKey } from 'node:crypto'
+import { isIP } from 'node:net'
 import { generateKeyPairFor } from '../../packages/server/src/features/dkim/key-pair.ts'
 import { signMessage } from '../../packages/server/src/features/dkim/signature.ts'
 import { checkSender } from '../../packages/server/src/features/inbound-mail/sender-checks.ts'
@@ -159,7 +160,7 @@ function readInput(input: Buffer) {
   const said = { FROM: 'a@b.example', HELO: 'b.example', IP: '192.0.2.7' }
   for (const line of input.toString('latin1', 0, Math.max(end, 0)).split('\n')) {
     const [, type = '', name = '', text = ''] = /^([A-Z]+) ([^ ]*) ?(.*)$/s.exec(line) ?? []
-    if (type === 'FROM' || type === 'HELO' || type === 'IP') said[type] = name
+    if (type === 'FROM' || type === 'HELO' || type === 'IP') said[type] = name.replace(/\p{Cc}/gu, '')
     const known = zone[name]
     if (known === 'trouble') continue
     if (type === 'TROUBLE') zone[name] = 'trouble'
@@ -176,7 +177,8 @@ const questionsMax = 150
 export async function fuzzSender(input: Buffer): Promise<string> {
   const { zone, said, raw } = readInput(input)
   const resolver = createZoneResolver(zone)
-  const client = { address: said.IP === '' ? '192.0.2.7' : said.IP, name: said.HELO }
+  // The address is the socket's; of the names the SMTP server lets no control characters through.
+  const client = { address: isIP(said.IP) ? said.IP : '192.0.2.7', name: said.HELO }
   const verdicts = await checkSender({ envelopeFrom: said.FROM, client, raw }, { resolver, hostname: 'mx.example' })
   checkStorable(verdicts)
   const { spf, dkim, dmarc, arc } = verdicts

@@ -14,9 +14,9 @@ const marks = `StartSel=${markStart}, StopSel=${markStop}`
 
 /** How many of the newest messages are looked through before the index of words is asked: a frequent word fills a page from these. */
 const newestSearched = 1000
-/** How many more, when the first had `frequentHits`: then these will do for a page of the usual size. */
+/** How many more, where the index would give more than `hitsMax` hits of one era to choose the newest of: a frequent word in a busy mailbox. */
 const nextSearched = 2000
-const frequentHits = 8
+const hitsMax = 1500
 
 /**
  * Newest first, with what matched marked; one row more than the page's limit. How frequent a word is the planner cannot know, and any one way taken for
@@ -25,38 +25,46 @@ const frequentHits = 8
  */
 export async function search(sql: Sql, mailboxId: string, query: string, page: PageRequest): Promise<SearchRow[]> {
   const wanted = page.limit + 1
-  const first = await walk(sql, mailboxId, query, page.cursor, newestSearched)
-  const ids = first.hits
-  let last = first
-  if (first.isCut && ids.length < wanted && ids.length >= frequentHits) {
-    last = await walk(sql, mailboxId, query, first.lastId, nextSearched)
-    ids.push(...last.hits)
-  }
-  const eras = last.isCut ? erasBetween(last.lastId as string, last.oldestId as string) : []
-  for (let count = 1; eras.length > 0 && ids.length < wanted; count *= 2)
-    ids.push(...(await searchEras(sql, mailboxId, query, eras.splice(0, count), last.lastId as string, wanted)))
+  const ids: string[] = []
+  let end = await walk(sql, mailboxId, query, page.cursor, newestSearched, ids)
+  if (end && ids.length < wanted && (ids.length * eraMs) / (timeOf(end.firstId) - timeOf(end.lastId) + 1) > hitsMax)
+    end = await walk(sql, mailboxId, query, end.lastId, nextSearched, ids)
+  const eras = end ? erasBetween(end.lastId, end.oldestId) : []
+  for (let count = 1; end && eras.length > 0 && ids.length < wanted; count *= 2)
+    ids.push(...(await searchEras(sql, mailboxId, query, eras.splice(0, count), end.lastId, wanted)))
   return mark(sql, query, ids.slice(0, wanted))
 }
 
-/** `isCut`: there are more. `lastId`: of the last message looked at; `oldestId`: of the mailbox's first one. */
-type Walked = { hits: string[]; isCut: boolean; lastId: string | null; oldestId: string | null }
+/** Where a walk began and ended, and the first message of the mailbox. */
+type Stretch = { firstId: string; lastId: string; oldestId: string }
 
-async function walk(sql: Sql, mailboxId: string, query: string, cursor: string | null, count: number): Promise<Walked> {
-  const { rows } = await sql.query<{ hits: string[] | null; count: number; last_id: string | null; oldest_id: string | null }>({
+/** Looks through `count` messages and adds the hits to `ids`; null when there are no more messages. */
+async function walk(
+  sql: Sql,
+  mailboxId: string,
+  query: string,
+  cursor: string | null,
+  count: number,
+  ids: string[],
+): Promise<Stretch | null> {
+  const { rows } = await sql.query<{ hits: string[] | null; count: number; first_id: string; last_id: string; oldest_id: string }>({
     name: `search-newest-${count}`,
     text: `WITH newest AS MATERIALIZED (SELECT m.id, m.search @@ (SELECT websearch_to_tsquery('simple', $3)) AS is_hit FROM messages m
         WHERE m.mailbox_id = $1 AND NOT m.is_quarantined AND m.id < ${before('$2')} ORDER BY m.id DESC LIMIT ${count})
-      SELECT array_agg(id ORDER BY id DESC) FILTER (WHERE is_hit) AS hits, count(*) AS count, min(id) AS last_id,
+      SELECT array_agg(id ORDER BY id DESC) FILTER (WHERE is_hit) AS hits, count(*) AS count, max(id) AS first_id, min(id) AS last_id,
         (SELECT m.id FROM messages m WHERE m.mailbox_id = $1 AND NOT m.is_quarantined ORDER BY m.id LIMIT 1) AS oldest_id FROM newest`,
     values: [mailboxId, cursor, query],
   })
   const row = rows[0]
-  return { hits: row?.hits ?? [], isCut: row?.count === count, lastId: row?.last_id ?? null, oldestId: row?.oldest_id ?? null }
+  ids.push(...(row?.hits ?? []))
+  return row?.count === count ? { firstId: row.first_id, lastId: row.last_id, oldestId: row.oldest_id } : null
 }
 
-/** An era is what ids have in common that were made within 2^30 ms, 12 days: the index of words goes by mailbox and era (migration 0026). */
-const eraOf = (id: string): number => [...id.slice(4, 8)].reduce((sum, digit) => sum * 32 + idAlphabet.indexOf(digit), 0)
-const nameOf = (era: number): string => firstId('message', era * 2 ** 30).slice(4, 8)
+/** An era is what ids have in common that were made within 12 days: the index of words goes by mailbox and era (migration 0026). */
+const eraMs = 2 ** 30
+const timeOf = (id: string): number => [...id.slice(4, 14)].reduce((sum, digit) => sum * 32 + idAlphabet.indexOf(digit), 0)
+const eraOf = (id: string): number => Math.floor(timeOf(id) / eraMs)
+const nameOf = (era: number): string => firstId('message', era * eraMs).slice(4, 8)
 
 /** From the newer one's back to the older one's. */
 const erasBetween = (newerId: string, olderId: string): string[] =>
