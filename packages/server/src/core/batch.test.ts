@@ -129,3 +129,26 @@ test('a group starts beside another when enough wait for it; fewer go with the n
   for (const end of ends) end()
   expect(await Promise.all(done)).toEqual([1, 2, 3, 4, 5])
 })
+
+test('few do not wait for a group that is held up', async () => {
+  const groups: number[][] = []
+  const second = Promise.withResolvers<void>()
+  const end = Promise.withResolvers<void>()
+  const together = groupCommit(
+    async (items: number[]) => {
+      groups.push(items)
+      if (groups.length === 2) second.resolve()
+      if (groups.length === 1) await end.promise
+      return items
+    },
+    { groupMax: 3, inFlightMax: 2, besideFrom: 3 },
+  )
+  const held = together(1)
+  await new Promise((resolve) => setImmediate(resolve))
+  const fresh = [together(2), together(3)]
+  await second.promise
+  expect(await Promise.all(fresh)).toEqual([2, 3])
+  expect(groups).toEqual([[1], [2, 3]])
+  end.resolve()
+  expect(await held).toBe(1)
+})

@@ -66,11 +66,14 @@ export function batchLoader<V>(query: (keys: string[]) => Promise<Map<string, V>
     })
 }
 
+/** Longer than a group takes that nothing holds up. */
+const besideAfterMs = 100
+
 /**
  * Returns a function that does one piece of work together with others that came meanwhile: one transaction, so one flush of the log, for
  * many. While `inFlightMax` groups are being worked on, the next one gathers; `besideFrom` (1 when not given) is how many items it takes to
- * start a group beside another: fewer wait for that one, where a group costs much and an item little. When a group fails, each of its items is
- * tried alone, so that one bad item does not fail its neighbours.
+ * start a group beside another: fewer wait for that one, where a group costs much and an item little, but not for long, since that one may be
+ * waiting for a lock itself. When a group fails, each of its items is tried alone, so that one bad item does not fail its neighbours.
  */
 export function groupCommit<T, R>(
   work: (items: T[]) => Promise<R[]>,
@@ -81,15 +84,25 @@ export function groupCommit<T, R>(
   let waiting: Waiting[] = []
   let inFlight = 0
   let isScheduled = false
+  let patience: NodeJS.Timeout | undefined
 
-  function schedule(): void {
-    if (isScheduled || inFlight >= options.inFlightMax || waiting.length < (inFlight === 0 ? 1 : besideFrom)) return
+  function schedule(hasWaited = false): void {
+    if (isScheduled || inFlight >= options.inFlightMax || waiting.length === 0) return
+    if (inFlight > 0 && waiting.length < besideFrom && !hasWaited) {
+      patience ??= setTimeout(() => {
+        patience = undefined
+        schedule(true)
+      }, besideAfterMs)
+      return
+    }
     isScheduled = true
     startSoon(run)
   }
 
   async function run(): Promise<void> {
     isScheduled = false
+    clearTimeout(patience)
+    patience = undefined
     const group = waiting.slice(0, options.groupMax)
     waiting = waiting.slice(options.groupMax)
     inFlight++
