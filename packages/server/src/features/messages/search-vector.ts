@@ -23,14 +23,16 @@ const space = ' \t\r\n'
 const marks = '!"#$%\'()*,.:;=>?@[\\]^`{|}~+-'
 const kind = { other: 0, space: 1, letter: 2, digit: 3, mark: 4, sign: 5 } as const
 
-const kinds = Uint8Array.from({ length: 128 }, (_, code) => {
+/** By code unit; all beyond ASCII is other. */
+const kinds = new Uint8Array(0x1_0000)
+for (let code = 0; code < 128; code++) {
   const character = String.fromCharCode(code)
-  if (space.includes(character)) return kind.space
-  if (/[A-Za-z]/.test(character)) return kind.letter
-  if (/[0-9]/.test(character)) return kind.digit
-  if ('+-'.includes(character)) return kind.sign
-  return marks.includes(character) ? kind.mark : kind.other
-})
+  if (space.includes(character)) kinds[code] = kind.space
+  else if (/[A-Za-z]/.test(character)) kinds[code] = kind.letter
+  else if (/[0-9]/.test(character)) kinds[code] = kind.digit
+  else if ('+-'.includes(character)) kinds[code] = kind.sign
+  else if (marks.includes(character)) kinds[code] = kind.mark
+}
 
 /**
  * Null when the text has to be read as a whole: what may be a tag can go on behind white space, a very long piece is no word, and these at the
@@ -40,31 +42,34 @@ export function cutAtSpace(text: string): Pieces | null {
   if (/^[~./]|\.\.(?:\r|$)/.test(text)) return null
   const pieces: Pieces = []
   const end = text.length
-  const kindAt = (index: number): number => (index === end ? kind.space : (kinds[text.charCodeAt(index)] ?? kind.other))
-  const pass = (index: number, wanted: number, other = wanted): number => {
-    let at = index
-    for (let found = kindAt(at); found === wanted || found === other; ) found = kindAt(++at)
-    return at
-  }
-  for (let start = 0; start < end; ) {
-    if (kindAt(start) === kind.space) {
-      start++
-      continue
-    }
-    const first = pass(start, kind.mark, kind.sign)
-    let wordEnd = pass(first, kind.letter)
-    if (wordEnd === first && kindAt(first - 1) !== kind.sign) wordEnd = pass(first, kind.digit)
-    let stop = pass(wordEnd, kind.mark, kind.sign)
-    if (kindAt(stop) === kind.space) {
-      if (wordEnd > first) pieces.push(text.slice(first, wordEnd).toLowerCase())
-    } else {
-      while (kindAt(stop) !== kind.space) stop++
-      const piece = text.slice(start, stop)
-      if (mayBeginTag(piece)) return null
-      pieces.push(blank + piece + blank)
-    }
-    if (stop - start > pieceCharactersMax) return null
-    start = stop
+  // Of the piece at hand: where it and its word begin, where the word ends, and whether it is no plain word.
+  let start = 0
+  let wordStart = -1
+  let wordEnd = -1
+  let isOdd = false
+  let before: number = kind.space
+  for (let index = 0; index <= end; index++) {
+    const found = index === end ? kind.space : (kinds[text.charCodeAt(index)] as number)
+    if (found === kind.space) {
+      if (index - start > pieceCharactersMax) return null
+      if (isOdd) {
+        const piece = text.slice(start, index)
+        if (mayBeginTag(piece)) return null
+        pieces.push(blank + piece + blank)
+      } else if (wordStart >= 0) pieces.push(text.slice(wordStart, wordEnd).toLowerCase())
+      start = index + 1
+      wordStart = -1
+      isOdd = false
+    } else if (found === kind.letter || found === kind.digit) {
+      if (found === before) wordEnd++
+      else {
+        // A second run, or a number with its sign.
+        isOdd ||= wordStart >= 0 || (found === kind.digit && before === kind.sign)
+        wordStart = index
+        wordEnd = index + 1
+      }
+    } else if (found === kind.other) isOdd = true
+    before = found
   }
   return pieces
 }
@@ -97,17 +102,21 @@ export function toVector(pieces: Pieces, read: (piece: string) => Lexemes): Buff
       words = Math.max(words, before + position)
     }
   }
-  const lexemes = [...places.keys()].sort()
-  let size = 4
-  for (const [lexeme, at] of places) size += Buffer.byteLength(lexeme) + 3 + 2 * at.length
-  const vector = Buffer.allocUnsafe(size)
-  let offset = vector.writeInt32BE(lexemes.length)
-  for (const lexeme of lexemes) {
-    offset += vector.write(lexeme, offset)
-    offset = vector.writeUInt8(0, offset)
-    const at = places.get(lexeme) as number[]
-    offset = vector.writeUInt16BE(at.length, offset)
-    for (const place of at) offset = vector.writeUInt16BE(place, offset)
+  // Three bytes are the most that UTF-8 takes for a code unit.
+  let sizeMax = 4
+  for (const [lexeme, at] of places) sizeMax += 3 * lexeme.length + 3 + 2 * at.length
+  const vector = Buffer.allocUnsafe(sizeMax)
+  let offset = vector.writeInt32BE(places.size)
+  const writeTwo = (value: number) => {
+    vector[offset++] = value >> 8
+    vector[offset++] = value & 0xff
   }
-  return vector
+  // PostgreSQL sorts what is not in its order.
+  for (const [lexeme, at] of places) {
+    offset += vector.write(lexeme, offset)
+    vector[offset++] = 0
+    writeTwo(at.length)
+    for (const place of at) writeTwo(place)
+  }
+  return vector.subarray(0, offset)
 }
