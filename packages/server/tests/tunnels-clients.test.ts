@@ -84,7 +84,8 @@ test('a Node handler serves without a port', async () => {
 })
 
 test('a fetch handler gets web Requests, streams its answer, and sets cookies one by one', async () => {
-  await listen({
+  const errors: unknown[] = []
+  const handler: TunnelTarget = {
     fetch: async (request) => {
       const url = new URL(request.url)
       if (url.pathname === '/fail') throw new Error('on purpose')
@@ -93,12 +94,14 @@ test('a fetch handler gets web Requests, streams its answer, and sets cookies on
       headers.append('set-cookie', 'b=2')
       return new Response(`${request.method} ${request.url} ${await request.text()}`, { status: 202, headers })
     },
-  })
+  }
+  await listen(handler, { onError: (error) => errors.push(error) })
   const answer = await visit(port, host, '/path?q=1', { method: 'POST', body: 'body' })
   expect(answer.status).toBe(202)
   expect(answer.body.toString()).toBe(`POST http://${host}/path?q=1 body`)
   expect(answer.headers['set-cookie']).toEqual(['a=1', 'b=2'])
   expect((await visit(port, host, '/fail')).status).toBe(500)
+  expect(errors).toEqual([new Error('on purpose')])
 })
 
 test('Host is the target’s own unless told otherwise', async () => {

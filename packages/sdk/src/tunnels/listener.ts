@@ -43,6 +43,8 @@ export type ListenOptions = {
   signal?: AbortSignal
   onRequest?: (request: ReportedRequest) => void
   onChange?: (change: TunnelChange) => void
+  /** What a fetch handler threw, besides the 500 that its visitor gets; without it the console shows it. */
+  onError?: (error: unknown) => void
 }
 
 export type TunnelListener = {
@@ -79,7 +81,7 @@ export async function openTunnel(
   options: ListenOptions,
 ): Promise<TunnelListener> {
   const node = needNode()
-  const destination = openTarget(node, target, options.allowRemote ?? false)
+  const destination = openTarget(node, target, options.allowRemote ?? false, options.onError ?? console.error)
   const count = Math.min(8, Math.max(1, Math.floor(options.connections ?? 2)))
   const listener = new Listener(node, connection, tunnel, destination, options)
   await listener.start(count)

@@ -23,10 +23,10 @@ export type Destination = {
 
 const connectMsMax = 10_000
 
-/** Throws TypeError for a target that cannot be one, and for one elsewhere unless `allowRemote`. */
-export function openTarget(node: Node, target: TunnelTarget, allowRemote: boolean): Destination {
+/** Throws TypeError for a target that cannot be one, and for one elsewhere unless `allowRemote`. `onError` is told what a fetch handler throws. */
+export function openTarget(node: Node, target: TunnelTarget, allowRemote: boolean, onError: (error: unknown) => void): Destination {
   if (typeof target === 'function') return toHandler(node, target)
-  if (typeof target === 'object' && 'fetch' in target) return toHandler(node, listenerOf(target))
+  if (typeof target === 'object' && 'fetch' in target) return toHandler(node, listenerOf(target, onError))
   const url = readTarget(target)
   const hostname = url.hostname.replace(/^\[|\]$/g, '')
   if (!allowRemote && !isLoopback(hostname))
@@ -136,9 +136,11 @@ function toHandler(node: Node, listener: RequestListener): Destination {
 }
 
 /** Serves Node's requests with a handler of web ones. */
-function listenerOf({ fetch }: FetchHandler): RequestListener {
+function listenerOf({ fetch }: FetchHandler, onError: (error: unknown) => void): RequestListener {
   return (incoming, outgoing) => {
-    answer(fetch, incoming, outgoing).catch(() => {
+    answer(fetch, incoming, outgoing).catch((error: unknown) => {
+      // One whose visitor has gone was told so by its signal.
+      if (!outgoing.destroyed) onError(error)
       if (outgoing.headersSent) outgoing.destroy()
       else outgoing.writeHead(500).end()
     })
