@@ -56,17 +56,22 @@ export function mutate(bytes: Buffer, other: Buffer, words: readonly string[], c
   return changed
 }
 
-/** Seeds and everything that behaved as nothing before it did; of one behaviour the smallest input stays. */
+/** Everything that behaved as nothing before it did, or reached new code; of one behaviour the smallest input stays. */
 export class Pool {
   readonly #kept = new Map<string, Buffer>()
-  readonly #behavioursMax = 2_000
+  readonly #behavioursMax = 1_000
+  #behaviours = 0
 
-  /** True when this behaviour is new. */
-  add(behaviour: string, bytes: Buffer): boolean {
+  addBehaviour(behaviour: string, bytes: Buffer): void {
     const known = this.#kept.get(behaviour)
-    if (known === undefined && this.#kept.size >= this.#behavioursMax) return false
+    if (known === undefined && this.#behaviours >= this.#behavioursMax) return
+    if (known === undefined) this.#behaviours++
     if (known === undefined || bytes.length < known.length) this.#kept.set(behaviour, copyOf(bytes))
-    return known === undefined
+  }
+
+  /** A seed, or an input that reached this block of code first: there are no more of these than blocks, and none is left out. */
+  addFirst(name: string, bytes: Buffer): void {
+    this.#kept.set(name, copyOf(bytes))
   }
 
   pick(chance: Chance): Buffer {

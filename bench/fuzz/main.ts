@@ -84,7 +84,7 @@ await coverage?.start()
 /** Runs the inputs and keeps those that show a new behaviour. When together they reached new code, each is run again to see which did. */
 async function runAll(kind: Kind, inputs: Input[]): Promise<void> {
   for (const input of inputs) {
-    kind.pool.add(await runOne(kind, input), input.bytes)
+    kind.pool.addBehaviour(await runOne(kind, input), input.bytes)
     kind.count++
     Atomics.add(lived, 0, 1)
   }
@@ -92,7 +92,7 @@ async function runAll(kind: Kind, inputs: Input[]): Promise<void> {
   for (const input of reached.size > 0 ? inputs : []) {
     await runOne(kind, input)
     const blocks = ((await coverage?.take()) ?? []).filter((block) => reached.delete(block))
-    if (blocks[0] !== undefined) kind.pool.add(`block ${blocks[0]}`, input.bytes)
+    if (blocks[0] !== undefined) kind.pool.addFirst(`block ${blocks[0]}`, input.bytes)
   }
 }
 
@@ -111,7 +111,7 @@ if (values.replay !== undefined) {
   process.exit(0)
 }
 for (const kind of kinds) {
-  for (const [index, bytes] of kind.seeds.entries()) kind.pool.add(`seed ${index}`, bytes)
+  for (const [index, bytes] of kind.seeds.entries()) kind.pool.addFirst(`seed ${index}`, bytes)
   await runAll(
     kind,
     kind.seeds.map((bytes) => ({ bytes, seed: chance.below(2 ** 31) })),
