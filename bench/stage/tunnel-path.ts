@@ -1,9 +1,9 @@
 // One way from a visitor to the origin: what a tunnel figure needs to know of it, and what the starting of one takes.
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import { stopChild } from './callsign-server.ts'
+import { type FarSide, here } from './far-side.ts'
 
 /** `gateway` faces the visitor, `client` the origin; a path without a tunnel has no client. `pids` are all processes of one side. */
 export type Path = {
@@ -18,18 +18,12 @@ export type Path = {
 }
 
 /** Gives the path, or a sentence that says why there is none. */
-export type Start = (options: { originPort: number; folder: string; delayMs: number }) => Promise<Path | string>
+export type Start = (options: { originPort: number; folder: string; far: FarSide }) => Promise<Path | string>
 
-/** A delaying proxy before a port; the port itself when there is no delay. */
-export async function startDelay(port: number, delayMs: number): Promise<{ port: number; stop: () => Promise<void> }> {
-  if (delayMs === 0) return { port, stop: async () => {} }
-  const [child, delayed] = await startChild<{ port: number }>('delay-proxy.ts', port, delayMs)
-  return { port: delayed.port, stop: () => stopChild(child) }
-}
-
-/** Starts a script beside this one and waits for its first message. */
-export async function startChild<T>(script: string, ...args: (string | number)[]): Promise<[ChildProcess, T]> {
-  const child = fork(join(import.meta.dirname, script), args.map(String), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+/** Starts a script beside this one, on this side or the far one, and waits for its first message. */
+export async function startChild<T>(script: string, args: (string | number)[] = [], far: FarSide = here): Promise<[ChildProcess, T]> {
+  const nodeArgs = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, script), ...args.map(String)]
+  const child = spawn(...far.command(process.execPath, nodeArgs), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   const ended = once(child, 'exit').then(([code]) => {
     throw new Error(`${script} ended with ${code} before it was ready.`)
   })
@@ -51,10 +45,10 @@ export async function findFreePort(): Promise<number> {
 const readyWithinMs = 15_000
 
 /** Resolves when something listens. Throws when the process has ended or nothing listens in time. */
-export async function waitForPort(port: number, child: ChildProcess): Promise<void> {
+export async function waitForPort(port: number, child: ChildProcess, address = '127.0.0.1'): Promise<void> {
   const untilMs = performance.now() + readyWithinMs
   for (;;) {
-    const socket = connect(port, '127.0.0.1')
+    const socket = connect(port, address)
     const isOpen = await new Promise<boolean>((resolve) => socket.once('connect', () => resolve(true)).once('error', () => resolve(false)))
     socket.destroy()
     if (isOpen) return

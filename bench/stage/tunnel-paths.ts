@@ -5,26 +5,27 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { stopChild } from './callsign-server.ts'
 import { startCallsignTunnel } from './callsign-tunnel.ts'
+import { type FarSide, here } from './far-side.ts'
 import { installLocaltunnel } from './localtunnel.ts'
-import { findFreePort, type Path, type Start, startChild, startDelay, waitForPort } from './tunnel-path.ts'
+import { findFreePort, type Path, type Start, startChild, waitForPort } from './tunnel-path.ts'
 
 export type Origin = { port: number; pid: number; stop: () => Promise<void> }
 
-export async function startOrigin(): Promise<Origin> {
-  const [child, { port }] = await startChild<{ port: number }>('tunnel-origin.ts')
+export async function startOrigin(far: FarSide = here): Promise<Origin> {
+  const [child, { port }] = await startChild<{ port: number }>('tunnel-origin.ts', [], far)
   return { port, pid: child.pid as number, stop: () => stopChild(child) }
 }
 
 /**
- * Starts every path to the origin, one after the other. With `delayMs` the connections between the two ends of each tunnel are held that long
- * each way, and only tunnels are started. What is not installed is left out, with a line that says so.
+ * Starts every path to the origin, one after the other; only tunnels when the origin is on the far side. What is not installed is left out, with a
+ * line that says so.
  */
-export async function startPaths(origin: Origin, folder: string, delayMs = 0): Promise<Path[]> {
-  const starters = [...(delayMs === 0 ? [startDirect, startNginx, startNodeProxy] : []), startCallsignTunnel, startSsh, startLocaltunnel]
+export async function startPaths(origin: Origin, folder: string, far: FarSide = here): Promise<Path[]> {
+  const starters = [...(far === here ? [startDirect, startNginx, startNodeProxy] : []), startCallsignTunnel, startSsh, startLocaltunnel]
   const paths: Path[] = []
   try {
     for (const start of starters) {
-      const path = await start({ originPort: origin.port, folder, delayMs })
+      const path = await start({ originPort: origin.port, folder, far })
       if (typeof path === 'string') console.log(`left out: ${path}`)
       else paths.push(path)
     }
@@ -46,7 +47,7 @@ const startDirect: Start = async ({ originPort }) => ({
 })
 
 const startNodeProxy: Start = async ({ originPort }) => {
-  const [child, { port }] = await startChild<{ port: number }>('node-proxy.ts', originPort)
+  const [child, { port }] = await startChild<{ port: number }>('node-proxy.ts', [originPort])
   const stop = () => stopChild(child)
   return {
     name: 'node:http reverse proxy',
@@ -94,7 +95,7 @@ http {
   }
 }
 
-const startSsh: Start = async ({ originPort, folder, delayMs }) => {
+const startSsh: Start = async ({ originPort, folder, far }) => {
   if (!existsSync('/usr/sbin/sshd')) return 'ssh -R (Debian: apt install openssh-server openssh-client)'
   const home = join(folder, 'ssh')
   mkdirSync(home, { recursive: true, mode: 0o700 })
@@ -106,7 +107,7 @@ const startSsh: Start = async ({ originPort, folder, delayMs }) => {
   const [serverPort, port] = [await findFreePort(), await findFreePort()]
   const settings = [
     `Port ${serverPort}`,
-    'ListenAddress 127.0.0.1',
+    `ListenAddress ${far.nearAddress}`,
     `HostKey ${home}/host`,
     `AuthorizedKeysFile ${home}/authorized`,
     `PidFile ${home}/pid`,
@@ -117,18 +118,14 @@ const startSsh: Start = async ({ originPort, folder, delayMs }) => {
   ]
   writeFileSync(join(home, 'sshd_config'), settings.join('\n'))
   const server = spawn('/usr/sbin/sshd', ['-D', '-f', join(home, 'sshd_config')], { stdio: 'ignore' })
-  await waitForPort(serverPort, server)
-  const delay = await startDelay(serverPort, delayMs)
+  await waitForPort(serverPort, server, far.nearAddress)
   const options = ['StrictHostKeyChecking=no', `UserKnownHostsFile=${home}/known`, 'ExitOnForwardFailure=yes', 'LogLevel=ERROR']
-  const client = spawn(
-    'ssh',
-    [
-      ...['-N', '-p', String(delay.port), '-i', join(home, 'user'), '-R', `127.0.0.1:${port}:127.0.0.1:${originPort}`],
-      ...options.flatMap((option) => ['-o', option]),
-      `${userInfo().username}@127.0.0.1`,
-    ],
-    { stdio: 'ignore' },
-  )
+  const clientArgs = [
+    ...['-N', '-p', String(serverPort), '-i', join(home, 'user'), '-R', `127.0.0.1:${port}:127.0.0.1:${originPort}`],
+    ...options.flatMap((option) => ['-o', option]),
+    `${userInfo().username}@${far.nearAddress}`,
+  ]
+  const client = spawn(...far.command('ssh', clientArgs), { stdio: 'ignore' })
   await waitForPort(port, client)
   return {
     name: 'ssh -R',
@@ -140,19 +137,22 @@ const startSsh: Start = async ({ originPort, folder, delayMs }) => {
     stop: async () => {
       await stopChild(client)
       await stopChild(server)
-      await delay.stop()
     },
   }
 }
 
-const startLocaltunnel: Start = async ({ originPort, folder, delayMs }) => {
+const startLocaltunnel: Start = async ({ originPort, folder, far }) => {
   const home = join(folder, 'localtunnel')
   if (!existsSync(home)) {
     const trouble = installLocaltunnel(home)
     if (trouble) return trouble
   }
-  const [server, { port }] = await startChild<{ port: number }>('localtunnel.ts', 'server', home)
-  const [client, { url }] = await startChild<{ url: string }>('localtunnel.ts', 'client', home, port, originPort, delayMs)
+  const [server, { port }] = await startChild<{ port: number }>('localtunnel.ts', ['server', home])
+  const [client, { url }] = await startChild<{ url: string }>(
+    'localtunnel.ts',
+    ['client', home, `http://${far.nearAddress}:${port}`, originPort],
+    far,
+  )
   return {
     name: 'localtunnel',
     port,
