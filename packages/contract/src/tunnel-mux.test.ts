@@ -118,28 +118,54 @@ test('a sender stops at the window and goes on when the reader has taken it', as
 })
 
 test('a window grows for a reader that keeps up, within the budget, and gives back what it took', () => {
-  const budget = new WindowBudget(4 * windowBytesFirst)
+  const budget = new WindowBudget(7 * windowBytesFirst)
   const window = new ReceiveWindow(windowBytesFirst, budget)
+  /** Half a window comes and is read within this time; what the peer may send beyond that. */
   const read = (startMs: number, tookMs: number) => {
-    const { size } = window
-    expect(window.receive(size, startMs)).toBe(true)
-    let granted = 0
-    for (let left = size; left > 0; left -= size / 4) granted += window.take(size / 4, startMs + tookMs, 50)
-    return granted - size
+    const quarter = window.size / 4
+    expect(window.receive(2 * quarter, startMs)).toBe(true)
+    return window.take(quarter, startMs, 50) + window.take(quarter, startMs + tookMs, 50) - 2 * quarter
   }
-  // Slower than two round trips of 50 ms: the reader is what holds the sender up.
-  expect(read(0, 101)).toBe(0)
-  expect(read(1000, 99)).toBe(windowBytesFirst)
-  expect(read(2000, 99)).toBe(2 * windowBytesFirst)
+  // Slower than a window in three round trips of 50 ms: the reader is what holds the sender up.
+  expect(read(0, 76)).toBe(0)
+  expect(read(1000, 74)).toBe(windowBytesFirst)
+  // A burst: the window is.
+  expect(read(2000, 24)).toBe(6 * windowBytesFirst)
   // The budget is used up.
-  expect(read(3000, 99)).toBe(0)
-  expect([budget.taken, window.size]).toEqual([3 * windowBytesFirst, 4 * windowBytesFirst])
+  expect(read(3000, 24)).toBe(0)
+  expect([budget.taken, window.size]).toEqual([7 * windowBytesFirst, 8 * windowBytesFirst])
   window.close()
   expect(budget.taken).toBe(0)
   const alone = new ReceiveWindow(windowBytesMax, new WindowBudget(windowBytesMax))
   alone.receive(windowBytesMax, 0)
   expect(alone.take(windowBytesMax, 1, 50)).toBe(windowBytesMax)
   expect(alone.receive(windowBytesMax + 1, 2)).toBe(false)
+})
+
+test.each([
+  ['evenly', 1],
+  ['in bursts', 8],
+])('a line of 50 ms that sends %s is soon as full as it can be', (_how, unevenness) => {
+  const window = new ReceiveWindow(windowBytesFirst, new WindowBudget(64 * 1024 * 1024))
+  const [roundTripMs, lineBytesPerMs] = [50, 80_000]
+  /** What the sender may send, and when it hears of more. */
+  let open = windowBytesFirst
+  let onItsWay: { atMs: number; bytes: number }[] = []
+  let got = 0
+  for (let ms = 0; ms < 1000; ms += unevenness) {
+    for (const { bytes } of onItsWay.filter(({ atMs }) => atMs <= ms)) open += bytes
+    onItsWay = onItsWay.filter(({ atMs }) => atMs > ms)
+    const sent = Math.min(open, lineBytesPerMs * unevenness)
+    if (sent === 0) continue
+    open -= sent
+    got += sent
+    expect(window.receive(sent, ms)).toBe(true)
+    const granted = window.take(sent, ms, roundTripMs)
+    if (granted > 0) onItsWay.push({ atMs: ms + roundTripMs, bytes: granted })
+  }
+  // Of the 80 MB that the line carries in a second.
+  expect(got).toBeGreaterThan(65_000_000)
+  expect(window.size).toBeLessThanOrEqual(windowBytesMax)
 })
 
 test('a reset ends both sides at once, later frames of it are passed over, and an ended stream is not reset', async () => {

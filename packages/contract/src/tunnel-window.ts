@@ -3,6 +3,15 @@
 /** Where a window begins, and where it ends. */
 export const windowBytesFirst = 256 * 1024
 export const windowBytesMax = 16 * 1024 * 1024
+/**
+ * A window grows when half of it is read within so many round trips. A sender that a window of W holds up sends between 3/4 W and W in a round trip,
+ * so this leaves room for a line and a reader that are not even: windows end at two to four times of what is on its way at once.
+ */
+const halfWindowRoundTrips = 1.5
+/** From here on every round trip that a window is too small for is felt. */
+const longRoundTripMs = 10
+/** Round trips on one machine say nothing of how fast a program reads. */
+const roundTripMsMin = 2
 
 /** Bytes that windows may grow by, together. A budget may be part of a larger one. */
 export class WindowBudget {
@@ -68,13 +77,18 @@ export class ReceiveWindow {
   /** Counts what the reader has taken; how many bytes the peer is to be told that it may send more, 0 for not yet. */
   take(bytes: number, nowMs: number, roundTripMs: number | null): number {
     this.#taken += bytes
-    if (this.#taken * 2 < this.#size) return 0
+    // By quarters, because what has been read and not been granted again is window that the sender cannot use.
+    if (this.#taken * 4 < this.#size) return 0
     let granted = this.#taken
     this.#taken = 0
     this.#roundBytes += granted
-    if (this.#roundBytes >= this.#size) {
-      // A whole window read within two round trips: the window is what holds the sender up, not the reader.
-      if (roundTripMs !== null && nowMs - this.#roundStartMs < 2 * Math.max(roundTripMs, 5)) granted += this.#grow()
+    if (this.#roundBytes * 2 >= this.#size) {
+      // At this pace the window, not the reader, may be what holds the sender up; in a burst over a long line it surely is.
+      if (roundTripMs !== null) {
+        const tookMs = nowMs - this.#roundStartMs
+        if (roundTripMs >= longRoundTripMs && tookMs < roundTripMs / 2) granted += this.#grow(4)
+        else if (tookMs < halfWindowRoundTrips * Math.max(roundTripMs, roundTripMsMin)) granted += this.#grow(2)
+      }
       this.#roundBytes = 0
       this.#roundStartMs = -1
     }
@@ -82,8 +96,8 @@ export class ReceiveWindow {
     return granted
   }
 
-  #grow(): number {
-    const more = Math.min(this.#size, windowBytesMax - this.#size)
+  #grow(factor: number): number {
+    const more = Math.min(this.#size * (factor - 1), windowBytesMax - this.#size)
     if (more <= 0 || !this.#budget.take(more)) return 0
     this.#grown += more
     this.#size += more
