@@ -4,6 +4,7 @@ import { startApp } from './app.ts'
 import { type Config, readConfig } from './config.ts'
 import { nowMs } from './core/clock.ts'
 import { createLog } from './core/log.ts'
+import { freePassingBuffers } from './core/passing-buffers.ts'
 import { runCommand, usage } from './host/commands.ts'
 import { CommandFailed } from './host/failure.ts'
 
@@ -14,6 +15,7 @@ const sameInterruptMs = 100
 
 /** Runs the server until a signal: the first one drains it and exits 0, a second one exits at once. */
 async function serve(config: Config): Promise<void> {
+  freePassingBuffers()
   const log = createLog(config.logLevel)
   let isStopping = false
   let stopEarly = false
