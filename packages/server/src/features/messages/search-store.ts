@@ -3,7 +3,7 @@ import { firstId, idAlphabet } from '@callsign/contract/ids'
 import { before, type PageRequest } from '../../core/page.ts'
 import type { Sql } from '../../core/sql.ts'
 import type { MessageRow } from './model.ts'
-import { columns } from './store.ts'
+import { columns, type StoredMessage, toRows } from './store.ts'
 
 export type SearchRow = MessageRow & { subject_marked: string; text_marked: string }
 
@@ -88,7 +88,7 @@ async function searchEras(sql: Sql, mailboxId: string, query: string, eras: stri
 /** Highlights cost more than finding: they are made for the rows of the page only. */
 async function mark(sql: Sql, query: string, ids: string[]): Promise<SearchRow[]> {
   if (ids.length === 0) return []
-  const { rows } = await sql.query<SearchRow>({
+  const { rows } = await sql.query<StoredMessage<SearchRow>>({
     name: 'search-marked',
     text: `WITH q AS (SELECT websearch_to_tsquery('simple', $2) AS query)
       SELECT ${columns},
@@ -97,5 +97,5 @@ async function mark(sql: Sql, query: string, ids: string[]): Promise<SearchRow[]
       FROM messages m, q WHERE m.id = ANY($1) ORDER BY m.id DESC`,
     values: [ids, query],
   })
-  return rows
+  return toRows(rows)
 }
