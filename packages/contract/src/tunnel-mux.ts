@@ -77,6 +77,10 @@ export class TunnelMux implements StreamHost {
   get streamCount(): number {
     return this.#streams.size
   }
+  /** How many streams there have been. */
+  get streamsOpened(): number {
+    return this.#lastStream
+  }
   get isClosed(): boolean {
     return this.#isClosed
   }

@@ -292,16 +292,17 @@ class Listener implements TunnelListener {
     return this.#letGo(mux, () => this.#up.size >= before)
   }
 
-  /** Closes a connection when another is there instead, and the requests that still came over it have ended. */
+  /** Closes a connection when another is there instead, and no request has come over it for a moment: not every node knows at once where to go. */
   async #letGo(mux: TunnelMux, isReplaced: () => boolean): Promise<void> {
     const startedMs = performance.now()
-    let replacedMs: number | null = null
+    let quietSinceMs = startedMs
+    let opened = mux.streamsOpened
     await until(() => {
       const nowMs = performance.now()
       if (mux.isClosed || nowMs - startedMs > drainMsMax) return true
-      if (!isReplaced()) return false
-      replacedMs ??= nowMs
-      return nowMs - replacedMs > lingerMs && mux.streamCount === 0
+      if (!isReplaced() || mux.streamCount > 0 || mux.streamsOpened > opened) quietSinceMs = nowMs
+      opened = mux.streamsOpened
+      return nowMs - quietSinceMs > lingerMs
     })
     mux.close('closed')
   }
