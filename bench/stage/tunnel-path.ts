@@ -1,7 +1,7 @@
 // One way from a visitor to the origin: what a tunnel figure needs to know of it, and what the starting of one takes.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { type FarSide, here } from './far-side.ts'
 
@@ -30,16 +30,6 @@ export async function startChild<T>(script: string, args: (string | number)[] = 
   ended.catch(() => {})
   const [message] = (await Promise.race([once(child, 'message'), ended])) as [T]
   return [child, message]
-}
-
-/** A port that nothing listened on a moment ago. */
-export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 const readyWithinMs = 15_000

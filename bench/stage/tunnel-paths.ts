@@ -3,11 +3,12 @@ import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
+import { findFreePort } from '../../packages/server/tests/stage/peer-process.ts'
 import { stopChild } from './callsign-server.ts'
 import { startCallsignTunnel } from './callsign-tunnel.ts'
 import { type FarSide, here } from './far-side.ts'
 import { installLocaltunnel } from './localtunnel.ts'
-import { findFreePort, type Path, type Start, startChild, waitForPort } from './tunnel-path.ts'
+import { type Path, type Start, startChild, waitForPort } from './tunnel-path.ts'
 
 export type Origin = { port: number; pid: number; stop: () => Promise<void> }
 

@@ -1,11 +1,10 @@
 // The README's five-minute tour, run as printed by bash against a fresh server.
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { makeDataDir, repository, startCallsignd } from './stage/callsignd.ts'
+import { findFreePort } from './stage/peer-process.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of the API, whose shapes other tests check
 type Json = any
@@ -48,15 +47,6 @@ async function runBlocks(blocks: string[]): Promise<string[]> {
   const code = await new Promise((resolve) => bash.once('close', resolve))
   if (code !== 0) throw new Error(`bash ended with ${code}: ${stderr}\nafter printing: ${stdout}`)
   return stdout.split(marker)
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** The JSON objects of a text that holds several, with nothing or white space between them. */

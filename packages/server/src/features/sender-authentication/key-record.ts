@@ -1,5 +1,6 @@
 // DKIM key records (RFC 6376 §3.6.1, RFC 8301, RFC 8463): from the text of a TXT record to a key that verifies.
 import { createPublicKey, type KeyObject } from 'node:crypto'
+import { keepReadings } from './kept-readings.ts'
 import { readNames, readTagList } from './tag-list.ts'
 
 export type KeyKind = 'rsa' | 'ed25519'
@@ -17,22 +18,8 @@ const quickBitsMax = 4096
 /** Everybody's is 65537 or less; the largest that OpenSSL takes costs 13 ms a signature, and a message can bring dozens. */
 const exponentMax = 1n << 32n
 
-/** Importing a key costs more than verifying with it, and most mail comes from few senders. */
-const keptMax = 1_000
-const keptCharactersMax = 4_096
-const kept = new Map<string, KeyReading>()
-
-/** Reads a record. The readings of the last thousand records are kept, by their text: a changed record is another one. */
-export function readKeyRecord(record: string): KeyReading {
-  const known = kept.get(record)
-  const reading = known ?? readAnew(record)
-  if (record.length > keptCharactersMax) return reading
-  // A map keeps the order of insertion: what is used moves to its end, what was not used for longest goes first.
-  if (known) kept.delete(record)
-  kept.set(record, reading)
-  if (kept.size > keptMax) kept.delete(kept.keys().next().value as string)
-  return reading
-}
+/** Reads a record; importing a key costs more than verifying with it, so readings are kept. */
+export const readKeyRecord: (record: string) => KeyReading = keepReadings(readAnew, 4_096)
 
 const refuse = (refusal: string): KeyReading => ({ refusal, result: 'neutral' })
 

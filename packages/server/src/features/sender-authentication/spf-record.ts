@@ -1,5 +1,6 @@
 // SPF records (RFC 7208 §4.6, §5, §6): the whole record is read before anything of it is evaluated.
 import { type IpAddress, readIp } from './ip-address.ts'
+import { keepReadings } from './kept-readings.ts'
 import { type MacroText, readDomainSpec, readMacroText } from './spf-macro.ts'
 
 export type Qualifier = 'pass' | 'fail' | 'softfail' | 'neutral'
@@ -18,21 +19,8 @@ export type SpfRecord = { mechanisms: Mechanism[]; redirect: MacroText | null; e
 /** Whether a TXT record is an SPF record at all (RFC 7208 §4.5). */
 export const isSpfRecord = (text: string): boolean => /^v=spf1(?: |$)/i.test(text)
 
-/** Most mail comes from few senders: the readings of the last records are kept by their text. */
-const keptMax = 1_000
-const keptCharactersMax = 2_048
-const kept = new Map<string, SpfRecord | { trouble: string }>()
-
-/** Reads a record; `trouble` says what is not well formed. */
-export function readSpfRecord(text: string): SpfRecord | { trouble: string } {
-  const known = kept.get(text)
-  const record = known ?? readAnew(text)
-  if (text.length > keptCharactersMax) return record
-  if (known) kept.delete(text)
-  kept.set(text, record)
-  if (kept.size > keptMax) kept.delete(kept.keys().next().value as string)
-  return record
-}
+/** Reads a record; `trouble` says what is not well formed. Readings are kept. */
+export const readSpfRecord: (text: string) => SpfRecord | { trouble: string } = keepReadings(readAnew, 2_048)
 
 function readAnew(text: string): SpfRecord | { trouble: string } {
   if (!/^[ -~]*$/.test(text)) return { trouble: 'characters beyond ASCII' }
