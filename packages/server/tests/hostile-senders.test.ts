@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Json, type Stage, startStage } from './stage/start.ts'
+import { waitFor } from './stage/wait.ts'
 
 let stage: Stage
 beforeAll(async () => {
@@ -237,6 +238,22 @@ describe('addresses', () => {
     const raw = letter(subject, `Message-ID: <${subject.replace(' ', '')}@hostile.example>\r\n`)
     const answers = await Promise.all(Array.from({ length: 10 }, () => hand(raw)))
     expect(answers.filter(({ said }) => !isTaken.test(said))).toEqual([])
+    expect(await filed(subject)).toHaveLength(1)
+  })
+  test('the same letter five times while filing is held up, so that copies are filed together: one is filed', async () => {
+    const [first, subject] = [subjectOf(), subjectOf()]
+    const raw = letter(subject, `Message-ID: <${subject.replace(' ', '')}@hostile.example>\r\n`)
+    const waiting = async () =>
+      (await stage.db.query({ text: `SELECT 1 FROM pg_locks WHERE relation = 'threads'::regclass AND NOT granted` })).rowCount
+    let handed: Promise<{ said: string }[]> | undefined
+    await stage.db.transact(async (tx) => {
+      await tx.query({ text: 'LOCK TABLE threads IN ACCESS EXCLUSIVE MODE' })
+      const held = hand(letter(first))
+      await waitFor('the first to wait', async () => (await waiting()) > 0)
+      handed = Promise.all([held, ...Array.from({ length: 5 }, () => hand(raw))])
+      await waitFor('copies to wait', async () => (await waiting()) > 1)
+    })
+    expect((await handed)?.every(({ said }) => isTaken.test(said))).toBe(true)
     expect(await filed(subject)).toHaveLength(1)
   })
   test('ninety-nine recipients in two organizations: once for each mailbox, in each organization its own', async () => {

@@ -54,9 +54,15 @@ export async function fileMessages(
   beside: (filed: Filed[]) => Promise<void> = async () => {},
 ): Promise<Filed[]> {
   const duplicates = await findDuplicates(tx, filings, known)
+  // Copies that come together are told by what they are, because none of them is in the database yet.
+  const together = new Map<string, { messageId: string; threadId: string }>()
   const placed = filings.map((filing) => {
-    const duplicate = duplicates.get(filing)
-    return duplicate ? { filing, duplicate } : { filing, place: place(filing, known.get(filing.message.mailbox_id) ?? new Map()) }
+    const name = nameOfCopies(filing)
+    const duplicate = duplicates.get(filing) ?? (name === null ? undefined : together.get(name))
+    if (duplicate) return { filing, duplicate }
+    const placed = place(filing, known.get(filing.message.mailbox_id) ?? new Map())
+    if (name !== null) together.set(name, { messageId: filing.message.id, threadId: placed.threadId })
+    return { filing, place: placed }
   })
   const fresh = placed.flatMap((one) => (one.place ? [{ filing: one.filing, place: one.place }] : []))
   const filed = placed.map(
@@ -89,6 +95,12 @@ function place(filing: Filing, known: KnownReferences): ThreadPlace {
   }
   const { rfc_message_id } = filing.message
   return { ...filing.thread.known, isNew: false, unknownReferences: rfc_message_id === null ? [] : [rfc_message_id] }
+}
+
+/** The same for two copies of one letter in one mailbox; null for a message that is never taken for a copy. */
+function nameOfCopies({ message, sha256 }: Filing): string | null {
+  if (message.rfc_message_id === null || sha256 === null) return null
+  return JSON.stringify([message.mailbox_id, message.rfc_message_id, sha256.toString('base64')])
 }
 
 async function findDuplicates(tx: Tx, filings: Filing[], known: KnownThreads) {
