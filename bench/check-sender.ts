@@ -1,9 +1,6 @@
 // The checks of a sender, by Callsign and by mailauth: processor time a message of 1, 10 and 100 KB, with SPF, an RSA-2048 signature and DMARC, DNS answers at hand.
-import { createPrivateKey } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { reuseAnswers } from '../packages/server/src/edges/dns/reused-answers.ts'
-import { generateKeyPairFor } from '../packages/server/src/features/dkim/key-pair.ts'
-import { signMessage } from '../packages/server/src/features/dkim/signature.ts'
 import { readAuthorDomain } from '../packages/server/src/features/inbound-mail/author-domain.ts'
 import { checkSender } from '../packages/server/src/features/inbound-mail/sender-checks.ts'
 import {
@@ -17,38 +14,21 @@ import {
 } from '../packages/server/src/features/sender-authentication/model.ts'
 import { checkWithMailauth } from '../packages/server/tests/stage/mailauth.ts'
 import { createZoneResolver } from '../packages/server/tests/stage/zone-resolver.ts'
+import { createSender, textLine } from './stage/signed-letter.ts'
 import { median, printHead, printTable } from './stage/table.ts'
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } })
 const rounds = Number(values.rounds)
 
-const signer = await generateKeyPairFor('rsa-sha256')
-const key = {
-  domain: 'sender.example',
-  selector: 's1',
-  algorithm: 'rsa-sha256',
-  privateKey: createPrivateKey(signer.privatePem),
-} as const
-const resolver = reuseAnswers(
-  createZoneResolver({
-    'sender.example': { TXT: ['v=spf1 ip4:192.0.2.0/24 -all'] },
-    '_dmarc.sender.example': { TXT: ['v=DMARC1; p=reject'] },
-    's1._domainkey.sender.example': { TXT: [`v=DKIM1; k=rsa; p=${signer.publicKey}`] },
-  }),
-)
+const sender = await createSender('192.0.2.0/24')
+const resolver = reuseAnswers(createZoneResolver(sender.records))
 const envelopeFrom = 'ada@sender.example'
 const client = { address: '192.0.2.7', name: 'mail.sender.example' }
 
 const lines = {
-  text: 'The order 4711 was shipped this morning and will arrive on Thursday.\r\n',
+  text: textLine,
   html: '    <td class="a">  <a href="https://shop.example/orders?id=4711">Your order</a></td>\r\n',
   base64: `${Buffer.from('The order 4711 was shipped this morning, and it is here.').toString('base64')}\r\n`,
-}
-
-function sign(line: string, bytes: number): Promise<Buffer> {
-  const header =
-    'From: Ada <ada@sender.example>\r\nTo: box@agents.localhost\r\nSubject: A letter\r\nDate: Sun, 22 Nov 2026 03:00:00 +0000\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n'
-  return signMessage(Buffer.from(header + line.repeat(Math.ceil((bytes - header.length) / line.length))), [key], new Date())
 }
 
 /** Microseconds of processor time a call, the median of the rounds. */
@@ -70,7 +50,7 @@ printHead('Checks of a sender', [
 const rows: string[][] = []
 for (const [kind, line] of Object.entries(lines)) {
   for (const bytes of kind === 'text' ? [1_000, 10_000, 100_000] : [100_000]) {
-    const raw = await sign(line, bytes)
+    const raw = await sender.sign(line, bytes)
     const count = bytes >= 100_000 ? 300 : 1_000
     const verdicts = await checkSender({ envelopeFrom, client, raw }, { resolver, hostname: 'mx.example' })
     if (verdicts.dmarc?.result !== 'pass' || verdicts.dkim?.result !== 'pass' || verdicts.spf?.result !== 'pass')

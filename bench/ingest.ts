@@ -1,15 +1,13 @@
 // Mail in: stored, parsed and authenticated by Callsign before 250, against Postfix storing the same messages; 1, 10 and 100 KB from ten sessions of smtp-source.
 import { execFile } from 'node:child_process'
-import { createPrivateKey } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
-import { generateKeyPairFor } from '../packages/server/src/features/dkim/key-pair.ts'
-import { signMessage } from '../packages/server/src/features/dkim/signature.ts'
 import { startDnsServer } from '../packages/server/tests/stage/dns-server.ts'
 import { findPostfix, startPostfix } from '../packages/server/tests/stage/postfix.ts'
 import { ask, makeDirectory, startCallsign } from './stage/callsign-server.ts'
 import { readProcessorSeconds } from './stage/process-tree.ts'
+import { createSender, textLine } from './stage/signed-letter.ts'
 import { measureLatency } from './stage/smtp-latency.ts'
 import { median, printHead, printTable, withSpread } from './stage/table.ts'
 
@@ -28,24 +26,12 @@ if (missing) {
 
 const directory = makeDirectory()
 const dns = await startDnsServer()
-const signer = await generateKeyPairFor('rsa-sha256')
-dns.set('sender.example', { TXT: ['v=spf1 ip4:127.0.0.1 -all'] })
-dns.set('_dmarc.sender.example', { TXT: ['v=DMARC1; p=reject'] })
-dns.set('s1._domainkey.sender.example', { TXT: [`v=DKIM1; k=rsa; p=${signer.publicKey}`] })
+const sender = await createSender('127.0.0.1')
+for (const [name, records] of Object.entries(sender.records)) dns.set(name, records)
 
 /** A signed letter of this many octets, without a Message-ID: two copies with one would be filed as one. Lines end in LF, as smtp-source wants its file. */
 async function writeLetter(bytes: number): Promise<string> {
-  const header =
-    'From: Ada <ada@sender.example>\r\nTo: box@agents.localhost\r\nSubject: A letter\r\nDate: Sun, 22 Nov 2026 03:00:00 +0000\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n'
-  const line = 'The order 4711 was shipped this morning and will arrive on Thursday.\r\n'
-  const plain = Buffer.from(header + line.repeat(Math.ceil((bytes - header.length) / line.length)))
-  const key = {
-    domain: 'sender.example',
-    selector: 's1',
-    algorithm: 'rsa-sha256',
-    privateKey: createPrivateKey(signer.privatePem),
-  } as const
-  const raw = await signMessage(plain, [key], new Date())
+  const raw = await sender.sign(textLine, bytes)
   const file = join(directory.path, `letter-${bytes}`)
   writeFileSync(file, raw.toString('latin1').replaceAll('\r\n', '\n').trimEnd(), 'latin1')
   return file

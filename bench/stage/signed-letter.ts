@@ -1,0 +1,24 @@
+// A sender with an RSA-2048 key, what its DNS says of it, and letters of any size that it has signed.
+import { createPrivateKey } from 'node:crypto'
+import { generateKeyPairFor } from '../../packages/server/src/features/dkim/key-pair.ts'
+import { signMessage } from '../../packages/server/src/features/dkim/signature.ts'
+
+export const textLine = 'The order 4711 was shipped this morning and will arrive on Thursday.\r\n'
+
+const header =
+  'From: Ada <ada@sender.example>\r\nTo: box@agents.localhost\r\nSubject: A letter\r\nDate: Sun, 22 Nov 2026 03:00:00 +0000\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n'
+
+/** `records`: by name, for mail from these networks. `sign`: a letter of about so many octets, of this line again and again. */
+export async function createSender(networks: string) {
+  const { publicKey, privatePem } = await generateKeyPairFor('rsa-sha256')
+  const key = { domain: 'sender.example', selector: 's1', algorithm: 'rsa-sha256', privateKey: createPrivateKey(privatePem) } as const
+  return {
+    records: {
+      'sender.example': { TXT: [`v=spf1 ip4:${networks} -all`] },
+      '_dmarc.sender.example': { TXT: ['v=DMARC1; p=reject'] },
+      's1._domainkey.sender.example': { TXT: [`v=DKIM1; k=rsa; p=${publicKey}`] },
+    },
+    sign: (line: string, bytes: number): Promise<Buffer> =>
+      signMessage(Buffer.from(header + line.repeat(Math.ceil((bytes - header.length) / line.length))), [key], new Date()),
+  }
+}
