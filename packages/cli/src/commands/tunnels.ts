@@ -1,7 +1,7 @@
 // tunnel TARGET, and tunnels list|show|set|requests|replay.
 import { readFile } from 'node:fs/promises'
 import type { Callsign, ListenOptions, TunnelChange } from '@callsign/sdk'
-import { type Command, type Context, count, listOptions, listQuery, text, UsageError, type Values } from '../command.ts'
+import { type Command, type Context, count, listOptions, listQuery, oneOf, text, UsageError, type Values } from '../command.ts'
 import { table } from '../output.ts'
 import { RequestTable } from '../request-table.ts'
 
@@ -34,7 +34,7 @@ export const tunnelCommands: Command[] = [
     about: 'Lists tunnels, newest first.',
     options: { ...listOptions, status: { type: 'string', value: 'STATUS', about: 'active, suspended or disabled.' } },
     async run({ client, output }, values) {
-      const status = choice(values, 'status', statuses)
+      const status = oneOf(values, 'status', statuses)
       const page = await (await client()).tunnels.list({ ...listQuery(values), ...(status && { status }) })
       output.result(page, () =>
         table(
@@ -75,8 +75,8 @@ export const tunnelCommands: Command[] = [
       capture: { type: 'string', value: 'WHAT', about: 'off, headers or bodies.' },
     },
     async run({ client, output }, values, [handle = '']) {
-      const status = choice(values, 'status', statuses)
-      const capture = choice(values, 'capture', captures)
+      const status = oneOf(values, 'status', statuses)
+      const capture = oneOf(values, 'capture', captures)
       if (!status && !capture) throw new UsageError('--status or --capture is needed.')
       const one = await (await client()).tunnels.update(handle, { ...(status && { status }), ...(capture && { capture }) })
       output.result(one, () => `${one.public_url} is ${one.status}, capture ${one.capture}.`)
@@ -119,12 +119,6 @@ export const tunnelCommands: Command[] = [
   },
 ]
 
-function choice<T extends string>(values: Values, name: string, choices: readonly T[]): T | undefined {
-  const value = text(values, name)
-  if (value !== undefined && !choices.includes(value as T)) throw new UsageError(`--${name} is one of ${choices.join(', ')}.`)
-  return value as T | undefined
-}
-
 async function ownHandle(callsign: Callsign): Promise<string> {
   const { key } = await callsign.me()
   if (key.agent_handle === null) throw new UsageError('--agent is needed: this key belongs to no one agent.')
@@ -132,7 +126,7 @@ async function ownHandle(callsign: Callsign): Promise<string> {
 }
 
 async function serve({ client, output, interruption }: Context, values: Values, target: string): Promise<number> {
-  const transport = choice(values, 'transport', transports)
+  const transport = oneOf(values, 'transport', transports)
   const connections = count(values, 'connections')
   if (connections !== undefined && (connections < 1 || connections > 8)) throw new UsageError('--connections is a number from 1 to 8.')
   const hostHeader = text(values, 'host-header')
