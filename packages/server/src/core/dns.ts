@@ -26,6 +26,19 @@ export interface Resolver {
   ptr(addressOrName: string): Promise<DnsAnswer<string>>
 }
 
+/** How a resolver in front of another asks: the record type and the name, for a key or a report, and the question itself. */
+export type AskThrough = <T>(type: string, name: string, question: () => Promise<DnsAnswer<T>>) => Promise<DnsAnswer<T>>
+
+/** A resolver in front of another: every question goes through `ask`. */
+export const resolverThrough = (resolver: Resolver, ask: AskThrough): Resolver => ({
+  txt: (name) => ask('TXT', name, () => resolver.txt(name)),
+  mx: (name) => ask('MX', name, () => resolver.mx(name)),
+  a: (name) => ask('A', name, () => resolver.a(name)),
+  aaaa: (name) => ask('AAAA', name, () => resolver.aaaa(name)),
+  cname: (name) => ask('CNAME', name, () => resolver.cname(name)),
+  ptr: (name) => ask('PTR', name, () => resolver.ptr(name)),
+})
+
 /** The name below in-addr.arpa or ip6.arpa that holds the PTR records of an address; null when it is no address. */
 export function reverseName(address: string): string | null {
   if (!ipaddr.isValid(address)) return null

@@ -1,6 +1,6 @@
 // A resolver in front of another for busy moments: answers are reused for a few seconds, and servers that do not answer are waited for less.
 import { nowMs } from '../../core/clock.ts'
-import type { DnsAnswer, Resolver } from '../../core/dns.ts'
+import { type DnsAnswer, type Resolver, resolverThrough } from '../../core/dns.ts'
 
 export type ReuseSettings = {
   /** Below any time to live that is meant: a burst from one sender asks once, a changed record is seen at once for a person. */
@@ -51,12 +51,5 @@ export function reuseAnswers(resolver: Resolver, settings: ReuseSettings = {}): 
     }
   }
 
-  return {
-    txt: (name) => ask('TXT', name, () => resolver.txt(name)),
-    mx: (name) => ask('MX', name, () => resolver.mx(name)),
-    a: (name) => ask('A', name, () => resolver.a(name)),
-    aaaa: (name) => ask('AAAA', name, () => resolver.aaaa(name)),
-    cname: (name) => ask('CNAME', name, () => resolver.cname(name)),
-    ptr: (name) => ask('PTR', name, () => resolver.ptr(name)),
-  }
+  return resolverThrough(resolver, ask)
 }

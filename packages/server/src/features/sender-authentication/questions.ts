@@ -1,6 +1,6 @@
 // What the checks of one message may ask of DNS: each question once, so many of them, and no answer later than the deadline.
 import { nowMs } from '../../core/clock.ts'
-import type { DnsAnswer, Resolver } from '../../core/dns.ts'
+import { type DnsAnswer, type Resolver, resolverThrough } from '../../core/dns.ts'
 
 const nameShownMax = 100
 
@@ -44,13 +44,5 @@ export function limitQuestions(resolver: Resolver, limits: { limitMs: number; qu
     })
   }
 
-  return {
-    txt: (name) => ask('TXT', name, () => resolver.txt(name)),
-    mx: (name) => ask('MX', name, () => resolver.mx(name)),
-    a: (name) => ask('A', name, () => resolver.a(name)),
-    aaaa: (name) => ask('AAAA', name, () => resolver.aaaa(name)),
-    cname: (name) => ask('CNAME', name, () => resolver.cname(name)),
-    ptr: (name) => ask('PTR', name, () => resolver.ptr(name)),
-    close: () => clearTimeout(timer),
-  }
+  return { ...resolverThrough(resolver, ask), close: () => clearTimeout(timer) }
 }
