@@ -109,19 +109,20 @@ export type NewRaw = {
   at: Date
 }
 
-const rawTexts = new Map<number, string>()
-
-/** A parameter for each value: bytes of their own travel in binary, an array of them would travel as hexadecimal text. */
-function rawText(count: number): string {
-  const known = rawTexts.get(count)
-  if (known) return known
-  const columns = 7
-  const row = (index: number) => `(${Array.from({ length: columns }, (_, i) => `$${index * columns + i + 1}`).join(', ')})`
-  const rows = Array.from({ length: count }, (_, index) => row(index)).join(', ')
-  const text = `INSERT INTO raw_messages (id, organization_id, size_bytes, sha256, bytes, blob_key, created_at) VALUES ${rows}`
-  rawTexts.set(count, text)
-  return text
+/** Writes an INSERT of so many rows with a parameter for each value, once for each count; `row` may put its parameters into expressions. */
+function insertOf(table: string, perRow: number, row = (parameters: string[]): string[] => parameters): (count: number) => string {
+  const texts = new Map<number, string>()
+  const rowAt = (index: number): string => row(Array.from({ length: perRow }, (_, i) => `$${index * perRow + i + 1}`)).join(', ')
+  return (count) => {
+    const text =
+      texts.get(count) ?? `INSERT INTO ${table} VALUES ${Array.from({ length: count }, (_, index) => `(${rowAt(index)})`).join(', ')}`
+    texts.set(count, text)
+    return text
+  }
 }
+
+/** A parameter for each: bytes of their own travel in binary, an array of them would travel as hexadecimal text. */
+const rawText = insertOf('raw_messages (id, organization_id, size_bytes, sha256, bytes, blob_key, created_at)', 7)
 
 export async function insertRaw(tx: Tx, raws: NewRaw[]): Promise<void> {
   await Promise.all(
@@ -241,21 +242,10 @@ const toValues = (m: NewMessage): unknown[] => [
   typeof m.search === 'string' ? m.search : null,
 ]
 
-const insertTexts = new Map<number, string>()
-
-function insertText(count: number): string {
-  const known = insertTexts.get(count)
-  if (known) return known
-  const row = (index: number) => {
-    const parameters = Array.from({ length: perMessage }, (_, i) => `$${index * perMessage + i + 1}`)
-    const [vector, text] = parameters.splice(-2)
-    parameters.push(`coalesce(${vector}::tsvector, to_tsvector('simple', ${text}))`)
-    return `(${parameters.join(', ')})`
-  }
-  const text = `INSERT INTO messages (${insertColumns}) VALUES ${Array.from({ length: count }, (_, i) => row(i)).join(', ')}`
-  insertTexts.set(count, text)
-  return text
-}
+const insertText = insertOf(`messages (${insertColumns})`, perMessage, (parameters) => {
+  const [vector, text] = parameters.slice(-2)
+  return [...parameters.slice(0, -2), `coalesce(${vector}::tsvector, to_tsvector('simple', ${text}))`]
+})
 
 /** Most rows that a statement with parameters for each inserts: messages have some 37, and each count has a prepared statement. */
 const chunkMax = 16
