@@ -14,13 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => relayed.stop())
 
-let count = 0
-/** A message that has arrived for ann. */
-async function arrive(more: object = {}): Promise<Json> {
-  const subject = `Question ${++count}`
-  await stage.deliver({ from: 'Eve <eve@example.org>', to: 'ann@agents.localhost', subject, text: 'What now?', ...more })
-  return stage.waitForMail('ann', (more as { subject?: string }).subject ?? subject)
-}
+const arrive: Relayed['arrive'] = (mail) => relayed.arrive(mail)
 const reply = (id: string, body: unknown, headers: Record<string, string> = {}) =>
   stage.api('POST', `/mailboxes/ann/messages/${id}/reply`, { body, headers })
 const replied = async (id: string, body: unknown): Promise<{ sent: Json; mail: SunkMail }> => {
