@@ -96,7 +96,7 @@ describe('requests that two programs could read in two ways are refused, and the
 
 describe('targets', () => {
   /** A target that sends these bytes to every connection as soon as it is asked. */
-  async function through(answer: string, path = '/'): Promise<{ text: string; server: Server }> {
+  async function through(answer: string, ask = 'GET / HTTP/1.1', more = 'Connection: close'): Promise<{ text: string; server: Server }> {
     const server = createServer((socket) => {
       socket.on('error', () => {})
       socket.once('data', () => socket.write(answer, 'latin1'))
@@ -105,7 +105,7 @@ describe('targets', () => {
     const client = new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey })
     const other = await client.tunnels.listen('raw_one', (server.address() as AddressInfo).port, { connections: 1 })
     try {
-      const request = `GET ${path} HTTP/1.1\r\nHost: raw-one.tunnel.localhost\r\nConnection: close\r\n\r\n`
+      const request = `${ask}\r\nHost: raw-one.tunnel.localhost\r\n${more}\r\n\r\n`
       return { text: await sendRaw(port, request), server }
     } finally {
       await other.close(0)
@@ -131,6 +131,25 @@ describe('targets', () => {
   test('a second answer to one request reaches nobody', async () => {
     const one = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n'
     expect((await through(`${one}ok${one}no`)).text).not.toContain('no')
+  })
+
+  const chunked = 'HTTP/1.1 200 OK\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Sum: 1\r\n\r\n'
+  test.each([
+    ['a length', 'HTTP/1.1 200 OK\r\nTrailer: X-Sum\r\nContent-Length: 2\r\n\r\nok', 'GET / HTTP/1.1', 'Connection: close'],
+    ['no body', 'HTTP/1.1 204 No Content\r\nTrailer: X-Sum\r\n\r\n', 'GET / HTTP/1.1', 'Connection: close'],
+    ['chunks, for a visitor without them', chunked, 'GET / HTTP/1.0', 'Connection: close'],
+    ['chunks that nobody asked for', chunked, 'HEAD / HTTP/1.1', 'Connection: close'],
+    [
+      'a refusal to upgrade',
+      'HTTP/1.1 400 No\r\nTrailer: X-Sum\r\nContent-Length: 2\r\n\r\nno',
+      'GET / HTTP/1.1',
+      'Connection: Upgrade\r\nUpgrade: websocket',
+    ],
+  ])('trailers announced with %s are not announced to the visitor', async (_name, answer, ask, more) => {
+    const { text } = await through(answer, ask, more)
+    expect(text).toMatch(/^HTTP\/1\.1 (200|204|400) /)
+    expect(text).not.toMatch(/trailer/i)
+    expect((await visit(port, host, '/plain')).status).toBe(200)
   })
 
   test('silence is 504, a target that is not running 502', async () => {

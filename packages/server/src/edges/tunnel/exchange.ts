@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dataBytesMax, resetCodes } from '@callsign/contract/tunnel-frames'
 import type { StreamListener, TunnelStream } from '@callsign/contract/tunnel-stream'
 import type { TunnelRoute } from '../../features/tunnels/model.ts'
+import { noteBadAnswer, writeAnswerHead } from './answer-head.ts'
 import type { Carrier } from './carrier.ts'
 import type { ExchangeHost } from './exchange-host.ts'
 import { ExchangeNote } from './exchange-note.ts'
@@ -170,8 +171,7 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents {
       // More than one answer to one request: whose would the next be?
       if (rest && !stream.isClosed) stream.reset(resetCodes.protocolError)
     } catch (error) {
-      if (!(error instanceof BadAnswer)) throw error
-      this.#host.log.debug({ reason: error.message, tunnel_id: this.#route.id }, 'bad answer of a target')
+      noteBadAnswer(this.#host.log, this.#route.id, error)
       this.#fail('bad_answer', resetCodes.protocolError)
       return
     }
@@ -217,7 +217,7 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents {
     this.#note.answered(head)
     // A target that answers before it has the whole request may never take the rest.
     if (!this.#isBodySent && this.#head.body !== 'none' && head.status >= 400) this.#response.shouldKeepAlive = false
-    this.#response.writeHead(head.status, head.reason, head.headers)
+    writeAnswerHead(this.#response, head)
   }
 
   onBody(piece: Buffer, isLast: boolean): void {

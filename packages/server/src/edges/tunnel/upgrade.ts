@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { resetCodes } from '@callsign/contract/tunnel-frames'
 import type { TunnelStream } from '@callsign/contract/tunnel-stream'
 import type { TunnelRoute } from '../../features/tunnels/model.ts'
+import { noteBadAnswer, writeAnswerHead } from './answer-head.ts'
 import type { Carrier } from './carrier.ts'
 import type { ExchangeHost } from './exchange-host.ts'
 import { ExchangeNote } from './exchange-note.ts'
@@ -106,7 +107,7 @@ export class UpgradeExchange implements UnderWay {
           stream.taken(piece.length - (rest?.length ?? 0))
           if (rest && this.#isUpgraded) this.#toVisitor(rest)
         } catch (error) {
-          if (!(error instanceof BadAnswer)) throw error
+          noteBadAnswer(this.#host.log, this.#route.id, error)
           this.#isAnswered ? this.#cut() : this.#refuse('bad_answer')
         }
       },
@@ -134,7 +135,7 @@ export class UpgradeExchange implements UnderWay {
       response.sendDate = false
       response.assignSocket(socket)
       response.on('finish', () => socket.end())
-      response.writeHead(head.status, head.reason, head.headers)
+      writeAnswerHead(response, head)
       this.#response = response
       return
     }
