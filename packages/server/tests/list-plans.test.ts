@@ -1,0 +1,41 @@
+// Lists of somebody with few rows beside somebody with many: which index PostgreSQL takes for a plan that is made once for everybody.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Stage, startStage } from './stage/start.ts'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await startStage()
+})
+afterAll(() => stage?.stop())
+
+test('wherever the newest of an owner are listed, the planner is told how many rows an owner has', async () => {
+  // An index by owner and id, beside the one by id alone, which the planner takes for as good where it sees one owner only.
+  const { rows } = await stage.db.query<{ place: string }>({
+    text: `SELECT DISTINCT c.relname || '.' || owner.attname AS place FROM pg_index i
+      JOIN pg_class c ON c.oid = i.indrelid AND c.relnamespace = current_schema()::regnamespace
+      JOIN pg_attribute owner ON owner.attrelid = c.oid AND owner.attnum = i.indkey[0]
+      JOIN pg_attribute id ON id.attrelid = c.oid AND id.attnum = i.indkey[1] AND id.attname = 'id'
+      WHERE NOT i.indisunique AND EXISTS (
+          SELECT 1 FROM pg_index p WHERE p.indrelid = c.oid AND p.indisunique AND p.indnkeyatts = 1 AND p.indkey[0] = id.attnum)
+        AND NOT coalesce(owner.attoptions @> ARRAY['n_distinct=-0.01'], false)`,
+  })
+  expect(rows).toEqual([])
+})
+
+test('a list of nothing reads nothing, though another organization has most of the table', async () => {
+  await stage.db.query({
+    text: `INSERT INTO audit_log (id, organization_id, action, actor_type, created_at)
+      SELECT 'aud_' || lpad(n::text, 26, '0'), $1, 'key.created', 'key', now() FROM generate_series(1, 20000) n`,
+    values: [stage.otherOrganization.id],
+  })
+  await stage.db.query({ text: 'ANALYZE audit_log' })
+  const plan = await stage.db.transact(async (tx) => {
+    await tx.query({
+      text: `PREPARE newest (text, text, int) AS
+        SELECT * FROM audit_log WHERE organization_id = $1 AND id < coalesce($2, 'zzzz') ORDER BY id DESC LIMIT $3`,
+    })
+    const { rows } = await tx.query<{ 'QUERY PLAN': string }>({ text: `EXPLAIN EXECUTE newest ('org_none', NULL, 51)` })
+    return rows.map((row) => row['QUERY PLAN']).join('\n')
+  })
+  expect(plan).toContain('audit_log_newest')
+})
