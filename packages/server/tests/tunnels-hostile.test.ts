@@ -55,6 +55,9 @@ describe('requests that two programs could read in two ways are refused, and the
       `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 5\r\n\r\nhello`,
     ],
     ['a folded header', `GET / HTTP/1.1\r\nHost: ${host}\r\nX: a\r\n b\r\n\r\n`],
+    ['chunks in HTTP/1.0', `POST / HTTP/1.0\r\nHost: ${host}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${hidden}`],
+    ['a Host that leads elsewhere', `GET /hidden HTTP/1.1\r\nHost: ${host}:x@evil.example\r\n\r\n`],
+    ['a Host with a port that is none', `GET /hidden HTTP/1.1\r\nHost: ${host}:65536\r\n\r\n`],
   ])('%s', async (_name, bytes) => {
     const before = origin.seen.length
     const answer = await sendRaw(port, bytes, (text) => text.includes('\r\n\r\n'))
@@ -86,6 +89,26 @@ describe('requests that two programs could read in two ways are refused, and the
     expect(headers).toMatchObject({ 'x-forwarded-for': '127.0.0.1', 'x-real-ip': '127.0.0.1', 'x-forwarded-proto': 'http' })
     expect(raw.join(' ')).not.toMatch(/6\.6\.6\.6|x-mine|secret/i)
     expect(headers.forwarded).toBe(`for=127.0.0.1;host="${host}";proto=http`)
+  })
+
+  test.each(['x-mine', 'X-Mine', 'close,x-mine'])('what Connection: %s names goes no further', async (connection) => {
+    await sendRaw(port, `GET /plain HTTP/1.1\r\nHost: ${host}\r\nConnection: ${connection}\r\nX-Mine: 1\r\n\r\n`, (text) =>
+      text.includes('hello'),
+    )
+    expect(origin.seen.at(-1)?.headers).not.toHaveProperty('x-mine')
+  })
+
+  test('nor do words of proxies under other names, and what servers would take for framing', async () => {
+    const spoofed = { 'x-forwarded-prefix': '/x', X_Forwarded_By: 'x', 'true-client-ip': '6.6.6.6', proxy: 'http://x', Content_Length: '5' }
+    await visit(port, host, '/plain', { headers: { ...spoofed, 'x-plain': '1' } })
+    const names = origin.seen.at(-1)?.raw.map((one) => one.toLowerCase())
+    for (const name of Object.keys(spoofed)) expect(names).not.toContain(name.toLowerCase())
+    expect(names).toContain('x-plain')
+  })
+
+  test('trailers bring none of it either', async () => {
+    const trailers = { 'X-Sum': '42', 'X-Forwarded-For': '6.6.6.6', Host: 'x', Authorization: 'x', Connection: 'x', Forwarded: 'x' }
+    expect((await visit(port, host, '/echo', { method: 'POST', body: 'x', trailers })).trailers).toEqual({ 'x-sum': '42' })
   })
 
   test('a request that goes in circles ends', async () => {

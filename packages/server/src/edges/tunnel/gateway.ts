@@ -12,9 +12,10 @@ import { connectReference, createClients, wantedWrapping } from './clients.ts'
 import { createDirectory } from './directory.ts'
 import { Exchange } from './exchange.ts'
 import type { ExchangeHost } from './exchange-host.ts'
+import type { Visitor } from './forwarding.ts'
 import { createPeers } from './peers.ts'
 import { repeatRequest } from './repeat.ts'
-import { BadRequest, type RequestHead, readRequestHead, type Visitor } from './request-head.ts'
+import { BadRequest, type RequestHead, readRequestHead } from './request-head.ts'
 import { type Refusal, refusal, refusalOf, refusalText, type Trouble } from './trouble.ts'
 import { UnderWayList } from './under-way.ts'
 import { UpgradeExchange } from './upgrade.ts'
@@ -94,13 +95,16 @@ export function createGateway(options: GatewayOptions) {
   let timers: NodeJS.Timeout[] = []
   let renewing: Promise<void> = Promise.resolve()
 
+  const trusts = (address: string): boolean => trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+
   function visitorOf(socket: Socket): Visitor {
     const address = (socket.remoteAddress ?? '').replace(/^::ffff:/, '')
     return {
       address,
       protocol: (socket as TLSSocket).encrypted ? 'https' : 'http',
       port: socket.localPort ?? 0,
-      isTrusted: options.trustedProxies.length > 0 && trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4'),
+      isTrusted: options.trustedProxies.length > 0 && trusts(address),
+      trusts,
     }
   }
 

@@ -28,7 +28,7 @@ export function repeatRequest(host: ExchangeHost, route: TunnelRoute, repeated: 
   request.complete = true
   const response = new ServerResponse(request)
   response.assignSocket(nobody)
-  const visitor = { address: '127.0.0.1', protocol: 'http' as const, port: 0, isTrusted: false }
+  const visitor = { address: '127.0.0.1', protocol: 'http' as const, port: 0, isTrusted: false, trusts: () => false }
   return new Promise((resolve) => {
     const head = readRequestHead(request, visitor, false)
     new Exchange({ ...host, record: resolve }, route, head, request, response, repeated.replayOf).start()

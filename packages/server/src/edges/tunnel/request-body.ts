@@ -1,6 +1,7 @@
 // A visitor's body on its way to the target: as it comes, framed as it came, and no faster than the stream takes it.
 import type { IncomingMessage } from 'node:http'
 import type { TunnelStream } from '@callsign/contract/tunnel-stream'
+import { trailersOf } from './request-head.ts'
 
 const lastChunk = Buffer.from('0\r\n\r\n')
 const lineEnd = Buffer.from('\r\n')
@@ -28,13 +29,7 @@ export function sendBody(request: IncomingMessage, isChunked: boolean, { stream,
   })
   request.on('end', () => {
     onSent()
-    if (isChunked) stream()?.write(trailersOf(request.rawTrailers))
+    if (isChunked)
+      stream()?.write(request.rawTrailers.length === 0 ? lastChunk : Buffer.from(`0\r\n${trailersOf(request.rawTrailers)}\r\n`, 'latin1'))
   })
-}
-
-function trailersOf(raw: string[]): Buffer {
-  if (raw.length === 0) return lastChunk
-  let text = '0\r\n'
-  for (let i = 0; i < raw.length; i += 2) text += `${raw[i]}: ${raw[i + 1]}\r\n`
-  return Buffer.from(`${text}\r\n`, 'latin1')
 }

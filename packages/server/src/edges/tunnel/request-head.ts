@@ -1,15 +1,6 @@
 // What a visitor's request becomes on its way to the target: the head with what holds for one connection only left out, and what a proxy has to say put in.
 import type { IncomingMessage } from 'node:http'
-import { isIPv6 } from 'node:net'
-
-/** Who asks, as far as the gateway can know. */
-export type Visitor = {
-  address: string
-  protocol: 'http' | 'https'
-  port: number
-  /** True when the peer is a proxy of ours, whose word on the visitor holds. */
-  isTrusted: boolean
-}
+import { forwarding, type Visitor } from './forwarding.ts'
 
 /** A request that is refused; `status` is of the 4xx and 5xx. */
 export class BadRequest extends Error {
@@ -50,17 +41,29 @@ const hopByHop = new Set([
   'expect',
   'host',
 ])
-/** Said by us alone, or by a proxy that we trust. Some servers take `_` for `-`. */
-const ours = new Set([
-  'forwarded',
-  'x-forwarded-for',
-  'x-forwarded-proto',
-  'x-forwarded-host',
-  'x-forwarded-port',
-  'x-forwarded-server',
-  'x-forwarded-ssl',
-  'x-forwarded-scheme',
-  'x-real-ip',
+/** Said by us alone; `proxy` is no header of HTTP, but what CGI programs take for the address of one (CVE-2016-5385). */
+const ours = new Set(['forwarded', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-forwarded-port', 'x-real-ip', 'proxy'])
+/** The word of a proxy, as all of X-Forwarded-* is: gone on with when it is ours. */
+const proxyWords = new Set(['x-client-ip', 'x-cluster-client-ip', 'true-client-ip', 'cf-connecting-ip', 'fastly-client-ip'])
+
+/** Whether a header or trailer of a visitor, by its name in lower case, goes no further. Some servers take `_` for `-`. */
+function isDropped(name: string, isTrusted: boolean): boolean {
+  const plain = name.includes('_') ? name.replaceAll('_', '-') : name
+  if (hopByHop.has(plain) || ours.has(plain)) return true
+  if (plain !== name && plain === 'content-length') return true
+  return !isTrusted && (plain.startsWith('x-forwarded-') || proxyWords.has(plain))
+}
+
+/** They say who asks, where the message ends or how it is to be read. */
+const headersOnly = new Set([
+  'authorization',
+  'cookie',
+  'content-length',
+  'content-encoding',
+  'content-type',
+  'content-range',
+  'trailer',
+  'via',
 ])
 
 /** Throws BadRequest. `isUpgrade`: the request asks for a WebSocket. */
@@ -78,13 +81,15 @@ export function readRequestHead(request: IncomingMessage, visitor: Visitor, isUp
   const coding = headers['transfer-encoding']
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || headers['content-length'] !== undefined))
     throw new BadRequest(coding.toLowerCase() === 'chunked' ? 400 : 501, 'bad_request', 'The length of the request is not clear.')
+  // RFC 9112 section 6.1: chunks are newer than HTTP/1.0, so somebody on the way may have taken the body for the next request.
+  if (coding !== undefined && request.httpVersionMinor === 0) throw new BadRequest(400, 'bad_request', 'HTTP/1.0 has no Transfer-Encoding.')
   const announced = headers['content-length']
   const body = coding !== undefined ? 'chunked' : announced !== undefined && announced !== '0' ? 'length' : 'none'
   if (isUpgrade && body !== 'none') throw new BadRequest(400, 'bad_request', 'A request to upgrade has no body.')
 
   const connection = headers.connection
   const named =
-    connection === undefined || connection.length < 11
+    connection === undefined || connection === 'keep-alive' || connection === 'close'
       ? null
       : new Set(
           connection
@@ -99,7 +104,7 @@ export function readRequestHead(request: IncomingMessage, visitor: Visitor, isUp
     const name = rawHeaders[i] as string
     const lower = name.toLowerCase()
     if (lower === 'host') hosts++
-    if (hopByHop.has(lower) || ours.has(lower.includes('_') ? lower.replaceAll('_', '-') : lower)) continue
+    if (isDropped(lower, visitor.isTrusted)) continue
     const value = rawHeaders[i + 1] as string
     if (lower === 'via') {
       via += `${value}, `
@@ -113,6 +118,10 @@ export function readRequestHead(request: IncomingMessage, visitor: Visitor, isUp
     throw new BadRequest(508, 'loop_detected', 'The request goes round in circles: does the target point back at its own tunnel?')
 
   const host = headers.host as string
+  const port = host.slice(host.lastIndexOf(':') + 1)
+  // Behind the colon it would be a part of addresses that targets make of it.
+  if (port.length < host.length && (!/^\d{0,5}$/.test(port) || Number(port) > 65_535))
+    throw new BadRequest(400, 'bad_request', 'Host holds a port that is none.')
   const expectsContinue = headers.expect !== undefined && request.httpVersionMinor > 0
   if (coding !== undefined) fields += 'Transfer-Encoding: chunked\r\n'
   if (expectsContinue) fields += 'Expect: 100-continue\r\n'
@@ -131,29 +140,18 @@ export function readRequestHead(request: IncomingMessage, visitor: Visitor, isUp
   }
 }
 
+/** The trailers of a visitor that go on: what is for headers only, or for proxies to say, could be taken for a header (RFC 9110 section 6.5.1). */
+export function trailersOf(raw: string[]): string {
+  let lines = ''
+  for (let i = 0; i < raw.length; i += 2) {
+    const lower = (raw[i] as string).toLowerCase()
+    if (!isDropped(lower, false) && !headersOnly.has(lower)) lines += `${raw[i]}: ${raw[i + 1]}\r\n`
+  }
+  return lines
+}
+
 export function pairsOf(raw: string[]): [string, string][] {
   const pairs: [string, string][] = []
   for (let i = 0; i < raw.length; i += 2) pairs.push([raw[i] as string, raw[i + 1] as string])
   return pairs
-}
-
-/** Forwarded (RFC 7239) and its older cousins, made anew unless a proxy of ours has begun them. */
-function forwarding(headers: IncomingMessage['headers'], visitor: Visitor, askedHost: string): { lines: string; address: string } {
-  const said = (name: string): string | null => {
-    const value = visitor.isTrusted ? headers[name] : undefined
-    return typeof value === 'string' && value !== '' ? value : null
-  }
-  const chain = said('x-forwarded-for')
-  const protocol = said('x-forwarded-proto') ?? visitor.protocol
-  const host = said('x-forwarded-host') ?? askedHost
-  const port = said('x-forwarded-port') ?? String(visitor.port)
-  const earlier = said('forwarded')
-  // The first of a chain is who stands before all proxies.
-  const address = chain?.split(',')[0]?.trim() || visitor.address
-  const name = isIPv6(visitor.address) ? `"[${visitor.address}]"` : visitor.address
-  const element = `for=${name};host="${askedHost.replace(/["\\]/g, '')}";proto=${visitor.protocol}`
-  const lines =
-    `X-Forwarded-For: ${chain === null ? '' : `${chain}, `}${visitor.address}\r\nX-Forwarded-Proto: ${protocol}\r\n` +
-    `X-Forwarded-Host: ${host}\r\nX-Forwarded-Port: ${port}\r\nX-Real-IP: ${address}\r\nForwarded: ${earlier === null ? '' : `${earlier}, `}${element}\r\n`
-  return { lines, address: address.slice(0, 100) }
 }
