@@ -50,6 +50,8 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
   } = settings
   const threadsMax = settings.threadsMax ?? Math.max(1, Math.min(4, availableParallelism() - 1))
   const threads = new Set<Thread>()
+  /** Threads that are being ended. None is started meanwhile: Node can crash when the two meet (nodejs/node#56312). */
+  const endings = new Set<Promise<unknown>>()
   let tasks = 0
   let isClosed = false
 
@@ -107,16 +109,27 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
       waiting.reject(error)
     }
     thread.waiting.clear()
-    void thread.worker.terminate()
+    const ending = thread.worker.terminate().finally(() => endings.delete(ending))
+    endings.add(ending)
   }
 
-  function perform<Kind extends Task['kind']>(task: Extract<Task, { kind: Kind }>): Promise<TaskResult[Kind]> {
-    if (isClosed) return Promise.reject(new Error('the reader is closed'))
-    let thread = [...threads].reduce<Thread | null>(
+  /** The thread with the least to do, or a new one when all are busy and there may be more; null while none is there and none may start. */
+  function pickThread(): Thread | null {
+    if (isClosed) throw new Error('the reader is closed')
+    const idlest = [...threads].reduce<Thread | null>(
       (best, one) => (best === null || one.waiting.size < best.waiting.size ? one : best),
       null,
     )
-    if (thread === null || (thread.waiting.size > 0 && threads.size < threadsMax)) thread = startThread()
+    if (idlest?.waiting.size === 0 || threads.size === threadsMax || endings.size > 0) return idlest
+    return startThread()
+  }
+
+  async function perform<Kind extends Task['kind']>(task: Extract<Task, { kind: Kind }>): Promise<TaskResult[Kind]> {
+    let thread = pickThread()
+    while (thread === null) {
+      await Promise.all(endings)
+      thread = pickThread()
+    }
     const chosen = thread
     const id = ++tasks
     clearTimeout(chosen.idle)
@@ -169,9 +182,8 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
 
     async close() {
       isClosed = true
-      const ending = [...threads].map((thread) => thread.worker.terminate())
       for (const thread of threads) discard(thread, new Error('the server stops'))
-      await Promise.all(ending)
+      await Promise.all(endings)
     },
   }
 }
