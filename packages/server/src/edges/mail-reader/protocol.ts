@@ -12,7 +12,11 @@ export type TaskResult = { check: { verdicts: Verdicts; sha256: Uint8Array }; di
 export const questionTypes = ['txt', 'mx', 'a', 'aaaa', 'cname', 'ptr'] as const
 export type QuestionType = (typeof questionTypes)[number]
 
-export type ToThread = { what: 'task'; id: number; task: Task } | { what: 'answer'; id: number; answer: DnsAnswer<unknown> }
+/** `end`: nothing more comes, and nothing is under way. */
+export type ToThread =
+  | { what: 'task'; id: number; task: Task }
+  | { what: 'answer'; id: number; answer: DnsAnswer<unknown> }
+  | { what: 'end' }
 
 export type FromThread =
   | { what: 'done'; id: number; result: TaskResult[keyof TaskResult] }

@@ -97,7 +97,7 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
     clearTimeout(waiting.timer)
     if (message.what === 'done') waiting.resolve(message.result as never)
     else waiting.reject(new Error(message.reason))
-    if (thread.waiting.size === 0) thread.idle = setTimeout(() => discard(thread, new Error('idle')), idleMs).unref()
+    if (thread.waiting.size === 0) thread.idle = setTimeout(() => letGo(thread), idleMs).unref()
   }
 
   /** The thread is of no more use, and what it had to do has failed. */
@@ -109,7 +109,22 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
       waiting.reject(error)
     }
     thread.waiting.clear()
-    const ending = thread.worker.terminate().finally(() => endings.delete(ending))
+    end(thread.worker.terminate())
+  }
+
+  /** A thread without work ends by itself; cutting one off is for those that do not come to an end. */
+  function letGo(thread: Thread): void {
+    threads.delete(thread)
+    clearTimeout(thread.idle)
+    const nothingMore: ToThread = { what: 'end' }
+    const { worker } = thread
+    worker.ref()
+    end(new Promise((resolve) => worker.once('exit', resolve)))
+    worker.postMessage(nothingMore)
+  }
+
+  function end(ended: Promise<unknown>): void {
+    const ending = ended.finally(() => endings.delete(ending))
     endings.add(ending)
   }
 
@@ -182,7 +197,10 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
 
     async close() {
       isClosed = true
-      for (const thread of threads) discard(thread, new Error('the server stops'))
+      for (const thread of threads) {
+        if (thread.waiting.size === 0) letGo(thread)
+        else discard(thread, new Error('the server stops'))
+      }
       await Promise.all(endings)
     },
   }

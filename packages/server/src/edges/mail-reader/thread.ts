@@ -38,6 +38,10 @@ async function perform(task: Task): Promise<TaskResult[keyof TaskResult]> {
 }
 
 port.on('message', (message: ToThread) => {
+  if (message.what === 'end') {
+    port.close()
+    return
+  }
   if (message.what === 'answer') {
     open.get(message.id)?.(message.answer)
     open.delete(message.id)
