@@ -5,6 +5,7 @@ import { messageBytesMax } from '@callsign/contract/attachments'
 import { createParts, sealingOf, version } from './app/parts.ts'
 import { BadSetting, type Config } from './config.ts'
 import { inMs } from './core/clock.ts'
+import type { LocalWorker } from './core/job.ts'
 import { createJournal } from './core/journal.ts'
 import type { Log } from './core/log.ts'
 import { watchFreeSpace } from './edges/disk/free-space.ts'
@@ -53,7 +54,7 @@ export async function startApp(config: Config, log: Log, onFirstKey: (key: strin
   try {
     const { db } = database
     const journal = createJournal(log)
-    let wake = () => {}
+    let localWorker: LocalWorker | null = null
     let publicUrl = () => config.publicUrl ?? ''
     const keyring = await openKeyring(config.dataDir)
     const parts = createParts(
@@ -62,7 +63,7 @@ export async function startApp(config: Config, log: Log, onFirstKey: (key: strin
       keyring,
       log,
       journal,
-      () => wake(),
+      () => localWorker,
       () => publicUrl(),
     )
     const firstKey = await ensureFirstKey(db, parts.accounts, parts.keys, config.bootstrapApiKey)
@@ -81,7 +82,7 @@ export async function startApp(config: Config, log: Log, onFirstKey: (key: strin
     if (worker) {
       // Whoever has the embedded database to itself knows that the leases in it belong to a server that died.
       if (config.databaseUrl === null) await queue.releaseAll()
-      wake = worker.wake
+      localWorker = worker
       worker.start()
       await parts.deliverer.start({ isAlone: config.databaseUrl === null })
     }

@@ -4,6 +4,7 @@ import { type ClaimedJob, type JobHandler, LeaseLost } from '../src/core/job.ts'
 import { createLog } from '../src/core/log.ts'
 import { DatabaseUnavailable } from '../src/core/sql.ts'
 import { connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'
+import { createEnqueue } from '../src/edges/postgres/job-maker.ts'
 import { createQueue } from '../src/edges/postgres/queue.ts'
 import { createWorker, type Worker } from '../src/edges/worker/runner.ts'
 import { createEmptyDatabase } from './stage/database.ts'
@@ -319,4 +320,113 @@ test('stop waits for what runs and claims no more', async () => {
   await stopped
   expect(await countJobs()).toBe(2)
   expect(worker.isClaiming()).toBe(false)
+})
+
+test('what a process makes and has room for starts there without being claimed; what it has no room for is claimed in its turn', async () => {
+  const queue = createQueue(database)
+  const claimed: string[] = []
+  const [goOn, allDone] = [signal(), signal()]
+  const ran: string[] = []
+  const worker = createWorker({
+    log,
+    queue: {
+      ...queue,
+      async claim(wants) {
+        const jobs = await queue.claim(wants)
+        claimed.push(...jobs.map((job) => job.subject))
+        return jobs
+      },
+    },
+    handlers: [
+      {
+        kind: 'a',
+        leaseMs: 60_000,
+        concurrency: 2,
+        startsWhereMade: true,
+        run: async (job, finish) => {
+          await goOn.when
+          expect(job.attempts).toBe(1)
+          await database.transact((tx) => finish(tx, { done: true }))
+          if (ran.push(job.subject) === 8) allDone.give()
+        },
+      },
+    ],
+  })
+  cleanups.push(() => worker.stop(5_000))
+  worker.start()
+  const enqueue = createEnqueue(() => worker)
+  const jobs = (from: number, count: number) =>
+    Array.from({ length: count }, (_, index) => ({ kind: 'a', organizationId: 'org', subject: `${from + index}` }))
+  await database.transact((tx) => enqueue(tx, jobs(1, 3)))
+  await database.transact((tx) => enqueue(tx, jobs(4, 3)))
+  // Two run and two wait for them; the fifth and the sixth are for whoever claims them, and those that come later stand behind them.
+  await database.transact((tx) => enqueue(tx, jobs(7, 2)))
+  const { rows } = await database.query({ text: 'SELECT subject FROM jobs WHERE lease_token IS NULL ORDER BY subject' })
+  expect(rows.map((row) => row.subject)).toEqual(['5', '6', '7', '8'])
+  goOn.give()
+  await allDone.when
+  expect(ran.toSorted()).toEqual(['1', '2', '3', '4', '5', '6', '7', '8'])
+  expect(claimed.toSorted()).toEqual(['5', '6', '7', '8'])
+  await waitFor('the jobs to end', async () => (await countJobs()) === 0)
+})
+
+test('a job whose transaction fails does not start, and one made for later, or to be cancelled, waits to be claimed', async () => {
+  const ran: string[] = []
+  const done = signal()
+  const worker = startWorker([
+    {
+      startsWhereMade: true,
+      run: async (job, finish) => {
+        ran.push(job.subject)
+        await database.transact((tx) => finish(tx, { done: true }))
+        done.give()
+      },
+    },
+  ])
+  const enqueue = createEnqueue(() => worker)
+  const failing = database.transact(async (tx) => {
+    await enqueue(tx, [{ kind: 'a', organizationId: 'org', subject: 'undone' }])
+    throw new Error('no')
+  })
+  await expect(failing).rejects.toThrow('no')
+  await database.transact((tx) => enqueue(tx, [{ kind: 'a', organizationId: 'org', subject: 'later', delayMs: 60_000 }]))
+  await database.transact((tx) => enqueue(tx, [{ kind: 'a', organizationId: 'org', subject: 'now' }]))
+  await done.when
+  expect(ran).toEqual(['now'])
+  await waitFor('the job to end', async () => (await countJobs()) === 1)
+  const { rows } = await database.query({ text: 'SELECT subject, attempts, lease_token FROM jobs' })
+  expect(rows).toEqual([{ subject: 'later', attempts: 0, lease_token: null }])
+})
+
+test('what a worker holds and has not begun when it stops is due for another at once', async () => {
+  const [begun, goOn] = [signal(), signal()]
+  const worker = startWorker([
+    {
+      concurrency: 1,
+      startsWhereMade: true,
+      run: async (_job, finish) => {
+        begun.give()
+        await goOn.when
+        await database.transact((tx) => finish(tx, { done: true }))
+      },
+    },
+  ])
+  const enqueue = createEnqueue(() => worker)
+  const job = (subject: string) => ({ kind: 'a', organizationId: 'org', subject })
+  await database.transact((tx) => enqueue(tx, [job('runs'), job('waits')]))
+  await begun.when
+  const stopped = Promise.withResolvers<void>()
+  await database.transact(async (tx) => {
+    await enqueue(tx, [job('comes late')])
+    worker.stop(10_000).then(stopped.resolve)
+  })
+  goOn.give()
+  await stopped.promise
+  const queue = createQueue(database)
+  const claimed: string[] = []
+  await waitFor('both to be given back', async () => {
+    claimed.push(...(await queue.claim([want('a', 9)])).map(({ subject }) => subject))
+    return claimed.length === 2
+  })
+  expect(claimed.toSorted()).toEqual(['comes late', 'waits'])
 })

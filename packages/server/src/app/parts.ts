@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import type { Blobs } from '../core/blobs.ts'
 import { nowMs } from '../core/clock.ts'
+import type { LocalWorker } from '../core/job.ts'
 import type { Journal } from '../core/journal.ts'
 import type { Log } from '../core/log.ts'
 import type { Sealing } from '../core/replay.ts'
@@ -112,7 +113,7 @@ export function createParts(
   keyring: Keyring,
   log: Log,
   journal: Journal,
-  wake: () => void,
+  localWorker: () => LocalWorker | null,
   publicUrl: () => string,
 ) {
   const blobs = createBlobs(config)
@@ -123,7 +124,7 @@ export function createParts(
     log: log.child({ part: 'mail-reader' }),
   })
   const { accounts, keys, handInAgents } = createCredentials(db)
-  const enqueue = createEnqueue(wake)
+  const enqueue = createEnqueue(localWorker)
   const dkim = createDkim({ db, sealing: sealingOf(keyring.subkey('dkim-keys')), mailDomain: config.mailDomain })
   const userAgent = `Callsign/${version}`
   const domainParts = createDomainParts({

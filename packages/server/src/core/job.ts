@@ -59,6 +59,8 @@ export type JobHandler = {
   runMsMax?: number
   /** How many of this kind run side by side in one process. */
   concurrency: number
+  /** A job that is due when it is made starts where it was made, without being claimed, as long as there is room and none waits. */
+  startsWhereMade?: true
   run: (job: Job, finish: Finish) => Promise<void>
 }
 
@@ -67,6 +69,16 @@ export type JobHandler = {
  * chooses its `id`.
  */
 export type NewJob = { id?: string; kind: string; organizationId: string; subject: string; delayMs?: number }
+
+/** The worker of this process, as those see it who make jobs. */
+export interface LocalWorker {
+  /** How many jobs of this kind, of so many, are to be made as claimed ones and handed to `begin`, and for how long they are then held. */
+  room(kind: string, wanted: number): { places: number; leaseMs: number }
+  /** Takes jobs that were made as claimed ones, now that they are committed. */
+  begin(jobs: ClaimedJob[]): void
+  /** Says that jobs of these kinds may be due now: call it after a commit that made some. Cheap, and never lost. */
+  wake(kinds?: readonly string[]): void
+}
 
 export type Enqueue = (tx: Tx, jobs: NewJob[]) => Promise<void>
 

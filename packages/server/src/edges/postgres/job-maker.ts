@@ -1,27 +1,65 @@
-// Makes jobs as rows of the caller's transaction, and tells the worker of this process once they are committed.
+// Makes jobs as rows of the caller's transaction, and hands them to the worker of this process, or tells it, once they are committed.
+import { randomUUID } from 'node:crypto'
+import { now } from '../../core/clock.ts'
 import { newId } from '../../core/ids.ts'
-import type { CancelJob, Enqueue } from '../../core/job.ts'
+import type { CancelJob, ClaimedJob, Enqueue, LocalWorker, NewJob } from '../../core/job.ts'
 
-/** `wake` is only a hint: workers of other processes find the job by polling. */
+/**
+ * What the worker has room for is made as a claimed job and started after the commit, which spares the claim; it is only a job whose holder died if
+ * this process dies before. Of the others the worker is told, which is only a hint: workers of other processes find them by polling.
+ */
 export const createEnqueue =
-  (wake: () => void): Enqueue =>
+  (worker: () => LocalWorker | null): Enqueue =>
   async (tx, jobs) => {
     if (jobs.length === 0) return
+    const local = worker()
+    const held = local === null ? new Map<NewJob, Held>() : hold(local, jobs)
+    const rows = jobs.map((job) => ({ id: job.id ?? newId('job'), job, lease: held.get(job) ?? null }))
     await tx.query({
       name: 'enqueue-jobs',
-      text: `INSERT INTO jobs (id, organization_id, kind, subject, run_at, created_at)
-        SELECT id, organization_id, kind, subject, now() + delay_ms * interval '1 millisecond', now()
-        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[]) AS j (id, organization_id, kind, subject, delay_ms)`,
+      text: `INSERT INTO jobs (id, organization_id, kind, subject, attempts, run_at, lease_token, created_at)
+        SELECT id, organization_id, kind, subject, CASE WHEN lease_token IS NULL THEN 0 ELSE 1 END,
+          now() + delay_ms * interval '1 millisecond', lease_token, now()
+        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::text[])
+          AS j (id, organization_id, kind, subject, delay_ms, lease_token)`,
       values: [
-        jobs.map((job) => job.id ?? newId('job')),
+        rows.map(({ id }) => id),
         jobs.map((job) => job.organizationId),
         jobs.map((job) => job.kind),
         jobs.map((job) => job.subject),
-        jobs.map((job) => job.delayMs ?? 0),
+        rows.map(({ job, lease }) => lease?.leaseMs ?? job.delayMs ?? 0),
+        rows.map(({ lease }) => lease?.token ?? null),
       ],
     })
-    tx.afterCommit(wake)
+    if (local === null) return
+    const createdAt = now()
+    const claimed = rows.flatMap(({ id, job: { organizationId, kind, subject }, lease }): ClaimedJob[] =>
+      lease === null ? [] : [{ id, organizationId, kind, subject, attempts: 1, createdAt, leaseToken: lease.token }],
+    )
+    const others = jobs.filter((job) => !held.has(job)).map(({ kind }) => kind)
+    tx.afterCommit(() => {
+      local.begin(claimed)
+      if (others.length > 0) local.wake(others)
+    })
   }
+
+type Held = { token: string; leaseMs: number }
+
+/** The jobs that the worker of this process has room for, oldest first. */
+function hold(worker: LocalWorker, jobs: NewJob[]): Map<NewJob, Held> {
+  const token = randomUUID()
+  const held = new Map<NewJob, Held>()
+  // Who chose its id may want to cancel it, which takes back what nobody has claimed.
+  const dueByKind = Map.groupBy(
+    jobs.filter((job) => job.id === undefined && !job.delayMs),
+    (job) => job.kind,
+  )
+  for (const [kind, due] of dueByKind) {
+    const { places, leaseMs } = worker.room(kind, due.length)
+    for (const job of due.slice(0, places)) held.set(job, { token, leaseMs })
+  }
+  return held
+}
 
 export const cancelJob: CancelJob = async (tx, id) => {
   await tx.query({ name: 'cancel-job', text: 'DELETE FROM jobs WHERE id = $1 AND lease_token IS NULL', values: [id] })

@@ -1,13 +1,11 @@
 // Runs jobs: claims what is due for the kinds that have room, hands each to its handler, and tries again what failed.
-import type { ClaimedJob, JobHandler, JobQueue, Want } from '../../core/job.ts'
+import type { ClaimedJob, JobHandler, JobQueue, LocalWorker, Want } from '../../core/job.ts'
 import { LeaseLost } from '../../core/job.ts'
 import type { Log } from '../../core/log.ts'
 import { DatabaseUnavailable } from '../../core/sql.ts'
 
-export type Worker = {
+export type Worker = LocalWorker & {
   start: () => void
-  /** Says that jobs may be due now: call it after a commit that made some. Cheap, and never lost. */
-  wake: () => void
   /** Claims no more and waits for what runs, at most `limitMs`; what is left then is claimed again when its lease runs out. */
   stop: (limitMs: number) => Promise<void>
   /** False before start, after stop, and once a claim has failed until one succeeds. */
@@ -22,9 +20,22 @@ const troubleMs = 1_000
 const retryMs = 1_000
 const retryMsMax = 300_000
 
+/**
+ * One kind of job here. `waiting` are jobs that are ours already and have no room yet. `isBacklogged`: the last claim took all that it could, so
+ * there may be more; `isAwaited`: jobs were made since it began.
+ */
+type Kind = { handler: JobHandler; running: number; waiting: Ours[]; isBacklogged: boolean; isAwaited: boolean }
+/** A claimed job whose lease is renewed. */
+type Ours = { job: ClaimedJob; stopRenewing: () => void }
+
+const newKind = (handler: JobHandler): Kind => ({ handler, running: 0, waiting: [], isBacklogged: false, isAwaited: false })
+
+/** Places that are not taken. */
+const roomOf = ({ handler, running, waiting }: Kind): number => handler.concurrency - running - waiting.length
+
 /** A worker for these kinds. Jobs made by other processes are found by polling about once a second. */
 export function createWorker({ queue, handlers, log }: { queue: JobQueue; handlers: JobHandler[]; log: Log }): Worker {
-  const kinds = new Map(handlers.map((handler) => [handler.kind, { handler, running: 0, isBacklogged: false }]))
+  const kinds = new Map(handlers.map((handler): [string, Kind] => [handler.kind, newKind(handler)]))
   if (kinds.size !== handlers.length) throw new Error('Two job handlers have the same kind.')
   const runs = new Set<Promise<void>>()
   let state: 'idle' | 'running' | 'stopping' = 'idle'
@@ -34,7 +45,11 @@ export function createWorker({ queue, handlers, log }: { queue: JobQueue; handle
   let isWoken = false
   let endPause = () => {}
 
-  const wake = (): void => {
+  const wake = (names: readonly string[] = []): void => {
+    for (const name of names) {
+      const kind = kinds.get(name)
+      if (kind) kind.isAwaited = true
+    }
     isWoken = true
     endPause()
   }
@@ -54,15 +69,18 @@ export function createWorker({ queue, handlers, log }: { queue: JobQueue; handle
     while (state === 'running') {
       isWoken = false
       const wants: Want[] = []
-      for (const { handler, running } of kinds.values())
-        if (running < handler.concurrency)
-          wants.push({ kind: handler.kind, limit: handler.concurrency - running, leaseMs: handler.leaseMs })
+      for (const kind of kinds.values()) {
+        const limit = roomOf(kind)
+        if (limit <= 0) continue
+        kind.isAwaited = false
+        wants.push({ kind: kind.handler.kind, limit, leaseMs: kind.handler.leaseMs })
+      }
       let pauseMs = pollMs
       try {
         if (wants.length > 0) {
           const jobs = await queue.claim(wants)
           for (const want of wants) kinds.get(want.kind)!.isBacklogged = jobs.filter((job) => job.kind === want.kind).length === want.limit
-          for (const job of jobs) begin(job)
+          for (const job of jobs) take(job)
           const open = wants.filter((want) => !kinds.get(want.kind)!.isBacklogged).map((want) => want.kind)
           // Where there was something there may be more: it is looked for once more before the next time is asked for, which a busy worker never does.
           if (jobs.length > 0) pauseMs = pauseMsMin
@@ -80,17 +98,32 @@ export function createWorker({ queue, handlers, log }: { queue: JobQueue; handle
     }
   }
 
-  const begin = (job: ClaimedJob): void => {
+  /** Makes a claimed job ours, and runs it now or when there is room. */
+  const take = (job: ClaimedJob): void => {
     const kind = kinds.get(job.kind)!
+    kind.waiting.push({ job, stopRenewing: keepLease(job, kind.handler) })
+    runNext(kind)
+  }
+
+  const runNext = (kind: Kind): void => {
+    if (kind.running >= kind.handler.concurrency || state === 'stopping') return
+    const next = kind.waiting.shift()
+    if (!next) return
     kind.running++
-    const stopRenewing = keepLease(job, kind.handler)
-    const run = runOne(job, kind.handler).finally(() => {
-      stopRenewing()
+    const run = runOne(next.job, kind.handler).finally(() => {
+      next.stopRenewing()
       kind.running--
       runs.delete(run)
+      runNext(kind)
       // Only a full kind can have more that is due: the others are polled.
-      if (kind.isBacklogged) wake()
+      if (kind.isBacklogged || kind.isAwaited) wake()
     })
+    runs.add(run)
+  }
+
+  /** Gives back a job that has not begun. */
+  const giveBack = (job: ClaimedJob): void => {
+    const run = release(job, 0).finally(() => runs.delete(run))
     runs.add(run)
   }
 
@@ -128,10 +161,12 @@ export function createWorker({ queue, handlers, log }: { queue: JobQueue; handle
       // What follows the effect may fail too; the job is over all the same.
       if (isFinished) return
     }
-    // When this fails too, the lease runs out.
-    const retryInMs = pauseMs * (0.75 + Math.random() / 2)
-    await queue.release(job, Math.round(retryInMs)).catch((err) => log.warn({ err, job: job.id }, 'a failed job could not be given back'))
+    await release(job, Math.round(pauseMs * (0.75 + Math.random() / 2)))
   }
+
+  /** When this fails, the lease runs out. */
+  const release = (job: ClaimedJob, retryInMs: number): Promise<void> =>
+    queue.release(job, retryInMs).catch((err) => log.warn({ err, job: job.id }, 'a job could not be given back'))
 
   return {
     start() {
@@ -142,10 +177,28 @@ export function createWorker({ queue, handlers, log }: { queue: JobQueue; handle
       loop = work()
     },
     wake,
+    room(name, wanted) {
+      const kind = kinds.get(name)
+      // What waits to be claimed comes first.
+      if (!kind?.handler.startsWhereMade || state !== 'running' || kind.isBacklogged || kind.isAwaited) return { places: 0, leaseMs: 0 }
+      // As many as run may wait for them: what is ours already needs no claim.
+      return { places: Math.max(0, Math.min(wanted, roomOf(kind) + kind.handler.concurrency)), leaseMs: kind.handler.leaseMs }
+    },
+    begin(jobs) {
+      // Not before the other hints of that commit.
+      queueMicrotask(() => {
+        for (const job of jobs) state === 'running' ? take(job) : giveBack(job)
+      })
+    },
     async stop(limitMs) {
       state = 'stopping'
       endPause()
       await loop
+      for (const kind of kinds.values())
+        for (const { job, stopRenewing } of kind.waiting.splice(0)) {
+          stopRenewing()
+          giveBack(job)
+        }
       isClaiming = false
       let timer: NodeJS.Timeout | undefined
       const limit = new Promise<void>((resolve) => {

@@ -140,7 +140,7 @@ export function createDelivery(parts: Parts): JobHandler {
     )
   }
 
-  return { kind: deliverJob, leaseMs, runMsMax, concurrency, run: deliver }
+  return { kind: deliverJob, leaseMs, runMsMax, concurrency, startsWhereMade: true, run: deliver }
 }
 
 const noMailbox: Handover = { kind: 'refused', answer: '550 5.1.1 No such mailbox here.', diagnosticCode: '5.1.1' }
