@@ -117,7 +117,11 @@ export function createOutboundMail({
   const queueLetter = async (tx: Tx, owner: MailboxOwner, letter: Letter): Promise<Queued> =>
     (await queueLetters(tx, [{ owner, letter }]))[0] as Queued
 
-  const queueTogether = groupCommit((letters: Addressed[]) => transact((tx) => queueLetters(tx, letters)), { groupMax: 16, inFlightMax: 2 })
+  const queueTogether = groupCommit((letters: Addressed[]) => transact((tx) => queueLetters(tx, letters)), {
+    groupMax: 16,
+    inFlightMax: 2,
+    besideFrom: 4,
+  })
 
   /**
    * The same as the one effect of a call, so it happens once for an Idempotency-Key, whose row is in the call's own transaction. Without
