@@ -289,11 +289,11 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     },
 
     /**
-     * Whether an automatic answer went from the mailbox of a message to this address since then. Whoever asks for the same message waits until the
-     * transaction has ended, so that it is not answered twice at once.
+     * Whether an automatic answer went from the mailbox of a message to this address since then. Whoever asks for the same two waits until the
+     * transaction has ended, so that nobody is answered twice at once.
      */
     async hasAutomaticAnswer(tx: Tx, message: MessageRow, address: string, since: Date): Promise<boolean> {
-      await store.lockMessage(tx, message.mailbox_id, message.id)
+      await store.lockAutomaticAnswers(tx, message.mailbox_id, address)
       return store.hasAutomaticAnswer(tx, message.mailbox_id, address, firstId('message', since.getTime()))
     },
 

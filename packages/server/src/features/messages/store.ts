@@ -1,7 +1,7 @@
 // The SQL that reads and changes stored messages and threads.
 import { firstId } from '@callsign/contract/ids'
 import { before, type PageRequest } from '../../core/page.ts'
-import type { Sql } from '../../core/sql.ts'
+import type { Sql, Tx } from '../../core/sql.ts'
 import type { MessageRow, ThreadRow } from './model.ts'
 import type { MessageHead } from './wait.ts'
 
@@ -198,6 +198,16 @@ export async function lockMessage(sql: Sql, mailboxId: string, id: string): Prom
     values: [mailboxId, id],
   })
   return rows[0] ? { ...rows[0], isCounted: rows[0].status !== 'quarantined' } : null
+}
+
+/** Waits for whoever is answering this address automatically from this mailbox; held until the transaction ends. */
+export async function lockAutomaticAnswers(tx: Tx, mailboxId: string, address: string): Promise<void> {
+  await tx.query({
+    name: 'lock-automatic-answers',
+    // There may be no row yet to lock. Two pairs with the same hash wait for each other, which only takes time.
+    text: `SELECT pg_advisory_xact_lock(hashtextextended($1 || ' ' || lower($2), 0))`,
+    values: [mailboxId, address],
+  })
 }
 
 /** Whether an automatic answer (outbound with the null return path) to an address is newer than this id. */
