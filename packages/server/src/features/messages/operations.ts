@@ -18,6 +18,7 @@ import type { Identities } from '../identities/operations.ts'
 import * as deliveryStore from './delivery-store.ts'
 import { fileReleased } from './filing.ts'
 import { addToCounts } from './filing-store.ts'
+import * as filterStore from './filter-store.ts'
 import { type MessageRow, type RecipientRow, toDescription, toItem, toMessage, toThread } from './model.ts'
 import * as rawStore from './raw-store.ts'
 import * as searchStore from './search-store.ts'
@@ -51,6 +52,9 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
   const loadMessage = batchLoader((ids) => store.findMessages(db.lookups, ids))
   const loadHead = batchLoader((ids) => store.findHeads(db.lookups, ids))
   const loadRecipients = batchLoader((ids) => deliveryStore.findRecipients(db.lookups, ids))
+
+  let isPartsIndexThere: boolean | undefined
+  const hasPartsIndex = async () => (isPartsIndexThere ??= await filterStore.hasPartsIndex(db))
 
   const showAttachments = async (row: MessageRow) => (row.attachment_count === 0 ? [] : attachments.show(row.id))
   const showItems = (rows: MessageRow[]) => Promise.all(rows.map(async (row) => toItem(row, await showAttachments(row))))
@@ -123,12 +127,12 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     async listMessages(
       caller: Caller,
       mailbox: string,
-      query: Omit<store.MessageFilter, 'after' | 'before'> & { after?: string; before?: string; limit?: number; cursor?: string },
+      query: Omit<filterStore.MessageFilter, 'after' | 'before'> & { after?: string; before?: string; limit?: number; cursor?: string },
     ) {
       const page = readPage(query, 'message')
       const { mailboxId } = await identities.requireMailbox(caller, mailbox)
       const { after, before, limit: _limit, cursor: _cursor, ...filter } = query
-      const rows = await store.listByFilter(
+      const rows = await filterStore.listByFilter(
         db,
         mailboxId,
         {
@@ -137,6 +141,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
           before: before === undefined ? undefined : new Date(before),
         },
         page,
+        hasPartsIndex,
       )
       return itemsPage(rows, page)
     },

@@ -1,7 +1,7 @@
 // Full-text search in one mailbox: newest first, in a time that does not grow with the mailbox.
-import { firstId, idAlphabet } from '@callsign/contract/ids'
 import { before, type PageRequest } from '../../core/page.ts'
 import type { Sql } from '../../core/sql.ts'
+import { askEras, expectedHits, type Stretch } from './eras.ts'
 import type { MessageRow } from './model.ts'
 import { columns, type StoredMessage, toRows } from './store.ts'
 
@@ -27,26 +27,24 @@ export async function search(sql: Sql, mailboxId: string, query: string, page: P
   const wanted = page.limit + 1
   const ids: string[] = []
   let end = await walk(sql, mailboxId, query, page.cursor, newestSearched, ids)
-  if (end && ids.length < wanted && (ids.length * eraMs) / (timeOf(end.firstId) - timeOf(end.lastId) + 1) > hitsMax)
-    end = await walk(sql, mailboxId, query, end.lastId, nextSearched, ids)
-  const eras = end ? erasBetween(end.lastId, end.oldestId) : []
-  for (let count = 1; end && eras.length > 0 && ids.length < wanted; count *= 2)
-    ids.push(...(await searchEras(sql, mailboxId, query, eras.splice(0, count), end.lastId, wanted)))
+  if (end && ids.length < wanted && expectedHits({ ...end, hits: ids.length }) > hitsMax) {
+    const { firstId } = end
+    const next = await walk(sql, mailboxId, query, end.lastId, nextSearched, ids)
+    end = next && { ...next, firstId }
+  }
+  if (end && ids.length < wanted) {
+    const { lastId, oldestId } = end
+    const ask = (eras: string[], limit: number) => searchEras(sql, mailboxId, query, eras, lastId, limit)
+    ids.push(...(await askEras({ ...end, hits: ids.length }, oldestId, wanted - ids.length, ask)))
+  }
   return mark(sql, query, ids.slice(0, wanted))
 }
 
 /** Where a walk began and ended, and the first message of the mailbox. */
-type Stretch = { firstId: string; lastId: string; oldestId: string }
+type End = Omit<Stretch, 'hits'> & { oldestId: string }
 
 /** Looks through `count` messages and adds the hits to `ids`; null when there are no more messages. */
-async function walk(
-  sql: Sql,
-  mailboxId: string,
-  query: string,
-  cursor: string | null,
-  count: number,
-  ids: string[],
-): Promise<Stretch | null> {
+async function walk(sql: Sql, mailboxId: string, query: string, cursor: string | null, count: number, ids: string[]): Promise<End | null> {
   const { rows } = await sql.query<{ hits: string[] | null; count: number; first_id: string; last_id: string; oldest_id: string }>({
     name: `search-newest-${count}`,
     text: `WITH newest AS MATERIALIZED (SELECT m.id, m.search @@ (SELECT websearch_to_tsquery('simple', $3)) AS is_hit FROM messages m
@@ -59,16 +57,6 @@ async function walk(
   ids.push(...(row?.hits ?? []))
   return row?.count === count ? { firstId: row.first_id, lastId: row.last_id, oldestId: row.oldest_id } : null
 }
-
-/** An era is what ids have in common that were made within 12 days: the index of words goes by mailbox and era (migration 0026). */
-const eraMs = 2 ** 30
-const timeOf = (id: string): number => [...id.slice(4, 14)].reduce((sum, digit) => sum * 32 + idAlphabet.indexOf(digit), 0)
-const eraOf = (id: string): number => Math.floor(timeOf(id) / eraMs)
-const nameOf = (era: number): string => firstId('message', era * eraMs).slice(4, 8)
-
-/** From the newer one's back to the older one's. */
-const erasBetween = (newerId: string, olderId: string): string[] =>
-  Array.from({ length: eraOf(newerId) - eraOf(olderId) + 1 }, (_, back) => nameOf(eraOf(newerId) - back))
 
 /**
  * Asks the index of words: the newest matches of these eras with ids below `to`. The mailbox is compared so that no other index is thought of: what it

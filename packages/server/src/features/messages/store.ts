@@ -1,5 +1,4 @@
 // The SQL that reads and changes stored messages and threads.
-import { firstId } from '@callsign/contract/ids'
 import { before, type PageRequest } from '../../core/page.ts'
 import type { Sql, Tx } from '../../core/sql.ts'
 import type { MessageRow, ThreadRow } from './model.ts'
@@ -109,58 +108,6 @@ export async function countByScope(sql: Sql, scope: ListScope): Promise<number> 
           values: [scope.organizationId],
         })
   return rows[0]?.count ?? 0
-}
-
-export type MessageFilter = {
-  is_read?: boolean | undefined
-  is_starred?: boolean | undefined
-  direction?: 'inbound' | 'outbound' | undefined
-  status?: string | undefined
-  label?: string | undefined
-  flag?: string | undefined
-  from?: string | undefined
-  to?: string | undefined
-  subject?: string | undefined
-  after?: Date | undefined
-  before?: Date | undefined
-  thread_id?: string | undefined
-}
-
-/** How far the time in a message's id and its created_at may be apart, with much to spare: the id is made in the same breath. */
-const idTimeApartMs = 10 * 60_000
-
-/** The messages of one mailbox that match every filter, newest first. */
-export async function listByFilter(sql: Sql, mailboxId: string, filter: MessageFilter, page: PageRequest): Promise<MessageRow[]> {
-  const values: unknown[] = [mailboxId, page.cursor, page.limit + 1]
-  const conditions: string[] = []
-  const add = (value: unknown, condition: (parameter: string) => string) => {
-    if (value === undefined) return
-    values.push(value)
-    conditions.push(` AND ${condition(`$${values.length}`)}`)
-  }
-  const contains = (text: string | undefined) => (text === undefined ? undefined : `%${text.replace(/[\\%_]/g, '\\$&')}%`)
-  // Written out, and the second half of the two after them too: what an index is limited to is not seen in a parameter.
-  if (filter.is_read !== undefined) conditions.push(filter.is_read ? ' AND m.is_read' : ' AND NOT m.is_read')
-  if (filter.is_starred !== undefined) conditions.push(filter.is_starred ? ' AND m.is_starred' : ' AND NOT m.is_starred')
-  if (filter.direction !== undefined) conditions.push(` AND m.direction = '${filter.direction === 'outbound' ? 'outbound' : 'inbound'}'`)
-  add(filter.label, (p) => `m.labels @> ARRAY[${p}]::text[] AND m.labels <> '{}'`)
-  add(filter.flag === undefined ? undefined : JSON.stringify([{ type: filter.flag }]), (p) => `m.flags @> ${p}::jsonb AND m.flags <> '[]'`)
-  add(contains(filter.from), (p) => `(m.from_address ILIKE ${p} OR m.from_name ILIKE ${p})`)
-  add(filter.to?.toLowerCase(), (p) => `${p} = ANY(SELECT lower(a) FROM unnest(m.to_addresses || m.cc_addresses || m.bcc_addresses) a)`)
-  add(contains(filter.subject), (p) => `m.subject ILIKE ${p}`)
-  add(filter.after, (p) => `m.created_at > ${p}`)
-  add(filter.before, (p) => `m.created_at < ${p}`)
-  // Ids begin with their time: these bounds keep the walk from all that is newer or older.
-  add(filter.after && firstId('message', filter.after.getTime() - idTimeApartMs), (p) => `m.id >= ${p}`)
-  add(filter.before && firstId('message', filter.before.getTime() + idTimeApartMs), (p) => `m.id < ${p}`)
-  add(filter.thread_id, (p) => `m.thread_id = ${p}`)
-  conditions.push(filter.status === 'quarantined' ? ' AND m.is_quarantined' : ' AND NOT m.is_quarantined')
-  if (filter.status !== 'quarantined') add(filter.status, (p) => `m.status = ${p}`)
-  const { rows } = await sql.query<StoredMessage>({
-    text: `SELECT ${columns} FROM messages m WHERE m.mailbox_id = $1 AND m.id < ${before('$2')}${conditions.join('')} ORDER BY m.id DESC LIMIT $3`,
-    values,
-  })
-  return toRows(rows)
 }
 
 export type FlagChange = {

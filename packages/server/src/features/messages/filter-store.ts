@@ -1,0 +1,203 @@
+// The list of one mailbox by any filters: newest first, in a time that does not grow with the mailbox where an index knows what is looked for.
+import { firstId } from '@callsign/contract/ids'
+import { before, type PageRequest } from '../../core/page.ts'
+import type { Sql } from '../../core/sql.ts'
+import { askEras, expectedHits } from './eras.ts'
+import type { MessageRow } from './model.ts'
+import { columns, type StoredMessage, toRows } from './store.ts'
+
+export type MessageFilter = {
+  is_read?: boolean | undefined
+  is_starred?: boolean | undefined
+  direction?: 'inbound' | 'outbound' | undefined
+  status?: string | undefined
+  label?: string | undefined
+  flag?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+  subject?: string | undefined
+  after?: Date | undefined
+  before?: Date | undefined
+  thread_id?: string | undefined
+}
+
+/** How many messages are looked through before an index is asked: what is frequent fills its page from these. */
+const firstWalked = 500
+/** The most that one statement looks through where no index helps: some tenths of a second, however large the mailbox is. */
+const walkedMax = 100_000
+
+/**
+ * The messages of one mailbox that match every filter, newest first; one row more than the page's limit. How frequent they are the planner cannot know, and
+ * any one way taken for all is slow for some. So the newest are walked, and before them an index is asked for one era after another, for more of them
+ * each time. `hasPartsIndex` says whether there is an index of parts of senders and subjects, which takes an extension (migration 0032).
+ */
+export async function listByFilter(
+  sql: Sql,
+  mailboxId: string,
+  filter: MessageFilter,
+  page: PageRequest,
+  hasPartsIndex: () => Promise<boolean>,
+): Promise<MessageRow[]> {
+  const isInParts = [filter.from, filter.subject].some((part) => part !== undefined && hasTrigram(part)) && (await hasPartsIndex())
+  const conditions = toConditions(mailboxId, filter, isInParts)
+  const wanted = page.limit + 1
+  if (conditions.sought === '') return listScope(sql, conditions, page.cursor, wanted)
+  const rows: MessageRow[] = []
+  let [cursor, count, walked, firstId] = [page.cursor, firstWalked, 0, null as string | null]
+  for (;;) {
+    const step = await walk(sql, conditions, cursor, count, wanted - rows.length)
+    rows.push(...step.rows)
+    const { lastId } = step
+    if (rows.length === wanted || lastId === null) return rows
+    walked += count
+    count = Math.min(count * 4, walkedMax)
+    cursor = lastId
+    if (conditions.indexed === null) continue
+    firstId ??= step.firstId
+    const stretch = { hits: rows.length, firstId, lastId }
+    const missing = wanted - rows.length
+    // To choose an era's newest hits the index reads all of them; walking on reads what is between those that are missing.
+    const expected = Math.ceil((missing * walked) / rows.length)
+    if (expected < expectedHits(stretch)) {
+      count = Math.min(expected * 2, walkedMax)
+      continue
+    }
+    const ask = (eras: string[], limit: number) => listEras(sql, mailboxId, conditions, eras, lastId, limit)
+    return [...rows, ...(await askEras(stretch, step.oldestId, missing, ask))]
+  }
+}
+
+/** Whether the index of parts can find a text: three letters or digits of ASCII in a row are a trigram in every database, whatever its locale. */
+const hasTrigram = (part: string): boolean => /[a-z0-9]{3}/i.test(part)
+
+/** Whether this database has the index of parts; a migration has made it or not before the server runs. */
+export async function hasPartsIndex(sql: Sql): Promise<boolean> {
+  const { rows } = await sql.query<{ is_there: boolean }>({ text: `SELECT to_regclass('messages_parts') IS NOT NULL AS is_there` })
+  return rows[0]?.is_there === true
+}
+
+const recipients = 'm.to_addresses || m.cc_addresses || m.bcc_addresses'
+/** As the index has them. */
+const foldedRecipients = `CASE WHEN cardinality(${recipients}) = 1 THEN ARRAY[lower((${recipients})[1])] ELSE folded_addresses(${recipients}) END`
+
+/** Filters as SQL; each piece is empty or begins with ` AND `. */
+type Conditions = {
+  /** The mailbox, then what the conditions name from $4 on; $2 and $3 are the cursor and the number of rows. */
+  values: unknown[]
+  /** Which messages are walked, by the time in their ids and what has a partial index or is the same for most. */
+  scope: string
+  /** What has to be true of them, and may be of few. */
+  sought: string
+  /** The same as an index by mailbox and era has it; null when none has. */
+  indexed: string | null
+  /** The part of the scope that says where it ends. */
+  reach: string
+}
+
+function toConditions(mailboxId: string, filter: MessageFilter, isInParts: boolean): Conditions {
+  const values: unknown[] = [mailboxId, null, null]
+  const parameter = (value: unknown): string => `$${values.push(value)}`
+  const pieces = { reach: '', scope: '', sought: '', indexed: '' }
+  const add = <T>(piece: keyof typeof pieces, value: T | undefined, condition: (parameter: string) => string) => {
+    if (value !== undefined) pieces[piece] += ` AND ${condition(parameter(value))}`
+  }
+  const say = (piece: keyof typeof pieces, isSaid: boolean, condition: string) => {
+    if (isSaid) pieces[piece] += ` AND ${condition}`
+  }
+  const contains = (text: string | undefined) => (text === undefined ? undefined : `%${text.replace(/[\\%_]/g, '\\$&')}%`)
+  const isQuarantined = filter.status === 'quarantined'
+  pieces.reach += isQuarantined ? ' AND m.is_quarantined' : ' AND NOT m.is_quarantined'
+  // Ids begin with their time: these bounds keep the walk from all that is newer or older.
+  add('reach', filter.after && firstId('message', filter.after.getTime() - idTimeApartMs), (p) => `m.id >= ${p}`)
+  add('scope', filter.before && firstId('message', filter.before.getTime() + idTimeApartMs), (p) => `m.id < ${p}`)
+  add('scope', filter.after, (p) => `m.created_at > ${p}`)
+  add('scope', filter.before, (p) => `m.created_at < ${p}`)
+  // Written out, and the second half of the flags after them too: what an index is limited to is not seen in a parameter.
+  say('scope', filter.is_read !== undefined, filter.is_read ? 'm.is_read' : 'NOT m.is_read')
+  say('scope', filter.is_starred !== undefined, filter.is_starred ? 'm.is_starred' : 'NOT m.is_starred')
+  const isStatusOfOutbound = filter.status !== undefined && filter.status !== 'received' && !isQuarantined
+  say('scope', filter.direction === 'inbound', `m.direction = 'inbound'`)
+  say('scope', filter.direction === 'outbound' || isStatusOfOutbound, `m.direction = 'outbound'`)
+  if (!isQuarantined) add('scope', filter.status, (p) => `m.status = ${p}`)
+  add(
+    'scope',
+    filter.flag === undefined ? undefined : JSON.stringify([{ type: filter.flag }]),
+    (p) => `m.flags @> ${p}::jsonb AND m.flags <> '[]'`,
+  )
+  add('scope', filter.thread_id, (p) => `m.thread_id = ${p}`)
+  add('sought', filter.label, (p) => {
+    pieces.indexed += ` AND m.labels @> ARRAY[${p}]::text[] AND m.labels <> '{}'`
+    return `${p} = ANY(m.labels)`
+  })
+  add('sought', filter.to?.toLowerCase(), (p) => {
+    pieces.indexed += ` AND (${foldedRecipients}) @> ARRAY[${p}]::text[]`
+    return `${p} = ANY(SELECT lower(a) FROM unnest(${recipients}) a)`
+  })
+  add('sought', contains(filter.from), (p) => {
+    const exact = `(m.from_address ILIKE ${p} OR m.from_name ILIKE ${p})`
+    pieces.indexed += ` AND (m.from_address || E'\\n' || m.from_name) ILIKE ${p} AND ${exact}`
+    return exact
+  })
+  add('sought', contains(filter.subject), (p) => {
+    const exact = `m.subject ILIKE ${p}`
+    pieces.indexed += ` AND ${exact}`
+    return exact
+  })
+  const isIndexed = filter.label !== undefined || filter.to !== undefined || isInParts
+  const { reach, scope, sought, indexed } = pieces
+  return { values, reach, scope: reach + scope, sought, indexed: isIndexed ? indexed : null }
+}
+
+/** How far the time in a message's id and its created_at may be apart, with much to spare: the id is made in the same breath. */
+const idTimeApartMs = 10 * 60_000
+
+/** What every message of the scope is, from the newest below the cursor. */
+async function listScope(sql: Sql, { values, scope }: Conditions, cursor: string | null, limit: number): Promise<MessageRow[]> {
+  const { rows } = await sql.query<StoredMessage>({
+    text: `SELECT ${columns} FROM messages m WHERE m.mailbox_id = $1${scope} AND m.id < ${before('$2')} ORDER BY m.id DESC LIMIT $3`,
+    values: values.with(1, cursor).with(2, limit),
+  })
+  return toRows(rows)
+}
+
+/** Where a walk began and ended, and the oldest message that there is. */
+type Step = { rows: MessageRow[]; oldestId: string; firstId: string } & { lastId: string | null }
+
+/** Looks through the next `count` messages of the scope for at most `limit` rows; `lastId` is null when it came to the end. */
+async function walk(sql: Sql, conditions: Conditions, cursor: string | null, count: number, limit: number): Promise<Step> {
+  const { values, scope, sought, reach } = conditions
+  const newest = `SELECT m.id FROM messages m WHERE m.mailbox_id = $1${scope} AND m.id < ${before('$2')} ORDER BY m.id DESC`
+  const { rows } = await sql.query<StoredMessage & { first_id: string; last_id: string | null; oldest_id: string }>({
+    text: `WITH step AS MATERIALIZED (SELECT (${newest} LIMIT 1) AS first_id, (${newest} OFFSET ${count - 1} LIMIT 1) AS last_id,
+        (SELECT m.id FROM messages m WHERE m.mailbox_id = $1${reach} ORDER BY m.id LIMIT 1) AS oldest_id)
+      SELECT step.first_id, step.last_id, step.oldest_id, found.* FROM step LEFT JOIN LATERAL (SELECT ${columns} FROM messages m
+        WHERE m.mailbox_id = $1${scope}${sought} AND m.id < ${before('$2')} AND m.id >= coalesce(step.last_id, '')
+        ORDER BY m.id DESC LIMIT $3) AS found ON true ORDER BY found.id DESC`,
+    values: values.with(1, cursor).with(2, limit),
+  })
+  const { first_id: firstId, last_id: lastId, oldest_id: oldestId } = rows[0] as (typeof rows)[0]
+  const found = rows.filter(({ id }) => id !== null).map(({ first_id: _first, last_id: _last, oldest_id: _oldest, ...row }) => row)
+  return { rows: toRows(found as StoredMessage[]), firstId, lastId, oldestId }
+}
+
+/**
+ * Asks the index: the newest of these eras with ids below `to`. The mailbox is compared so that no index in the order of the list is thought of: what it would
+ * cost to walk a mailbox with it the planner takes for less than it is (migration 0026).
+ */
+async function listEras(
+  sql: Sql,
+  mailboxId: string,
+  conditions: Conditions,
+  eras: string[],
+  to: string,
+  limit: number,
+): Promise<MessageRow[]> {
+  const { values, scope, indexed } = conditions
+  const { rows } = await sql.query<StoredMessage>({
+    text: `WITH found AS MATERIALIZED (SELECT m.id FROM messages m WHERE (m.mailbox_id || substr(m.id, 5, 4)) = ANY($${values.length + 1})
+        AND m.mailbox_id || '' = $1${scope}${indexed} AND m.id < $2)
+      SELECT ${columns} FROM messages m WHERE m.id = ANY(ARRAY(SELECT id FROM found ORDER BY id DESC LIMIT $3)) ORDER BY m.id DESC`,
+    values: [...values.with(1, to).with(2, limit), eras.map((era) => mailboxId + era)],
+  })
+  return toRows(rows)
+}

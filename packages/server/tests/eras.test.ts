@@ -1,0 +1,62 @@
+// In which order eras are asked, and how many at once.
+import { firstId } from '@callsign/contract/ids'
+import { expect, test } from 'vitest'
+import { askEras, expectedHits } from '../src/features/messages/eras.ts'
+
+const eraMs = 2 ** 30
+const idAt = (era: number): string => firstId('message', era * eraMs)
+const nameAt = (era: number): string => idAt(era).slice(4, 8)
+
+/** Asks where each of these eras has so many hits, and gives what was asked with its limits. */
+async function asked(perEra: Record<number, number>, stretch: { hits: number; from: number; to: number }, oldest: number, wanted: number) {
+  const hits = Object.fromEntries(Object.entries(perEra).map(([era, count]) => [nameAt(Number(era)), count]))
+  const calls: [string[], number][] = []
+  const found = await askEras(
+    { hits: stretch.hits, firstId: idAt(stretch.from), lastId: idAt(stretch.to) },
+    idAt(oldest),
+    wanted,
+    async (names, limit) => {
+      calls.push([names, limit])
+      return names.flatMap((name) => Array<string>(hits[name] ?? 0).fill(name)).slice(0, limit)
+    },
+  )
+  return { calls, found }
+}
+const names = (newest: number, oldest: number): string[] => Array.from({ length: newest - oldest + 1 }, (_, back) => nameAt(newest - back))
+
+test('what is nowhere: every era once, twice as many each time', async () => {
+  const { calls, found } = await asked({}, { hits: 0, from: 1000.9, to: 1000.5 }, 990.2, 51)
+  expect(found).toEqual([])
+  expect(calls).toEqual([
+    [names(1000, 1000), 51],
+    [names(999, 998), 51],
+    [names(997, 994), 51],
+    [names(993, 990), 51],
+  ])
+})
+
+test('only as many eras as what is missing should be in, newest first, and none behind the last hit', async () => {
+  const { calls, found } = await asked({ 1000: 10, 999: 20, 998: 20, 997: 20 }, { hits: 10, from: 1001, to: 1000.5 }, 900, 40)
+  expect(calls).toEqual([
+    [names(1000, 1000), 40],
+    [names(999, 998), 30],
+  ])
+  expect(found).toEqual([...Array(10).fill(nameAt(1000)), ...Array(20).fill(nameAt(999)), ...Array(10).fill(nameAt(998))])
+})
+
+test('one era where it should have all that is missing', async () => {
+  const { calls } = await asked({ 1000: 48, 999: 1000 }, { hits: 2, from: 1001, to: 1000.9 }, 900, 51)
+  expect(calls).toEqual([
+    [names(1000, 1000), 51],
+    [names(999, 999), 3],
+  ])
+})
+
+test('a stretch that ends in the oldest era', async () => {
+  expect((await asked({}, { hits: 0, from: 1000.9, to: 1000.5 }, 1000.1, 5)).calls).toEqual([[names(1000, 1000), 5]])
+})
+
+test('hits of an era as of a stretch', () => {
+  expect(expectedHits({ hits: 3, firstId: idAt(1000.5), lastId: idAt(1000) })).toBeCloseTo(6)
+  expect(expectedHits({ hits: 0, firstId: idAt(1000.5), lastId: idAt(1000.5) })).toBe(0)
+})

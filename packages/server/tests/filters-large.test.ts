@@ -1,0 +1,142 @@
+// Filters of parts of senders and subjects, recipients and labels in mailboxes that are larger than what is looked through before an index is asked.
+import { firstId } from '@callsign/contract/ids'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Json, type Stage, startStage } from './stage/start.ts'
+
+const count = 3000
+/** Ann's mail came over five months, Cleo's in less than an hour. */
+const apartMs = { ann: 70 * 60_000, cleo: 1_000 }
+type Handle = keyof typeof apartMs
+
+type Letter = { n: number; id: string; at: string; address: string; name: string; to: string[]; cc: string[]; subject: string }
+type Letters = (Letter & { labels: string[]; is_read: boolean; status: string })[]
+
+const lettersOf = (handle: Handle): Letters =>
+  Array.from({ length: count }, (_, n) => {
+    const ms = Date.now() - (count + 1 - n) * apartMs[handle]
+    const own = `${handle}@agents.localhost`
+    return {
+      n,
+      id: firstId('message', ms).slice(0, -6) + handle[0] + String(n).padStart(5, '0'),
+      at: new Date(ms).toISOString(),
+      address: n % 700 === 2 ? 'Rare.Sender@Seldom.example' : n % 10 === 3 ? 'tenth@often.example' : `writer${n % 300}@example.com`,
+      name: n % 600 === 5 ? 'Zoë Müller' : n % 600 === 6 ? 'Пётр Иванов' : n % 600 === 7 ? '100%_sure\\' : '',
+      to: n % 900 === 8 ? [`${handle}+Tag@agents.localhost`, own] : n % 900 === 9 ? [`${handle}+SHOP@Agents.localhost`] : [own],
+      cc: n % 900 === 10 ? ['copied@example.com'] : [],
+      subject: n % 500 === 11 ? `Invoice 2026-${n}` : n % 500 === 12 ? 'Счёт за октябрь' : n === 1 ? 'The first of all' : 'Copy',
+      labels: n % 400 === 13 ? ['invoice', 'paid'] : n > 20 ? ['seen'] : [],
+      is_read: n % 50 !== 11,
+      status: n % 100 === 52 ? 'quarantined' : 'received',
+    }
+  })
+
+const holds = (text: string, part: string): boolean => text.toLowerCase().includes(part.toLowerCase())
+const from = (part: string) =>
+  [`from=${encodeURIComponent(part)}`, (one: Letter) => holds(one.address, part) || holds(one.name, part)] as const
+const subject = (part: string) => [`subject=${encodeURIComponent(part)}`, (one: Letter) => holds(one.subject, part)] as const
+const to = (address: string) =>
+  [
+    `to=${encodeURIComponent(address)}`,
+    (one: Letter) => [...one.to, ...one.cc].some((own) => own.toLowerCase() === address.toLowerCase()),
+  ] as const
+
+type Case = readonly [string, (one: Letters[number]) => boolean]
+const both = ([a, isA]: Case, [b, isB]: Case): Case => [`${a}&${b}`, (one) => isA(one) && isB(one)]
+const unread: Case = ['is_read=false', (one) => !one.is_read]
+const label = (name: string): Case => [`label=${name}`, (one) => one.labels.includes(name)]
+
+const cases: Case[] = [
+  from('rare.sender@seldom.example'),
+  from('LDOM.EX'),
+  from('tenth@'),
+  from('writer29@'),
+  from('example'),
+  from('nobody@nowhere.example'),
+  from('müller'),
+  from('пётр'),
+  from('%_s'),
+  from('e\\'),
+  from('w'),
+  subject('voice 2026'),
+  subject('счёт'),
+  subject('the first'),
+  subject('opy'),
+  subject('unheard of'),
+  label('invoice'),
+  label('seen'),
+  label('nothing'),
+  both(from('rare'), label('seen')),
+  both(from('writer'), subject('first of')),
+  both(from('example'), unread),
+  both(subject('invoice'), unread),
+  both(subject('unheard of'), unread),
+]
+
+/** All pages of a list, one after another, without the template that the letters are copies of. */
+async function walk(stage: Stage, handle: Handle, query: string): Promise<string[]> {
+  const items: Json[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: Json = await stage.expectApi(200, 'GET', `/mailboxes/${handle}/messages?${query}&limit=40${cursor && `&cursor=${cursor}`}`)
+    items.push(...page.data)
+    cursor = page.next_cursor
+  }
+  return items.filter((item) => item.subject !== 'Template').map((item) => item.id)
+}
+
+describe.each(['with the index of parts', 'without the extension that it takes'])('%s', (kind) => {
+  let stage: Stage
+  const letters = { ann: lettersOf('ann'), cleo: lettersOf('cleo') }
+  beforeAll(async () => {
+    stage = await startStage()
+    if (kind.startsWith('without')) await stage.db.query({ text: 'DROP INDEX messages_parts' })
+    for (const handle of ['ann', 'cleo'] as const) {
+      await stage.createAgent(handle)
+      await stage.deliver({ from: 'writer@example.com', to: `${handle}@agents.localhost`, subject: 'Template', text: 'template' })
+      const { id } = await stage.waitForMail(handle, 'Template')
+      // Copies of the letter, as if they had come one after another.
+      await stage.db.query({
+        text: `INSERT INTO messages (id, organization_id, mailbox_id, thread_id, direction, status, from_address, from_name, to_addresses, cc_addresses, subject,
+            snippet, text, html, extracted_text, headers, is_read, labels, guardrail, size_bytes, attachment_count, raw_id, created_at, updated_at, search)
+          SELECT made.id, m.organization_id, m.mailbox_id, m.thread_id, 'inbound', made.status, made.address, made.name, made."to", made.cc, made.subject,
+            '', '', '', '', m.headers, made.is_read, made.labels, m.guardrail, 100, 0, m.raw_id, at, at, ''
+          FROM jsonb_to_recordset($2::jsonb) AS made (id text, at timestamptz, address text, name text, "to" text[], cc text[], subject text, labels text[],
+            is_read boolean, status text) JOIN messages m ON m.id = $1`,
+        values: [id, JSON.stringify(letters[handle])],
+      })
+    }
+  })
+  afterAll(() => stage?.stop())
+
+  const expected = (handle: Handle, is: (one: Letters[number]) => boolean, status = 'received'): string[] =>
+    letters[handle]
+      .filter((one) => one.status === status && is(one))
+      .map(({ id }) => id)
+      .toReversed()
+
+  test.each(cases)('%s: every match once, newest first, through all pages', async (query, is) => {
+    for (const handle of ['ann', 'cleo'] as const) expect(await walk(stage, handle, query)).toEqual(expected(handle, is))
+  })
+
+  test.each(['ann', 'cleo'] as const)('recipients of %s, however they are written, among to and cc', async (handle) => {
+    for (const address of [
+      `${handle}+tag@agents.localhost`,
+      `${handle}+shop@agents.localhost`,
+      'Copied@example.com',
+      `${handle}@agents.localhost`,
+      'gents.localhost',
+    ]) {
+      const [query, is] = to(address)
+      expect([address, await walk(stage, handle, query)]).toEqual([address, expected(handle, is)])
+    }
+  })
+
+  test('times and quarantine with them', async () => {
+    const at = (n: number) => letters.ann[n]?.at as string
+    const [query, isFrom] = from('tenth@often')
+    const between = (one: Letter) => one.n > 900 && one.n < 1800 && isFrom(one)
+    expect(await walk(stage, 'ann', `${query}&after=${at(900)}&before=${at(1800)}`)).toEqual(expected('ann', between))
+    const [part, isPart] = from('writer252')
+    expect(await walk(stage, 'ann', `${part}&status=quarantined`)).toEqual(expected('ann', isPart, 'quarantined'))
+    expect(await walk(stage, 'ann', `${part}&status=bounced`)).toEqual([])
+  })
+})
