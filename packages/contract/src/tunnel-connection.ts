@@ -19,9 +19,11 @@ export type SocketLike = {
 /** How the bytes travel: as they are, or as the messages of a WebSocket whose one or other end we are. */
 export type Wrapping = 'bare' | 'web-socket-server' | 'web-socket-client'
 
-type Options = Omit<MuxOptions, 'write' | 'onClose'> & {
+type Options = Omit<MuxOptions, 'write' | 'unsent' | 'onClose'> & {
   /** The connection is over; `reason` is a word, or what the socket said. */
   onClose(reason: string): void
+  /** More than so many bytes that the other side does not read end the connection: what answers it, such as a pong, waits for no window. */
+  unreadBytesMax?: number
 }
 
 /** Waiting in the socket: beyond it streams wait. */
@@ -34,18 +36,24 @@ export function connectMux(socket: SocketLike, wrapping: Wrapping, head: Uint8Ar
   const isWebSocket = wrapping !== 'bare'
   const isClient = wrapping === 'web-socket-client'
   let problem = 'closed'
+  const { unreadBytesMax = Number.POSITIVE_INFINITY } = options
+  const look = () => {
+    if (socket.writableLength > unreadBytesMax) mux.close('unread')
+  }
   const mux = new TunnelMux({
     ...options,
+    unsent: () => socket.writableLength,
     write(chunks) {
       socket.cork()
       for (const chunk of isWebSocket ? encodeMessage(chunks, isClient) : chunks) socket.write(chunk)
       socket.uncork()
+      look()
       return socket.writableLength < socketBytesMax
     },
     onClose(reason) {
       if (isWebSocket && reason !== 'closed') for (const chunk of encodeClose(isClient)) socket.write(chunk)
       socket.end()
-      const timer = setTimeout(() => socket.destroy(), lingerMs)
+      const timer = setTimeout(() => socket.destroy(), reason === 'unread' ? 0 : lingerMs)
       ;(timer as { unref?: () => void }).unref?.()
       socket.on('close', () => clearTimeout(timer))
       options.onClose(reason)
@@ -56,6 +64,7 @@ export function connectMux(socket: SocketLike, wrapping: Wrapping, head: Uint8Ar
         data: (bytes) => mux.receive(bytes),
         reply: (frame) => {
           for (const chunk of frame) socket.write(chunk)
+          look()
         },
         close: () => mux.close('closed'),
       })

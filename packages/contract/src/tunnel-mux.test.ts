@@ -20,6 +20,7 @@ function createEnd(
       end.sent.push(...chunks)
       return true
     },
+    unsent: () => 0,
     defer: (work) => queueMicrotask(work),
     allocate: (bytes) => new Uint8Array(bytes),
     ...(opens ? {} : { onOpen: (stream: TunnelStream) => void end.opened.push(stream) }),

@@ -17,6 +17,8 @@ import { ReceiveWindow, WindowBudget, windowBytesFirst, windowBytesMax } from '.
 export type MuxOptions = {
   /** Sends these bytes in order; false asks to wait until `drained` is called. */
   write(chunks: Uint8Array[]): boolean
+  /** Bytes that were written and have not gone out. */
+  unsent(): number
   /** Runs a function after what the process is at: what was written meanwhile goes out together. */
   defer(work: () => void): void
   allocate(bytes: number): Uint8Array
@@ -88,6 +90,11 @@ export class TunnelMux implements StreamHost {
     return this.#isTransportFull || this.#queuedBytes > turnBytesMax
   }
 
+  /** Bytes that wait to go out. */
+  get unsentBytes(): number {
+    return this.#queuedBytes + this.#options.unsent()
+  }
+
   nowMs(): number {
     return performance.now()
   }
@@ -155,6 +162,8 @@ export class TunnelMux implements StreamHost {
   close(reason: string): void {
     if (this.#isClosed) return
     this.#flush()
+    // Writing may have ended it already.
+    if (this.#isClosed) return
     this.#isClosed = true
     clearInterval(this.#timer)
     for (const stream of [...this.#streams.values()]) stream.lose()

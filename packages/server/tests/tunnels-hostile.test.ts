@@ -1,8 +1,8 @@
 // Visitors, targets and clients that do what they should not: nothing reaches anybody else, nothing waits for ever, nothing grows.
 
-import type { AddressInfo } from 'node:net'
-import { createServer, type Server } from 'node:net'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { frameTypes } from '../../contract/src/tunnel-frames.ts'
 import { Callsign, type TunnelListener } from '../../sdk/src/index.ts'
 import { type Origin, sendRaw, startOrigin, visit } from './stage/origin.ts'
 import { type Stage, startStage } from './stage/start.ts'
@@ -204,7 +204,6 @@ test('visitors that stop in the middle end the request at the target, and hundre
 })
 
 test('a visitor that does not read costs a window, and others nothing', async () => {
-  const { connect } = await import('node:net')
   const sockets = Array.from({ length: 20 }, () => {
     const socket = connect(port, '127.0.0.1')
     socket.on('error', () => {})
@@ -215,4 +214,98 @@ test('a visitor that does not read costs a window, and others nothing', async ()
   await waitFor('all of them at the target', () => origin.seen.filter(({ url }) => url === '/bytes?size=50000000').length === 20)
   for (let i = 0; i < 20; i++) expect((await visit(port, host, '/plain')).status).toBe(200)
   for (const socket of sockets) socket.destroy()
+})
+
+describe('a client that keeps to no rule costs itself', () => {
+  /** A client made by hand: `onOpen` gets the number of each stream and a way to send frames. */
+  async function connectRaw(onOpen: (stream: number, send: Send) => void): Promise<{ socket: Socket; send: Send }> {
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', () => {})
+    const send: Send = (type, stream, payload) => {
+      const header = Buffer.alloc(9)
+      header.writeUInt32BE(payload.length)
+      header[4] = type
+      header.writeUInt32BE(stream, 5)
+      return socket.write(Buffer.concat([header, payload]))
+    }
+    const head = `GET /api/v1/tunnels/raw_one/connect HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${stage.organizationKey}\r\n`
+    socket.write(`${head}Connection: Upgrade\r\nUpgrade: callsign-tunnel/1\r\n\r\n`)
+    let kept = Buffer.alloc(0)
+    let isUp = false
+    await new Promise<void>((resolve) => {
+      socket.on('data', (chunk: Buffer) => {
+        kept = Buffer.concat([kept, chunk])
+        if (!isUp) {
+          const end = kept.indexOf('\r\n\r\n')
+          if (end < 0) return
+          isUp = true
+          kept = kept.subarray(end + 4)
+          send(frameTypes.hello, 0, Buffer.from('{"instance":"raw","host":null,"window":262144}'))
+        }
+        while (kept.length >= 9 && kept.length >= 9 + kept.readUInt32BE(0)) {
+          const [type, stream] = [kept[4], kept.readUInt32BE(5)]
+          kept = kept.subarray(9 + kept.readUInt32BE(0))
+          if (type === frameTypes.hello) resolve()
+          if (type === frameTypes.open) onOpen(stream, send)
+        }
+      })
+    })
+    return { socket, send }
+  }
+
+  type Send = (type: number, stream: number, payload: Buffer) => boolean
+  const rawHost = 'raw-one.tunnel.localhost'
+
+  test('one that asks and never reads is disconnected', async () => {
+    const { socket } = await connectRaw(() => {})
+    socket.pause()
+    const ping = Buffer.from([0, 0, 0, 8, frameTypes.ping, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8])
+    const pings = Buffer.concat(Array.from({ length: 8000 }, () => ping))
+    const ask = (error?: Error | null) => {
+      if (!error) socket.write(pings, ask)
+    }
+    ask()
+    await waitFor('the gateway to let go', () => stage.logLines().some((line) => line.includes('"reason":"unread"')))
+    socket.destroy()
+  })
+
+  test('a refusal to upgrade is sent no faster than its visitor reads', async () => {
+    let sent = 0
+    const { socket } = await connectRaw((stream, send) => {
+      const block = Buffer.alloc(64 * 1024)
+      send(frameTypes.data, stream, Buffer.from('HTTP/1.1 400 No\r\n\r\n'))
+      const go = () => {
+        while (sent < 100_000_000 && !socket.destroyed) {
+          sent += block.length
+          if (!send(frameTypes.data, stream, block)) return
+        }
+      }
+      socket.on('drain', go)
+      go()
+    })
+    const visitor = connect(port, '127.0.0.1')
+    visitor.on('error', () => {})
+    visitor.pause()
+    visitor.write(`GET / HTTP/1.1\r\nHost: ${rawHost}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)
+    // It minds no window, so it is told to go once it has sent more than one.
+    await waitFor('the end of the client', () => socket.destroyed || socket.readableEnded || sent >= 100_000_000)
+    expect(sent).toBeLessThan(100_000_000)
+    visitor.destroy()
+    socket.destroy()
+  })
+
+  test('crumbs for a visitor that does not read arrive whole when it does', async () => {
+    const crumbs = 60_000
+    const { socket } = await connectRaw((stream, send) => {
+      send(frameTypes.data, stream, Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${crumbs + 150_000}\r\n\r\n`))
+      send(frameTypes.data, stream, Buffer.alloc(50_000, 'a'))
+      send(frameTypes.data, stream, Buffer.alloc(50_000, 'b'))
+      send(frameTypes.data, stream, Buffer.alloc(50_000, 'c'))
+      for (let i = 0; i < crumbs; i++) send(frameTypes.data, stream, Buffer.from([65 + (i % 26)]))
+    })
+    const { body } = await visit(port, rawHost, '/')
+    expect(body.length).toBe(crumbs + 150_000)
+    expect(body.subarray(150_000).equals(Buffer.from(Array.from({ length: crumbs }, (_, i) => 65 + (i % 26))))).toBe(true)
+    socket.destroy()
+  })
 })

@@ -8,6 +8,8 @@ const idleMsMax = 4000
 const idleStreamsMax = 64
 /** Reports wait this long for others: a write for each, and a client that wakes up for it, would slow down the requests themselves. */
 const reportEveryMs = 50
+/** Bodies stop at a quarter of it. */
+const chokedBytes = 4 * 1024 * 1024
 
 /** Nothing may come before the next request: it would be taken for its answer. */
 const kept: StreamListener = {
@@ -53,6 +55,10 @@ export class Carrier {
   /** Requests under way. */
   get load(): number {
     return this.#busy
+  }
+  /** True while the client does not read: what it is sent waits in memory here, and more would wait with it. */
+  get isChoked(): boolean {
+    return !this.isRemote && this.#mux.unsentBytes > chokedBytes
   }
   get isOpen(): boolean {
     return !this.#mux.isClosed
@@ -115,6 +121,7 @@ export class Carrier {
   #sendReports(): void {
     if (this.#reportTimer) clearTimeout(this.#reportTimer)
     this.#reportTimer = null
-    for (const { stream, about } of this.#reports.splice(0)) this.#mux.report(stream, about)
+    const reports = this.#reports.splice(0)
+    if (!this.isChoked) for (const { stream, about } of reports) this.#mux.report(stream, about)
   }
 }

@@ -21,6 +21,8 @@ import { refusal, refusalText } from './trouble.ts'
 const helloMsMax = 10_000
 const clientsPerTunnelMax = 64
 const sessionBudgetBytes = 64 * 1024 * 1024
+/** A client that lets so much wait is none: bodies wait at 1 MB, requests are refused at 4 MB. */
+const unreadBytesMax = 8 * 1024 * 1024
 const keepAliveMs = 30_000
 // RFC 6455 section 1.3.
 const webSocketGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
@@ -117,6 +119,7 @@ export function createClients({ presence, directory, authenticate, admit, proces
       defer: setImmediate as (work: () => void) => void,
       allocate: Buffer.allocUnsafe as (bytes: number) => Uint8Array,
       budget: new WindowBudget(sessionBudgetBytes, processBudget),
+      unreadBytesMax,
       pingEveryMs,
       onHello: (about) => {
         if (client) return

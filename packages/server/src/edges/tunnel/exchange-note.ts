@@ -3,23 +3,25 @@ import type { IncomingMessage } from 'node:http'
 import { now } from '../../core/clock.ts'
 import { newId } from '../../core/ids.ts'
 import { capturedBytesMax, type HeaderPairs, type RequestRecord, type TunnelRoute } from '../../features/tunnels/model.ts'
+import { GatheredBytes } from './gathered.ts'
 import { pairsOf, type RequestHead } from './request-head.ts'
 
 /** Kept of one path. */
 const pathCharactersMax = 2048
 
 class CapturedBody {
-  readonly chunks: Buffer[] = []
-  #size = 0
+  readonly #bytes = new GatheredBytes()
   isWhole = true
 
   add(piece: Buffer): void {
-    const room = capturedBytesMax - this.#size
+    const room = capturedBytesMax - this.#bytes.size
     if (piece.length > room) this.isWhole = false
-    if (room <= 0) return
-    // A copy: the piece belongs to a larger buffer that would be held with it.
-    this.chunks.push(Buffer.from(piece.subarray(0, room)))
-    this.#size += Math.min(room, piece.length)
+    if (room > 0) this.#bytes.add(piece.subarray(0, room))
+  }
+
+  /** A copy of the right size, which may wait for a while. */
+  take(): Buffer {
+    return Buffer.from(this.#bytes.take())
   }
 }
 
@@ -87,8 +89,8 @@ export class ExchangeNote {
           : {
               requestHeaders: this.#head.pairs(),
               responseHeaders: this.#responseHeaders,
-              requestBody: this.#requestBody && Buffer.concat(this.#requestBody.chunks),
-              responseBody: this.#responseBody && Buffer.concat(this.#responseBody.chunks),
+              requestBody: this.#requestBody?.take() ?? null,
+              responseBody: this.#responseBody?.take() ?? null,
               isRequestBodyWhole: this.#requestBody ? this.#requestBody.isWhole && this.#request.complete : this.#requestBytes === 0,
               isResponseBodyWhole: this.#responseBody ? this.#responseBody.isWhole && error === null : this.#responseBytes === 0,
             },

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dataBytesMax, resetCodes } from '@callsign/contract/tunnel-frames'
 import type { StreamListener, TunnelStream } from '@callsign/contract/tunnel-stream'
 import type { TunnelRoute } from '../../features/tunnels/model.ts'
+import { AnswerBody } from './answer-body.ts'
 import { noteBadAnswer, writeAnswerHead } from './answer-head.ts'
 import type { Carrier } from './carrier.ts'
 import type { ExchangeHost } from './exchange-host.ts'
@@ -18,8 +19,6 @@ const attemptsMax = 4
 const stalledMsMax = 300_000
 /** How long what is left of a body may still come after the answer is complete. */
 const leftoverMs = 2000
-/** A body of this size is cheaper copied behind its head than handed to the system beside it. */
-const joinedBytesMax = 8 * 1024
 
 /** What becomes of a stream that no exchange needs any more: what still comes is dropped. */
 const dropping: StreamListener = {
@@ -36,6 +35,7 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents {
   readonly #head: RequestHead
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
+  readonly #body: AnswerBody
   readonly #note: ExchangeNote
   readonly #tried = new Set<string>()
   readonly #isSafe: boolean
@@ -48,8 +48,6 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents {
   #isBodySent: boolean
   #isAnswered = false
   #isOver = false
-  /** The head of the answer has gone out, alone or with the first bytes behind it. */
-  #isFlushed = false
   /** Bytes of the answer that the visitor has not taken yet. */
   #held = 0
   #waitingSinceMs: number
@@ -68,6 +66,7 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents {
     this.#head = head
     this.#request = request
     this.#response = response
+    this.#body = new AnswerBody(response)
     const method = request.method as string
     this.#isSafe = head.body === 'none' && (method === 'GET' || method === 'HEAD' || method === 'OPTIONS')
     this.#isBodySent = head.body === 'none'
@@ -128,7 +127,7 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents {
   }
 
   #send(carrier: Carrier): void {
-    if (carrier.load >= this.#host.streamsMax) {
+    if (carrier.load >= this.#host.streamsMax || carrier.isChoked) {
       this.#refuse('tunnel_busy')
       return
     }
@@ -175,10 +174,7 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents {
       this.#fail('bad_answer', resetCodes.protocolError)
       return
     }
-    if (this.#isAnswered && !this.#isFlushed && !this.#isOver) {
-      this.#isFlushed = true
-      this.#response.flushHeaders()
-    }
+    if (this.#isAnswered && !this.#isOver) this.#body.flush()
     if (this.#isOver || !this.#response.writableNeedDrain) stream.taken(piece.length)
     else {
       if (this.#held === 0) this.#waitingSinceMs = performance.now()
@@ -192,9 +188,10 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents {
   }
 
   #onVisitorReady(): void {
+    this.#waitingSinceMs = performance.now()
+    if (!this.#body.resume()) return
     const held = this.#held
     this.#held = 0
-    this.#waitingSinceMs = performance.now()
     if (held > 0) this.#stream?.taken(held)
   }
 
@@ -222,20 +219,13 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents {
 
   onBody(piece: Buffer, isLast: boolean): void {
     this.#note.addResponseBody(piece)
-    // As text a small body goes out with its head in one piece.
-    if (isLast && !this.#isFlushed && piece.length <= joinedBytesMax) this.#response.end(piece.toString('latin1'), 'latin1')
-    else if (isLast) this.#response.end(piece)
-    else this.#response.write(piece)
-    this.#isFlushed = true
+    this.#body.write(piece, isLast)
   }
 
   onComplete(trailers: [string, string][], mayReuse: boolean): void {
     const stream = this.#stream as TunnelStream
     const carrier = this.#carrier as Carrier
-    if (!this.#response.writableEnded) {
-      if (trailers.length > 0) this.#response.addTrailers(trailers)
-      this.#response.end()
-    }
+    this.#body.end(trailers)
     this.#finish(null)
     if (mayReuse && this.#isBodySent && !stream.isRemoteEnded && !stream.isClosed && !carrier.isDraining) {
       // What was held has been handed to the visitor's socket by now.

@@ -27,6 +27,7 @@ export type AnswerEvents = {
   onComplete(trailers: [string, string][], mayReuse: boolean): void
 }
 
+/** For the head, with all that come before it for information, and for the trailers. */
 const headBytesMax = 64 * 1024
 const headersMax = 1000
 const chunkLineBytesMax = 4096
@@ -37,13 +38,20 @@ const valuePattern = /^[\t\x20-\x7e\x80-\xff]*$/
 /** They hold between two programs only (RFC 9110 section 7.6.1). */
 const hopByHop = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'proxy-authenticate', 'te'])
 
+const nothing = Buffer.alloc(0)
+
 type State = 'head' | 'length' | 'chunk-line' | 'chunk-data' | 'chunk-end' | 'trailers' | 'until-end' | 'done'
 
 export class AnswerReader {
   readonly #method: string
   readonly #events: AnswerEvents
   #state: State = 'head'
-  #kept: Buffer | null = null
+  /** Begins with `#keptBytes` of a head or line that is not whole yet. */
+  #gathered: Buffer = nothing
+  #keptBytes = 0
+  /** So much of the next bytes holds no end of the head or line. */
+  #searchedBytes = 0
+  #headBytes = 0
   #left = 0
   #mayReuse = false
   #trailers: [string, string][] = []
@@ -65,8 +73,7 @@ export class AnswerReader {
   /** Bytes of the stream; returns those behind the answer, which only a 101 may have. Throws BadAnswer. */
   push(bytes: Buffer): Buffer | null {
     this.#isStarted = true
-    let rest: Buffer | null = this.#kept ? Buffer.concat([this.#kept, bytes]) : bytes
-    this.#kept = null
+    let rest: Buffer | null = this.#keptBytes > 0 ? this.#append(bytes) : bytes
     while (rest && rest.length > 0 && this.#state !== 'done') rest = this.#step(rest)
     return rest && rest.length > 0 ? rest : null
   }
@@ -83,8 +90,9 @@ export class AnswerReader {
   #step(bytes: Buffer): Buffer | null {
     switch (this.#state) {
       case 'head': {
-        const end = bytes.indexOf('\r\n\r\n')
-        if (end < 0 || end > headBytesMax) return this.#keep(bytes, headBytesMax)
+        const end = this.#find(bytes, '\r\n\r\n')
+        if (end < 0) return this.#keep(bytes, headBytesMax - this.#headBytes)
+        this.#countHead(end)
         this.#readHead(bytes.toString('latin1', 0, end))
         return this.#afterHead(bytes.subarray(end + 4))
       }
@@ -110,7 +118,7 @@ export class AnswerReader {
         return bytes.subarray(2)
       }
       case 'chunk-line': {
-        const end = bytes.indexOf('\r\n')
+        const end = this.#find(bytes, '\r\n')
         if (end < 0) return this.#keep(bytes, chunkLineBytesMax)
         const line = bytes.toString('latin1', 0, end)
         const size = /^([0-9A-Fa-f]{1,13})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/.exec(line)?.[1]
@@ -120,8 +128,9 @@ export class AnswerReader {
         return bytes.subarray(end + 2)
       }
       default: {
-        const end = bytes.indexOf('\r\n')
-        if (end < 0) return this.#keep(bytes, headBytesMax)
+        const end = this.#find(bytes, '\r\n')
+        if (end < 0) return this.#keep(bytes, headBytesMax - this.#headBytes)
+        this.#countHead(end)
         const line = bytes.toString('latin1', 0, end)
         if (line === '') this.#end(this.#mayReuse)
         else {
@@ -134,10 +143,41 @@ export class AnswerReader {
     }
   }
 
+  #find(bytes: Buffer, end: string): number {
+    const from = this.#searchedBytes
+    this.#searchedBytes = 0
+    return bytes.indexOf(end, from)
+  }
+
+  #countHead(bytes: number): void {
+    this.#headBytes += bytes
+    if (this.#headBytes > headBytesMax) throw new BadAnswer('the headers of the answer are too long')
+  }
+
+  /** Keeps what has come of a head or a line: a copy, because the bytes are part of a larger buffer that would be held with them. */
   #keep(bytes: Buffer, bytesMax: number): null {
     if (bytes.length > bytesMax + 4) throw new BadAnswer('a line or the headers of the answer are too long')
-    this.#kept = bytes
+    if (bytes.buffer !== this.#gathered.buffer || bytes.byteOffset !== this.#gathered.byteOffset) {
+      this.#gathered = Buffer.allocUnsafe(Math.max(256, 2 * bytes.length))
+      bytes.copy(this.#gathered)
+    }
+    this.#keptBytes = bytes.length
     return null
+  }
+
+  /** What was kept with these bytes behind it, in a buffer that doubles: a target may send a head byte by byte. */
+  #append(bytes: Buffer): Buffer {
+    const kept = this.#keptBytes
+    this.#keptBytes = 0
+    if (kept + bytes.length > this.#gathered.length) {
+      const larger = Buffer.allocUnsafe(2 * (kept + bytes.length))
+      this.#gathered.copy(larger, 0, 0, kept)
+      this.#gathered = larger
+    }
+    bytes.copy(this.#gathered, kept)
+    // The end may have come in two pieces.
+    this.#searchedBytes = Math.max(0, kept - 3)
+    return this.#gathered.subarray(0, kept + bytes.length)
   }
 
   #head: AnswerHead | null = null
@@ -160,7 +200,8 @@ export class AnswerReader {
       else if (lower === 'transfer-encoding') coding = coding === null ? value.toLowerCase() : `${coding},${value.toLowerCase()}`
       else if (lower === 'content-length') {
         if (!/^\d{1,15}$/.test(value) || (length !== null && length !== value)) throw new BadAnswer('the length of the answer is not clear')
-        if (length === null) headers.push(name, value)
+        // RFC 9110 section 8.6: these have none, and who counts nevertheless takes the next answer for a body.
+        if (length === null && status >= 200 && status !== 204) headers.push(name, value)
         length = value
       } else if (lower === 'upgrade') upgrade = value
       else if (!hopByHop.has(lower)) headers.push(name, value)

@@ -8,6 +8,7 @@ import { noteBadAnswer, writeAnswerHead } from './answer-head.ts'
 import type { Carrier } from './carrier.ts'
 import type { ExchangeHost } from './exchange-host.ts'
 import { ExchangeNote } from './exchange-note.ts'
+import { crumbBytesMax, GatheredBytes } from './gathered.ts'
 import type { RequestHead } from './request-head.ts'
 import { type AnswerHead, AnswerReader, BadAnswer } from './response-reader.ts'
 import { refusalOf, refusalText, type Trouble, troubleOfReset } from './trouble.ts'
@@ -15,6 +16,8 @@ import type { UnderWay } from './under-way.ts'
 
 const keepAliveMs = 30_000
 const attemptsMax = 4
+/** A visitor that takes nothing of an ordinary answer for this long has gone. */
+const stalledMsMax = 300_000
 
 export class UpgradeExchange implements UnderWay {
   place = 0
@@ -36,6 +39,9 @@ export class UpgradeExchange implements UnderWay {
   #isUpgraded = false
   #isOver = false
   #held = 0
+  /** The last of what is held, when it came in crumbs. */
+  readonly #crumbs = new GatheredBytes()
+  #heldSinceMs = 0
 
   constructor(host: ExchangeHost, route: TunnelRoute, head: RequestHead, request: IncomingMessage, socket: Socket, early: Buffer) {
     this.#host = host
@@ -56,6 +62,8 @@ export class UpgradeExchange implements UnderWay {
     socket.on('error', () => {})
     socket.on('close', () => this.#end('visitor_gone', resetCodes.cancelled))
     socket.on('drain', () => {
+      this.#writeCrumbs()
+      if (socket.writableNeedDrain) return
       const held = this.#held
       this.#held = 0
       if (held > 0) this.#stream?.taken(held)
@@ -66,6 +74,7 @@ export class UpgradeExchange implements UnderWay {
 
   check(nowMs: number): void {
     if (!this.#isAnswered && nowMs - this.#startedMs > this.#host.answerMsMax) this.#refuse('target_timeout')
+    if (this.#response && this.#held > 0 && nowMs - this.#heldSinceMs > stalledMsMax) this.#cut()
   }
   abort(): void {
     if (this.#isAnswered) this.#cut()
@@ -85,7 +94,7 @@ export class UpgradeExchange implements UnderWay {
     }
     if (this.#isOver) return
     if (!carrier) return this.#refuse(wrong)
-    if (carrier.load >= this.#host.streamsMax) return this.#refuse('tunnel_busy')
+    if (carrier.load >= this.#host.streamsMax || carrier.isChoked) return this.#refuse('tunnel_busy')
     this.#carrier = carrier
     const stream = carrier.open(this.#head.toBytes(carrier.hostHeader))
     this.#stream = stream
@@ -94,6 +103,7 @@ export class UpgradeExchange implements UnderWay {
       onHead: (head) => this.#onHead(head),
       onBody: (piece) => this.#toVisitor(piece),
       onComplete: () => {
+        this.#writeCrumbs()
         this.#response?.end()
         this.#end(null, resetCodes.cancelled)
       },
@@ -104,7 +114,7 @@ export class UpgradeExchange implements UnderWay {
         if (this.#isUpgraded) return this.#toVisitor(piece)
         try {
           const rest = reader.push(piece)
-          stream.taken(piece.length - (rest?.length ?? 0))
+          this.#passedOn(piece.length - (rest?.length ?? 0))
           if (rest && this.#isUpgraded) this.#toVisitor(rest)
         } catch (error) {
           noteBadAnswer(this.#host.log, this.#route.id, error)
@@ -112,7 +122,10 @@ export class UpgradeExchange implements UnderWay {
         }
       },
       onEnd: () => {
-        if (this.#isUpgraded) return void this.#socket.end()
+        if (this.#isUpgraded) {
+          this.#writeCrumbs()
+          return void this.#socket.end()
+        }
         try {
           reader.finish()
         } catch {
@@ -134,6 +147,7 @@ export class UpgradeExchange implements UnderWay {
       response.shouldKeepAlive = false
       response.sendDate = false
       response.assignSocket(socket)
+      response.on('error', () => {})
       response.on('finish', () => socket.end())
       writeAnswerHead(response, head)
       this.#response = response
@@ -156,12 +170,29 @@ export class UpgradeExchange implements UnderWay {
 
   #toVisitor(piece: Buffer): void {
     this.#note.addResponseBody(piece)
-    if (this.#response) {
-      this.#response.write(piece)
+    if (piece.length <= crumbBytesMax && this.#socket.writableNeedDrain) this.#crumbs.add(piece)
+    else {
+      this.#writeCrumbs()
+      if (this.#response) this.#response.write(piece)
+      else this.#socket.write(piece)
+    }
+    if (this.#isUpgraded) this.#passedOn(piece.length)
+  }
+
+  #writeCrumbs(): void {
+    if (this.#crumbs.size === 0) return
+    const to = this.#response ?? this.#socket
+    to.write(this.#crumbs.take())
+  }
+
+  /** Bytes of the target have been handed to the visitor's socket, which may have enough for now. */
+  #passedOn(bytes: number): void {
+    if (!this.#socket.writableNeedDrain) {
+      this.#stream?.taken(bytes)
       return
     }
-    if (this.#socket.write(piece)) this.#stream?.taken(piece.length)
-    else this.#held += piece.length
+    if (this.#held === 0) this.#heldSinceMs = performance.now()
+    this.#held += bytes
   }
 
   #onLost(code: number): void {
