@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createLog } from '../src/core/log.ts'
 import { connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'
 import { parserOf } from '../src/features/messages/filing-store.ts'
+import { PieceTable } from '../src/features/messages/piece-table.ts'
 import { cutAtSpace, isForPostgres } from '../src/features/messages/search-vector.ts'
 import { type Parser, toSearchVectors } from '../src/features/messages/search-words.ts'
 import { createEmptyDatabase } from './stage/database.ts'
@@ -71,7 +72,7 @@ test('every text has the vector that PostgreSQL makes of it', async () => {
 
 test('a plain letter is cut without asking, and what is not plain is asked once', async () => {
   const letter = 'Dear Ann, (as agreed) the order 4711 was shipped today!\n\n> Is it "on its way"?\n-- \nBob'
-  expect(cutAtSpace(letter)?.filter(isForPostgres)).toEqual([])
+  expect(cutAtSpace(letter)?.pieces.filter(isForPostgres)).toEqual([])
   let questions = 0
   const parser = parserOf(database)
   const counting: Parser = {
@@ -107,4 +108,22 @@ test('tags, encoded data and text without blanks are left to PostgreSQL whole', 
     Buffer.from([0, 0, 0, 0]),
     Buffer.from([0, 0, 0, 0]),
   ])
+})
+
+test('words are told apart, and a text of words that all meet in one place is given up in time', () => {
+  const words = Array.from({ length: 600 }, (_, index) => `w${index}`)
+  const text = words.join(' ')
+  const find = (hash: (start: number) => number): number[] => {
+    const table = new PieceTable()
+    table.start(text)
+    let start = 0
+    return words.map((word) => {
+      const number = table.findWord(start, start + word.length, hash(start))
+      start += word.length + 1
+      return number
+    })
+  }
+  expect(find((start) => start)).toEqual(words.map((_, index) => index))
+  expect(find(() => 7).slice(0, 500)).toEqual(words.slice(0, 500).map((_, index) => index))
+  expect(find(() => 7).slice(500)).toEqual(words.slice(500).map(() => -1))
 })

@@ -1,14 +1,17 @@
 // Makes the search vectors that PostgreSQL's to_tsvector('simple', …) would make, at a tenth of its price: most of a mail are plain words, which
 // need no parser; of the rest PostgreSQL is asked once and its answer remembered.
 
+import { LexemePlaces } from './lexeme-places.ts'
+import { caseBit, mix, PieceTable } from './piece-table.ts'
+
 /** Lexemes of a piece of text, each with its place among the words of that piece, from 1. */
 export type Lexemes = { lexeme: string; position: number }[]
 
 /**
- * A text cut at white space, which no token of PostgreSQL's parser crosses but a tag. Plain words are lexemes already; other pieces stand between blanks,
- * which no lexeme has, and are PostgreSQL's to read.
+ * A text cut at white space, which no token of PostgreSQL's parser crosses but a tag. `pieces` are the different ones in the order of their first places:
+ * plain words are lexemes already; others stand between blanks, which no lexeme has, and are PostgreSQL's to read. `order`: which piece stands where.
  */
-export type Pieces = string[]
+export type CutText = { pieces: string[]; order: Int32Array }
 
 const blank = ' '
 
@@ -22,6 +25,10 @@ const space = ' \t\r\n'
 /** What PostgreSQL's parser passes over before a word and behind it. In front of a number a sign is part of it; behind "/" may come a path, behind "&" an entity. */
 const marks = '!"#$%\'()*,.:;=>?@[\\]^`{|}~+-'
 const kind = { other: 0, space: 1, letter: 2, digit: 3, mark: 4, sign: 5 } as const
+
+// For one text at a time.
+const table = new PieceTable()
+let scratch = new Int32Array(0)
 
 /** By code unit; all beyond ASCII is other. */
 const kinds = new Uint8Array(0x1_0000)
@@ -38,85 +45,82 @@ for (let code = 0; code < 128; code++) {
  * Null when the text has to be read as a whole: what may be a tag can go on behind white space, a very long piece is no word, and these at the
  * beginning, or dots at the end of a line, make a path of what is none between blanks.
  */
-export function cutAtSpace(text: string): Pieces | null {
+export function cutAtSpace(text: string): CutText | null {
   if (/^[~./]|\.\.(?:\r|$)/.test(text)) return null
-  const pieces: Pieces = []
   const end = text.length
-  // Of the piece at hand: where it and its word begin, where the word ends, and whether it is no plain word.
+  const units = table.start(text)
+  const pieces: string[] = []
+  if (scratch.length <= end >> 1) scratch = new Int32Array((end >> 1) + 1)
+  const order = scratch
+  let count = 0
+  // Of the piece at hand: where it and its word begin, where the word ends, the hash of the word, and whether it is no plain word.
   let start = 0
   let wordStart = -1
   let wordEnd = -1
+  let hash = 0
   let isOdd = false
   let before: number = kind.space
   for (let index = 0; index <= end; index++) {
-    const found = index === end ? kind.space : (kinds[text.charCodeAt(index)] as number)
-    if (found === kind.space) {
+    const found = kinds[units[index] as number] as number
+    if (found === kind.letter || found === kind.digit) {
+      // A second run, or a number with its sign.
+      isOdd ||= wordStart >= 0 || (found === kind.digit && before === kind.sign)
+      wordStart = index
+      hash = 0
+      do hash = mix(hash, (units[index++] as number) | caseBit)
+      while (kinds[units[index] as number] === found)
+      wordEnd = index--
+    } else if (found === kind.space) {
       if (index - start > pieceCharactersMax) return null
-      if (isOdd) {
-        const piece = text.slice(start, index)
-        if (mayBeginTag(piece)) return null
-        pieces.push(blank + piece + blank)
-      } else if (wordStart >= 0) pieces.push(text.slice(wordStart, wordEnd).toLowerCase())
+      if (isOdd || wordStart >= 0) {
+        const number = isOdd ? table.findOdd(start, index) : table.findWord(wordStart, wordEnd, hash)
+        if (number === pieces.length) {
+          const piece = isOdd ? text.slice(start, index) : text.slice(wordStart, wordEnd).toLowerCase()
+          if (isOdd && mayBeginTag(piece)) return null
+          pieces.push(isOdd ? blank + piece + blank : piece)
+        } else if (number < 0) return null
+        order[count++] = number
+      }
       start = index + 1
       wordStart = -1
       isOdd = false
-    } else if (found === kind.letter || found === kind.digit) {
-      if (found === before) wordEnd++
-      else {
-        // A second run, or a number with its sign.
-        isOdd ||= wordStart >= 0 || (found === kind.digit && before === kind.sign)
-        wordStart = index
-        wordEnd = index + 1
-      }
     } else if (found === kind.other) isOdd = true
     before = found
   }
-  return pieces
+  return { pieces, order: order.slice(0, count) }
 }
 
 /** A tag that ends where it began, such as an address in angle brackets, is a piece like any other. */
 const mayBeginTag = (piece: string): boolean => piece.includes('<') && !/^[^<>]*<[^<>"']*>[^<>]*$/.test(piece)
 
-/** PostgreSQL keeps no more places of a lexeme, and no place beyond this one. */
-const positionsMax = 255
-const positionMax = 16_383
-
 /** The vector in PostgreSQL's binary format: the number of lexemes, then each with its closing NUL, the number of its places, and those. */
-export function toVector(pieces: Pieces, read: (piece: string) => Lexemes): Buffer {
-  const places = new Map<string, number[]>()
-  const add = (lexeme: string, position: number) => {
-    const place = Math.min(position, positionMax)
-    const known = places.get(lexeme)
-    if (known === undefined) places.set(lexeme, [place])
-    else if (known.length < positionsMax && known.at(-1) !== place) known.push(place)
-  }
+export function toVector({ pieces, order }: CutText, read: (piece: string) => Lexemes): Buffer {
+  const places = new LexemePlaces()
+  /** The number of a plain word's lexeme and one more, or 0. */
+  const ofWord = new Int32Array(pieces.length)
+  const ofOther: (NumberedLexemes | undefined)[] = []
   let words = 0
-  for (const piece of pieces) {
-    if (!isForPostgres(piece)) {
-      add(piece, ++words)
+  for (const piece of order) {
+    const known = ofWord[piece] as number
+    if (known > 0) {
+      places.add(known - 1, ++words)
       continue
     }
+    const text = pieces[piece] as string
+    if (!isForPostgres(text)) {
+      const number = places.numberOf(text)
+      ofWord[piece] = number + 1
+      places.add(number, ++words)
+      continue
+    }
+    ofOther[piece] ??= read(text).map(({ lexeme, position }) => ({ number: places.numberOf(lexeme), position }))
     const before = words
-    for (const { lexeme, position } of read(piece)) {
-      add(lexeme, before + position)
-      words = Math.max(words, before + position)
+    for (const { number, position } of ofOther[piece]) {
+      places.add(number, before + position)
+      if (before + position > words) words = before + position
     }
   }
-  // Three bytes are the most that UTF-8 takes for a code unit.
-  let sizeMax = 4
-  for (const [lexeme, at] of places) sizeMax += 3 * lexeme.length + 3 + 2 * at.length
-  const vector = Buffer.allocUnsafe(sizeMax)
-  let offset = vector.writeInt32BE(places.size)
-  const writeTwo = (value: number) => {
-    vector[offset++] = value >> 8
-    vector[offset++] = value & 0xff
-  }
-  // PostgreSQL sorts what is not in its order.
-  for (const [lexeme, at] of places) {
-    offset += vector.write(lexeme, offset)
-    vector[offset++] = 0
-    writeTwo(at.length)
-    for (const place of at) writeTwo(place)
-  }
-  return vector.subarray(0, offset)
+  return places.toVector()
 }
+
+type NumberedLexemes = { number: number; position: number }[]

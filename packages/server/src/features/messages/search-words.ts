@@ -1,5 +1,5 @@
 // Makes search vectors: plain words here, and of the rest asks PostgreSQL what it has not been asked before.
-import { cutAtSpace, isForPostgres, type Lexemes, type Pieces, toVector } from './search-vector.ts'
+import { type CutText, cutAtSpace, isForPostgres, type Lexemes, toVector } from './search-vector.ts'
 
 /** PostgreSQL's own reading of texts. */
 export interface Parser {
@@ -26,15 +26,15 @@ let readsAsExpected: boolean | null = null
  */
 export async function toSearchVectors(parser: Parser, texts: string[]): Promise<(Buffer | string)[]> {
   readsAsExpected ??= await parser.makes(
-    toVector(cutAtSpace(probe) as Pieces, () => []),
+    toVector(cutAtSpace(probe) as CutText, () => []),
     probe,
   )
   if (!readsAsExpected) return texts
   const known = new Map<string, Lexemes>()
   const unknown = new Set<string>()
   const cut = texts.map((text) => {
-    const pieces = cutAtSpace(text)
-    return pieces && isWorthCutting(pieces, text, known, unknown) ? pieces : null
+    const parts = cutAtSpace(text)
+    return parts && isWorthCutting(parts.pieces, text, known, unknown) ? parts : null
   })
   if (unknown.size > 0) {
     const read = await parser.read([...unknown])
@@ -45,8 +45,8 @@ export async function toSearchVectors(parser: Parser, texts: string[]): Promise<
     }
   }
   return texts.map((text, index) => {
-    const pieces = cut[index]
-    return pieces ? toVector(pieces, (piece) => known.get(piece) as Lexemes) : text
+    const parts = cut[index]
+    return parts ? toVector(parts, (piece) => known.get(piece) as Lexemes) : text
   })
 }
 
@@ -54,7 +54,7 @@ export async function toSearchVectors(parser: Parser, texts: string[]): Promise<
 const probe = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ abcdefghijklmnopqrstuvwxyz 0123456789 The (word), "and" this -- is #the end!'
 
 /** Adds what has to be asked to `unknown` and what was asked before to `known`, unless most of the text would have to be asked. */
-function isWorthCutting(pieces: Pieces, text: string, known: Map<string, Lexemes>, unknown: Set<string>): boolean {
+function isWorthCutting(pieces: string[], text: string, known: Map<string, Lexemes>, unknown: Set<string>): boolean {
   const asked = new Set<string>()
   let characters = 0
   for (const piece of pieces) {
