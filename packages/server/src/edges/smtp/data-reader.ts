@@ -1,4 +1,5 @@
 // Reads message data: finds CRLF.CRLF, removes dot stuffing, and refuses everything that another server could read differently.
+import { octetsBelow, type Quads, quadsOf } from '../../core/quads.ts'
 import type { Limits } from './limits.ts'
 import { type MemoryBudget, MessageBuffer } from './message-buffer.ts'
 import { replies, type SmtpReply } from './reply.ts'
@@ -31,6 +32,20 @@ const colon = 58
 const received = Buffer.from('received')
 /** The octets that matter inside a line are below 14, so most take one comparison. */
 const isPlain = (byte: number): boolean => byte > cr || (byte !== cr && byte !== lf && byte !== 0)
+
+/** Where the first octet stands in chunk[from, to) that is not plain; `to` when all are. */
+function skipPlain(chunk: Buffer, { words, skew }: Quads, from: number, to: number): number {
+  let index = from
+  for (; index < to && (index + skew) % 4 !== 0; index++) if (!isPlain(chunk[index] as number)) return index
+  const end = (to + skew) >> 2
+  let word = (index + skew) >> 2
+  for (; word < end; word++) {
+    if (octetsBelow(words[word] as number, cr + 1) !== 0) break
+  }
+  index = Math.max(index, word * 4 - skew)
+  while (index < to && isPlain(chunk[index] as number)) index++
+  return index
+}
 
 /** Closes the gap of `by` octets before chunk[from, to). Below some length a native call costs more than the move. */
 function moveBack(chunk: Buffer, from: number, to: number, by: number): void {
@@ -115,6 +130,8 @@ export class DataReader {
       this.#lineLength + length > lineBytesMax ||
       this.#total + length > (this.#inHeader ? Math.min(headerBytesMax, sizeBytesMax) : sizeBytesMax)
 
+    const quads = quadsOf(chunk)
+
     while (index < end) {
       const byte = chunk[index] as number
       if (state === inLine) {
@@ -123,7 +140,7 @@ export class DataReader {
           const bytesMax = this.#inHeader ? Math.min(headerBytesMax, sizeBytesMax) : sizeBytesMax
           stop = Math.min(stop, line + lineBytesMax, start + removed + bytesMax - this.#total)
         }
-        while (index < stop && isPlain(chunk[index] as number)) index++
+        index = skipPlain(chunk, quads, index, stop)
         if (index === end) break
         const found = chunk[index] as number
         if (found === cr) {

@@ -30,6 +30,26 @@ test('bodies: white space at line ends goes, inside lines it is one space, empty
   expect(body('a\rb\r\n')).toBe('a\rb\r\n')
 })
 
+test('bodies: white space is found wherever it lies in memory, among words and behind very long words', () => {
+  const slowly = (text: string) =>
+    `${text
+      .replace(/[ \t]+/g, ' ')
+      .replace(/ \r\n/g, '\r\n')
+      .replace(/(?: |\r\n)+$/, '')}\r\n`
+  const ends = ['  ', '\t', ' \t ', ' \r\n', '\t\r\n', ' !', ' \r', '\r\n']
+  for (const word of ['words and more words, ', 'x'.repeat(5_000)]) {
+    for (let before = 0; before < 9; before++) {
+      for (const end of ends) {
+        const text = `${'a'.repeat(before)}${word}b${end}c ${word}${end}`
+        for (let skew = 0; skew < 4; skew++) {
+          const bytes = Buffer.from(' '.repeat(skew) + text, 'latin1').subarray(skew)
+          expect(relaxedBody(bytes).equals(Buffer.from(slowly(text), 'latin1')), JSON.stringify([before, word, end, skew])).toBe(true)
+        }
+      }
+    }
+  }
+})
+
 test('fields: names are lowered, folding and runs of white space become one space, ends are trimmed', () => {
   expect(relaxedField({ key: 'subject', text: 'SUBJect: \t a\r\n\t b  c \r\n ' })).toBe('subject:a b c')
   expect(relaxedField({ key: 'subject', text: 'Subject:' })).toBe('subject:')

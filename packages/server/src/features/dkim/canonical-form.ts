@@ -1,5 +1,7 @@
 // The canonical forms of header fields and bodies (RFC 6376 §3.4): what is hashed, whatever mail systems do to white space.
 
+import { octetsBelow, type Quads, quadsOf } from '../../core/quads.ts'
+
 /** One header field: its name in lower case, and its text as it stands, folding included, without the last CRLF. Octets as Latin-1. */
 export type RawField = { key: string; text: string }
 
@@ -27,8 +29,6 @@ export function relaxedField({ key, text }: RawField): string {
   return `${key}:${value.slice(value.startsWith(' ') ? 1 : 0, value.endsWith(' ') ? -1 : undefined)}`
 }
 
-/** Where white space begins that the relaxed form changes: a tab, several blanks, one before a line end. An engine finds it sooner than a loop. */
-const changing = /\t| (?:[ \t]|\r\n)/g
 /** Where there is one there are more: so many bytes behind it are gone through one by one, or dense white space would cost a search each. */
 const nearBytes = 512
 
@@ -39,16 +39,15 @@ const nearBytes = 512
 export function relaxedBody(body: Buffer): Buffer {
   const end = relaxedEnd(body)
   if (end === 0) return body.subarray(0, 0)
-  const text = body.toString('latin1', 0, end)
-  changing.lastIndex = 0
-  let found = changing.exec(text)
-  if (!found) return withLineEnd(body, end)
+  const quads = quadsOf(body)
+  let found = findChanging(body, quads, 0, end)
+  if (found < 0) return withLineEnd(body, end)
   const out = Buffer.allocUnsafe(end + 2)
   let at = 0
   let from = 0
-  while (found) {
-    at += body.copy(out, at, from, found.index)
-    from = found.index
+  while (found >= 0) {
+    at += body.copy(out, at, from, found)
+    from = found
     const near = Math.min(end, from + nearBytes)
     while (from < near) {
       const byte = body[from++] as number
@@ -58,13 +57,62 @@ export function relaxedBody(body: Buffer): Buffer {
         if (body[from] !== cr || body[from + 1] !== lf) out[at++] = space
       }
     }
-    changing.lastIndex = from
-    found = changing.exec(text)
+    found = findChanging(body, quads, from, end)
   }
   at += body.copy(out, at, from, end)
   out[at++] = cr
   out[at++] = lf
   return out.subarray(0, at)
+}
+
+/** Where white space begins in body[from, end) that the relaxed form changes: a tab, several blanks, one before a line end. -1 when there is none. */
+function findChanging(body: Buffer, quads: Quads, from: number, end: number): number {
+  for (let index = from; index < end; ) {
+    const block = body.subarray(index, Math.min(end, index + blockBytes))
+    const blockEnd = index + block.length
+    const tabAt = block.indexOf(tab)
+    const stop = tabAt < 0 ? blockEnd : index + tabAt
+    const blankAt = block.indexOf(space)
+    const found = blankAt < 0 ? -1 : findChangingBlank(body, quads, index + blankAt, stop, end)
+    if (found >= 0) return found
+    if (tabAt >= 0) return stop
+    index = blockEnd
+  }
+  return -1
+}
+
+/** So far an engine looks for the next tab and blank at a time: attachments have none for long, and elsewhere it must not be far. */
+const blockBytes = 4096
+const spaces = 0x2020_2020
+
+/** The blank in body[from, stop) that is not alone, or -1. */
+function findChangingBlank(body: Buffer, { words, skew }: Quads, from: number, stop: number, end: number): number {
+  let index = from
+  for (; index < stop && (index + skew) % 4 !== 0; index++) if (isChanging(body, index, end)) return index
+  const last = ((stop + skew) >> 2) - 1
+  let word = (index + skew) >> 2
+  if (word < last) {
+    // Past four octets at once whose blanks, if any, have none and no line end behind them.
+    let four = words[word] as number
+    for (; word < last; word++) {
+      const next = words[word + 1] as number
+      if ((octetsBelow(four ^ spaces, 1) & octetsBelow((four >>> 8) | (next << 24), space + 1)) !== 0) {
+        const at = word * 4 - skew
+        for (let near = at; near < at + 4; near++) if (isChanging(body, near, end)) return near
+      }
+      four = next
+    }
+    index = word * 4 - skew
+  }
+  for (; index < stop; index++) if (isChanging(body, index, end)) return index
+  return -1
+}
+
+/** Whether a blank at this place goes or has others behind it. */
+function isChanging(body: Buffer, index: number, end: number): boolean {
+  if (body[index] !== space || index + 1 >= end) return false
+  const next = body[index + 1]
+  return isBlank(next) || (next === cr && index + 2 < end && body[index + 2] === lf)
 }
 
 const isBlank = (byte: number | undefined): boolean => byte === space || byte === tab
