@@ -34,7 +34,7 @@ const letterCount = (text: string): number => text.replace(/[^\p{L}\p{N}]+/gu, '
 /** Reads the signs out of a parsed message. Never throws; linear in the message. */
 export function findSigns(parsed: Pick<ParsedMessage, 'from' | 'subject' | 'text' | 'html' | 'attachments'>): Signs {
   const html = parsed.html === null ? null : scanHtml(parsed.html)
-  const smuggled = findSmuggled(`${parsed.subject}\n${parsed.text ?? ''}\n${html?.visible ?? ''}`)
+  const smuggled = findSmuggled([parsed.subject, parsed.text ?? '', html?.visible ?? ''])
   const hidden = html?.hidden ?? []
   const told = [
     hidden.map((one) => one.text).join('\n'),
@@ -90,8 +90,9 @@ function shinglesOf(text: string): Set<string> {
 const mayBeSmuggled = /[\ufe00-\ufe0f\udb40]/
 
 /** Text in characters that are never shown: Unicode tags, but for flags of regions, and long runs of variation selectors. */
-function findSmuggled(text: string): string | null {
-  if (isAscii(text) || !mayBeSmuggled.test(text)) return null
+function findSmuggled(texts: string[]): string | null {
+  if (texts.every((one) => isAscii(one) || !mayBeSmuggled.test(one))) return null
+  const text = texts.join('\n')
   const tags = /(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]{0,8})[\u{e0020}-\u{e007e}]{4,}/u.exec(text)?.[0]
   if (tags) return [...tags].map((character) => String.fromCharCode((character.codePointAt(0) as number) - 0xe0000)).join('')
   return /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{8,}/u.test(text) ? 'bytes in variation selectors, which are never shown' : null
