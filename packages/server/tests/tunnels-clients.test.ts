@@ -100,6 +100,7 @@ test('a fetch handler gets web Requests, streams its answer, and sets cookies on
   expect(answer.status).toBe(202)
   expect(answer.body.toString()).toBe(`POST http://${host}/path?q=1 body`)
   expect(answer.headers['set-cookie']).toEqual(['a=1', 'b=2'])
+  expect((await visit(port, host, '*', { method: 'OPTIONS' })).body.toString()).toBe(`OPTIONS http://${host}/ `)
   expect((await visit(port, host, '/fail')).status).toBe(500)
   expect(errors).toEqual([new Error('on purpose')])
 })

@@ -256,6 +256,31 @@ describe('a client that keeps to no rule costs itself', () => {
   type Send = (type: number, stream: number, payload: Buffer) => boolean
   const rawHost = 'raw-one.tunnel.localhost'
 
+  test('one that connects and connects gets as many connections as a tunnel may have', async () => {
+    const head = `GET /api/v1/tunnels/raw_one/connect HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${stage.organizationKey}\r\n`
+    const sockets: Socket[] = []
+    const answers = await Promise.all(
+      Array.from({ length: 80 }, () => {
+        const socket = connect(port, '127.0.0.1')
+        sockets.push(socket)
+        socket.on('error', () => {})
+        socket.write(`${head}Connection: Upgrade\r\nUpgrade: callsign-tunnel/1\r\n\r\n`)
+        return new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(chunk.toString('latin1', 9, 12))))
+      }),
+    )
+    expect(answers.filter((status) => status === '101').length).toBe(64)
+    expect(answers.filter((status) => status === '429').length).toBe(16)
+    for (const socket of sockets) socket.destroy()
+    // Room again, once they have gone.
+    await waitFor('a place', async () => {
+      const socket = connect(port, '127.0.0.1')
+      socket.write(`${head}Connection: Upgrade\r\nUpgrade: callsign-tunnel/1\r\n\r\n`)
+      const status = await new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(chunk.toString('latin1', 9, 12))))
+      socket.destroy()
+      return status === '101'
+    })
+  })
+
   test('one that asks and never reads is disconnected', async () => {
     const { socket } = await connectRaw(() => {})
     socket.pause()
@@ -308,4 +333,19 @@ describe('a client that keeps to no rule costs itself', () => {
     expect(body.subarray(150_000).equals(Buffer.from(Array.from({ length: crumbs }, (_, i) => 65 + (i % 26))))).toBe(true)
     socket.destroy()
   })
+})
+
+test('a replay of an answer that goes on and on ends', async () => {
+  const client = new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey })
+  await client.tunnels.update('raw_one', { capture: 'headers' })
+  const events = await client.tunnels.listen('raw_one', (_request, response) => void response.write('data: 1\n\n'), { connections: 1 })
+  const visitor = connect(port, '127.0.0.1')
+  visitor.write('GET /events HTTP/1.1\r\nHost: raw-one.tunnel.localhost\r\n\r\n')
+  await new Promise((resolve) => visitor.once('data', resolve))
+  visitor.destroy()
+  const one = await waitFor('the request', async () =>
+    (await client.tunnels.requests('raw_one')).data.find(({ path }) => path === '/events'),
+  )
+  expect(await client.tunnels.replay('raw_one', one.id)).toMatchObject({ status: 200, error: 'visitor_gone' })
+  await events.close(0)
 })

@@ -1,5 +1,6 @@
 // The inspector: what came through lately, what is kept of it and what is not, and sending it again.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Callsign, type TunnelListener } from '../../sdk/src/index.ts'
 import { startApp } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
@@ -126,4 +127,58 @@ test('the list has pages and keeps the latest 200', async () => {
   } while (cursor !== null)
   expect(seen.length).toBeLessThanOrEqual(200)
   expect(seen).toEqual(seen.toSorted().reverse())
+})
+
+describe('what was not kept whole, or is no request, is not sent again', () => {
+  const refused = async (path: string): Promise<string> => {
+    const one = await waitFor(`a request for ${path}`, async () => (await list()).data.find((row: Json) => row.path.startsWith(path)))
+    const before = origin.seen.length
+    const { status, body } = await stage.api('POST', `/tunnels/sales/requests/${one.id}/replay`)
+    expect([status, origin.seen.length]).toEqual([409, before])
+    return body.error.message
+  }
+
+  test.each(['headers', 'bodies'])('a body that nobody took, with capture %s', async (what) => {
+    await stage.expectApi(200, 'PATCH', '/tunnels/other', { body: { capture: what } })
+    const { status } = await visit(port, 'other.tunnel.localhost', `/untaken-${what}`, { method: 'POST', body: 'important' })
+    expect(status).toBe(503)
+    const one = await waitFor('the request', async () =>
+      (await stage.expectApi(200, 'GET', '/tunnels/other/requests')).data.find((row: Json) => row.path === `/untaken-${what}`),
+    )
+    const { body } = await stage.api('POST', `/tunnels/other/requests/${one.id}/replay`)
+    expect(body.error).toMatchObject({ code: 'conflict', message: expect.stringContaining('not kept whole') })
+  })
+
+  test('a path that is longer than what is kept', async () => {
+    await capture('headers')
+    await visit(port, host, `/long?id=${'1'.repeat(3000)}`)
+    expect(await refused('/long')).toContain('path')
+  })
+
+  test('a WebSocket', async () => {
+    const socket = connect(port, '127.0.0.1')
+    const lines = ['GET /socket HTTP/1.1', `Host: ${host}`, 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Key: x', '', '']
+    socket.write(lines.join('\r\n'))
+    await new Promise((resolve) => socket.once('data', resolve))
+    socket.resetAndDestroy()
+    expect(await refused('/socket')).toContain('WebSocket')
+  })
+
+  test('anything, through a tunnel that is suspended', async () => {
+    await visit(port, host, '/before')
+    await waitForPath('/before')
+    await stage.expectApi(200, 'PATCH', '/tunnels/sales', { body: { status: 'suspended' } })
+    expect(await refused('/before')).toContain('suspended')
+    await stage.expectApi(200, 'PATCH', '/tunnels/sales', { body: { status: 'active' } })
+  })
+})
+
+test('a replay leaves out what Connection named, and headers that were masked in part', async () => {
+  await capture('headers')
+  await visit(port, host, '/named', { headers: { connection: 'close, x-mine', 'x-mine': '1', referer: 'https://x.example/?token=x' } })
+  const one = await waitForPath('/named')
+  await stage.expectApi(201, 'POST', `/tunnels/sales/requests/${one.id}/replay`)
+  const headers = origin.seen.at(-1)?.headers
+  expect(origin.seen.at(-1)?.url).toBe('/named')
+  for (const name of ['x-mine', 'referer']) expect(headers).not.toHaveProperty(name)
 })

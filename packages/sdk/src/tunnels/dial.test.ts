@@ -31,7 +31,7 @@ test.each([
 })
 
 test('other kinds of proxies are refused', () => {
-  for (const text of ['socks5://p:1', 'not a proxy', 'ftp://p']) expect(() => readProxy(text)).toThrow(TypeError)
+  for (const text of ['socks5://p:1', 'not a proxy', 'ftp://p', 'http://user:50%off@p:1']) expect(() => readProxy(text)).toThrow(TypeError)
   expect(readProxy('user:pass@p:3128').href).toBe('http://user:pass@p:3128/')
   expect(readProxy('https://p').href).toBe('https://p/')
 })

@@ -203,5 +203,10 @@ export function readProxy(text: string): URL {
   const proxy = URL.canParse(whole) ? new URL(whole) : null
   if (proxy?.protocol !== 'http:' && proxy?.protocol !== 'https:')
     throw new TypeError('Only HTTP proxies are used: an address that begins with http:// or https://.')
+  try {
+    decodeURIComponent(proxy.username + proxy.password)
+  } catch {
+    throw new TypeError('The user or password of the proxy holds a % that begins no character; write it as %25.')
+  }
   return proxy
 }

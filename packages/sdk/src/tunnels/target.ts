@@ -31,7 +31,7 @@ export function openTarget(node: Node, target: TunnelTarget, allowRemote: boolea
   const hostname = url.hostname.replace(/^\[|\]$/g, '')
   if (!allowRemote && !isLoopback(hostname))
     throw new TypeError(
-      `${url.origin} is not on this machine: whoever calls the tunnel could reach it. Allow remote targets if that is what you want.`,
+      `${url.origin} is not on this machine: whoever calls the tunnel could reach it. Allow remote targets (allowRemote, --allow-remote) if that is what you want.`,
     )
   const isTls = url.protocol === 'https:'
   const port = Number(url.port || (isTls ? 443 : 80))
@@ -152,7 +152,8 @@ async function answer(fetch: FetchHandler['fetch'], incoming: IncomingMessage, o
   for (let i = 0; i < incoming.rawHeaders.length; i += 2)
     headers.append(incoming.rawHeaders[i] as string, incoming.rawHeaders[i + 1] as string)
   const host = headers.get('x-forwarded-host') ?? incoming.headers.host
-  const url = `${headers.get('x-forwarded-proto') ?? 'http'}://${host}${incoming.url}`
+  // OPTIONS * asks of the whole server: its address has no path (RFC 9112 section 3.3).
+  const url = `${headers.get('x-forwarded-proto') ?? 'http'}://${host}${incoming.url === '*' ? '' : incoming.url}`
   const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD'
   const controller = new AbortController()
   outgoing.once('close', () => controller.abort())

@@ -53,6 +53,7 @@ export const connectReference = (url: string): string | null => {
 export function wantedWrapping(request: IncomingMessage): 'bare' | 'web-socket-server' | null {
   const upgrade = request.headers.upgrade?.toLowerCase()
   if (upgrade === tunnelProtocol) return 'bare'
+  if (request.headers['sec-websocket-key'] === undefined) return null
   const offered = request.headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? []
   return upgrade === 'websocket' && offered.includes(tunnelWebSocketProtocol) ? 'web-socket-server' : null
 }
@@ -60,6 +61,8 @@ export function wantedWrapping(request: IncomingMessage): 'bare' | 'web-socket-s
 export function createClients({ presence, directory, authenticate, admit, processBudget, pingEveryMs, log }: Parts) {
   const clients = new Map<Carrier, Client>()
   const sockets = new Set<Socket>()
+  /** Connections of each tunnel, also those that have not said yet who they are. */
+  const counts = new Map<string, number>()
   let isDraining = false
 
   async function check(request: IncomingMessage, reference: string): Promise<{ caller: Caller; tunnel: Admission }> {
@@ -68,11 +71,17 @@ export function createClients({ presence, directory, authenticate, admit, proces
     if (!caller) throw new ApiError('unauthorized', 'Connecting to a tunnel needs an API key: Authorization: Bearer svc_live_…')
     const tunnel = await admit(caller, reference)
     if (isDraining) throw new ApiError('unavailable', 'This node is stopping; connect again.', { headers: { 'Retry-After': '1' } })
-    if (directory.count(tunnel.tunnelId) >= clientsPerTunnelMax)
+    if ((counts.get(tunnel.tunnelId) ?? 0) >= clientsPerTunnelMax)
       throw new ApiError('rate_limited', `A tunnel takes at most ${clientsPerTunnelMax} connections on one node.`, {
         headers: { 'Retry-After': '5' },
       })
     return { caller, tunnel }
+  }
+
+  function count(tunnelId: string, more: 1 | -1): void {
+    const left = (counts.get(tunnelId) ?? 0) + more
+    if (left > 0) counts.set(tunnelId, left)
+    else counts.delete(tunnelId)
   }
 
   function refuse(socket: Socket, error: unknown): void {
@@ -98,6 +107,8 @@ export function createClients({ presence, directory, authenticate, admit, proces
       return refuse(socket, error)
     }
     if (socket.destroyed) return
+    count(admitted.tunnel.tunnelId, 1)
+    socket.once('close', () => count(admitted.tunnel.tunnelId, -1))
     const wrapping = wantedWrapping(request) as 'bare' | 'web-socket-server'
     socket.setNoDelay(true)
     socket.setKeepAlive(true, keepAliveMs)

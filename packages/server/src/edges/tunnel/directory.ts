@@ -137,8 +137,6 @@ export function createDirectory({ presence, peers, log }: { presence: Presence; 
       handles.delete(carrier.tunnelId)
     },
 
-    count: (tunnelId: string): number => here.get(tunnelId)?.size ?? 0,
-
     /** The client with this session here, or null. */
     findHere(sessionId: string): Carrier | null {
       const carrier = bySession.get(sessionId)

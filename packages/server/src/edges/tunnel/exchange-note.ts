@@ -2,12 +2,15 @@
 import type { IncomingMessage } from 'node:http'
 import { now } from '../../core/clock.ts'
 import { newId } from '../../core/ids.ts'
-import { capturedBytesMax, type HeaderPairs, type RequestRecord, type TunnelRoute } from '../../features/tunnels/model.ts'
+import {
+  capturedBytesMax,
+  type HeaderPairs,
+  pathCharactersMax,
+  type RequestRecord,
+  type TunnelRoute,
+} from '../../features/tunnels/model.ts'
 import { GatheredBytes } from './gathered.ts'
 import { pairsOf, type RequestHead } from './request-head.ts'
-
-/** Kept of one path. */
-const pathCharactersMax = 2048
 
 class CapturedBody {
   readonly #bytes = new GatheredBytes()
@@ -34,6 +37,7 @@ export class ExchangeNote {
   readonly #requestBody: CapturedBody | null
   readonly #responseBody: CapturedBody | null
   #requestBytes = 0
+  #isRequestWhole: boolean
   #responseBytes = 0
   #status: number | null = null
   #responseHeaders: HeaderPairs | null = null
@@ -44,6 +48,7 @@ export class ExchangeNote {
     this.#route = route
     this.#head = head
     this.#request = request
+    this.#isRequestWhole = head.body === 'none'
     const keepsBodies = route.capture === 'bodies'
     this.#requestBody = keepsBodies ? new CapturedBody() : null
     this.#responseBody = keepsBodies ? new CapturedBody() : null
@@ -52,6 +57,11 @@ export class ExchangeNote {
   addRequestBody(piece: Buffer): void {
     this.#requestBytes += piece.length
     this.#requestBody?.add(piece)
+  }
+
+  /** The whole body of the request has gone by. */
+  requestEnded(): void {
+    this.#isRequestWhole = true
   }
 
   addResponseBody(piece: Buffer): void {
@@ -91,7 +101,7 @@ export class ExchangeNote {
               responseHeaders: this.#responseHeaders,
               requestBody: this.#requestBody?.take() ?? null,
               responseBody: this.#responseBody?.take() ?? null,
-              isRequestBodyWhole: this.#requestBody ? this.#requestBody.isWhole && this.#request.complete : this.#requestBytes === 0,
+              isRequestBodyWhole: this.#isRequestWhole && (this.#requestBody ? this.#requestBody.isWhole : this.#requestBytes === 0),
               isResponseBodyWhole: this.#responseBody ? this.#responseBody.isWhole && error === null : this.#responseBytes === 0,
             },
       at: this.#at,

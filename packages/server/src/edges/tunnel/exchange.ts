@@ -158,6 +158,7 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents {
       },
       onSent: () => {
         this.#isBodySent = true
+        this.#note.requestEnded()
         this.#waitingSinceMs = performance.now()
       },
     })

@@ -33,3 +33,31 @@ test('values that usually hold secrets are masked, names and order stay', () => 
   expect(maskPath('/hook?token=abc&id=5&api_key=')).toBe(`/hook?token=${masked}&id=5&api_key=${masked}`)
   expect(maskPath('/plain')).toBe('/plain')
 })
+
+test.each([
+  ['/a?to%6ben=x&api%5Fkey=x&b=1', `/a?to%6ben=${masked}&api%5Fkey=${masked}&b=1`],
+  ['/cb?code=x&state=1;sig=x', `/cb?code=${masked}&state=1;sig=${masked}`],
+  ['/a?user[password]=x&%zz=1&keyword=1&author=1&encode=1', `/a?user[password]=${masked}&%zz=1&keyword=1&author=1&encode=1`],
+  ['https://x.example/cb#access_token=x&type=1', `https://x.example/cb#access_token=${masked}&type=1`],
+])('of %s the secrets are masked and nothing else', (path, expected) => {
+  expect(maskPath(path)).toBe(expected)
+})
+
+test('headers that hold addresses are masked as addresses', () => {
+  const pairs: [string, string][] = [
+    ['Referer', 'https://x.example/?token=x&a=1'],
+    ['Location', '/next?jwt=x'],
+    ['X-Forwarded-Uri', '/?key=x'],
+    ['X-Auth', 'x'],
+    ['X-Otp', 'x'],
+    ['X-Author', 'shown'],
+  ]
+  expect(maskHeaders(pairs).map(([, value]) => value)).toEqual([
+    `https://x.example/?token=${masked}&a=1`,
+    `/next?jwt=${masked}`,
+    `/?key=${masked}`,
+    masked,
+    masked,
+    'shown',
+  ])
+})

@@ -77,6 +77,9 @@ export type RepeatedRequest = { method: string; path: string; headers: HeaderPai
 /** The most that is kept of one body. */
 export const capturedBytesMax = 64 * 1024
 
+/** Kept of one path; a longer one ends there. */
+export const pathCharactersMax = 2048
+
 /** The latest requests of a tunnel that are kept, and for how long. */
 export const requestsKeptMax = 200
 export const requestsKeptMs = 24 * 3_600_000
@@ -85,20 +88,34 @@ export const requestsKeptMs = 24 * 3_600_000
 export const masked = '(masked)'
 
 const secretName =
-  /^(authorization|proxy-authorization|cookie|set-cookie)$|token|secret|passw|credential|session|signature|api[-_]?key|auth[-_]?key/i
+  /^(cookie|set-cookie|key|code)$|(^|[-_.[])(auth|jwt|otp|hmac|pin|pwd?|sig|sid)($|[-_.\]])|authorization|token|secret|passw|passphrase|credential|session|signature|(api|auth|access|private|account)[-_]?key/i
 
-/** Headers as they may be kept: values of those that usually hold secrets are masked. */
+/** Header values that are addresses, whose queries hold what queries hold. */
+const addressName = /^(referer|location|content-location|refresh|link)$|(^|-)ur[il]$/i
+
+/** Headers as they may be kept: values of those that usually hold secrets are masked, and such parameters of those that hold addresses. */
 export const maskHeaders = (pairs: HeaderPairs): HeaderPairs =>
-  pairs.map(([name, value]) => [name, secretName.test(name) ? masked : value] as [string, string])
+  pairs.map(
+    ([name, value]) => [name, secretName.test(name) ? masked : addressName.test(name) ? maskPath(value) : value] as [string, string],
+  )
 
-/** The path with the values of query parameters that usually hold secrets masked. */
+/** An address or path with the values of query parameters that usually hold secrets masked, in a fragment too. */
 export function maskPath(path: string): string {
-  const question = path.indexOf('?')
-  if (question < 0) return path
+  const begin = path.search(/[?#]/)
+  if (begin < 0) return path
   const query = path
-    .slice(question + 1)
-    .replace(/([^&=]+)=([^&]*)/g, (whole, name: string) => (secretName.test(name) ? `${name}=${masked}` : whole))
-  return `${path.slice(0, question)}?${query}`
+    .slice(begin)
+    .replace(/([^?#&;=]+)=([^&;#>]*)/g, (whole, name: string) => (secretName.test(plainOf(name)) ? `${name}=${masked}` : whole))
+  return path.slice(0, begin) + query
+}
+
+/** A name of a query as it is meant, or as it stands when its escapes are broken. */
+function plainOf(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
 }
 
 /** A record as it may be stored. */

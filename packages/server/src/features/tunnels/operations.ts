@@ -11,6 +11,7 @@ import { type Accounts, actorOf } from '../accounts/operations.ts'
 import {
   masked,
   maskRecord,
+  pathCharactersMax,
   type RepeatedRequest,
   type RequestRecord,
   requestsKeptMs,
@@ -102,6 +103,8 @@ export function createTunnels({ db, accounts, tunnelDomain, connectUrl, onChange
       const tunnel = await findOwn(call.caller, reference)
       const row = await requestStore.findRequest(db, tunnel.id, id)
       if (!row) throw notFound('request')
+      if (tunnel.status !== 'active')
+        throw new ApiError('conflict', `This tunnel is ${tunnel.status}: nothing goes through it, replays included.`)
       const headers = row.request_headers
       if (!headers || !row.is_request_body_whole) {
         throw new ApiError(
@@ -111,6 +114,10 @@ export function createTunnels({ db, accounts, tunnelDomain, connectUrl, onChange
             : 'This request was not captured: set capture to headers or bodies, and send it once more.',
         )
       }
+      if (headers.some(([name, value]) => name.toLowerCase() === 'upgrade' && value.toLowerCase() === 'websocket'))
+        throw new ApiError('conflict', 'A WebSocket is a conversation and no request: it cannot be sent again.')
+      if (row.path.length >= pathCharactersMax)
+        throw new ApiError('conflict', 'The path of this request was too long to be kept whole, so it cannot be sent again.')
       if (row.path.includes(masked))
         throw new ApiError('conflict', 'The query of this request held a secret that was not kept, so it cannot be sent again.')
       const record = await repeat(
@@ -118,7 +125,7 @@ export function createTunnels({ db, accounts, tunnelDomain, connectUrl, onChange
         {
           method: row.method,
           path: row.path,
-          headers: headers.filter(([, value]) => value !== masked),
+          headers: headers.filter(([, value]) => !value.includes(masked)),
           body: row.request_body ?? Buffer.alloc(0),
           replayOf: row.id,
         },
