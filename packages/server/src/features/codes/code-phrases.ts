@@ -1,5 +1,7 @@
 // The words that codes stand beside, and those that other numbers stand beside, in the languages we read. All lower case, dashes as spaces.
 
+import { CodeUnits } from '../../core/code-units.ts'
+
 const each = (starts: string, ends: string): string[] =>
   starts.split('|').flatMap((start) => ends.split('|').map((end) => (end.startsWith('+') ? start + end.slice(1) : `${start} ${end}`)))
 const list = (text: string): string[] => text.trim().split(/\s*\|\s*/)
@@ -131,8 +133,11 @@ type Branch = { lists: number; next: Map<number, Branch> }
 
 const joinedLists = 0b11110000
 
-/** The tree, and the branches of what phrases begin with: two ASCII letters or digits, by their numbers in `wordNumbers`. */
-type Tree = { root: Branch; pairs: (Branch | undefined)[] }
+/**
+ * The tree, the branches of what phrases begin with by two ASCII letters or digits, and 1 for each third character that goes on from those two or does
+ * not matter. By their numbers in `wordNumbers`.
+ */
+type Tree = { root: Branch; pairs: (Branch | undefined)[]; thirds: Uint8Array }
 
 /** ASCII letters and digits from 1 on, 0 for everything else. */
 const wordNumbers = Uint8Array.from({ length: 128 }, (_, code) => {
@@ -141,6 +146,8 @@ const wordNumbers = Uint8Array.from({ length: 128 }, (_, code) => {
 })
 const wordNumberMax = 36
 const pairOf = (first: number, second: number): number => first * (wordNumberMax + 1) + second
+const thirdOf = (pair: number, third: number): number => pair * (wordNumberMax + 1) + third
+const wordNumberOf = (unit: number): number => (unit < 128 ? (wordNumbers[unit] as number) : 0)
 
 /** Made when the first message comes that has a number. */
 let grown: Tree | null = null
@@ -160,10 +167,18 @@ function grow(): Tree {
     }
   }
   const pairs: (Branch | undefined)[] = Array.from({ length: pairOf(wordNumberMax + 1, 0) })
-  for (const [first, { next }] of root.next)
-    for (const [second, branch] of next)
-      if (wordNumbers[first] && wordNumbers[second]) pairs[pairOf(wordNumbers[first], wordNumbers[second])] = branch
-  return { root, pairs }
+  const thirds = new Uint8Array(thirdOf(pairs.length, 0))
+  for (const [first, { next }] of root.next) {
+    for (const [second, branch] of next) {
+      if (!wordNumberOf(first) || !wordNumberOf(second)) continue
+      const pair = pairOf(wordNumberOf(first), wordNumberOf(second))
+      pairs[pair] = branch
+      // A phrase may end here.
+      if (branch.lists !== 0) thirds.fill(1, thirdOf(pair, 0), thirdOf(pair + 1, 0))
+      for (const third of branch.next.keys()) thirds[thirdOf(pair, wordNumberOf(third))] = 1
+    }
+  }
+  return { root, pairs, thirds }
 }
 
 const wordCharacter = /^[\p{L}\p{N}]/u
@@ -185,29 +200,45 @@ function isWordBefore(text: string, index: number): boolean {
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff
 
+const texts = new CodeUnits()
+
 /** The phrases in a text in lower case with spaces for dashes, in order. One pass; the longest phrase bounds what is looked at again. */
 export function findHits(text: string): Hit[] {
   grown ??= grow()
-  const { root, pairs } = grown
+  const { root, pairs, thirds } = grown
   const hits: Hit[] = []
-  /** The character before is an ASCII letter or digit: most are, and then nothing else need be asked. */
-  let isInWord = false
+  const length = text.length
+  const units = texts.of(text)
   let index = 0
-  while (index < text.length) {
-    const unit = text.charCodeAt(index)
-    const number = unit < 128 ? (wordNumbers[unit] as number) : 0
+  while (index < length) {
+    const unit = units[index] as number
+    const number = wordNumberOf(unit)
     let hit: Hit | null = null
-    if (number > 0 && !isInWord) {
-      const second = wordNumbers[text.charCodeAt(index + 1)]
-      const branch = second ? pairs[pairOf(number, second)] : root.next.get(unit)
-      if (branch && !isWordBefore(text, index)) hit = follow(text, index, second ? index + 2 : index + 1, branch, true)
-    } else if (unit >= 128) {
-      const branch = root.next.get(unit)
-      if (branch) hit = follow(text, index, index + 1, branch, !isWordBefore(text, index))
+    if (number > 0) {
+      const second = wordNumberOf(units[index + 1] as number)
+      if (second === 0) {
+        const branch = root.next.get(unit)
+        if (branch && !isWordBefore(text, index)) hit = follow(text, index, index + 1, branch, true)
+      } else {
+        const pair = pairOf(number, second)
+        if (thirds[thirdOf(pair, wordNumberOf(units[index + 2] as number))] === 1 && !isWordBefore(text, index))
+          hit = follow(text, index, index + 2, pairs[pair] as Branch, true)
+      }
+      // Nothing begins within a word.
+      if (hit === null) while (wordNumberOf(units[++index] as number) > 0);
+    } else {
+      if (unit >= 128) {
+        const branch = root.next.get(unit)
+        // Asked as if no word ended here first: most often there is no phrase at all.
+        if (branch) hit = follow(text, index, index + 1, branch, true)
+        if (hit && isWordBefore(text, index)) hit = follow(text, index, index + 1, branch as Branch, false)
+      }
+      if (hit === null) index++
     }
-    isInWord = number > 0 && hit === null
-    if (hit) hits.push(hit)
-    index = hit ? hit.end : index + 1
+    if (hit) {
+      hits.push(hit)
+      index = hit.end
+    }
   }
   return hits
 }

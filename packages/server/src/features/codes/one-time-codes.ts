@@ -57,7 +57,9 @@ function judgeAll(title: Page, text: string): Code[] {
 }
 
 function readable(text: string): string {
-  const even = uncommon.test(text) ? unify(text) : text
+  const isCommon = !uncommon.test(text)
+  if (isCommon && !/[ \n] | \n/.test(text)) return text
+  const even = isCommon ? text : unify(text)
   const single = /[^\S\n ]|[^\S\n]{2}/.test(even) ? even.replace(/[^\S\n]+/g, ' ') : even
   return single.includes(' \n') || single.includes('\n ') ? single.replace(/ ?\n ?/g, '\n') : single
 }

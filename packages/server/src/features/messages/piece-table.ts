@@ -1,5 +1,7 @@
 // Tells which pieces of a text are the same without making a string of each: most words of a letter come again.
 
+import { CodeUnits } from '../../core/code-units.ts'
+
 /** Set in ASCII digits and small letters; the capitals lack only this. */
 export const caseBit = 0x20
 
@@ -13,8 +15,8 @@ const stepsMax = 500
 
 /** A hash table over one text at a time, in arrays that are used again. Pieces are numbered in the order in which they are first found. */
 export class PieceTable {
+  readonly #texts = new CodeUnits()
   #units = new Uint16Array(0)
-  #bytes = Buffer.alloc(0)
   /** The number of a piece and one more, or 0. */
   #slots = new Int32Array(slotsMin)
   #slotMask = slotsMin - 1
@@ -26,11 +28,7 @@ export class PieceTable {
 
   /** Begins a text; returns its code units, with a blank behind them. */
   start(text: string): Uint16Array {
-    if (text.length >= this.#units.length) {
-      this.#units = new Uint16Array(text.length + 1)
-      this.#bytes = Buffer.from(this.#units.buffer)
-    }
-    this.#bytes.write(text, 'utf16le')
+    this.#units = this.#texts.of(text)
     this.#units[text.length] = 0x20
     this.#slotMask = slotsMin - 1
     this.#slots.fill(0, 0, slotsMin)
