@@ -140,7 +140,19 @@ function readQuotedPrintable(raw: Buffer, start: number, end: number, into: Buff
   let kept = 0
   let at = start
   while (at < end && written < limit) {
-    const byte = raw[at]!
+    let byte = raw[at]!
+    if (byte > SPACE && byte !== EQUALS) {
+      // Most octets stand for themselves and are no blanks; they come in runs.
+      do {
+        if (into !== null) into[written] = byte
+        written++
+        at++
+        if (at === end || written === limit) break
+        byte = raw[at]!
+      } while (byte > SPACE && byte !== EQUALS)
+      kept = written
+      continue
+    }
     if (byte === EQUALS) {
       const high = at + 2 < end ? HEX[raw[at + 1]!]! : -1
       const low = high < 0 ? -1 : HEX[raw[at + 2]!]!
