@@ -33,6 +33,18 @@ const deliver = async (subject: string, more: object = {}) => {
 }
 
 describe('GET …/messages/{message_id}', () => {
+  test('a long text and its HTML come back as they were; only the HTML is compressed in the database', async () => {
+    const text = 'A line of a long text with ümlauts.\n'.repeat(1000).trimEnd()
+    const html = `<p>${'A line of <b>HTML</b>.<br>\n'.repeat(1000)}</p>`
+    const { id } = await deliver('Long', { text, html })
+    expect(await stage.expectApi(200, 'GET', at(id))).toMatchObject({ text, html, extracted_text: text })
+    const { rows } = await stage.db.query({
+      text: 'SELECT pg_column_compression(text) AS text, pg_column_compression(html) AS html, pg_column_compression(search) AS search FROM messages WHERE id = $1',
+      values: [id],
+    })
+    expect(rows).toEqual([{ text: null, html: expect.any(String), search: null }])
+  })
+
   test('has every field of the specification, with its type', () => {
     expect(arrived).toEqual({
       id: expect.stringMatching(/^msg_/),
