@@ -1,11 +1,11 @@
 // Mail out, composed, signed and delivered to smtp-sink, against Postfix accepting the same mail and relaying it there.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { Agent, request } from 'node:http'
 import { parseArgs } from 'node:util'
 import { findFreePort } from '../packages/server/tests/stage/peer-process.ts'
 import { findPostfix, startPostfix } from '../packages/server/tests/stage/postfix.ts'
 import { ask, makeDirectory, startCallsign, stopChild } from './stage/callsign-server.ts'
+import { openKeptPost } from './stage/kept-post.ts'
 import { readProcessorSeconds } from './stage/process-tree.ts'
 import { median, printHead, printTable, withSpread } from './stage/table.ts'
 
@@ -55,19 +55,6 @@ async function measure(pid: number, sink: { count: () => number }, handIn: () =>
   return { perSecond: messages / seconds, ownUs: perMessage('node'), postgresUs: perMessage('postgres') }
 }
 
-/** One POST over kept connections with Node's plain client: what the load costs is taken from the machine that is measured. */
-function post(agent: Agent, url: string, key: string, body: Buffer): Promise<void> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': body.length }
-  return new Promise((resolve, reject) => {
-    const outgoing = request(url, { method: 'POST', agent, headers }, (response) => {
-      response.resume()
-      response.once('end', () => (response.statusCode === 201 ? resolve() : reject(new Error(`answered ${response.statusCode}`))))
-    })
-    outgoing.once('error', reject)
-    outgoing.end(body)
-  })
-}
-
 async function finish(child: ChildProcess): Promise<void> {
   const [code] = await once(child, 'exit')
   if (code !== 0) throw new Error(`smtp-source ended with ${code}`)
@@ -90,7 +77,6 @@ try {
   await ask(callsign, key, 'POST', '/api/v1/identities', { agent_handle: 'sender' })
   const text = `${'words of a letter that goes out, '.repeat(2).trim()}\n`.repeat(Math.ceil(bytes / 64)).slice(0, bytes)
   const body = Buffer.from(JSON.stringify({ agent: 'sender', to: ['somebody@example.net'], subject: 'A letter', text }))
-  const agent = new Agent({ keepAlive: true, maxSockets: clients })
   const throughPostfix = () => {
     const given = ['-s', String(clients), '-m', String(messages), '-l', String(bytes), '-d']
     return finish(
@@ -100,7 +86,9 @@ try {
   const throughCallsign = async () => {
     let left = messages
     const client = async () => {
-      while (left-- > 0) await post(agent, `${callsign.url}/api/v1/mail/send`, key, body)
+      const connection = await openKeptPost(`${callsign.url}/api/v1/mail/send`, key, body, 201)
+      while (left-- > 0) await connection.post()
+      connection.close()
     }
     await Promise.all(Array.from({ length: clients }, client))
   }

@@ -1,0 +1,43 @@
+// Posts one body again and again over one kept connection, with next to no work of its own: what the load costs is taken from the machine that is measured.
+import { once } from 'node:events'
+import { connect } from 'node:net'
+
+export type KeptPost = {
+  /** One request; resolves when it was answered as wanted, rejects with what it was answered instead. One at a time. */
+  post: () => Promise<void>
+  close: () => void
+}
+
+/** Connects to the server of `url`, whose answers carry Content-Length. `wanted` is the status that each answer has to have. */
+export async function openKeptPost(url: string, key: string, body: Buffer, wanted: number): Promise<KeptPost> {
+  const { hostname, port, host, pathname } = new URL(url)
+  const head = [`POST ${pathname} HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${key}`, 'Content-Type: application/json']
+  const request = Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\nContent-Length: ${body.length}\r\n\r\n`), body])
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true })
+  await once(socket, 'connect')
+  let answer = ''
+  let waiting: PromiseWithResolvers<void> | null = null
+  const settle = (trouble: Error | null): void => {
+    answer = ''
+    if (trouble) waiting?.reject(trouble)
+    else waiting?.resolve()
+    waiting = null
+  }
+  socket.on('data', (chunk: Buffer) => {
+    answer += chunk.toString('latin1')
+    const end = answer.indexOf('\r\n\r\n')
+    const length = Number(/\r\ncontent-length: *(\d+)/i.exec(answer)?.[1])
+    if (end === -1 || answer.length < end + 4 + length) return
+    settle(answer.startsWith(`HTTP/1.1 ${wanted} `) ? null : new Error(`answered ${answer.slice(9, 12)}`))
+  })
+  socket.on('error', settle)
+  socket.on('close', () => settle(new Error('the server closed a connection')))
+  return {
+    post() {
+      waiting = Promise.withResolvers<void>()
+      socket.write(request)
+      return waiting.promise
+    },
+    close: () => socket.destroy(),
+  }
+}
