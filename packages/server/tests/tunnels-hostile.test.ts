@@ -349,3 +349,17 @@ test('a replay of an answer that goes on and on ends', async () => {
   expect(await client.tunnels.replay('raw_one', one.id)).toMatchObject({ status: 200, error: 'visitor_gone' })
   await events.close(0)
 })
+
+test('a visitor that goes on sending after a refused upgrade keeps no server from stopping', async () => {
+  const other = await startStage()
+  await other.createAgent('sales')
+  const client = new Callsign({ url: other.baseUrl, apiKey: other.organizationKey })
+  const target = await client.tunnels.listen('sales', origin.port)
+  const visitor = connect(Number(new URL(other.baseUrl).port), '127.0.0.1')
+  visitor.write(`GET /refuse HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)
+  await new Promise((resolve) => visitor.once('data', resolve))
+  await new Promise<void>((resolve) => visitor.write(Buffer.alloc(100), () => resolve()))
+  visitor.destroy()
+  await target.close(0)
+  await other.stop()
+})

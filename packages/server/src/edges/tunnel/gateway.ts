@@ -79,6 +79,8 @@ export function createGateway(options: GatewayOptions) {
     trusted.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4')
   }
   const exchanges = new UnderWayList()
+  /** What visitors have upgraded, or wanted to: no HTTP server closes these. */
+  const upgraded = new Set<Socket>()
   const host: ExchangeHost = {
     exchanges,
     pick: directory.pick,
@@ -192,6 +194,8 @@ export function createGateway(options: GatewayOptions) {
         void clients.accept(request, socket, early, connectReference(request.url as string) as string)
         return
       }
+      upgraded.add(socket)
+      socket.once('close', () => upgraded.delete(socket))
       open(
         request,
         true,
@@ -266,6 +270,7 @@ export function createGateway(options: GatewayOptions) {
         }, drainLookMs)
       })
       for (const one of exchanges.all()) one.abort()
+      for (const socket of upgraded) socket.destroySoon()
       for (const timer of timers) clearInterval(timer)
       directory.stop()
       await renewing

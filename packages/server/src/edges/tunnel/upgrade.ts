@@ -16,6 +16,7 @@ import type { UnderWay } from './under-way.ts'
 
 const keepAliveMs = 30_000
 const attemptsMax = 4
+const lingerMs = 2000
 /** A visitor that takes nothing of an ordinary answer for this long has gone. */
 const stalledMsMax = 300_000
 
@@ -148,7 +149,7 @@ export class UpgradeExchange implements UnderWay {
       response.sendDate = false
       response.assignSocket(socket)
       response.on('error', () => {})
-      response.on('finish', () => socket.end())
+      response.on('finish', () => this.#hangUp())
       writeAnswerHead(response, head)
       this.#response = response
       return
@@ -166,6 +167,16 @@ export class UpgradeExchange implements UnderWay {
     socket.on('data', fromVisitor)
     socket.on('end', () => stream.end())
     socket.resume()
+  }
+
+  /** After an ordinary answer: the visitor gets a moment to read it, and what it still sends has to be read for its end to be seen. */
+  #hangUp(): void {
+    const socket = this.#socket
+    socket.end()
+    socket.resume()
+    const timer = setTimeout(() => socket.destroy(), lingerMs)
+    timer.unref()
+    socket.once('close', () => clearTimeout(timer))
   }
 
   #toVisitor(piece: Buffer): void {
