@@ -38,6 +38,7 @@ test.each([
   ['/a?to%6ben=x&api%5Fkey=x&b=1', `/a?to%6ben=${masked}&api%5Fkey=${masked}&b=1`],
   ['/cb?code=x&state=1;sig=x', `/cb?code=${masked}&state=1;sig=${masked}`],
   ['/a?user[password]=x&%zz=1&keyword=1&author=1&encode=1', `/a?user[password]=${masked}&%zz=1&keyword=1&author=1&encode=1`],
+  ['<https://x.example/?token=x>; rel=next', `<https://x.example/?token=${masked}>; rel=next`],
   ['https://x.example/cb#access_token=x&type=1', `https://x.example/cb#access_token=${masked}&type=1`],
 ])('of %s the secrets are masked and nothing else', (path, expected) => {
   expect(maskPath(path)).toBe(expected)

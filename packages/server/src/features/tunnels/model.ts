@@ -103,9 +103,11 @@ export const maskHeaders = (pairs: HeaderPairs): HeaderPairs =>
 export function maskPath(path: string): string {
   const begin = path.search(/[?#]/)
   if (begin < 0) return path
-  const query = path
-    .slice(begin)
-    .replace(/([^?#&;=]+)=([^&;#>]*)/g, (whole, name: string) => (secretName.test(plainOf(name)) ? `${name}=${masked}` : whole))
+  // Part by part: a pattern for name and value together would look at every name from each of its letters on.
+  const query = path.slice(begin).replace(/[^?#&;>]+/g, (part) => {
+    const equals = part.indexOf('=')
+    return equals > 0 && secretName.test(plainOf(part.slice(0, equals))) ? `${part.slice(0, equals)}=${masked}` : part
+  })
   return path.slice(0, begin) + query
 }
 
