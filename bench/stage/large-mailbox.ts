@@ -57,10 +57,10 @@ const openingOf = `'letter order' || n || CASE WHEN n % 10 = 3 THEN ' quarterly'
   || CASE WHEN n % 50 = 1 OR n % every = 17 THEN ' amber' ELSE '' END || CASE WHEN n % 50 = 2 OR n % every = 17 THEN ' falcon' ELSE '' END`
 
 /**
- * Fills the mailbox with the letters from number `from` to `to`, of which `rare` have rare properties, evenly spread. Without the raw bytes, which no
+ * Fills the mailbox with so many letters, of which `rare` have rare properties, evenly spread. Without the raw bytes, which no
  * reading touches: all letters share those of the newest one that is there, with its header and what was found of its sender.
  */
-export async function fillMailbox(db: pg.Client, address: string, originMs: number, from: number, to: number): Promise<void> {
+export async function fillMailbox(db: pg.Client, address: string, originMs: number, size: number): Promise<void> {
   const { rows } = await db.query(
     `SELECT b.organization_id, b.id AS mailbox_id, m.id, m.raw_id FROM mailboxes b JOIN messages m ON m.mailbox_id = b.id AND m.direction = 'inbound' WHERE b.address = $1 ORDER BY m.id DESC LIMIT 1`,
     [address],
@@ -76,8 +76,8 @@ export async function fillMailbox(db: pg.Client, address: string, originMs: numb
   const index = (await db.query(`SELECT indexdef FROM pg_indexes WHERE indexname = 'messages_search'`)).rows[0].indexdef
   await db.query('DROP INDEX messages_search')
   const step = 20_000
-  for (let start = from; start < to; start += step) {
-    const values = [organizationId, mailboxId, originMs, start, Math.min(start + step, to)]
+  for (let start = 0; start < size; start += step) {
+    const values = [organizationId, mailboxId, originMs, start, Math.min(start + step, size)]
     await db.query('BEGIN')
     await db.query(
       `INSERT INTO threads (id, organization_id, mailbox_id, subject, snippet, message_count, last_message_id, last_message_at, created_at)
@@ -107,13 +107,13 @@ export async function fillMailbox(db: pg.Client, address: string, originMs: numb
            ${openingOf} AS opening, to_timestamp(($3::bigint + n * ${secondsApart * 1000}) / 1000.0) AS at
          FROM generate_series($4::bigint, $5::bigint - 1) n, (SELECT $8::bigint / ${rare} AS every) AS one) AS made
        JOIN bodies b ON b.number = made.n * 7919 % ${bodies} JOIN (SELECT headers, authentication FROM messages WHERE id = $6) a ON true`,
-      [...values, id, rawId, to, address],
+      [...values, id, rawId, size, address],
     )
     await db.query('COMMIT')
   }
   await db.query(
     'UPDATE message_counts SET count = count + $2 WHERE mailbox_id = $1 AND shard = (SELECT min(shard) FROM message_counts WHERE mailbox_id = $1)',
-    [mailboxId, to - from],
+    [mailboxId, size],
   )
   await db.query(index)
   for (const table of ['messages', 'threads', 'thread_references', 'message_counts']) await db.query(`VACUUM (ANALYZE) ${table}`)
