@@ -180,10 +180,7 @@ async function walk(sql: Sql, conditions: Conditions, cursor: string | null, cou
   return { rows: toRows(found as StoredMessage[]), firstId, lastId, oldestId }
 }
 
-/**
- * Asks the index: the newest of these eras with ids below `to`. The mailbox is compared so that no index in the order of the list is thought of: what it would
- * cost to walk a mailbox with it the planner takes for less than it is (migration 0026).
- */
+/** Asks an index by mailbox and era: the newest of these eras with ids below `to`. Why it is said this way: search-store.ts. */
 async function listEras(
   sql: Sql,
   mailboxId: string,
@@ -194,9 +191,11 @@ async function listEras(
 ): Promise<MessageRow[]> {
   const { values, scope, indexed } = conditions
   const { rows } = await sql.query<StoredMessage>({
-    text: `WITH found AS MATERIALIZED (SELECT m.id FROM messages m WHERE (m.mailbox_id || substr(m.id, 5, 4)) = ANY($${values.length + 1})
-        AND m.mailbox_id || '' = $1${scope}${indexed} AND m.id < $2)
-      SELECT ${columns} FROM messages m WHERE m.id = ANY(ARRAY(SELECT id FROM found ORDER BY id DESC LIMIT $3)) ORDER BY m.id DESC`,
+    text: `SELECT ${columns} FROM messages m WHERE m.id = ANY(ARRAY(
+        SELECT found.id FROM unnest($${values.length + 1}::text[]) AS era (name) CROSS JOIN LATERAL (
+          SELECT m.id FROM messages m WHERE (m.mailbox_id || substr(m.id, 5, 4)) = era.name AND m.mailbox_id || '' = $1
+            ${scope}${indexed} AND m.id < $2 OFFSET 0) AS found
+        ORDER BY found.id DESC LIMIT $3)) ORDER BY m.id DESC`,
     values: [...values.with(1, to).with(2, limit), eras.map((era) => mailboxId + era)],
   })
   return toRows(rows)

@@ -60,14 +60,16 @@ async function walk(sql: Sql, mailboxId: string, query: string, cursor: string |
 
 /**
  * Asks the index of words: the newest matches of these eras with ids below `to`. The mailbox is compared so that no other index is thought of: what it
- * would cost to walk a mailbox with it the planner takes for less than it is (migration 0026).
+ * would cost to walk a mailbox with it the planner takes for less than it is (migration 0026). One era after another, because for a list of them it would
+ * leave the eras out where the database is small, and read the matches of every mailbox.
  */
 async function searchEras(sql: Sql, mailboxId: string, query: string, eras: string[], to: string, limit: number): Promise<string[]> {
   const { rows } = await sql.query<{ id: string }>({
     name: 'search-eras',
-    text: `WITH found AS MATERIALIZED (SELECT m.id FROM messages m WHERE (m.mailbox_id || substr(m.id, 5, 4)) = ANY($2) AND m.mailbox_id || '' = $1
-        AND m.search @@ websearch_to_tsquery('simple', $3) AND NOT m.is_quarantined AND m.id < $4)
-      SELECT id FROM found ORDER BY id DESC LIMIT $5`,
+    text: `SELECT found.id FROM unnest($2::text[]) AS era (name) CROSS JOIN LATERAL (
+        SELECT m.id FROM messages m WHERE (m.mailbox_id || substr(m.id, 5, 4)) = era.name AND m.mailbox_id || '' = $1
+          AND m.search @@ websearch_to_tsquery('simple', $3) AND NOT m.is_quarantined AND m.id < $4 OFFSET 0) AS found
+      ORDER BY found.id DESC LIMIT $5`,
     values: [mailboxId, eras.map((era) => mailboxId + era), query, to, limit],
   })
   return rows.map((row) => row.id)
