@@ -57,3 +57,9 @@ test('answers that have no body announce none', () => {
   expect([...information, ...heads].map(({ headers }) => headers)).toEqual([[], []])
   expect(read(['HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n']).heads[0]?.headers).toEqual(['Content-Length', '5'])
 })
+
+test('blanks around a value go, those in it stay', () => {
+  const blanks = ' \t '.repeat(15_000)
+  const { heads } = read([`HTTP/1.1 200 OK\r\nA:b\r\nC: \t d \t\r\nE:${' '.repeat(9)}\r\nF: g${blanks}h \r\nContent-Length: 0\r\n\r\n`])
+  expect(heads[0]?.headers).toEqual(['A', 'b', 'C', 'd', 'E', '', 'F', `g${blanks}h`, 'Content-Length', '0'])
+})

@@ -252,10 +252,17 @@ export class AnswerReader {
   }
 }
 
+const isBlank = (code: number): boolean => code === 32 || code === 9
+
 function readField(line: string): [string, string] {
   const colon = line.indexOf(':')
   const name = line.slice(0, colon)
-  const value = line.slice(colon + 1).replace(/^[\t ]+|[\t ]+$/g, '')
+  // By hand: a pattern for blanks at the end would look at a run of them in the middle from each of its places on.
+  let from = colon + 1
+  let to = line.length
+  while (from < to && isBlank(line.charCodeAt(from))) from++
+  while (to > from && isBlank(line.charCodeAt(to - 1))) to--
+  const value = line.slice(from, to)
   if (colon < 1 || !namePattern.test(name) || !valuePattern.test(value)) throw new BadAnswer('a header of the answer is not well-formed')
   return [name, value]
 }
