@@ -264,3 +264,29 @@ test.each([1, 3, 1000])('WebSocket messages are one stream of bytes, masked or n
     expect(got.slice(210, 510)).toEqual([...(wanted[2] as Uint8Array).subarray(0, 300)])
   }
 })
+
+test('what is small waits for the end of the turn, what is large does not', () => {
+  const work: (() => void)[] = []
+  const written: number[] = []
+  const mux = new TunnelMux({
+    write: (chunks) => {
+      written.push(chunks.reduce((sum, chunk) => sum + chunk.length, 0))
+      return true
+    },
+    unsent: () => 0,
+    defer: (one) => void work.push(one),
+    allocate: (size) => new Uint8Array(size),
+    onClose() {},
+    budget: new WindowBudget(64 * 1024 * 1024),
+  })
+  const stream = mux.open(bytes('first'))
+  stream.write(bytes('second'))
+  expect(written).toEqual([])
+  stream.write(new Uint8Array(64 * 1024))
+  expect(written).toHaveLength(1)
+  stream.write(bytes('third'))
+  expect(written).toHaveLength(1)
+  for (const one of work.splice(0)) one()
+  expect(written).toHaveLength(2)
+  mux.close('closed')
+})

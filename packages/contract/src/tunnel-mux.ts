@@ -40,8 +40,8 @@ export type MuxOptions = {
 export type Goaway = { code: 'drain' | 'disabled' | 'revoked' | 'deleted' | 'protocol'; reason: string }
 
 const copiedBytesMax = 8 * 1024
-/** Waiting to be written in one turn: beyond it streams wait. */
-const turnBytesMax = 512 * 1024
+/** What waits for the end of a turn to be written together; more is written at once, while it is in the processor's cache. */
+const turnBytesMax = 64 * 1024
 const checkEveryMs = 1000
 const roundTripsKept = 8
 
@@ -87,7 +87,7 @@ export class TunnelMux implements StreamHost {
     return this.#isClosed
   }
   get isBlocked(): boolean {
-    return this.#isTransportFull || this.#queuedBytes > turnBytesMax
+    return this.#isTransportFull
   }
 
   /** Bytes that wait to go out. */
@@ -193,14 +193,21 @@ export class TunnelMux implements StreamHost {
     if (this.#isClosed) return
     this.#queue.push({ type, isFin, stream, payload, extra })
     this.#queuedBytes += headerBytes + payload.length + (extra?.length ?? 0)
+    // Not with an opening: writing may end the connection, and whoever opens a stream does not listen yet.
+    if (this.#queuedBytes >= turnBytesMax && type === frameTypes.data) {
+      this.#flush()
+      return
+    }
     if (this.#isFlushDue) return
     this.#isFlushDue = true
-    this.#options.defer(() => this.#flush())
+    this.#options.defer(() => {
+      this.#isFlushDue = false
+      this.#flush()
+    })
   }
 
   /** Writes the queue: small frames are copied together, the bytes of large ones go as they are. */
   #flush(): void {
-    this.#isFlushDue = false
     if (this.#queue.length === 0 || this.#isClosed) return
     const frames = this.#queue
     this.#queue = []

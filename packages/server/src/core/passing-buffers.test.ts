@@ -4,25 +4,42 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
-/** 24 MB: less than what V8 collects for by itself. Ends when they are freed. */
-const script = `
-  import { constants, PerformanceObserver } from 'node:perf_hooks'
-  import { setTimeout as sleep } from 'node:timers/promises'
-  import { freePassingBuffers } from ${JSON.stringify(join(import.meta.dirname, 'passing-buffers.ts'))}
-  freePassingBuffers()
-  let full = 0
-  const count = (list) => { for (const { detail } of list.getEntries()) full += Number(detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) }
-  const observer = new PerformanceObserver(count)
-  observer.observe({ entryTypes: ['gc'] })
-  const before = process.memoryUsage().arrayBuffers
-  for (let i = 0; i < 384; i++) new Uint8Array(64 * 1024).fill(1)
-  while (process.memoryUsage().arrayBuffers - before > 8e6) await sleep(20)
-  count({ getEntries: () => observer.takeRecords() })
-  console.log(full)
-`
-
-test('24 MB that pass through are freed soon, and not by a full collection', async () => {
+/** Runs statements after `freePassingBuffers()`; what they print. `fullCollections()` says how many there have been. */
+async function run(statements: string): Promise<string> {
+  const script = `
+    import { constants, PerformanceObserver } from 'node:perf_hooks'
+    import { setTimeout as sleep } from 'node:timers/promises'
+    import { freePassingBuffers, notePassing } from ${JSON.stringify(join(import.meta.dirname, 'passing-buffers.ts'))}
+    freePassingBuffers()
+    let full = 0
+    const count = (list) => { for (const { detail } of list.getEntries()) full += Number(detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) }
+    const observer = new PerformanceObserver(count)
+    observer.observe({ entryTypes: ['gc'] })
+    const fullCollections = () => (count({ getEntries: () => observer.takeRecords() }), full)
+    ${statements}`
   const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', script]
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 20_000 })
-  expect(Number(stdout)).toBe(0)
+  return stdout.trim()
+}
+
+test('24 MB that pass through are freed soon, and not by a full collection', async () => {
+  // Less than what V8 collects for by itself. Ends when they are freed.
+  const full = await run(`
+    const before = process.memoryUsage().arrayBuffers
+    for (let i = 0; i < 384; i++) new Uint8Array(64 * 1024).fill(1)
+    while (process.memoryUsage().arrayBuffers - before > 8e6) await sleep(20)
+    console.log(fullCollections())`)
+  expect(Number(full)).toBe(0)
+})
+
+test('400 MB that are noted as they pass are freed on the way, whatever the clock says', async () => {
+  // All within one turn of the event loop. Ends with the most that was held at once.
+  const held = await run(`
+    let most = 0
+    for (let i = 0; i < 6400; i++) {
+      notePassing(new Uint8Array(64 * 1024).length)
+      if (i % 64 === 63) most = Math.max(most, process.memoryUsage().arrayBuffers)
+    }
+    console.log(most)`)
+  expect(Number(held)).toBeLessThan(32e6)
 })

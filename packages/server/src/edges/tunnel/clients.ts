@@ -11,6 +11,7 @@ import { now } from '../../core/clock.ts'
 import { ApiError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import type { Log } from '../../core/log.ts'
+import { notePassing } from '../../core/passing-buffers.ts'
 import type { OpenSession } from '../../features/tunnels/model.ts'
 import type { Presence } from '../../features/tunnels/operations.ts'
 import { Carrier } from './carrier.ts'
@@ -146,6 +147,7 @@ export function createClients({ presence, directory, authenticate, admit, proces
         if (client) leave(client, reason)
       },
     })
+    socket.on('data', (bytes: Buffer) => notePassing(bytes.length))
   }
 
   function enter(mux: TunnelMux, socket: Socket, about: Record<string, unknown>, caller: Caller, tunnel: Admission): Client {
