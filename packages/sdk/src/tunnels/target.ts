@@ -22,6 +22,8 @@ export type Destination = {
 }
 
 const connectMsMax = 10_000
+/** What writing to a connection fails with that the other side has closed. */
+const closedByPeer = new Set(['EPIPE', 'ECONNRESET'])
 
 /** Throws TypeError for a target that cannot be one, and for one elsewhere unless `allowRemote`. `onError` is told what a fetch handler throws. */
 export function openTarget(node: Node, target: TunnelTarget, allowRemote: boolean, onError: (error: unknown) => void): Destination {
@@ -95,8 +97,24 @@ function toSockets({ net, tls }: Node, hostname: string, port: number, isTls: bo
   }
 }
 
+/**
+ * A server that refuses a body answers and closes without reading on. Writing fails then, sooner than its answer has been read, and a socket that
+ * cannot be written would be destroyed with the answer in it: what nobody reads is dropped instead, and reading finds the end of the connection.
+ */
+function readOnWhenClosed(socket: Socket): void {
+  type Done = (error?: Error | null) => void
+  const forgiving =
+    (done: Done): Done =>
+    (error) =>
+      done(closedByPeer.has((error as NodeJS.ErrnoException | null | undefined)?.code ?? '') ? null : error)
+  const { _write, _writev } = socket
+  socket._write = (chunk, encoding, done) => _write.call(socket, chunk, encoding, forgiving(done))
+  if (_writev) socket._writev = (chunks, done) => _writev.call(socket, chunks, forgiving(done))
+}
+
 function join(stream: TunnelStream, socket: Socket, early: Uint8Array[]): void {
   let held = 0
+  readOnWhenClosed(socket)
   const give = (bytes: Uint8Array) => {
     if (socket.write(bytes)) stream.taken(bytes.length)
     else held += bytes.length
