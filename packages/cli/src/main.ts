@@ -2,8 +2,10 @@
 import { setFlagsFromString } from 'node:v8'
 import { runProgram } from './program.ts'
 
-// What passes through a tunnel is freed by small collections, without a full one for every 32 MB.
-setFlagsFromString('--external-memory-accounted-in-global-limit')
+// What passes through a tunnel is freed by small collections, without a full one for every 32 MB: it counts with the heap, which is small and gets room
+// for it. Small collections are done sooner than other threads have been woken up to help.
+for (const flag of ['external-memory-accounted-in-global-limit', 'heap-growing-percent=400', 'no-parallel-scavenge'])
+  setFlagsFromString(`--${flag}`)
 
 // A reader that has seen enough, such as head, is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
