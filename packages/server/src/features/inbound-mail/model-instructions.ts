@@ -6,10 +6,14 @@ const textCharactersMax = 200_000
 const windowCharacters = 400
 const windowsMax = 150
 
-// What any of the phrases below has in it; only its surroundings are looked at.
-const keywords =
-  /ignor|disregard|forget|override|bypass|<\||\[\/?inst\]|<<\/?sys>>|\b(?:ai|llm|a\.i\.)\b|language model|chatbot|system prompt|developer mode|(?:do not|don't|never|without) (?:tell|inform|mention|reveal|notif|alert|disclos)|忽略|無視/g
-// Whether there is any of them before white space is made even. Short ones apart: how far a search may skip is up to the shortest.
+// What any of the phrases below has in it; only its surroundings are looked at. In three parts, since how far a search may skip is up to its shortest word.
+// None of them begins within another.
+const keywords = [
+  /ignor|disregard|forget|override|bypass|language model|chatbot|system prompt|developer mode|(?:do not|don't|never|without) (?:tell|inform|mention|reveal|notif|alert|disclos)/g,
+  /\b(?:ai|llm|a\.i\.)\b/g,
+  /<\||\[\/?inst\]|<<\/?sys>>|忽略|無視/g,
+]
+// Whether there is any of them before white space is made even. Short ones apart here as well.
 const longKeywords =
   /ignor|disregard|forget|override|bypass|language\s+model|chatbot|system\s+prompt|developer\s+mode|(?:do\s+not|don't|never|without)\s+(?:tell|inform|mention|reveal|notif|alert|disclos)/
 const shortKeywords = /\b(?:ai|llm|a\.i\.)\b/
@@ -77,19 +81,44 @@ const negationBefore = /\b(?:never|not|n't|avoid|nobody|no one|nor)\b[^.!?]{0,30
 export function findModelInstructions(text: string): string | null {
   const folded = fold(text.slice(0, textCharactersMax))
   if (!holdsKeyword(folded)) return null
-  const read = folded.replace(/\s+/g, ' ')
+  const read = withEvenSpace(folded)
+  const places = keywords.map((pattern) => new Places(pattern, read))
   let windows = 0
-  let passed = -1
-  for (const match of read.matchAll(keywords)) {
-    // Surroundings that were looked at already.
-    if (match.index < passed) continue
-    if (++windows > windowsMax) return null
-    const start = Math.max(0, match.index - windowCharacters / 2)
-    passed = match.index + windowCharacters / 2
-    const found = findIn(read.slice(start, match.index + windowCharacters))
+  // Not again where the surroundings of the last one were looked at.
+  for (let from = 0; ; ) {
+    const at = Math.min(...places.map((one) => one.next(from)))
+    if (at === Number.POSITIVE_INFINITY || ++windows > windowsMax) return null
+    from = at + windowCharacters / 2
+    const found = findIn(read.slice(Math.max(0, at - windowCharacters / 2), at + windowCharacters))
     if (found !== null) return found
   }
-  return null
+}
+
+/** Where a pattern is found in a text, asked for ever later places. */
+class Places {
+  readonly #pattern: RegExp
+  readonly #text: string
+  #found = -1
+
+  constructor(pattern: RegExp, text: string) {
+    this.#pattern = pattern
+    this.#text = text
+  }
+
+  /** The first place at or behind this one, infinity when there is none. */
+  next(from: number): number {
+    if (this.#found >= from) return this.#found
+    this.#pattern.lastIndex = from
+    this.#found = this.#pattern.exec(this.#text)?.index ?? Number.POSITIVE_INFINITY
+    return this.#found
+  }
+}
+
+/** Every run of white space as one blank. Most of what is none is a line end, and those are replaced soonest by themselves. */
+function withEvenSpace(text: string): string {
+  const line = text.replace(/\n\s*/g, ' ')
+  const uneven = isAscii(line) ? /[\t\v\f\r]| {2}/ : /[^\S ]| {2}/
+  return uneven.test(line) ? line.replace(/[^\S ]\s*| \s+/g, ' ') : line
 }
 
 function findIn(text: string): string | null {
