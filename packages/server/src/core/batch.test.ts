@@ -1,5 +1,5 @@
 // Lookups and work that come at the same time go together, and nothing is answered from before it was asked.
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { batchLoader, groupCommit } from './batch.ts'
 
 /** A query that records what it is asked for and answers when told. */
@@ -151,4 +151,76 @@ test('few do not wait for a group that is held up', async () => {
   expect(groups).toEqual([[1], [2, 3]])
   end.resolve()
   expect(await held).toBe(1)
+})
+
+describe('with a time to gather', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+  afterEach(() => void vi.useRealTimers())
+
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
+  /** The groups that were begun, and what makes an item; each group ends when it is told to. */
+  function start() {
+    const groups: number[][] = []
+    const ends: (() => void)[] = []
+    const together = groupCommit(
+      async (items: number[]) => {
+        groups.push(items)
+        await new Promise<void>((resolve) => ends.push(resolve))
+        return items
+      },
+      { groupMax: 4, inFlightMax: 2, besideFrom: 4, gatherMs: 5 },
+    )
+    const end = async () => {
+      for (const one of ends.splice(0)) one()
+      await turn()
+    }
+    return { groups, together, end }
+  }
+
+  test('those who were answered and come back go together with those who waited', async () => {
+    const { groups, together, end } = start()
+    const first = [together(1), together(2)]
+    await turn()
+    const waited = together(3)
+    await end()
+    await Promise.all(first)
+    const back = [together(4)]
+    await turn()
+    expect(groups).toEqual([[1, 2]])
+    back.push(together(5))
+    await turn()
+    expect(groups).toEqual([
+      [1, 2],
+      [3, 4, 5],
+    ])
+    await end()
+    expect(await Promise.all([waited, ...back])).toEqual([3, 4, 5])
+  })
+
+  test('who does not come back is not waited for longer than that', async () => {
+    const { groups, together, end } = start()
+    const first = [together(1), together(2)]
+    await turn()
+    const waited = together(3)
+    await end()
+    await Promise.all(first)
+    vi.advanceTimersByTime(5)
+    await turn()
+    expect(groups).toEqual([[1, 2], [3]])
+    await end()
+    expect(await waited).toBe(3)
+  })
+
+  test('one who comes back alone waits for nobody', async () => {
+    const { groups, together, end } = start()
+    const first = together(1)
+    await turn()
+    await end()
+    await first
+    const second = together(2)
+    await turn()
+    expect(groups).toEqual([[1], [2]])
+    await end()
+    expect(await second).toBe(2)
+  })
 })

@@ -73,21 +73,24 @@ const besideAfterMs = 100
  * Returns a function that does one piece of work together with others that came meanwhile: one transaction, so one flush of the log, for
  * many. While `inFlightMax` groups are being worked on, the next one gathers; `besideFrom` (1 when not given) is how many items it takes to
  * start a group beside another: fewer wait for that one, where a group costs much and an item little, but not for long, since that one may be
- * waiting for a lock itself. When a group fails, each of its items is tried alone, so that one bad item does not fail its neighbours.
+ * waiting for a lock itself. With `gatherMs`, the group after one that ended begins when as many have come as that one answered, who often come back
+ * at once, or so much later: halves that take turns become one. When a group fails, each of its items is tried alone, so that one bad item does not fail its neighbours.
  */
 export function groupCommit<T, R>(
   work: (items: T[]) => Promise<R[]>,
-  options: { groupMax: number; inFlightMax: number; besideFrom?: number },
+  options: { groupMax: number; inFlightMax: number; besideFrom?: number; gatherMs?: number },
 ): (item: T) => Promise<R> {
   type Waiting = { item: T; resolve: (result: R) => void; reject: (error: unknown) => void }
-  const { besideFrom = 1 } = options
+  const { besideFrom = 1, gatherMs = 0 } = options
   let waiting: Waiting[] = []
   let inFlight = 0
   let isScheduled = false
   let patience: NodeJS.Timeout | undefined
+  let gathering: { until: number; timer: NodeJS.Timeout } | undefined
 
   function schedule(hasWaited = false): void {
     if (isScheduled || inFlight >= options.inFlightMax || waiting.length === 0) return
+    if (gathering && waiting.length < gathering.until) return
     if (inFlight > 0 && waiting.length < besideFrom && !hasWaited) {
       patience ??= setTimeout(() => {
         patience = undefined
@@ -103,6 +106,7 @@ export function groupCommit<T, R>(
     isScheduled = false
     clearTimeout(patience)
     patience = undefined
+    endGathering()
     const group = waiting.slice(0, options.groupMax)
     waiting = waiting.slice(options.groupMax)
     inFlight++
@@ -117,8 +121,23 @@ export function groupCommit<T, R>(
       else await Promise.all(group.map(alone))
     } finally {
       inFlight--
+      if (gatherMs > 0) gather(group.length)
       schedule()
     }
+  }
+
+  function gather(answered: number): void {
+    endGathering()
+    const timer = setTimeout(() => {
+      endGathering()
+      schedule()
+    }, gatherMs)
+    gathering = { until: Math.min(options.groupMax, waiting.length + answered), timer }
+  }
+
+  function endGathering(): void {
+    clearTimeout(gathering?.timer)
+    gathering = undefined
   }
 
   async function alone(one: Waiting): Promise<void> {

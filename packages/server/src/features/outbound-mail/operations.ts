@@ -120,7 +120,8 @@ export function createOutboundMail({
   const queueTogether = groupCommit((letters: Addressed[]) => transact((tx) => queueLetters(tx, letters)), {
     groupMax: 16,
     inFlightMax: 2,
-    besideFrom: 4,
+    besideFrom: 16,
+    gatherMs: 5,
   })
 
   /**

@@ -40,7 +40,7 @@ type Settling = Delivered & { at: Date; drawn: Change[]; retryInMs: number | nul
 /** The least pause before a job runs again. */
 const pauseMsMin = 5
 /** What was handed over and is not yet committed would be handed over again after a crash: a result waits for at most two commits under way. */
-const groups = { groupMax: 16, inFlightMax: 2, besideFrom: 4 }
+const groups = { groupMax: 16, inFlightMax: 2, besideFrom: 16, gatherMs: 5 }
 
 /** A function that commits what an attempt came to. Throws LeaseLost, and nothing of the attempt stays, when another worker holds its job. */
 export function createSettle({ db, messages, inboundMail, suppressions, emit, retrySeconds, journal }: Parts) {
