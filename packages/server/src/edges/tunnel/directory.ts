@@ -7,6 +7,8 @@ import type { Peers } from './peers.ts'
 
 /** What was read is believed for so long: with `pollEveryMs` it keeps the promise that a change acts within a second. */
 const freshMs = 300
+/** And for so long when all whom it names are gone: a flood of requests to a dead node's clients asks no more often than this. */
+const doubtedMs = 30
 const pollEveryMs = 300
 const cachedMax = 20_000
 
@@ -72,15 +74,25 @@ export function createDirectory({ presence, peers, log }: { presence: Presence; 
     return best
   }
 
+  async function findRemote(tunnelId: string, believedMs: number): Promise<RemoteSession[]> {
+    const found = remote.get(tunnelId)
+    if (found && performance.now() - found.readMs <= believedMs) return found.sessions
+    const sessions = await presence.findRemote(tunnelId)
+    if (remote.size >= cachedMax) remote.delete(remote.keys().next().value as string)
+    remote.set(tunnelId, { sessions, readMs: performance.now() })
+    return sessions
+  }
+
   async function chooseRemote(tunnelId: string, tried: Set<string>): Promise<Carrier | null> {
-    let found = remote.get(tunnelId)
-    if (!found || performance.now() - found.readMs > freshMs) {
-      const sessions = await presence.findRemote(tunnelId)
-      found = { sessions, readMs: performance.now() }
-      if (remote.size >= cachedMax) remote.delete(remote.keys().next().value as string)
-      remote.set(tunnelId, found)
-    }
-    const usable = found.sessions.filter((one) => !tried.has(one.id) && peers.isWorthTrying(one.nodeId))
+    const sessions = await findRemote(tunnelId, freshMs)
+    const chosen = await reachOneOf(sessions, tried)
+    if (chosen || sessions.length === 0) return chosen
+    // Those that were known are gone, and others may have come since they were read.
+    return reachOneOf(await findRemote(tunnelId, doubtedMs), tried)
+  }
+
+  async function reachOneOf(sessions: RemoteSession[], tried: Set<string>): Promise<Carrier | null> {
+    const usable = sessions.filter((one) => !tried.has(one.id) && peers.isWorthTrying(one.nodeId))
     // Clients of nodes that stay first; among them in no order, so that they share the load.
     const sorted = usable.map((one) => ({ one, rank: Number(one.isDraining) + Math.random() / 2 })).toSorted((a, b) => a.rank - b.rank)
     for (const { one } of sorted) {
