@@ -9,7 +9,8 @@ import { startOrigin, startPaths } from './stage/tunnel-paths.ts'
 type Measure = { perSecond: number; p50: number; p99: number }
 
 const { rounds, seconds, connections } = readOptions()
-const warmUpSeconds = 2
+/** As long as it takes until what is asked often is compiled: a slow machine is half as fast in its first seconds. */
+const warmUpSeconds = 8
 const unitMs: Record<string, number> = { us: 0.001, ms: 1, s: 1000, m: 60_000 }
 
 /** One run of wrk. Throws when a request failed: a fast error is no speed. */

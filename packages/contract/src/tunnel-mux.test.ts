@@ -143,6 +143,41 @@ test('a window grows for a reader that keeps up, within the budget, and gives ba
   expect(alone.receive(windowBytesMax + 1, 2)).toBe(false)
 })
 
+test('a window begins where others over a long line have ended, as far as the budget goes, until one is not read', () => {
+  const budget = new WindowBudget(16 * windowBytesFirst)
+  const grown = (roundTripMs: number): ReceiveWindow => {
+    const window = new ReceiveWindow(windowBytesFirst, budget)
+    window.receive(windowBytesFirst / 2, 0)
+    window.take(windowBytesFirst / 2, 1, roundTripMs)
+    return window
+  }
+  const ahead = (): number => {
+    const window = new ReceiveWindow(windowBytesFirst, budget)
+    const more = window.startAhead()
+    // The peer may send all of it, and no more.
+    expect([window.receive(windowBytesFirst + more, 0), window.receive(1, 0)]).toEqual([true, false])
+    window.take(windowBytesFirst + more, 1000, null)
+    window.close()
+    return more
+  }
+  const near = grown(2)
+  expect(near.size).toBe(2 * windowBytesFirst)
+  near.close()
+  expect(ahead()).toBe(0)
+  grown(50).close()
+  expect(ahead()).toBe(3 * windowBytesFirst)
+  expect(budget.taken).toBe(0)
+
+  budget.take(4 * windowBytesFirst)
+  expect(ahead()).toBe(0)
+  budget.give(4 * windowBytesFirst)
+
+  const unread = new ReceiveWindow(windowBytesFirst, budget)
+  unread.receive(windowBytesFirst + unread.startAhead(), 0)
+  unread.close()
+  expect([ahead(), budget.taken]).toEqual([0, 0])
+})
+
 test.each([
   ['evenly', 1],
   ['in bursts', 8],

@@ -119,9 +119,11 @@ export class TunnelMux implements StreamHost {
   /** Opens a stream with its first bytes, which have to be no more than `dataBytesMax`. */
   open(first: Uint8Array, about: Record<string, unknown> | null = null): TunnelStream {
     if (first.length > dataBytesMax) throw new RangeError('the first bytes of a stream are too many')
-    const size = this.#options.budget.firstWindow()
+    const window = new ReceiveWindow(this.#options.budget.firstWindow(), this.#options.budget)
+    window.startAhead()
+    const { size } = window
     const id = ++this.#lastStream
-    const stream = new TunnelStream(id, about ?? {}, this.#peerWindow, new ReceiveWindow(size, this.#options.budget), this)
+    const stream = new TunnelStream(id, about ?? {}, this.#peerWindow, window, this)
     if (this.#isClosed) {
       // It ended while somebody was on the way to it: they are told as soon as they listen.
       queueMicrotask(() => stream.lose())
@@ -310,8 +312,11 @@ export class TunnelMux implements StreamHost {
       return
     }
     const about = jsonLength > 0 ? readJson(payload.subarray(6, 6 + jsonLength)) : {}
-    const stream = new TunnelStream(id, about, window, new ReceiveWindow(windowBytesFirst, this.#options.budget), this)
+    const own = new ReceiveWindow(windowBytesFirst, this.#options.budget)
+    const stream = new TunnelStream(id, about, window, own, this)
     this.#streams.set(id, stream)
+    const ahead = own.startAhead()
+    if (ahead > 0) this.sendWindow(id, ahead)
     onOpen(stream)
     const first = payload.subarray(6 + jsonLength)
     if ((first.length > 0 || isFin) && !stream.receive(first, isFin)) throw new ProtocolViolation('more data than the window')

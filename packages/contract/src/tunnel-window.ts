@@ -10,6 +10,10 @@ export const windowBytesMax = 16 * 1024 * 1024
 const halfWindowRoundTrips = 1.5
 /** From here on every round trip that a window is too small for is felt. */
 const longRoundTripMs = 10
+/** Where a window begins at most that begins ahead. */
+const aheadBytesMax = 4 * 1024 * 1024
+/** Windows begin ahead only while this share of the budget, at most, is taken. */
+const aheadBudgetShare = 0.25
 /** Round trips on one machine say nothing of how fast a program reads. */
 const roundTripMsMin = 2
 
@@ -18,6 +22,8 @@ export class WindowBudget {
   readonly bytesMax: number
   readonly #larger: WindowBudget | null
   #taken = 0
+  /** What windows over a long line have grown to. */
+  #learnt = windowBytesFirst
 
   constructor(bytesMax: number, larger: WindowBudget | null = null) {
     this.bytesMax = bytesMax
@@ -39,9 +45,24 @@ export class WindowBudget {
     this.#larger?.give(bytes)
   }
 
+  #filled(): number {
+    return Math.max(this.#taken / this.bytesMax, this.#larger ? this.#larger.taken / this.#larger.bytesMax : 0)
+  }
+
+  /** Keeps what a window has come to: at least so much fits on the way; null when its reader has stopped reading. */
+  learn(size: number | null): void {
+    this.#learnt = size === null ? windowBytesFirst : Math.max(this.#learnt, size)
+  }
+
+  /** How much a window of this size gets in advance, because others have needed it; taken from the budget. */
+  takeAhead(size: number): number {
+    const more = Math.min(this.#learnt, aheadBytesMax) - size
+    return more > 0 && this.#filled() < aheadBudgetShare && this.take(more) ? more : 0
+  }
+
   /** The window that a new stream begins with: the less is left, the less. */
   firstWindow(): number {
-    const filled = Math.max(this.#taken / this.bytesMax, this.#larger ? this.#larger.taken / this.#larger.bytesMax : 0)
+    const filled = this.#filled()
     return filled < 0.5 ? windowBytesFirst : filled < 0.9 ? windowBytesFirst / 4 : windowBytesFirst / 16
   }
 }
@@ -56,6 +77,7 @@ export class ReceiveWindow {
   #taken = 0
   #roundBytes = 0
   #roundStartMs = -1
+  #isLineLong = false
 
   constructor(size: number, budget: WindowBudget) {
     this.#size = size
@@ -65,6 +87,15 @@ export class ReceiveWindow {
 
   get size(): number {
     return this.#size
+  }
+
+  /** Begins where others of this connection over a long line have ended, which spares the round trips of growing; how many bytes that adds. */
+  startAhead(): number {
+    const more = this.#budget.takeAhead(this.#size)
+    this.#grown += more
+    this.#size += more
+    this.#open += more
+    return more
   }
 
   /** Counts what came; false when the peer sent more than it may. */
@@ -86,7 +117,8 @@ export class ReceiveWindow {
       // At this pace the window, not the reader, may be what holds the sender up; in a burst over a long line it surely is.
       if (roundTripMs !== null) {
         const tookMs = nowMs - this.#roundStartMs
-        if (roundTripMs >= longRoundTripMs && tookMs < roundTripMs / 2) granted += this.#grow(4)
+        this.#isLineLong = roundTripMs >= longRoundTripMs
+        if (this.#isLineLong && tookMs < roundTripMs / 2) granted += this.#grow(4)
         else if (tookMs < halfWindowRoundTrips * Math.max(roundTripMs, roundTripMsMin)) granted += this.#grow(2)
       }
       this.#roundBytes = 0
@@ -108,5 +140,8 @@ export class ReceiveWindow {
   close(): void {
     this.#budget.give(this.#grown)
     this.#grown = 0
+    const unread = this.#size - this.#open - this.#taken
+    if (unread * 2 > this.#size) this.#budget.learn(null)
+    else if (this.#isLineLong) this.#budget.learn(this.#size)
   }
 }
