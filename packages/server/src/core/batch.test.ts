@@ -100,18 +100,24 @@ test('work that comes together is done together; one that fails is told apart fr
   expect(groups).toEqual([[2, 4, 3], [2], [4], [3], [6]])
 })
 
-test('a group starts beside another when enough wait for it; fewer go with the next', async () => {
+/** The groups that were begun, and what makes an item; `end` ends those under way. */
+function startGroups(options: Parameters<typeof groupCommit>[1]) {
   const groups: number[][] = []
   const ends: (() => void)[] = []
-  const together = groupCommit(
-    async (items: number[]) => {
-      groups.push(items)
-      await new Promise<void>((resolve) => ends.push(resolve))
-      return items
-    },
-    { groupMax: 3, inFlightMax: 2, besideFrom: 3 },
-  )
-  const turn = () => new Promise((resolve) => setImmediate(resolve))
+  const together = groupCommit(async (items: number[]) => {
+    groups.push(items)
+    await new Promise<void>((resolve) => ends.push(resolve))
+    return items
+  }, options)
+  const end = async () => {
+    for (const one of ends.splice(0)) one()
+    await turn()
+  }
+  return { groups, together, end }
+}
+
+test('a group starts beside another when enough wait for it; fewer go with the next', async () => {
+  const { groups, together, end } = startGroups({ groupMax: 3, inFlightMax: 2, besideFrom: 3 })
   const done = [together(1)]
   await turn()
   done.push(together(2), together(3))
@@ -121,12 +127,11 @@ test('a group starts beside another when enough wait for it; fewer go with the n
   await turn()
   expect(groups).toEqual([[1], [2, 3, 4]])
   done.push(together(5))
-  for (const end of ends.splice(0)) end()
   // One turn in which the groups end, and one in which the next starts.
-  await turn()
+  await end()
   await turn()
   expect(groups).toEqual([[1], [2, 3, 4], [5]])
-  for (const end of ends) end()
+  await end()
   expect(await Promise.all(done)).toEqual([1, 2, 3, 4, 5])
 })
 
@@ -157,25 +162,7 @@ describe('with a time to gather', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
   afterEach(() => void vi.useRealTimers())
 
-  const turn = () => new Promise((resolve) => setImmediate(resolve))
-  /** The groups that were begun, and what makes an item; each group ends when it is told to. */
-  function start() {
-    const groups: number[][] = []
-    const ends: (() => void)[] = []
-    const together = groupCommit(
-      async (items: number[]) => {
-        groups.push(items)
-        await new Promise<void>((resolve) => ends.push(resolve))
-        return items
-      },
-      { groupMax: 4, inFlightMax: 2, besideFrom: 4, gatherMs: 5 },
-    )
-    const end = async () => {
-      for (const one of ends.splice(0)) one()
-      await turn()
-    }
-    return { groups, together, end }
-  }
+  const start = () => startGroups({ groupMax: 4, inFlightMax: 2, besideFrom: 4, gatherMs: 5 })
 
   test('those who were answered and come back go together with those who waited', async () => {
     const { groups, together, end } = start()
