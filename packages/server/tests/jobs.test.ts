@@ -42,9 +42,9 @@ const countJobs = async (): Promise<number> => (await database.query<{ n: number
 const endLeases = () => database.query({ text: `UPDATE jobs SET run_at = now() - interval '1 second'` })
 const want = (kind: string, limit: number, leaseMs = 60_000) => ({ kind, limit, leaseMs })
 
-function startWorker(handlers: Partial<JobHandler>[]): Worker {
+function startWorker(handlers: Partial<JobHandler>[], queue = createQueue(database)): Worker {
   const complete = handlers.map((handler) => ({ kind: 'a', leaseMs: 60_000, concurrency: 4, run: async () => {}, ...handler }))
-  const worker = createWorker({ queue: createQueue(database), handlers: complete, log })
+  const worker = createWorker({ queue, handlers: complete, log })
   cleanups.push(() => worker.stop(5_000))
   worker.start()
   return worker
@@ -327,20 +327,9 @@ test('what a process makes and has room for starts there without being claimed; 
   const claimed: string[] = []
   const [goOn, allDone] = [signal(), signal()]
   const ran: string[] = []
-  const worker = createWorker({
-    log,
-    queue: {
-      ...queue,
-      async claim(wants) {
-        const jobs = await queue.claim(wants)
-        claimed.push(...jobs.map((job) => job.subject))
-        return jobs
-      },
-    },
-    handlers: [
+  const worker = startWorker(
+    [
       {
-        kind: 'a',
-        leaseMs: 60_000,
         concurrency: 2,
         startsWhereMade: true,
         run: async (job, finish) => {
@@ -351,9 +340,15 @@ test('what a process makes and has room for starts there without being claimed; 
         },
       },
     ],
-  })
-  cleanups.push(() => worker.stop(5_000))
-  worker.start()
+    {
+      ...queue,
+      async claim(wants) {
+        const jobs = await queue.claim(wants)
+        claimed.push(...jobs.map((job) => job.subject))
+        return jobs
+      },
+    },
+  )
   const enqueue = createEnqueue(() => worker)
   const jobs = (from: number, count: number) =>
     Array.from({ length: count }, (_, index) => ({ kind: 'a', organizationId: 'org', subject: `${from + index}` }))
