@@ -4,6 +4,9 @@ import type { RequestRecord } from '../../features/tunnels/model.ts'
 import type { Carrier } from './carrier.ts'
 import type { UnderWayList } from './under-way.ts'
 
+/** A visitor or a target that moves no byte for this long, while the other side waits for it, has gone. */
+export const stalledMsMax = 300_000
+
 export type ExchangeHost = {
   exchanges: UnderWayList
   /** A client of the tunnel that is not among those tried; at once when one is connected here. */

@@ -6,7 +6,7 @@ import type { TunnelRoute } from '../../features/tunnels/model.ts'
 import { AnswerBody } from './answer-body.ts'
 import { noteBadAnswer, writeAnswerHead } from './answer-head.ts'
 import type { Carrier } from './carrier.ts'
-import type { ExchangeHost } from './exchange-host.ts'
+import { type ExchangeHost, stalledMsMax } from './exchange-host.ts'
 import { ExchangeNote } from './exchange-note.ts'
 import { sendBody } from './request-body.ts'
 import type { RequestHead } from './request-head.ts'
@@ -15,8 +15,6 @@ import { refusalOf, type Trouble, troubleOfReset } from './trouble.ts'
 import type { UnderWay } from './under-way.ts'
 
 const attemptsMax = 4
-/** A visitor or a target that moves no byte for this long, while the other side waits for it, has gone. */
-const stalledMsMax = 300_000
 /** How long what is left of a body may still come after the answer is complete. */
 const leftoverMs = 2000
 

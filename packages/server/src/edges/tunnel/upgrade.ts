@@ -6,7 +6,7 @@ import type { TunnelStream } from '@callsign/contract/tunnel-stream'
 import type { TunnelRoute } from '../../features/tunnels/model.ts'
 import { noteBadAnswer, writeAnswerHead } from './answer-head.ts'
 import type { Carrier } from './carrier.ts'
-import type { ExchangeHost } from './exchange-host.ts'
+import { type ExchangeHost, stalledMsMax } from './exchange-host.ts'
 import { ExchangeNote } from './exchange-note.ts'
 import { crumbBytesMax, GatheredBytes } from './gathered.ts'
 import type { RequestHead } from './request-head.ts'
@@ -17,8 +17,6 @@ import type { UnderWay } from './under-way.ts'
 const keepAliveMs = 30_000
 const attemptsMax = 4
 const lingerMs = 2000
-/** A visitor that takes nothing of an ordinary answer for this long has gone. */
-const stalledMsMax = 300_000
 
 export class UpgradeExchange implements UnderWay {
   place = 0
