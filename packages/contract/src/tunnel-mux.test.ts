@@ -300,9 +300,13 @@ test.each([1, 3, 1000])('WebSocket messages are one stream of bytes, masked or n
   }
 })
 
-test('what is small waits for the end of the turn, what is large does not', () => {
+test('the first frame of a turn goes out at once, then groups, and what is left at its end', () => {
   const work: (() => void)[] = []
   const written: number[] = []
+  const endTurn = () => {
+    for (const one of work.splice(0)) one()
+    return written.splice(0)
+  }
   const mux = new TunnelMux({
     write: (chunks) => {
       written.push(chunks.reduce((sum, chunk) => sum + chunk.length, 0))
@@ -314,14 +318,42 @@ test('what is small waits for the end of the turn, what is large does not', () =
     onClose() {},
     budget: new WindowBudget(64 * 1024 * 1024),
   })
+  endTurn()
+  const write = (stream: TunnelStream, size: number, times: number) => {
+    for (let i = 0; i < times; i++) stream.write(new Uint8Array(size))
+  }
+  // Whoever opens does not listen yet: an opening waits for the end of the turn, or for what is written behind it.
   const stream = mux.open(bytes('first'))
-  stream.write(bytes('second'))
   expect(written).toEqual([])
-  stream.write(new Uint8Array(64 * 1024))
+  write(stream, 91, 1)
+  expect(written).toEqual([9 + 6 + 5 + 100])
+  write(stream, 91, 7)
   expect(written).toHaveLength(1)
-  stream.write(bytes('third'))
-  expect(written).toHaveLength(1)
-  for (const one of work.splice(0)) one()
-  expect(written).toHaveLength(2)
+  write(stream, 91, 1)
+  expect(written).toEqual([120, 800])
+  write(stream, 91, 3)
+  expect(endTurn()).toEqual([120, 800, 300])
+  // Large ones do not wait for a group, and bytes keep their order.
+  write(stream, 91, 2)
+  write(stream, 64 * 1024, 1)
+  expect(endTurn()).toEqual([100, 100 + 9 + 64 * 1024])
   mux.close('closed')
+})
+
+test('sync calls back behind all that was under way both ways', async () => {
+  const [gateway, client] = [createEnd(undefined, true), createEnd()]
+  await carry(gateway, client)
+  // Sent before the gateway knows that the client leaves.
+  gateway.mux.open(bytes('late'))
+  gateway.mux.report(1, { status: 200 })
+  let seen: unknown = null
+  client.mux.goaway({ code: 'drain', reason: 'closing' })
+  client.mux.sync(() => {
+    seen = [client.opened.length, client.reports]
+  })
+  expect(seen).toBeNull()
+  await carry(gateway, client)
+  expect(seen).toEqual([1, [[1, { status: 200 }]]])
+  gateway.mux.close('closed')
+  client.mux.close('closed')
 })

@@ -1,15 +1,6 @@
 // Many streams over one connection, whatever carries it: the whole protocol but the sockets, the same on both sides.
-import {
-  dataBytesMax,
-  FrameReader,
-  frameTypes,
-  headerBytes,
-  ProtocolViolation,
-  readUint32,
-  resetCodes,
-  uint32,
-  writeHeader,
-} from './tunnel-frames.ts'
+import { FrameWriter } from './tunnel-frame-writer.ts'
+import { dataBytesMax, FrameReader, frameTypes, ProtocolViolation, readUint32, resetCodes, uint32 } from './tunnel-frames.ts'
 import { type StreamHost, TunnelStream } from './tunnel-stream.ts'
 import { ReceiveWindow, WindowBudget, windowBytesFirst, windowBytesMax } from './tunnel-window.ts'
 
@@ -39,13 +30,8 @@ export type MuxOptions = {
 /** `code`: drain means connect again, here or elsewhere; the others mean do not, or not before somebody has changed something. */
 export type Goaway = { code: 'drain' | 'disabled' | 'revoked' | 'deleted' | 'protocol'; reason: string }
 
-const copiedBytesMax = 8 * 1024
-/** What waits for the end of a turn to be written together; more is written at once, while it is in the processor's cache. */
-const turnBytesMax = 64 * 1024
 const checkEveryMs = 1000
 const roundTripsKept = 8
-
-type Frame = { type: number; isFin: boolean; stream: number; payload: Uint8Array; extra: Uint8Array | null }
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -56,19 +42,22 @@ export class TunnelMux implements StreamHost {
   readonly #streams = new Map<number, TunnelStream>()
   #lastStream = 0
   #peerWindow = windowBytesFirst
-  #queue: Frame[] = []
-  #queuedBytes = 0
-  #isFlushDue = false
+  readonly #writer: FrameWriter
   #isTransportFull = false
   #waiting = new Set<TunnelStream>()
   #isClosed = false
   #lastHeardMs: number
-  #pingSentMs = 0
+  /** What becomes of each ping that is under way, the oldest first. */
+  #pings: (() => void)[] = []
   #roundTrips: number[] = []
   #timer: ReturnType<typeof setInterval>
 
   constructor(options: MuxOptions) {
     this.#options = options
+    this.#writer = new FrameWriter(options, (isFull) => {
+      if (isFull) this.#isTransportFull = true
+      else this.#resume()
+    })
     this.#reader = new FrameReader((type, isFin, stream, payload) => this.#take(type, isFin, stream, payload))
     this.#lastHeardMs = this.nowMs()
     this.#timer = setInterval(() => this.#check(), Math.min(checkEveryMs, (options.pingEveryMs ?? 10_000) / 2))
@@ -92,7 +81,7 @@ export class TunnelMux implements StreamHost {
 
   /** Bytes that wait to go out. */
   get unsentBytes(): number {
-    return this.#queuedBytes + this.#options.unsent()
+    return this.#writer.queuedBytes + this.#options.unsent()
   }
 
   nowMs(): number {
@@ -110,6 +99,12 @@ export class TunnelMux implements StreamHost {
 
   goaway(about: Goaway): void {
     this.#send(frameTypes.goaway, false, 0, encoder.encode(JSON.stringify(about)))
+  }
+
+  /** Calls back when the other side has taken all that was sent so far, and what it had sent by then has arrived here. */
+  sync(onDone: () => void): void {
+    this.#pings.push(onDone)
+    this.#send(frameTypes.ping, false, 0, new Uint8Array(8))
   }
 
   report(stream: number, about: Record<string, unknown>): void {
@@ -163,11 +158,12 @@ export class TunnelMux implements StreamHost {
   /** Ends the connection and everything on it; what is queued still goes out if it can. */
   close(reason: string): void {
     if (this.#isClosed) return
-    this.#flush()
+    this.#writer.flush()
     // Writing may have ended it already.
     if (this.#isClosed) return
     this.#isClosed = true
     clearInterval(this.#timer)
+    this.#writer.stop()
     for (const stream of [...this.#streams.values()]) stream.lose()
     this.#streams.clear()
     this.#waiting.clear()
@@ -192,53 +188,7 @@ export class TunnelMux implements StreamHost {
   }
 
   #send(type: number, isFin: boolean, stream: number, payload: Uint8Array, extra: Uint8Array | null = null): void {
-    if (this.#isClosed) return
-    this.#queue.push({ type, isFin, stream, payload, extra })
-    this.#queuedBytes += headerBytes + payload.length + (extra?.length ?? 0)
-    // Not with an opening: writing may end the connection, and whoever opens a stream does not listen yet.
-    if (this.#queuedBytes >= turnBytesMax && type === frameTypes.data) {
-      this.#flush()
-      return
-    }
-    if (this.#isFlushDue) return
-    this.#isFlushDue = true
-    this.#options.defer(() => {
-      this.#isFlushDue = false
-      this.#flush()
-    })
-  }
-
-  /** Writes the queue: small frames are copied together, the bytes of large ones go as they are. */
-  #flush(): void {
-    if (this.#queue.length === 0 || this.#isClosed) return
-    const frames = this.#queue
-    this.#queue = []
-    this.#queuedBytes = 0
-    let copied = 0
-    for (const { payload, extra } of frames)
-      copied += headerBytes + (payload.length <= copiedBytesMax ? payload.length : 0) + (extra?.length ?? 0)
-    const bytes = this.#options.allocate(copied)
-    const chunks: Uint8Array[] = []
-    let from = 0
-    let at = 0
-    for (const { type, isFin, stream, payload, extra } of frames) {
-      writeHeader(bytes, at, type, isFin, stream, payload.length + (extra?.length ?? 0))
-      at += headerBytes
-      if (payload.length <= copiedBytesMax) {
-        bytes.set(payload, at)
-        at += payload.length
-        if (extra) {
-          bytes.set(extra, at)
-          at += extra.length
-        }
-      } else {
-        chunks.push(bytes.subarray(from, at), payload)
-        from = at
-      }
-    }
-    if (at > from) chunks.push(bytes.subarray(from, at))
-    if (!this.#options.write(chunks)) this.#isTransportFull = true
-    else this.#resume()
+    if (!this.#isClosed) this.#writer.send({ type, isFin, stream, payload, extra })
   }
 
   /** Lets waiting streams send, in turn. */
@@ -279,7 +229,7 @@ export class TunnelMux implements StreamHost {
         this.#send(frameTypes.pong, false, 0, payload.slice())
         return
       case frameTypes.pong:
-        this.#takePong()
+        this.#pings.shift()?.()
         return
       case frameTypes.hello: {
         const about = readJson(payload)
@@ -323,15 +273,11 @@ export class TunnelMux implements StreamHost {
   }
 
   #ping(): void {
-    this.#pingSentMs = this.nowMs()
-    this.#send(frameTypes.ping, false, 0, new Uint8Array(8))
-  }
-
-  #takePong(): void {
-    if (this.#pingSentMs === 0) return
-    this.#roundTrips.push(this.nowMs() - this.#pingSentMs)
-    if (this.#roundTrips.length > roundTripsKept) this.#roundTrips.shift()
-    this.#pingSentMs = 0
+    const sentMs = this.nowMs()
+    this.sync(() => {
+      this.#roundTrips.push(this.nowMs() - sentMs)
+      if (this.#roundTrips.length > roundTripsKept) this.#roundTrips.shift()
+    })
   }
 
   #check(): void {
@@ -341,7 +287,7 @@ export class TunnelMux implements StreamHost {
       this.close('silent')
       return
     }
-    const isUnanswered = this.#pingSentMs !== 0
+    const isUnanswered = this.#pings.length > 0
     if (silentMs >= pingEveryMs ? !isUnanswered : !isUnanswered && this.#streams.size > 0) this.#ping()
   }
 }

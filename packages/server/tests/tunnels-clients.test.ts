@@ -204,6 +204,23 @@ test('requests are reported to a client that asks', async () => {
   })
 })
 
+test('a client that closes right after a request still gets its report', async () => {
+  const reports: ReportedRequest[] = []
+  const isOver = Promise.withResolvers<void>()
+  const closing = await startOrigin((request, response) => {
+    request.socket.once('close', () => isOver.resolve())
+    response.setHeader('connection', 'close').end('bye')
+  })
+  cleanups.push(closing.stop)
+  const listener = await listen(closing.port, { onRequest: (request) => reports.push(request) })
+  await visit(port, host, '/last')
+  // Nothing of the request is left open then that closing would wait for; reports are sent 50 ms later.
+  await isOver.promise
+  for (let turns = 0; turns < 10; turns++) await new Promise((resolve) => setImmediate(resolve))
+  await listener.close()
+  expect(reports).toMatchObject([{ path: '/last', status: 200 }])
+})
+
 test('two clients share the load; when one goes, requests without effect go to the other', async () => {
   const other = await startOrigin((_request, response) => void response.end('the other'))
   cleanups.push(other.stop)

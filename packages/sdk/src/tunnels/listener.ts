@@ -155,9 +155,15 @@ class Listener implements TunnelListener {
     if (this.#isClosed) return this.done.catch(() => {})
     this.#isClosed = true
     this.#closing.abort()
-    for (const mux of this.#muxes) mux.goaway({ code: 'drain', reason: 'The client is closing.' })
+    // Behind the answer to this there are no requests that the gateway had sent before it knew, and all reports of those that are over.
+    const unaware = new Set(this.#muxes)
+    for (const mux of this.#muxes) {
+      mux.goaway({ code: 'drain', reason: 'The client is closing.' })
+      mux.sync(() => unaware.delete(mux))
+    }
+    const isQuiet = (mux: TunnelMux) => mux.isClosed || (!unaware.has(mux) && mux.streamCount === 0)
     const untilMs = performance.now() + graceMs
-    await until(() => performance.now() > untilMs || [...this.#muxes].every((mux) => mux.streamCount === 0))
+    await until(() => performance.now() > untilMs || [...this.#muxes].every(isQuiet))
     this.#end(null)
   }
 
