@@ -1,11 +1,11 @@
 // The server under test as a child process: started, killed, started again, always on the same ports and the same data.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
+import { findFreePort } from '../../packages/server/tests/stage/peer-process.ts'
 import { findPostgres, processesOf, strayPostgres } from './processes.ts'
 
 const mainFile = join(import.meta.dirname, '..', '..', 'packages', 'server', 'src', 'main.ts')
@@ -187,14 +187,3 @@ const settle = async (find: () => Processes): Promise<string[]> =>
   (await waitGone(find)).map(
     ({ pid, parentPid, name }) => `process ${pid} (${name}, child of ${parentPid}) still runs in the data directory`,
   )
-
-function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
-}

@@ -1,6 +1,7 @@
 // A real server is killed again and again while it buys numbers and takes texts: nothing is bought twice, nothing that was bought or sent is lost.
 import { afterEach, expect, test } from 'vitest'
 import { makeDataDir, type Server, type Settings, startCallsignd } from './stage/callsignd.ts'
+import { findFreePort } from './stage/peer-process.ts'
 import type { Json } from './stage/start.ts'
 import { startTelnyxServer } from './stage/telnyx-server.ts'
 import { startTwilioServer } from './stage/twilio-server.ts'
@@ -34,8 +35,12 @@ test.skipIf(process.platform !== 'linux').each(['telnyx', 'twilio'] as const)(
     cleanups.push(supplier.stop)
     const dataDir = await makeDataDir()
     cleanups.push(dataDir.remove)
+    // Callbacks go to the address that numbers were bought with, so the port has to stay.
+    const port = await findFreePort()
     const settings: Settings = {
       CALLSIGN_DATA_DIR: dataDir.path,
+      CALLSIGN_PORT: String(port),
+      CALLSIGN_PUBLIC_URL: `http://127.0.0.1:${port}`,
       CALLSIGN_SMTP_PORT: 'off',
       CALLSIGN_PHONE_POLL_SECONDS: '0.05',
       CALLSIGN_PHONE_CATCH_UP_SECONDS: '0.2',
@@ -45,11 +50,6 @@ test.skipIf(process.platform !== 'linux').each(['telnyx', 'twilio'] as const)(
     let server: Server = await startCallsignd(settings)
     cleanups.push(() => server.stop())
     const key = server.key as string
-    // Callbacks go to the address that numbers were bought with, so the port has to stay.
-    settings.CALLSIGN_PORT = String(server.httpPort)
-    settings.CALLSIGN_PUBLIC_URL = server.baseUrl
-    await server.stop()
-    server = await startCallsignd(settings)
 
     async function ask(
       method: string,

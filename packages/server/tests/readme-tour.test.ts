@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { makeDataDir, repository, startCallsignd } from './stage/callsignd.ts'
 import { findFreePort } from './stage/peer-process.ts'
+import { waitFor } from './stage/wait.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of the API, whose shapes other tests check
 type Json = any
@@ -143,7 +144,7 @@ test('every command of the tour does what the README says', { timeout: 120_000 }
 
     expect(tunnel).toContain(`Hello from port ${port}\n`)
     expect(tunnel).toMatch(/GET +200 /)
-    expect((await ask('/api/v1/tunnels/sales', sales)).last_request_at).not.toBeNull()
+    await waitFor('the request to be noted', async () => (await ask('/api/v1/tunnels/sales', sales)).last_request_at !== null)
 
     expect((await fetch(`${url}/docs`)).status).toBe(200)
     expect(await ask('/openapi.json', {})).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) })

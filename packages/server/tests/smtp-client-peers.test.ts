@@ -1,12 +1,13 @@
 // The SMTP client against servers of others: nodemailer's smtp-server and Postfix's smtp-sink.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { describe, expect, test } from 'vitest'
 import { createLog } from '../src/core/log.ts'
 import { createRelayTransport } from '../src/edges/smtp/relay.ts'
 import { createCertificate } from './stage/certificate.ts'
+import { findFreePort } from './stage/peer-process.ts'
 import { answer, cleanups, envelope, kinds, message, relayTo, scripted, welcome } from './stage/scripted-smtp.ts'
 
 describe('against smtp-server', () => {
@@ -166,7 +167,7 @@ describe('the address of the relay', () => {
 const sink = '/usr/sbin/smtp-sink'
 describe.skipIf(!existsSync(sink))('against smtp-sink (skipped where Postfix is not installed)', () => {
   test.each([1024, 10_240])('throughput with messages of %i octets', async (sizeBytes) => {
-    const port = await freePort()
+    const port = await findFreePort()
     // Not as root when the machine lets us choose: smtp-sink refuses to run as root without a user to change to.
     const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
     const child = spawn(sink, [...user, `127.0.0.1:${port}`, '100'], { stdio: 'ignore' })
@@ -196,14 +197,6 @@ describe.skipIf(!existsSync(sink))('against smtp-sink (skipped where Postfix is 
     )
   })
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 /** Resolves when something answers on the port; a refused connection is tried again at once. */
 async function listening(port: number): Promise<void> {

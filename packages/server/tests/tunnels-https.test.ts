@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer as createHttpServer } from 'node:http'
 import { request } from 'node:https'
-import { type AddressInfo, createServer as createNetServer, connect as dial, type Socket } from 'node:net'
+import { type AddressInfo, connect as dial, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, type PeerCertificate } from 'node:tls'
@@ -12,6 +12,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Callsign, type TunnelListener } from '../../sdk/src/index.ts'
 import { generateAuthority, issueCertificate } from '../src/core/certificate.ts'
 import { type Origin, startOrigin } from './stage/origin.ts'
+import { findFreePort } from './stage/peer-process.ts'
 import { type Stage, startStage } from './stage/start.ts'
 import { waitFor } from './stage/wait.ts'
 
@@ -98,10 +99,7 @@ test('certificate files that change are used without a restart; a broken pair ch
 })
 
 test('clients connect over TLS as well, through a proxy, and only to who the authority vouches for', async () => {
-  const free = createNetServer().listen(0, '127.0.0.1')
-  await once(free, 'listening')
-  const { port } = free.address() as AddressInfo
-  await new Promise((resolve) => free.close(resolve))
+  const port = await findFreePort()
   const other = await startStage({
     CALLSIGN_TUNNEL_HTTPS_PORT: String(port),
     CALLSIGN_TUNNEL_CONNECT_URL: `https://tunnel.localhost:${port}`,

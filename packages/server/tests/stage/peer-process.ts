@@ -1,16 +1,26 @@
 // What every mail server has that tests start as a process of their own: a free port, a greeting, an end.
 import type { ChildProcess } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 
-/** A port that nobody listened on a moment ago. */
+/**
+ * A port that nobody listened on a moment ago, and that nobody is given by chance before it is used: it lies below those that the system hands
+ * out to connections and to whoever listens on port 0.
+ */
 export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
+  for (;;) {
+    const port = randomInt(10_000, 32_768)
+    const server = createServer().listen(port, '127.0.0.1')
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (!isFree) continue
+    server.close()
+    await once(server, 'close')
+    return port
+  }
 }
 
 /** Whether an SMTP server says 220 on this port of the loopback. */
