@@ -58,11 +58,15 @@ export async function findDrafts(sql: Sql, ids: string[]): Promise<Map<string, D
  * the change, or nothing after a send.
  */
 export async function lockDraft(tx: Tx, mailboxId: string, id: string): Promise<DraftRow | null> {
-  const { rows } = await tx.query<DraftRow>({
+  // The mailbox first, as the deletion of an agent takes it: who has the draft and wants the mailbox would wait for who has the mailbox and wants
+  // the draft.
+  const mailbox = tx.query({ name: 'hold-draft-mailbox', text: 'SELECT 1 FROM mailboxes WHERE id = $1 FOR KEY SHARE', values: [mailboxId] })
+  const draft = tx.query<DraftRow>({
     name: 'lock-draft',
     text: `SELECT ${columns} FROM drafts WHERE mailbox_id = $1 AND id = $2 FOR UPDATE`,
     values: [mailboxId, id],
   })
+  const [, { rows }] = await Promise.all([mailbox, draft])
   return rows[0] ?? null
 }
 
