@@ -61,7 +61,8 @@ export function createResendProvider(settings: ResendSettings): DomainProvider {
         throw new ProviderTrouble('Resend could not be reached.', { isOutcomeUnknown: true, cause })
       }
       if (answer.status === 429 && tries < throttledTriesMax) {
-        await wait(Math.min(throttledMsMax, Math.max(0, (answer.retryAfter || 1) * 1000)))
+        const seconds = Number.isFinite(answer.retryAfter) ? answer.retryAfter : 1
+        await wait(Math.min(throttledMsMax, Math.max(0, seconds * 1000)))
         continue
       }
       if (answer.status === 429) throw new ProviderTrouble('Resend takes no more requests just now; try again in a minute.')
