@@ -1,7 +1,7 @@
 // The client of a tunnel: every kind of target, ways through strict networks, several clients, and connections that are cut.
 import { createServer, request as httpRequest } from 'node:http'
-import { type AddressInfo, connect, createServer as createNetServer, type Server, type Socket } from 'node:net'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { type AddressInfo, connect, createServer as createNetServer, type Socket } from 'node:net'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import {
   Callsign,
   type ListenOptions,
@@ -41,9 +41,10 @@ async function listen(target: TunnelTarget, options: ListenOptions = {}, url = s
 const body = async (path: string, options = {}) => (await visit(port, host, path, options)).body.toString()
 
 /** A TCP proxy to the server that can be cut, held or stopped. */
-async function startWire(): Promise<{ url: string; sockets: Set<Socket>; cut: () => void; hold: () => void; server: Server }> {
+async function startWire() {
   const sockets = new Set<Socket>()
   let isHeld = false
+  let heldBytes = 0
   const server = createNetServer((socket) => {
     const onward = connect(port, '127.0.0.1')
     for (const [from, to] of [
@@ -53,6 +54,7 @@ async function startWire(): Promise<{ url: string; sockets: Set<Socket>; cut: ()
       sockets.add(from)
       from.on('data', (bytes) => {
         if (!isHeld) to.write(bytes)
+        else if (from === onward) heldBytes += bytes.length
       })
       from.on('close', () => to.destroy())
       from.on('error', () => {})
@@ -70,7 +72,9 @@ async function startWire(): Promise<{ url: string; sockets: Set<Socket>; cut: ()
   const hold = () => {
     isHeld = true
   }
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sockets, cut, hold, server }
+  /** What the server has said since it is held. */
+  const held = () => heldBytes
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, cut, hold, held }
 }
 
 test('a Node handler serves without a port', async () => {
@@ -254,9 +258,16 @@ test('a line that has gone silent is found out on both sides', async () => {
   const wire = await startWire()
   const changes: TunnelChange[] = []
   await listen(origin.port, { connections: 1, onChange: (change) => changes.push(change) }, wire.url)
+  const nowMs = performance.now.bind(performance)
+  let aheadMs = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs() + aheadMs)
+  cleanups.push(() => clock.mockRestore())
   wire.hold()
-  const answer = visit(port, host, '/plain')
   // The gateway asks after a second and gives up ten seconds later; the visitor is told.
+  aheadMs += 1000
+  await waitFor('the question', () => wire.held() > 0)
+  const answer = visit(port, host, '/plain')
+  aheadMs += 10_000
   expect((await answer).headers['x-tunnel-error']).toMatch(/tunnel_(lost|offline)/)
   await waitFor('503 from then on', async () => (await visit(port, host, '/')).headers['x-tunnel-error'] === 'tunnel_offline')
 })
