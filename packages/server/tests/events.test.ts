@@ -6,7 +6,7 @@ import { createLog } from '../src/core/log.ts'
 import { connect } from '../src/edges/postgres/connect.ts'
 import { createEmit } from '../src/edges/postgres/event-log.ts'
 import { type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { startStopwatch, waitFor } from './stage/wait.ts'
 
 let stage: Stage
 const open: { close: () => void }[] = []
@@ -224,9 +224,9 @@ describe('GET /events/stream', () => {
     const made = await stage.expectApi(201, 'POST', '/keys', { body: { name: 'Streaming' } })
     const [gone, kept] = [await follow({ key: made.key }), await follow()]
     await stage.expectApi(200, 'DELETE', `/keys/${made.id}`)
-    const revokedMs = performance.now()
+    const stopwatch = startStopwatch()
     await waitFor('the stream to end', () => gone.isOver())
-    expect(performance.now() - revokedMs).toBeLessThan(1000)
+    expect(stopwatch()).toBeLessThan(1000)
     await sendOne()
     await kept.waitFor(1)
     expect(gone.got).toEqual([])
@@ -258,7 +258,7 @@ describe('GET /events/stream', () => {
     const again = await follow({ query: `?after=${start}` })
     await again.waitFor(60)
     expect(new Set(again.ids()).size).toBe(60)
-  })
+  }, 90_000)
 })
 
 describe('servers that come and go', () => {

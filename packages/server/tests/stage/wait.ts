@@ -14,3 +14,25 @@ export async function waitFor<T>(
     await new Promise((resolve) => setTimeout(resolve, 15))
   }
 }
+
+const tickMs = 10
+
+/**
+ * Starts to measure; the function it returns ends it and says how many milliseconds have passed. What this process waited for the processor
+ * meanwhile, because of other work on the machine, does not count; what it waited for anything else, and what it computed, does.
+ */
+export function startStopwatch(): () => number {
+  let [passedMs, lastMs, lastUsage] = [0, performance.now(), process.cpuUsage()]
+  const count = () => {
+    const [nowMs, { user, system }] = [performance.now(), process.cpuUsage(lastUsage)]
+    passedMs += Math.min(nowMs - lastMs, 2 * tickMs + (user + system) / 1000)
+    lastMs = nowMs
+    lastUsage = process.cpuUsage()
+  }
+  const timer = setInterval(count, tickMs)
+  return () => {
+    clearInterval(timer)
+    count()
+    return passedMs
+  }
+}
