@@ -41,5 +41,6 @@ test('400 MB that are noted as they pass are freed on the way, whatever the cloc
       if (i % 64 === 63) most = Math.max(most, process.memoryUsage().arrayBuffers)
     }
     console.log(most)`)
-  expect(Number(held)).toBeLessThan(32e6)
+  // About 24 MB, and more where the thread that V8 frees them on has to wait for a processor; without the notes it is 130 MB.
+  expect(Number(held)).toBeLessThan(64e6)
 })
