@@ -82,6 +82,9 @@ function echoWebSocket(incoming: IncomingMessage, socket: Socket): void {
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
+/** Lets the answer to `/events` go on: it sends each event when it is told that the one before has arrived. */
+export let sendNextEvent = (): void => {}
+
 /** Answers by the path. */
 export async function answerAnything(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const url = new URL(incoming.url as string, 'http://origin')
@@ -132,8 +135,11 @@ export async function answerAnything(incoming: IncomingMessage, outgoing: Server
     case '/events':
       outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
       for (let i = 0; i < 3; i++) {
+        const taken = new Promise<void>((resolve) => {
+          sendNextEvent = resolve
+        })
         outgoing.write(`data: ${i}\n\n`)
-        await wait(60)
+        await taken
       }
       return void outgoing.end()
     case '/early':
@@ -171,8 +177,6 @@ export type Visit = {
   body: Buffer
   trailers: Record<string, string | undefined>
   information: number[]
-  /** When each piece of the body came, in milliseconds from the first. */
-  times: number[]
 }
 
 export type VisitOptions = {
@@ -200,11 +204,7 @@ export function visit(port: number, host: string, path: string, options: VisitOp
     outgoing.on('error', reject)
     outgoing.on('response', (response) => {
       const chunks: Buffer[] = []
-      const times: number[] = []
-      response.on('data', (chunk: Buffer) => {
-        chunks.push(chunk)
-        times.push(performance.now())
-      })
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('error', reject)
       response.on('end', () =>
         resolve({
@@ -215,7 +215,6 @@ export function visit(port: number, host: string, path: string, options: VisitOp
           body: Buffer.concat(chunks),
           trailers: response.trailers,
           information,
-          times: times.map((time) => time - (times[0] as number)),
         }),
       )
     })
