@@ -21,7 +21,8 @@ function seeded(seed: number): (max: number) => number {
   let state = seed
   return (max) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state % max
+    // The high bits: the low ones of such a generator repeat after a few numbers, the lowest after two.
+    return Math.floor((state / 2 ** 32) * max)
   }
 }
 
