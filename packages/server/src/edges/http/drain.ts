@@ -23,8 +23,14 @@ export function trackFreshConnections(server: Server): Set<Socket> {
   return fresh
 }
 
-/** Resolves when every connection is closed: by itself, as idle, or, after `graceMs`, by force. */
-export async function drainServer(server: Server, fresh: Set<Socket>, inFlight: Set<ServerResponse>, graceMs: number): Promise<void> {
+/** Resolves when every connection is closed: by itself, as idle, or, after `graceMs`, by force. `others` are connections that are not the HTTP server's. */
+export async function drainServer(
+  server: Server,
+  fresh: Set<Socket>,
+  inFlight: Set<ServerResponse>,
+  others: { closeIdle(): void; closeAll(): void } | null,
+  graceMs: number,
+): Promise<void> {
   for (const response of inFlight) if (!response.headersSent) response.shouldKeepAlive = false
   if (!server.listening) {
     server.close()
@@ -42,11 +48,13 @@ export async function drainServer(server: Server, fresh: Set<Socket>, inFlight: 
   await Promise.race([closed, sleep(Math.min(idleLingerMs, graceMs), undefined, { ref: false })])
   while (!isClosed && performance.now() < deadline) {
     server.closeIdleConnections()
+    others?.closeIdle()
     // Node counts a connection on which nothing was ever sent as busy.
     for (const socket of fresh) if (socket.bytesRead === 0) socket.destroy()
     await Promise.race([closed, sleep(checkEveryMs, undefined, { ref: false })])
   }
   server.closeAllConnections()
+  others?.closeAll()
   await closed
   // Ends the timer that looks for slow requests; the server itself is closed by now.
   server.close()

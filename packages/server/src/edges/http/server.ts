@@ -1,5 +1,5 @@
 // The HTTP server: Fastify put together from the routes tables, with a start, an address and a way to stop without cutting anyone off.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type Server as HttpListener, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { ApiError } from '../../core/errors.ts'
@@ -48,11 +48,20 @@ export type HttpServerOptions = {
 
 /** What comes to the same port and is not the API's. */
 export type FrontDoor = {
+  /** Sees every connection first; null where nobody does. */
+  connections: FirstLook | null
   claims(request: IncomingMessage): boolean
   /** A request to upgrade that `claims` it not is answered as if it had not asked. */
   claimsUpgrade(request: IncomingMessage): boolean
   handle(request: IncomingMessage, response: ServerResponse): void
   upgrade(request: IncomingMessage, socket: Socket, early: Buffer): void
+}
+
+/** Reads connections until something comes that is not for it, and gives them back then as if it had read nothing of that. */
+export type FirstLook = {
+  meet(socket: Socket, handOver: (socket: Socket) => void): void
+  closeIdle(): void
+  closeAll(): void
 }
 
 export type HttpServer = {
@@ -119,6 +128,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   // Headers are bounded by their bytes; dropping those beyond a number could hide the second of two.
   server.maxHeadersCount = 0
   const fresh = trackFreshConnections(server)
+  if (door?.connections) letLookFirst(server, door.connections)
   const route = answer((request, response) => app.routing(request, response))
   server.on('checkContinue', route)
   server.on('upgrade', (request: IncomingMessage, socket: Socket, early: Buffer) => door?.upgrade(request, socket, early))
@@ -187,10 +197,19 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       isDraining = true
       streams.closeAll()
       polls.endAll()
-      await drainServer(server, fresh, exchanges.inFlight, graceMs)
+      await drainServer(server, fresh, exchanges.inFlight, door?.connections ?? null, graceMs)
       await app.close()
     },
   }
+}
+
+function letLookFirst(server: HttpListener, first: FirstLook): void {
+  const listeners = server.listeners('connection') as ((this: HttpListener, socket: Socket) => void)[]
+  server.removeAllListeners('connection')
+  const serve = (socket: Socket): void => {
+    for (const listener of listeners) listener.call(server, socket)
+  }
+  server.on('connection', (socket: Socket) => first.meet(socket, serve))
 }
 
 /** Answers bytes that are no request. */

@@ -1,18 +1,18 @@
 // The body of an answer on its way out to the visitor.
-import type { ServerResponse } from 'node:http'
 import { crumbBytesMax, GatheredBytes } from './gathered.ts'
+import type { VisitorResponse } from './visitor-response.ts'
 
 /** A body of this size is cheaper copied behind its head than handed to the system beside it. */
 const joinedBytesMax = 8 * 1024
 
 export class AnswerBody {
-  readonly #response: ServerResponse
+  readonly #response: VisitorResponse
   /** What came in crumbs while the visitor took nothing. */
   readonly #crumbs = new GatheredBytes()
   /** The head has gone out, alone or with the first bytes behind it. */
   #isFlushed = false
 
-  constructor(response: ServerResponse) {
+  constructor(response: VisitorResponse) {
     this.#response = response
   }
 

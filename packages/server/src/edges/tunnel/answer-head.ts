@@ -1,15 +1,15 @@
 // The head of a target's answer as its visitor gets it.
-import type { ServerResponse } from 'node:http'
 import type { Log } from '../../core/log.ts'
+import type { RequestHead } from './request-head.ts'
 import { type AnswerHead, BadAnswer } from './response-reader.ts'
+import type { VisitorResponse } from './visitor-response.ts'
 
 /**
  * Begins the answer. Trailer (RFC 9110 section 6.6.2) goes on only where trailers can follow, behind chunks: Node throws at any other, and targets may
  * announce what they like.
  */
-export function writeAnswerHead(response: ServerResponse, head: AnswerHead): void {
-  const { method, httpVersionMinor } = response.req
-  const hasChunks = head.isChunked && httpVersionMinor > 0 && method !== 'HEAD' && head.status !== 204 && head.status !== 304
+export function writeAnswerHead(response: VisitorResponse, { method, versionMinor }: RequestHead, head: AnswerHead): void {
+  const hasChunks = head.isChunked && versionMinor > 0 && method !== 'HEAD' && head.status !== 204 && head.status !== 304
   response.writeHead(head.status, head.reason, hasChunks ? head.headers : withoutTrailer(head.headers))
 }
 

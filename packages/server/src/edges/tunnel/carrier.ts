@@ -2,6 +2,7 @@
 import { resetCodes } from '@callsign/contract/tunnel-frames'
 import type { TunnelMux } from '@callsign/contract/tunnel-mux'
 import type { StreamListener, TunnelStream } from '@callsign/contract/tunnel-stream'
+import { AnswerHeads } from './response-reader.ts'
 
 /** A stream is a connection to the target; targets close theirs after a few idle seconds, and this has to be sooner. */
 const idleMsMax = 4000
@@ -27,6 +28,8 @@ export class Carrier {
   readonly wantsReports: boolean
   readonly isRemote: boolean
   isDraining = false
+  /** Of the client's target. */
+  readonly heads = new AnswerHeads()
   readonly #mux: TunnelMux
   readonly #about: Record<string, unknown> | null
   readonly #idle: { stream: TunnelStream; sinceMs: number }[] = []

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { handleOfHost } from '../../features/tunnels/model.ts'
 import { connectReference } from './clients.ts'
-import { refusal } from './trouble.ts'
+import { refusal, writeRefusal } from './trouble.ts'
 
 const forVisitors = refusal(421, 'misdirected_request', 'Tunnels are not served by this process.')
 // A load balancer may lead to a gateway next time, so the client goes on trying.
@@ -17,15 +17,15 @@ const forClients = refusal(
 export function createClosedDoor(tunnelDomain: string) {
   const isVisitor = ({ headers: { host } }: IncomingMessage): boolean => host !== undefined && handleOfHost(host, tunnelDomain) !== null
   return {
+    connections: null,
+
     claims: (request: IncomingMessage): boolean => isVisitor(request) || connectReference(request.url ?? '') !== null,
 
     claimsUpgrade: (): boolean => false,
 
     handle(request: IncomingMessage, response: ServerResponse): void {
-      const { status, headers, body } = isVisitor(request) ? forVisitors : forClients
       if (!request.complete) response.shouldKeepAlive = false
-      response.writeHead(status, headers)
-      response.end(request.method === 'HEAD' ? undefined : body)
+      writeRefusal(response, request.method as string, isVisitor(request) ? forVisitors : forClients)
     },
 
     upgrade(_request: IncomingMessage, socket: Socket): void {

@@ -1,5 +1,4 @@
 // What is kept of a request while it goes by: sizes and times always, headers and the beginnings of bodies where the tunnel captures them.
-import type { IncomingMessage } from 'node:http'
 import { now } from '../../core/clock.ts'
 import { newId } from '../../core/ids.ts'
 import {
@@ -31,7 +30,6 @@ class CapturedBody {
 export class ExchangeNote {
   readonly #route: TunnelRoute
   readonly #head: RequestHead
-  readonly #request: IncomingMessage
   readonly #startedMs = performance.now()
   readonly #at = now()
   readonly #requestBody: CapturedBody | null
@@ -43,12 +41,11 @@ export class ExchangeNote {
   #responseHeaders: HeaderPairs | null = null
   readonly #replayOf: string | null
 
-  constructor(route: TunnelRoute, head: RequestHead, request: IncomingMessage, replayOf: string | null = null) {
+  constructor(route: TunnelRoute, head: RequestHead, replayOf: string | null = null) {
     this.#replayOf = replayOf
     this.#route = route
     this.#head = head
-    this.#request = request
-    this.#isRequestWhole = head.body === 'none'
+    this.#isRequestWhole = head.fields.body === 'none'
     const keepsBodies = route.capture === 'bodies'
     this.#requestBody = keepsBodies ? new CapturedBody() : null
     this.#responseBody = keepsBodies ? new CapturedBody() : null
@@ -84,11 +81,11 @@ export class ExchangeNote {
       id: newId('tunnelRequest'),
       organizationId: this.#route.organizationId,
       tunnelId: this.#route.id,
-      method: this.#request.method as string,
-      path: (this.#request.url as string).slice(0, pathCharactersMax),
+      method: this.#head.method,
+      path: this.#head.target.slice(0, pathCharactersMax),
       status: this.#status,
       error,
-      visitorAddress: this.#head.visitorAddress,
+      visitorAddress: this.#head.fields.visitorAddress,
       requestBytes: this.#requestBytes,
       responseBytes: this.#responseBytes,
       durationMs: Math.round(performance.now() - this.#startedMs),
@@ -97,7 +94,7 @@ export class ExchangeNote {
         this.#route.capture === 'off'
           ? null
           : {
-              requestHeaders: this.#head.pairs(),
+              requestHeaders: pairsOf(this.#head.fields.raw),
               responseHeaders: this.#responseHeaders,
               requestBody: this.#requestBody?.take() ?? null,
               responseBody: this.#responseBody?.take() ?? null,

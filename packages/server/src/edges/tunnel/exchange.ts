@@ -11,8 +11,9 @@ import { ExchangeNote } from './exchange-note.ts'
 import { sendBody } from './request-body.ts'
 import type { RequestHead } from './request-head.ts'
 import { type AnswerEvents, type AnswerHead, AnswerReader, BadAnswer } from './response-reader.ts'
-import { refusalOf, type Trouble, troubleOfReset } from './trouble.ts'
+import { refusalOf, type Trouble, troubleOfReset, writeRefusal } from './trouble.ts'
 import type { UnderWay } from './under-way.ts'
+import type { VisitorEvents, VisitorResponse } from './visitor-response.ts'
 
 const attemptsMax = 4
 /** How long what is left of a body may still come after the answer is complete. */
@@ -26,13 +27,14 @@ const dropping: StreamListener = {
   onDrain() {},
 }
 
-export class Exchange implements UnderWay, StreamListener, AnswerEvents {
+export class Exchange implements UnderWay, StreamListener, AnswerEvents, VisitorEvents {
   place = 0
   readonly #host: ExchangeHost
   readonly #route: TunnelRoute
   readonly #head: RequestHead
-  readonly #request: IncomingMessage
-  readonly #response: ServerResponse
+  /** Whose body is to be sent; null when it has none. */
+  readonly #request: IncomingMessage | null
+  readonly #response: VisitorResponse
   readonly #body: AnswerBody
   readonly #note: ExchangeNote
   readonly #tried = new Set<string>()
@@ -51,34 +53,29 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents {
   #waitingSinceMs: number
   #trouble: Trouble = 'tunnel_offline'
 
+  /** What happens to the visitor's connection is to be told to `visitorGone` and `visitorReady`. */
   constructor(
     host: ExchangeHost,
     route: TunnelRoute,
     head: RequestHead,
-    request: IncomingMessage,
-    response: ServerResponse,
+    request: IncomingMessage | null,
+    response: VisitorResponse,
     replayOf: string | null = null,
   ) {
     this.#host = host
     this.#route = route
     this.#head = head
-    this.#request = request
     this.#response = response
     this.#body = new AnswerBody(response)
-    const method = request.method as string
-    this.#isSafe = head.body === 'none' && (method === 'GET' || method === 'HEAD' || method === 'OPTIONS')
-    this.#isBodySent = head.body === 'none'
+    const { method } = head
+    this.#request = head.fields.body === 'none' ? null : request
+    this.#isSafe = this.#request === null && (method === 'GET' || method === 'HEAD' || method === 'OPTIONS')
+    this.#isBodySent = this.#request === null
     this.#waitingSinceMs = performance.now()
-    this.#note = new ExchangeNote(route, head, request, replayOf)
+    this.#note = new ExchangeNote(route, head, replayOf)
   }
 
   start(): void {
-    const response = this.#response
-    response.sendDate = false
-    response.on('close', () => this.#onVisitorGone())
-    response.on('drain', () => this.#onVisitorReady())
-    response.on('error', () => {})
-    this.#request.on('error', () => {})
     this.#host.exchanges.add(this)
     this.#attempt()
   }
@@ -141,14 +138,14 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents {
     const stream = kept ?? carrier.open(bytes)
     this.#stream = stream
     this.#lastStream = stream
-    this.#reader = new AnswerReader(this.#request.method as string, this)
+    this.#reader = new AnswerReader(this.#head.method, carrier.heads, this)
     stream.listener = this
     if (kept) kept.write(bytes)
     if (!this.#isBodySent) this.#sendBody()
   }
 
   #sendBody(): void {
-    sendBody(this.#request, this.#head.body === 'chunked', {
+    sendBody(this.#request as IncomingMessage, this.#head.fields.body === 'chunked', {
       stream: () => (this.#isOver ? null : this.#stream),
       onPiece: (piece) => {
         this.#waitingSinceMs = performance.now()
@@ -183,10 +180,11 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents {
 
   onDrain(): void {
     this.#waitingSinceMs = performance.now()
-    this.#request.resume()
+    this.#request?.resume()
   }
 
-  #onVisitorReady(): void {
+  /** The visitor takes more. */
+  visitorReady(): void {
     this.#waitingSinceMs = performance.now()
     if (!this.#body.resume()) return
     const held = this.#held
@@ -197,11 +195,11 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents {
   onInformation(head: AnswerHead): void {
     const response = this.#response
     if (head.status === 100) {
-      if (this.#head.expectsContinue) response.writeContinue()
+      if (this.#head.fields.expectsContinue) response.writeContinue()
       return
     }
     // Without a socket of its own yet, the answer stands behind another on the same connection; a hint that comes late is none.
-    if (this.#request.httpVersionMinor === 0 || !response.socket || response.headersSent) return
+    if (this.#head.versionMinor === 0 || !response.socket || response.headersSent) return
     let text = `HTTP/1.1 ${head.status} ${head.reason}\r\n`
     for (let i = 0; i < head.headers.length; i += 2) text += `${head.headers[i]}: ${head.headers[i + 1]}\r\n`
     response.socket.write(`${text}\r\n`, 'latin1')
@@ -212,8 +210,8 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents {
     this.#isAnswered = true
     this.#note.answered(head)
     // A target that answers before it has the whole request may never take the rest.
-    if (!this.#isBodySent && this.#head.body !== 'none' && head.status >= 400) this.#response.shouldKeepAlive = false
-    writeAnswerHead(this.#response, head)
+    if (!this.#isBodySent && head.status >= 400) this.#response.shouldKeepAlive = false
+    writeAnswerHead(this.#response, this.#head, head)
   }
 
   onBody(piece: Buffer, isLast: boolean): void {
@@ -242,7 +240,7 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents {
 
   /** The visitor still sends a body that nobody reads any more: it gets a moment to read its answer. */
   #dropLeftover(): void {
-    const request = this.#request
+    const request = this.#request as IncomingMessage
     request.resume()
     const timer = setTimeout(() => {
       if (!request.complete) request.destroy()
@@ -277,7 +275,7 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents {
     if (code === resetCodes.notHere) this.#host.forget(carrier)
     // The same client once more over a fresh connection, when it was the kept one that had closed.
     if (!this.#isReused || !carrier.isOpen) this.#tried.add(carrier.id)
-    if (this.#isSafe || (isUntouched && this.#head.body === 'none')) {
+    if (this.#isSafe || (isUntouched && this.#request === null)) {
       this.#attempt()
       return
     }
@@ -293,7 +291,8 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents {
     this.#stream = null
   }
 
-  #onVisitorGone(): void {
+  /** The visitor's connection is closed. */
+  visitorGone(): void {
     if (this.#isOver) return
     const stream = this.#stream
     this.#finish('visitor_gone')
@@ -324,12 +323,11 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents {
 
   #refuse(trouble: Trouble): void {
     if (this.#isOver) return
-    const { status, headers, body } = refusalOf(trouble)
-    this.#note.refused(status)
+    const refusal = refusalOf(trouble)
+    this.#note.refused(refusal.status)
     this.#finish(trouble)
     if (!this.#isBodySent) this.#response.shouldKeepAlive = false
-    this.#response.writeHead(status, headers)
-    this.#response.end(this.#request.method === 'HEAD' ? undefined : body)
+    writeRefusal(this.#response, this.#head.method, refusal)
     if (!this.#isBodySent) this.#dropLeftover()
   }
 
@@ -341,4 +339,22 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents {
     if (carrier?.wantsReports && this.#lastStream && carrier.isOpen) carrier.report(this.#lastStream, this.#note.report(record))
     this.#host.record(record)
   }
+}
+
+/** Begins an exchange for a request that Node's server has parsed. */
+export function serveParsed(
+  host: ExchangeHost,
+  route: TunnelRoute,
+  head: RequestHead,
+  request: IncomingMessage,
+  response: ServerResponse,
+  replayOf: string | null = null,
+): void {
+  const exchange = new Exchange(host, route, head, request, response, replayOf)
+  response.sendDate = false
+  response.on('close', () => exchange.visitorGone())
+  response.on('drain', () => exchange.visitorReady())
+  response.on('error', () => {})
+  request.on('error', () => {})
+  exchange.start()
 }

@@ -10,15 +10,16 @@ import { handleOfHost, type RepeatedRequest, type RequestRecord, type TunnelRout
 import type { Presence, Recorder, Tunnels } from '../../features/tunnels/operations.ts'
 import { connectReference, createClients, wantedWrapping } from './clients.ts'
 import { createDirectory } from './directory.ts'
-import { Exchange } from './exchange.ts'
+import { Exchange, serveParsed } from './exchange.ts'
 import type { ExchangeHost } from './exchange-host.ts'
 import type { Visitor } from './forwarding.ts'
 import { createPeers } from './peers.ts'
 import { repeatRequest } from './repeat.ts'
 import { BadRequest, type RequestHead, readRequestHead } from './request-head.ts'
-import { type Refusal, refusal, refusalOf, refusalText, type Trouble } from './trouble.ts'
+import { type Refusal, refusal, refusalOf, refusalText, type Trouble, writeRefusal } from './trouble.ts'
 import { UnderWayList } from './under-way.ts'
 import { UpgradeExchange } from './upgrade.ts'
+import { createVisitors } from './visitors.ts'
 
 export type Gateway = ReturnType<typeof createGateway>
 
@@ -117,26 +118,13 @@ export function createGateway(options: GatewayOptions) {
     return options.takeRequest(route.id) > 0 ? 'too_many_requests' : null
   }
 
-  /** Reads the head and finds the tunnel; then one of the two is called, at once where that is possible. */
-  function open(
-    request: IncomingMessage,
-    isUpgrade: boolean,
-    proceed: (route: TunnelRoute, head: RequestHead) => void,
-    turnAway: (answer: Refusal) => void,
-  ): void {
-    let head: RequestHead
-    try {
-      head = readRequestHead(request, visitorOf(request.socket), isUpgrade)
-    } catch (error) {
-      if (!(error instanceof BadRequest)) throw error
-      turnAway(refusal(error.status, error.code, error.message))
-      return
-    }
-    const found = directory.find(handleOfHost(request.headers.host as string, tunnelDomain) as string)
+  /** Finds the tunnel; then one of the two is called, at once where that is possible. */
+  function admit(handle: string, proceed: (route: TunnelRoute) => void, turnAway: (answer: Refusal) => void): void {
+    const found = directory.find(handle)
     const go = (route: TunnelRoute | null) => {
       const problem = problemOf(route)
       if (problem) turnAway(refusalOf(problem))
-      else proceed(route as TunnelRoute, head)
+      else proceed(route as TunnelRoute)
     }
     if (!(found instanceof Promise)) {
       go(found)
@@ -148,60 +136,88 @@ export function createGateway(options: GatewayOptions) {
     })
   }
 
-  const isTunnelHost = (request: IncomingMessage): boolean => {
-    const name = request.headers.host
-    return name !== undefined && handleOfHost(name, tunnelDomain) !== null
+  /** Reads the head of a request that Node has parsed; null when it was turned away. */
+  function readHead(request: IncomingMessage, isUpgrade: boolean, turnAway: (answer: Refusal) => void): RequestHead | null {
+    try {
+      return readRequestHead(request, visitorOf(request.socket), isUpgrade)
+    } catch (error) {
+      if (!(error instanceof BadRequest)) throw error
+      turnAway(refusal(error.status, error.code, error.message))
+      return null
+    }
   }
 
-  function refuse(request: IncomingMessage, response: ServerResponse, { status, headers, body }: Refusal): void {
+  const visitors = createVisitors({
+    visitorOf,
+    findHandle: (name) => handleOfHost(name, tunnelDomain),
+    mayStay: () => !isDraining,
+    serve(handle, head, response) {
+      admit(
+        handle,
+        (route) => {
+          if (response.isGone) return
+          const exchange = new Exchange(host, route, head, null, response)
+          response.events = exchange
+          exchange.start()
+        },
+        (answer) => {
+          if (!response.isGone) writeRefusal(response, head.method, answer)
+        },
+      )
+    },
+  })
+
+  /** The handle of the tunnel that a request is for, or null. */
+  const handleOf = ({ headers: { host: name } }: IncomingMessage): string | null =>
+    name === undefined ? null : handleOfHost(name, tunnelDomain)
+
+  function refuse(request: IncomingMessage, response: ServerResponse, answer: Refusal): void {
     if (!request.complete) response.shouldKeepAlive = false
-    response.writeHead(status, headers)
-    response.end(request.method === 'HEAD' ? undefined : body)
+    writeRefusal(response, request.method as string, answer)
   }
 
   /** Renews the lease; a failure is no reason to stop serving, the next one may succeed. */
   const renew = (): Promise<void> => presence.renew().catch((err) => log.warn({ err }, 'the lease of this node could not be renewed'))
 
   return {
+    /** The connections of visitors; each is seen here before anybody reads from it. */
+    connections: visitors,
+
     /** True for what is none of the API's: visitors of tunnels, and clients that connect. */
-    claims: (request: IncomingMessage): boolean => isTunnelHost(request) || connectReference(request.url ?? '') !== null,
+    claims: (request: IncomingMessage): boolean => handleOf(request) !== null || connectReference(request.url ?? '') !== null,
 
     /** True for a request to upgrade that is served; any other is answered as if it had not asked. */
     claimsUpgrade: (request: IncomingMessage): boolean =>
-      isTunnelHost(request)
+      handleOf(request) !== null
         ? request.headers.upgrade?.toLowerCase() === 'websocket' && request.method === 'GET'
         : connectReference(request.url ?? '') !== null && wantedWrapping(request) !== null,
 
     handle(request: IncomingMessage, response: ServerResponse): void {
       if (isDraining) response.shouldKeepAlive = false
-      if (!isTunnelHost(request)) {
+      const handle = handleOf(request)
+      if (handle === null) {
         const answer = refusal(426, 'upgrade_required', `Clients of tunnels connect here with Upgrade: ${tunnelProtocol}, as the SDK does.`)
         answer.headers.push('Upgrade', tunnelProtocol, 'Connection', 'Upgrade')
         refuse(request, response, answer)
         return
       }
-      open(
-        request,
-        false,
-        (route, head) => new Exchange(host, route, head, request, response).start(),
-        (answer) => refuse(request, response, answer),
-      )
+      const turnAway = (answer: Refusal) => refuse(request, response, answer)
+      const head = readHead(request, false, turnAway)
+      if (head) admit(handle, (route) => serveParsed(host, route, head, request, response), turnAway)
     },
 
     upgrade(request: IncomingMessage, socket: Socket, early: Buffer): void {
       socket.on('error', () => {})
-      if (!isTunnelHost(request)) {
+      const handle = handleOf(request)
+      if (handle === null) {
         void clients.accept(request, socket, early, connectReference(request.url as string) as string)
         return
       }
       upgraded.add(socket)
       socket.once('close', () => upgraded.delete(socket))
-      open(
-        request,
-        true,
-        (route, head) => new UpgradeExchange(host, route, head, request, socket, early).start(),
-        (answer) => socket.end(refusalText(answer), () => socket.destroy()),
-      )
+      const turnAway = (answer: Refusal) => void socket.end(refusalText(answer), () => socket.destroy())
+      const head = readHead(request, true, turnAway)
+      if (head) admit(handle, (route) => new UpgradeExchange(host, route, head, request, socket, early).start(), turnAway)
     },
 
     /** Becomes a node; the port for other nodes, or null. */
@@ -215,6 +231,7 @@ export function createGateway(options: GatewayOptions) {
       const sweep = () => {
         const nowMs = performance.now()
         for (const one of exchanges.all()) one.check(nowMs)
+        visitors.sweep(nowMs)
         clients.sweep(nowMs)
         peers.sweep(nowMs)
       }

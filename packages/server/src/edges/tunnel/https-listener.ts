@@ -6,7 +6,7 @@ import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import type { Log } from '../../core/log.ts'
 import type { Gateway } from './gateway.ts'
-import { refusal, refusalText } from './trouble.ts'
+import { refusal, refusalText, writeRefusal } from './trouble.ts'
 
 export type HttpsListenerOptions = {
   host: string
@@ -62,9 +62,7 @@ export function createHttpsListener({ host, port, certificate, gateway, log }: H
       gateway.handle(request, response)
       return
     }
-    const { headers, body } = refusal(421, 'misdirected_request', 'Only tunnels are served on this port.')
-    response.writeHead(421, headers)
-    response.end(request.method === 'HEAD' ? undefined : body)
+    writeRefusal(response, request.method as string, refusal(421, 'misdirected_request', 'Only tunnels are served on this port.'))
   }
   server.on('request', handle)
   server.on('checkContinue', handle)

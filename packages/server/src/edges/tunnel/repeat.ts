@@ -3,7 +3,7 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import type { RepeatedRequest, RequestRecord, TunnelRoute } from '../../features/tunnels/model.ts'
-import { Exchange } from './exchange.ts'
+import { serveParsed } from './exchange.ts'
 import type { ExchangeHost } from './exchange-host.ts'
 import { readRequestHead } from './request-head.ts'
 
@@ -45,6 +45,6 @@ export function repeatRequest(host: ExchangeHost, route: TunnelRoute, repeated: 
       clearTimeout(timer)
       resolve(one)
     }
-    new Exchange({ ...host, record }, route, head, request, response, repeated.replayOf).start()
+    serveParsed({ ...host, record }, route, head, request, response, repeated.replayOf)
   })
 }

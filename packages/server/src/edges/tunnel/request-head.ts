@@ -14,14 +14,45 @@ export class BadRequest extends Error {
   }
 }
 
-export type RequestHead = {
+/** What of a request decides how it goes on: Node's messages have it, and so have those that were read without Node. */
+export type PlainRequest = Pick<IncomingMessage, 'headers' | 'rawHeaders' | 'httpVersionMinor'> & {
+  method?: string | undefined
+  url?: string | undefined
+}
+
+/** The fields of a request on their way to the target; the same for requests of one visitor that have the same header lines. */
+export type RequestFields = {
+  /** What the visitor asked for: the name and the port. */
+  readonly askedHost: string
+  /** The lines behind Host, the last of them empty. */
+  readonly lines: string
+  readonly body: 'none' | 'length' | 'chunked'
+  readonly expectsContinue: boolean
+  readonly visitorAddress: string
+  /** Names and values by turns, as the visitor sent them. */
+  readonly raw: string[]
+}
+
+export class RequestHead {
+  readonly method: string
+  /** The request target: a path with its query. */
+  readonly target: string
+  /** 0 for HTTP/1.0. */
+  readonly versionMinor: number
+  readonly fields: RequestFields
+
+  constructor(method: string, target: string, versionMinor: number, fields: RequestFields) {
+    this.method = method
+    this.target = target
+    this.versionMinor = versionMinor
+    this.fields = fields
+  }
+
   /** The head as bytes; `hostHeader` stands in Host, null for what the visitor asked for. */
-  toBytes(hostHeader: string | null): Buffer
-  body: 'none' | 'length' | 'chunked'
-  expectsContinue: boolean
-  visitorAddress: string
-  /** Names and values as the visitor sent them. */
-  pairs: () => [string, string][]
+  toBytes(hostHeader: string | null): Buffer {
+    const { askedHost, lines } = this.fields
+    return Buffer.from(`${this.method} ${this.target} HTTP/1.1\r\nHost: ${hostHeader ?? askedHost}\r\n${lines}`, 'latin1')
+  }
 }
 
 /** More than so many gateways in a row: the request goes in circles. */
@@ -67,22 +98,25 @@ const headersOnly = new Set([
 ])
 
 /** Throws BadRequest. `isUpgrade`: the request asks for a WebSocket. */
-export function readRequestHead(request: IncomingMessage, visitor: Visitor, isUpgrade: boolean): RequestHead {
-  const { rawHeaders, headers } = request
-  const method = request.method as string
-  const target = request.url as string
+export function readRequestHead(request: PlainRequest, visitor: Visitor, isUpgrade: boolean): RequestHead {
+  const { method = '', url: target = '', httpVersionMinor } = request
   if (method === 'TRACE') throw new BadRequest(405, 'method_not_allowed', 'TRACE does not pass through a tunnel.')
   if (!target.startsWith('/') && !(target === '*' && method === 'OPTIONS'))
     throw new BadRequest(400, 'bad_request', 'The request target has to be a path.')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   if (/[\x00-\x20\x7f#]/.test(target))
     throw new BadRequest(400, 'bad_request', 'The request target holds characters that have to be escaped.')
+  return new RequestHead(method, target, httpVersionMinor, readFields(request, visitor, isUpgrade))
+}
 
+/** Throws BadRequest. */
+export function readFields(request: PlainRequest, visitor: Visitor, isUpgrade: boolean): RequestFields {
+  const { rawHeaders, headers, httpVersionMinor } = request
   const coding = headers['transfer-encoding']
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || headers['content-length'] !== undefined))
     throw new BadRequest(coding.toLowerCase() === 'chunked' ? 400 : 501, 'bad_request', 'The length of the request is not clear.')
   // RFC 9112 section 6.1: chunks are newer than HTTP/1.0, so somebody on the way may have taken the body for the next request.
-  if (coding !== undefined && request.httpVersionMinor === 0) throw new BadRequest(400, 'bad_request', 'HTTP/1.0 has no Transfer-Encoding.')
+  if (coding !== undefined && httpVersionMinor === 0) throw new BadRequest(400, 'bad_request', 'HTTP/1.0 has no Transfer-Encoding.')
   const announced = headers['content-length']
   const body = coding !== undefined ? 'chunked' : announced !== undefined && announced !== '0' ? 'length' : 'none'
   if (isUpgrade && body !== 'none') throw new BadRequest(400, 'bad_request', 'A request to upgrade has no body.')
@@ -122,22 +156,15 @@ export function readRequestHead(request: IncomingMessage, visitor: Visitor, isUp
   // Behind the colon it would be a part of addresses that targets make of it.
   if (port.length < host.length && (!/^\d{0,5}$/.test(port) || Number(port) > 65_535))
     throw new BadRequest(400, 'bad_request', 'Host holds a port that is none.')
-  const expectsContinue = headers.expect !== undefined && request.httpVersionMinor > 0
+  const expectsContinue = headers.expect !== undefined && httpVersionMinor > 0
   if (coding !== undefined) fields += 'Transfer-Encoding: chunked\r\n'
   if (expectsContinue) fields += 'Expect: 100-continue\r\n'
   if (isUpgrade) fields += 'Connection: Upgrade\r\nUpgrade: websocket\r\n'
   else if (headers.te !== undefined && /(^|,)\s*trailers\s*($|[,;])/i.test(headers.te as string))
     fields += 'TE: trailers\r\nConnection: TE\r\n'
   const { lines, address } = forwarding(headers, visitor, host)
-  fields += `${lines}Via: ${via}${request.httpVersion} ${pseudonym}\r\n`
-  const start = `${method} ${target} HTTP/1.1\r\nHost: `
-  return {
-    toBytes: (hostHeader) => Buffer.from(`${start}${hostHeader ?? host}\r\n${fields}\r\n`, 'latin1'),
-    body,
-    expectsContinue,
-    visitorAddress: address,
-    pairs: () => pairsOf(rawHeaders),
-  }
+  fields += `${lines}Via: ${via}1.${httpVersionMinor} ${pseudonym}\r\n\r\n`
+  return { askedHost: host, lines: fields, body, expectsContinue, visitorAddress: address, raw: rawHeaders }
 }
 
 /** The trailers of a visitor that go on: what is for headers only, or for proxies to say, could be taken for a header (RFC 9110 section 6.5.1). */

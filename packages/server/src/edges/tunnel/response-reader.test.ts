@@ -1,12 +1,12 @@
 // Answers of targets in pieces of any size, and what there may be of them.
 import { expect, test } from 'vitest'
-import { type AnswerHead, AnswerReader, BadAnswer } from './response-reader.ts'
+import { type AnswerHead, AnswerHeads, AnswerReader, BadAnswer } from './response-reader.ts'
 
 type Read = { heads: AnswerHead[]; information: AnswerHead[]; body: string; trailers: [string, string][] | null }
 
 function read(pieces: Iterable<string>, method = 'GET'): Read {
   const found: Read = { heads: [], information: [], body: '', trailers: null }
-  const reader = new AnswerReader(method, {
+  const reader = new AnswerReader(method, new AnswerHeads(), {
     onInformation: (head) => void found.information.push(head),
     onHead: (head) => void found.heads.push(head),
     onBody: (bytes) => {
@@ -62,4 +62,14 @@ test('blanks around a value go, those in it stay', () => {
   const blanks = ' \t '.repeat(15_000)
   const { heads } = read([`HTTP/1.1 200 OK\r\nA:b\r\nC: \t d \t\r\nE:${' '.repeat(9)}\r\nF: g${blanks}h \r\nContent-Length: 0\r\n\r\n`])
   expect(heads[0]?.headers).toEqual(['A', 'b', 'C', 'd', 'E', '', 'F', `g${blanks}h`, 'Content-Length', '0'])
+})
+
+test('heads that differ are told apart, also behind one that is not well-formed', () => {
+  const heads = new AnswerHeads()
+  const [one, other] = ['HTTP/1.1 200 OK\r\nX: 1', 'HTTP/1.1 200 OK\r\nX: 2']
+  expect(heads.read(one).headers).toEqual(['X', '1'])
+  expect(heads.read(other).headers).toEqual(['X', '2'])
+  expect(() => heads.read('HTTP/1.1 200 OK\r\nX 3')).toThrow(BadAnswer)
+  expect(heads.read(other).headers).toEqual(['X', '2'])
+  expect(heads.read(one)).toMatchObject({ headers: ['X', '1'], mayReuse: true })
 })

@@ -1,4 +1,5 @@
 // Reads HTTP/1.1 answers of targets (RFC 9112) from the bytes of a stream, strictly: what two readers could take two ways is no answer.
+import { readField } from './field-line.ts'
 
 /** The target's bytes are no answer that can be passed on. */
 export class BadAnswer extends Error {
@@ -15,6 +16,8 @@ export type AnswerHead = {
   isChunked: boolean
   /** The value of Upgrade on a 101. */
   upgrade: string | null
+  /** The target keeps its connection. */
+  mayReuse: boolean
 }
 
 export type AnswerEvents = {
@@ -32,19 +35,32 @@ const headBytesMax = 64 * 1024
 const headersMax = 1000
 const chunkLineBytesMax = 4096
 const statusLinePattern = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/
-const namePattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-const valuePattern = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /** They hold between two programs only (RFC 9110 section 7.6.1). */
 const hopByHop = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'proxy-authenticate', 'te'])
 
 const nothing = Buffer.alloc(0)
 
+/** Reads heads of answers. A target says the same again and again: what it said last is looked at once. */
+export class AnswerHeads {
+  #text = ''
+  #head: AnswerHead | null = null
+
+  /** `text` is without the empty line at its end, a character for each byte. Throws BadAnswer. */
+  read(text: string): AnswerHead {
+    if (this.#head !== null && this.#text === text) return this.#head
+    this.#head = readHead(text)
+    this.#text = text
+    return this.#head
+  }
+}
+
 type State = 'head' | 'length' | 'chunk-line' | 'chunk-data' | 'chunk-end' | 'trailers' | 'until-end' | 'done'
 
 export class AnswerReader {
   readonly #method: string
   readonly #events: AnswerEvents
+  readonly #heads: AnswerHeads
   #state: State = 'head'
   /** Begins with `#keptBytes` of a head or line that is not whole yet. */
   #gathered: Buffer = nothing
@@ -57,8 +73,9 @@ export class AnswerReader {
   #trailers: [string, string][] = []
   #isStarted = false
 
-  constructor(method: string, events: AnswerEvents) {
+  constructor(method: string, heads: AnswerHeads, events: AnswerEvents) {
     this.#method = method
+    this.#heads = heads
     this.#events = events
   }
 
@@ -93,8 +110,7 @@ export class AnswerReader {
         const end = this.#find(bytes, '\r\n\r\n')
         if (end < 0) return this.#keep(bytes, headBytesMax - this.#headBytes)
         this.#countHead(end)
-        this.#readHead(bytes.toString('latin1', 0, end))
-        return this.#afterHead(bytes.subarray(end + 4))
+        return this.#takeHead(this.#heads.read(bytes.toString('latin1', 0, end)), bytes.subarray(end + 4))
       }
       case 'length':
       case 'chunk-data': {
@@ -135,7 +151,7 @@ export class AnswerReader {
         if (line === '') this.#end(this.#mayReuse)
         else {
           if (this.#trailers.length >= headersMax) throw new BadAnswer('too many trailers')
-          const [name, value] = readField(line)
+          const [name, value] = fieldOf(line)
           if (!hopByHop.has(name.toLowerCase()) && name.toLowerCase() !== 'content-length') this.#trailers.push([name, value])
         }
         return bytes.subarray(end + 2)
@@ -180,50 +196,9 @@ export class AnswerReader {
     return this.#gathered.subarray(0, kept + bytes.length)
   }
 
-  #head: AnswerHead | null = null
-
-  #readHead(text: string): void {
-    const lines = text.split('\r\n')
-    const start = statusLinePattern.exec(lines[0] as string)
-    if (!start) throw new BadAnswer('the answer does not begin with a status line')
-    if (lines.length > headersMax) throw new BadAnswer('too many headers')
-    const status = Number(start[2])
-    const headers: string[] = []
-    let connection = ''
-    let coding: string | null = null
-    let length: string | null = null
-    let upgrade: string | null = null
-    for (let i = 1; i < lines.length; i++) {
-      const [name, value] = readField(lines[i] as string)
-      const lower = name.toLowerCase()
-      if (lower === 'connection') connection += `,${value.toLowerCase()}`
-      else if (lower === 'transfer-encoding') coding = coding === null ? value.toLowerCase() : `${coding},${value.toLowerCase()}`
-      else if (lower === 'content-length') {
-        if (!/^\d{1,15}$/.test(value) || (length !== null && length !== value)) throw new BadAnswer('the length of the answer is not clear')
-        // RFC 9110 section 8.6: these have none, and who counts nevertheless takes the next answer for a body.
-        if (length === null && status >= 200 && status !== 204) headers.push(name, value)
-        length = value
-      } else if (lower === 'upgrade') upgrade = value
-      else if (!hopByHop.has(lower)) headers.push(name, value)
-    }
-    if (coding !== null && (length !== null || coding !== 'chunked' || start[1] === '0'))
-      throw new BadAnswer('the length of the answer is not clear')
-    const named = new Set(connection.split(',').map((name) => name.trim()))
-    const isChunked = coding !== null
-    this.#mayReuse = start[1] === '1' && !named.has('close')
-    this.#head = {
-      status,
-      reason: start[3] ?? '',
-      headers: named.size > 1 ? withoutNamed(headers, named) : headers,
-      length: length === null ? null : Number(length),
-      isChunked,
-      upgrade,
-    }
-  }
-
-  #afterHead(rest: Buffer): Buffer | null {
-    const head = this.#head as AnswerHead
+  #takeHead(head: AnswerHead, rest: Buffer): Buffer | null {
     const { status, length, isChunked } = head
+    this.#mayReuse = head.mayReuse
     if (status < 200 && status !== 101) {
       this.#events.onInformation(head)
       return rest
@@ -252,19 +227,50 @@ export class AnswerReader {
   }
 }
 
-const isBlank = (code: number): boolean => code === 32 || code === 9
+/** Throws BadAnswer. */
+function readHead(text: string): AnswerHead {
+  const lines = text.split('\r\n')
+  const start = statusLinePattern.exec(lines[0] as string)
+  if (!start) throw new BadAnswer('the answer does not begin with a status line')
+  if (lines.length > headersMax) throw new BadAnswer('too many headers')
+  const status = Number(start[2])
+  const headers: string[] = []
+  let connection = ''
+  let coding: string | null = null
+  let length: string | null = null
+  let upgrade: string | null = null
+  for (let i = 1; i < lines.length; i++) {
+    const [name, value] = fieldOf(lines[i] as string)
+    const lower = name.toLowerCase()
+    if (lower === 'connection') connection += `,${value.toLowerCase()}`
+    else if (lower === 'transfer-encoding') coding = coding === null ? value.toLowerCase() : `${coding},${value.toLowerCase()}`
+    else if (lower === 'content-length') {
+      if (!/^\d{1,15}$/.test(value) || (length !== null && length !== value)) throw new BadAnswer('the length of the answer is not clear')
+      // RFC 9110 section 8.6: these have none, and who counts nevertheless takes the next answer for a body.
+      if (length === null && status >= 200 && status !== 204) headers.push(name, value)
+      length = value
+    } else if (lower === 'upgrade') upgrade = value
+    else if (!hopByHop.has(lower)) headers.push(name, value)
+  }
+  if (coding !== null && (length !== null || coding !== 'chunked' || start[1] === '0'))
+    throw new BadAnswer('the length of the answer is not clear')
+  const named = new Set(connection.split(',').map((name) => name.trim()))
+  const isChunked = coding !== null
+  return {
+    status,
+    reason: start[3] ?? '',
+    headers: named.size > 1 ? withoutNamed(headers, named) : headers,
+    length: length === null ? null : Number(length),
+    isChunked,
+    upgrade,
+    mayReuse: start[1] === '1' && !named.has('close'),
+  }
+}
 
-function readField(line: string): [string, string] {
-  const colon = line.indexOf(':')
-  const name = line.slice(0, colon)
-  // By hand: a pattern for blanks at the end would look at a run of them in the middle from each of its places on.
-  let from = colon + 1
-  let to = line.length
-  while (from < to && isBlank(line.charCodeAt(from))) from++
-  while (to > from && isBlank(line.charCodeAt(to - 1))) to--
-  const value = line.slice(from, to)
-  if (colon < 1 || !namePattern.test(name) || !valuePattern.test(value)) throw new BadAnswer('a header of the answer is not well-formed')
-  return [name, value]
+function fieldOf(line: string): [string, string] {
+  const field = readField(line)
+  if (!field) throw new BadAnswer('a header of the answer is not well-formed')
+  return field
 }
 
 /** Connection may not name away what says where the message ends or where it goes. */

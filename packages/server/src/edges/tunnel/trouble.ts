@@ -1,6 +1,7 @@
 // What visitors are told when the tunnel cannot bring them the target's answer: one table, one shape.
 import { STATUS_CODES } from 'node:http'
 import { resetCodes } from '@callsign/contract/tunnel-frames'
+import type { VisitorResponse } from './visitor-response.ts'
 
 /** By its word: status, sentence, seconds for Retry-After. The word is in X-Tunnel-Error and in the inspector. */
 const troubles = {
@@ -52,6 +53,13 @@ export function refusal(status: number, code: string, message: string, retryAfte
   ]
   if (retryAfter !== null) headers.push('Retry-After', String(retryAfter))
   return { status, headers, body }
+}
+
+/** Answers with a refusal. */
+export function writeRefusal(response: VisitorResponse, method: string, { status, headers, body }: Refusal): void {
+  response.writeHead(status, STATUS_CODES[status] ?? '', headers)
+  if (method === 'HEAD') response.end()
+  else response.end(body)
 }
 
 /** A refusal as text, for a socket that is no HTTP exchange any more; it closes the connection. */

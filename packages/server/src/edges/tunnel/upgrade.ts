@@ -49,7 +49,7 @@ export class UpgradeExchange implements UnderWay {
     this.#request = request
     this.#socket = socket
     this.#early = early
-    this.#note = new ExchangeNote(route, head, request)
+    this.#note = new ExchangeNote(route, head)
   }
 
   start(): void {
@@ -97,7 +97,7 @@ export class UpgradeExchange implements UnderWay {
     this.#carrier = carrier
     const stream = carrier.open(this.#head.toBytes(carrier.hostHeader))
     this.#stream = stream
-    const reader = new AnswerReader('GET', {
+    const reader = new AnswerReader('GET', carrier.heads, {
       onInformation: () => {},
       onHead: (head) => this.#onHead(head),
       onBody: (piece) => this.#toVisitor(piece),
@@ -148,7 +148,7 @@ export class UpgradeExchange implements UnderWay {
       response.assignSocket(socket)
       response.on('error', () => {})
       response.on('finish', () => this.#hangUp())
-      writeAnswerHead(response, head)
+      writeAnswerHead(response, this.#head, head)
       this.#response = response
       return
     }

@@ -1,0 +1,143 @@
+// A connection of visitors that we read ourselves, for as long as what comes over it is simple: what most visitors ask costs half of what it costs through Node's server.
+import type { Socket } from 'node:net'
+import { BareResponse, keepAliveSeconds } from './bare-response.ts'
+import type { Visitor } from './forwarding.ts'
+import type { RequestHead } from './request-head.ts'
+import { SimpleRequestReader } from './simple-request.ts'
+
+/** What a connection asks of the gateway. */
+export type VisitorHost = {
+  visitorOf(socket: Socket): Visitor
+  /** The handle of the tunnel that a name stands for; null when it is none's. */
+  findHandle(host: string): string | null
+  /** False: the next answer is the last on its connection. */
+  mayStay(): boolean
+  serve(handle: string, head: RequestHead, response: BareResponse): void
+}
+
+/** A new connection that says nothing is closed after this time, as Node's server does. */
+const silentMsMax = 20_000
+const idleMsMax = keepAliveSeconds * 1000
+/** Of requests that wait behind the one that is being answered; their visitor is not read from beyond it. */
+const waitingBytesMax = 64 * 1024
+
+export class VisitorConnection {
+  readonly #socket: Socket
+  readonly #host: VisitorHost
+  readonly #handOver: (socket: Socket) => void
+  readonly #onOver: (connection: VisitorConnection) => void
+  readonly #reader: SimpleRequestReader
+  #response: BareResponse | null = null
+  /** What has come and has not been read, from `#at` on: a character for each byte. */
+  #text = ''
+  #at = 0
+  #isReading = false
+  #hasServed = false
+  #idleSinceMs = performance.now()
+
+  /** `handOver` gets the socket, with all that has not been read, when something else comes than a simple request to a tunnel. `onOver` follows on either end. */
+  constructor(socket: Socket, host: VisitorHost, handOver: (socket: Socket) => void, onOver: (connection: VisitorConnection) => void) {
+    this.#socket = socket
+    this.#host = host
+    this.#handOver = handOver
+    this.#onOver = onOver
+    this.#reader = new SimpleRequestReader({ findVisitor: () => host.visitorOf(socket), findHandle: host.findHandle })
+    socket.on('data', this.#onData)
+    socket.on('drain', this.#onDrain)
+    socket.on('end', this.#onEnd)
+    socket.on('error', this.#onError)
+    socket.on('close', this.#onClose)
+  }
+
+  /** Ends a connection on which nothing is under way. */
+  closeIfIdle(): void {
+    if (this.#response === null) this.#socket.destroySoon()
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  /** Looks whether the next request has been waited for long enough. */
+  check(nowMs: number): void {
+    if (this.#response === null && nowMs - this.#idleSinceMs > (this.#hasServed ? idleMsMax : silentMsMax)) this.#socket.destroy()
+  }
+
+  #onData = (bytes: Buffer): void => {
+    const text = bytes.toString('latin1')
+    if (this.#at === this.#text.length) this.#text = text
+    else this.#text = this.#text.slice(this.#at) + text
+    this.#at = 0
+    if (this.#response !== null) {
+      if (this.#text.length > waitingBytesMax) this.#socket.pause()
+      return
+    }
+    this.#read()
+  }
+
+  /** Serves what has come, one request after the other. An answer may be complete before `serve` returns. */
+  #read(): void {
+    if (this.#isReading) return
+    this.#isReading = true
+    while (this.#response === null && this.#at < this.#text.length && !this.#socket.destroyed) {
+      const request = this.#reader.read(this.#text, this.#at)
+      if (!request) {
+        this.#leave()
+        return
+      }
+      this.#at = request.end
+      this.#hasServed = true
+      const { handle, head } = request
+      const response = new BareResponse(this.#socket, head.method, request.shouldKeepAlive && this.#host.mayStay(), this.#onAnswered)
+      this.#response = response
+      this.#host.serve(handle, head, response)
+    }
+    this.#isReading = false
+    if (this.#socket.isPaused() && this.#text.length - this.#at <= waitingBytesMax) this.#socket.resume()
+  }
+
+  #onAnswered = (isLast: boolean): void => {
+    this.#response = null
+    this.#idleSinceMs = performance.now()
+    if (isLast) {
+      this.#at = this.#text.length
+      this.#socket.destroySoon()
+    } else if (this.#at < this.#text.length) this.#read()
+  }
+
+  #onDrain = (): void => {
+    this.#response?.events?.visitorReady()
+  }
+
+  /** As Node's server takes it: who says no more wants no answer either. */
+  #onEnd = (): void => {
+    this.#socket.destroySoon()
+  }
+
+  /** It is followed by the end. */
+  #onError = (): void => {}
+
+  #onClose = (): void => {
+    const response = this.#response
+    this.#onOver(this)
+    if (!response) return
+    response.isGone = true
+    response.events?.visitorGone()
+  }
+
+  /** Gives the socket away as if nothing had been read of it since the last answer. */
+  #leave(): void {
+    const socket = this.#socket
+    socket.off('data', this.#onData)
+    socket.off('drain', this.#onDrain)
+    socket.off('end', this.#onEnd)
+    socket.off('error', this.#onError)
+    socket.off('close', this.#onClose)
+    // Without this it would go on reading, to nobody, until the next listener comes.
+    socket.pause()
+    socket.unshift(Buffer.from(this.#text.slice(this.#at), 'latin1'))
+    this.#onOver(this)
+    this.#handOver(socket)
+    socket.resume()
+  }
+}
