@@ -1,8 +1,8 @@
 // The Callsign path of the tunnel figures: a server as shipped, and `callsign tunnel` in a process of its own.
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ask, startCallsign, stopChild } from './callsign-server.ts'
 import type { Start } from './tunnel-path.ts'
 
@@ -21,13 +21,15 @@ export const startCallsignTunnel: Start = async ({ originPort, folder, far }) =>
   const options = ['--agent', handle, '--url', `http://${far.nearAddress}:${port}`, '--api-key-file', keyFile, '--json']
   const args = ['tunnel', String(originPort), ...options]
   const nodeArgs = ['--disable-warning=ExperimentalWarning', program, ...args]
-  const client = spawn(...far.command(process.execPath, nodeArgs), { stdio: ['ignore', 'pipe', 'inherit'] })
-  await new Promise<void>((resolve, reject) => {
-    client.once('exit', (code) => reject(new Error(`callsign tunnel ended with ${code} before it was connected.`)))
-    createInterface({ input: client.stdout }).on('line', (line) => {
-      if (JSON.parse(line).event === 'connected') resolve()
-    })
-  })
+  // Its lines are made and written, to a file: this process is busy with the load and would not read them, and what is not read piles up in the client.
+  const lines = join(home, 'lines')
+  const out = openSync(lines, 'w')
+  const client = spawn(...far.command(process.execPath, nodeArgs), { stdio: ['ignore', out, 'inherit'] })
+  closeSync(out)
+  while (!readFileSync(lines, 'utf8').includes('"event":"connected"')) {
+    if (client.exitCode !== null) throw new Error(`callsign tunnel ended with ${client.exitCode} before it was connected.`)
+    await sleep(20)
+  }
   return {
     name: 'callsign',
     port,

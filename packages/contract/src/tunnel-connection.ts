@@ -44,9 +44,10 @@ export function connectMux(socket: SocketLike, wrapping: Wrapping, head: Uint8Ar
     ...options,
     unsent: () => socket.writableLength,
     write(chunks) {
-      socket.cork()
-      for (const chunk of isWebSocket ? encodeMessage(chunks, isClient) : chunks) socket.write(chunk)
-      socket.uncork()
+      const pieces = isWebSocket ? encodeMessage(chunks, isClient) : chunks
+      if (pieces.length > 1) socket.cork()
+      for (const piece of pieces) socket.write(piece)
+      if (pieces.length > 1) socket.uncork()
       look()
       return socket.writableLength < socketBytesMax
     },
