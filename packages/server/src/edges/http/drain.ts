@@ -2,6 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { acceptWaiting } from '../../core/accept-waiting.ts'
 
 /** How long idle connections stay open, since a request may be on its way on one of them; it is answered, with Connection: close. */
 const idleLingerMs = 250
@@ -36,6 +37,7 @@ export async function drainServer(
     server.close()
     return
   }
+  await acceptWaiting(server)
   let isClosed = false
   const closed = new Promise<void>((resolve) => {
     // Not the HTTP server's own close(), which closes idle connections at once.

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import { createSecureContext } from 'node:tls'
+import { acceptWaiting } from '../../core/accept-waiting.ts'
 import type { Log } from '../../core/log.ts'
 import type { Gateway } from './gateway.ts'
 import { refusal, refusalText, writeRefusal } from './trouble.ts'
@@ -100,6 +101,7 @@ export function createHttpsListener({ host, port, certificate, gateway, log }: H
     async drain(): Promise<void> {
       for (const file of [certificate.cert, certificate.key]) unwatchFile(file, reload)
       if (!server.listening) return
+      await acceptWaiting(server)
       // Not the HTTP server's own close(), which closes idle connections at once: a request may be on its way on one of them.
       NetServer.prototype.close.call(server)
       await new Promise((resolve) => setTimeout(resolve, idleLingerMs))

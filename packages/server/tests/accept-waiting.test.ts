@@ -1,0 +1,49 @@
+// Connections that came while the process was busy, and a server that stops right then.
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, Server } from 'node:net'
+import { Worker } from 'node:worker_threads'
+import { expect, test } from 'vitest'
+import { acceptWaiting } from '../src/core/accept-waiting.ts'
+
+/** Connects ten times, says so, and tells how each request went. */
+const visitors = `
+const { connect } = require('node:net')
+const { parentPort, workerData } = require('node:worker_threads')
+const shared = new Int32Array(workerData.shared)
+let left = 10
+const said = []
+for (let i = 0; i < 10; i++) {
+  const socket = connect(workerData.port, '127.0.0.1')
+  let text = ''
+  socket.on('connect', () => {
+    socket.write('GET / HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n')
+    Atomics.add(shared, 0, 1)
+    Atomics.notify(shared, 0)
+  })
+  socket.on('data', (bytes) => { text += bytes })
+  socket.on('error', (error) => { text = error.code })
+  socket.on('close', () => { said.push(text); if (--left === 0) parentPort.postMessage(said) })
+}`
+
+test('who has come is served, nobody else', async () => {
+  const server = createServer((_request, response) => response.end('served'))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const shared = new SharedArrayBuffer(4)
+  const connected = new Int32Array(shared)
+  const worker = new Worker(visitors, { eval: true, workerData: { port, shared } })
+  const said = once(worker, 'message')
+  await once(worker, 'online')
+  // Busy until all ten are there, so that none has been accepted.
+  for (let have = 0; have < 10; have = Atomics.load(connected, 0)) Atomics.wait(connected, 0, have)
+  await acceptWaiting(server)
+  const closed = new Promise<void>((resolve) => Server.prototype.close.call(server, () => resolve()))
+  const [answers] = (await said) as [string[]]
+  expect(answers.map((text) => text.slice(-6))).toEqual(Array(10).fill('served'))
+  await closed
+  const refused = await fetch(`http://127.0.0.1:${port}/`).catch((error: Error) => (error.cause as { code: string }).code)
+  expect(refused).toBe('ECONNREFUSED')
+  await worker.terminate()
+})
