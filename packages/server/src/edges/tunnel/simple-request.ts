@@ -49,7 +49,9 @@ export class SimpleRequestReader {
     return { handle, head: new RequestHead(start[1] as string, start[2] as string, 1, fields), shouldKeepAlive, end: end + 4 }
   }
 
-  #readBlock(text: string): Block | null {
+  #readBlock(lines: string): Block | null {
+    // A copy: parts of a string keep all of it, and this stays for as long as the connection.
+    const text = Buffer.from(lines, 'latin1').toString('latin1')
     const headers: Record<string, string> = Object.create(null)
     const rawHeaders: string[] = []
     for (const line of text.split('\r\n')) {

@@ -1,6 +1,7 @@
 // A connection of visitors that we read ourselves, for as long as what comes over it is simple: what most visitors ask costs half of what it costs through Node's server.
 import type { Socket } from 'node:net'
 import { BareResponse, keepAliveSeconds } from './bare-response.ts'
+import { stalledMsMax } from './exchange-host.ts'
 import type { Visitor } from './forwarding.ts'
 import type { RequestHead } from './request-head.ts'
 import { SimpleRequestReader } from './simple-request.ts'
@@ -17,8 +18,9 @@ export type VisitorHost = {
 
 /** A new connection that says nothing is closed after this time, as Node's server does. */
 const silentMsMax = 20_000
-const idleMsMax = keepAliveSeconds * 1000
-/** Of requests that wait behind the one that is being answered; their visitor is not read from beyond it. */
+/** A second more than visitors are told, for a request that is on its way when their time is up. */
+const idleMsMax = (keepAliveSeconds + 1) * 1000
+/** Of requests that wait behind the one that is being answered, or for answers to be taken; their visitor is not read from beyond it. */
 const waitingBytesMax = 64 * 1024
 
 export class VisitorConnection {
@@ -45,13 +47,14 @@ export class VisitorConnection {
     socket.on('data', this.#onData)
     socket.on('drain', this.#onDrain)
     socket.on('end', this.#onEnd)
+    socket.on('timeout', this.#onStalled)
     socket.on('error', this.#onError)
     socket.on('close', this.#onClose)
   }
 
   /** Ends a connection on which nothing is under way. */
   closeIfIdle(): void {
-    if (this.#response === null) this.#socket.destroySoon()
+    if (this.#response === null && this.#socket.writable) this.#socket.destroySoon()
   }
 
   destroy(): void {
@@ -60,26 +63,32 @@ export class VisitorConnection {
 
   /** Looks whether the next request has been waited for long enough. */
   check(nowMs: number): void {
-    if (this.#response === null && nowMs - this.#idleSinceMs > (this.#hasServed ? idleMsMax : silentMsMax)) this.#socket.destroy()
+    if (this.#response !== null) return
+    // Answers are still being taken; `#onStalled` watches over that.
+    if (this.#socket.writableLength > 0) this.#idleSinceMs = nowMs
+    else if (nowMs - this.#idleSinceMs > (this.#hasServed ? idleMsMax : silentMsMax)) this.#socket.destroy()
+  }
+
+  /** One answer at a time, and none to who does not take those there are: they would pile up here. */
+  get #mayServe(): boolean {
+    return this.#response === null && !this.#socket.writableNeedDrain
   }
 
   #onData = (bytes: Buffer): void => {
+    // The connection is being closed: what comes behind the last answer is not to be acted upon (RFC 9112 section 9.6).
+    if (!this.#socket.writable) return
     const text = bytes.toString('latin1')
     if (this.#at === this.#text.length) this.#text = text
     else this.#text = this.#text.slice(this.#at) + text
     this.#at = 0
-    if (this.#response !== null) {
-      if (this.#text.length > waitingBytesMax) this.#socket.pause()
-      return
-    }
-    this.#read()
+    if (this.#mayServe) this.#read()
+    else if (this.#text.length > waitingBytesMax) this.#socket.pause()
   }
 
   /** Serves what has come, one request after the other. An answer may be complete before `serve` returns. */
   #read(): void {
-    if (this.#isReading) return
     this.#isReading = true
-    while (this.#response === null && this.#at < this.#text.length && !this.#socket.destroyed) {
+    while (this.#mayServe && this.#at < this.#text.length && this.#socket.writable) {
       const request = this.#reader.read(this.#text, this.#at)
       if (!request) {
         this.#leave()
@@ -93,20 +102,37 @@ export class VisitorConnection {
       this.#host.serve(handle, head, response)
     }
     this.#isReading = false
+    if (this.#at === this.#text.length) this.#forget()
     if (this.#socket.isPaused() && this.#text.length - this.#at <= waitingBytesMax) this.#socket.resume()
   }
 
   #onAnswered = (isLast: boolean): void => {
     this.#response = null
     this.#idleSinceMs = performance.now()
+    if (this.#socket.writableLength > 0) this.#socket.setTimeout(stalledMsMax)
     if (isLast) {
-      this.#at = this.#text.length
+      this.#forget()
       this.#socket.destroySoon()
-    } else if (this.#at < this.#text.length) this.#read()
+    } else if (!this.#isReading && this.#at < this.#text.length) {
+      // Whoever has answered is not done yet: its place at the client, and its stream, may be what the next needs.
+      queueMicrotask(() => this.#read())
+    }
+  }
+
+  /** Keeps nothing of what has been read: an idle connection may stay for long. */
+  #forget(): void {
+    this.#text = ''
+    this.#at = 0
   }
 
   #onDrain = (): void => {
-    this.#response?.events?.visitorReady()
+    if (this.#response) this.#response.events?.visitorReady()
+    else this.#read()
+  }
+
+  /** The visitor has taken nothing of its answers for long. Exchanges watch over their own. */
+  #onStalled = (): void => {
+    if (this.#response === null) this.#socket.destroy()
   }
 
   /** As Node's server takes it: who says no more wants no answer either. */
@@ -131,8 +157,10 @@ export class VisitorConnection {
     socket.off('data', this.#onData)
     socket.off('drain', this.#onDrain)
     socket.off('end', this.#onEnd)
+    socket.off('timeout', this.#onStalled)
     socket.off('error', this.#onError)
     socket.off('close', this.#onClose)
+    socket.setTimeout(0)
     // Without this it would go on reading, to nobody, until the next listener comes.
     socket.pause()
     socket.unshift(Buffer.from(this.#text.slice(this.#at), 'latin1'))
