@@ -74,6 +74,18 @@ test('a refusal ends no connection', async () => {
   ])
 })
 
+test('nor does one of a request that Node has read, unless some of it may still come', async () => {
+  const nobody = (start: string, more = '') => `${start} HTTP/1.1\r\nHost: nobody.tunnel.localhost\r\n${more}\r\n`
+  const start = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'
+  // What is known of a name is answered before Node has called the request complete.
+  await visit(port, 'nobody.tunnel.localhost', '/known')
+  const answers = await sendRaw(port, start + nobody('GET /x').repeat(2) + nobody('POST /x', 'Content-Length: 2\r\n'))
+  expect(answers.match(/HTTP\/1\.1 \d+|Connection: \S+/g)).toEqual([
+    ...['HTTP/1.1 200', 'Connection: keep-alive', 'HTTP/1.1 404', 'Connection: keep-alive'],
+    ...['HTTP/1.1 404', 'Connection: keep-alive', 'HTTP/1.1 404', 'Connection: close'],
+  ])
+})
+
 test('a visitor is told whether its connection stays', async () => {
   const text = await sendRaw(port, get('/') + get('/', last))
   const [first = '', second = ''] = text.split(/(?=HTTP\/1\.1 200)/)

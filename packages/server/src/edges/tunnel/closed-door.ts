@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { handleOfHost } from '../../features/tunnels/model.ts'
 import { connectReference } from './clients.ts'
+import { isArriving } from './request-body.ts'
 import { refusal, writeRefusal } from './trouble.ts'
 
 const forVisitors = refusal(421, 'misdirected_request', 'Tunnels are not served by this process.')
@@ -24,7 +25,7 @@ export function createClosedDoor(tunnelDomain: string) {
     claimsUpgrade: (): boolean => false,
 
     handle(request: IncomingMessage, response: ServerResponse): void {
-      if (!request.complete) response.shouldKeepAlive = false
+      if (isArriving(request)) response.shouldKeepAlive = false
       writeRefusal(response, request.method as string, isVisitor(request) ? forVisitors : forClients)
     },
 

@@ -15,6 +15,7 @@ import type { ExchangeHost } from './exchange-host.ts'
 import type { Visitor } from './forwarding.ts'
 import { createPeers } from './peers.ts'
 import { repeatRequest } from './repeat.ts'
+import { isArriving } from './request-body.ts'
 import { BadRequest, type RequestHead, readRequestHead } from './request-head.ts'
 import { type Refusal, refusal, refusalOf, refusalText, type Trouble, writeRefusal } from './trouble.ts'
 import { UnderWayList } from './under-way.ts'
@@ -172,7 +173,7 @@ export function createGateway(options: GatewayOptions) {
     name === undefined ? null : handleOfHost(name, tunnelDomain)
 
   function refuse(request: IncomingMessage, response: ServerResponse, answer: Refusal): void {
-    if (!request.complete) response.shouldKeepAlive = false
+    if (isArriving(request)) response.shouldKeepAlive = false
     writeRefusal(response, request.method as string, answer)
   }
 

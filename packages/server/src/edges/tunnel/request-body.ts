@@ -14,6 +14,11 @@ type Watch = {
   onSent: () => void
 }
 
+/** True while some of the body may still be on its way. Node calls no request complete before it has been looked at, not even one without a body. */
+export function isArriving({ complete, headers }: IncomingMessage): boolean {
+  return !complete && (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0')
+}
+
 /** Begins to send; `onDrain` of the stream's listener has to resume the request. */
 export function sendBody(request: IncomingMessage, isChunked: boolean, { stream, onPiece, onSent }: Watch): void {
   request.on('data', (piece: Buffer) => {
