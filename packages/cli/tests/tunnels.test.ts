@@ -2,6 +2,7 @@
 import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Origin, startOrigin, visit } from '../../server/tests/stage/origin.ts'
+import { findFreePort } from '../../server/tests/stage/peer-process.ts'
 import { type Json, type Stage, startStage } from '../../server/tests/stage/start.ts'
 import { waitFor } from '../../server/tests/stage/wait.ts'
 import { runProgram } from '../src/program.ts'
@@ -79,6 +80,19 @@ test('elsewhere a line each, on a terminal a table that stays in place', async (
   drawn.interrupt()
   expect(await drawn.code).toBe(0)
   expect(drawn.out()).toContain('\u001b[J')
+})
+
+test('why a target cannot be reached is said once', async () => {
+  const running = serve([String(await findFreePort()), '--agent', 'sales', '--connections', '1', '--no-tls-verify'])
+  for (let i = 0; i < 2; i++) {
+    await waitFor('a refusal by the client', async () => {
+      const { headers } = await visit(port(), host, '/')
+      return headers['x-tunnel-error'] === 'target_unreachable'
+    })
+  }
+  running.interrupt()
+  expect(await running.code).toBe(0)
+  expect(running.error().match(/http:\/\/localhost:\d+ cannot be reached: connect ECONNREFUSED 127\.0\.0\.1/g)).toHaveLength(1)
 })
 
 test('what is wrong is said before it waits', async () => {

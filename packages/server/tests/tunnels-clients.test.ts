@@ -1,5 +1,6 @@
 // The client of a tunnel: every kind of target, ways through strict networks, several clients, and connections that are cut.
 import { createServer, request as httpRequest } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, connect, createServer as createNetServer, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import {
@@ -10,7 +11,9 @@ import {
   type TunnelListener,
   type TunnelTarget,
 } from '../../sdk/src/index.ts'
+import { createCertificate } from './stage/certificate.ts'
 import { type Origin, startOrigin, visit } from './stage/origin.ts'
+import { findFreePort } from './stage/peer-process.ts'
 import { type Stage, startStage } from './stage/start.ts'
 import { waitFor } from './stage/wait.ts'
 
@@ -279,4 +282,41 @@ test('closing lets requests under way end', async () => {
   await listener.close()
   expect((await slow).body.toString()).toBe('slow')
   expect((await visit(port, host, '/')).status).toBe(503)
+})
+
+test('a target with a certificate of its own is told to its owner, and served when any is taken', async () => {
+  const certificate = createCertificate({ commonName: 'development', dnsNames: ['localhost'] })
+  const server = createHttpsServer({ cert: certificate.cert, key: certificate.key }, (_request, response) => void response.end('over TLS'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  cleanups.push(() => server.close())
+  const target = `https://localhost:${(server.address() as AddressInfo).port}`
+  const changes: TunnelChange[] = []
+  const strict = await listen(target, { connections: 1, onChange: (change) => changes.push(change) })
+  for (let i = 0; i < 2; i++) expect((await visit(port, host, '/')).headers['x-tunnel-error']).toBe('target_unreachable')
+  expect(changes.filter(({ state }) => state === 'target-unreachable')).toMatchObject([
+    { target, reason: expect.stringMatching(/^self-signed certificate.*; connect ECONNREFUSED ::1/) },
+  ])
+  await strict.close()
+  await listen(target, { verifyTarget: false })
+  expect(await body('/')).toBe('over TLS')
+})
+
+test('that a target is not running is said once, and again after it was', async () => {
+  const changes: TunnelChange[] = []
+  const targetPort = await findFreePort()
+  const first = await startOrigin(undefined, targetPort)
+  await listen(targetPort, { onChange: (change) => changes.push(change) })
+  const told = () => changes.filter(({ state }) => state === 'target-unreachable').length
+  const visits = async (status: number) => {
+    for (let i = 0; i < 3; i++) expect((await visit(port, host, '/')).status).toBe(status)
+  }
+  await visits(200)
+  await first.stop()
+  await visits(502)
+  expect(told()).toBe(1)
+  const second = await startOrigin(undefined, targetPort)
+  await visits(200)
+  await second.stop()
+  await visits(502)
+  expect(told()).toBe(2)
 })

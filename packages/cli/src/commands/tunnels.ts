@@ -23,6 +23,7 @@ export const tunnelCommands: Command[] = [
       },
       connections: { type: 'string', value: 'N', about: 'Connections to keep, 1-8; 2 without it.' },
       'allow-remote': { type: 'boolean', about: 'Let TARGET be on another machine.' },
+      'no-tls-verify': { type: 'boolean', about: 'Take any certificate of an https:// TARGET, such as a self-signed one.' },
       proxy: { type: 'string', value: 'URL', about: 'An HTTP proxy, or `none`; else HTTPS_PROXY and its kin.' },
       transport: { type: 'string', value: 'NAME', about: 'auto, upgrade or web-socket.' },
       'ca-file': { type: 'string', value: 'FILE', about: 'PEM of an authority to trust besides the usual ones.' },
@@ -144,6 +145,7 @@ async function serve({ client, output, interruption }: Context, values: Values, 
     ...(connections !== undefined && { connections }),
     ...(hostHeader !== undefined && { hostHeader }),
     ...(values['allow-remote'] === true && { allowRemote: true }),
+    ...(values['no-tls-verify'] === true && { verifyTarget: false }),
     ...(proxy !== undefined && { proxy: proxy === 'none' ? null : proxy }),
     ...(caFile !== undefined && { ca: await readFile(caFile, 'utf8') }),
   }
@@ -169,6 +171,8 @@ function sentenceOf(change: TunnelChange): string {
       return `Connected (${change.connection}${change.transport === 'web-socket' ? ', WebSocket' : ''}).`
     case 'draining':
       return `Connection ${change.connection} is moving: ${change.reason}`
+    case 'target-unreachable':
+      return `${change.target} cannot be reached: ${change.reason}${/certificate/i.test(change.reason) ? ' (--no-tls-verify takes any certificate)' : ''}`
     default:
       return `Connection ${change.connection} was lost (${change.reason}); again in ${(change.retryInMs / 1000).toFixed(1)} s.`
   }

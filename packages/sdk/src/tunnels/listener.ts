@@ -5,47 +5,10 @@ import { WindowBudget } from '@callsign/contract/tunnel-window'
 import { ApiError, ConnectionError } from '../errors.ts'
 import type { Connection } from '../request.ts'
 import type { Tunnel } from '../tunnels.ts'
-import { dial, proxyFor, readProxy, type Transport } from './dial.ts'
+import { dial, proxyFor, readProxy } from './dial.ts'
+import type { ListenOptions, ReportedRequest } from './listen-options.ts'
 import { type Node, needNode } from './node.ts'
 import { type Destination, openTarget, type TunnelTarget } from './target.ts'
-
-/** A request that came through, as the gateway tells it afterwards. */
-export type ReportedRequest = {
-  at: string
-  method: string
-  path: string
-  status: number | null
-  error: string | null
-  duration_ms: number
-  request_bytes: number
-  response_bytes: number
-  visitor_address: string
-}
-
-/** What became of one of the connections. `retryInMs`: when it is tried again. */
-export type TunnelChange =
-  | { state: 'connected'; connection: number; publicUrl: string; transport: 'upgrade' | 'web-socket' }
-  | { state: 'reconnecting'; connection: number; reason: string; retryInMs: number }
-  | { state: 'draining'; connection: number; reason: string }
-
-export type ListenOptions = {
-  /** Connections to keep, 1-8; with several gateways they are to different ones as the load balancer has it. Default 2. */
-  connections?: number
-  /** What stands in Host towards the target: its own address (the default for ports and URLs), or the visitor's with 'preserve', or any other. */
-  hostHeader?: 'target' | 'preserve' | (string & {})
-  /** Lets the target be on another machine. */
-  allowRemote?: boolean
-  /** An HTTP proxy; without it the one of HTTPS_PROXY and its kin; null for none. */
-  proxy?: string | null
-  transport?: Transport
-  /** PEM of an authority to trust besides the usual ones. */
-  ca?: string
-  signal?: AbortSignal
-  onRequest?: (request: ReportedRequest) => void
-  onChange?: (change: TunnelChange) => void
-  /** What a fetch handler threw, besides the 500 that its visitor gets; without it the console shows it. */
-  onError?: (error: unknown) => void
-}
 
 export type TunnelListener = {
   readonly publicUrl: string
@@ -81,7 +44,12 @@ export async function openTunnel(
   options: ListenOptions,
 ): Promise<TunnelListener> {
   const node = needNode()
-  const destination = openTarget(node, target, options.allowRemote ?? false, options.onError ?? console.error)
+  const destination: Destination = openTarget(node, target, {
+    allowRemote: options.allowRemote ?? false,
+    verify: options.verifyTarget ?? true,
+    onError: options.onError ?? console.error,
+    onUnreachable: (reason) => options.onChange?.({ state: 'target-unreachable', target: destination.name, reason }),
+  })
   const count = Math.min(8, Math.max(1, Math.floor(options.connections ?? 2)))
   const listener = new Listener(node, connection, tunnel, destination, options)
   await listener.start(count)

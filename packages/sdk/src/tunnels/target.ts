@@ -25,19 +25,27 @@ const connectMsMax = 10_000
 /** What writing to a connection fails with that the other side has closed. */
 const closedByPeer = new Set(['EPIPE', 'ECONNRESET'])
 
-/** Throws TypeError for a target that cannot be one, and for one elsewhere unless `allowRemote`. `onError` is told what a fetch handler throws. */
-export function openTarget(node: Node, target: TunnelTarget, allowRemote: boolean, onError: (error: unknown) => void): Destination {
+export type TargetOptions = {
+  allowRemote: boolean
+  /** False: an https:// target may have any certificate. */
+  verify: boolean
+  /** Told what a fetch handler throws. */
+  onError: (error: unknown) => void
+  /** Told why the target cannot be reached, once for each reason until it can. */
+  onUnreachable: (reason: string) => void
+}
+
+/** Throws TypeError for a target that cannot be one, and for one elsewhere unless `allowRemote`. */
+export function openTarget(node: Node, target: TunnelTarget, options: TargetOptions): Destination {
   if (typeof target === 'function') return toHandler(node, target)
-  if (typeof target === 'object' && 'fetch' in target) return toHandler(node, listenerOf(target, onError))
+  if (typeof target === 'object' && 'fetch' in target) return toHandler(node, listenerOf(target, options.onError))
   const url = readTarget(target)
   const hostname = url.hostname.replace(/^\[|\]$/g, '')
-  if (!allowRemote && !isLoopback(hostname))
+  if (!options.allowRemote && !isLoopback(hostname))
     throw new TypeError(
       `${url.origin} is not on this machine: whoever calls the tunnel could reach it. Allow remote targets (allowRemote, --allow-remote) if that is what you want.`,
     )
-  const isTls = url.protocol === 'https:'
-  const port = Number(url.port || (isTls ? 443 : 80))
-  return { name: url.origin, host: url.host, take: toSockets(node, hostname, port, isTls), close: () => {} }
+  return { name: url.origin, host: url.host, take: toSockets(node, url, hostname, options), close: () => {} }
 }
 
 function readTarget(target: number | string | URL): URL {
@@ -56,23 +64,29 @@ function readTarget(target: number | string | URL): URL {
 const isLoopback = (hostname: string): boolean => hostname === 'localhost' || hostname === '::1' || /^127(\.\d{1,3}){3}$/.test(hostname)
 
 /** Each stream is a connection to the target. */
-function toSockets({ net, tls }: Node, hostname: string, port: number, isTls: boolean): Destination['take'] {
+function toSockets({ net, tls }: Node, url: URL, hostname: string, { verify, onUnreachable }: TargetOptions): Destination['take'] {
+  const isTls = url.protocol === 'https:'
   // A server on this machine may listen on either; what worked last is tried first.
   let addresses = hostname === 'localhost' ? ['127.0.0.1', '::1'] : [hostname]
-  const options = { port, noDelay: true, allowHalfOpen: true }
+  const options = { port: Number(url.port || (isTls ? 443 : 80)), noDelay: true, allowHalfOpen: true }
+  const tlsOptions = { rejectUnauthorized: verify, ...(net.isIP(hostname) ? {} : { servername: hostname }) }
+  let lastReason: string | null = null
 
-  function dial(stream: TunnelStream, early: Uint8Array[], rest: string[]): void {
+  function dial(stream: TunnelStream, early: Uint8Array[], rest: string[], before: string[]): void {
     // It stays within the stream's window until the target is there.
     const waiting = { onData: (bytes: Uint8Array) => void early.push(bytes), onEnd() {}, onDrain() {} }
     const [host = hostname, ...others] = rest
-    const socket = isTls
-      ? tls.connect({ ...options, host, ...(net.isIP(hostname) ? {} : { servername: hostname }) })
-      : net.connect({ ...options, host })
+    const socket = isTls ? tls.connect({ ...options, ...tlsOptions, host }) : net.connect({ ...options, host })
     const timer = setTimeout(() => socket.destroy(new Error('timed out')), connectMsMax)
-    const onFailure = () => {
+    const onFailure = (error: Error) => {
       clearTimeout(timer)
-      if (others.length > 0 && !stream.isClosed) return dial(stream, early, others)
+      const reasons = [...before, error.message]
+      if (others.length > 0 && !stream.isClosed) return dial(stream, early, others, reasons)
       stream.reset(resetCodes.targetUnreachable)
+      const reason = reasons.join('; ')
+      if (reason === lastReason) return
+      lastReason = reason
+      onUnreachable(reason)
     }
     stream.listener = {
       ...waiting,
@@ -87,13 +101,14 @@ function toSockets({ net, tls }: Node, hostname: string, port: number, isTls: bo
     socket.once(isTls ? 'secureConnect' : 'connect', () => {
       clearTimeout(timer)
       socket.off('error', onFailure)
+      lastReason = null
       if (addresses[0] !== host) addresses = [host, ...addresses.filter((one) => one !== host)]
       join(stream, socket, early)
     })
   }
 
   return (stream) => {
-    dial(stream, [], addresses)
+    dial(stream, [], addresses, [])
   }
 }
 

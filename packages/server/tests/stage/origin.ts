@@ -13,8 +13,8 @@ export type Origin = {
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Starts a target on a free port of loopback; requests are noted before `handler` answers them. */
-export async function startOrigin(handler: Handler = answerAnything): Promise<Origin> {
+/** Starts a target on loopback, on a free port unless told which; requests are noted before `handler` answers them. */
+export async function startOrigin(handler: Handler = answerAnything, port = 0): Promise<Origin> {
   const seen: Origin['seen'] = []
   const server = createServer({ requestTimeout: 0 }, (incoming, outgoing) => {
     seen.push({ method: incoming.method as string, url: incoming.url as string, headers: incoming.headers, raw: incoming.rawHeaders })
@@ -22,7 +22,7 @@ export async function startOrigin(handler: Handler = answerAnything): Promise<Or
   })
   server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => server.emit('request', incoming, outgoing))
   server.on('upgrade', echoWebSocket)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   return {
     port: (server.address() as AddressInfo).port,
     server,
