@@ -61,7 +61,7 @@ test('with an agent’s key it is the agent’s own address; JSON lines tell wha
     .trim()
     .split('\n')
     .map((text) => JSON.parse(text) as Json)
-  expect(events[0]).toMatchObject({ event: 'connected', publicUrl: 'https://sales.tunnel.localhost' })
+  expect(events[0]).toEqual({ event: 'connected', connection: 1, public_url: 'https://sales.tunnel.localhost', transport: 'upgrade' })
   expect(events.find((one) => one.event === 'request')).toMatchObject({ method: 'GET', path: '/from-outside', status: 200 })
 })
 

@@ -163,7 +163,12 @@ async function serve({ client, output, interruption }: Context, values: Values, 
   }
 }
 
-const jsonOf = (change: TunnelChange): Record<string, unknown> => ({ event: change.state, ...change })
+/** In the words of the API: `{"event": "connected", "public_url": …}`. */
+function jsonOf({ state, ...about }: TunnelChange): Record<string, unknown> {
+  const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  const pairs = Object.entries(about).map(([name, value]) => [snake(name), value])
+  return { event: state.replaceAll('-', '_'), ...Object.fromEntries(pairs) }
+}
 
 function sentenceOf(change: TunnelChange): string {
   switch (change.state) {
