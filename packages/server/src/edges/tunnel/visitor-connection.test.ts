@@ -142,3 +142,15 @@ test('the next request begins when who answered the one before is done with it',
   while (text.split('ok').length < 4) await once(visitor, 'data')
   expect(seen).toEqual([false, false, false])
 })
+
+test('what is behind an answer that fills the socket for a moment is handed over once', async () => {
+  const body = Buffer.alloc(128 * 1024, 'callsign')
+  const { visitor, handedOver } = await meet((response) => {
+    // In a turn of its own, as the answers of targets come.
+    setImmediate(() => answer(response, body))
+  })
+  visitor.write(`${request()}POST / HTTP/1.1\r\nHost: sales.tunnel.test\r\nContent-Length: 2\r\n\r\nhi`)
+  await take(visitor, body.length)
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(handedOver.length).toBe(1)
+})

@@ -115,7 +115,7 @@ export class VisitorConnection {
       this.#socket.destroySoon()
     } else if (!this.#isReading && this.#at < this.#text.length) {
       // Whoever has answered is not done yet: its place at the client, and its stream, may be what the next needs.
-      queueMicrotask(() => this.#read())
+      queueMicrotask(this.#readOn)
     }
   }
 
@@ -127,7 +127,11 @@ export class VisitorConnection {
 
   #onDrain = (): void => {
     if (this.#response) this.#response.events?.visitorReady()
-    else this.#read()
+    else this.#readOn()
+  }
+
+  #readOn = (): void => {
+    if (this.#at < this.#text.length) this.#read()
   }
 
   /** The visitor has taken nothing of its answers for long. Exchanges watch over their own. */
@@ -164,6 +168,7 @@ export class VisitorConnection {
     // Without this it would go on reading, to nobody, until the next listener comes.
     socket.pause()
     socket.unshift(Buffer.from(this.#text.slice(this.#at), 'latin1'))
+    this.#forget()
     this.#onOver(this)
     this.#handOver(socket)
     socket.resume()
