@@ -1,5 +1,5 @@
 // What one message may ask of DNS: each question once, not too many, and none for longer than its time.
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { DnsAnswer, Resolver } from '../../core/dns.ts'
 import { limitQuestions } from './questions.ts'
 
@@ -29,6 +29,9 @@ test('what is open at the deadline is trouble, and so is what is asked after it'
   const { resolver } = createPuppet(() => new Promise(() => {}))
   const questions = limitQuestions(resolver, { limitMs: 20, questionsMax: 9 })
   const late = { kind: 'trouble', reason: 'the time for this message is over' }
+  // Clocks are set back, and timers fire a millisecond before the clock says so.
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 60_000 })
+  onTestFinished(() => void vi.useRealTimers())
   expect(await Promise.all([questions.txt('a'), questions.aaaa('b')])).toEqual([late, late])
   expect(await questions.txt('c')).toEqual(late)
 })

@@ -1,5 +1,4 @@
 // What the checks of one message may ask of DNS: each question once, so many of them, and no answer later than the deadline.
-import { nowMs } from '../../core/clock.ts'
 import { type DnsAnswer, type Resolver, resolverThrough } from '../../core/dns.ts'
 
 const nameShownMax = 100
@@ -12,10 +11,12 @@ export type Questions = Resolver & {
 
 /** `limitMs`: for all questions together, from now. Costs one timer, whatever is asked. */
 export function limitQuestions(resolver: Resolver, limits: { limitMs: number; questionsMax: number }): Questions {
-  const deadlineMs = nowMs() + limits.limitMs
   const answers = new Map<string, Promise<DnsAnswer<unknown>>>()
   const waiting = new Set<(answer: DnsAnswer<never>) => void>()
+  // The timer alone decides: after it nobody is left to answer what still waits, and the wall clock may be behind it.
+  let isOver = false
   const timer = setTimeout(() => {
+    isOver = true
     for (const answer of waiting) answer({ kind: 'trouble', reason: 'the time for this message is over' })
     waiting.clear()
   }, limits.limitMs)
@@ -31,7 +32,7 @@ export function limitQuestions(resolver: Resolver, limits: { limitMs: number; qu
 
   function askNow<T>(name: string, question: () => Promise<DnsAnswer<T>>): Promise<DnsAnswer<T>> {
     if (answers.size >= limits.questionsMax) return Promise.resolve({ kind: 'trouble', reason: 'too many questions for one message' })
-    if (nowMs() >= deadlineMs) return Promise.resolve({ kind: 'trouble', reason: 'the time for this message is over' })
+    if (isOver) return Promise.resolve({ kind: 'trouble', reason: 'the time for this message is over' })
     return new Promise((resolve) => {
       waiting.add(resolve)
       const finish = (answer: DnsAnswer<T>) => {
