@@ -29,7 +29,6 @@ export class FrameWriter {
   #queuedBytes = 0
   #isFlushDue = false
   #hasWrittenInTurn = false
-  #isStopped = false
 
   /** `onWritten` is told after each write whether the transport has enough. */
   constructor(transport: Transport, onWritten: (isFull: boolean) => void) {
@@ -59,14 +58,9 @@ export class FrameWriter {
     this.flush()
   }
 
-  /** Writes nothing any more. */
-  stop(): void {
-    this.#isStopped = true
-  }
-
   /** Writes what is there: small payloads are copied together with the headers. */
   flush(): void {
-    if (this.#queue.length === 0 || this.#isStopped) return
+    if (this.#queue.length === 0) return
     const frames = this.#queue
     this.#queue = []
     this.#queuedBytes = 0

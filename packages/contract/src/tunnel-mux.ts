@@ -163,7 +163,6 @@ export class TunnelMux implements StreamHost {
     if (this.#isClosed) return
     this.#isClosed = true
     clearInterval(this.#timer)
-    this.#writer.stop()
     for (const stream of [...this.#streams.values()]) stream.lose()
     this.#streams.clear()
     this.#waiting.clear()

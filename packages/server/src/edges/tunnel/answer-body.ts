@@ -1,9 +1,6 @@
 // The body of an answer on its way out to the visitor.
 import { crumbBytesMax, GatheredBytes } from './gathered.ts'
-import type { VisitorResponse } from './visitor-response.ts'
-
-/** A body of this size is cheaper copied behind its head than handed to the system beside it. */
-const joinedBytesMax = 8 * 1024
+import { joinedBytesMax, type VisitorResponse } from './visitor-response.ts'
 
 export class AnswerBody {
   readonly #response: VisitorResponse

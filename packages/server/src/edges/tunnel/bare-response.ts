@@ -1,13 +1,11 @@
 // An answer on the bare socket of a visitor's connection (RFC 9112), for requests that were read without Node's HTTP server.
 import type { Socket } from 'node:net'
-import type { VisitorEvents, VisitorResponse } from './visitor-response.ts'
+import { joinedBytesMax, type VisitorEvents, type VisitorResponse } from './visitor-response.ts'
 
 /** Told to visitors, and a little less than how long their idle connections are kept. */
 export const keepAliveSeconds = 65
 const stayLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n\r\n`
 const closeLines = 'Connection: close\r\n\r\n'
-/** A piece up to this size is cheaper copied beside its framing than handed to the system apart from it. */
-const joinedBytesMax = 8 * 1024
 
 export class BareResponse implements VisitorResponse {
   readonly socket: Socket

@@ -1,5 +1,5 @@
 // One request of a visitor: finds a client, sends the request over a stream, and gives back what comes, both ways at the pace of the slower side.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { dataBytesMax, resetCodes } from '@callsign/contract/tunnel-frames'
 import type { StreamListener, TunnelStream } from '@callsign/contract/tunnel-stream'
 import type { TunnelRoute } from '../../features/tunnels/model.ts'
@@ -339,22 +339,4 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents, Visitor
     if (carrier?.wantsReports && this.#lastStream && carrier.isOpen) carrier.report(this.#lastStream, this.#note.report(record))
     this.#host.record(record)
   }
-}
-
-/** Begins an exchange for a request that Node's server has parsed. */
-export function serveParsed(
-  host: ExchangeHost,
-  route: TunnelRoute,
-  head: RequestHead,
-  request: IncomingMessage,
-  response: ServerResponse,
-  replayOf: string | null = null,
-): void {
-  const exchange = new Exchange(host, route, head, request, response, replayOf)
-  response.sendDate = false
-  response.on('close', () => exchange.visitorGone())
-  response.on('drain', () => exchange.visitorReady())
-  response.on('error', () => {})
-  request.on('error', () => {})
-  exchange.start()
 }

@@ -3,9 +3,9 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import type { RepeatedRequest, RequestRecord, TunnelRoute } from '../../features/tunnels/model.ts'
-import { serveParsed } from './exchange.ts'
 import type { ExchangeHost } from './exchange-host.ts'
 import { readRequestHead } from './request-head.ts'
+import { serveParsed } from './serve-parsed.ts'
 
 /** Said by the exchange itself for the body that it has now. */
 const framing = new Set(['content-length', 'transfer-encoding', 'expect', 'upgrade'])

@@ -1,5 +1,8 @@
 // What a visitor is answered with, as far as an exchange needs it: Node's ServerResponse has it, and so has BareResponse.
 
+/** A piece up to this size is cheaper copied beside its head or framing than handed to the system apart from it. */
+export const joinedBytesMax = 8 * 1024
+
 export type VisitorResponse = {
   /** Set to false before the head: the connection ends with this answer. */
   shouldKeepAlive: boolean
