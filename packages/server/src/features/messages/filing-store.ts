@@ -1,5 +1,5 @@
 // The SQL that files new messages: threads, references, raw bytes, messages, recipients and counters, several messages a statement.
-import type { Sql, Tx } from '../../core/sql.ts'
+import { type Sql, TryAgain, type Tx } from '../../core/sql.ts'
 import type { MessageRow, RecipientRow } from './model.ts'
 import type { Parser } from './search-words.ts'
 import type { KnownReferences } from './threading.ts'
@@ -73,10 +73,13 @@ const shownFields = [
   )
   .join(', ')
 
-/** Makes threads, or adds to those that exist. Fails on the foreign key of their mailbox when it is gone. */
+/**
+ * Makes threads, or adds to those that exist. Fails on the foreign key of their mailbox when it is gone. Throws TryAgain when one has become part of
+ * another thread since it was looked up.
+ */
 export async function upsertThreads(tx: Tx, threads: NewThread[]): Promise<void> {
   const sorted = threads.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-  await tx.query({
+  const { rowCount } = await tx.query({
     name: 'upsert-threads',
     text: `INSERT INTO threads AS t (id, organization_id, mailbox_id, subject, snippet, message_count, last_message_id, last_message_at, created_at, has_outbound)
       SELECT id, organization_id, mailbox_id, subject, snippet, count, last_message_id, at, at, has_outbound
@@ -84,7 +87,8 @@ export async function upsertThreads(tx: Tx, threads: NewThread[]): Promise<void>
         AS n (id, organization_id, mailbox_id, subject, snippet, count, last_message_id, at, has_outbound)
       ON CONFLICT (id) DO UPDATE SET message_count = t.message_count + excluded.message_count,
         has_outbound = t.has_outbound OR excluded.has_outbound,
-        ${shownFields}`,
+        ${shownFields}
+        WHERE t.joined_into IS NULL`,
     values: [
       sorted.map((t) => t.id),
       sorted.map((t) => t.organizationId),
@@ -97,6 +101,8 @@ export async function upsertThreads(tx: Tx, threads: NewThread[]): Promise<void>
       sorted.map((t) => t.hasOutbound),
     ],
   })
+  // The next try finds the references of that thread where they are now.
+  if (rowCount !== threads.length) throw new TryAgain('a thread has become part of another one')
 }
 
 export type NewRaw = {

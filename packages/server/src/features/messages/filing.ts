@@ -5,12 +5,23 @@ import { insertAttachments, type NewAttachment } from '../attachments/operations
 import * as store from './filing-store.ts'
 import { type MessageRow, searchTextOf } from './model.ts'
 import { toSearchVectors } from './search-words.ts'
-import { type KnownReferences, lookupOrder, placeInThread, type ThreadKeys, type ThreadPlace } from './threading.ts'
+import * as threadStore from './thread-store.ts'
+import {
+  JoinedThreads,
+  type KnownReferences,
+  lookupOrder,
+  placeInThread,
+  placeQuarantined,
+  type ThreadKeys,
+  type ThreadPlace,
+} from './threading.ts'
 
 /** A message to file. Its thread comes from its references, unless the caller already knows it. */
 export type Filing = {
   message: Omit<MessageRow, 'thread_id' | 'in_reply_to_message_id'>
-  thread: { known: { threadId: string; inReplyToMessageId: string | null } } | { references: Pick<ThreadKeys, 'inReplyTo' | 'references'> }
+  thread:
+    | { known: { threadId: string; isNew: boolean; inReplyToMessageId: string | null } }
+    | { references: Pick<ThreadKeys, 'inReplyTo' | 'references'> }
   attachments: Omit<NewAttachment, 'message_id' | 'draft_id' | 'organization_id' | 'created_at'>[]
   recipients: Omit<store.NewRecipient, 'message_id' | 'organizationId'>[]
   /** SHA-256 of the bytes as the sender gave them; a second copy within a day, same Message-ID and same bytes, is not filed again. */
@@ -21,6 +32,12 @@ export type Filing = {
 export type Filed = { messageId: string; threadId: string; isDuplicate: boolean }
 
 const shards = 8
+
+/** Ends with the next try, which looks up where its references are now. */
+const threadMoved = 'a thread has gone, or has become part of another one, since it was looked up'
+
+/** Ends with the next try, which finds the other message's thread and joins it. */
+const sharedReference = 'another transaction filed a message with a shared reference first'
 
 /** What is known of the references of some messages, one map a mailbox. */
 export type KnownThreads = Map<string, KnownReferences>
@@ -53,23 +70,29 @@ export async function fileMessages(
   raws: store.NewRaw[],
   beside: (filed: Filed[]) => Promise<void> = async () => {},
 ): Promise<Filed[]> {
-  const duplicates = await findDuplicates(tx, filings, known)
-  // Copies that come together are told by what they are, because none of them is in the database yet.
+  const [duplicates, currentThreads] = await Promise.all([findDuplicates(tx, filings, known), findCurrentThreads(tx, filings)])
+  // Copies in one batch are recognised by their content, because none of them is in the database yet.
   const together = new Map<string, { messageId: string; threadId: string }>()
   const placed = filings.map((filing) => {
     const name = nameOfCopies(filing)
     const duplicate = duplicates.get(filing) ?? (name === null ? undefined : together.get(name))
     if (duplicate) return { filing, duplicate }
-    const placed = place(filing, known.get(filing.message.mailbox_id) ?? new Map())
+    const placed = place(filing, known.get(filing.message.mailbox_id) ?? new Map(), currentThreads)
     if (name !== null) together.set(name, { messageId: filing.message.id, threadId: placed.threadId })
     return { filing, place: placed }
   })
-  const fresh = placed.flatMap((one) => (one.place ? [{ filing: one.filing, place: one.place }] : []))
+  const threadOf = await joinThreads(
+    tx,
+    placed.flatMap((one) => one.place ?? []),
+  )
+  const fresh = placed.flatMap((one) =>
+    one.place ? [{ filing: one.filing, place: { ...one.place, threadId: threadOf(one.place.threadId) } }] : [],
+  )
   const filed = placed.map(
     (one): Filed =>
       one.place
-        ? { messageId: one.filing.message.id, threadId: one.place.threadId, isDuplicate: false }
-        : { ...(one.duplicate as { messageId: string; threadId: string }), isDuplicate: true },
+        ? { messageId: one.filing.message.id, threadId: threadOf(one.place.threadId), isDuplicate: false }
+        : { messageId: one.duplicate.messageId, threadId: threadOf(one.duplicate.threadId), isDuplicate: true },
   )
   await write(tx, fresh, raws, () => beside(filed))
   return filed
@@ -82,22 +105,56 @@ function keysOf(filing: Filing): ThreadKeys {
   return { mailboxId: filing.message.mailbox_id, messageId: filing.message.rfc_message_id, inReplyTo, references }
 }
 
-/** The thread that a message joins. What a quarantined one says of other messages is not believed: only its own Message-ID is recorded. */
-function place(filing: Filing, known: KnownReferences): ThreadPlace {
-  if ('references' in filing.thread) {
-    const keys = keysOf(filing)
-    if (filing.message.status !== 'quarantined') return placeInThread(keys, filing.message.id, known, () => newId('thread'))
-    const place = placeInThread(keys, filing.message.id, new Map(known), () => newId('thread'))
-    const unknownReferences = place.unknownReferences.filter((reference) => reference === keys.messageId)
-    for (const reference of unknownReferences)
-      known.set(reference, { threadId: place.threadId, messageId: filing.message.id, hasOutbound: false })
-    return { ...place, unknownReferences }
-  }
-  const { rfc_message_id } = filing.message
-  return { ...filing.thread.known, isNew: false, unknownReferences: rfc_message_id === null ? [] : [rfc_message_id] }
+/** The threads that callers named and that have become part of another one since, with the one that they are now. */
+async function findCurrentThreads(tx: Tx, filings: Filing[]): Promise<Map<string, string>> {
+  const named = filings.flatMap(({ thread }) => ('known' in thread && !thread.known.isNew ? [thread.known.threadId] : []))
+  return named.length === 0 ? new Map() : threadStore.findJoined(tx, named)
 }
 
-/** The same for two copies of one letter in one mailbox; null for a message that is never taken for a copy. */
+/** The thread that a message joins. */
+function place(filing: Filing, known: KnownReferences, currentThreads: Map<string, string>): ThreadPlace {
+  if ('references' in filing.thread) {
+    const placeBy = filing.message.status === 'quarantined' ? placeQuarantined : placeInThread
+    return placeBy(keysOf(filing), filing.message.id, known, () => newId('thread'))
+  }
+  const { threadId, isNew, inReplyToMessageId } = filing.thread.known
+  const { rfc_message_id } = filing.message
+  const unknownReferences = rfc_message_id === null ? [] : [rfc_message_id]
+  return { threadId: currentThreads.get(threadId) ?? threadId, isNew, inReplyToMessageId, unknownReferences, joined: [] }
+}
+
+/**
+ * Makes one thread of those that a message of the batch connects. Returns which thread each of them is now. Of the threads in the database the one with
+ * the most messages is kept, so that a message moves at most once per doubling of its thread.
+ */
+async function joinThreads(tx: Tx, places: ThreadPlace[]): Promise<(threadId: string) => string> {
+  const joins = new JoinedThreads()
+  for (const { threadId, joined } of places) for (const other of joined) joins.join(threadId, other)
+  const groups = joins.groups()
+  if (groups.size === 0) return (id) => id
+  const newThreads = new Set(places.flatMap((place) => (place.isNew ? [place.threadId] : [])))
+  const isStored = (id: string) => !newThreads.has(id)
+  const kept = new Map<string, string>()
+  const stored = [...groups].map(([root, ids]) => [root, ids.filter(isStored)] as const)
+  for (const [root, [only = root]] of stored) kept.set(root, only)
+  if (stored.some(([, ids]) => ids.length > 1)) {
+    // All threads of the batch, in the order in which every transaction locks them, so that two batches do not deadlock.
+    const rows = await threadStore.lockThreads(tx, [
+      ...new Set(places.flatMap(({ threadId, joined }) => [threadId, ...joined]).filter(isStored)),
+    ])
+    for (const [root, ids] of stored) {
+      const threads = ids.flatMap((id) => rows.get(id) ?? [])
+      if (threads.length < ids.length || threads.some((thread) => thread.joined_into !== null)) throw new TryAgain(threadMoved)
+      const [largest, ...others] = threads.toSorted((a, b) => b.message_count - a.message_count || (a.id < b.id ? -1 : 1))
+      if (!largest || others.length === 0) continue
+      await threadStore.joinStored(tx, largest, others)
+      kept.set(root, largest.id)
+    }
+  }
+  return (id) => kept.get(joins.find(id)) ?? id
+}
+
+/** The same for two copies of one message in one mailbox; null for a message that is never taken for a copy. */
 function nameOfCopies({ message, sha256 }: Filing): string | null {
   if (message.rfc_message_id === null || sha256 === null) return null
   return JSON.stringify([message.mailbox_id, message.rfc_message_id, sha256.toString('base64')])
@@ -161,7 +218,7 @@ async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[], beside: () 
     store.addToCounts(tx, countsOf(rows), Math.floor(Math.random() * shards)),
     beside(),
   ])
-  if (!hasReferences) throw new TryAgain('another message gave a shared reference to its own thread first')
+  if (!hasReferences) throw new TryAgain(sharedReference)
 }
 
 const ownerOf = (message: Filing['message']) => ({
@@ -227,19 +284,30 @@ function countsOf(rows: MessageRow[]) {
   return [...counts.values()]
 }
 
-/** Puts a message that was quarantined where it would have been filed: its thread shows it, lists count it, and its references are known. */
-export async function fileReleased(tx: Tx, row: MessageRow): Promise<void> {
-  const references = lookupOrder({
+/**
+ * Files a message that leaves quarantine: its thread shows it, lists count it, and its references are believed, so that its thread may become part of the
+ * one that it answers. Returns that thread.
+ */
+export async function fileReleased(tx: Tx, row: MessageRow): Promise<string> {
+  const keys: ThreadKeys = {
     mailboxId: row.mailbox_id,
-    messageId: null,
+    messageId: row.rfc_message_id,
     inReplyTo: row.in_reply_to === null ? [] : [row.in_reply_to],
     references: row.reference_ids,
-  })
-  await store.upsertThreads(tx, threadsOf([row]))
-  // Those that another thread has got in the meantime stay there.
-  await store.insertReferences(
-    tx,
-    references.map((reference) => ({ mailboxId: row.mailbox_id, reference, threadId: row.thread_id, messageId: null })),
-  )
+  }
+  const known = (await store.findReferences(tx, [{ mailboxId: row.mailbox_id, references: lookupOrder(keys) }])).get(row.mailbox_id)
+  const place = placeInThread(keys, row.id, known ?? new Map(), () => row.thread_id)
+  const threadOf = await joinThreads(tx, [{ ...place, isNew: false, joined: [...place.joined, row.thread_id] }])
+  const threadId = threadOf(row.thread_id)
+  const filed = { ...row, thread_id: threadId }
+  await store.upsertThreads(tx, threadsOf([filed]))
+  const references = place.unknownReferences.map((reference) => ({
+    mailboxId: row.mailbox_id,
+    reference,
+    threadId,
+    messageId: reference === row.rfc_message_id ? row.id : null,
+  }))
+  if (!(await store.insertReferences(tx, references))) throw new TryAgain(sharedReference)
   await store.addToCounts(tx, countsOf([row]), 0)
+  return threadId
 }

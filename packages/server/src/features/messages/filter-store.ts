@@ -5,6 +5,7 @@ import type { Sql } from '../../core/sql.ts'
 import { askEras, expectedHits } from './eras.ts'
 import type { MessageRow } from './model.ts'
 import { columns, type StoredMessage, toRows } from './store.ts'
+import { currentThread } from './thread-store.ts'
 
 export type MessageFilter = {
   is_read?: boolean | undefined
@@ -124,7 +125,7 @@ function toConditions(mailboxId: string, filter: MessageFilter, isInParts: boole
     filter.flag === undefined ? undefined : JSON.stringify([{ type: filter.flag }]),
     (p) => `m.flags @> ${p}::jsonb AND m.flags <> '[]'`,
   )
-  add('scope', filter.thread_id, (p) => `m.thread_id = ${p}`)
+  add('scope', filter.thread_id, (p) => `m.thread_id = ${currentThread(p)}`)
   add('sought', filter.label, (p) => {
     pieces.indexed += ` AND m.labels @> ARRAY[${p}]::text[] AND m.labels <> '{}'`
     return `${p} = ANY(m.labels)`

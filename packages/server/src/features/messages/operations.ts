@@ -23,6 +23,7 @@ import { type MessageRow, type RecipientRow, toDescription, toItem, toMessage, t
 import * as rawStore from './raw-store.ts'
 import * as searchStore from './search-store.ts'
 import * as store from './store.ts'
+import { findJoined } from './thread-store.ts'
 import { isWanted, type MessageWants } from './wait.ts'
 
 export { type Filed, type Filing, fileMessages, findThreads, isAnswer, type KnownThreads } from './filing.ts'
@@ -67,6 +68,8 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     throw notFound('message')
   }
 
+  const currentThread = async (id: string) => (await findJoined(db.lookups, [id])).get(id) ?? id
+
   async function itemsPage(rows: MessageRow[], page: PageRequest) {
     const { data, ...envelope } = toPage(
       rows,
@@ -105,10 +108,10 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
         })
         if (seen.isCounted) return view(seen)
         const row = await store.releaseMessage(tx, id, now())
-        await fileReleased(tx, row)
+        const threadId = await fileReleased(tx, row)
         await emit(tx, [{ type: 'email.received', organizationId, identityId, subjectId: id }])
         await accounts.audit(tx, organizationId, actorOf(call), 'message.released', id)
-        return view(row)
+        return view({ ...row, thread_id: threadId })
       })
     },
 
@@ -151,8 +154,9 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
       const owner = await identities.requireMailbox(caller, mailbox)
       const pick = async (ids: string[], after: Date | null) => {
         const heads = await Promise.all(ids.map(loadHead))
+        const wants = query.thread_id === undefined ? query : { ...query, thread_id: await currentThread(query.thread_id) }
         for (const head of heads) {
-          if (head === null || head.mailbox_id !== owner.mailboxId || !isWanted(head, query, after)) continue
+          if (head === null || head.mailbox_id !== owner.mailboxId || !isWanted(head, wants, after)) continue
           const row = await loadMessage(head.id)
           if (row) return { id: row.id, value: toMessage(row, await showAttachments(row), []) }
         }
@@ -261,11 +265,11 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     },
 
     /** The latest message of a thread, to continue it; 404 when the mailbox has no such thread. */
-    async requireThread(mailboxId: string, organizationId: string, threadId: string): Promise<{ latest: MessageRow | null }> {
-      const thread = await store.findThread(db, mailboxId, threadId)
+    async requireThread(mailboxId: string, organizationId: string, id: string): Promise<{ threadId: string; latest: MessageRow | null }> {
+      const thread = await store.findThread(db, mailboxId, id)
       if (!thread) throw notFound('thread')
-      const [latest] = await store.listByScope(db, { organizationId, mailboxId, threadId }, { limit: 1, cursor: null })
-      return { latest: latest ?? null }
+      const [latest] = await store.listByScope(db, { organizationId, mailboxId, threadId: thread.id }, { limit: 1, cursor: null })
+      return { threadId: thread.id, latest: latest ?? null }
     },
 
     /** An outbound message and its recipients, read fresh. Null when it was deleted. */

@@ -2,6 +2,7 @@
 import { before, type PageRequest } from '../../core/page.ts'
 import type { Sql, Tx } from '../../core/sql.ts'
 import type { MessageRow, ThreadRow } from './model.ts'
+import { currentThread } from './thread-store.ts'
 import type { MessageHead } from './wait.ts'
 
 export const columns = `m.id, m.organization_id, m.mailbox_id, m.thread_id, m.direction, m.status, m.from_address, m.from_name, m.to_addresses, m.cc_addresses,
@@ -70,7 +71,7 @@ export async function listByScope(sql: Sql, scope: ListScope, page: PageRequest)
   const { rows } = scope.threadId
     ? await sql.query<StoredMessage>({
         name: 'list-by-thread',
-        text: `SELECT ${columns} FROM messages m WHERE m.thread_id = $1 AND m.organization_id = $4 AND ($5::text IS NULL OR m.mailbox_id = $5) ${after}`,
+        text: `SELECT ${columns} FROM messages m WHERE m.thread_id = ${currentThread('$1')} AND m.organization_id = $4 AND ($5::text IS NULL OR m.mailbox_id = $5) ${after}`,
         values: [scope.threadId, page.cursor, page.limit + 1, scope.organizationId, scope.mailboxId],
       })
     : scope.mailboxId
@@ -93,7 +94,7 @@ export async function countByScope(sql: Sql, scope: ListScope): Promise<number> 
     ? await sql.query<{ count: number }>({
         name: 'count-by-thread',
         text: `SELECT count(*) AS count FROM messages
-          WHERE thread_id = $1 AND organization_id = $2 AND ($3::text IS NULL OR mailbox_id = $3) AND NOT is_quarantined`,
+          WHERE thread_id = ${currentThread('$1')} AND organization_id = $2 AND ($3::text IS NULL OR mailbox_id = $3) AND NOT is_quarantined`,
         values: [scope.threadId, scope.organizationId, scope.mailboxId],
       })
     : scope.mailboxId
@@ -138,8 +139,12 @@ export async function updateFlags(
 
 export type LockedMessage = Pick<MessageRow, 'thread_id' | 'raw_id' | 'status' | 'released_at'> & { isCounted: boolean }
 
-/** Locks a message until the transaction ends. */
+/** Locks a message and its thread until the transaction ends; the thread first, as a transaction that joins threads does. */
 export async function lockMessage(sql: Sql, mailboxId: string, id: string): Promise<LockedMessage | null> {
+  await sql.query({
+    text: 'SELECT 1 FROM threads WHERE id = (SELECT thread_id FROM messages WHERE mailbox_id = $1 AND id = $2) FOR UPDATE',
+    values: [mailboxId, id],
+  })
   const { rows } = await sql.query<Omit<LockedMessage, 'isCounted'>>({
     text: 'SELECT thread_id, raw_id, status, released_at FROM messages WHERE mailbox_id = $1 AND id = $2 FOR UPDATE',
     values: [mailboxId, id],
@@ -240,7 +245,7 @@ export async function listThreads(sql: Sql, mailboxId: string, page: PageRequest
 export async function findThread(sql: Sql, mailboxId: string, id: string): Promise<ThreadRow | null> {
   const { rows } = await sql.query<ThreadRow>({
     name: 'find-thread',
-    text: `SELECT ${threadColumns} FROM threads t WHERE t.mailbox_id = $1 AND t.id = $2 AND t.message_count > 0`,
+    text: `SELECT ${threadColumns} FROM threads t WHERE t.mailbox_id = $1 AND t.id = ${currentThread('$2')} AND t.message_count > 0`,
     values: [mailboxId, id],
   })
   return rows[0] ?? null

@@ -56,7 +56,7 @@ export function toFiling({ owner, letter }: Addressed, guardrail: Guardrail, mai
   }
   return {
     message,
-    thread: { known: { threadId, inReplyToMessageId: letter.parent?.id ?? null } },
+    thread: { known: { threadId, isNew: letter.threadId === null, inReplyToMessageId: letter.parent?.id ?? null } },
     attachments: letter.attachments.map((row, position) => ({ ...row, position })),
     recipients: rows,
     sha256: null,

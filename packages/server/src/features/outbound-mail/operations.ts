@@ -217,7 +217,7 @@ export function createOutboundMail({
       autoSubmitted: body.automatic ? 'auto-generated' : null,
       attachments: files,
       parent: thread?.latest ? parentOf(thread.latest) : null,
-      threadId: body.thread_id ?? null,
+      threadId: thread?.threadId ?? null,
     }
     return queue(call, owner, letter, queued)
   }

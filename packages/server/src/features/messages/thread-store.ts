@@ -1,0 +1,76 @@
+// The SQL that makes one thread of several.
+import type { Sql, Tx } from '../../core/sql.ts'
+
+/** What a thread shows, and whether it is part of another one. */
+export type StoredThread = {
+  id: string
+  subject: string
+  snippet: string
+  message_count: number
+  last_message_id: string
+  last_message_at: Date
+  created_at: Date
+  has_outbound: boolean
+  joined_into: string | null
+}
+
+/** The thread that an id leads to, as SQL: itself, or the one that it has become part of. */
+export const currentThread = (parameter: string): string =>
+  `coalesce((SELECT joined_into FROM threads WHERE id = ${parameter}), ${parameter})`
+
+/** Of these threads those that are part of another one, with that one. */
+export async function findJoined(sql: Sql, ids: string[]): Promise<Map<string, string>> {
+  const { rows } = await sql.query<{ id: string; joined_into: string }>({
+    name: 'find-joined-threads',
+    text: 'SELECT id, joined_into FROM threads WHERE id = ANY($1) AND joined_into IS NOT NULL',
+    values: [ids],
+  })
+  return new Map(rows.map((row) => [row.id, row.joined_into]))
+}
+
+/** Locks threads until the transaction ends, in the order of their ids. */
+export async function lockThreads(tx: Tx, ids: string[]): Promise<Map<string, StoredThread>> {
+  const { rows } = await tx.query<StoredThread>({
+    name: 'lock-threads',
+    text: `SELECT id, subject, snippet, message_count, last_message_id, last_message_at, created_at, has_outbound, joined_into
+      FROM threads WHERE id = ANY($1) ORDER BY id FOR UPDATE`,
+    values: [ids],
+  })
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** Makes one thread of threads of one mailbox that `lockThreads` locked: messages, drafts and references move to `kept`. */
+export async function joinStored(tx: Tx, kept: StoredThread, others: StoredThread[]): Promise<void> {
+  const shown = [kept, ...others].filter((thread) => thread.message_count > 0)
+  const all = shown.length > 0 ? shown : [kept, ...others]
+  const first = all.reduce((one, other) => (other.created_at < one.created_at ? other : one))
+  const last = all.reduce((one, other) => (other.last_message_id > one.last_message_id ? other : one))
+  const from = others.map((thread) => thread.id)
+  const values = [kept.id, from]
+  await Promise.all([
+    tx.query({ name: 'move-messages', text: 'UPDATE messages SET thread_id = $1 WHERE thread_id = ANY($2)', values }),
+    tx.query({ name: 'move-drafts', text: 'UPDATE drafts SET thread_id = $1 WHERE thread_id = ANY($2)', values }),
+    tx.query({ name: 'move-references', text: 'UPDATE thread_references SET thread_id = $1 WHERE thread_id = ANY($2)', values }),
+    tx.query({
+      name: 'move-joined-threads',
+      text: `UPDATE threads SET joined_into = $1, message_count = 0
+        WHERE id = ANY($2) OR (mailbox_id = (SELECT mailbox_id FROM threads WHERE id = $1) AND joined_into = ANY($2))`,
+      values,
+    }),
+    tx.query({
+      name: 'show-joined-thread',
+      text: `UPDATE threads SET subject = $2, created_at = $3, snippet = $4, last_message_id = $5, last_message_at = $6, message_count = $7, has_outbound = $8
+        WHERE id = $1`,
+      values: [
+        kept.id,
+        first.subject,
+        first.created_at,
+        last.snippet,
+        last.last_message_id,
+        last.last_message_at,
+        shown.reduce((sum, thread) => sum + thread.message_count, 0),
+        [kept, ...others].some((thread) => thread.has_outbound),
+      ],
+    }),
+  ])
+}
