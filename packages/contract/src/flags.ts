@@ -10,6 +10,7 @@ const flagTypes = [
   'lookalike_domain',
   'several_senders',
   'failed_authentication',
+  'unverified_sender',
 ] as const
 export type FlagType = (typeof flagTypes)[number]
 export const FlagType = Type.Unsafe<FlagType>({ type: 'string', enum: [...flagTypes] })

@@ -35,7 +35,10 @@ export const Guardrail = Type.Object(
   {
     decision: word(['allowed', 'quarantined']),
     rule_id: nullableString({ description: 'The rule that decided; null when none did, or several recipients came under different ones.' }),
-    basis: word(['address_rule', 'domain_rule', 'reply', 'dmarc', 'mode'], { description: 'What kind of thing decided.' }),
+    basis: word(['author', 'address_rule', 'domain_rule', 'dmarc', 'hosted_domain', 'reply', 'mode'], {
+      description:
+        'The step that decided. author: From does not name exactly one author. hosted_domain: mail from outside in the name of a domain whose mailboxes are here, without its signature.',
+    }),
     reason: Type.String({ description: 'A sentence for people.' }),
   },
   { $id: 'Guardrail' },

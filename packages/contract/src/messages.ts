@@ -156,7 +156,14 @@ export const waitForMessage = operation({
   params: mailboxParams,
   query: strict({
     ...waitFields,
-    from: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'Part of the sender address or name.' })),
+    from: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 320,
+        description:
+          'The author in From: a whole address, a domain (its subdomains count too), or else a part of the address or name. A message without exactly one author never matches.',
+      }),
+    ),
     to: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'A recipient address, such as one of yours with a +tag.' })),
     subject: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the subject.' })),
     thread_id: Type.Optional(id('thread')),

@@ -40,7 +40,7 @@ export const Authentication = Type.Object(
     ),
     dmarc: nullable(
       Type.Object({
-        result: word(['none', 'pass', 'fail', 'temperror', 'permerror'], 'permerror: From names no domain, or more than one.'),
+        result: word(['none', 'pass', 'fail', 'temperror', 'permerror'], 'permerror: From does not name exactly one usable author.'),
         domain: nullableString({ description: 'The domain in From.' }),
         policy_domain: nullableString({ description: 'Whose record it is.' }),
         policy: nullable(word(['none', 'quarantine', 'reject'], 'What the domain asks for when the result is fail.')),

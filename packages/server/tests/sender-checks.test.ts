@@ -252,8 +252,8 @@ describe('DMARC', () => {
     const two = Buffer.concat([Buffer.from('From: Mallory <m@elsewhere.example>\r\n'), plain()])
     expect((await check(two)).dmarc).toMatchObject({ result: 'permerror', reason: 'multiple from fields' })
     const list = Buffer.from(plain().toString().replace('From: Ada <ada@shop.example>', 'From: ada@shop.example, m@elsewhere.example'))
-    expect((await check(list)).dmarc).toMatchObject({ result: 'permerror', reason: 'multiple author domains' })
-    expect((await check(Buffer.from('Subject: nobody\r\n\r\n'))).dmarc).toMatchObject({ result: 'permerror', reason: 'no author domain' })
+    expect((await check(list)).dmarc).toMatchObject({ result: 'permerror', reason: 'multiple authors' })
+    expect((await check(Buffer.from('Subject: nobody\r\n\r\n'))).dmarc).toMatchObject({ result: 'permerror', reason: 'no author' })
   })
 })
 

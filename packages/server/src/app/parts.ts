@@ -13,6 +13,7 @@ import type { Database } from '../core/sql.ts'
 import { createDiskBlobs } from '../edges/blobs/disk.ts'
 import { createS3Blobs } from '../edges/blobs/s3.ts'
 import { createDnsResolver } from '../edges/dns/resolver.ts'
+import { createResolverHealth } from '../edges/dns/resolver-health.ts'
 import { reuseAnswers } from '../edges/dns/reused-answers.ts'
 import { createWeb } from '../edges/http/guarded-fetch.ts'
 import { createHostLookup } from '../edges/http/host-lookup.ts'
@@ -118,8 +119,9 @@ export function createParts(
 ) {
   const blobs = createBlobs(config)
   const resolver = createDnsResolver({ servers: config.dnsServers })
+  const resolverHealth = createResolverHealth(createDnsResolver({ servers: config.dnsServers, timeoutMs: 3_000 }))
   const reader = createMailReader({
-    resolver: reuseAnswers(resolver),
+    resolver: reuseAnswers(resolver, { health: resolverHealth }),
     hostname: config.mailDomain,
     log: log.child({ part: 'mail-reader' }),
   })
@@ -193,6 +195,8 @@ export function createParts(
     emit,
     journal,
     reader,
+    resolverHealth,
+    findHostedDomains: domains.findHosted,
     hostname: config.mailDomain,
   })
   const freshLetters = createFreshLetters()
@@ -298,6 +302,7 @@ export function createParts(
     { name: 'place events', everyMs: 1000, run: () => events.place() },
     { name: 'sweep deliveries and events', everyMs: hourMs, run: () => deliverer.sweep() },
     domainParts.chore,
+    { name: 'sweep deferred mail', everyMs: hourMs, run: () => inboundMail.sweepDeferrals() },
     { name: 'sweep MTA-STS policies', everyMs: dayMs, run: () => mtaSts.sweep() },
     ...imessage.chores,
     ...tunnels.chores,

@@ -26,6 +26,12 @@ export interface Resolver {
   ptr(addressOrName: string): Promise<DnsAnswer<string>>
 }
 
+/** Whether the resolver's servers work at all, judged by names that no sender of mail can choose. */
+export interface ResolverHealth {
+  /** False when the servers answered neither the last question nor a probe. Takes as long as a probe at most. */
+  isAnswering(): Promise<boolean>
+}
+
 /** How a resolver in front of another asks: the record type and the name, for a key or a report, and the question itself. */
 export type AskThrough = <T>(type: string, name: string, question: () => Promise<DnsAnswer<T>>) => Promise<DnsAnswer<T>>
 

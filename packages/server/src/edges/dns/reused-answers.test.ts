@@ -1,4 +1,4 @@
-// Answers are reused for a moment, trouble never, and silence makes impatient until somebody answers.
+// Answers are reused for a moment, failures never, and a question that stays open depends on a probe of the servers.
 import { expect, test } from 'vitest'
 import type { DnsAnswer, Resolver } from '../../core/dns.ts'
 import { reuseAnswers } from './reused-answers.ts'
@@ -14,11 +14,12 @@ function createPuppet(answer: (name: string) => Promise<DnsAnswer<string>>) {
   const resolver: Resolver = { txt, mx: never, a: never, aaaa: never, cname: never, ptr: never }
   return { resolver, asked }
 }
+const working = { observe: () => {}, isAnswering: async () => true }
 const found = (text: string): DnsAnswer<string> => ({ kind: 'found', records: [text] })
 
 test('the same question is asked once, whatever its case, also while it is under way', async () => {
   const { resolver, asked } = createPuppet(async (name) => found(name))
-  const reused = reuseAnswers(resolver)
+  const reused = reuseAnswers(resolver, { health: working })
   const [first, second] = await Promise.all([reused.txt('a.example'), reused.txt('A.example')])
   expect([first, second, await reused.txt('a.example')]).toEqual([found('a.example'), found('a.example'), found('a.example')])
   await reused.txt('b.example')
@@ -27,17 +28,17 @@ test('the same question is asked once, whatever its case, also while it is under
 
 test('an answer is good for its time, absence too, trouble for none', async () => {
   const short = createPuppet(async () => ({ kind: 'no-name' }))
-  const forgetful = reuseAnswers(short.resolver, { reuseMs: -1 })
+  const forgetful = reuseAnswers(short.resolver, { health: working, reuseMs: -1 })
   await forgetful.txt('a')
   await forgetful.txt('a')
   expect(short.asked).toHaveLength(2)
   const absent = createPuppet(async () => ({ kind: 'no-name' }))
-  const reused = reuseAnswers(absent.resolver)
+  const reused = reuseAnswers(absent.resolver, { health: working })
   await reused.txt('a')
   await reused.txt('a')
   expect(absent.asked).toHaveLength(1)
   const sick = createPuppet(async () => ({ kind: 'trouble', reason: 'ESERVFAIL' }))
-  const hopeful = reuseAnswers(sick.resolver)
+  const hopeful = reuseAnswers(sick.resolver, { health: working })
   await hopeful.txt('a')
   await hopeful.txt('a')
   expect(sick.asked).toHaveLength(2)
@@ -45,26 +46,21 @@ test('an answer is good for its time, absence too, trouble for none', async () =
 
 test('no more answers are kept than allowed, the oldest go first', async () => {
   const { resolver, asked } = createPuppet(async (name) => found(name))
-  const reused = reuseAnswers(resolver, { answersMax: 2 })
+  const reused = reuseAnswers(resolver, { health: working, answersMax: 2 })
   for (const name of ['a', 'b', 'c', 'b', 'c', 'a']) await reused.txt(name)
   expect(asked).toEqual(['a', 'b', 'c', 'a'])
 })
 
-test('servers that answer nothing are waited for less, until one answers', async () => {
-  let isSilent = true
+test('a question that stays open is given up once the servers fail a probe, and waits on when they pass it', async () => {
+  let isAlive = false
   let answerLate: (answer: DnsAnswer<string>) => void = () => {}
-  const { resolver } = createPuppet((name) => {
-    if (name.startsWith('late')) return new Promise((resolve) => (answerLate = resolve))
-    return Promise.resolve(isSilent ? { kind: 'trouble', reason: 'ETIMEOUT', isSilence: true } : found(name))
-  })
-  const reused = reuseAnswers(resolver, { silencesMax: 2, impatientMs: 20 })
-  await reused.txt('a')
-  await reused.txt('b')
+  const { resolver } = createPuppet(() => new Promise((resolve) => (answerLate = resolve)))
+  const reused = reuseAnswers(resolver, { health: { observe: () => {}, isAnswering: async () => isAlive }, patienceMs: 1 })
   // This one would wait for ever.
-  expect(await reused.txt('late1')).toMatchObject({ kind: 'trouble', isSilence: true })
-  isSilent = false
-  await reused.txt('c')
-  const patient = reused.txt('late2')
+  expect(await reused.txt('a')).toMatchObject({ kind: 'trouble', isSilence: true })
+  isAlive = true
+  const patient = reused.txt('b')
+  await new Promise((resolve) => setTimeout(resolve, 20))
   answerLate(found('at last'))
   expect(await patient).toEqual(found('at last'))
 })

@@ -1,21 +1,23 @@
-// A resolver in front of another for busy moments: answers are reused for a few seconds, and servers that do not answer are waited for less.
+// A resolver in front of another for busy moments: answers are reused for a few seconds, and servers that do not work are given up early.
 import { nowMs } from '../../core/clock.ts'
 import { type DnsAnswer, type Resolver, resolverThrough } from '../../core/dns.ts'
+import type { ObservedHealth } from './resolver-health.ts'
 
 export type ReuseSettings = {
-  /** Below any time to live that is meant: a burst from one sender asks once, a changed record is seen at once for a person. */
+  health: ObservedHealth
+  /** Below any time to live in use: a burst from one sender asks once, a changed record is seen at once for a person. */
   reuseMs?: number
   answersMax?: number
-  /** Once nothing has answered for so many questions in a row, each waits only so long, until one is answered again. */
-  silencesMax?: number
-  impatientMs?: number
+  /** A question that is open for this long waits on only if the servers answer a probe. */
+  patienceMs?: number
 }
 
-/** Wraps a resolver. Trouble is never reused; the same question asked twice at once is sent once. */
-export function reuseAnswers(resolver: Resolver, settings: ReuseSettings = {}): Resolver {
-  const { reuseMs = 5_000, answersMax = 10_000, silencesMax = 5, impatientMs = 500 } = settings
+/** Wraps a resolver. A failure is never reused; the same question asked twice at once is sent once. */
+export function reuseAnswers(
+  resolver: Resolver,
+  { health, reuseMs = 5_000, answersMax = 10_000, patienceMs = 500 }: ReuseSettings,
+): Resolver {
   const answers = new Map<string, { until: number; answer: Promise<DnsAnswer<unknown>> }>()
-  let silences = 0
 
   function ask<T>(type: string, name: string, question: () => Promise<DnsAnswer<T>>): Promise<DnsAnswer<T>> {
     const key = `${type} ${name.toLowerCase()}`
@@ -34,18 +36,18 @@ export function reuseAnswers(resolver: Resolver, settings: ReuseSettings = {}): 
     return answer
   }
 
+  /** Names that do not answer cost their asker the whole time limit. Only servers that fail a probe are given up before. */
   async function patiently<T>(question: () => Promise<DnsAnswer<T>>): Promise<DnsAnswer<T>> {
     const answer = question()
-    void answer.then((found) => {
-      silences = found.kind === 'trouble' && found.isSilence ? silences + 1 : 0
-    })
-    if (silences < silencesMax) return answer
+    void answer.then(health.observe)
     let timer: NodeJS.Timeout | undefined
-    const late = new Promise<DnsAnswer<T>>((resolve) => {
-      timer = setTimeout(() => resolve({ kind: 'trouble', reason: 'the DNS servers do not answer', isSilence: true }), impatientMs)
+    const givenUp = new Promise<DnsAnswer<T>>((resolve) => {
+      timer = setTimeout(async () => {
+        if (!(await health.isAnswering())) resolve({ kind: 'trouble', reason: 'the DNS servers do not answer', isSilence: true })
+      }, patienceMs)
     })
     try {
-      return await Promise.race([answer, late])
+      return await Promise.race([answer, givenUp])
     } finally {
       clearTimeout(timer)
     }

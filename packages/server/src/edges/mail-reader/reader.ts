@@ -162,14 +162,14 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
     async check(envelopeFrom: string, client: SmtpClient, raw: Buffer) {
       if (isSoonChecked(raw)) {
         const sha256 = digestOf(raw)
-        return { verdicts: await checkSender({ envelopeFrom, client, raw }, { resolver, hostname }), sha256 }
+        return { verdicts: await checkSender({ envelopeFrom, client, raw }, { resolver, hostname }), sha256, isMade: true }
       }
       try {
         const { verdicts, sha256 } = await perform<'check'>({ kind: 'check', envelopeFrom, client, hostname, bytes: copyOf(raw) })
-        return { verdicts, sha256: Buffer.from(sha256) }
+        return { verdicts, sha256: Buffer.from(sha256), isMade: true }
       } catch (error) {
         give(error, 'checked')
-        return { verdicts: uncheckedVerdicts(envelopeFrom, client), sha256: digestOf(raw) }
+        return { verdicts: uncheckedVerdicts(envelopeFrom, client), sha256: digestOf(raw), isMade: false }
       }
     },
 

@@ -10,7 +10,7 @@ import { newId } from '../../core/ids.ts'
 import type { CancelJob, Enqueue } from '../../core/job.ts'
 import type { Log } from '../../core/log.ts'
 import { type Call, Raw } from '../../core/route.ts'
-import { type Database, isUniqueViolation, type Tx } from '../../core/sql.ts'
+import { type Database, isUniqueViolation, type Sql, type Tx } from '../../core/sql.ts'
 import type { Actor } from '../accounts/model.ts'
 import { type Accounts, actorOf } from '../accounts/operations.ts'
 import {
@@ -312,6 +312,13 @@ export function createDomains(parts: Parts) {
     /** True when mail in this name is the organization's to send: it has verified it, and nobody else since. */
     isHeldBy: async (organizationId: string, domain: string): Promise<boolean> =>
       (await store.findByName(db, organizationId, domain))?.holds_name === true,
+
+    /** Of these domains those whose mailboxes are here: the mail domain, and what an organization has verified. */
+    async findHosted(sql: Sql, names: string[]): Promise<ReadonlySet<string>> {
+      const others = names.filter((name) => name !== mailDomain)
+      const verified = others.length > 0 ? await store.findVerified(sql, others) : []
+      return new Set(others.length < names.length ? [...verified, mailDomain] : verified)
+    },
 
     /** True when mail for mailboxes that are not there is refused at this domain, and never sent outside. */
     isServed: async (domain: string): Promise<boolean> => (await loadServed(domain)) ?? false,

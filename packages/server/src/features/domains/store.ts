@@ -161,6 +161,16 @@ export async function findServed(sql: Sql, domains: string[], providers: string[
   return new Set(rows.map((row) => row.domain))
 }
 
+/** Of these names those that an organization of this server has verified, whoever carries their mail. */
+export async function findVerified(sql: Sql, domains: string[]): Promise<string[]> {
+  const { rows } = await sql.query<{ domain: string }>({
+    name: 'find-verified-domains',
+    text: `SELECT DISTINCT domain FROM domains WHERE domain = ANY($1) AND holds_name AND status = 'verified'`,
+    values: [domains],
+  })
+  return rows.map((row) => row.domain)
+}
+
 /** Takes verified domains that are due for a check, and sets their next one: nobody else checks them meanwhile. */
 export async function claimDue(sql: Sql, at: Date, nextCheckAt: Date, limit: number): Promise<DomainRow[]> {
   const { rows } = await sql.query<DomainRow>({

@@ -2,8 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { normalName } from '../sender-authentication/model.ts'
 import { type Flag, findSigns, toFlags } from './flags.ts'
-import { senderOf } from './model.ts'
+import { authorOf } from './model.ts'
 import { findModelInstructions } from './model-instructions.ts'
 import { parseMessage } from './parse.ts'
 import { readMail } from './reading.ts'
@@ -30,9 +31,10 @@ const verdictsOf = (trust: Trust, domain: string, policy: 'none' | 'quarantine' 
 /** The flags of a raw message that came with these verdicts. */
 function flagsOfRaw(raw: Buffer, trust: Trust, policy?: 'none' | 'quarantine' | 'reject'): Flag[] {
   const { parsed, signs } = readMail(raw)
-  const sender = senderOf(parsed, 'bounce@envelope.test')
-  const verdicts = verdictsOf(trust, sender.address.slice(sender.address.lastIndexOf('@') + 1), policy)
-  return toFlags(signs, { parsed, ...sender, verdicts, ownDomains: ['agents.example.com', 'own.test'] })
+  const sender = parsed.from.find((entry) => entry.address !== '') ?? { name: '', address: '' }
+  const verdicts = verdictsOf(trust, normalName(sender.address.slice(sender.address.lastIndexOf('@') + 1)), policy)
+  const hasAuthor = authorOf(parsed, verdicts) !== null
+  return toFlags(signs, { parsed, ...sender, verdicts, hasAuthor, isUnverified: false, ownDomains: ['agents.example.com', 'own.test'] })
 }
 
 type Mail = { from?: string; to?: string; replyTo?: string; headers?: string[]; subject?: string; text?: string; html?: string }
@@ -347,8 +349,8 @@ describe('failed_authentication and several_senders', () => {
   })
 
   test('several senders', () => {
-    expect(typesOf({ from: 'ann@shop.example, bob@shop.example' })).toEqual(['several_senders'])
-    expect(typesOf({ from: 'ann@shop.example, ANN@shop.example' })).toEqual([])
+    expect(typesOf({ from: 'ann@shop.example, bob@shop.example' })).toEqual(['several_senders', 'failed_authentication'])
+    expect(typesOf({ from: 'ann@shop.example, ANN@shop.example' })).toEqual(['failed_authentication'])
   })
 })
 
@@ -426,7 +428,7 @@ describe('time is bounded', () => {
 
 test('nothing is made of what is no text', () => {
   expect(findModelInstructions('')).toBeNull()
-  expect(flagsOfRaw(Buffer.from(''), 'none')).toEqual([])
+  expect(flagsOfRaw(Buffer.from(''), 'none').map(({ type }) => type)).toEqual(['failed_authentication'])
   expect(parseMessage(Buffer.from('')).html).toBeNull()
 })
 

@@ -4,6 +4,7 @@ import type { Static } from 'typebox'
 import { isAscii } from '../../core/ascii.ts'
 import type { ParsedAddress } from './addresses.ts'
 import { addressDomain, parseAddresses } from './addresses.ts'
+import { disallowedCharacters } from './author-domain.ts'
 import { imitatedName, isSameOrganization, looksAlike, organizationOf } from './domain-likeness.ts'
 import { type ScannedHtml, scanHtml } from './html-scan.ts'
 import { findModelInstructions } from './model-instructions.ts'
@@ -177,6 +178,10 @@ export type Sender = {
   address: string
   name: string
   verdicts: Verdicts
+  /** From names exactly one usable author. */
+  hasAuthor: boolean
+  /** The DNS servers answered nothing, so that the sender could not be checked. */
+  isUnverified: boolean
   /** The mail domain of this server, and that of the mailbox. */
   ownDomains: string[]
 }
@@ -206,6 +211,20 @@ export function toFlags(signs: Signs, sender: Sender): Flag[] {
     add('several_senders', `It says it is from ${authors.size} senders at once; programs show one of them only.`, [...authors].join(', '))
 
   const { dmarc } = verdicts
+  if (!sender.hasAuthor)
+    add(
+      'failed_authentication',
+      `It does not name exactly one author in From${dmarc?.reason ? ` (${dmarc.reason})` : ''}: nothing says who wrote it.`,
+      parsed.from.map((one) => one.address || one.name).join(', '),
+    )
+  if (sender.isUnverified)
+    add('unverified_sender', 'The DNS servers of this machine did not answer, so that its sender could not be checked.', address)
+  if (dmarc?.reason === disallowedCharacters)
+    add(
+      'lookalike_domain',
+      'The domain of its author holds characters that do not show, or that no domain name can hold.',
+      visibly(address),
+    )
   if (dmarc?.result === 'fail' && (dmarc.policy === 'reject' || dmarc.policy === 'quarantine'))
     add(
       'failed_authentication',
@@ -248,6 +267,10 @@ export function toFlags(signs: Signs, sender: Sender): Flag[] {
   }
   return flags
 }
+
+/** A text with every character beyond printable ASCII written as its code point. */
+const visibly = (text: string): string =>
+  text.replace(/[^\x20-\x7e]/gu, (character) => `<U+${(character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}>`)
 
 // Hosts through which the large senders of newsletters count clicks.
 const clickCounters =

@@ -1,5 +1,8 @@
 // Mail that arrives: the envelope it came in, and the rows that it becomes.
+import { hash } from 'node:crypto'
+import { openMessage } from '../sender-authentication/model.ts'
 import type { ParsedAddress } from './addresses.ts'
+import { readDomain } from './author-domain.ts'
 import type { ParsedMessage } from './parse.ts'
 import type { SmtpClient, Verdicts } from './sender-checks.ts'
 import { renderResults, withoutForeignResults } from './trace-fields.ts'
@@ -83,20 +86,52 @@ export function headersOf(parsed: ParsedMessage): Record<string, string> {
 
 export const addressesOf = (list: ParsedAddress[]): string[] => list.map((entry) => entry.address)
 
-/** The sender that a message is stored under. A From that gives only a name leaves the address empty; then Sender or the envelope has to do. */
-export const senderOf = (parsed: Pick<ParsedMessage, 'from' | 'sender'>, envelopeFrom: string): ParsedAddress =>
-  [...parsed.from, ...(parsed.sender ? [parsed.sender] : [])].find((entry) => entry.address) ?? {
-    name: parsed.from[0]?.name ?? '',
-    address: envelopeFrom,
-  }
+/** The author of a message: the one mailbox in From, when the checks agree that there is exactly one. Sender and the return path are no authors. */
+export function authorOf({ from }: Pick<ParsedMessage, 'from'>, { source, dmarc }: Verdicts): ParsedAddress | null {
+  const [author, ...others] = from.filter((entry) => entry.address !== '')
+  if (!author || others.length > 0 || dmarc?.result === 'permerror') return null
+  if (source !== 'smtp' || dmarc?.domain == null) return author
+  // The header was read twice, for the checks and for display; what is shown has to be what was checked.
+  const read = readDomain(author.address)
+  return 'domain' in read && read.domain === dmarc.domain ? author : null
+}
 
-const sendersMax = 50
+const authorsCharactersMax = 16_000
+
+/** What is shown as the sender: the author; all authors, as a list of addresses, when there are several; nothing when there is none. */
+export function shownAuthor({ from }: Pick<ParsedMessage, 'from'>, author: ParsedAddress | null): ParsedAddress {
+  if (author) return author
+  const addresses = addressesOf(from).filter((address) => address !== '')
+  if (addresses.length < 2) return { name: '', address: '' }
+  let shown = ''
+  for (const address of addresses) {
+    if (shown.length + address.length > authorsCharactersMax) return { name: '', address: `${shown}, …` }
+    shown += shown === '' ? address : `, ${address}`
+  }
+  return { name: '', address: shown }
+}
 
 /**
- * Whom a message says it is from: every address in From, and the one that it is stored under. Of more than any real message has the first are
- * taken, with an empty one that no rule allows for the rest.
+ * Whether the author of a message is proven, or nothing failed where the domain publishes no policy. In the name of a domain that has its mailboxes here
+ * only a signature counts: nothing else of it passes for mail from outside.
  */
-export function sendersOf(parsed: Pick<ParsedMessage, 'from'>, storedAddress: string): string[] {
-  const distinct = [...new Set([...addressesOf(parsed.from), storedAddress].filter((address) => address !== ''))]
-  return distinct.length > sendersMax ? [...distinct.slice(0, sendersMax), ''] : distinct
+export function isAuthenticated({ source, spf, dkim, dmarc }: Verdicts, isHostedName: boolean): boolean {
+  if (source === 'hosted') return true
+  if (!dmarc) return false
+  if (isHostedName) return dmarc.alignment.dkim
+  if (dmarc.result === 'pass' || dmarc.alignment.spf || dmarc.alignment.dkim) return true
+  if (dmarc.result !== 'none' || spf === null || dkim === null) return false
+  const author = dmarc.domain ?? ''
+  const isOwn = (domain: string | null) =>
+    domain !== null && (domain === author || author.endsWith(`.${domain}`) || domain.endsWith(`.${author}`))
+  return (
+    (spf.result === 'pass' || spf.result === 'none' || spf.result === 'neutral') &&
+    dkim.signatures.every(({ result, domain }) => result === 'pass' || (result === 'neutral' && !isOwn(domain)))
+  )
+}
+
+/** Names a message across the retries of its sender: the return path with the Message-ID, or with the bytes where there is none. */
+export function deferralKey(envelopeFrom: string, raw: Buffer, sha256: Buffer): Buffer {
+  const field = openMessage(raw).fields.find(({ key }) => key === 'message-id')
+  return hash('sha256', `${envelopeFrom}\0${field?.text.replace(/\s+/g, '') ?? sha256.toString('hex')}`, 'buffer')
 }

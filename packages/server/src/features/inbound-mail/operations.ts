@@ -1,31 +1,61 @@
 // Mail in: which recipients exist, and filing what arrives for them, durably, before anybody is told that we have it.
 import { groupCommit } from '../../core/batch.ts'
 import type { Blobs } from '../../core/blobs.ts'
-import { now, nowMs } from '../../core/clock.ts'
+import { inMs, now, nowMs } from '../../core/clock.ts'
+import type { ResolverHealth } from '../../core/dns.ts'
 import type { Emit } from '../../core/event.ts'
 import { newId } from '../../core/ids.ts'
 import type { Journal } from '../../core/journal.ts'
-import { type Database, isForeignKeyViolation, type Tx } from '../../core/sql.ts'
+import { type Database, isForeignKeyViolation, type Sql, type Tx } from '../../core/sql.ts'
 import type { Code } from '../codes/model.ts'
 import type { MailboxOwner } from '../identities/model.ts'
 import type { Identities } from '../identities/operations.ts'
 import type { Guardrail } from '../mail-rules/model.ts'
 import type { FoundRules, MailRules } from '../mail-rules/operations.ts'
 import { type MessageRow, snippetOf } from '../messages/model.ts'
-import { type Filed, type Filing, fileMessages, findThreads, isAnswer, type KnownThreads, type NewRaw } from '../messages/operations.ts'
-import { addressDomain } from './addresses.ts'
+import {
+  answeredThreads,
+  type Filed,
+  type Filing,
+  fileMessages,
+  findParticipants,
+  findThreads,
+  type KnownThreads,
+  type NewRaw,
+} from '../messages/operations.ts'
+import { addressDomain, type ParsedAddress } from './addresses.ts'
 import { type Flag, toFlags } from './flags.ts'
-import { type Arrival, addressesOf, headersOf, hostedVerdicts, roleDomainOf, senderOf, sendersOf, withTrace } from './model.ts'
+import {
+  type Arrival,
+  addressesOf,
+  authorOf,
+  deferralKey,
+  headersOf,
+  hostedVerdicts,
+  isAuthenticated,
+  roleDomainOf,
+  shownAuthor,
+  withTrace,
+} from './model.ts'
 import type { ParsedMessage } from './parse.ts'
 import type { MailReader } from './provider.ts'
 import { RecentRecipients } from './recent-recipients.ts'
 import type { Verdicts } from './sender-checks.ts'
+import * as store from './store.ts'
 import { hasBeenDelivered } from './trace-fields.ts'
 
 export type InboundMail = ReturnType<typeof createInboundMail>
 
 /** Parsed and stored outside any transaction, ready to be filed. */
-export type Prepared = { filings: Filing[]; raws: NewRaw[]; owners: MailboxOwner[]; senders: string[] }
+export type Prepared = { filings: Filing[]; raws: NewRaw[]; owners: MailboxOwner[]; author: Author }
+
+/** Who wrote a message: the address in From, or null without exactly one usable author, and what is known about it. */
+type Author = { address: string | null; verdicts: Verdicts; isUnverified: boolean }
+
+/** The checks of the sender. `isUnverified`: the DNS servers answered nothing, so that they say nothing. */
+type Checked = { verdicts: Verdicts; sha256: Buffer; isUnverified: boolean }
+
+type Incoming = { filing: Filing; author: Author; owner: MailboxOwner }
 
 type Parts = {
   db: Database
@@ -35,9 +65,18 @@ type Parts = {
   emit: Emit
   journal: Journal
   reader: MailReader
+  /** Whether DNS works at all; a sender's own names do not count. */
+  resolverHealth: ResolverHealth
+  /** Of these domains those that have mailboxes here. */
+  findHostedDomains: (sql: Sql, domains: string[]) => Promise<ReadonlySet<string>>
   /** The name that our trace fields bear. */
   hostname: string
 }
+
+/** How long a message whose DMARC verdict is missing is answered 451 before it is quarantined. */
+const deferMsMax = 3_600_000
+/** Senders retry for days. */
+const deferralKeptMs = 7 * 24 * 3_600_000
 
 /** Raw messages up to this size stay in their row; larger ones go to the blob store. */
 const inlineBytesMax = 64 * 1024
@@ -48,22 +87,38 @@ const inlineBytesMax = 64 * 1024
  */
 const groupOptions = { groupMax: 16, inFlightMax: 3, besideFrom: 16 }
 
-export function createInboundMail({ db, blobs, identities, mailRules, emit, journal, reader, hostname }: Parts) {
+export function createInboundMail({
+  db,
+  blobs,
+  identities,
+  mailRules,
+  emit,
+  journal,
+  reader,
+  resolverHealth,
+  findHostedDomains,
+  hostname,
+}: Parts) {
   const fileTogether = groupCommit((group: Prepared[]) => db.transact((tx) => fileAll(tx, group)), groupOptions)
 
   async function fileAll(tx: Tx, group: Prepared[]): Promise<Filed[][]> {
     const owners = group.flatMap((one) => one.owners)
     const arrivals = group.flatMap((one) =>
-      one.filings.map((filing, index) => ({ filing, senders: one.senders, owner: one.owners[index] as MailboxOwner })),
+      one.filings.map((filing, index): Incoming => ({ filing, author: one.author, owner: one.owners[index] as MailboxOwner })),
     )
-    const [known, rules] = await Promise.all([
+    const [known, rules, hosted] = await Promise.all([
       findThreads(
         tx,
         arrivals.map(({ filing }) => filing),
       ),
-      mailRules.findInbound(tx, arrivals),
+      mailRules.findInbound(
+        tx,
+        arrivals.map(({ owner, author }) => ({ owner, senders: author.address === null ? [] : [author.address] })),
+      ),
+      findHostedDomains(tx, [...new Set(arrivals.flatMap(({ author }) => outsideDomain(author) ?? []))]),
     ])
-    const filings = judge(arrivals, known, rules)
+    const replies = await findReplies(tx, arrivals, known)
+    const filings = judge(arrivals, replies, rules, hosted)
     const raws = group.flatMap((one) => one.raws)
     const filed = await fileMessages(tx, filings, known, raws, (places) =>
       emit(
@@ -99,22 +154,52 @@ export function createInboundMail({ db, blobs, identities, mailRules, emit, jour
     return domain === hostname ? identities.findPostmaster() : identities.findDomainPostmaster(domain)
   }
 
-  /** The same messages with what the guardrails of each mailbox decide on them. */
-  function judge(arrivals: { filing: Filing; senders: string[]; owner: MailboxOwner }[], known: KnownThreads, rules: FoundRules): Filing[] {
-    const guardrails = mailRules.judgeArrivals(
-      arrivals.map(({ filing, senders, owner }) => ({
-        owner,
-        senders,
-        isReply: isAnswer(filing, known),
-        dmarc: filing.message.authentication?.dmarc ?? null,
-      })),
-      rules,
+  /** The messages whose author takes part in a thread that the agent has written in. */
+  async function findReplies(tx: Tx, arrivals: Incoming[], known: KnownThreads): Promise<Set<Filing>> {
+    const answers = arrivals.flatMap(({ filing, author }) => {
+      const threads = author.address === null ? [] : answeredThreads(filing, known)
+      return threads.length === 0 ? [] : [{ filing, address: author.address as string, threads }]
+    })
+    if (answers.length === 0) return new Set()
+    const participants = await findParticipants(tx, [...new Set(answers.flatMap(({ threads }) => threads))], isProven)
+    return new Set(
+      answers.flatMap(({ filing, address, threads }) => (threads.some((thread) => participants(thread, address)) ? [filing] : [])),
     )
+  }
+
+  /** The same messages with what the guardrails of each mailbox decide on them. */
+  function judge(arrivals: Incoming[], replies: Set<Filing>, rules: FoundRules, hosted: ReadonlySet<string>): Filing[] {
+    const judged = arrivals.map(({ filing, author, owner }) => {
+      const isHostedName = hosted.has(outsideDomain(author) ?? '')
+      const isForeign = isHostedName && author.verdicts.dmarc?.alignment.dkim !== true
+      return {
+        owner,
+        author: author.address,
+        isAuthenticated: isAuthenticated(author.verdicts, isHostedName),
+        isForeign,
+        isUnverified: author.isUnverified,
+        isReply: replies.has(filing),
+        dmarc: author.verdicts.dmarc,
+      }
+    })
+    const guardrails = mailRules.judgeArrivals(judged, rules)
     return arrivals.map(({ filing }, index) => {
       const guardrail = guardrails[index] as Guardrail
       const status = guardrail.decision === 'quarantined' ? ('quarantined' as const) : ('received' as const)
-      return { ...filing, message: { ...filing.message, status, guardrail } }
+      const flags = judged[index]?.isForeign ? withForeignFlag(filing.message.flags, guardrail) : filing.message.flags
+      return { ...filing, message: { ...filing.message, status, guardrail, flags } }
     })
+  }
+
+  /** The checks of the sender, or `later` while the verdict on the author is missing and the sender has not waited for an hour. */
+  async function check({ client, from, raw }: Arrival): Promise<Checked | { later: string }> {
+    if (!client) return { verdicts: hostedVerdicts(null), sha256: await reader.digest(raw), isUnverified: false }
+    const { verdicts, sha256, isMade } = await reader.check(from, client, raw)
+    if (verdicts.dmarc?.result !== 'temperror') return { verdicts, sha256, isUnverified: false }
+    if (isMade && !(await resolverHealth.isAnswering())) return { verdicts, sha256, isUnverified: true }
+    const firstAt = await store.noteDeferral(db, deferralKey(from, raw, sha256), now())
+    if (nowMs() - firstAt.getTime() < deferMsMax) return { later: verdicts.dmarc.domain ?? 'the author' }
+    return { verdicts, sha256, isUnverified: false }
   }
 
   const recent = new RecentRecipients()
@@ -132,11 +217,13 @@ export function createInboundMail({ db, blobs, identities, mailRules, emit, jour
     isRole: (address: string): boolean => roleDomainOf(address, hostname) === hostname,
 
     /** Parses a message and stores its large bytes: everything that must not happen inside a transaction. One filing a mailbox. */
-    async prepare(arrival: Arrival, owners: MailboxOwner[]): Promise<Prepared> {
-      const { client, raw, from: envelopeFrom } = arrival
-      const { verdicts, sha256 } = client
-        ? await reader.check(envelopeFrom, client, raw)
-        : { verdicts: hostedVerdicts(null), sha256: await reader.digest(raw) }
+    async prepare(arrival: Arrival, owners: MailboxOwner[], checked?: Checked): Promise<Prepared> {
+      const { raw } = arrival
+      const { verdicts, sha256, isUnverified } = checked ?? {
+        verdicts: hostedVerdicts(null),
+        sha256: await reader.digest(raw),
+        isUnverified: false,
+      }
       const distinct = [...new Map(owners.map((owner) => [owner.mailboxId, owner])).values()]
       const stored = withTrace(arrival, verdicts, hostname, distinct.length === 1 ? (distinct[0] as MailboxOwner).address : null)
       const { parsed, extractedText, codes, signs } = await reader.read(stored)
@@ -150,14 +237,23 @@ export function createInboundMail({ db, blobs, identities, mailRules, emit, jour
         }),
       )
       const rawIds = new Map(raws.map((raw) => [raw.organizationId, raw.id]))
-      const sender = senderOf(parsed, arrival.from)
+      const author = authorOf(parsed, verdicts)
+      const shown = author ?? parsed.from.find((entry) => entry.address !== '') ?? { name: parsed.from[0]?.name ?? '', address: '' }
       const flagsFor = (owner: MailboxOwner) =>
-        toFlags(signs, { parsed, ...sender, verdicts, ownDomains: [hostname, addressDomain(owner.address)] })
+        toFlags(signs, {
+          parsed,
+          ...shown,
+          verdicts,
+          isUnverified,
+          hasAuthor: author !== null,
+          ownDomains: [hostname, addressDomain(owner.address)],
+        })
       const filings = distinct.map((owner) =>
         toFiling(
           owner,
           arrival,
           parsed,
+          shownAuthor(parsed, author),
           verdicts,
           flagsFor(owner),
           extractedText,
@@ -167,7 +263,7 @@ export function createInboundMail({ db, blobs, identities, mailRules, emit, jour
           sha256,
         ),
       )
-      return { filings, raws, owners: distinct, senders: sendersOf(parsed, sender.address) }
+      return { filings, raws, owners: distinct, author: { address: author?.address ?? null, verdicts, isUnverified } }
     },
 
     /** Files prepared mail inside the caller's transaction, with its events: hosted delivery, exactly once with the sender's status. */
@@ -177,16 +273,18 @@ export function createInboundMail({ db, blobs, identities, mailRules, emit, jour
 
     /**
      * Mail from an SMTP client. Resolves with the id of the stored message when it is committed for every recipient, all or none; with
-     * `gone` when a recipient's mailbox has gone since RCPT, with `loop` when the message has been in one of them before. Arrivals at the same
-     * time share a transaction.
+     * `gone` when a recipient's mailbox has gone since RCPT, with `loop` when the message has been in one of them before, with `later` and the author's
+     * domain while DNS cannot say what that domain wants done with forged mail. Arrivals at the same time share a transaction.
      */
-    async accept(arrival: Arrival): Promise<{ id: string } | 'gone' | 'loop'> {
+    async accept(arrival: Arrival): Promise<{ id: string } | 'gone' | 'loop' | { later: string }> {
       const found = await Promise.all(arrival.recipients.map((address) => recent.recall(address) ?? findRecipient(address)))
       const owners = found.flatMap((owner) => owner ?? [])
       if (owners.length < found.length) return 'gone'
       const mailboxes = owners.map((owner) => owner.address)
       if (hasBeenDelivered(arrival.raw, mailboxes)) return 'loop'
-      const prepared = await this.prepare(arrival, owners)
+      const checked = await check(arrival)
+      if ('later' in checked) return checked
+      const prepared = await this.prepare(arrival, owners, checked)
       const filed = await fileTogether(prepared).catch((error: unknown) => {
         if (isForeignKeyViolation(error)) return null
         throw error
@@ -194,13 +292,30 @@ export function createInboundMail({ db, blobs, identities, mailRules, emit, jour
       if (filed === null) return 'gone'
       return { id: filed[0]?.messageId as string }
     },
+
+    /** Forgets messages that were put off and have not come for a week. */
+    sweepDeferrals: (): Promise<number> => store.sweepDeferrals(db, inMs(-deferralKeptMs)),
   }
+}
+
+/** The domain of an author from outside; null for mail of an agent on this server. */
+const outsideDomain = ({ address, verdicts }: Author): string | null =>
+  address === null || verdicts.source === 'hosted' ? null : (verdicts.dmarc?.domain ?? addressDomain(address).toLowerCase())
+
+/** Whether a stored message was written by the author that it names. */
+const isProven = (authentication: MessageRow['authentication']): boolean =>
+  authentication !== null && isAuthenticated(authentication, false)
+
+function withForeignFlag(flags: Flag[], { reason }: Guardrail): Flag[] {
+  const type = 'failed_authentication' as const
+  return flags.some((flag) => flag.type === type) ? flags : [...flags, { type, reason, evidence: '' }]
 }
 
 function toFiling(
   owner: MailboxOwner,
   arrival: Arrival,
   parsed: ParsedMessage,
+  shown: ParsedAddress,
   verdicts: Verdicts,
   flags: Flag[],
   extractedText: string,
@@ -210,15 +325,14 @@ function toFiling(
   sha256: Buffer,
 ): Filing {
   const at = now()
-  const sender = senderOf(parsed, arrival.from)
   const message: Omit<MessageRow, 'thread_id' | 'in_reply_to_message_id'> = {
     id: newId('message'),
     organization_id: owner.organizationId,
     mailbox_id: owner.mailboxId,
     direction: 'inbound',
     status: 'received',
-    from_address: sender.address,
-    from_name: sender.name,
+    from_address: shown.address,
+    from_name: shown.name,
     to_addresses: addressesOf(parsed.to),
     cc_addresses: addressesOf(parsed.cc),
     bcc_addresses: addressesOf(parsed.bcc),
@@ -232,7 +346,7 @@ function toFiling(
     in_reply_to: parsed.inReplyTo[0] ?? null,
     reference_ids: parsed.references,
     headers: headersOf(parsed),
-    authentication: arrival.client ? verdicts : hostedVerdicts(addressDomain(sender.address) || null),
+    authentication: arrival.client ? verdicts : hostedVerdicts(addressDomain(shown.address) || null),
     envelope_from: arrival.from,
     labels: [],
     is_read: false,

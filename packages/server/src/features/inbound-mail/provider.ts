@@ -3,8 +3,8 @@ import type { ReadMail } from './reading.ts'
 import type { SmtpClient, Verdicts } from './sender-checks.ts'
 
 export interface MailReader {
-  /** The checks of the sender, and the SHA-256 of the bytes. Never rejects: what goes wrong is `temperror`. */
-  check(envelopeFrom: string, client: SmtpClient, raw: Buffer): Promise<{ verdicts: Verdicts; sha256: Buffer }>
+  /** The checks of the sender, and the SHA-256 of the bytes. Never rejects: checks that could not be made (`isMade` is false) are `temperror`. */
+  check(envelopeFrom: string, client: SmtpClient, raw: Buffer): Promise<{ verdicts: Verdicts; sha256: Buffer; isMade: boolean }>
   /** The SHA-256 of bytes whose sender needs no check. */
   digest(raw: Buffer): Promise<Buffer>
   /** Everything that can be read. Never rejects: of a message that cannot be read to its end, at least the header is. */

@@ -7,6 +7,7 @@ import {
   checkHost,
   type DmarcResult,
   evaluateDmarc,
+  findPolicy,
   limitQuestions,
   normalName,
   openMessage,
@@ -32,9 +33,11 @@ type Arc = NonNullable<Verdicts['arc']>
 type Checked = { envelopeFrom: string; client: SmtpClient; raw: Buffer }
 type Settings = { resolver: Resolver; hostname: string; limitMs?: number }
 
-/** For all questions of one message together; whatever is open then is `temperror`. A sender waits for our 250 so much longer at most. */
+/** For all questions of one message together; whatever is open then is `temperror`. A sender waits for our 250 this much longer at most. */
 export const checkMsMax = 8_000
 const questionsMax = 100
+/** The questions about the author's DMARC record have this budget to themselves: one walk up the tree and two about the name itself. */
+const policyQuestionsMax = 20
 
 const reasonLengthMax = 300
 const recordLengthMax = 1_000
@@ -45,11 +48,13 @@ export async function checkSender(
   { envelopeFrom, client, raw }: Checked,
   { resolver, hostname, limitMs = checkMsMax }: Settings,
 ): Promise<Verdicts> {
+  const policyQuestions = limitQuestions(resolver, { limitMs, questionsMax: policyQuestionsMax })
   const questions = limitQuestions(resolver, { limitMs, questionsMax })
   try {
     const message = prepareMessage(openMessage(raw))
     const author = readAuthorDomain(message.fieldsOf('from'))
-    const [spf, signatures] = await Promise.all([
+    const [policy, spf, signatures] = await Promise.all([
+      'trouble' in author ? null : findPolicy(author.domain, policyQuestions),
       checkHost({ envelopeFrom, client, hostname }, questions),
       verifySignatures(message, questions),
     ])
@@ -57,9 +62,13 @@ export async function checkSender(
       spfDomain: spf.result === 'pass' ? spf.domain : null,
       // A signature that leaves the end of the body to anybody says nothing of the message that its reader sees (RFC 6376 §8.2).
       signers: signatures.flatMap(({ result, unsignedBytes, domain }) => (result === 'pass' && unsignedBytes === 0 ? [domain] : [])),
+      undecided: [
+        ...(spf.result === 'temperror' && spf.domain !== '' ? [spf.domain] : []),
+        ...signatures.flatMap(({ result, domain }) => (result === 'temperror' ? [domain] : [])),
+      ],
     }
     const [dmarc, arc] = await Promise.all([
-      'trouble' in author ? null : evaluateDmarc(author.domain, passed, questions),
+      policy === null ? null : evaluateDmarc(policy, passed, questions),
       validateChain(message, questions),
     ])
     return {
@@ -70,6 +79,7 @@ export async function checkSender(
       arc: readArc(arc),
     }
   } finally {
+    policyQuestions.close()
     questions.close()
   }
 }

@@ -8,6 +8,12 @@ type Envelope = { from: string; recipients: string[]; clientAddress: string; cli
 const noSuchMailbox: Reply = { code: 550, enhanced: '5.1.1', text: 'No such mailbox here' }
 const noPostmaster: Reply = { code: 451, enhanced: '4.2.1', text: 'Nobody here takes mail for that role yet; try again later' }
 const mailLoop: Reply = { code: 554, enhanced: '5.4.6', text: 'This message has been delivered to that mailbox before: mail loop' }
+/** RFC 7372 §3.2 has 4.7.25 and 5.7.2x for SPF and DKIM; for DMARC 4.7.5 is in use: a cryptographic failure that may end. */
+const noVerdict = (domain: string): Reply => ({
+  code: 451,
+  enhanced: '4.7.5',
+  text: `The DMARC record of ${domain.replace(/[^\x21-\x7e]/g, '?').slice(0, 253)} cannot be looked up now; try again later`,
+})
 const mailboxGone: Reply = { code: 451, enhanced: '4.2.1', text: 'A mailbox has just gone; try again' }
 
 /** The receiver that app.ts hands to the SMTP edge. */
@@ -23,6 +29,7 @@ export const createSmtpIntake = (inboundMail: InboundMail) => ({
     const arrival: Arrival = { from, recipients, raw, received, client: { address: clientAddress, name: clientName } }
     const stored = await inboundMail.accept(arrival)
     // All or none: the client tries again, and RCPT refuses the one that has gone.
+    if (typeof stored === 'object' && 'later' in stored) return { kind: 'refused' as const, reply: noVerdict(stored.later) }
     if (stored === 'loop') return { kind: 'refused' as const, reply: mailLoop }
     return stored === 'gone' ? { kind: 'refused' as const, reply: mailboxGone } : { kind: 'stored' as const, id: stored.id }
   },

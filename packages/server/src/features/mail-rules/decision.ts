@@ -1,4 +1,4 @@
-// What the guardrails decide, in the order of decisions §6: address, domain, an answer to us, failed DMARC, the mode. Pure.
+// The decisions of the guardrails on one message: the author, the rules, the proof, a reply, the mode. Pure.
 import { addressKey, untaggedKey } from '../../core/mail-address.ts'
 import type { Guardrail, MailRuleRow } from './model.ts'
 
@@ -34,20 +34,26 @@ export function candidatesFor(address: string): Candidate[] {
 
 type Match = { rule: Rule; isAddress: boolean }
 
-/** The rule that decides on an address: the most exact that applies. */
-function findMatch(address: string, rules: Rules): Match | null {
+/** The rule that decides on an address: the most exact that applies. An allow rule may be passed over. */
+function findMatch(address: string, rules: Rules, canAllow = true): Match | null {
   for (const { entry, isAddress, blocksOnly } of candidatesFor(address)) {
     const rule = rules.get(entry)
-    if (rule && (!blocksOnly || rule.action === 'block')) return { rule, isAddress }
+    if (rule && (rule.action === 'block' || (canAllow && !blocksOnly))) return { rule, isAddress }
   }
   return null
 }
 
 /** What is known of a message that arrives. */
 export type Arrival = {
-  /** Every address in From (or, without one, whatever stands for the sender). */
-  senders: string[]
-  /** It joins a thread in which the agent has written. */
+  /** The address in From; null when From does not name exactly one usable author. */
+  author: string | null
+  /** The author is proven, or nothing speaks against it where the domain has no policy. */
+  isAuthenticated: boolean
+  /** It came from outside in the name of a domain that has its mailboxes here, without an aligned signature. */
+  isForeign: boolean
+  /** The DNS servers answered nothing, so that the sender could not be checked. */
+  isUnverified: boolean
+  /** The agent has written in its thread, and the author takes part in that thread. */
   isReply: boolean
   /** The DMARC verdict; null when there is none. */
   dmarc: { result: string; domain: string | null; policy: string | null } | null
@@ -55,26 +61,34 @@ export type Arrival = {
 }
 
 /**
- * Whether a message is let in. A message with several senders is blocked when one of them is, and allowed by rules when all of them are: nobody
- * gets in behind somebody else's name.
+ * Whether a message is let in. In this order: exactly one author, the rules, proof of the author, a reply by a participant, the mode. Only what nobody can
+ * pretend comes before the proof: a block rule.
  */
-export function decideInbound({ senders, isReply, dmarc, mode }: Arrival, rules: Rules): Guardrail {
-  const matches = senders.map((sender) => findMatch(sender, rules))
-  const blocked = matches.find((match) => match?.rule.action === 'block')
-  if (blocked) return byRule('quarantined', blocked, 'from')
-  const [first] = matches
-  if (first && matches.every((match) => match !== null)) return byRule('allowed', first, 'from')
-  if (isReply)
-    return { decision: 'allowed', rule_id: null, basis: 'reply', reason: 'It belongs to a conversation in which this agent has written.' }
-  if (dmarc?.result === 'fail' && (dmarc.policy === 'reject' || dmarc.policy === 'quarantine')) {
-    const domain = dmarc.domain ?? 'The domain of its sender'
-    const reason = `${domain} asks to ${dmarc.policy} mail in its name that fails DMARC, and this one does.`
-    return { decision: 'quarantined', rule_id: null, basis: 'dmarc', reason }
-  }
+export function decideInbound(arrival: Arrival, rules: Rules): Guardrail {
+  const { author, isAuthenticated, isForeign, isUnverified, isReply, dmarc, mode } = arrival
+  if (author === null) return held('author', 'It does not name exactly one author in From.')
+  const match = findMatch(author, rules, isAuthenticated)
+  if (match) return byRule(match.rule.action === 'block' ? 'quarantined' : 'allowed', match, 'from')
+  const domain = dmarc?.domain ?? 'the domain of its author'
+  if (dmarc?.result === 'fail' && (dmarc.policy === 'reject' || dmarc.policy === 'quarantine'))
+    return held('dmarc', `${domain} asks to ${dmarc.policy} mail in its name that fails DMARC, and this one does.`)
+  if (isForeign)
+    return held('hosted_domain', `It came from outside in the name of ${domain}, which has its mailboxes here, without a signature of it.`)
+  if (dmarc?.result === 'temperror' && !isUnverified)
+    return held('dmarc', `The DMARC record of ${domain} could not be looked up, for an hour and longer.`)
+  if (isReply && isAuthenticated)
+    return {
+      decision: 'allowed',
+      rule_id: null,
+      basis: 'reply',
+      reason: 'Its author takes part in a conversation in which this agent has written.',
+    }
   return mode === 'open'
-    ? { decision: 'allowed', rule_id: null, basis: 'mode', reason: 'No rule speaks of its sender, and the inbound mode is open.' }
-    : { decision: 'quarantined', rule_id: null, basis: 'mode', reason: 'No rule allows its sender, and the inbound mode is allowlist.' }
+    ? { decision: 'allowed', rule_id: null, basis: 'mode', reason: 'No rule decides on its author, and the inbound mode is open.' }
+    : held('mode', 'No rule allows its author, and the inbound mode is allowlist.')
 }
+
+const held = (basis: Guardrail['basis'], reason: string): Guardrail => ({ decision: 'quarantined', rule_id: null, basis, reason })
 
 /** A recipient that may not be written to, and why, as a sentence. */
 export type Refusal = { address: string; rule_id: string | null; reason: string }

@@ -1,5 +1,6 @@
 // Files new messages: picks their threads and writes everything that belongs to them in the caller's transaction.
 import { newId } from '../../core/ids.ts'
+import { addressKey } from '../../core/mail-address.ts'
 import { type Sql, TryAgain, type Tx } from '../../core/sql.ts'
 import { insertAttachments, type NewAttachment } from '../attachments/operations.ts'
 import * as store from './filing-store.ts'
@@ -52,11 +53,34 @@ export const findThreads = (sql: Sql, filings: Filing[]): Promise<KnownThreads> 
     })),
   )
 
-/** Whether a message answers something in a thread that the agent has written in; by In-Reply-To and References, not by its own id. */
-export function isAnswer(filing: Filing, known: KnownThreads): boolean {
-  if (!('references' in filing.thread)) return false
+/** The threads that the agent has written in and that a message answers: by In-Reply-To and References, not by its own id. */
+export function answeredThreads(filing: Filing, known: KnownThreads): string[] {
+  if (!('references' in filing.thread)) return []
   const references = known.get(filing.message.mailbox_id)
-  return lookupOrder({ ...keysOf(filing), messageId: null }).some((reference) => references?.get(reference)?.hasOutbound)
+  const found = lookupOrder({ ...keysOf(filing), messageId: null }).flatMap((reference) => references?.get(reference) ?? [])
+  return [...new Set(found.flatMap(({ threadId, hasOutbound }) => (hasOutbound ? [threadId] : [])))]
+}
+
+/**
+ * Who takes part in these threads: those the agent has written to, and those whom one of them has added to To or Cc, if `isProven` says that it was
+ * their message. Knowing a Message-ID, or being quoted by a stranger, makes nobody a participant.
+ */
+export async function findParticipants(
+  sql: Sql,
+  threadIds: string[],
+  isProven: (authentication: MessageRow['authentication']) => boolean,
+): Promise<(threadId: string, address: string) => boolean> {
+  const rows = await threadStore.findThreadAddresses(sql, threadIds)
+  const participants = new Map<string, Set<string>>(threadIds.map((id) => [id, new Set()]))
+  const add = (row: threadStore.ThreadAddresses) => {
+    for (const address of row.recipients) participants.get(row.thread_id)?.add(addressKey(address))
+  }
+  for (const row of rows) if (row.direction === 'outbound') add(row)
+  const written = new Map([...participants].map(([id, addresses]) => [id, new Set(addresses)]))
+  for (const row of rows)
+    if (row.direction === 'inbound' && written.get(row.thread_id)?.has(addressKey(row.from_address)) && isProven(row.authentication))
+      add(row)
+  return (threadId, address) => participants.get(threadId)?.has(addressKey(address)) === true
 }
 
 /**

@@ -26,7 +26,7 @@ import * as store from './store.ts'
 import { findJoined } from './thread-store.ts'
 import { isWanted, type MessageWants } from './wait.ts'
 
-export { type Filed, type Filing, fileMessages, findThreads, isAnswer, type KnownThreads } from './filing.ts'
+export { answeredThreads, type Filed, type Filing, fileMessages, findParticipants, findThreads, type KnownThreads } from './filing.ts'
 export type { NewRaw } from './filing-store.ts'
 
 export type Messages = ReturnType<typeof createMessages>

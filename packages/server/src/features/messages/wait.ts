@@ -1,4 +1,5 @@
 // Whether a message is what a wait is for.
+import { addressKey, domainKey, readAddressKey } from '../../core/mail-address.ts'
 import { hasWantedCode } from '../../core/wait.ts'
 import type { MessageRow } from './model.ts'
 
@@ -29,6 +30,23 @@ export type MessageWants = {
 
 const holds = (text: string, part: string | undefined): boolean => part === undefined || text.toLowerCase().includes(part.toLowerCase())
 
+/**
+ * Whether the author is the wanted one: by the whole address, or by the domain that it is at or below. A text that is neither may be a part of the
+ * address or the name. A display name that shows an address or a domain is the choice of whoever wrote it and counts for nothing.
+ */
+function isFrom({ from_address, from_name }: MessageHead, wanted: string | undefined): boolean {
+  if (wanted === undefined) return true
+  const author = readAddressKey(from_address)
+  if (author === null) return false
+  const at = wanted.lastIndexOf('@')
+  if (at > 0) return author === addressKey(wanted)
+  if (at === 0 || /^[^\s.]+(?:\.[^\s.]+)+$/.test(wanted)) {
+    const domain = domainKey(at === 0 ? wanted.slice(1) : wanted)
+    return author.endsWith(`@${domain}`) || (at < 0 && author.endsWith(`.${domain}`))
+  }
+  return holds(from_address, wanted) || holds(from_name, wanted)
+}
+
 /** True when the message came, or was let out of quarantine, after that time, and every filter holds that is given, as in the list. */
 export function isWanted(head: MessageHead, wants: MessageWants, after: Date | null): boolean {
   const { to } = wants
@@ -39,7 +57,7 @@ export function isWanted(head: MessageHead, wants: MessageWants, after: Date | n
     isLater &&
     isTo &&
     (wants.thread_id === undefined || head.thread_id === wants.thread_id) &&
-    (holds(head.from_address, wants.from) || holds(head.from_name, wants.from)) &&
+    isFrom(head, wants.from) &&
     holds(head.subject, wants.subject) &&
     hasWantedCode(head.codes, wants)
   )

@@ -120,10 +120,14 @@ export function checkSubject(subject: string): void {
 export const bodyBytes = (body: { text?: string | null | undefined; html?: string | null | undefined }): number =>
   Buffer.byteLength(body.text ?? '') + Buffer.byteLength(body.html ?? '')
 
+/** The authors of a message: one as a rule, several as From lists them, none where it names none. */
+const authorsOf = ({ from_name: name, from_address: address }: MessageRow): ParsedAddress[] =>
+  name === '' && address.includes(',') ? parseAddresses(address) : address === '' ? [] : [{ name, address }]
+
 /** What an answer to a message takes over from it. */
 export function answerTo(message: MessageRow, ownAddress: string, replyAll: boolean) {
   const recipients = replyRecipients({
-    from: { name: message.from_name, address: message.from_address },
+    from: authorsOf(message),
     replyTo: message.reply_to.map(bare),
     to: message.to_addresses.map(bare),
     cc: message.cc_addresses.map(bare),
@@ -147,7 +151,7 @@ export const parentOf = (message: MessageRow): Parent => ({
 /** The subject of a forward, and its bodies: one's own words, then the message. */
 export function forwardOf(message: MessageRow, intro: { text?: string | null | undefined; html?: string | null | undefined }) {
   const quoted = quotedForward({
-    from: { name: message.from_name, address: message.from_address },
+    from: authorsOf(message),
     to: message.to_addresses.map(bare),
     cc: message.cc_addresses.map(bare),
     date: message.created_at,

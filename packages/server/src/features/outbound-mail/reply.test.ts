@@ -70,7 +70,7 @@ describe('replyReferences', () => {
 
 describe('replyRecipients', () => {
   const at = (...addresses: string[]) => addresses.map((address) => ({ name: '', address }))
-  const [from] = at('ann@x.test') as [{ name: string; address: string }]
+  const from = at('ann@x.test')
   const base = {
     from,
     replyTo: at(),
@@ -85,6 +85,11 @@ describe('replyRecipients', () => {
     expect(flat(replyRecipients(base))).toEqual([['ann@x.test'], []])
     expect(flat(replyRecipients({ ...base, replyTo: at('list@x.test', 'desk@x.test') }))).toEqual([['list@x.test', 'desk@x.test'], []])
     expect(flat(replyRecipients({ ...base, replyTo: at('me@here.test') }))).toEqual([['ann@x.test'], []])
+  })
+
+  test('goes to every author, and to nobody where there is none', () => {
+    expect(flat(replyRecipients({ ...base, from: at('ann@x.test', 'bob@x.test') }))).toEqual([['ann@x.test', 'bob@x.test'], []])
+    expect(flat(replyRecipients({ ...base, from: [] }))).toEqual([[], []])
   })
 
   test('reply-all keeps the others, without ourselves in any form and without repetitions', () => {
@@ -105,7 +110,7 @@ describe('replyRecipients', () => {
   })
 
   test('a reply to what we sent goes to those it was sent to', () => {
-    const ours = { ...base, from: { name: 'Me', address: 'Me@here.test' }, replyTo: at('desk@x.test'), to: at('bob@x.test') }
+    const ours = { ...base, from: [{ name: 'Me', address: 'Me@here.test' }], replyTo: at('desk@x.test'), to: at('bob@x.test') }
     expect(flat(replyRecipients(ours))).toEqual([['bob@x.test'], []])
     expect(flat(replyRecipients({ ...ours, replyAll: true }))).toEqual([['bob@x.test'], ['cy@x.test']])
     expect(flat(replyRecipients({ ...ours, to: at('me@here.test'), cc: at() }))).toEqual([['me@here.test'], []])
@@ -116,7 +121,7 @@ describe('replyRecipients', () => {
 
 describe('quotedForward', () => {
   const message = {
-    from: { name: 'Ann <b>', address: 'ann@x.test' },
+    from: [{ name: 'Ann <b>', address: 'ann@x.test' }],
     to: [{ name: '', address: 'me@here.test' }],
     cc: [],
     subject: 'One\r\nTwo & <three>',

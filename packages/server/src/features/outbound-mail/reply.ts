@@ -38,7 +38,8 @@ export function replyReferences(parent: ThreadPlace): string[] {
 
 /** The addresses of the message that is answered, and who answers it. */
 export type ReplySource = {
-  from: NamedAddress
+  /** The authors: one as a rule, none where From names none. */
+  from: NamedAddress[]
   replyTo: NamedAddress[]
   to: NamedAddress[]
   cc: NamedAddress[]
@@ -53,17 +54,17 @@ export type ReplySource = {
 export function replyRecipients(source: ReplySource): { to: NamedAddress[]; cc: NamedAddress[] } {
   const own = withoutTag(source.ownAddress)
   const isOwn = ({ address }: NamedAddress) => withoutTag(address) === own
-  const isOurs = isOwn(source.from)
+  const isOurs = source.from.some(isOwn)
   const seen = new Set<string>()
   const isNew = ({ address }: NamedAddress) => address !== '' && !seen.has(folded(address)) && seen.add(folded(address)) !== undefined
   const others = (list: NamedAddress[]) => list.filter((one) => !isOwn(one) && isNew(one))
 
   const answered = source.replyTo.length ? others(source.replyTo) : []
-  const to = isOurs ? others(source.to) : answered.length ? answered : others([source.from])
+  const to = isOurs ? others(source.to) : answered.length ? answered : others(source.from)
   if (source.replyAll && !isOurs) to.push(...others(source.to))
   const cc = source.replyAll ? others(source.cc) : []
   // We wrote to nobody but ourselves, or by blind copy only.
-  if (!to.length && !cc.length) to.push(source.to[0] ?? source.from)
+  if (!to.length && !cc.length && isOurs) to.push(...[...source.to, ...source.from].slice(0, 1))
   return to.length ? { to, cc } : { to: cc, cc: [] }
 }
 
@@ -78,7 +79,7 @@ function withoutTag(address: string): string {
 
 /** What a forward passes on, and the words to put above it. Texts that are not there are empty. */
 export type ForwardSource = {
-  from: NamedAddress
+  from: NamedAddress[]
   to: NamedAddress[]
   cc: NamedAddress[]
   subject: string
@@ -92,7 +93,7 @@ export type ForwardSource = {
 /** The bodies of a forward: one's own words, then the message with its most important headers. `html` is empty when neither has html. */
 export function quotedForward(message: ForwardSource): { text: string; html: string } {
   const lines: [string, string][] = [
-    ['From', shown([message.from])],
+    ['From', shown(message.from)],
     ['Date', message.date.toUTCString().replace('GMT', '+0000')],
     ['Subject', message.subject],
     ['To', shown(message.to)],

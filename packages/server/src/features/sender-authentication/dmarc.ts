@@ -30,26 +30,46 @@ const walksMax = 10
 const weaker = { reject: 'quarantine', quarantine: 'none', none: 'none' } as const
 
 /**
- * Evaluates DMARC for one author domain, in normal form. `spfDomain`: what SPF passed for, or null; `signers`: the domains whose signatures pass and
- * cover the whole body. Never rejects.
+ * What the checks of the sender found. `spfDomain`: what SPF passed for, or null; `signers`: the domains whose signatures pass and cover the whole body.
+ * `undecided`: the domains that DNS could not say it of now.
  */
-export async function evaluateDmarc(
-  author: string,
-  { spfDomain, signers }: { spfDomain: string | null; signers: readonly string[] },
-  resolver: Resolver,
-): Promise<DmarcResult> {
-  const nothing = { domain: author, policyDomain: null, policy: null, isSpfAligned: false, alignedSigners: new Set<string>() }
+export type Identifiers = { spfDomain: string | null; signers: readonly string[]; undecided: readonly string[] }
+
+/** The record that applies to an author domain, null when there is none; or why DNS could not say. */
+export type FoundPolicy = { author: string; resolver: Resolver; applied: Applied | null } | { author: string; trouble: string }
+
+/**
+ * Finds the record that applies to an author domain, in normal form. It asks about that domain only, through a resolver with limits of its own, so
+ * that nothing else in a message can keep the record from being found. Never rejects.
+ */
+export async function findPolicy(author: string, resolver: Resolver): Promise<FoundPolicy> {
   try {
-    const applied = await findApplied(author, resolver)
-    if (!applied?.record.policies) return { ...nothing, result: 'none', record: null, reason: null }
-    return await evaluateRecord(author, applied, { spfDomain, signers }, resolver)
+    return { author, resolver, applied: await findApplied(author, resolver) }
   } catch (error) {
-    if (error instanceof DnsTrouble) return { ...nothing, result: 'temperror', record: null, reason: error.message }
+    if (error instanceof DnsTrouble) return { author, trouble: error.message }
     throw error
   }
 }
 
+/** Evaluates DMARC for one author domain. `resolver` asks about the domains that the message names beside it. Never rejects. */
+export async function evaluateDmarc(policy: FoundPolicy, identifiers: Identifiers, resolver: Resolver): Promise<DmarcResult> {
+  const { author } = policy
+  const { spfDomain, signers } = identifiers
+  const nothing = { domain: author, policyDomain: null, policy: null, isSpfAligned: false, alignedSigners: new Set<string>() }
+  if ('trouble' in policy) return { ...nothing, result: 'temperror', record: null, reason: policy.trouble }
+  if (!policy.applied?.record.policies) {
+    // Without a record no walk finds an organization: only the same name is aligned.
+    const alignedSigners = new Set(signers.map(normalName).filter((signer) => signer === author))
+    const isSpfAligned = spfDomain !== null && normalName(spfDomain) === author
+    return { ...nothing, result: 'none', isSpfAligned, alignedSigners, record: null, reason: null }
+  }
+  return evaluateRecord(author, policy.applied, identifiers, { own: policy.resolver, others: resolver })
+}
+
 type Applied = { domain: string; record: DmarcRecord }
+
+/** The resolver for the author domain, and that for every other one. */
+type Resolvers = { own: Resolver; others: Resolver }
 
 /** The record that applies: the author domain's own, whatever stands above it, or the one that it inherits. An address has none. */
 async function findApplied(author: string, resolver: Resolver): Promise<Applied | null> {
@@ -61,25 +81,32 @@ async function findApplied(author: string, resolver: Resolver): Promise<Applied 
 async function evaluateRecord(
   author: string,
   { domain, record }: Applied,
-  { spfDomain, signers }: { spfDomain: string | null; signers: readonly string[] },
-  resolver: Resolver,
+  { spfDomain, signers, undecided }: Identifiers,
+  resolvers: Resolvers,
 ): Promise<DmarcResult> {
-  const { policy, trouble: policyTrouble } = await choosePolicy(author, domain, record, resolver)
-  const alignment = createAlignment(author, resolver)
+  const { policy, trouble: policyTrouble } = await choosePolicy(author, domain, record, resolvers.own)
+  const alignment = createAlignment(author, resolvers)
   // SPF first, so that a flood of signatures cannot use up the walks that it needs.
   const isSpfAligned = spfDomain !== null && (await alignment.aligns(normalName(spfDomain), record.isStrictSpf))
   const alignedSigners = new Set<string>()
   for (const signer of new Set(signers.map(normalName))) {
     if (await alignment.aligns(signer, record.isStrictDkim)) alignedSigners.add(signer)
   }
-  const trouble = alignment.trouble() ?? policyTrouble
   const isAligned = isSpfAligned || alignedSigners.size > 0
+  const asked = record.isTest ? weaker[policy] : policy
+  // A policy that asks for nothing is met whatever DNS says about the rest.
+  const isDemanding = asked !== 'none' || policyTrouble !== null
+  let open: string | null = null
+  if (!isAligned && isDemanding)
+    for (const name of new Set(undecided.map(normalName)))
+      if (await alignment.aligns(name, false)) open = `DNS could not say whether ${name} has sent it`
+  const trouble = isDemanding ? (policyTrouble ?? alignment.trouble() ?? open) : null
   return {
     // Nobody has aligned, but somebody might have, or what to do about it cannot be known.
     result: isAligned ? 'pass' : trouble !== null ? 'temperror' : 'fail',
     domain: author,
     policyDomain: domain,
-    policy: record.isTest ? weaker[policy] : policy,
+    policy: asked,
     isSpfAligned,
     alignedSigners,
     record: record.text,
@@ -109,7 +136,7 @@ async function choosePolicy(
 }
 
 /** Identifier alignment (RFC 9989 §4.10.2). Walks only when names differ, which in most mail they do not. */
-function createAlignment(author: string, resolver: Resolver) {
+function createAlignment(author: string, { own, others }: Resolvers) {
   const organizations = new Map<string, Promise<string>>()
   let trouble: string | null = null
 
@@ -117,7 +144,7 @@ function createAlignment(author: string, resolver: Resolver) {
     const known = organizations.get(name)
     if (known) return known
     if (organizations.size > walksMax) return Promise.reject(new DnsTrouble('too many domains to compare with'))
-    const found = walkTree(name, resolver).then((records) => organizationOf(name, records))
+    const found = walkTree(name, name === author ? own : others).then((records) => organizationOf(name, records))
     organizations.set(name, found)
     return found
   }

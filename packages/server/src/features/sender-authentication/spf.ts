@@ -26,6 +26,8 @@ export type SpfQuestion = {
 const lookupsMax = 10
 const voidsMax = 2
 const hostsMax = 10
+/** Addresses looked up for the hosts of all mx and ptr terms together: ten terms of ten hosts would be a hundred. */
+const addressLookupsMax = 30
 
 /** An evaluation that ends without a match; thrown within this file only. */
 class Ending extends Error {
@@ -42,6 +44,7 @@ type Evaluation = {
   address: IpAddress
   lookups: number
   voids: number
+  addressLookups: number
   /** Of the domain that was asked first; of others only as far as they explain. */
   record: string | null
 }
@@ -57,7 +60,7 @@ export async function checkHost({ envelopeFrom, client, hostname }: SpfQuestion,
   const address = readClientIp(client.address)
   if (!address) return { result: 'temperror', domain, record: null, reason: 'the address of the client is none' }
   const values = { sender, address, helo: client.name, receiver: hostname, unixSeconds: Math.round(now().getTime() / 1000) }
-  const evaluation: Evaluation = { resolver, values, address, lookups: 0, voids: 0, record: null }
+  const evaluation: Evaluation = { resolver, values, address, lookups: 0, voids: 0, addressLookups: 0, record: null }
   try {
     if (!isTargetName(domain)) throw new Ending('none', `${domain || 'the empty name'} is not a domain`)
     const { result, explanation } = await checkDomain(evaluation, domain, true)
@@ -111,6 +114,11 @@ function countLookup(evaluation: Evaluation): void {
   if (++evaluation.lookups > lookupsMax) throw new Ending('permerror', 'the SPF record takes too many DNS questions')
 }
 
+function countAddressLookups(evaluation: Evaluation, count: number): void {
+  evaluation.addressLookups += count
+  if (evaluation.addressLookups > addressLookupsMax) throw new Ending('permerror', 'the SPF record takes too many look-ups of addresses')
+}
+
 /** The records of an answer, where none is one of the few void answers that are allowed. */
 function recordsOf<T>(evaluation: Evaluation, answer: DnsAnswer<T>, name: string): T[] {
   if (answer.kind === 'trouble') throw new Ending('temperror', `DNS failure: ${answer.reason} for ${name}`)
@@ -162,6 +170,7 @@ async function isMailHost(evaluation: Evaluation, bits: { bits4: number; bits6: 
     // The null MX (RFC 7505), and what cannot be a host.
     if (!isTargetName(host)) continue
     if (++asked > hostsMax) throw new Ending('permerror', `${target} has too many mail hosts`)
+    countAddressLookups(evaluation, 1)
     const answer = await addressesOf(evaluation, host)
     if (answer.kind === 'trouble') throw new Ending('temperror', `DNS failure: ${answer.reason} for ${host}`)
     if (answer.kind === 'found' && isAmong(evaluation, bits, answer.records)) return true
@@ -173,6 +182,7 @@ async function isMailHost(evaluation: Evaluation, bits: { bits4: number; bits6: 
 async function validatedNames(evaluation: Evaluation): Promise<string[]> {
   const answer = await evaluation.resolver.ptr(readableIp(evaluation.address))
   const names = answer.kind === 'trouble' ? [] : recordsOf(evaluation, answer, 'the address of the client').slice(0, hostsMax)
+  countAddressLookups(evaluation, names.length)
   const whole = { bits4: 32, bits6: 128 }
   const isValidated = await Promise.all(
     names.map(async (name) => {
@@ -201,7 +211,7 @@ async function valuesFor(evaluation: Evaluation, domain: string, text: MacroText
 /** The explanation of a fail (RFC 7208 §6.2); whatever is wrong with it, there is none. Its questions count for nothing. */
 async function explain(evaluation: Evaluation, domain: string, spec: MacroText): Promise<string | null> {
   try {
-    const uncounted = { ...evaluation, lookups: 0, voids: 0 }
+    const uncounted = { ...evaluation, lookups: 0, voids: 0, addressLookups: 0 }
     const target = await expandTarget(uncounted, domain, spec)
     if (target === null || !isTargetName(target)) return null
     const answer = await evaluation.resolver.txt(toAsciiName(target))
