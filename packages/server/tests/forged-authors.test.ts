@@ -473,9 +473,7 @@ describe('honest mail', () => {
     expect(
       brief((await attempt({ from: 'x@evil.example', signedBy: 'evil.example', headers: ['Cc: fourth@plain.example'] })).rows).reply,
     ).toBe('quarantined mode')
-    expect(brief((await attempt({ from: 'fourth@plain.example', envelope: 'fourth@plain.example' })).rows).reply).toBe(
-      'quarantined mode',
-    )
+    expect(brief((await attempt({ from: 'fourth@plain.example', envelope: 'fourth@plain.example' })).rows).reply).toBe('quarantined mode')
   })
 
   test('a message without an author is answered only where Reply-To or the caller says', async () => {

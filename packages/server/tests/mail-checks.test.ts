@@ -110,15 +110,20 @@ test('a forged sender fails, and is kept in quarantine when its domain asks for 
     basis: 'dmarc',
     reason: 'shop.example asks to reject mail in its name that fails DMARC, and this one does.',
   })
-  // A rule that speaks of the sender comes first, and so does an answer.
+  // Neither a rule that allows the sender nor an answer makes up for the proof.
   const body = { direction: 'inbound', action: 'allow', entry: 'shop.example' }
   const rule = await stage.expectApi(201, 'POST', '/identities/ann/mail-rules', { body })
   const envelope = { from: 'eve@nowhere.example', to: 'ann@agents.localhost' }
-  expect((await arrive('I am the boss, really', { envelope })).guardrail).toMatchObject({ rule_id: rule.id, basis: 'domain_rule' })
+  expect((await arrive('I am the boss, really', { envelope }, false, 'quarantined')).guardrail.basis).toBe('dmarc')
+  expect((await arrive('I am the boss, and signed it', { envelope }, true)).guardrail).toMatchObject({
+    rule_id: rule.id,
+    basis: 'domain_rule',
+  })
   await stage.expectApi(200, 'DELETE', `/identities/ann/mail-rules/${rule.id}`)
   const sent = await stage.send('ann', 'ada@shop.example')
   const { message_id } = await stage.waitForStatus('ann', sent.id, 'sent')
-  expect((await arrive('Re: Hello', { envelope, inReplyTo: message_id })).guardrail.basis).toBe('reply')
+  expect((await arrive('Re: Hello', { envelope, inReplyTo: message_id }, false, 'quarantined')).guardrail.basis).toBe('dmarc')
+  expect((await arrive('Re: Hello, signed', { envelope, inReplyTo: message_id }, true)).guardrail.basis).toBe('reply')
 })
 
 test('results that a stranger wrote in our name are gone; those of others stay', async () => {
@@ -152,12 +157,11 @@ test('an attachment is still found when fields were cut above it', async () => {
   expect(await file.text()).toBe('the very bytes')
 })
 
-test('DNS that fails is temperror, and the mail is stored', async () => {
+test('DNS that fails for SPF is temperror, and the mail is stored', async () => {
   stage.dns.set('sick.example', { TXT: ['v=spf1 -all'] })
   stage.dns.fail('sick.example', 'SERVFAIL')
-  stage.dns.fail('_dmarc.sick.example', 'SERVFAIL')
   const message = await arrive('Nobody knows', { from: 'ada@sick.example' })
-  expect(message.authentication).toMatchObject({ spf: { result: 'temperror' }, dmarc: { result: 'temperror', policy: null } })
+  expect(message.authentication).toMatchObject({ spf: { result: 'temperror' }, dmarc: { result: 'none', policy: null } })
 })
 
 test('mail between agents here never left: its sender is known by key', async () => {
@@ -174,7 +178,7 @@ test('mail between agents here never left: its sender is known by key', async ()
 })
 
 test('who says over SMTP to be an agent here is checked like everybody', async () => {
-  const message = await arrive('I am ben', { from: 'ben@agents.localhost' })
+  const message = await arrive('I am ben', { from: 'ben@agents.localhost' }, false, 'quarantined')
   expect(message.authentication).toMatchObject({ source: 'smtp', dmarc: { result: 'none', domain: 'agents.localhost' } })
 })
 

@@ -221,7 +221,7 @@ describe('allowlist mode', () => {
     expect((await held('walt', 'Unasked')).guardrail).toMatchObject({ rule_id: null, basis: 'mode' })
     // Two authors, one of them allowed.
     await deliver('walt', 'friend@outside.test, ann@outside.test', 'Two authors')
-    expect((await held('walt', 'Two authors')).guardrail).toMatchObject({ basis: 'mode' })
+    expect((await held('walt', 'Two authors')).guardrail).toMatchObject({ basis: 'author' })
 
     const sent = await stage.send('walt', 'ann@outside.test', { subject: 'Asked' })
     const { message_id } = await stage.waitForStatus('walt', sent.id, 'sent')
@@ -230,8 +230,13 @@ describe('allowlist mode', () => {
     expect([reply.thread_id, reply.guardrail.basis]).toEqual([sent.thread_id, 'reply'])
     // Also by what comes later in the same conversation, and after our own message is deleted.
     await stage.expectApi(200, 'DELETE', `/mailboxes/walt/messages/${sent.id}`)
-    await deliver('walt', 'colleague@outside.test', 'Re: Re: Asked', { references: [answer] })
+    await deliver('walt', 'ann@outside.test', 'Re: Re: Asked', { references: [answer], cc: 'colleague@outside.test' })
     expect((await stage.waitForMail('walt', 'Re: Re: Asked')).guardrail.basis).toBe('reply')
+    await deliver('walt', 'colleague@outside.test', 'From a colleague', { references: [answer] })
+    expect((await stage.waitForMail('walt', 'From a colleague')).guardrail.basis).toBe('reply')
+    // Who knows a Message-ID of the conversation takes no part in it.
+    await deliver('walt', 'stranger@outside.test', 'From a stranger', { references: [answer] })
+    expect((await held('walt', 'From a stranger')).guardrail.basis).toBe('mode')
     // A subject alone is no answer, nor are references that we have never seen.
     await deliver('walt', 'ann@outside.test', 'Re: Asked', { inReplyTo: '<unknown@agents.localhost>' })
     expect((await held('walt', 'Re: Asked')).guardrail.basis).toBe('mode')

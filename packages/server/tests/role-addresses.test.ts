@@ -18,7 +18,9 @@ async function submit(recipient: string, message: string): Promise<string[]> {
   const answers = [await ask(client, `RCPT TO:<${recipient}>`)]
   if (answers[0]?.startsWith('250')) {
     await client.ask('DATA', '354')
-    answers.push(await ask(client, `${message.replaceAll('\n', '\r\n')}\r\n.`))
+    answers.push(
+      await ask(client, `${`${/^From:/m.test(message) ? '' : 'From: eve@example.org\n'}${message}`.replaceAll('\n', '\r\n')}\r\n.`),
+    )
   }
   client.close()
   return answers
@@ -82,7 +84,7 @@ test('the null sender is welcome, for one recipient', async () => {
   await client.ask('RCPT TO:<second@agents.localhost>', '250')
   await client.ask('RCPT TO:<first@agents.localhost>', '550 5.5.3')
   await client.ask('DATA', '354')
-  client.send('Subject: could not be delivered\r\n\r\n.\r\n')
+  client.send('From: mailer-daemon@there.example\r\nSubject: could not be delivered\r\n\r\n.\r\n')
   await client.ask('QUIT', '250')
   client.close()
   const message = await stage.waitForMail('second', 'could not be delivered')

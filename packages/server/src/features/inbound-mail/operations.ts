@@ -7,12 +7,11 @@ import type { Emit } from '../../core/event.ts'
 import { newId } from '../../core/ids.ts'
 import type { Journal } from '../../core/journal.ts'
 import { type Database, isForeignKeyViolation, type Sql, type Tx } from '../../core/sql.ts'
-import type { Code } from '../codes/model.ts'
 import type { MailboxOwner } from '../identities/model.ts'
 import type { Identities } from '../identities/operations.ts'
 import type { Guardrail } from '../mail-rules/model.ts'
 import type { FoundRules, MailRules } from '../mail-rules/operations.ts'
-import { type MessageRow, snippetOf } from '../messages/model.ts'
+import type { MessageRow } from '../messages/model.ts'
 import {
   answeredThreads,
   type Filed,
@@ -23,21 +22,10 @@ import {
   type KnownThreads,
   type NewRaw,
 } from '../messages/operations.ts'
-import { addressDomain, type ParsedAddress } from './addresses.ts'
+import { addressDomain } from './addresses.ts'
+import { toFiling } from './filing.ts'
 import { type Flag, toFlags } from './flags.ts'
-import {
-  type Arrival,
-  addressesOf,
-  authorOf,
-  deferralKey,
-  headersOf,
-  hostedVerdicts,
-  isAuthenticated,
-  roleDomainOf,
-  shownAuthor,
-  withTrace,
-} from './model.ts'
-import type { ParsedMessage } from './parse.ts'
+import { type Arrival, authorOf, deferralKey, hostedVerdicts, isAuthenticated, roleDomainOf, shownAuthor, withTrace } from './model.ts'
 import type { MailReader } from './provider.ts'
 import { RecentRecipients } from './recent-recipients.ts'
 import type { Verdicts } from './sender-checks.ts'
@@ -309,77 +297,4 @@ const isProven = (authentication: MessageRow['authentication']): boolean =>
 function withForeignFlag(flags: Flag[], { reason }: Guardrail): Flag[] {
   const type = 'failed_authentication' as const
   return flags.some((flag) => flag.type === type) ? flags : [...flags, { type, reason, evidence: '' }]
-}
-
-function toFiling(
-  owner: MailboxOwner,
-  arrival: Arrival,
-  parsed: ParsedMessage,
-  shown: ParsedAddress,
-  verdicts: Verdicts,
-  flags: Flag[],
-  extractedText: string,
-  codes: Code[],
-  sizeBytes: number,
-  rawId: string,
-  sha256: Buffer,
-): Filing {
-  const at = now()
-  const message: Omit<MessageRow, 'thread_id' | 'in_reply_to_message_id'> = {
-    id: newId('message'),
-    organization_id: owner.organizationId,
-    mailbox_id: owner.mailboxId,
-    direction: 'inbound',
-    status: 'received',
-    from_address: shown.address,
-    from_name: shown.name,
-    to_addresses: addressesOf(parsed.to),
-    cc_addresses: addressesOf(parsed.cc),
-    bcc_addresses: addressesOf(parsed.bcc),
-    reply_to: addressesOf(parsed.replyTo),
-    subject: parsed.subject,
-    snippet: snippetOf(extractedText || (parsed.text ?? '')),
-    text: parsed.text ?? '',
-    html: parsed.html ?? '',
-    extracted_text: extractedText,
-    rfc_message_id: parsed.messageId,
-    in_reply_to: parsed.inReplyTo[0] ?? null,
-    reference_ids: parsed.references,
-    headers: headersOf(parsed),
-    authentication: arrival.client ? verdicts : hostedVerdicts(addressDomain(shown.address) || null),
-    envelope_from: arrival.from,
-    labels: [],
-    is_read: false,
-    is_starred: false,
-    size_bytes: sizeBytes,
-    attachment_count: parsed.attachments.length,
-    raw_id: rawId,
-    // Decided with the mailbox's rules when it is filed.
-    guardrail: null,
-    flags,
-    released_at: null,
-    codes,
-    created_at: at,
-    updated_at: at,
-  }
-  return {
-    message,
-    thread: { references: { inReplyTo: parsed.inReplyTo, references: parsed.references } },
-    attachments: parsed.attachments.map((attachment, position) => ({
-      id: newId('attachment'),
-      position,
-      filename: attachment.filename,
-      content_type: attachment.contentType,
-      content_id: attachment.contentId,
-      is_inline: attachment.disposition === 'inline',
-      size_bytes: attachment.sizeBytes,
-      raw_start: attachment.start,
-      raw_end: attachment.end,
-      encoding: attachment.encoding,
-      blob_key: null,
-      bytes: null,
-    })),
-    recipients: [],
-    sha256,
-  }
 }

@@ -62,8 +62,8 @@ export function answeredThreads(filing: Filing, known: KnownThreads): string[] {
 }
 
 /**
- * Who takes part in these threads: those the agent has written to, and those whom one of them has added to To or Cc, if `isProven` says that it was
- * their message. Knowing a Message-ID, or being quoted by a stranger, makes nobody a participant.
+ * The participants of threads: those the agent has written to (or whose earlier reply was let in as one, since messages can be deleted), and those whom one
+ * of them has added to To or Cc, if `isProven` says that it was their message. Knowing a Message-ID makes no participant.
  */
 export async function findParticipants(
   sql: Sql,
@@ -75,7 +75,10 @@ export async function findParticipants(
   const add = (row: threadStore.ThreadAddresses) => {
     for (const address of row.recipients) participants.get(row.thread_id)?.add(addressKey(address))
   }
-  for (const row of rows) if (row.direction === 'outbound') add(row)
+  for (const row of rows) {
+    if (row.direction === 'outbound') add(row)
+    else if (row.guardrail?.basis === 'reply') participants.get(row.thread_id)?.add(addressKey(row.from_address))
+  }
   const written = new Map([...participants].map(([id, addresses]) => [id, new Set(addresses)]))
   for (const row of rows)
     if (row.direction === 'inbound' && written.get(row.thread_id)?.has(addressKey(row.from_address)) && isProven(row.authentication))

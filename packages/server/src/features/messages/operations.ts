@@ -259,7 +259,9 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
       const page = readPage(query, 'message')
       const { mailboxId } = await identities.requireMailbox(caller, mailbox)
       const rows = await searchStore.search(db, mailboxId, query.q, page)
-      const marked = new Map(rows.map((row) => [row.id, { subject: toMarked(row.subject_marked), text: toMarked(row.text_marked) }]))
+      const marked = new Map(
+        rows.map((row) => [row.id, { subject: searchStore.toMarked(row.subject_marked), text: searchStore.toMarked(row.text_marked) }]),
+      )
       const found = await itemsPage(rows, page)
       return { ...found, data: found.data.map((item) => ({ ...item, highlights: marked.get(item.id) ?? { subject: null, text: null } })) }
     },
@@ -338,16 +340,4 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
       return deleted
     },
   }
-}
-
-/** Escapes a text for HTML and puts `<mark>` where the marks are; null when nothing in it matched. */
-function toMarked(text: string): string | null {
-  if (!text.includes(searchStore.markStart)) return null
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll(searchStore.markStart, '<mark>')
-    .replaceAll(searchStore.markStop, '</mark>')
 }

@@ -89,3 +89,15 @@ async function mark(sql: Sql, query: string, ids: string[]): Promise<SearchRow[]
   })
   return toRows(rows)
 }
+
+/** Escapes a text for HTML and puts `<mark>` where the marks are; null when nothing in it matched. */
+export function toMarked(text: string): string | null {
+  if (!text.includes(markStart)) return null
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll(markStart, '<mark>')
+    .replaceAll(markStop, '</mark>')
+}

@@ -77,7 +77,9 @@ export async function joinStored(tx: Tx, kept: StoredThread, others: StoredThrea
 }
 
 /** The addresses of one message of a thread. */
-export type ThreadAddresses = Pick<MessageRow, 'thread_id' | 'direction' | 'from_address' | 'authentication'> & { recipients: string[] }
+export type ThreadAddresses = Pick<MessageRow, 'thread_id' | 'direction' | 'from_address' | 'authentication' | 'guardrail'> & {
+  recipients: string[]
+}
 
 /** How many of a thread's messages are looked at: a participant of the newest is one of the thread. */
 const participantMessagesMax = 200
@@ -86,8 +88,8 @@ const participantMessagesMax = 200
 export async function findThreadAddresses(sql: Sql, threadIds: string[]): Promise<ThreadAddresses[]> {
   const { rows } = await sql.query<ThreadAddresses>({
     name: 'find-thread-addresses',
-    text: `SELECT m.thread_id, m.direction, m.from_address, m.recipients, m.authentication FROM unnest($1::text[]) AS t (id) CROSS JOIN LATERAL (
-        SELECT thread_id, direction, from_address, to_addresses || cc_addresses || bcc_addresses AS recipients, authentication
+    text: `SELECT m.thread_id, m.direction, m.from_address, m.recipients, m.authentication, m.guardrail FROM unnest($1::text[]) AS t (id) CROSS JOIN LATERAL (
+        SELECT thread_id, direction, from_address, to_addresses || cc_addresses || bcc_addresses AS recipients, authentication, guardrail
         FROM messages WHERE thread_id = t.id AND NOT is_quarantined ORDER BY id DESC LIMIT ${participantMessagesMax}) AS m`,
     values: [threadIds],
   })

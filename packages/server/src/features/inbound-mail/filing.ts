@@ -1,0 +1,84 @@
+// An arriving message as the rows that it is filed as, one set per mailbox.
+import { now } from '../../core/clock.ts'
+import { newId } from '../../core/ids.ts'
+import type { Code } from '../codes/model.ts'
+import type { MailboxOwner } from '../identities/model.ts'
+import { type MessageRow, snippetOf } from '../messages/model.ts'
+import { addressDomain, type ParsedAddress } from './addresses.ts'
+import type { Flag } from './flags.ts'
+import { type Arrival, addressesOf, headersOf, hostedVerdicts } from './model.ts'
+import type { ParsedMessage } from './parse.ts'
+import type { Verdicts } from './sender-checks.ts'
+
+export function toFiling(
+  owner: MailboxOwner,
+  arrival: Arrival,
+  parsed: ParsedMessage,
+  shown: ParsedAddress,
+  verdicts: Verdicts,
+  flags: Flag[],
+  extractedText: string,
+  codes: Code[],
+  sizeBytes: number,
+  rawId: string,
+  sha256: Buffer,
+) {
+  const at = now()
+  const message: Omit<MessageRow, 'thread_id' | 'in_reply_to_message_id'> = {
+    id: newId('message'),
+    organization_id: owner.organizationId,
+    mailbox_id: owner.mailboxId,
+    direction: 'inbound',
+    status: 'received',
+    from_address: shown.address,
+    from_name: shown.name,
+    to_addresses: addressesOf(parsed.to),
+    cc_addresses: addressesOf(parsed.cc),
+    bcc_addresses: addressesOf(parsed.bcc),
+    reply_to: addressesOf(parsed.replyTo),
+    subject: parsed.subject,
+    snippet: snippetOf(extractedText || (parsed.text ?? '')),
+    text: parsed.text ?? '',
+    html: parsed.html ?? '',
+    extracted_text: extractedText,
+    rfc_message_id: parsed.messageId,
+    in_reply_to: parsed.inReplyTo[0] ?? null,
+    reference_ids: parsed.references,
+    headers: headersOf(parsed),
+    authentication: arrival.client ? verdicts : hostedVerdicts(addressDomain(shown.address) || null),
+    envelope_from: arrival.from,
+    labels: [],
+    is_read: false,
+    is_starred: false,
+    size_bytes: sizeBytes,
+    attachment_count: parsed.attachments.length,
+    raw_id: rawId,
+    // Decided with the mailbox's rules when it is filed.
+    guardrail: null,
+    flags,
+    released_at: null,
+    codes,
+    created_at: at,
+    updated_at: at,
+  }
+  return {
+    message,
+    thread: { references: { inReplyTo: parsed.inReplyTo, references: parsed.references } },
+    attachments: parsed.attachments.map((attachment, position) => ({
+      id: newId('attachment'),
+      position,
+      filename: attachment.filename,
+      content_type: attachment.contentType,
+      content_id: attachment.contentId,
+      is_inline: attachment.disposition === 'inline',
+      size_bytes: attachment.sizeBytes,
+      raw_start: attachment.start,
+      raw_end: attachment.end,
+      encoding: attachment.encoding,
+      blob_key: null,
+      bytes: null,
+    })),
+    recipients: [],
+    sha256,
+  }
+}
