@@ -3,7 +3,7 @@ import type { Domain } from '@callsign/contract/domains'
 import type { Static } from 'typebox'
 import { batchLoader } from '../../core/batch.ts'
 import type { Caller } from '../../core/caller.ts'
-import { inMs, now } from '../../core/clock.ts'
+import { inMs, now, nowMs } from '../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import type { Emit } from '../../core/event.ts'
 import { newId } from '../../core/ids.ts'
@@ -27,6 +27,7 @@ import {
 } from './model.ts'
 import { type DomainProvider, NameTaken, ProviderTrouble, type Registration } from './provider.ts'
 import * as store from './store.ts'
+import { UnhostedNames } from './unhosted-names.ts'
 import { zoneFile } from './zone-file.ts'
 
 export type Domains = ReturnType<typeof createDomains>
@@ -61,6 +62,7 @@ export function createDomains(parts: Parts) {
   const exists = (domain: string) => new ApiError('domain_exists', `${domain} is registered already.`)
   const heldByOther = (domain: string) =>
     new ApiError('domain_exists', `Another organization of this server has verified ${domain}; it has to delete it first.`)
+  const unhosted = new UnhostedNames()
   const loadServed = batchLoader(async (domains: string[]) => {
     const served = await store.findServed(db.lookups, domains, ownMail)
     return new Map(domains.map((domain) => [domain, served.has(domain)]))
@@ -112,6 +114,7 @@ export function createDomains(parts: Parts) {
     if (holdsName && !row.holds_name) await store.releaseName(tx, row.domain, row.id)
     const after = await store.updateStanding(tx, row.id, standing, holdsName, at)
     if (after.status !== row.status) await tell(tx, after, actor)
+    tx.afterCommit(() => unhosted.clear())
     return after
   }
 
@@ -315,9 +318,14 @@ export function createDomains(parts: Parts) {
 
     /** Of these domains those whose mailboxes are here: the mail domain, and what an organization has verified. */
     async findHosted(sql: Sql, names: string[]): Promise<ReadonlySet<string>> {
-      const others = names.filter((name) => name !== mailDomain)
-      const verified = others.length > 0 ? await store.findVerified(sql, others) : []
-      return new Set(others.length < names.length ? [...verified, mailDomain] : verified)
+      const unknown = names.filter((name) => name !== mailDomain && !unhosted.has(name))
+      const askedAtMs = nowMs()
+      const verified = new Set(unknown.length > 0 ? await store.findVerified(sql, unknown) : [])
+      unhosted.note(
+        unknown.filter((name) => !verified.has(name)),
+        askedAtMs,
+      )
+      return names.includes(mailDomain) ? verified.add(mailDomain) : verified
     },
 
     /** True when mail for mailboxes that are not there is refused at this domain, and never sent outside. */
