@@ -11,7 +11,7 @@ const slowest = [
   'host-setup',
   'hostile-server',
   'phone-crash',
-  'mail-reader',
+  'mail-worker',
   'vault',
   'events',
   'domains-model',
@@ -42,7 +42,7 @@ class SlowestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['packages/*/src/**/*.test.ts', 'packages/*/tests/**/*.test.ts', 'tests/**/*.test.ts'],
-    globalSetup: ['packages/server/tests/stage/database.ts'],
+    globalSetup: ['packages/server/tests/harness/database.ts'],
     pool: 'forks',
     maxWorkers: 2,
     sequence: { sequencer: SlowestFirst },

@@ -1,8 +1,6 @@
 // The checks of a sender, by Callsign and by mailauth: processor time a message of 1, 10 and 100 KB, with SPF, an RSA-2048 signature and DMARC, DNS answers at hand.
 import { parseArgs } from 'node:util'
-import { reuseAnswers } from '../packages/server/src/edges/dns/reused-answers.ts'
-import { readAuthorDomain } from '../packages/server/src/features/inbound-mail/author-domain.ts'
-import { checkSender } from '../packages/server/src/features/inbound-mail/sender-checks.ts'
+import { readAuthorDomain } from '../packages/mail/src/authentication/dmarc/author-domain.ts'
 import {
   checkHost,
   evaluateDmarc,
@@ -12,11 +10,13 @@ import {
   prepareMessage,
   validateChain,
   verifySignatures,
-} from '../packages/server/src/features/sender-authentication/model.ts'
-import { checkWithMailauth } from '../packages/server/tests/stage/mailauth.ts'
-import { createZoneResolver } from '../packages/server/tests/stage/zone-resolver.ts'
-import { createSender, textLine } from './stage/signed-letter.ts'
-import { median, printHead, printTable } from './stage/table.ts'
+} from '../packages/mail/src/authentication/model.ts'
+import { checkSender } from '../packages/mail/src/authentication/sender-checks.ts'
+import { checkWithMailauth } from '../packages/mail/tests/harness/mailauth.ts'
+import { createZoneResolver } from '../packages/mail/tests/harness/zone-resolver.ts'
+import { reuseAnswers } from '../packages/server/src/edges/dns/reused-answers.ts'
+import { createSender, textLine } from './harness/signed-message.ts'
+import { median, printHead, printTable } from './harness/table.ts'
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } })
 const rounds = Number(values.rounds)

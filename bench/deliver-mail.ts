@@ -2,12 +2,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
-import { findFreePort } from '../packages/server/tests/stage/peer-process.ts'
-import { findPostfix, startPostfix } from '../packages/server/tests/stage/postfix.ts'
-import { ask, makeDirectory, startCallsign, stopChild } from './stage/callsign-server.ts'
-import { openKeptPost } from './stage/kept-post.ts'
-import { readProcessorSeconds } from './stage/process-tree.ts'
-import { median, printHead, printTable, withSpread } from './stage/table.ts'
+import { findFreePort } from '../packages/server/tests/harness/peer-process.ts'
+import { findPostfix, startPostfix } from '../packages/server/tests/harness/postfix.ts'
+import { ask, makeDirectory, startCallsign, stopChild } from './harness/callsign-server.ts'
+import { openKeptPost } from './harness/kept-post.ts'
+import { readProcessorSeconds } from './harness/process-tree.ts'
+import { median, printHead, printTable, withSpread } from './harness/table.ts'
 
 const { values } = parseArgs({
   options: {

@@ -1,9 +1,9 @@
 // GET one message, against a bare Fastify route that answers the same bytes. Aim: half of its requests per second.
 import { join } from 'node:path'
-import { ask, makeDirectory, startCallsign } from './stage/callsign-server.ts'
-import { fillMailboxes, receiver } from './stage/letters.ts'
-import { compare, startBare } from './stage/side-by-side.ts'
-import { printHead } from './stage/table.ts'
+import { ask, makeDirectory, startCallsign } from './harness/callsign-server.ts'
+import { fillMailboxes, receiver } from './harness/messages.ts'
+import { compare, startBare } from './harness/side-by-side.ts'
+import { printHead } from './harness/table.ts'
 
 const directory = makeDirectory()
 const server = await startCallsign(directory.path)

@@ -2,11 +2,11 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
-import { ask, type CallsignServer, makeDirectory, startCallsign } from './stage/callsign-server.ts'
-import { arrivalMs, fillMailbox, idOf, rare, unread, wordOf } from './stage/large-mailbox.ts'
-import { letterText, receiver } from './stage/letters.ts'
-import { readProcessorSeconds } from './stage/process-tree.ts'
-import { median, printHead, printTable, withSpread } from './stage/table.ts'
+import { ask, type CallsignServer, makeDirectory, startCallsign } from './harness/callsign-server.ts'
+import { arrivalMs, fillMailbox, idOf, rare, unread, wordOf } from './harness/large-mailbox.ts'
+import { letterText, receiver } from './harness/messages.ts'
+import { readProcessorSeconds } from './harness/process-tree.ts'
+import { median, printHead, printTable, withSpread } from './harness/table.ts'
 
 const { values } = parseArgs({
   options: {

@@ -1,8 +1,8 @@
 // GET a list of 50 messages with their texts, against a bare Fastify route that answers the same bytes.
-import { ask, makeDirectory, startCallsign } from './stage/callsign-server.ts'
-import { fillMailboxes } from './stage/letters.ts'
-import { compare, startBare } from './stage/side-by-side.ts'
-import { printHead } from './stage/table.ts'
+import { ask, makeDirectory, startCallsign } from './harness/callsign-server.ts'
+import { fillMailboxes } from './harness/messages.ts'
+import { compare, startBare } from './harness/side-by-side.ts'
+import { printHead } from './harness/table.ts'
 
 const directory = makeDirectory()
 const server = await startCallsign(directory.path)

@@ -1,8 +1,8 @@
 // POST one mail, committed to disk before it is answered, against a bare Fastify route that parses the same body and answers the same bytes.
-import { ask, makeDirectory, startCallsign } from './stage/callsign-server.ts'
-import { fillMailboxes, letterText, sender, waitForDelivery } from './stage/letters.ts'
-import { compare, startBare } from './stage/side-by-side.ts'
-import { printHead } from './stage/table.ts'
+import { ask, makeDirectory, startCallsign } from './harness/callsign-server.ts'
+import { fillMailboxes, letterText, sender, waitForDelivery } from './harness/messages.ts'
+import { compare, startBare } from './harness/side-by-side.ts'
+import { printHead } from './harness/table.ts'
 
 const directories = [makeDirectory(), makeDirectory()] as const
 const accepting = await startCallsign(directories[0].path, { settings: { CALLSIGN_ROLES: 'api,smtp' } })

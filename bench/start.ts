@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createLog } from '../packages/server/src/core/log.ts'
-import { startEmbedded } from '../packages/server/src/edges/postgres/supervisor.ts'
-import { makeDirectory, startCallsign, stopChild } from './stage/callsign-server.ts'
-import { readMemory } from './stage/process-tree.ts'
-import { readOptions } from './stage/side-by-side.ts'
-import { median, printHead, printTable, withSpread } from './stage/table.ts'
+import { startEmbedded } from '../packages/server/src/edges/postgres/embedded/supervisor.ts'
+import { makeDirectory, startCallsign, stopChild } from './harness/callsign-server.ts'
+import { readMemory } from './harness/process-tree.ts'
+import { readOptions } from './harness/side-by-side.ts'
+import { median, printHead, printTable, withSpread } from './harness/table.ts'
 
 /** Memory is read when the server has been idle for a moment, so that what only the start needed has had its chance to go. */
 const restMs = 2000
@@ -58,7 +58,7 @@ const names = {
 
 for (let round = 0; round < rounds; round++) {
   note(names.node, (await startNode(['-e', '0'], false)).ms)
-  const fastify = await startNode([join(import.meta.dirname, 'stage', 'bare-server.ts')], true)
+  const fastify = await startNode([join(import.meta.dirname, 'harness', 'bare-server.ts')], true)
   note(names.fastify, fastify.ms)
   await noteMemory(names.fastify, fastify.child.pid as number)
   await stopChild(fastify.child)

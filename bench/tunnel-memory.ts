@@ -3,12 +3,12 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { makeDirectory, stopChild } from './stage/callsign-server.ts'
-import { readMemory } from './stage/process-tree.ts'
-import { printHead, printTable } from './stage/table.ts'
-import type { Path } from './stage/tunnel-path.ts'
-import { startOrigin, startPaths } from './stage/tunnel-paths.ts'
-import type { VisitResult, VisitTask } from './stage/tunnel-visitor.ts'
+import { makeDirectory, stopChild } from './harness/callsign-server.ts'
+import { readMemory } from './harness/process-tree.ts'
+import type { VisitResult, VisitTask } from './harness/public-client.ts'
+import { printHead, printTable } from './harness/table.ts'
+import type { Path } from './harness/tunnel-path.ts'
+import { startOrigin, startPaths } from './harness/tunnel-paths.ts'
 
 const cases = [
   { name: '1,000 event streams', target: '/events', count: 1000, isStalled: false },
@@ -21,7 +21,7 @@ const megabytes = (pids: number[]): number => pids.reduce((sum, pid) => sum + re
 
 /** Starts the paths anew for each case, so that none begins with another's memory. */
 async function measure(one: (typeof cases)[number], path: Path): Promise<string[]> {
-  const visitor = fork(join(import.meta.dirname, 'stage', 'tunnel-visitor.ts'))
+  const visitor = fork(join(import.meta.dirname, 'harness', 'public-client.ts'))
   try {
     const before = [megabytes(path.gateway), megabytes(path.client)] as const
     const { target, count, isStalled } = one

@@ -1,10 +1,10 @@
 // Small requests through the tunnel, against the origin directly, nginx and node:http as reverse proxies, ssh -R and localtunnel. Aim: ahead of every tunnel, a quarter of direct at 64 connections.
 import { spawnSync } from 'node:child_process'
-import { makeDirectory } from './stage/callsign-server.ts'
-import { readOptions } from './stage/side-by-side.ts'
-import { median, printHead, printTable, withSpread } from './stage/table.ts'
-import type { Path } from './stage/tunnel-path.ts'
-import { startOrigin, startPaths } from './stage/tunnel-paths.ts'
+import { makeDirectory } from './harness/callsign-server.ts'
+import { readOptions } from './harness/side-by-side.ts'
+import { median, printHead, printTable, withSpread } from './harness/table.ts'
+import type { Path } from './harness/tunnel-path.ts'
+import { startOrigin, startPaths } from './harness/tunnel-paths.ts'
 
 type Measure = { perSecond: number; p50: number; p99: number }
 

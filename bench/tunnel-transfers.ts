@@ -3,11 +3,11 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { makeDirectory } from './stage/callsign-server.ts'
-import { type FarSide, here, startFarSide } from './stage/far-side.ts'
-import { median, printHead, printTable, withSpread } from './stage/table.ts'
-import type { Path } from './stage/tunnel-path.ts'
-import { startOrigin, startPaths } from './stage/tunnel-paths.ts'
+import { makeDirectory } from './harness/callsign-server.ts'
+import { type FarSide, here, startFarSide } from './harness/far-side.ts'
+import { median, printHead, printTable, withSpread } from './harness/table.ts'
+import type { Path } from './harness/tunnel-path.ts'
+import { startOrigin, startPaths } from './harness/tunnel-paths.ts'
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '3' } }, strict: false })
 const rounds = Number(values.rounds)

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Callsign } from '@callsign/sdk'
-import { makeDirectory, startCallsign, stopChild } from './stage/callsign-server.ts'
-import { median, printHead, printTable, withSpread } from './stage/table.ts'
-import type { PeerResult, PeerTask } from './stage/vault-peer.ts'
+import { makeDirectory, startCallsign, stopChild } from './harness/callsign-server.ts'
+import { median, printHead, printTable, withSpread } from './harness/table.ts'
+import type { PeerResult, PeerTask } from './harness/vault-peer.ts'
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '15' }, secrets: { type: 'string', default: '1000' } },
@@ -29,7 +29,7 @@ async function fill(url: string, apiKey: string): Promise<void> {
 }
 
 const freshRounds = 5
-const startPeer = () => fork(join(import.meta.dirname, 'stage', 'vault-peer.ts'))
+const startPeer = () => fork(join(import.meta.dirname, 'harness', 'vault-peer.ts'))
 const kinds: PeerTask['kind'][] = ['argon2', 'argon2-wasm', 'unlock']
 const names = { argon2: 'Argon2id alone (Node)', 'argon2-wasm': 'Argon2id alone (WebAssembly)', unlock: `unlock, ${secretsCount} secrets` }
 

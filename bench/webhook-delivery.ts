@@ -4,12 +4,12 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { ask, makeDirectory, startCallsign, stopChild } from './stage/callsign-server.ts'
-import { letterText } from './stage/letters.ts'
-import type { PostLoop } from './stage/post-loop.ts'
-import { readProcessorSeconds } from './stage/process-tree.ts'
-import { printHead, printTable, withSpread } from './stage/table.ts'
-import type { ReceiverAsk, ReceiverTold } from './stage/webhook-receiver.ts'
+import { ask, makeDirectory, startCallsign, stopChild } from './harness/callsign-server.ts'
+import { letterText } from './harness/messages.ts'
+import type { PostLoop } from './harness/post-loop.ts'
+import { readProcessorSeconds } from './harness/process-tree.ts'
+import { printHead, printTable, withSpread } from './harness/table.ts'
+import type { ReceiverAsk, ReceiverTold } from './harness/webhook-receiver.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -32,7 +32,7 @@ const [rounds, webhookCount, letters, seconds, neighbours] = [
 
 type Webhook = { id: string }
 
-const receiver = fork(join(import.meta.dirname, 'stage', 'webhook-receiver.ts'))
+const receiver = fork(join(import.meta.dirname, 'harness', 'webhook-receiver.ts'))
 const [{ url }] = (await once(receiver, 'message')) as [ReceiverTold]
 const directory = makeDirectory()
 const server = await startCallsign(directory.path, {
@@ -67,7 +67,7 @@ async function subscribe(path: string, more: Record<string, unknown> = {}): Prom
 type Loop = { perSecond: number; nodeUs: number }
 
 async function measureLoop(body: string, count: number): Promise<Loop> {
-  const loop: ChildProcess = fork(join(import.meta.dirname, 'stage', 'post-loop.ts'))
+  const loop: ChildProcess = fork(join(import.meta.dirname, 'harness', 'post-loop.ts'))
   loop.send({ url: `${url}/plain`, body, connections: 32, count } satisfies PostLoop)
   const [{ perSecond }] = (await once(loop, 'message')) as [{ perSecond: number }]
   const { node } = readProcessorSeconds(loop.pid as number)

@@ -6,8 +6,8 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { createLog } from '../packages/server/src/core/log.ts'
-import { chooseAccount } from '../packages/server/src/edges/postgres/account.ts'
-import { launch } from '../packages/server/src/edges/postgres/process.ts'
+import { chooseAccount } from '../packages/server/src/edges/postgres/embedded/account.ts'
+import { launch } from '../packages/server/src/edges/postgres/embedded/process.ts'
 
 type Server = { url: string; stop: () => Promise<void> }
 

@@ -125,7 +125,7 @@ test('SQL stands only in stores and the postgres edge', () => {
 })
 
 test('the environment is read only in config.ts', () => {
-  expect(offenders(/process\.env\b/, (path) => path === 'server/src/config.ts')).toEqual([])
+  expect(offenders(/process\.env\b/, (path) => path === 'server/src/config/settings.ts')).toEqual([])
 })
 
 test('the clock is read only in core/clock.ts', () => {
@@ -160,7 +160,7 @@ test('files are named by nouns in kebab-case, and none is a drawer', () => {
 test(`files stay under ${linesMax} lines`, () => {
   const long = product
     .map((source) => ({ path: source.path, lines: source.text.split('\n').length }))
-    .filter(({ path, lines }) => lines > (path === 'server/src/config.ts' ? linesMaxOfSettings : linesMax))
+    .filter(({ path, lines }) => lines > (path === 'server/src/config/settings.ts' ? linesMaxOfSettings : linesMax))
   expect(long).toEqual([])
 })
 
@@ -182,14 +182,14 @@ test('a concept file of a feature is pure: it reaches no store and no operation'
     'server/src/features/imessage/outbox.ts',
     'server/src/features/imessage/receiving.ts',
     'server/src/features/imessage/simulation.ts',
-    'server/src/features/messages/filing.ts',
-    'server/src/features/events/wait.ts',
-    'server/src/features/outbound-mail/composer.ts',
-    'server/src/features/outbound-mail/settle.ts',
-    'server/src/features/inbound-mail/smtp-intake.ts',
-    'server/src/features/returned-mail/smtp-intake.ts',
-    'server/src/features/phones/arrivals.ts',
-    'server/src/features/phones/inbox.ts',
+    'server/src/features/mail/messages/filing.ts',
+    'server/src/features/events/log/wait.ts',
+    'server/src/features/mail/outbound/composer.ts',
+    'server/src/features/mail/outbound/commit-results.ts',
+    'server/src/features/mail/inbound/smtp-intake.ts',
+    'server/src/features/mail/returned/smtp-intake.ts',
+    'server/src/features/phone/arrivals.ts',
+    'server/src/features/phone/inbox.ts',
     'server/src/features/tunnels/presence.ts',
     'server/src/features/tunnels/recorder.ts',
     'server/src/features/vault/proof.ts',
@@ -207,12 +207,12 @@ test('one word in every place: each feature with routes has its file in the cont
 test('the rules bite: a planted import of each forbidden kind is refused', () => {
   const plant = (path: string, specifier: string) =>
     mayImport({ path, text: '', imports: [] }, targetOf({ path, text: '', imports: [] }, specifier))
-  expect(plant('server/src/features/keys/operations.ts', '../../edges/http/server.ts')).toBe(false)
-  expect(plant('server/src/features/keys/operations.ts', '../messages/operations.ts')).toBe(false)
-  expect(plant('server/src/features/messages/operations.ts', '../keys/store.ts')).toBe(false)
-  expect(plant('server/src/edges/http/server.ts', '../smtp/listener.ts')).toBe(false)
+  expect(plant('server/src/features/account/keys/operations.ts', '../../edges/http/server.ts')).toBe(false)
+  expect(plant('server/src/features/account/keys/operations.ts', '../messages/operations.ts')).toBe(false)
+  expect(plant('server/src/features/mail/messages/operations.ts', '../keys/store.ts')).toBe(false)
+  expect(plant('server/src/edges/api/server.ts', '../smtp/listener.ts')).toBe(false)
   expect(plant('server/src/core/clock.ts', '../features/keys/model.ts')).toBe(false)
   expect(plant('server/src/app.ts', '@callsign/sdk')).toBe(false)
   expect(plant('contract/src/keys.ts', '@callsign/server')).toBe(false)
-  expect(plant('server/src/features/messages/operations.ts', '../identities/model.ts')).toBe(true)
+  expect(plant('server/src/features/mail/messages/operations.ts', '../identities/model.ts')).toBe(true)
 })

@@ -1,7 +1,7 @@
 // Kills the server under load and counts webhooks: none lost, none stuck, none twice but with the same webhook-id. Arguments: --kills N, --seed N.
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { generateKey } from '../../packages/server/src/features/keys/model.ts'
+import { generateKey } from '../../packages/server/src/features/account/keys/model.ts'
 import { createApiClient, Unanswered } from '../crash/api-client.ts'
 import { createRandom } from '../crash/random.ts'
 import { createServerProcess } from '../crash/server-process.ts'

@@ -1,6 +1,6 @@
 // One crash run: load on a real server, kills at random moments, and at the end a check of every promise that was made.
 import { setTimeout as delay } from 'node:timers/promises'
-import { generateKey } from '../../packages/server/src/features/keys/model.ts'
+import { generateKey } from '../../packages/server/src/features/account/keys/model.ts'
 import { type ApiClient, createApiClient } from './api-client.ts'
 import { runApiClient } from './api-load.ts'
 import { verifyDatabase } from './database-verification.ts'

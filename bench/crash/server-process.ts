@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
-import { findFreePort } from '../../packages/server/tests/stage/peer-process.ts'
+import { findFreePort } from '../../packages/server/tests/harness/peer-process.ts'
 import { findPostgres, processesOf, strayPostgres } from './processes.ts'
 
 const mainFile = join(import.meta.dirname, '..', '..', 'packages', 'server', 'src', 'main.ts')

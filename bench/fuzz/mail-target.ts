@@ -1,8 +1,8 @@
 // Fuzzes all that is read of a message: any bytes give storable strings and true ranges, and never an exception.
-import { readMail } from '../../packages/server/src/features/inbound-mail/model.ts'
-import { hasBeenDelivered, withoutForeignResults } from '../../packages/server/src/features/inbound-mail/trace-fields.ts'
-import { decodeAttachment } from '../../packages/server/src/features/inbound-mail/transfer-encoding.ts'
-import { readReport } from '../../packages/server/src/features/returned-mail/report.ts'
+import { hasBeenDelivered, withoutForeignResults } from '../../packages/mail/src/authentication/trace-fields.ts'
+import { decodeAttachment } from '../../packages/mail/src/mime/transfer-encoding.ts'
+import { readReport } from '../../packages/mail/src/reports/report.ts'
+import { readMail } from '../../packages/server/src/features/mail/inbound/model.ts'
 import { checkStorable } from './storable.ts'
 
 export const mailWords = [

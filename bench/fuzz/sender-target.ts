@@ -1,11 +1,11 @@
 // Fuzzes the checks of the sender: a message, who brought it, and what DNS says of everybody, all of it from the one who attacks.
 import { createPrivateKey } from 'node:crypto'
 import { isIP } from 'node:net'
-import { generateKeyPairFor } from '../../packages/server/src/features/dkim/key-pair.ts'
-import { signMessage } from '../../packages/server/src/features/dkim/signature.ts'
-import { checkSender } from '../../packages/server/src/features/inbound-mail/sender-checks.ts'
-import { findPythonDkim, sealWithPython } from '../../packages/server/tests/stage/python-dkim.ts'
-import { createZoneResolver } from '../../packages/server/tests/stage/zone-resolver.ts'
+import { generateKeyPairFor } from '../../packages/mail/src/authentication/dkim/key-pair.ts'
+import { signMessage } from '../../packages/mail/src/authentication/dkim/signing.ts'
+import { checkSender } from '../../packages/mail/src/authentication/sender-checks.ts'
+import { findPythonDkim, sealWithPython } from '../../packages/mail/tests/harness/python-dkim.ts'
+import { createZoneResolver } from '../../packages/mail/tests/harness/zone-resolver.ts'
 import { checkStorable } from './storable.ts'
 
 export const senderWords = [

@@ -1,7 +1,7 @@
 // Fuzzes an SMTP session over a real socket: replies are always replies, nothing unsafe is ever accepted, and nothing of a session stays behind.
 import { connect } from 'node:net'
 import { createLog } from '../../packages/server/src/core/log.ts'
-import { createSmtpServer } from '../../packages/server/src/edges/smtp/listener.ts'
+import { createSmtpServer } from '../../packages/server/src/edges/smtp/server/listener.ts'
 import type { Chance } from './inputs.ts'
 
 export const smtpWords = [

@@ -1,7 +1,7 @@
 // A sender with an RSA-2048 key, what its DNS says of it, and letters of any size that it has signed.
 import { createPrivateKey } from 'node:crypto'
-import { generateKeyPairFor } from '../../packages/server/src/features/dkim/key-pair.ts'
-import { signMessage } from '../../packages/server/src/features/dkim/signature.ts'
+import { generateKeyPairFor } from '../../packages/mail/src/authentication/dkim/key-pair.ts'
+import { signMessage } from '../../packages/mail/src/authentication/dkim/signing.ts'
 
 export const textLine = 'The order 4711 was shipped this morning and will arrive on Thursday.\r\n'
 

@@ -1,8 +1,8 @@
 // The command line against the real server: settings, exit codes, JSON, and every command but the vault's.
 import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Stage, startStage } from '../../server/tests/stage/start.ts'
-import { waitFor } from '../../server/tests/stage/wait.ts'
+import { type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { waitFor } from '../../server/tests/harness/wait.ts'
 import { createCommandLine, type RunOptions } from './command-line.ts'
 
 let stage: Stage

@@ -1,7 +1,7 @@
 // drafts on the command line, against the real server.
 import { writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Stage, startStage } from '../../server/tests/stage/start.ts'
+import { type Stage, startStage } from '../../server/tests/harness/start.ts'
 import { createCommandLine, type RunOptions } from './command-line.ts'
 
 let stage: Stage

@@ -1,6 +1,6 @@
 // rules, quarantine and suppressions on the command line, against the real server.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Stage, startStage } from '../../server/tests/stage/start.ts'
+import { type Stage, startStage } from '../../server/tests/harness/start.ts'
 import { createCommandLine } from './command-line.ts'
 
 let stage: Stage

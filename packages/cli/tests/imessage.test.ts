@@ -1,8 +1,8 @@
 // imessage and sim imessage on the command line, and the SDK below it, against the real server: a phone pairs, writes, and is answered.
 import { writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Stage, startStage } from '../../server/tests/stage/start.ts'
-import { waitFor } from '../../server/tests/stage/wait.ts'
+import { type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { waitFor } from '../../server/tests/harness/wait.ts'
 import { createCommandLine } from './command-line.ts'
 
 let stage: Stage

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { verifyWebhook } from '@callsign/sdk'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startReceiver } from '../../server/tests/stage/receiver.ts'
-import { type Stage, startStage } from '../../server/tests/stage/start.ts'
-import { waitFor } from '../../server/tests/stage/wait.ts'
+import { startReceiver } from '../../server/tests/harness/receiver.ts'
+import { type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { waitFor } from '../../server/tests/harness/wait.ts'
 import { createCommandLine } from './command-line.ts'
 
 let stage: Stage

@@ -1,10 +1,10 @@
 // callsign tunnel and tunnels …: an address served from a local port, told as JSON lines, a line each, or a table on a terminal.
 import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Origin, startOrigin, visit } from '../../server/tests/stage/origin.ts'
-import { findFreePort } from '../../server/tests/stage/peer-process.ts'
-import { type Json, type Stage, startStage } from '../../server/tests/stage/start.ts'
-import { waitFor } from '../../server/tests/stage/wait.ts'
+import { type Origin, startOrigin, visit } from '../../server/tests/harness/origin.ts'
+import { findFreePort } from '../../server/tests/harness/peer-process.ts'
+import { type Json, type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { waitFor } from '../../server/tests/harness/wait.ts'
 import { runProgram } from '../src/program.ts'
 import { createCommandLine } from './command-line.ts'
 

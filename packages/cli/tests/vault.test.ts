@@ -1,7 +1,7 @@
 // The vault's commands against the real server: keys and values come from anywhere but the command line, and nothing of them stays behind.
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type Stage, startStage } from '../../server/tests/stage/start.ts'
+import { type Stage, startStage } from '../../server/tests/harness/start.ts'
 import { createCommandLine, type ProcessOptions, type RunOptions } from './command-line.ts'
 
 const vaultKey = 'correct horse battery staple'

@@ -1,6 +1,6 @@
 // callsign mail wait: the code and nothing else, the message, or that nothing came.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Stage, startStage } from '../../server/tests/stage/start.ts'
+import { type Stage, startStage } from '../../server/tests/harness/start.ts'
 import { createCommandLine } from './command-line.ts'
 
 let stage: Stage

@@ -1,7 +1,7 @@
 // Codes and links in the collected set, both ways: what is asked for is found, and other numbers and links are left alone.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { findCodes } from '../src/features/codes/model.ts'
+import { findCodes } from '../src/content/codes/codes.ts'
 import { mailsWithLinks } from './codes/mails-with-links.ts'
 import { messagesWithoutCodes } from './codes/messages-without-codes.ts'
 import type { Sample } from './codes/sample.ts'

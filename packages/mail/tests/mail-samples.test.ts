@@ -4,11 +4,11 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { parseMessage } from '../src/features/inbound-mail/parse.ts'
-import { decodeAttachment } from '../src/features/inbound-mail/transfer-encoding.ts'
-import { digestOf, findPython, foldSpace, type Reading, readWithPostalMime, readWithPython } from './stage/mail-oracles.ts'
+import { parseMessage } from '../src/mime/parse.ts'
+import { decodeAttachment } from '../src/mime/transfer-encoding.ts'
+import { digestOf, findPython, foldSpace, type Reading, readWithPostalMime, readWithPython } from './harness/mail-oracles.ts'
 
-const folders = [join(import.meta.dirname, 'mail'), join(process.env.CALLSIGN_TEST_VECTORS ?? '/nonexistent', 'mime')]
+const folders = [join(import.meta.dirname, 'messages'), join(process.env.CALLSIGN_TEST_VECTORS ?? '/nonexistent', 'mime')]
 const files = folders.flatMap((folder) =>
   existsSync(folder)
     ? globSync('*.eml', { cwd: folder })

@@ -3,9 +3,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { checkSender } from '../src/features/inbound-mail/sender-checks.ts'
-import type { Records } from './stage/dns-server.ts'
-import { createZoneResolver } from './stage/zone-resolver.ts'
+import { checkSender } from '../src/authentication/sender-checks.ts'
+import type { Records } from './harness/dns-server.ts'
+import { createZoneResolver } from './harness/zone-resolver.ts'
 
 const folder = process.env.CALLSIGN_TEST_VECTORS ?? ''
 const arcFile = join(folder, 'arc', 'validation.json')

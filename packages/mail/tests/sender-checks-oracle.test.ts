@@ -3,12 +3,12 @@ import { generateKeyPairSync } from 'node:crypto'
 import fc from 'fast-check'
 import { createTransport } from 'nodemailer'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Verdicts } from '../src/features/inbound-mail/model.ts'
-import { checkSender } from '../src/features/inbound-mail/model.ts'
-import type { Records } from './stage/dns-server.ts'
-import { checkWithMailauth, type OracleVerdicts } from './stage/mailauth.ts'
-import { findPythonDkim, sealWithPython, signWithPython } from './stage/python-dkim.ts'
-import { createZoneResolver } from './stage/zone-resolver.ts'
+import type { Verdicts } from '../../server/src/features/mail/inbound/model.ts'
+import { checkSender } from '../../server/src/features/mail/inbound/model.ts'
+import type { Records } from './harness/dns-server.ts'
+import { checkWithMailauth, type OracleVerdicts } from './harness/mailauth.ts'
+import { findPythonDkim, sealWithPython, signWithPython } from './harness/python-dkim.ts'
+import { createZoneResolver } from './harness/zone-resolver.ts'
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const rsaPrivate = rsa.privateKey.export({ type: 'pkcs1', format: 'pem' }).toString()

@@ -2,10 +2,10 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { createTransport } from 'nodemailer'
 import { describe, expect, test } from 'vitest'
-import { checkSender } from '../src/features/inbound-mail/sender-checks.ts'
-import type { Records } from './stage/dns-server.ts'
-import { findPythonDkim, sealWithPython, signWithPython } from './stage/python-dkim.ts'
-import { createZoneResolver } from './stage/zone-resolver.ts'
+import { checkSender } from '../src/authentication/sender-checks.ts'
+import type { Records } from './harness/dns-server.ts'
+import { findPythonDkim, sealWithPython, signWithPython } from './harness/python-dkim.ts'
+import { createZoneResolver } from './harness/zone-resolver.ts'
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const rsaPrivate = rsa.privateKey.export({ type: 'pkcs1', format: 'pem' }).toString()

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { DnsAnswer, MxRecord, Resolver } from '../src/core/dns.ts'
-import { reverseName } from '../src/core/dns.ts'
-import { checkSender } from '../src/features/inbound-mail/sender-checks.ts'
+import { checkSender } from '../src/authentication/sender-checks.ts'
+import type { DnsAnswer, MxRecord, Resolver } from '../src/dns.ts'
+import { reverseName } from '../src/dns.ts'
 
 type Entry = Record<string, boolean | string | string[] | [number, string]>
 type Scenario = {

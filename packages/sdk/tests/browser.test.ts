@@ -8,7 +8,7 @@ import { join, normalize } from 'node:path'
 import { chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { build } from '../../../bin/build.ts'
-import { type Stage, startStage } from '../../server/tests/stage/start.ts'
+import { type Stage, startStage } from '../../server/tests/harness/start.ts'
 import { Callsign } from '../src/index.ts'
 
 const chromiumPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)

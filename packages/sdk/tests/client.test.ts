@@ -1,8 +1,8 @@
 // The client against the real server, resource by resource, and its manners on a bad line.
 import { operations } from '@callsign/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Stage, startStage } from '../../server/tests/stage/start.ts'
-import { waitFor } from '../../server/tests/stage/wait.ts'
+import { type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { waitFor } from '../../server/tests/harness/wait.ts'
 import { ApiError, allItems, Callsign, type Fetch } from '../src/index.ts'
 import { createWire } from './wire.ts'
 

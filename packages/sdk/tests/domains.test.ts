@@ -1,9 +1,9 @@
 // Custom domains through the client, against the real server and real DNS.
 import { operations } from '@callsign/contract'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type DnsServer, startDnsServer } from '../../server/tests/stage/dns-server.ts'
-import { publish } from '../../server/tests/stage/published-records.ts'
-import { type Stage, startStage } from '../../server/tests/stage/start.ts'
+import { type DnsServer, startDnsServer } from '../../mail/tests/harness/dns-server.ts'
+import { publish } from '../../server/tests/harness/published-records.ts'
+import { type Stage, startStage } from '../../server/tests/harness/start.ts'
 import { Callsign } from '../src/index.ts'
 import { createWire } from './wire.ts'
 

@@ -1,7 +1,7 @@
 // Drafts through the client, against the real server.
 import { operations } from '@callsign/contract'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Stage, startStage } from '../../server/tests/stage/start.ts'
+import { type Stage, startStage } from '../../server/tests/harness/start.ts'
 import { Callsign } from '../src/index.ts'
 import { createWire } from './wire.ts'
 

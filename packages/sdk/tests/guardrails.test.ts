@@ -1,6 +1,6 @@
 // Mail rules, quarantine and suppressions through the client, against the real server.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Stage, startStage } from '../../server/tests/stage/start.ts'
+import { type Stage, startStage } from '../../server/tests/harness/start.ts'
 import { ApiError, allItems, Callsign } from '../src/index.ts'
 
 let stage: Stage

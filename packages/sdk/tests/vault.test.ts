@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Stage, startStage } from '../../server/tests/stage/start.ts'
+import { type Stage, startStage } from '../../server/tests/harness/start.ts'
 import { Callsign, createFilePins, createMemoryPins, type PinStore, type UnlockedVault } from '../src/index.ts'
 import { createWire } from './wire.ts'
 

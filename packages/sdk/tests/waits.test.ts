@@ -1,7 +1,7 @@
 // Waiting with the client: longer than one request may take, over lost connections, and nothing falls between requests.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Stage, startStage } from '../../server/tests/stage/start.ts'
-import { waitFor } from '../../server/tests/stage/wait.ts'
+import { type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { waitFor } from '../../server/tests/harness/wait.ts'
 import { ApiError, Callsign, type Fetch } from '../src/index.ts'
 
 let stage: Stage

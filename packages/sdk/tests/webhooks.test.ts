@@ -2,9 +2,9 @@
 import { createHmac } from 'node:crypto'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Receiver, startReceiver } from '../../server/tests/stage/receiver.ts'
-import { type Stage, startStage } from '../../server/tests/stage/start.ts'
-import { waitFor } from '../../server/tests/stage/wait.ts'
+import { type Receiver, startReceiver } from '../../server/tests/harness/receiver.ts'
+import { type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { waitFor } from '../../server/tests/harness/wait.ts'
 import { Callsign, InvalidSignature, signWebhook, verifyWebhook } from '../src/index.ts'
 
 let stage: Stage

@@ -1,10 +1,10 @@
 // callsignd: runs the server, or one of its host commands.
 
 import { startApp } from './app.ts'
-import { type Config, readConfig } from './config.ts'
+import { type Config, readConfig } from './config/settings.ts'
 import { nowMs } from './core/clock.ts'
+import { freePassingBuffers } from './core/external-buffers.ts'
 import { createLog } from './core/log.ts'
-import { freePassingBuffers } from './core/passing-buffers.ts'
 import { runCommand, usage } from './host/commands.ts'
 import { CommandFailed } from './host/failure.ts'
 

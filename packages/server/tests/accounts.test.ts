@@ -1,8 +1,8 @@
 // Caller info, and what the whole API has in common: errors, unknown paths, health, readiness, metrics.
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { generateKey } from '../src/features/keys/model.ts'
-import { type Stage, startStage } from './stage/start.ts'
+import { generateKey } from '../src/features/account/keys/model.ts'
+import { type Stage, startStage } from './harness/start.ts'
 
 let stage: Stage
 beforeAll(async () => {

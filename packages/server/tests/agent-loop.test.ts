@@ -1,7 +1,7 @@
 // Two hosted agents that write to each other without end: of more than twenty messages in the window the rest wait, none is lost.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let stage: Stage
 beforeAll(async () => {

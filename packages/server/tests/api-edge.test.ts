@@ -4,7 +4,7 @@ import { Agent, request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ApiError } from '../src/core/errors.ts'
-import { type Answer, speak, startEdge } from './stage/http-edge.ts'
+import { type Answer, speak, startEdge } from './harness/api-edge.ts'
 
 let edge: Awaited<ReturnType<typeof startEdge>>
 beforeAll(async () => {

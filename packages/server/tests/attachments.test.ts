@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Ask, type Json, type Stage, startStage } from './stage/start.ts'
+import { type Ask, type Json, type Stage, startStage } from './harness/start.ts'
 
 let stage: Stage
 let files: Server

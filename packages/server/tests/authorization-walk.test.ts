@@ -1,8 +1,8 @@
 // Every route of the OpenAPI document, called by everyone who may not: 401, 403 or 404 as decisions §3 says, and nothing foreign anywhere.
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { exampleRequest, type Known } from './stage/example-request.ts'
-import { type Answer, type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { exampleRequest, type Known } from './harness/example-request.ts'
+import { type Answer, type Json, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 type Step = { name: string; method: string; template: string; operation: Json; isOpen: boolean }
 

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { BlobMissing, type Blobs } from '../src/core/blobs.ts'
 import { createDiskBlobs } from '../src/edges/blobs/disk.ts'
 import { createS3Blobs, S3Failure, type S3Options } from '../src/edges/blobs/s3.ts'
-import { type S3Store, startS3Store } from './stage/s3-store.ts'
+import { type S3Store, startS3Store } from './harness/s3-store.ts'
 
 const hourMs = 3_600_000
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'a+secret/with=signs', sessionToken: 'session+token/=' }

@@ -1,9 +1,9 @@
 // What must never be logged: keys, bodies, subjects and addresses are fed in everywhere, failures included, and looked for in the log.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { generateKey } from '../src/features/keys/model.ts'
-import { type MailSink, startMailSink } from './stage/mail-sink.ts'
-import { type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { generateKey } from '../src/features/account/keys/model.ts'
+import { type MailSink, startMailSink } from './harness/mail-sink.ts'
+import { type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let sink: MailSink
 let stage: Stage

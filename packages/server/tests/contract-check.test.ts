@@ -2,7 +2,7 @@
 import { openApiDocument } from '@callsign/contract/openapi'
 import { expect, test } from 'vitest'
 import { operations } from '../../contract/src/index.ts'
-import { type ApiDocument, createContractCheck, type Exchange } from './stage/contract-check.ts'
+import { type ApiDocument, createContractCheck, type Exchange } from './harness/contract-check.ts'
 
 const document = openApiDocument({ serverUrl: 'http://localhost', version: '1.0.0' }, operations) as unknown as ApiDocument
 const check = createContractCheck(document)

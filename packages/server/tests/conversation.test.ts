@@ -2,11 +2,11 @@
 import { createTransport } from 'nodemailer'
 import PostalMime from 'postal-mime'
 import { expect, test } from 'vitest'
-import { type SunkMail, startMailSink } from './stage/mail-sink.ts'
-import { findFreePort } from './stage/peer-process.ts'
-import { findPostfix, startPostfix } from './stage/postfix.ts'
-import { type Json, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { type SunkMail, startMailSink } from './harness/mail-sink.ts'
+import { findFreePort } from './harness/peer-process.ts'
+import { findPostfix, startPostfix } from './harness/postfix.ts'
+import { type Json, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 /** What a correct conversation looks like from either side: each message answers the one before, and names all before it. */
 function checkChain(mails: SunkMail[]): void {

@@ -7,7 +7,7 @@ import { createLog } from '../src/core/log.ts'
 import { type Database, DatabaseUnavailable, type Tx } from '../src/core/sql.ts'
 import { connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'
 import { migrate } from '../src/edges/postgres/migrate.ts'
-import { createDatabase, createEmptyDatabase, migrationsFolder } from './stage/database.ts'
+import { createDatabase, createEmptyDatabase, migrationsFolder } from './harness/database.ts'
 
 const log = createLog('silent')
 const cleanups: (() => Promise<unknown> | unknown)[] = []

@@ -1,8 +1,8 @@
 // What becomes of a queued message: the statuses, attempts, answers and events that follow from what the next hop says.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type MailSink, startMailSink } from './stage/mail-sink.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { type MailSink, startMailSink } from './harness/mail-sink.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let sink: MailSink
 /** Whether the next hop puts off the address `until@`. */

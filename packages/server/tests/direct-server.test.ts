@@ -1,7 +1,7 @@
 // CALLSIGN_MAIL_TRANSPORT=direct on whole servers: one Callsign writes to another, with nothing but DNS between them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type MailSink, startMailSink } from './stage/mail-sink.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
+import { type MailSink, startMailSink } from './harness/mail-sink.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
 
 let there: Stage
 let here: Stage

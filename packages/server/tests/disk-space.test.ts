@@ -2,7 +2,7 @@
 import { statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { expect, test } from 'vitest'
-import { watchFreeSpace } from '../src/edges/disk/free-space.ts'
+import { watchFreeSpace } from '../src/edges/blobs/free-space.ts'
 
 test('the room that is left', async () => {
   const space = await watchFreeSpace([tmpdir(), '/nowhere/at/all'])

@@ -1,14 +1,14 @@
 // DKIM on a whole server: the mail domain's keys are there from the first start, sign what leaves, and lie sealed in the database.
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sealingOf } from '../src/app/parts.ts'
+import { findDkimVerifier, verifyDkim } from '../../mail/tests/harness/dkim-verifier.ts'
 import { openKeyring } from '../src/edges/keyring/keyring.ts'
-import { createDkim } from '../src/features/dkim/operations.ts'
-import { repository } from './stage/callsignd.ts'
-import { findDkimVerifier, verifyDkim } from './stage/dkim-verifier.ts'
-import { type MailSink, startMailSink } from './stage/mail-sink.ts'
-import { mailDomain, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { createDkim } from '../src/features/mail/domains/dkim/operations.ts'
+import { sealingOf } from '../src/wiring/parts.ts'
+import { repository } from './harness/callsignd.ts'
+import { type MailSink, startMailSink } from './harness/mail-sink.ts'
+import { mailDomain, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let sink: MailSink
 let stage: Stage

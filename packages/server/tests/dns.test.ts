@@ -1,9 +1,9 @@
 // The resolver against a DNS server of our own: every kind of record, long ones over TCP, and the failures kept apart.
+import type { Resolver } from '@callsign/mail/dns'
+import { reverseName } from '@callsign/mail/dns'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Resolver } from '../src/core/dns.ts'
-import { reverseName } from '../src/core/dns.ts'
+import { type DnsServer, startDnsServer } from '../../mail/tests/harness/dns-server.ts'
 import { createDnsResolver } from '../src/edges/dns/resolver.ts'
-import { type DnsServer, startDnsServer } from './stage/dns-server.ts'
 
 let server: DnsServer
 let resolver: Resolver

@@ -1,11 +1,11 @@
 // Mail of identities on their own domain: signed with its key when it leaves, filed when it arrives, whatever way the name is written.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findDkimVerifier, verifyDkim } from './stage/dkim-verifier.ts'
-import { type DnsServer, startDnsServer } from './stage/dns-server.ts'
-import { type MailSink, startMailSink } from './stage/mail-sink.ts'
-import { ownDomain, publish, withdraw } from './stage/published-records.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { findDkimVerifier, verifyDkim } from '../../mail/tests/harness/dkim-verifier.ts'
+import { type DnsServer, startDnsServer } from '../../mail/tests/harness/dns-server.ts'
+import { type MailSink, startMailSink } from './harness/mail-sink.ts'
+import { ownDomain, publish, withdraw } from './harness/published-records.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let dns: DnsServer
 let sink: MailSink

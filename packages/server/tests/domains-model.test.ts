@@ -2,9 +2,9 @@
 // answer and end as the model says. After every step each organization has one default or none, and each name one holder.
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type DnsServer, startDnsServer } from './stage/dns-server.ts'
-import { publish, withdraw } from './stage/published-records.ts'
-import { type Answer, type Json, type Stage, startStage } from './stage/start.ts'
+import { type DnsServer, startDnsServer } from '../../mail/tests/harness/dns-server.ts'
+import { publish, withdraw } from './harness/published-records.ts'
+import { type Answer, type Json, type Stage, startStage } from './harness/start.ts'
 
 let stage: Stage
 let dns: DnsServer

@@ -1,9 +1,9 @@
 // Verified domains of our own engine are looked at again over real DNS: wrong records show, 72 hours of them fail the domain, an outage does neither.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type DnsServer, startDnsServer } from './stage/dns-server.ts'
-import { ownDomain, publish, withdraw } from './stage/published-records.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { type DnsServer, startDnsServer } from '../../mail/tests/harness/dns-server.ts'
+import { ownDomain, publish, withdraw } from './harness/published-records.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let dns: DnsServer
 let stage: Stage

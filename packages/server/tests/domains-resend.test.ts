@@ -1,8 +1,8 @@
 // Custom domains at Resend, against a stand-in that the vendor's own SDK has driven: records as they come, failures as the specification has them.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type ResendServer, startResendServer, type Trouble } from './stage/resend-server.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { type ResendServer, startResendServer, type Trouble } from './harness/resend-server.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let resend: ResendServer
 let stage: Stage

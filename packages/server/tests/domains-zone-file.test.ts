@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type DnsServer, startDnsServer } from './stage/dns-server.ts'
-import { type ResendServer, startResendServer } from './stage/resend-server.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
+import { type DnsServer, startDnsServer } from '../../mail/tests/harness/dns-server.ts'
+import { type ResendServer, startResendServer } from './harness/resend-server.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
 
 // Debian's packages belong to Debian's Python.
 const python = '/usr/bin/python3'

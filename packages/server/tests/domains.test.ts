@@ -1,8 +1,8 @@
 // Custom domains on our own mail engine: a test for each row of the specification's domain tables and errors, over real DNS.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { type DnsServer, startDnsServer } from './stage/dns-server.ts'
-import { ownDomain, publish, withdraw } from './stage/published-records.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
+import { type DnsServer, startDnsServer } from '../../mail/tests/harness/dns-server.ts'
+import { ownDomain, publish, withdraw } from './harness/published-records.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
 
 let stage: Stage
 let dns: DnsServer

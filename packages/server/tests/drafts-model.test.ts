@@ -1,7 +1,7 @@
 // Drafts against a small model in memory: any sequence of operations, and bursts of them at once, answer and end as the model says.
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Answer, type Json, type Stage, startStage } from './stage/start.ts'
+import { type Answer, type Json, type Stage, startStage } from './harness/start.ts'
 
 let stage: Stage
 beforeAll(async () => {

@@ -2,10 +2,10 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDiskBlobs } from '../src/edges/blobs/disk.ts'
-import type { MailSink, SunkMail } from './stage/mail-sink.ts'
-import { type Relayed, startRelayed } from './stage/relayed.ts'
-import type { Json, Stage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import type { MailSink, SunkMail } from './harness/mail-sink.ts'
+import { type Relayed, startRelayed } from './harness/relayed.ts'
+import type { Json, Stage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let relayed: Relayed
 let sink: MailSink

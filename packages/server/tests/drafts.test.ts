@@ -2,9 +2,9 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDiskBlobs } from '../src/edges/blobs/disk.ts'
-import { findNamedBlobs } from '../src/features/messages/raw-store.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { findNamedBlobs } from '../src/features/mail/messages/raw-store.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let stage: Stage
 beforeAll(async () => {

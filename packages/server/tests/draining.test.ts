@@ -2,10 +2,10 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { generateKey } from '../src/features/keys/model.ts'
-import { makeDataDir, type Server, type Settings, startCallsignd } from './stage/callsignd.ts'
-import { createDatabase } from './stage/database.ts'
-import { waitFor } from './stage/wait.ts'
+import { generateKey } from '../src/features/account/keys/model.ts'
+import { makeDataDir, type Server, type Settings, startCallsignd } from './harness/callsignd.ts'
+import { createDatabase } from './harness/database.ts'
+import { waitFor } from './harness/wait.ts'
 
 const cleanups: (() => Promise<unknown>)[] = []
 afterEach(async () => {

@@ -1,12 +1,12 @@
 // The list and the stream of events: order, filters, resuming without gap or duplicate, slow readers, revoked keys, restarts, two servers.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startApp } from '../src/app.ts'
-import { readConfig } from '../src/config.ts'
+import { readConfig } from '../src/config/settings.ts'
 import { createLog } from '../src/core/log.ts'
 import { connect } from '../src/edges/postgres/connect.ts'
 import { createEmit } from '../src/edges/postgres/event-log.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { startStopwatch, waitFor } from './stage/wait.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { startStopwatch, waitFor } from './harness/wait.ts'
 
 let stage: Stage
 const open: { close: () => void }[] = []

@@ -1,7 +1,7 @@
 // Filters of parts of senders and subjects, recipients and labels in mailboxes that are larger than what is looked through before an index is asked.
 import { firstId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './stage/start.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
 
 const count = 3000
 /** Ann's mail came over five months, Cleo's in less than an hour. */

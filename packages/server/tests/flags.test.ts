@@ -1,6 +1,6 @@
 // Flags on what arrives: on the message, in lists and events, as a filter; never a reason to drop anything.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './stage/start.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
 
 let stage: Stage
 beforeAll(async () => {

@@ -2,10 +2,10 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { connect } from 'node:net'
 import { Worker } from 'node:worker_threads'
+import { signMessage } from '@callsign/mail/authentication/dkim/signing'
 import { sealMessage } from 'mailauth'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { signMessage } from '../src/features/dkim/signature.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
 
 /**
  * The mailboxes: open, an allowlist, an allowlist with rules that allow the pretended authors, an allowlist that has written to the pretended author, and one

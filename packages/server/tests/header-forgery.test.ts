@@ -1,8 +1,8 @@
 // No header of a caller can say who a message is from, where it has been, or who vouches for it: every way of sending, every name, every trick.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type MailSink, startMailSink } from './stage/mail-sink.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { type MailSink, startMailSink } from './harness/mail-sink.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let sink: MailSink
 let stage: Stage

@@ -2,13 +2,13 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { readConfig } from '../src/config.ts'
-import { generateKey } from '../src/features/keys/model.ts'
+import { readConfig } from '../src/config/settings.ts'
+import { generateKey } from '../src/features/account/keys/model.ts'
 import { runCommand } from '../src/host/commands.ts'
 import { CommandFailed } from '../src/host/failure.ts'
-import { callsignd, makeDataDir, repository, type Settings, startCallsignd } from './stage/callsignd.ts'
-import { createDatabase } from './stage/database.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
+import { callsignd, makeDataDir, repository, type Settings, startCallsignd } from './harness/callsignd.ts'
+import { createDatabase } from './harness/database.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
 
 const cleanups: (() => Promise<unknown>)[] = []
 afterEach(async () => {

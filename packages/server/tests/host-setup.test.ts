@@ -7,9 +7,9 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createLog } from '../src/core/log.ts'
 import { connect } from '../src/edges/postgres/connect.ts'
 import { migrate } from '../src/edges/postgres/migrate.ts'
-import { callsignd, makeDataDir, type Settings, startCallsignd } from './stage/callsignd.ts'
-import { createCertificate } from './stage/certificate.ts'
-import { createDatabase, createEmptyDatabase, migrationsFolder } from './stage/database.ts'
+import { callsignd, makeDataDir, type Settings, startCallsignd } from './harness/callsignd.ts'
+import { createCertificate } from './harness/certificate.ts'
+import { createDatabase, createEmptyDatabase, migrationsFolder } from './harness/database.ts'
 
 // Every test starts processes; on a busy machine each takes seconds.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })

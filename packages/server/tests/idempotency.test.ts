@@ -5,8 +5,8 @@ import { createLog } from '../src/core/log.ts'
 import { openSecret, sealSecret } from '../src/core/secret-seal.ts'
 import { connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'
 import { createReplays } from '../src/edges/postgres/replays.ts'
-import { createDatabase } from './stage/database.ts'
-import { type Answer, startEdge } from './stage/http-edge.ts'
+import { type Answer, startEdge } from './harness/api-edge.ts'
+import { createDatabase } from './harness/database.ts'
 
 let drop: () => Promise<void>
 let database: PostgresDatabase

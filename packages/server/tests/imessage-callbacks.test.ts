@@ -2,12 +2,12 @@
 import LinqAPIV3 from '@linqapp/sdk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isSignedBy, signCallback } from '../src/edges/suppliers/standard-signature.ts'
-import { type BlueBubblesServer, blueBubblesPassword, startBlueBubblesServer } from './stage/bluebubbles-server.ts'
-import { png } from './stage/imessage-world.ts'
-import { blueBubblesWorld, callbackUrlOf } from './stage/imessage-worlds.ts'
-import { type LinqServer, linqKey, startLinqServer } from './stage/linq-server.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { type BlueBubblesServer, blueBubblesPassword, startBlueBubblesServer } from './harness/bluebubbles-server.ts'
+import { png } from './harness/imessage-world.ts'
+import { blueBubblesWorld, callbackUrlOf } from './harness/imessage-worlds.ts'
+import { type LinqServer, linqKey, startLinqServer } from './harness/linq-server.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 describe('the fake of Linq, driven by @linqapp/sdk', () => {
   let server: LinqServer

@@ -1,10 +1,10 @@
 // kill -9 in the middle of sending, again and again: what was promised is sent once and not twice, and what came in meanwhile is filed once.
 import { expect, test } from 'vitest'
-import { makeDataDir, type Server, startCallsignd } from './stage/callsignd.ts'
-import type { World } from './stage/imessage-world.ts'
-import { blueBubblesWorld, linqWorld, simulatorWorld } from './stage/imessage-worlds.ts'
-import type { Json, Stage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { makeDataDir, type Server, startCallsignd } from './harness/callsignd.ts'
+import type { World } from './harness/imessage-world.ts'
+import { blueBubblesWorld, linqWorld, simulatorWorld } from './harness/imessage-worlds.ts'
+import type { Json, Stage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 const kills = 4
 const phones = ['+14155553001', '+14155553002', '+14155553003', '+14155553004']

@@ -1,8 +1,8 @@
 // What media_url may lead to, and writing first: settings and limits of iMessage that the other tests leave alone.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startReceiver } from './stage/receiver.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { startReceiver } from './harness/receiver.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 const phone = '+14155554001'
 let stage: Stage

@@ -1,10 +1,10 @@
 // The contract of iMessage providers, told once and held against each: nothing is filed or sent twice, nothing is lost, whatever goes wrong.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { png, type World } from './stage/imessage-world.ts'
-import { blueBubblesWorld, linqWorld, simulatorWorld } from './stage/imessage-worlds.ts'
-import { type Receiver, startReceiver } from './stage/receiver.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { png, type World } from './harness/imessage-world.ts'
+import { blueBubblesWorld, linqWorld, simulatorWorld } from './harness/imessage-worlds.ts'
+import { type Receiver, startReceiver } from './harness/receiver.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 describe.each([
   ['simulator', simulatorWorld],

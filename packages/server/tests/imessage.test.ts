@@ -3,8 +3,8 @@
 import jsqr from 'jsqr'
 import { PNG } from 'pngjs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 type ReadQr = (pixels: Uint8ClampedArray, width: number, height: number) => { data: string } | null
 // A CommonJS module whose types say that it is none.

@@ -3,12 +3,12 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type ClaimedJob, type JobHandler, LeaseLost } from '../src/core/job.ts'
 import { createLog } from '../src/core/log.ts'
 import { DatabaseUnavailable } from '../src/core/sql.ts'
+import { createWorker, type Worker } from '../src/edges/jobs/runner.ts'
 import { connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'
 import { createEnqueue } from '../src/edges/postgres/job-maker.ts'
 import { createQueue } from '../src/edges/postgres/queue.ts'
-import { createWorker, type Worker } from '../src/edges/worker/runner.ts'
-import { createEmptyDatabase } from './stage/database.ts'
-import { waitFor } from './stage/wait.ts'
+import { createEmptyDatabase } from './harness/database.ts'
+import { waitFor } from './harness/wait.ts'
 
 const log = createLog('silent')
 const cleanups: (() => Promise<unknown> | unknown)[] = []

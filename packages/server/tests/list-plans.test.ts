@@ -1,6 +1,6 @@
 // Lists of somebody with few rows beside somebody with many: which index PostgreSQL takes for a plan that is made once for everybody.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Stage, startStage } from './stage/start.ts'
+import { type Stage, startStage } from './harness/start.ts'
 
 let stage: Stage
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 // GET /mail/messages and the lists by cursor: order, totals, and walks that miss nothing while more arrives.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let stage: Stage
 beforeAll(async () => {

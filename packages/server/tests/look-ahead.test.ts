@@ -6,8 +6,8 @@ import { afterEach, expect, test } from 'vitest'
 import { createLog } from '../src/core/log.ts'
 import { routeAhead } from '../src/core/route.ts'
 import { connect } from '../src/edges/postgres/connect.ts'
-import { createEmptyDatabase } from './stage/database.ts'
-import { startEdge } from './stage/http-edge.ts'
+import { startEdge } from './harness/api-edge.ts'
+import { createEmptyDatabase } from './harness/database.ts'
 
 const cleanups: (() => Promise<unknown>)[] = []
 

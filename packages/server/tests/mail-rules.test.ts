@@ -1,8 +1,8 @@
 // Mail rules and modes: the API, who may change them, and what they let an agent send.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { now } from '../src/core/clock.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let stage: Stage
 beforeAll(async () => {

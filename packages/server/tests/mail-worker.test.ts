@@ -2,11 +2,11 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import { bombs } from '../../mail/tests/harness/mime-bombs.ts'
+import { createZoneResolver } from '../../mail/tests/harness/zone-resolver.ts'
 import { createLog } from '../src/core/log.ts'
-import { createMailReader, type ReaderSettings } from '../src/edges/mail-reader/reader.ts'
-import { readMail } from '../src/features/inbound-mail/model.ts'
-import { bombs } from './stage/mime-bombs.ts'
-import { createZoneResolver } from './stage/zone-resolver.ts'
+import { createMailReader, type ReaderSettings } from '../src/edges/mail-worker/reader.ts'
+import { readMail } from '../src/features/mail/inbound/model.ts'
 
 const readers: ReturnType<typeof createMailReader>[] = []
 function open(settings: Partial<ReaderSettings> = {}) {
@@ -81,7 +81,7 @@ test('the worst body that is checked on the main thread takes less than 50 ms of
 
 test.each(Object.entries(bombs))('%s: 200 ms of processor time, and three times its size in memory', (_name, make) => {
   const program = `
-    const { readMail } = await import(${JSON.stringify(join(import.meta.dirname, '..', 'src/features/inbound-mail/reading.ts'))})
+    const { readMail } = await import(${JSON.stringify(join(import.meta.dirname, '..', '..', 'mail', 'src', 'content', 'reading.ts'))})
     const chunks = []
     for await (const chunk of process.stdin) chunks.push(chunk)
     const raw = Buffer.concat(chunks)

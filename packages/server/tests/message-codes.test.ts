@@ -1,6 +1,6 @@
 // Codes on messages: found when mail is filed, and told by get, lists, search, threads and events alike.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Stage, startStage } from './stage/start.ts'
+import { type Stage, startStage } from './harness/start.ts'
 
 let stage: Stage
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 // Stored messages: get, patch, delete, lists with their filters, threads, search, raw and labels.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './stage/start.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
 
 let stage: Stage
 /** A message with a bit of everything, as it arrived in the mailbox of mia. */

@@ -1,12 +1,12 @@
 // MTA-STS policies: when they are fetched, how long they are believed, and that nobody can talk us out of one by hiding it.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type DnsServer, startDnsServer } from '../../mail/tests/harness/dns-server.ts'
 import { createLog } from '../src/core/log.ts'
 import { FetchRefused } from '../src/core/web.ts'
 import { createDnsResolver } from '../src/edges/dns/resolver.ts'
 import { connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'
-import { createMtaSts } from '../src/features/mta-sts/operations.ts'
-import { createDatabase } from './stage/database.ts'
-import { type DnsServer, startDnsServer } from './stage/dns-server.ts'
+import { createMtaSts } from '../src/features/mail/outbound/mta-sts/operations.ts'
+import { createDatabase } from './harness/database.ts'
 
 let dns: DnsServer
 let database: { url: string; drop: () => Promise<void> }

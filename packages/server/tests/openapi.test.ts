@@ -6,8 +6,8 @@ import { operation } from '@callsign/contract/operation'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import Type from 'typebox'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { referencePage } from '../src/edges/http/reference.ts'
-import { startEdge } from './stage/http-edge.ts'
+import { referencePage } from '../src/edges/api/reference.ts'
+import { startEdge } from './harness/api-edge.ts'
 
 const document = openApiDocument({ serverUrl: 'https://callsign.example', version: '1.2.3' }, operations)
 

@@ -5,9 +5,9 @@ import { createServer as createTlsServer, getCACertificates, setDefaultCACertifi
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { FetchRefused } from '../src/core/web.ts'
-import { createWeb } from '../src/edges/http/guarded-fetch.ts'
-import type { Lookup } from '../src/edges/http/host-lookup.ts'
-import { type Authority, createCertificate } from './stage/certificate.ts'
+import { createWeb } from '../src/edges/outbound-http/guarded-fetch.ts'
+import type { Lookup } from '../src/edges/outbound-http/host-lookup.ts'
+import { type Authority, createCertificate } from './harness/certificate.ts'
 
 const publicAddress = '127.0.0.2'
 const limits = { bytesMax: 1000, timeoutMs: 5000 }

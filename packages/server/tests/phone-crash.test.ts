@@ -1,11 +1,11 @@
 // A real server is killed again and again while it buys numbers and takes texts: nothing is bought twice, nothing that was bought or sent is lost.
 import { afterEach, expect, test } from 'vitest'
-import { makeDataDir, type Server, type Settings, startCallsignd } from './stage/callsignd.ts'
-import { findFreePort } from './stage/peer-process.ts'
-import type { Json } from './stage/start.ts'
-import { startTelnyxServer } from './stage/telnyx-server.ts'
-import { startTwilioServer } from './stage/twilio-server.ts'
-import { waitFor } from './stage/wait.ts'
+import { makeDataDir, type Server, type Settings, startCallsignd } from './harness/callsignd.ts'
+import { findFreePort } from './harness/peer-process.ts'
+import type { Json } from './harness/start.ts'
+import { startTelnyxServer } from './harness/telnyx-server.ts'
+import { startTwilioServer } from './harness/twilio-server.ts'
+import { waitFor } from './harness/wait.ts'
 
 const kills = 5
 const agentsAKill = 4

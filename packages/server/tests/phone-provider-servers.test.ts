@@ -6,8 +6,8 @@ import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTelnyx } from '../src/edges/suppliers/telnyx.ts'
 import { createTwilio, signTwilio } from '../src/edges/suppliers/twilio.ts'
-import { startTelnyxServer, type TelnyxServer } from './stage/telnyx-server.ts'
-import { startTwilioServer, type TwilioServer } from './stage/twilio-server.ts'
+import { startTelnyxServer, type TelnyxServer } from './harness/telnyx-server.ts'
+import { startTwilioServer, type TwilioServer } from './harness/twilio-server.ts'
 
 const callbackUrl = 'https://callsign.example/hooks/phone/x/token'
 const text = {

@@ -1,8 +1,8 @@
 // What every phone provider has to do, in one suite: on the simulator, and on Telnyx and Twilio against stand-ins that their vendors' SDKs drive.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Carrier, carriers } from './stage/phone-carriers.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { type Carrier, carriers } from './harness/phone-carriers.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 describe.each(Object.keys(carriers))('%s', (name) => {
   let stage: Stage

@@ -1,7 +1,7 @@
 // Phone numbers on the simulator: each row of the specification's tables, each check and error of decisions §9, texts, media, release, events.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let stage: Stage
 beforeAll(async () => {

@@ -22,8 +22,8 @@ import { afterEach, expect, test } from 'vitest'
 import { createLog } from '../src/core/log.ts'
 import { DatabaseUnavailable } from '../src/core/sql.ts'
 import { type Connection, connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'
-import { recordEngine } from '../src/edges/postgres/engine.ts'
-import { type EmbeddedPostgres, openEmbedded, startEmbedded } from '../src/edges/postgres/supervisor.ts'
+import { recordEngine } from '../src/edges/postgres/embedded/engine.ts'
+import { type EmbeddedPostgres, openEmbedded, startEmbedded } from '../src/edges/postgres/embedded/supervisor.ts'
 
 const log = createLog('silent')
 const isRoot = process.getuid?.() === 0
@@ -54,7 +54,7 @@ function open(connection: Connection): PostgresDatabase {
 }
 
 async function startChild(dataDir: string): Promise<{ child: ChildProcess; pid: number; connection: Connection }> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'stage', 'embedded-child.ts'), dataDir], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'harness', 'embedded-child.ts'), dataDir], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const gone = new Promise((resolve) => child.once('exit', resolve))

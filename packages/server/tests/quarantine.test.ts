@@ -1,6 +1,6 @@
 // Quarantine: what is refused is kept out of sight, told as email.quarantined, and let out or deleted by whoever may.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './stage/start.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
 
 let stage: Stage
 beforeAll(async () => {

@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { makeDataDir, repository, startCallsignd } from './stage/callsignd.ts'
-import { findFreePort } from './stage/peer-process.ts'
-import { waitFor } from './stage/wait.ts'
+import { makeDataDir, repository, startCallsignd } from './harness/callsignd.ts'
+import { findFreePort } from './harness/peer-process.ts'
+import { waitFor } from './harness/wait.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of the API, whose shapes other tests check
 type Json = any

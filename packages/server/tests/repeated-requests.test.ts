@@ -1,7 +1,7 @@
 // Idempotency-Key through the whole server: a request that is sent again gets its first answer, and happens once.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Answer, type Ask, type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { type Answer, type Ask, type Json, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let stage: Stage
 let questionId: string

@@ -1,9 +1,9 @@
 // Replies and forwards: who they go to, what they say in their headers, and the thread that they stay in.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { MailSink, SunkMail } from './stage/mail-sink.ts'
-import { type Relayed, startRelayed } from './stage/relayed.ts'
-import type { Json, Stage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import type { MailSink, SunkMail } from './harness/mail-sink.ts'
+import { type Relayed, startRelayed } from './harness/relayed.ts'
+import type { Json, Stage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let relayed: Relayed
 let sink: MailSink

@@ -1,7 +1,7 @@
 // The stand-in for Resend, driven by the vendor's own SDK: what our provider is tested against is what somebody else's client takes for Resend.
 import { Resend } from 'resend'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ResendServer, startResendServer } from './stage/resend-server.ts'
+import { type ResendServer, startResendServer } from './harness/resend-server.ts'
 
 let server: ResendServer
 let resend: Resend

@@ -1,10 +1,10 @@
 // Real bounces, live: a Postfix and an Exim take the mail of a Callsign, cannot deliver it, and write back over SMTP.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findExim, startExim } from './stage/exim.ts'
-import { findFreePort } from './stage/peer-process.ts'
-import { findPostfix, startPostfix } from './stage/postfix.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { findExim, startExim } from './harness/exim.ts'
+import { findFreePort } from './harness/peer-process.ts'
+import { findPostfix, startPostfix } from './harness/postfix.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 type Running = { port: number; mailbox: () => Buffer[]; giveUp: () => Promise<void>; stop: () => Promise<void> }
 /** `codes`: the enhanced status codes that its reports end with. */

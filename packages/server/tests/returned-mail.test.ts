@@ -1,10 +1,10 @@
 // Mail that comes back to a whole server: real reports end in the right status, forged ones move nothing, letters reach the agent.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type MailSink, startMailSink } from './stage/mail-sink.ts'
-import { captured, handIn } from './stage/return-mail.ts'
-import { scripted, welcome } from './stage/scripted-smtp.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { type MailSink, startMailSink } from './harness/mail-sink.ts'
+import { captured, handIn } from './harness/return-mail.ts'
+import { scripted, welcome } from './harness/scripted-smtp.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let sink: MailSink
 let stage: Stage

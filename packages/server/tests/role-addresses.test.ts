@@ -1,7 +1,7 @@
 // Mail for postmaster and abuse reaches somebody, and mail that goes round in a circle is stopped.
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './stage/start.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
 import { DialogClient } from './transcripts/smtp/play.ts'
 
 let stage: Stage

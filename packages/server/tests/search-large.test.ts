@@ -1,7 +1,7 @@
 // Search and filters in a mailbox that is larger than what a search walks through, and as old as several eras of its index.
 import { firstId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './stage/start.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
 
 const count = 4000
 /** Ann's mail came over two months, Cleo's in little more than an hour. */

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createLog } from '../src/core/log.ts'
 import { connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'
-import { parserOf } from '../src/features/messages/filing-store.ts'
-import { PieceTable } from '../src/features/messages/piece-table.ts'
-import { cutAtSpace, isForPostgres } from '../src/features/messages/search-vector.ts'
-import { type Parser, toSearchVectors } from '../src/features/messages/search-words.ts'
-import { createEmptyDatabase } from './stage/database.ts'
+import { parserOf } from '../src/features/mail/messages/filing-store.ts'
+import { cutAtSpace, isForPostgres } from '../src/features/mail/messages/search-vector.ts'
+import { type Parser, toSearchVectors } from '../src/features/mail/messages/search-words.ts'
+import { PieceTable } from '../src/features/mail/messages/token-cache.ts'
+import { createEmptyDatabase } from './harness/database.ts'
 
 let database: PostgresDatabase
 let close: () => Promise<void>

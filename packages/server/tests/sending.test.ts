@@ -1,8 +1,8 @@
 // Sending: what POST /mail/send and POST …/messages take, refuse and answer, and the bytes that leave.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type MailSink, type SunkMail, startMailSink } from './stage/mail-sink.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { type MailSink, type SunkMail, startMailSink } from './harness/mail-sink.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let sink: MailSink
 let stage: Stage

@@ -1,6 +1,6 @@
 // The SMTP client against servers that drop the connection, never answer, or answer with rubbish.
 import { describe, expect, test } from 'vitest'
-import { cleanups, envelope, message, type Peer, relayTo, scripted, welcome } from './stage/scripted-smtp.ts'
+import { cleanups, envelope, message, type Peer, relayTo, scripted, welcome } from './harness/scripted-smtp.ts'
 
 describe('broken connections', () => {
   const drops: [string, (peer: Peer) => Promise<void>, boolean][] = [

@@ -5,10 +5,10 @@ import { type AddressInfo, connect } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { describe, expect, test } from 'vitest'
 import { createLog } from '../src/core/log.ts'
-import { createRelayTransport } from '../src/edges/smtp/relay.ts'
-import { createCertificate } from './stage/certificate.ts'
-import { findFreePort } from './stage/peer-process.ts'
-import { answer, cleanups, envelope, kinds, message, relayTo, scripted, welcome } from './stage/scripted-smtp.ts'
+import { createRelayTransport } from '../src/edges/smtp/client/relay.ts'
+import { createCertificate } from './harness/certificate.ts'
+import { findFreePort } from './harness/peer-process.ts'
+import { answer, cleanups, envelope, kinds, message, relayTo, scripted, welcome } from './harness/scripted-smtp.ts'
 
 describe('against smtp-server', () => {
   type Taken = { from: string; to: string[]; raw: Buffer; isSecure: boolean; user: string | undefined }

@@ -1,6 +1,6 @@
 // How the SMTP client reuses connections, limits them and replaces stale ones.
 import { describe, expect, test } from 'vitest'
-import { answer, envelope, kinds, message, type Peer, relayTo, scripted, welcome } from './stage/scripted-smtp.ts'
+import { answer, envelope, kinds, message, type Peer, relayTo, scripted, welcome } from './harness/scripted-smtp.ts'
 
 describe('connections', () => {
   test('one connection carries message after message, up to its limit', async () => {

@@ -1,8 +1,8 @@
 // What the SMTP client says and how it takes the answers, against scripted servers.
 import { describe, expect, test } from 'vitest'
 import type { Outcome } from '../src/core/outcome.ts'
-import type { Envelope } from '../src/features/outbound-mail/provider.ts'
-import { answer, envelope, kinds, message, type Peer, relayTo, scripted, welcome } from './stage/scripted-smtp.ts'
+import type { Envelope } from '../src/features/mail/outbound/provider.ts'
+import { answer, envelope, kinds, message, type Peer, relayTo, scripted, welcome } from './harness/scripted-smtp.ts'
 
 describe('replies', () => {
   const cases: [string, Record<string, string>, Outcome['kind'], string, string | null][] = [

@@ -1,8 +1,8 @@
 // The same dialogs with Postfix and with us: replies of the same class, or a difference that is meant and says why.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLog } from '../src/core/log.ts'
-import { createSmtpServer, type SmtpServer } from '../src/edges/smtp/listener.ts'
-import { findPostfix, type Postfix, startPostfix } from './stage/postfix.ts'
+import { createSmtpServer, type SmtpServer } from '../src/edges/smtp/server/listener.ts'
+import { findPostfix, type Postfix, startPostfix } from './harness/postfix.ts'
 import { DialogClient } from './transcripts/smtp/play.ts'
 
 const reason = findPostfix()

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createTransport } from 'nodemailer'
 import { describe, expect, test } from 'vitest'
-import { open } from './transcripts/smtp/stage.ts'
+import { open } from './transcripts/smtp/listening-server.ts'
 
 describe('foreign clients', () => {
   test('nodemailer delivers over TLS', async () => {

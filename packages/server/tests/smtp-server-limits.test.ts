@@ -1,7 +1,7 @@
 // The SMTP server's limits in number, time and memory, and how it shuts down.
 import { describe, expect, test } from 'vitest'
+import { inData, open, openData, turn } from './transcripts/smtp/listening-server.ts'
 import { DialogClient } from './transcripts/smtp/play.ts'
-import { inData, open, openData, turn } from './transcripts/smtp/stage.ts'
 
 describe('limits', () => {
   test('a client that talks before the greeting is refused', async () => {

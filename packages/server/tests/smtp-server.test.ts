@@ -1,8 +1,8 @@
 // The SMTP server over real sockets: dialogs, what is accepted, line ends, TLS, random input.
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { inData, open, openData, turn } from './transcripts/smtp/listening-server.ts'
 import { DialogClient, playTranscript, readLimits } from './transcripts/smtp/play.ts'
-import { inData, open, openData, turn } from './transcripts/smtp/stage.ts'
 
 describe('transcripts', () => {
   const folder = new URL('./transcripts/smtp/', import.meta.url)

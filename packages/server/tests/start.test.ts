@@ -6,12 +6,12 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { BadSetting, readConfig } from '../src/config.ts'
-import { generateKey } from '../src/features/keys/model.ts'
+import { BadSetting, readConfig } from '../src/config/settings.ts'
+import { generateKey } from '../src/features/account/keys/model.ts'
 import { checkBootstrapKey } from '../src/host/first-start.ts'
-import { callsignd, type Ended, makeDataDir, repository, type Settings, startCallsignd } from './stage/callsignd.ts'
-import { createCertificate } from './stage/certificate.ts'
-import { createDatabase } from './stage/database.ts'
+import { callsignd, type Ended, makeDataDir, repository, type Settings, startCallsignd } from './harness/callsignd.ts'
+import { createCertificate } from './harness/certificate.ts'
+import { createDatabase } from './harness/database.ts'
 
 // Every test starts processes; on a busy machine each takes seconds.
 vi.setConfig({ testTimeout: 120_000 })

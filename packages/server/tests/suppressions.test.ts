@@ -1,10 +1,10 @@
 // The suppression list: what goes on it and comes off, and that no way of sending passes it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { now } from '../src/core/clock.ts'
-import { createAccounts } from '../src/features/accounts/operations.ts'
-import { createSuppressions } from '../src/features/suppressions/operations.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { createAccounts } from '../src/features/account/organizations/operations.ts'
+import { createSuppressions } from '../src/features/mail/suppressions/operations.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let stage: Stage
 beforeAll(async () => {

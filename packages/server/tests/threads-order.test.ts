@@ -1,7 +1,7 @@
 // Threads do not depend on the order in which their messages arrive: every order is filed at the first try, one after another and all at once.
 import { createTransport } from 'nodemailer'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './stage/start.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
 
 let stage: Stage
 let transport: ReturnType<typeof createTransport>

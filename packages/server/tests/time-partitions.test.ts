@@ -1,7 +1,7 @@
 // In which order eras are asked, and how many at once.
 import { firstId } from '@callsign/contract/ids'
 import { expect, test } from 'vitest'
-import { askEras, expectedHits } from '../src/features/messages/eras.ts'
+import { askEras, expectedHits } from '../src/features/mail/messages/time-partitions.ts'
 
 const eraMs = 2 ** 30
 const idAt = (era: number): string => firstId('message', era * eraMs)

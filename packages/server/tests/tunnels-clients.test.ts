@@ -11,11 +11,11 @@ import {
   type TunnelListener,
   type TunnelTarget,
 } from '../../sdk/src/index.ts'
-import { createCertificate } from './stage/certificate.ts'
-import { type Origin, startOrigin, visit } from './stage/origin.ts'
-import { findFreePort } from './stage/peer-process.ts'
-import { type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { createCertificate } from './harness/certificate.ts'
+import { type Origin, startOrigin, visit } from './harness/origin.ts'
+import { findFreePort } from './harness/peer-process.ts'
+import { type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let stage: Stage
 let origin: Origin

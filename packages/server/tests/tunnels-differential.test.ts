@@ -7,8 +7,8 @@ import { promisify } from 'node:util'
 import { Agent, WebSocket } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Callsign, type TunnelListener } from '../../sdk/src/index.ts'
-import { type Origin, sendNextEvent, startOrigin, type Visit, type VisitOptions, visit } from './stage/origin.ts'
-import { type Stage, startStage } from './stage/start.ts'
+import { type Origin, sendNextEvent, startOrigin, type Visit, type VisitOptions, visit } from './harness/origin.ts'
+import { type Stage, startStage } from './harness/start.ts'
 
 let stage: Stage
 let origin: Origin

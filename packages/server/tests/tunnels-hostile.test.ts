@@ -4,9 +4,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { frameTypes } from '../../contract/src/tunnel-frames.ts'
 import { Callsign, type TunnelListener } from '../../sdk/src/index.ts'
-import { type Origin, sendRaw, startOrigin, visit } from './stage/origin.ts'
-import { type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { type Origin, sendRaw, startOrigin, visit } from './harness/origin.ts'
+import { type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let stage: Stage
 let origin: Origin

@@ -11,10 +11,10 @@ import { connect, type PeerCertificate } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Callsign, type TunnelListener } from '../../sdk/src/index.ts'
 import { generateAuthority, issueCertificate } from '../src/core/certificate.ts'
-import { type Origin, startOrigin } from './stage/origin.ts'
-import { findFreePort } from './stage/peer-process.ts'
-import { type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { type Origin, startOrigin } from './harness/origin.ts'
+import { findFreePort } from './harness/peer-process.ts'
+import { type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let stage: Stage
 let origin: Origin

@@ -2,9 +2,9 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Callsign, type TunnelListener } from '../../sdk/src/index.ts'
-import { type Origin, sendRaw, startOrigin, visit } from './stage/origin.ts'
-import { type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { type Origin, sendRaw, startOrigin, visit } from './harness/origin.ts'
+import { type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let stage: Stage
 let origin: Origin

@@ -4,11 +4,11 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { Callsign, type ListenOptions, type TunnelChange, type TunnelListener } from '../../sdk/src/index.ts'
 import { type App, startApp } from '../src/app.ts'
-import { readConfig } from '../src/config.ts'
+import { readConfig } from '../src/config/settings.ts'
 import { createLog } from '../src/core/log.ts'
-import { type Origin, startOrigin, visit } from './stage/origin.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { startStopwatch, waitFor } from './stage/wait.ts'
+import { type Origin, startOrigin, visit } from './harness/origin.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { startStopwatch, waitFor } from './harness/wait.ts'
 
 const host = 'sales.tunnel.localhost'
 /** What a change may take to act everywhere. */

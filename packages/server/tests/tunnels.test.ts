@@ -2,9 +2,9 @@
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { Callsign, type TunnelListener } from '../../sdk/src/index.ts'
-import { type Origin, startOrigin, visit } from './stage/origin.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { startStopwatch, waitFor } from './stage/wait.ts'
+import { type Origin, startOrigin, visit } from './harness/origin.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { startStopwatch, waitFor } from './harness/wait.ts'
 
 let stage: Stage
 let origin: Origin

@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startApp } from '../src/app.ts'
-import { readConfig } from '../src/config.ts'
+import { readConfig } from '../src/config/settings.ts'
 import { createLog } from '../src/core/log.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { fakeBlob, fakeWrapping } from './stage/vault-client.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { fakeBlob, fakeWrapping } from './harness/vault-client.ts'
 
 let stage: Stage
 beforeAll(async () => {

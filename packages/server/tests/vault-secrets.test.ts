@@ -1,8 +1,8 @@
 // Ciphertext secrets and their grants over HTTP, and what the schema makes impossible.
 import { newId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { fakeBlob, fakeWrapping } from './stage/vault-client.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { fakeBlob, fakeWrapping } from './harness/vault-client.ts'
 
 let stage: Stage
 beforeAll(async () => {

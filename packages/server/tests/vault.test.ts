@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { newId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { authHashOf, deriveMaster, fakeBlob, fakeWrapping, kdfParams, open, openJson, sealJson, wrap } from './stage/vault-client.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { authHashOf, deriveMaster, fakeBlob, fakeWrapping, kdfParams, open, openJson, sealJson, wrap } from './harness/vault-client.ts'
 
 let stage: Stage
 beforeAll(async () => {

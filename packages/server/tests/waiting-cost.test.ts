@@ -4,12 +4,12 @@ import type { Caller } from '../src/core/caller.ts'
 import { createLog } from '../src/core/log.ts'
 import type { Database, Statement } from '../src/core/sql.ts'
 import { createEmit } from '../src/edges/postgres/event-log.ts'
-import * as store from '../src/features/events/store.ts'
-import { createWait } from '../src/features/events/wait.ts'
-import { createWatch } from '../src/features/events/watch.ts'
-import { findUnusable } from '../src/features/keys/store.ts'
-import { type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { findUnusable } from '../src/features/account/keys/store.ts'
+import * as store from '../src/features/events/log/store.ts'
+import { createWait } from '../src/features/events/log/wait.ts'
+import { createWatch } from '../src/features/events/log/watch.ts'
+import { type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let stage: Stage
 beforeAll(async () => {

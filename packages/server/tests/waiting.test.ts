@@ -1,10 +1,10 @@
 // GET /mailboxes/{address}/wait: the next message wanted, nothing missed between polls, several servers, many who wait, clients and servers that go.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startApp } from '../src/app.ts'
-import { readConfig } from '../src/config.ts'
+import { readConfig } from '../src/config/settings.ts'
 import { createLog } from '../src/core/log.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { startStopwatch, waitFor } from './stage/wait.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { startStopwatch, waitFor } from './harness/wait.ts'
 
 let stage: Stage
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 // One bad endpoint keeps nobody waiting: not by hanging, and not by what has piled up behind it.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Receiver, startReceiver } from './stage/receiver.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { type Receiver, startReceiver } from './harness/receiver.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let stage: Stage
 const receivers: Receiver[] = []

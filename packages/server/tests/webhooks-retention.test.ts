@@ -1,11 +1,11 @@
 // What is swept when its time is over: old deliveries and events, and the deliveries of deleted webhooks; and what is not.
 import { firstId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sweepEvents } from '../src/features/events/store.ts'
-import { sweepDeliveries } from '../src/features/webhooks/delivery-store.ts'
-import { retentionMs } from '../src/features/webhooks/model.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
-import { waitFor } from './stage/wait.ts'
+import { sweepEvents } from '../src/features/events/log/store.ts'
+import { sweepDeliveries } from '../src/features/events/webhooks/delivery-store.ts'
+import { retentionMs } from '../src/features/events/webhooks/model.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let stage: Stage
 beforeAll(async () => {

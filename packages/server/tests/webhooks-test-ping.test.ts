@@ -2,9 +2,9 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { type Authority, createCertificate } from './stage/certificate.ts'
-import { type Receiver, startReceiver } from './stage/receiver.ts'
-import { type Json, type Stage, startStage } from './stage/start.ts'
+import { type Authority, createCertificate } from './harness/certificate.ts'
+import { type Receiver, startReceiver } from './harness/receiver.ts'
+import { type Json, type Stage, startStage } from './harness/start.ts'
 
 let stage: Stage
 let authority: Authority

@@ -1,7 +1,7 @@
 // What one message may ask of DNS: each question once, not too many, and none for longer than its time.
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { DnsAnswer, Resolver } from '../../core/dns.ts'
-import { limitQuestions } from './questions.ts'
+import type { DnsAnswer, Resolver } from '../dns.ts'
+import { limitQuestions } from './dns-questions.ts'
 
 function createPuppet(txt: (name: string) => Promise<DnsAnswer<string>>) {
   const asked: string[] = []

@@ -1,5 +1,5 @@
 // What the checks of one message may ask of DNS: each question once, so many of them, and no answer later than the deadline.
-import { type DnsAnswer, type Resolver, resolverThrough } from '../../core/dns.ts'
+import { type DnsAnswer, type Resolver, resolverThrough } from '../dns.ts'
 
 const nameShownMax = 100
 

@@ -1,7 +1,8 @@
 // SPF (RFC 7208), DKIM (RFC 6376, 8301, 8463), ARC (RFC 8617) and DMARC (RFC 9989) of one arriving message, as its evidence is kept.
 import type { Authentication } from '@callsign/contract/sender-checks'
 import type { Static } from 'typebox'
-import type { Resolver } from '../../core/dns.ts'
+import type { Resolver } from '../dns.ts'
+import { type AuthorDomain, readAuthorDomain } from './dmarc/author-domain.ts'
 import {
   type ArcResult,
   checkHost,
@@ -16,8 +17,7 @@ import {
   type SpfResult,
   validateChain,
   verifySignatures,
-} from '../sender-authentication/model.ts'
-import { type AuthorDomain, readAuthorDomain } from './author-domain.ts'
+} from './model.ts'
 
 /** Who handed a message in over SMTP, as far as the checks ask. */
 export type SmtpClient = { address: string; name: string }

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto'
 import MailComposer, { type MailComposerAttachment } from 'nodemailer/lib/mail-composer'
 import { detectExtension, encodeWord } from 'nodemailer/lib/mime-funcs'
-import { autoSubmittedField } from './automatic-answer.ts'
+import { autoSubmittedField } from '../../../server/src/features/mail/outbound/automatic-answer.ts'
 import { checkCustomHeaders } from './custom-headers.ts'
-import { fieldName, fold, isPlainAddress, writePlainLetter } from './plain-letter.ts'
+import { fieldName, fold, isPlainAddress, writePlainLetter } from './plain-message.ts'
 
 /** An address with the name shown beside it; empty for none. */
 export type NamedAddress = { name: string; address: string }

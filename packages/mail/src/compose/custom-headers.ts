@@ -1,5 +1,5 @@
 // Which headers a caller may add to a message: names that are ours or that mail systems write are refused, and so is what breaks a line.
-import type { ErrorDetail } from '../../core/errors.ts'
+import type { ErrorDetail } from '../../../server/src/core/errors.ts'
 
 const headersMax = 50
 const nameCharactersMax = 76

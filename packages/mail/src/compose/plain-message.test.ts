@@ -3,7 +3,7 @@ import MailComposer from 'nodemailer/lib/mail-composer'
 import PostalMime from 'postal-mime'
 import { expect, test } from 'vitest'
 import { encodeText } from './mime-text.ts'
-import { type PlainLetter, writePlainLetter } from './plain-letter.ts'
+import { type PlainLetter, writePlainLetter } from './plain-message.ts'
 
 const letter: PlainLetter = {
   fields: ['Subject: Hello'],

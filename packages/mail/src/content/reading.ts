@@ -1,9 +1,9 @@
 // Reads a stored message as far as filing needs it: the parse, and what is new in a reply. Pure, so that it can run anywhere.
-import { type Code, findCodes, isWorthASecondLook } from '../codes/model.ts'
-import { findSigns, type Signs } from './flags.ts'
-import { htmlToText } from './html-text.ts'
-import { type ParsedMessage, parseMessage } from './parse.ts'
-import { extractReplyText } from './reply-text.ts'
+import { htmlToText } from '../html/text.ts'
+import { type ParsedMessage, parseMessage } from '../mime/parse.ts'
+import { type Code, findCodes, isWorthASecondLook } from './codes/codes.ts'
+import { findSigns, type Signs } from './deception/flags.ts'
+import { extractReplyText } from './replies/reply-text.ts'
 
 export type ReadMail = { parsed: ParsedMessage; extractedText: string; codes: Code[]; signs: Signs }
 

@@ -1,7 +1,7 @@
 // Goes through HTML once and tells what of it can be seen, what cannot, and where its links lead. No tree; linear in the input.
-import { decodeEntities } from './html-entities.ts'
-import { findAfter, findRawEnd, isMarkup, isRawElement, readAttribute, readAttributes, readTag } from './html-tags.ts'
+import { decodeEntities } from './entities.ts'
 import { colorOf, isSameColor, mergeStyles, noStyle, readStyle, readStyleSheet, type Style, type StyleSheet } from './styles.ts'
+import { findAfter, findRawEnd, isMarkup, isRawElement, readAttribute, readAttributes, readTag } from './tags.ts'
 
 export type ScannedHtml = {
   visible: string

@@ -1,6 +1,6 @@
 // HTML to text: what a reader would see, and nothing a reader would not.
 import { describe, expect, it } from 'vitest'
-import { htmlToText, textToHtml } from './html-text.ts'
+import { htmlToText, textToHtml } from './text.ts'
 
 const table: [string, string, string][] = [
   ['paragraphs', '<p>One</p><p>Two</p>', 'One\n\nTwo'],

@@ -1,7 +1,7 @@
 // Turns an HTML body into readable plain text with a tokenizer: no tree, one pass, whatever the HTML holds.
-import { decodeEntities } from './html-entities.ts'
-import { findRawEnd, isHidden, isMarkup, isRawElement, readAttribute, readTag } from './html-tags.ts'
-import { cutText, storableText } from './storable-text.ts'
+import { cutText, storableText } from '../mime/storable-text.ts'
+import { decodeEntities } from './entities.ts'
+import { findRawEnd, isHidden, isMarkup, isRawElement, readAttribute, readTag } from './tags.ts'
 
 /** HTML past this many characters is left out. */
 export const HTML_CHARACTERS_MAX = 1024 * 1024

@@ -1,11 +1,11 @@
 // Messages made to hurt: any bytes parse, limits hold, and cost grows with size and no faster.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { extractReplyText } from '../content/replies/reply-text.ts'
+import { HTML_CHARACTERS_MAX, htmlToText } from '../html/text.ts'
 import { ADDRESSES_MAX } from './addresses.ts'
-import { HTML_CHARACTERS_MAX, htmlToText } from './html-text.ts'
 import { parseMessage, TEXT_CHARACTERS_MAX } from './parse.ts'
 import { DEPTH_MAX, PARTS_MAX } from './parts.ts'
-import { extractReplyText } from './reply-text.ts'
 import { decodeAttachment } from './transfer-encoding.ts'
 
 const FROM = 'From: a@b.example\r\n'

@@ -66,7 +66,7 @@ describe('fixtures', () => {
   it.each(['gmail-reply', 'outlook-related', 'apple-mixed', 'bounce', 'japanese-iso-2022-jp', 'signed-list', 'continued-parameters'])(
     '%s',
     async (name) => {
-      const file = readFileSync(new URL(`../../../tests/mail/${name}.eml`, import.meta.url))
+      const file = readFileSync(new URL(`../../tests/messages/${name}.eml`, import.meta.url))
       const raw = Buffer.from(file.toString('latin1').replace(/\r?\n/g, '\r\n'), 'latin1')
       const [ours, theirs] = [readOurs(raw), await readTheirs(raw)]
       // postal-mime names nothing where the sender did not, and rewrites the line ends of parts that are not encoded.

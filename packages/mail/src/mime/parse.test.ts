@@ -1,11 +1,11 @@
-// Whole messages: our own fixtures in tests/mail, with both line ends, and the shapes of MIME that need care.
+// Whole messages: our own fixtures in packages/mail/tests/messages, with both line ends, and the shapes of MIME that need care.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { extractReplyText } from '../content/replies/reply-text.ts'
 import { type ParsedMessage, parseMessage } from './parse.ts'
-import { extractReplyText } from './reply-text.ts'
 import { decodeAttachment } from './transfer-encoding.ts'
 
-const directory = new URL('../../../tests/mail/', import.meta.url)
+const directory = new URL('../../tests/messages/', import.meta.url)
 
 /** A fixture with CRLF line ends, as SMTP brings it. */
 function load(name: string): Buffer {

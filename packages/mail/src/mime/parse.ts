@@ -1,4 +1,5 @@
 // Reads a raw message into what Callsign stores: addresses, subject, bodies, and attachments as byte ranges. Pure, linear, and never throws.
+import { htmlToText, textToHtml } from '../html/text.ts'
 import { ADDRESSES_MAX, type ParsedAddress, parseAddresses } from './addresses.ts'
 import { isAutomatic } from './automatic-mail.ts'
 import { decodeText } from './charsets.ts'
@@ -7,7 +8,6 @@ import { decodeEncodedWords } from './encoded-words.ts'
 import { cleanFilename, defaultFilename } from './filenames.ts'
 import { joinFlowedLines } from './flowed-text.ts'
 import { findValue, findValues, type HeaderDefect, type HeaderField } from './headers.ts'
-import { htmlToText, textToHtml } from './html-text.ts'
 import { readMessageId, readMessageIds } from './message-ids.ts'
 import { charsetOf, type Leaf, type PartsDefect, splitParts } from './parts.ts'
 import { cutText, storableLine, storableText, unifyLineEnds } from './storable-text.ts'

@@ -1,5 +1,5 @@
 // Bounces that no machine was meant to read: recognised by who sends them and by their words, in a text of bounded length.
-import type { Report } from './model.ts'
+import type { Report } from './report-kinds.ts'
 
 /** What is read of a bounce's text. */
 export const bounceTextMax = 16_384

@@ -1,6 +1,6 @@
 // Delivery status notifications (RFC 3464, RFC 6533): the machine-readable part, and the group in it that is about one recipient.
-import { addressKey } from '../../core/mail-address.ts'
-import type { Report, ReportKind } from './model.ts'
+import { addressKey } from '../mail-address.ts'
+import type { Report, ReportKind } from './report-kinds.ts'
 
 /** The fields of one group, names in lower case; of a repeated field the first counts. */
 type Fields = Map<string, string>

@@ -1,5 +1,5 @@
 // Mail that comes back for a message of ours: what it reports, and where that puts the recipient it is about.
-import type { RecipientStatus } from '../messages/model.ts'
+import type { RecipientStatus } from '../../../server/src/features/mail/messages/model.ts'
 
 /**
  * `failed`, `delayed`, `delivered`: a delivery report (RFC 3464), or a bounce in words. `passed-on`: somebody else is responsible now. `complaint`: a person or

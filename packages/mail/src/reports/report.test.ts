@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readDeliveryStatus } from './delivery-status.ts'
-import { statusOf } from './model.ts'
 import { readReport } from './report.ts'
+import { statusOf } from './report-kinds.ts'
 
-const folder = join(import.meta.dirname, '..', '..', '..', 'tests', 'returned')
+const folder = join(import.meta.dirname, '..', '..', 'tests', 'returned')
 const captured = (name: string) => Buffer.from(readFileSync(join(folder, name), 'utf8').replaceAll('\n', '\r\n'))
 const read = (text: string, recipient = 'x@example.com', from = '') =>
   readReport(Buffer.from(text.replaceAll('\n', '\r\n')), from, recipient)

@@ -1,8 +1,8 @@
 // Reads mail that came back to a return path: a delivery report, a complaint, a bounce in words, an automatic answer, or a letter.
-import { decodeBody, findValue, type HeaderField, parseMessage, splitParts } from '../inbound-mail/model.ts'
+import { decodeBody, findValue, type HeaderField, parseMessage, splitParts } from '../../../server/src/features/mail/inbound/model.ts'
 import { isFromMailSystem, readBounceWords, reasonFor, refineStatus } from './bounce-words.ts'
 import { readDeliveryStatus } from './delivery-status.ts'
-import type { Report } from './model.ts'
+import type { Report } from './report-kinds.ts'
 
 /** What is read of a report: its parts stand in front of the message that it encloses. */
 const reportBytesMax = 512 * 1024

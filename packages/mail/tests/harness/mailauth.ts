@@ -3,7 +3,7 @@ import { arc as checkArc } from 'mailauth/lib/arc/index.js'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { evaluateDmarc } from 'mailauth/lib/dmarc/index.js'
 import { spf as checkSpf } from 'mailauth/lib/spf/index.js'
-import type { DnsAnswer, MxRecord, Resolver } from '../../src/core/dns.ts'
+import type { DnsAnswer, MxRecord, Resolver } from '../../src/dns.ts'
 
 export type OracleVerdicts = { spf: string; dkim: string[]; dmarc: string; policy: string | null; arc: string }
 

@@ -1,5 +1,5 @@
 // A resolver that answers from memory, for tests of what is asked of DNS rather than of the asking.
-import { type DnsAnswer, type Resolver, reverseName } from '../../src/core/dns.ts'
+import { type DnsAnswer, type Resolver, reverseName } from '../../src/dns.ts'
 import type { Records } from './dns-server.ts'
 
 /** Names that are not in the zone do not exist; `trouble` is never answered in time. */

@@ -9,7 +9,7 @@ async function run(statements: string): Promise<string> {
   const script = `
     import { constants, PerformanceObserver } from 'node:perf_hooks'
     import { setTimeout as sleep } from 'node:timers/promises'
-    import { freePassingBuffers, notePassing } from ${JSON.stringify(join(import.meta.dirname, 'passing-buffers.ts'))}
+    import { freePassingBuffers, notePassing } from ${JSON.stringify(join(import.meta.dirname, 'external-buffers.ts'))}
     freePassingBuffers()
     let full = 0
     const count = (list) => { for (const { detail } of list.getEntries()) full += Number(detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) }

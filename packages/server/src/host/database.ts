@@ -1,11 +1,11 @@
 // Opens the database that the settings name, embedded or external, brings its tables up to date, and closes it.
 import { join } from 'node:path'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/settings.ts'
 import type { Log } from '../core/log.ts'
 import { type Connection, connect, type PostgresDatabase } from '../edges/postgres/connect.ts'
-import { recordEngine } from '../edges/postgres/engine.ts'
+import { recordEngine } from '../edges/postgres/embedded/engine.ts'
+import { openEmbedded, startEmbedded } from '../edges/postgres/embedded/supervisor.ts'
 import { migrate } from '../edges/postgres/migrate.ts'
-import { openEmbedded, startEmbedded } from '../edges/postgres/supervisor.ts'
 
 export type StoredDatabase = {
   db: PostgresDatabase

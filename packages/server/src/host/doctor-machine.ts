@@ -2,7 +2,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/settings.ts'
 import { nowMs } from '../core/clock.ts'
 import { attention, type Finding, note, ok, reasonOf } from './finding.ts'
 

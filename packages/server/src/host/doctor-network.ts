@@ -1,7 +1,7 @@
 // The doctor's look at the network: our ports, the public address, the relay.
 import { get } from 'node:http'
 import { connect, createServer } from 'node:net'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/settings.ts'
 import { attention, type Finding, note, ok, reasonOf } from './finding.ts'
 
 const answerMs = 5_000

@@ -1,5 +1,5 @@
 // callsignd doctor: looks at everything that the server needs, changes nothing but a probe file, and says in sentences what it found.
-import type { Config } from '../config.ts'
+import type { Config } from '../config/settings.ts'
 import type { Log } from '../core/log.ts'
 import { checkDatabase } from './doctor-database.ts'
 import { checkMachine } from './doctor-machine.ts'

@@ -1,9 +1,9 @@
 // The first start on an empty database: one organization, its owner, and a key that is shown once.
-import { BadSetting } from '../config.ts'
+import { BadSetting } from '../config/settings.ts'
 import type { Database } from '../core/sql.ts'
-import type { Accounts } from '../features/accounts/operations.ts'
-import { generateKey, parseKey } from '../features/keys/model.ts'
-import type { Keys } from '../features/keys/operations.ts'
+import { generateKey, parseKey } from '../features/account/keys/model.ts'
+import type { Keys } from '../features/account/keys/operations.ts'
+import type { Accounts } from '../features/account/organizations/operations.ts'
 
 const organizationName = 'Default organization'
 

@@ -1,17 +1,17 @@
 // What custom domains are made of: the feature on its providers.
-import type { Config } from '../config.ts'
-import type { Resolver } from '../core/dns.ts'
+import type { Resolver } from '@callsign/mail/dns'
+import type { Config } from '../config/settings.ts'
 import type { Emit } from '../core/event.ts'
 import type { CancelJob, Enqueue } from '../core/job.ts'
 import type { Log } from '../core/log.ts'
 import type { Database } from '../core/sql.ts'
+import type { Chore } from '../edges/jobs/scheduled-tasks.ts'
 import { createResendProvider } from '../edges/suppliers/resend-domains.ts'
-import type { Chore } from '../edges/worker/chores.ts'
-import type { Accounts } from '../features/accounts/operations.ts'
-import type { Dkim } from '../features/dkim/operations.ts'
-import { createBuiltinProvider } from '../features/domains/builtin.ts'
-import { createRecheck, createUnregister } from '../features/domains/jobs.ts'
-import { createDomains, type MoveMailboxes } from '../features/domains/operations.ts'
+import type { Accounts } from '../features/account/organizations/operations.ts'
+import { createBuiltinProvider } from '../features/mail/domains/builtin.ts'
+import type { Dkim } from '../features/mail/domains/dkim/operations.ts'
+import { createRecheck, createUnregister } from '../features/mail/domains/jobs.ts'
+import { createDomains, type MoveMailboxes } from '../features/mail/domains/operations.ts'
 
 type Needs = {
   config: Config

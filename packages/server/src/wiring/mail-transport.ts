@@ -1,13 +1,13 @@
 // The way on which mail leaves, as the settings name it.
-import type { Config } from '../config.ts'
-import type { Resolver } from '../core/dns.ts'
+import type { Resolver } from '@callsign/mail/dns'
+import type { Config } from '../config/settings.ts'
 import type { Log } from '../core/log.ts'
-import { createAddressRules } from '../edges/http/address-rules.ts'
-import { createDirectTransport } from '../edges/smtp/direct.ts'
-import { createRelayTransport } from '../edges/smtp/relay.ts'
+import { createAddressRules } from '../edges/outbound-http/address-rules.ts'
+import { createDirectTransport } from '../edges/smtp/client/direct.ts'
+import { createRelayTransport } from '../edges/smtp/client/relay.ts'
 import { createSimulatorTransport } from '../edges/suppliers/simulator-mail.ts'
-import type { MtaSts } from '../features/mta-sts/operations.ts'
-import type { MailTransport } from '../features/outbound-mail/provider.ts'
+import type { MtaSts } from '../features/mail/outbound/mta-sts/operations.ts'
+import type { MailTransport } from '../features/mail/outbound/provider.ts'
 
 /** A server that cannot be reached is left alone this long, or as long as its first message waits anyway. */
 const restMsMax = 60_000

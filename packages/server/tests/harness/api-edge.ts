@@ -7,13 +7,13 @@ import { operation } from '@callsign/contract/operation'
 import { Cursor, id, Limit, nullableString, strict, stringOrList, Timestamp } from '@callsign/contract/schema'
 import { pino } from 'pino'
 import Type from 'typebox'
+import { createJournal } from '../../src/core/business-events.ts'
 import type { Caller } from '../../src/core/caller.ts'
 import { ApiError } from '../../src/core/errors.ts'
-import { createJournal } from '../../src/core/journal.ts'
 import type { Replays } from '../../src/core/replay.ts'
 import { Raw, type Route, route } from '../../src/core/route.ts'
 import { DatabaseUnavailable, type Transact } from '../../src/core/sql.ts'
-import { createHttpServer, type HttpServerOptions } from '../../src/edges/http/server.ts'
+import { createHttpServer, type HttpServerOptions } from '../../src/edges/api/server.ts'
 
 const caller = (keyId: string, agent: Caller['agent']): Caller => ({
   keyId,

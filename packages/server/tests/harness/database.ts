@@ -7,8 +7,8 @@ import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { createLog } from '../../src/core/log.ts'
 import { connect } from '../../src/edges/postgres/connect.ts'
+import { startEmbedded } from '../../src/edges/postgres/embedded/supervisor.ts'
 import { migrate } from '../../src/edges/postgres/migrate.ts'
-import { startEmbedded } from '../../src/edges/postgres/supervisor.ts'
 
 type TestServer = { serverUrl: string; template: string; strategy: 'FILE_COPY' | 'WAL_LOG' }
 

@@ -1,5 +1,5 @@
 // Publishes the DNS records that the API gave, as the owner of a domain does it at a DNS host.
-import type { DnsServer } from './dns-server.ts'
+import type { DnsServer } from '../../../mail/tests/harness/dns-server.ts'
 import type { Json } from './start.ts'
 
 /** Puts records into DNS, those of one name together; a TXT value is cut into strings there. */

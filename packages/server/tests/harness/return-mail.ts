@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTransport } from 'nodemailer'
 
-const folder = join(import.meta.dirname, '..', 'returned')
+const folder = join(import.meta.dirname, '..', '..', '..', 'mail', 'tests', 'returned')
 
 /** A captured report, its return path replaced, and the recipient that it is about. */
 export function captured(name: string, returnPath: string): { raw: string; recipient: string } {

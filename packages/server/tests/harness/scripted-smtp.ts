@@ -3,8 +3,8 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { afterEach } from 'vitest'
 import { createLog } from '../../src/core/log.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
-import { createRelayTransport, type RelaySettings } from '../../src/edges/smtp/relay.ts'
-import type { Envelope, MailTransport } from '../../src/features/outbound-mail/provider.ts'
+import { createRelayTransport, type RelaySettings } from '../../src/edges/smtp/client/relay.ts'
+import type { Envelope, MailTransport } from '../../src/features/mail/outbound/provider.ts'
 
 /** Run after each test, last first. */
 export const cleanups: (() => Promise<unknown> | unknown)[] = []

@@ -1,9 +1,9 @@
 // Validates the chain of ARC sets of a message (RFC 8617 §5.2): who had it in hand on the way, and what each of them saw.
-import type { Resolver } from '../../core/dns.ts'
-import type { RawField } from '../dkim/model.ts'
-import { findKey, isSigned, type SignedMessage, verifySignature } from './signature.ts'
-import { readSignature, readSignatureTags } from './signature-field.ts'
-import type { TagList } from './tag-list.ts'
+import type { RawField } from '../../../../server/src/features/mail/domains/dkim/model.ts'
+import type { Resolver } from '../../dns.ts'
+import { readSignature, readSignatureTags } from '../dkim/signature-field.ts'
+import { findKey, isSigned, type SignedMessage, verifySignature } from '../dkim/verification.ts'
+import type { TagList } from '../tag-list.ts'
 
 /** `length`: sets of the chain, 0 when they make no chain. `domain`: who sealed last, null unless all seals hold. */
 export type ArcResult = { result: 'none' | 'pass' | 'fail'; length: number; domain: string | null; reason: string | null }

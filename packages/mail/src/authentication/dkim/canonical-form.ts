@@ -1,6 +1,6 @@
 // The canonical forms of header fields and bodies (RFC 6376 §3.4): what is hashed, whatever mail systems do to white space.
 
-import { octetsBelow, type Quads, quadsOf } from '../../core/quads.ts'
+import { octetsBelow, type Quads, quadsOf } from '../../text/word-scan.ts'
 
 /** One header field: its name in lower case, and its text as it stands, folding included, without the last CRLF. Octets as Latin-1. */
 export type RawField = { key: string; text: string }

@@ -1,7 +1,7 @@
 // DKIM key records (RFC 6376 §3.6.1, RFC 8301, RFC 8463): from the text of a TXT record to a key that verifies.
 import { createPublicKey, type KeyObject } from 'node:crypto'
-import { keepReadings } from './kept-readings.ts'
-import { readNames, readTagList } from './tag-list.ts'
+import { keepReadings } from '../record-cache.ts'
+import { readNames, readTagList } from '../tag-list.ts'
 
 export type KeyKind = 'rsa' | 'ed25519'
 

@@ -1,13 +1,13 @@
 // Signatures: their shape, what they cover, and that they are the same each time; an independent verifier judges every kind of message.
 import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { findDkimVerifier, verifyDkim } from '../../../tests/stage/dkim-verifier.ts'
-import { quotedTxt } from '../../core/zone-text.ts'
-import { composeMessage, type MessageDraft } from '../outbound-mail/compose.ts'
+import { recordOf } from '../../../../server/src/features/mail/domains/dkim/model.ts'
+import { findDkimVerifier, verifyDkim } from '../../../tests/harness/dkim-verifier.ts'
+import { composeMessage, type MessageDraft } from '../../compose/compose.ts'
 import { relaxedField, splitMessage } from './canonical-form.ts'
 import { generateKeyPairFor } from './key-pair.ts'
-import { recordOf } from './model.ts'
-import { type SigningKey, signMessage } from './signature.ts'
+import { type SigningKey, signMessage } from './signing.ts'
+import { quotedTxt } from './zone-text.ts'
 
 const at = new Date('2026-03-01T12:00:00Z')
 const records: Record<string, string> = {}

@@ -1,7 +1,7 @@
 // DMARC policy records and where they are found: the walk up the DNS tree (RFC 9989 §4.7, §4.10).
-import type { Resolver } from '../../core/dns.ts'
-import { canBeAsked } from './domain-names.ts'
-import { readTagList } from './tag-list.ts'
+import type { Resolver } from '../../dns.ts'
+import { canBeAsked } from '../domain-names.ts'
+import { readTagList } from '../tag-list.ts'
 
 export type DmarcPolicy = 'none' | 'quarantine' | 'reject'
 

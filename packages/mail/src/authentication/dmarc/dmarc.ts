@@ -1,5 +1,6 @@
 // DMARC (RFC 9989): whether somebody whom the domain in From answers for has sent this, and what that domain wants done if not.
-import type { Resolver } from '../../core/dns.ts'
+import type { Resolver } from '../../dns.ts'
+import { normalName } from '../domain-names.ts'
 import {
   type DmarcPolicy,
   type DmarcRecord,
@@ -10,7 +11,6 @@ import {
   organizationOf,
   walkTree,
 } from './dmarc-record.ts'
-import { normalName } from './domain-names.ts'
 
 /** `alignedSigners`: those of the given signing domains, in normal form, that belong to the author's. */
 export type DmarcResult = {

@@ -1,6 +1,6 @@
 // SPF macros (RFC 7208 §7): read once with the record, expanded for each message.
-import { labelLengthMax, toAsciiName } from './domain-names.ts'
-import { dottedIp, type IpAddress, readableIp } from './ip-address.ts'
+import { labelLengthMax, toAsciiName } from '../domain-names.ts'
+import { dottedIp, type IpAddress, readableIp } from '../ip-address.ts'
 
 type Expansion = { letter: string; isEscaped: boolean; count: number; isReversed: boolean; delimiters: string }
 

@@ -1,6 +1,6 @@
 // SPF records (RFC 7208 §4.6, §5, §6): the whole record is read before anything of it is evaluated.
-import { type IpAddress, readIp } from './ip-address.ts'
-import { keepReadings } from './kept-readings.ts'
+import { type IpAddress, readIp } from '../ip-address.ts'
+import { keepReadings } from '../record-cache.ts'
 import { type MacroText, readDomainSpec, readMacroText } from './spf-macro.ts'
 
 export type Qualifier = 'pass' | 'fail' | 'softfail' | 'neutral'

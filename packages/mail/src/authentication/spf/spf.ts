@@ -1,8 +1,8 @@
 // SPF (RFC 7208): whether a host may send mail for the domain in its return path, or in its HELO.
-import { now } from '../../core/clock.ts'
-import type { DnsAnswer, Resolver } from '../../core/dns.ts'
-import { normalName, toAsciiName } from './domain-names.ts'
-import { type IpAddress, isInNetwork, readableIp, readClientIp, readIp } from './ip-address.ts'
+import { now } from '../../../../server/src/core/clock.ts'
+import type { DnsAnswer, Resolver } from '../../dns.ts'
+import { normalName, toAsciiName } from '../domain-names.ts'
+import { type IpAddress, isInNetwork, readableIp, readClientIp, readIp } from '../ip-address.ts'
 import { expandMacros, isTargetName, type MacroText, type MacroValues, readMacroText, toTargetName, usesLetters } from './spf-macro.ts'
 import { isSpfRecord, type Mechanism, type Qualifier, readSpfRecord, type SpfRecord } from './spf-record.ts'
 

@@ -1,6 +1,6 @@
 // The words that codes stand beside, and those that other numbers stand beside, in the languages we read. All lower case, dashes as spaces.
 
-import { CodeUnits } from '../../core/code-units.ts'
+import { CodeUnits } from '../../text/code-units.ts'
 
 const each = (starts: string, ends: string): string[] =>
   starts.split('|').flatMap((start) => ends.split('|').map((end) => (end.startsWith('+') ? start + end.slice(1) : `${start} ${end}`)))

@@ -2,13 +2,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { normalName } from '../sender-authentication/model.ts'
+import { authorOf } from '../../../../server/src/features/mail/inbound/model.ts'
+import { normalName } from '../../authentication/model.ts'
+import type { Verdicts } from '../../authentication/sender-checks.ts'
+import { parseMessage } from '../../mime/parse.ts'
+import { readMail } from '../reading.ts'
 import { type Flag, findSigns, toFlags } from './flags.ts'
-import { authorOf } from './model.ts'
 import { findModelInstructions } from './model-instructions.ts'
-import { parseMessage } from './parse.ts'
-import { readMail } from './reading.ts'
-import type { Verdicts } from './sender-checks.ts'
 
 type Trust = 'pass' | 'none' | 'fail'
 
@@ -370,7 +370,7 @@ test('every flag has a type of its own, a sentence, and evidence that is cut', (
   }
 })
 
-const folder = join(import.meta.dirname, '../../../tests/mail')
+const folder = join(import.meta.dirname, '../../../tests/messages')
 test.each(readdirSync(folder).filter((name) => name.endsWith('.eml')))('honest mail as programs write it shows nothing: %s', (name) => {
   expect(flagsOfRaw(readFileSync(join(folder, name)), 'none')).toEqual([])
 })
@@ -433,7 +433,7 @@ test('nothing is made of what is no text', () => {
 })
 
 describe('whole messages as they are met with: what honest senders write shows nothing, what deceives shows how', () => {
-  const samples = join(import.meta.dirname, '../../../tests/mail-signs')
+  const samples = join(import.meta.dirname, '../../../tests/deception')
   const benign = readdirSync(samples).filter((name) => name.startsWith('benign-'))
   test.each(benign)('%s', (name) => {
     expect(flagsOfRaw(readFileSync(join(samples, name)), 'pass')).toEqual([])

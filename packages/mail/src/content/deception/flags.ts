@@ -1,15 +1,15 @@
 // Signs that a message wants to deceive: found in its content where it is read, and judged with what is known of its sender. Nothing is dropped for them.
 import type { Flag as FlagSchema, FlagType } from '@callsign/contract/flags'
 import type { Static } from 'typebox'
-import { isAscii } from '../../core/ascii.ts'
-import type { ParsedAddress } from './addresses.ts'
-import { addressDomain, parseAddresses } from './addresses.ts'
-import { disallowedCharacters } from './author-domain.ts'
-import { imitatedName, isSameOrganization, looksAlike, organizationOf } from './domain-likeness.ts'
-import { type ScannedHtml, scanHtml } from './html-scan.ts'
+import { disallowedCharacters } from '../../authentication/dmarc/author-domain.ts'
+import type { Verdicts } from '../../authentication/sender-checks.ts'
+import { type ScannedHtml, scanHtml } from '../../html/scan.ts'
+import type { ParsedAddress } from '../../mime/addresses.ts'
+import { addressDomain, parseAddresses } from '../../mime/addresses.ts'
+import type { ParsedMessage } from '../../mime/parse.ts'
+import { isAscii } from '../../text/ascii.ts'
+import { imitatedName, isSameOrganization, looksAlike, organizationOf } from './lookalike-domains.ts'
 import { findModelInstructions } from './model-instructions.ts'
-import type { ParsedMessage } from './parse.ts'
-import type { Verdicts } from './sender-checks.ts'
 
 export type Flag = Static<typeof FlagSchema>
 

@@ -1,6 +1,6 @@
 // Words that are meant for a language model: known ways to talk one out of its task. A sign for the reader, found by phrases, never a verdict.
-import { isAscii } from '../../core/ascii.ts'
-import { latinLike } from './domain-likeness.ts'
+import { isAscii } from '../../text/ascii.ts'
+import { latinLike } from './lookalike-domains.ts'
 
 const textCharactersMax = 200_000
 const windowCharacters = 400

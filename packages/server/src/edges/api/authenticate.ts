@@ -1,9 +1,9 @@
 // Everything that is decided about a request before its body is read: who asks, may they, do they ask too often, and can the body be taken.
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Journal } from '../../core/business-events.ts'
 import type { Caller } from '../../core/caller.ts'
 import { nowMs } from '../../core/clock.ts'
 import { ApiError, forbidden } from '../../core/errors.ts'
-import type { Journal } from '../../core/journal.ts'
 import type { Route } from '../../core/route.ts'
 import { reserveMemory } from './body-reader.ts'
 import { payloadTooLarge, unsupportedMediaType } from './failure.ts'

@@ -1,8 +1,8 @@
 // Mounts the routes tables: each row becomes a Fastify route with its schemas, its gate and a handler that calls its function.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Journal } from '../../core/business-events.ts'
 import type { Caller } from '../../core/caller.ts'
 import { ApiError } from '../../core/errors.ts'
-import type { Journal } from '../../core/journal.ts'
 import type { Replays } from '../../core/replay.ts'
 import { type Call, Later, Live, Raw, type RawRequest, type Route } from '../../core/route.ts'
 import type { Transact } from '../../core/sql.ts'

@@ -1,6 +1,6 @@
 // The servers are judged by names that no sender can choose, and by every answer that they give.
+import type { DnsAnswer, Resolver } from '@callsign/mail/dns'
 import { expect, test } from 'vitest'
-import type { DnsAnswer, Resolver } from '../../core/dns.ts'
 import { createResolverHealth } from './resolver-health.ts'
 
 const trouble: DnsAnswer<string> = { kind: 'trouble', reason: 'ETIMEOUT', isSilence: true }

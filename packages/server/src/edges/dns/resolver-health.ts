@@ -1,7 +1,7 @@
 // Whether the DNS servers work at all: asked by random names below top-level domains, because a sender of mail can choose every other name.
 import { randomBytes } from 'node:crypto'
+import type { DnsAnswer, Resolver, ResolverHealth } from '@callsign/mail/dns'
 import { nowMs } from '../../core/clock.ts'
-import type { DnsAnswer, Resolver, ResolverHealth } from '../../core/dns.ts'
 
 export type HealthSettings = {
   /** Two independent registries. Both have to fail, so that an outage of one of them proves nothing. */

@@ -1,6 +1,6 @@
 // DNS through the system's resolvers, or those that the settings name, each question within a fixed time.
 import { Resolver as SystemResolver } from 'node:dns/promises'
-import { type DnsAnswer, type Resolver, reverseName } from '../../core/dns.ts'
+import { type DnsAnswer, type Resolver, reverseName } from '@callsign/mail/dns'
 
 /** The answers of c-ares that say something about the name; every other failure says something about the servers. */
 const noName = new Set(['ENOTFOUND', 'EBADNAME', 'EBADQUERY'])

@@ -1,6 +1,6 @@
 // Answers are reused for a moment, failures never, and a question that stays open depends on a probe of the servers.
+import type { DnsAnswer, Resolver } from '@callsign/mail/dns'
 import { expect, test } from 'vitest'
-import type { DnsAnswer, Resolver } from '../../core/dns.ts'
 import { reuseAnswers } from './reused-answers.ts'
 
 /** A resolver whose TXT answers the test gives; `asked` counts. */

@@ -1,6 +1,6 @@
 // A resolver in front of another for busy moments: answers are reused for a few seconds, and servers that do not work are given up early.
+import { type DnsAnswer, type Resolver, resolverThrough } from '@callsign/mail/dns'
 import { nowMs } from '../../core/clock.ts'
-import { type DnsAnswer, type Resolver, resolverThrough } from '../../core/dns.ts'
 import type { ObservedHealth } from './resolver-health.ts'
 
 export type ReuseSettings = {

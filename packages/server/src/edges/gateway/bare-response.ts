@@ -1,6 +1,6 @@
 // An answer on the bare socket of a visitor's connection (RFC 9112), for requests that were read without Node's HTTP server.
 import type { Socket } from 'node:net'
-import { joinedBytesMax, type VisitorEvents, type VisitorResponse } from './visitor-response.ts'
+import { joinedBytesMax, type VisitorEvents, type VisitorResponse } from './public-response.ts'
 
 /** Told to visitors, and a little less than how long their idle connections are kept. */
 export const keepAliveSeconds = 65

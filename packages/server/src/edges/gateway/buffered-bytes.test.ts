@@ -1,6 +1,6 @@
 // Pieces of any size come out as they went in.
 import { expect, test } from 'vitest'
-import { GatheredBytes } from './gathered.ts'
+import { GatheredBytes } from './buffered-bytes.ts'
 
 test('pieces are kept in order, and taken once', () => {
   const gathered = new GatheredBytes()

@@ -9,14 +9,14 @@ import { WindowBudget } from '@callsign/contract/tunnel-window'
 import type { Caller } from '../../core/caller.ts'
 import { now } from '../../core/clock.ts'
 import { ApiError } from '../../core/errors.ts'
+import { notePassing } from '../../core/external-buffers.ts'
 import { newId } from '../../core/ids.ts'
 import type { Log } from '../../core/log.ts'
-import { notePassing } from '../../core/passing-buffers.ts'
 import type { OpenSession } from '../../features/tunnels/model.ts'
 import type { Presence } from '../../features/tunnels/operations.ts'
-import { Carrier } from './carrier.ts'
+import { Carrier } from './client-session.ts'
 import type { Directory } from './directory.ts'
-import { refusal, refusalText } from './trouble.ts'
+import { refusal, refusalText } from './error-response.ts'
 
 /** A client that has connected has to say who it is within this time. */
 const helloMsMax = 10_000

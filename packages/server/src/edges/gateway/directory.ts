@@ -2,7 +2,7 @@
 import type { Log } from '../../core/log.ts'
 import type { RemoteSession, TunnelRoute } from '../../features/tunnels/model.ts'
 import type { Presence } from '../../features/tunnels/operations.ts'
-import type { Carrier } from './carrier.ts'
+import type { Carrier } from './client-session.ts'
 import type { Peers } from './peers.ts'
 
 /** What was read is believed for so long: with `pollEveryMs` it keeps the promise that a change acts within a second. */

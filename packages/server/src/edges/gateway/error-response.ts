@@ -1,7 +1,7 @@
 // What visitors are told when the tunnel cannot bring them the target's answer: one table, one shape.
 import { STATUS_CODES } from 'node:http'
 import { resetCodes } from '@callsign/contract/tunnel-frames'
-import type { VisitorResponse } from './visitor-response.ts'
+import type { VisitorResponse } from './public-response.ts'
 
 /** By its word: status, sentence, seconds for Retry-After. The word is in X-Tunnel-Error and in the inspector. */
 const troubles = {

@@ -10,18 +10,18 @@ import { handleOfHost, type RepeatedRequest, type RequestRecord, type TunnelRout
 import type { Presence, Recorder, Tunnels } from '../../features/tunnels/operations.ts'
 import { connectReference, createClients, wantedWrapping } from './clients.ts'
 import { createDirectory } from './directory.ts'
-import { Exchange } from './exchange.ts'
-import type { ExchangeHost } from './exchange-host.ts'
+import { type Refusal, refusal, refusalOf, refusalText, type Trouble, writeRefusal } from './error-response.ts'
 import type { Visitor } from './forwarding.ts'
+import { UnderWayList } from './in-flight.ts'
 import { createPeers } from './peers.ts'
+import { Exchange } from './proxied-request.ts'
+import type { ExchangeHost } from './proxied-request-host.ts'
+import { createVisitors } from './public-connections.ts'
 import { repeatRequest } from './repeat.ts'
 import { isArriving } from './request-body.ts'
 import { BadRequest, type RequestHead, readRequestHead } from './request-head.ts'
 import { serveParsed } from './serve-parsed.ts'
-import { type Refusal, refusal, refusalOf, refusalText, type Trouble, writeRefusal } from './trouble.ts'
-import { UnderWayList } from './under-way.ts'
 import { UpgradeExchange } from './upgrade.ts'
-import { createVisitors } from './visitors.ts'
 
 export type Gateway = ReturnType<typeof createGateway>
 

@@ -6,8 +6,8 @@ import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { acceptWaiting } from '../../core/accept-waiting.ts'
 import type { Log } from '../../core/log.ts'
+import { refusal, refusalText, writeRefusal } from './error-response.ts'
 import type { Gateway } from './gateway.ts'
-import { refusal, refusalText, writeRefusal } from './trouble.ts'
 
 export type HttpsListenerOptions = {
   host: string

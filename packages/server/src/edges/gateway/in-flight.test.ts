@@ -1,6 +1,6 @@
 // The list of what is under way: whatever is removed, everything else stays in it once.
 import { expect, test } from 'vitest'
-import { type UnderWay, UnderWayList } from './under-way.ts'
+import { type UnderWay, UnderWayList } from './in-flight.ts'
 
 const create = (): UnderWay => ({ place: 0, check() {}, abort() {}, closeAfter() {} })
 

@@ -9,8 +9,8 @@ import type { TunnelStream } from '@callsign/contract/tunnel-stream'
 import { WindowBudget } from '@callsign/contract/tunnel-window'
 import type { Log } from '../../core/log.ts'
 import type { RemoteSession } from '../../features/tunnels/model.ts'
-import { Carrier } from './carrier.ts'
-import { splice } from './splice.ts'
+import { Carrier } from './client-session.ts'
+import { splice } from './stream-relay.ts'
 
 const identity = 'callsign-gateway'
 const tlsOptions = { ciphers: 'ECDHE-PSK-CHACHA20-POLY1305', minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' } as const

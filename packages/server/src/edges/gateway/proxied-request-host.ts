@@ -1,8 +1,8 @@
 // What an exchange asks of the gateway that it belongs to.
 import type { Log } from '../../core/log.ts'
 import type { RequestRecord } from '../../features/tunnels/model.ts'
-import type { Carrier } from './carrier.ts'
-import type { UnderWayList } from './under-way.ts'
+import type { Carrier } from './client-session.ts'
+import type { UnderWayList } from './in-flight.ts'
 
 /** A visitor or a target that moves no byte for this long, while the other side waits for it, has gone. */
 export const stalledMsMax = 300_000

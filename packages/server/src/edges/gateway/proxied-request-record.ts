@@ -8,7 +8,7 @@ import {
   type RequestRecord,
   type TunnelRoute,
 } from '../../features/tunnels/model.ts'
-import { GatheredBytes } from './gathered.ts'
+import { GatheredBytes } from './buffered-bytes.ts'
 import { pairsOf, type RequestHead } from './request-head.ts'
 
 class CapturedBody {

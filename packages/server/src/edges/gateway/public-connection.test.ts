@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import type { BareResponse } from './bare-response.ts'
-import { VisitorConnection } from './visitor-connection.ts'
+import { VisitorConnection } from './public-connection.ts'
 
 const request = (more = '') => `GET / HTTP/1.1\r\nHost: sales.tunnel.test\r\n${more}\r\n`
 /** More than the kernel takes for a visitor that does not read. */

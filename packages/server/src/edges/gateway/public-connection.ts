@@ -1,8 +1,8 @@
 // A connection of visitors that we read ourselves, for as long as what comes over it is simple: what most visitors ask costs half of what it costs through Node's server.
 import type { Socket } from 'node:net'
 import { BareResponse, keepAliveSeconds } from './bare-response.ts'
-import { stalledMsMax } from './exchange-host.ts'
 import type { Visitor } from './forwarding.ts'
+import { stalledMsMax } from './proxied-request-host.ts'
 import type { RequestHead } from './request-head.ts'
 import { SimpleRequestReader } from './simple-request.ts'
 

@@ -1,6 +1,6 @@
 // The connections of visitors: all that are here, looked at every second, and closed when the process stops.
 import type { Socket } from 'node:net'
-import { VisitorConnection, type VisitorHost } from './visitor-connection.ts'
+import { VisitorConnection, type VisitorHost } from './public-connection.ts'
 
 export function createVisitors(host: VisitorHost) {
   const connections = new Set<VisitorConnection>()

@@ -3,7 +3,7 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import type { RepeatedRequest, RequestRecord, TunnelRoute } from '../../features/tunnels/model.ts'
-import type { ExchangeHost } from './exchange-host.ts'
+import type { ExchangeHost } from './proxied-request-host.ts'
 import { readRequestHead } from './request-head.ts'
 import { serveParsed } from './serve-parsed.ts'
 

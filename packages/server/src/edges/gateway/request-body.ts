@@ -1,7 +1,7 @@
 // A visitor's body on its way to the target: as it comes, framed as it came, and no faster than the stream takes it.
 import type { IncomingMessage } from 'node:http'
 import type { TunnelStream } from '@callsign/contract/tunnel-stream'
-import { notePassing } from '../../core/passing-buffers.ts'
+import { notePassing } from '../../core/external-buffers.ts'
 import { trailersOf } from './request-head.ts'
 
 const lastChunk = Buffer.from('0\r\n\r\n')

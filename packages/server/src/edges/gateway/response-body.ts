@@ -1,6 +1,6 @@
 // The body of an answer on its way out to the visitor.
-import { crumbBytesMax, GatheredBytes } from './gathered.ts'
-import { joinedBytesMax, type VisitorResponse } from './visitor-response.ts'
+import { crumbBytesMax, GatheredBytes } from './buffered-bytes.ts'
+import { joinedBytesMax, type VisitorResponse } from './public-response.ts'
 
 export class AnswerBody {
   readonly #response: VisitorResponse

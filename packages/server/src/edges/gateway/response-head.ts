@@ -1,8 +1,8 @@
 // The head of a target's answer as its visitor gets it.
 import type { Log } from '../../core/log.ts'
+import type { VisitorResponse } from './public-response.ts'
 import type { RequestHead } from './request-head.ts'
 import { type AnswerHead, BadAnswer } from './response-reader.ts'
-import type { VisitorResponse } from './visitor-response.ts'
 
 /**
  * Begins the answer. Trailer (RFC 9110 section 6.6.2) goes on only where trailers can follow, behind chunks: Node throws at any other, and targets may

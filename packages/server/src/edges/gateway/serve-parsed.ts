@@ -1,8 +1,8 @@
 // The exchange of a request that Node's server has parsed, and what its server tells of the visitor.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TunnelRoute } from '../../features/tunnels/model.ts'
-import { Exchange } from './exchange.ts'
-import type { ExchangeHost } from './exchange-host.ts'
+import { Exchange } from './proxied-request.ts'
+import type { ExchangeHost } from './proxied-request-host.ts'
 import type { RequestHead } from './request-head.ts'
 
 /** Begins an exchange for a request that Node's server has parsed. */

@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { handleOfHost } from '../../features/tunnels/model.ts'
 import { connectReference } from './clients.ts'
+import { refusal, writeRefusal } from './error-response.ts'
 import { isArriving } from './request-body.ts'
-import { refusal, writeRefusal } from './trouble.ts'
 
 const forVisitors = refusal(421, 'misdirected_request', 'Tunnels are not served by this process.')
 // A load balancer may lead to a gateway next time, so the client goes on trying.

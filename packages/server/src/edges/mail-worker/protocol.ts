@@ -1,6 +1,6 @@
 // What the main thread and the threads that read mail say to each other.
-import type { DnsAnswer } from '../../core/dns.ts'
-import type { ReadMail, SmtpClient, Verdicts } from '../../features/inbound-mail/model.ts'
+import type { DnsAnswer } from '@callsign/mail/dns'
+import type { ReadMail, SmtpClient, Verdicts } from '../../features/mail/inbound/model.ts'
 
 export type Task =
   | { kind: 'check'; envelopeFrom: string; client: SmtpClient; hostname: string; bytes: ArrayBuffer }

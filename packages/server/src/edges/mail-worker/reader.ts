@@ -2,10 +2,10 @@
 import { hash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import type { Resolver } from '../../core/dns.ts'
+import type { Resolver } from '@callsign/mail/dns'
 import type { Log } from '../../core/log.ts'
-import { checkSender, isPlainText, readHeader, readMail, type SmtpClient, uncheckedVerdicts } from '../../features/inbound-mail/model.ts'
-import type { MailReader } from '../../features/inbound-mail/provider.ts'
+import { checkSender, isPlainText, readHeader, readMail, type SmtpClient, uncheckedVerdicts } from '../../features/mail/inbound/model.ts'
+import type { MailReader } from '../../features/mail/inbound/provider.ts'
 import type { FromThread, Task, TaskResult, ToThread } from './protocol.ts'
 
 export type ReaderSettings = {

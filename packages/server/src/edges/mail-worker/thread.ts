@@ -1,8 +1,8 @@
 // The thread that reads and checks big messages. It has no sockets: its DNS questions go to the main thread, which has the one resolver.
 import { hash } from 'node:crypto'
 import { parentPort } from 'node:worker_threads'
-import type { DnsAnswer, Resolver } from '../../core/dns.ts'
-import { checkSender, readMail } from '../../features/inbound-mail/model.ts'
+import type { DnsAnswer, Resolver } from '@callsign/mail/dns'
+import { checkSender, readMail } from '../../features/mail/inbound/model.ts'
 import type { FromThread, QuestionType, Task, TaskResult, ToThread } from './protocol.ts'
 
 const port = parentPort

@@ -2,7 +2,7 @@
 import { now } from '../../core/clock.ts'
 import type { Emit } from '../../core/event.ts'
 import { newId } from '../../core/ids.ts'
-import { deliveryIdOf, isWanted } from '../../features/webhooks/model.ts'
+import { deliveryIdOf, isWanted } from '../../features/events/webhooks/model.ts'
 
 /**
  * Writes events in order, and their deliveries, in one statement. `onCommit` is a hint with the webhooks that have something to deliver now;

@@ -1,8 +1,8 @@
 // Custom domains at Resend, over its HTTP API (https://resend.com/docs/api-reference/domains): it sends for them, and looks at their DNS itself.
 import { setTimeout as wait } from 'node:timers/promises'
 import { request } from 'undici'
-import type { DomainRecord, Inspection } from '../../features/domains/model.ts'
-import { type DomainProvider, NameTaken, ProviderTrouble } from '../../features/domains/provider.ts'
+import type { DomainRecord, Inspection } from '../../features/mail/domains/model.ts'
+import { type DomainProvider, NameTaken, ProviderTrouble } from '../../features/mail/domains/provider.ts'
 
 export type ResendSettings = {
   apiKey: string

@@ -1,5 +1,5 @@
 // The mail transport that ships: it dials nobody. What it took is recorded where every transport's answer is, at the recipient.
-import type { MailTransport } from '../../features/outbound-mail/provider.ts'
+import type { MailTransport } from '../../features/mail/outbound/provider.ts'
 
 /** Takes every message for every recipient outside. The status stays `sent`: nothing was delivered to anybody. */
 export const createSimulatorTransport = (): MailTransport => ({

@@ -10,7 +10,7 @@ import {
   type PhoneProvider,
   type SimulatedCarrier,
   Unreadable,
-} from '../../features/phones/provider.ts'
+} from '../../features/phone/provider.ts'
 import { listMember, member, textMember } from './supplier-client.ts'
 
 export type SimulatorOptions = {

@@ -12,7 +12,7 @@ import {
   type PhoneProvider,
   type Trouble,
   Unreadable,
-} from '../../features/phones/provider.ts'
+} from '../../features/phone/provider.ts'
 import { createSupplierClient, listMember, member, type SupplierAnswer, textMember } from './supplier-client.ts'
 
 export type TwilioOptions = {

@@ -10,8 +10,8 @@ import { readPage, toPage } from '../../core/page.ts'
 import type { Call } from '../../core/route.ts'
 import type { Database, Tx } from '../../core/sql.ts'
 import { FetchRefused, type Web } from '../../core/web.ts'
-import type { Attachments, Shelf } from '../attachments/operations.ts'
-import type { Identities } from '../identities/operations.ts'
+import type { Identities } from '../account/identities/operations.ts'
+import type { Attachments, Shelf } from '../mail/attachments/operations.ts'
 import {
   type ConversationRow,
   connectPrompt,

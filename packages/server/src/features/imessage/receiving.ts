@@ -1,16 +1,16 @@
 // What comes in: callbacks and the provider's list, each message filed once, and what people text to the router itself.
 import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Journal } from '../../core/business-events.ts'
 import { now, nowMs } from '../../core/clock.ts'
 import { forbidden, notFound } from '../../core/errors.ts'
 import type { Emit, NewEvent } from '../../core/event.ts'
 import { newId } from '../../core/ids.ts'
 import type { Enqueue } from '../../core/job.ts'
-import type { Journal } from '../../core/journal.ts'
 import type { Log } from '../../core/log.ts'
 import type { RawRequest } from '../../core/route.ts'
 import { type Database, DatabaseUnavailable, isForeignKeyViolation, type Tx } from '../../core/sql.ts'
-import type { MailboxOwner } from '../identities/model.ts'
-import type { Identities } from '../identities/operations.ts'
+import type { MailboxOwner } from '../account/identities/model.ts'
+import type { Identities } from '../account/identities/operations.ts'
 import { receivedEvent, receivedRetention, settledEvent } from './jobs.ts'
 import {
   type ArchivedReason,

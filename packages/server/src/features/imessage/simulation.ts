@@ -2,7 +2,7 @@
 import { now } from '../../core/clock.ts'
 import { newId } from '../../core/ids.ts'
 import type { Database } from '../../core/sql.ts'
-import type { Attachments } from '../attachments/operations.ts'
+import type { Attachments } from '../mail/attachments/operations.ts'
 import type { SimulatorDesk } from '../simulator/operations.ts'
 import { cleanFilename } from './model.ts'
 import type { MediaRef, Piece } from './provider.ts'

@@ -1,8 +1,8 @@
 // Buys numbers, brings them to where texts arrive, and gives them back: one step a run, each committed before the next is asked for.
+import type { Journal } from '../../core/business-events.ts'
 import { now, nowMs } from '../../core/clock.ts'
 import type { Emit } from '../../core/event.ts'
 import type { Enqueue, Finish, Job, JobEnd, JobHandler } from '../../core/job.ts'
-import type { Journal } from '../../core/journal.ts'
 import type { Log } from '../../core/log.ts'
 import { type Database, isUniqueViolation } from '../../core/sql.ts'
 import { advanceJob, type NumberRow, orderJob, releaseJob } from './model.ts'

@@ -1,9 +1,9 @@
 // The phone number and the text: rows, what may be asked for, and the views that the API gives.
 import type { PhoneNumber, provisionPhoneNumber, SmsMedia, SmsMessage, SmsStatus } from '@callsign/contract/phones'
+import type { Code } from '@callsign/mail/content/codes/codes'
 import type { Static } from 'typebox'
 import { ApiError, invalid } from '../../core/errors.ts'
 import { hasWantedCode } from '../../core/wait.ts'
-import type { Code } from '../codes/model.ts'
 import { type Country, isRegion, isTollFree, regionsOf } from './area-codes.ts'
 import type { InboundText, ProviderName } from './provider.ts'
 

@@ -8,8 +8,8 @@ import { newId } from '../../core/ids.ts'
 import { readPage, toPage } from '../../core/page.ts'
 import type { RawRequest } from '../../core/route.ts'
 import type { Database, Sql } from '../../core/sql.ts'
-import { decodeBase64 } from '../attachments/model.ts'
-import type { Phones } from '../phones/operations.ts'
+import { decodeBase64 } from '../mail/attachments/model.ts'
+import type { Phones } from '../phone/operations.ts'
 import * as store from './store.ts'
 
 export type SimulatorDesk = ReturnType<typeof createSimulatorDesk>

@@ -7,7 +7,7 @@ import { ApiError, forbidden, notFound } from '../../core/errors.ts'
 import { readPage, toPage } from '../../core/page.ts'
 import type { Call } from '../../core/route.ts'
 import type { Database } from '../../core/sql.ts'
-import { type Accounts, actorOf } from '../accounts/operations.ts'
+import { type Accounts, actorOf } from '../account/organizations/operations.ts'
 import {
   masked,
   maskRecord,

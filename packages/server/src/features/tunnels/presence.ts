@@ -1,7 +1,7 @@
 // Who is connected where: the lease of this node, the sessions of its clients, those of other nodes, and the events that follow from them.
 import { batchLoader } from '../../core/batch.ts'
+import type { Journal } from '../../core/business-events.ts'
 import type { Emit } from '../../core/event.ts'
-import type { Journal } from '../../core/journal.ts'
 import { type Database, isForeignKeyViolation, type Tx } from '../../core/sql.ts'
 import type { OpenSession, RemoteSession, TunnelRoute } from './model.ts'
 import * as sessionStore from './session-store.ts'

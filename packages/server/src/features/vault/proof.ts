@@ -1,11 +1,11 @@
 // One attempt to prove a vault key: under the vault's lock it is counted, compared and recorded, and a failure stays recorded though the request fails.
+import type { Journal } from '../../core/business-events.ts'
 import { inMs, now, nowMs } from '../../core/clock.ts'
 import { ApiError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
-import type { Journal } from '../../core/journal.ts'
 import type { Call } from '../../core/route.ts'
 import type { Tx } from '../../core/sql.ts'
-import { type Accounts, actorOf } from '../accounts/operations.ts'
+import { type Accounts, actorOf } from '../account/organizations/operations.ts'
 import { findKey, waitMs, windowMs } from './attempts.ts'
 import * as keyStore from './key-store.ts'
 import type { VaultKeyRow, VaultRow } from './model.ts'

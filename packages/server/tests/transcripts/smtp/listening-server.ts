@@ -1,9 +1,9 @@
 // The stage of the SMTP server's tests: a listening server and the receiver behind it.
 import { afterEach } from 'vitest'
 import { createLog } from '../../../src/core/log.ts'
-import type { Limits } from '../../../src/edges/smtp/limits.ts'
-import { createSmtpServer, type SmtpServer, type SmtpServerOptions } from '../../../src/edges/smtp/listener.ts'
-import type { Envelope, MessageVerdict, RecipientVerdict, SmtpReceiver } from '../../../src/edges/smtp/receiver.ts'
+import type { Limits } from '../../../src/edges/smtp/server/limits.ts'
+import { createSmtpServer, type SmtpServer, type SmtpServerOptions } from '../../../src/edges/smtp/server/listener.ts'
+import type { Envelope, MessageVerdict, RecipientVerdict, SmtpReceiver } from '../../../src/edges/smtp/server/receiver.ts'
 import { DialogClient } from './play.ts'
 
 type Accepted = { envelope: Envelope; raw: Buffer; received: string }

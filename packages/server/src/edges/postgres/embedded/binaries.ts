@@ -4,7 +4,7 @@ import { chmodSync, cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, ren
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
-import type { Log } from '../../core/log.ts'
+import type { Log } from '../../../core/log.ts'
 import type { Account } from './account.ts'
 
 /** Where the programs are, and the package's version. */

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Duplex } from 'node:stream'
-import type { Log } from '../../core/log.ts'
+import type { Log } from '../../../core/log.ts'
 import type { Account } from './account.ts'
 import { identityOf, type Programs } from './binaries.ts'
 import { directoryArgument, programEnvironment } from './cluster.ts'

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, readlinkSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { nowMs } from '../../core/clock.ts'
-import type { Log } from '../../core/log.ts'
+import { nowMs } from '../../../core/clock.ts'
+import type { Log } from '../../../core/log.ts'
 import { port } from './settings.ts'
 
 const pollMs = 20

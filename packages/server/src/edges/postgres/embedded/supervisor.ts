@@ -2,18 +2,18 @@
 import { mkdirSync, realpathSync } from 'node:fs'
 import { connect as dial } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { nowMs } from '../../core/clock.ts'
-import type { Log } from '../../core/log.ts'
+import { nowMs } from '../../../core/clock.ts'
+import type { Log } from '../../../core/log.ts'
+import type { Connection } from '../connect.ts'
 import { chooseAccount } from './account.ts'
 import { findPrograms } from './binaries.ts'
 import { clusterOwner, clusterPath, databaseName, ensureCluster, userName } from './cluster.ts'
-import type { Connection } from './connect.ts'
 import { requireEngine } from './engine.ts'
-import { clearHolder, type DataDirLock, readHolder, tryLock, writeHolder } from './holder.ts'
-import { clearLeftovers } from './leftovers.ts'
+import { clearHolder, type DataDirLock, readHolder, tryLock, writeHolder } from './lock.ts'
 import { launch, type PostgresProcess } from './process.ts'
 import { port, serverSettings } from './settings.ts'
 import { socketDirectory } from './socket.ts'
+import { clearLeftovers } from './stale-files.ts'
 
 /** The major version of the packages in package.json. */
 const majorVersion = 18

@@ -1,7 +1,7 @@
 // One connection of the SMTP client below the conversation: the socket, its replies in order, its timeouts, and the change to TLS.
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import { connect as connectTls, TLSSocket } from 'node:tls'
-import { ReplyReader, replyText, type ServerReply } from './client-reply.ts'
+import { ReplyReader, replyText, type ServerReply } from './reply-reader.ts'
 
 /** Why a conversation ended early, in words for records, with the enhanced status code that describes it (RFC 3463). */
 export class ConnectionTrouble extends Error {

@@ -1,9 +1,9 @@
 // Keeps the SMTP client's connections: reused where they are idle, so many at most to one server, the rest waiting in order.
-import { nowMs } from '../../core/clock.ts'
-import type { Envelope, Handover } from '../../features/outbound-mail/provider.ts'
-import { type ClientSession, type ClientTarget, openSession, type Sent, sendMessage } from './client.ts'
-import { type Channel, ConnectionTrouble } from './client-channel.ts'
-import type { PreparedData } from './client-data.ts'
+import { nowMs } from '../../../core/clock.ts'
+import type { Envelope, Handover } from '../../../features/mail/outbound/provider.ts'
+import { type Channel, ConnectionTrouble } from './channel.ts'
+import { type ClientSession, type ClientTarget, openSession, type Sent, sendMessage } from './conversation.ts'
+import type { PreparedData } from './outgoing-data.ts'
 
 /**
  * Limits of a pool: connections to one server (it begins with `connectionsStart`; every message that it takes makes room for one more, and trouble

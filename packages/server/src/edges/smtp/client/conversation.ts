@@ -1,9 +1,9 @@
 // The SMTP client's conversation (RFC 5321): opening a session, and one message sent over it with one outcome a recipient.
-import type { Outcome } from '../../core/outcome.ts'
-import type { Envelope } from '../../features/outbound-mail/provider.ts'
-import { type Channel, ConnectionTrouble, openChannel, type TlsSettings } from './client-channel.ts'
-import { endOfData, type PreparedData, wirePath } from './client-data.ts'
-import { replyText, type ServerReply } from './client-reply.ts'
+import type { Outcome } from '../../../core/outcome.ts'
+import type { Envelope } from '../../../features/mail/outbound/provider.ts'
+import { type Channel, ConnectionTrouble, openChannel, type TlsSettings } from './channel.ts'
+import { endOfData, type PreparedData, wirePath } from './outgoing-data.ts'
+import { replyText, type ServerReply } from './reply-reader.ts'
 
 /** How long each step may take, in milliseconds (RFC 5321 §4.5.3.2). */
 export type ClientTimeouts = { connectMs: number; commandMs: number; dataBlockMs: number; dataMs: number }

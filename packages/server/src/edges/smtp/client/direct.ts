@@ -1,15 +1,15 @@
 // The mail transport that dials the recipients' own mail servers: by MX, encrypted as far as they can be, each tried in its turn.
 import { domainToASCII } from 'node:url'
-import { nowMs } from '../../core/clock.ts'
-import type { Resolver } from '../../core/dns.ts'
-import type { Log } from '../../core/log.ts'
-import type { Outcome } from '../../core/outcome.ts'
-import { matchesPolicy, type TlsPolicy } from '../../features/mta-sts/model.ts'
-import type { Envelope, Handover, MailTransport } from '../../features/outbound-mail/provider.ts'
-import { type ClientTarget, type ClientTimeouts, clientTimeouts, unsendable } from './client.ts'
-import { createPrepare, type PreparedData } from './client-data.ts'
-import { createClientPool, type PoolLimits } from './client-pool.ts'
+import type { Resolver } from '@callsign/mail/dns'
+import { nowMs } from '../../../core/clock.ts'
+import type { Log } from '../../../core/log.ts'
+import type { Outcome } from '../../../core/outcome.ts'
+import { matchesPolicy, type TlsPolicy } from '../../../features/mail/outbound/mta-sts/model.ts'
+import type { Envelope, Handover, MailTransport } from '../../../features/mail/outbound/provider.ts'
+import { createClientPool, type PoolLimits } from './connection-pool.ts'
+import { type ClientTarget, type ClientTimeouts, clientTimeouts, unsendable } from './conversation.ts'
 import { createRoutes, type RouteHop } from './mail-route.ts'
+import { createPrepare, type PreparedData } from './outgoing-data.ts'
 
 export type DirectSettings = {
   /** Our own name, said in EHLO. */

@@ -1,9 +1,9 @@
 // Where mail for a domain goes: its mail exchangers in their order (RFC 5321 §5), as addresses that may be dialled.
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
-import { nowMs } from '../../core/clock.ts'
-import type { MxRecord, Resolver } from '../../core/dns.ts'
-import type { Outcome } from '../../core/outcome.ts'
+import type { MxRecord, Resolver } from '@callsign/mail/dns'
+import { nowMs } from '../../../core/clock.ts'
+import type { Outcome } from '../../../core/outcome.ts'
 
 /** One server to try. `name` is what its certificate is for and what MTA-STS policies list; null for an address literal. */
 export type RouteHop = { name: string | null; address: string }

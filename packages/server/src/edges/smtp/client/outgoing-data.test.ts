@@ -1,6 +1,6 @@
 // Tests of dot-stuffing and of addresses on the wire.
 import { describe, expect, test } from 'vitest'
-import { prepareData, wirePath } from './client-data.ts'
+import { prepareData, wirePath } from './outgoing-data.ts'
 
 const prepared = (text: string) => prepareData(Buffer.from(text, 'latin1'))?.wire.toString('latin1') ?? null
 

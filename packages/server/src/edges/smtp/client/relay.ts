@@ -1,10 +1,10 @@
 // The mail transport that hands every message to one next server (a smarthost), which answers for it from there on.
 import { isIP } from 'node:net'
-import type { Log } from '../../core/log.ts'
-import type { Handover, MailTransport } from '../../features/outbound-mail/provider.ts'
-import { type ClientTarget, type ClientTimeouts, clientTimeouts, unsendable } from './client.ts'
-import { createPrepare } from './client-data.ts'
-import { createClientPool, type PoolLimits } from './client-pool.ts'
+import type { Log } from '../../../core/log.ts'
+import type { Handover, MailTransport } from '../../../features/mail/outbound/provider.ts'
+import { createClientPool, type PoolLimits } from './connection-pool.ts'
+import { type ClientTarget, type ClientTimeouts, clientTimeouts, unsendable } from './conversation.ts'
+import { createPrepare } from './outgoing-data.ts'
 
 /** What a relay needs; `hostname` is our own name, said in EHLO. `ca` replaces the system's certificate authorities. */
 export type RelaySettings = {

@@ -1,5 +1,5 @@
 // How often one client may connect: a bucket of tokens each, filled at a steady rate.
-import { nowMs } from '../../core/clock.ts'
+import { nowMs } from '../../../core/clock.ts'
 
 const minuteMs = 60_000
 /** Beyond so many clients the full buckets are forgotten: they are what a new one would be. */

@@ -1,5 +1,5 @@
 // Reads message data: finds CRLF.CRLF, removes dot stuffing, and refuses everything that another server could read differently.
-import { octetsBelow, type Quads, quadsOf } from '../../core/quads.ts'
+import { octetsBelow, type Quads, quadsOf } from '@callsign/mail/text/word-scan'
 import type { Limits } from './limits.ts'
 import { type MemoryBudget, MessageBuffer } from './message-buffer.ts'
 import { replies, type SmtpReply } from './reply.ts'

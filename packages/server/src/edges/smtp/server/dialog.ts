@@ -1,10 +1,10 @@
 // The conversation of one session without its socket: which command is allowed when, and what is answered (RFC 5321 §4.1.4).
-import type { Log } from '../../core/log.ts'
+import type { Log } from '../../../core/log.ts'
 import { parseClientName, parseMail, parseRecipient, splitCommand } from './command.ts'
+import { replyToTrouble } from './error-reply.ts'
 import type { Limits } from './limits.ts'
 import type { Envelope, RecipientVerdict, SenderFacts, SmtpReceiver, TlsFacts } from './receiver.ts'
 import { renderLines, renderReply, replies, type SmtpReply } from './reply.ts'
-import { replyToTrouble } from './trouble.ts'
 
 /**
  * What the session does after sending `text`: goes on, reads message data, begins TLS, or closes. `no-data` goes on after a refused

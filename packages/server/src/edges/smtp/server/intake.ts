@@ -1,12 +1,12 @@
 // Takes in one message after another: reads the data, hands it to the receiver, and turns the verdict into a reply.
-import { now } from '../../core/clock.ts'
+import { now } from '../../../core/clock.ts'
 import { type DataProgress, DataReader } from './data-reader.ts'
 import type { DialogSettings } from './dialog.ts'
+import { replyToTrouble } from './error-reply.ts'
 import type { MemoryBudget } from './message-buffer.ts'
 import { renderReceived } from './received.ts'
 import type { Envelope } from './receiver.ts'
 import type { SmtpReply } from './reply.ts'
-import { replyToTrouble } from './trouble.ts'
 
 export type IntakeSettings = DialogSettings & { memory: MemoryBudget }
 

@@ -1,8 +1,8 @@
 // The SMTP server: the listening socket, the limits across connections, and the end of it all.
 import { once } from 'node:events'
 import { type AddressInfo, createServer, isIPv6, type Socket } from 'node:net'
-import type { Certificate } from '../../core/certificate.ts'
-import type { Log } from '../../core/log.ts'
+import type { Certificate } from '../../../core/certificate.ts'
+import type { Log } from '../../../core/log.ts'
 import { ConnectionRate } from './connection-rate.ts'
 import { defaultLimits, type Limits } from './limits.ts'
 import { MemoryBudget } from './message-buffer.ts'

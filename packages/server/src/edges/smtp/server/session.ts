@@ -1,7 +1,7 @@
 // One client connection: bytes in, commands and data to the dialog in strict order, replies out in batches, time limits, closing.
 import type { Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
-import { newId } from '../../core/ids.ts'
+import { newId } from '../../../core/ids.ts'
 import { isHttp } from './command.ts'
 import { type Answer, Dialog } from './dialog.ts'
 import { InputQueue } from './input-queue.ts'

@@ -1,7 +1,7 @@
 // The TLS side of a session: its settings, and the upgrade of a plain socket after STARTTLS.
 import type { Socket } from 'node:net'
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
-import { type Certificate, generateCertificate } from '../../core/certificate.ts'
+import { type Certificate, generateCertificate } from '../../../core/certificate.ts'
 import type { TlsFacts } from './receiver.ts'
 
 /** `generate` makes a self-signed certificate for this process; null offers no STARTTLS. Throws when the PEM texts do not fit together. */

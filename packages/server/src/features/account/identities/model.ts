@@ -1,6 +1,6 @@
 // The agent identity and its mailbox: rows, addresses, and the names that nobody may take.
-import { isId } from '../../core/ids.ts'
-import { toDomainName } from '../domains/model.ts'
+import { isId } from '../../../core/ids.ts'
+import { toDomainName } from '../../mail/domains/model.ts'
 
 /** `required`: the agent's own key writes drafts, an organization key sends them. */
 export type DraftApproval = 'none' | 'required'

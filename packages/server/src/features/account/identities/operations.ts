@@ -1,16 +1,16 @@
 // Operations on agent identities and their mailboxes, and the one place that decides which mailbox a request may act on.
 import type { Identity, Mailbox } from '@callsign/contract/identities'
 import type { Static } from 'typebox'
-import { batchLoader } from '../../core/batch.ts'
-import type { Caller } from '../../core/caller.ts'
-import { now } from '../../core/clock.ts'
-import { ApiError, forbidden, notFound } from '../../core/errors.ts'
-import { newId } from '../../core/ids.ts'
-import { readPage, toPage } from '../../core/page.ts'
-import type { Call } from '../../core/route.ts'
-import { type Database, isUniqueViolation, type Tx } from '../../core/sql.ts'
-import { type Accounts, actorOf } from '../accounts/operations.ts'
-import type { Domains } from '../domains/operations.ts'
+import { batchLoader } from '../../../core/batch.ts'
+import type { Caller } from '../../../core/caller.ts'
+import { now } from '../../../core/clock.ts'
+import { ApiError, forbidden, notFound } from '../../../core/errors.ts'
+import { newId } from '../../../core/ids.ts'
+import { readPage, toPage } from '../../../core/page.ts'
+import type { Call } from '../../../core/route.ts'
+import { type Database, isUniqueViolation, type Tx } from '../../../core/sql.ts'
+import type { Domains } from '../../mail/domains/operations.ts'
+import { type Accounts, actorOf } from '../organizations/operations.ts'
 import {
   type DraftApproval,
   type IdentityRow,

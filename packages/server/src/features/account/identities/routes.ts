@@ -1,6 +1,6 @@
 // The endpoints of identities and mailboxes. Making, changing and deleting identities is the organization's business.
 import * as contract from '@callsign/contract/identities'
-import { type Route, route } from '../../core/route.ts'
+import { type Route, route } from '../../../core/route.ts'
 import type { Identities } from './operations.ts'
 
 export const identityRoutes = (identities: Identities): Route[] => [

@@ -1,6 +1,6 @@
 // The SQL of identities, mailboxes and the handles that stay reserved.
-import { before, type PageRequest } from '../../core/page.ts'
-import type { Sql } from '../../core/sql.ts'
+import { before, type PageRequest } from '../../../core/page.ts'
+import type { Sql } from '../../../core/sql.ts'
 import type { DraftApproval, IdentityRow, MailboxOwner, MailboxRow, MailMode } from './model.ts'
 
 export type NewIdentity = {

@@ -1,6 +1,6 @@
 // The endpoints of API keys; organization keys only.
 import * as contract from '@callsign/contract/keys'
-import { type Route, route } from '../../core/route.ts'
+import { type Route, route } from '../../../core/route.ts'
 import type { Keys } from './operations.ts'
 
 export const keyRoutes = (keys: Keys): Route[] => [

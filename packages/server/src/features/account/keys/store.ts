@@ -1,7 +1,7 @@
 // The SQL of API keys.
-import type { Caller } from '../../core/caller.ts'
-import { before, type PageRequest } from '../../core/page.ts'
-import type { Sql } from '../../core/sql.ts'
+import type { Caller } from '../../../core/caller.ts'
+import { before, type PageRequest } from '../../../core/page.ts'
+import type { Sql } from '../../../core/sql.ts'
 
 export type KeyRow = {
   id: string

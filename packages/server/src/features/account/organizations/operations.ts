@@ -1,11 +1,11 @@
 // Operations on organizations: who the caller is, the audit log, and making organizations from the host.
 import type { CallerInfo } from '@callsign/contract/accounts'
 import type { Static } from 'typebox'
-import type { Caller } from '../../core/caller.ts'
-import { now } from '../../core/clock.ts'
-import { newId } from '../../core/ids.ts'
-import { readPage, toPage } from '../../core/page.ts'
-import type { Database, Sql } from '../../core/sql.ts'
+import type { Caller } from '../../../core/caller.ts'
+import { now } from '../../../core/clock.ts'
+import { newId } from '../../../core/ids.ts'
+import { readPage, toPage } from '../../../core/page.ts'
+import type { Database, Sql } from '../../../core/sql.ts'
 import type { Actor, AuditAction } from './model.ts'
 import * as store from './store.ts'
 

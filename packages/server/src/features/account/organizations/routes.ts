@@ -1,6 +1,6 @@
 // The endpoints of accounts.
 import * as contract from '@callsign/contract/accounts'
-import { type Route, route } from '../../core/route.ts'
+import { type Route, route } from '../../../core/route.ts'
 import type { Accounts } from './operations.ts'
 
 export const accountRoutes = (accounts: Accounts): Route[] => [

@@ -1,6 +1,6 @@
 // The SQL of organizations, users and the audit log.
-import { before, type PageRequest } from '../../core/page.ts'
-import type { Sql } from '../../core/sql.ts'
+import { before, type PageRequest } from '../../../core/page.ts'
+import type { Sql } from '../../../core/sql.ts'
 import type { AuditRow } from './model.ts'
 
 export async function insertOrganization(sql: Sql, row: { id: string; name: string; ownerId: string; at: Date }): Promise<void> {

@@ -1,5 +1,5 @@
 // Who follows the events of which organization in this process; woken when there may be more to read.
-import { ApiError } from '../../core/errors.ts'
+import { ApiError } from '../../../core/errors.ts'
 import type { Watchers } from './watch.ts'
 
 export type Follower = {

@@ -1,7 +1,7 @@
 // The event as a row, and the one payload that webhooks, the list and the stream give of it.
 import { type Event, eventTypes } from '@callsign/contract/events'
 import type { Static } from 'typebox'
-import { invalid } from '../../core/errors.ts'
+import { invalid } from '../../../core/errors.ts'
 
 export type EventRow = {
   id: string

@@ -1,6 +1,6 @@
 // The endpoints of events; an agent key sees its own agent's.
 import * as contract from '@callsign/contract/events'
-import { type Route, route } from '../../core/route.ts'
+import { type Route, route } from '../../../core/route.ts'
 import type { Events } from './operations.ts'
 
 export const eventRoutes = (events: Events): Route[] => [

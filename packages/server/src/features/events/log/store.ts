@@ -1,6 +1,6 @@
 // The SQL of reading events: giving positions, and reading by them.
 import { firstId } from '@callsign/contract/ids'
-import type { Database, Sql } from '../../core/sql.ts'
+import type { Database, Sql } from '../../../core/sql.ts'
 import type { EventBrief, EventRow, PlacedRow } from './model.ts'
 
 const columns = 'e.id, e.organization_id, e.identity_id, i.agent_handle, e.type, e.subject_id, e.data, e.created_at'

@@ -1,5 +1,5 @@
 // Who waits for the next event of which agent in this process: each new event is handed to those who wait for it, so that none of them asks.
-import { ApiError } from '../../core/errors.ts'
+import { ApiError } from '../../../core/errors.ts'
 import type { EventBrief } from './model.ts'
 import type { Watchers } from './watch.ts'
 

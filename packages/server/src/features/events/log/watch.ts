@@ -1,5 +1,5 @@
 // Watches for events and for revoked keys on behalf of everybody in this process who follows or waits: a few queries a tick, however many they are.
-import type { Log } from '../../core/log.ts'
+import type { Log } from '../../../core/log.ts'
 
 /** Those on whose behalf is watched. */
 export type Watchers = {

@@ -1,7 +1,7 @@
 // The SQL of deliveries: claiming with leases, ending, listing, replaying, sweeping.
 import { firstId } from '@callsign/contract/ids'
-import type { PageRequest } from '../../core/page.ts'
-import type { Database, Sql } from '../../core/sql.ts'
+import type { PageRequest } from '../../../core/page.ts'
+import type { Database, Sql } from '../../../core/sql.ts'
 import { type Attempt, attemptsKept, type DeliveryRow, deliveryIdOf, isWanted } from './model.ts'
 
 const columns = `d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.due_at, d.attempt_count, d.last_status_code, d.last_error_code, d.delivered_at, d.created_at`

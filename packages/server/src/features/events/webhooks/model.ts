@@ -1,7 +1,7 @@
 // The webhook and its deliveries: rows, states, the schedule, and the views that the API gives of them.
 import type { Delivery, DeliveryAttempt, DeliveryStatus, Webhook } from '@callsign/contract/webhooks'
 import type { Static } from 'typebox'
-import type { PostResult } from '../../core/web.ts'
+import type { PostResult } from '../../../core/web.ts'
 
 export type WebhookRow = {
   id: string

@@ -1,6 +1,6 @@
 // The endpoints of webhooks; organization keys only.
 import * as contract from '@callsign/contract/webhooks'
-import { type Route, route } from '../../core/route.ts'
+import { type Route, route } from '../../../core/route.ts'
 import type { Webhooks } from './operations.ts'
 
 export const webhookRoutes = (webhooks: Webhooks): Route[] => [

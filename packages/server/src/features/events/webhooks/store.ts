@@ -1,6 +1,6 @@
 // The SQL of subscriptions.
-import type { PageRequest } from '../../core/page.ts'
-import type { Sql, Tx } from '../../core/sql.ts'
+import type { PageRequest } from '../../../core/page.ts'
+import type { Sql, Tx } from '../../../core/sql.ts'
 import { secretOverlapMs, type WebhookRow } from './model.ts'
 
 const columns = `w.id, w.organization_id, w.url, w.event_types, w.agent_handle, w.identity_id, w.description, w.status, w.disabled_reason, w.created_at, w.updated_at`

@@ -1,5 +1,5 @@
 // The SQL of attachments that are a draft's.
-import type { Sql, Tx } from '../../core/sql.ts'
+import type { Sql, Tx } from '../../../core/sql.ts'
 import type { AttachmentMetadata } from './store.ts'
 
 export type DraftAttachment = AttachmentMetadata & { draft_id: string; position: number; blob_key: string | null }

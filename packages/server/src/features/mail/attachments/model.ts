@@ -1,5 +1,5 @@
 // What callers give as attachments: checks that need no bytes from anywhere.
-import { ApiError, invalid } from '../../core/errors.ts'
+import { ApiError, invalid } from '../../../core/errors.ts'
 
 export type AttachmentInput = { filename: string; content_type?: string; content?: string; url?: string; content_id?: string | null }
 

@@ -1,5 +1,5 @@
 // The SQL of attachments.
-import type { Sql, Tx } from '../../core/sql.ts'
+import type { Sql, Tx } from '../../../core/sql.ts'
 
 export type AttachmentRow = {
   id: string

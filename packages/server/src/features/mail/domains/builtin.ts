@@ -1,7 +1,7 @@
 // The provider that ships: our own mail engine serves the domain, and DNS is the proof.
 import { randomBytes } from 'node:crypto'
-import type { DnsAnswer, Resolver } from '../../core/dns.ts'
-import type { Tx } from '../../core/sql.ts'
+import type { DnsAnswer, Resolver } from '@callsign/mail/dns'
+import type { Tx } from '../../../core/sql.ts'
 import type { DomainRecord, Inspection } from './model.ts'
 import { type Finding, judgeMx, judgeTxt, ownRecords } from './own-records.ts'
 import { type DomainClaim, type DomainProvider, ProviderTrouble } from './provider.ts'

@@ -1,8 +1,8 @@
 // What the worker does for custom domains: looks at verified ones again, and takes registrations of deleted ones back.
-import { inMs, now } from '../../core/clock.ts'
-import type { Finish, Job, JobHandler } from '../../core/job.ts'
-import type { Log } from '../../core/log.ts'
-import type { Database } from '../../core/sql.ts'
+import { inMs, now } from '../../../core/clock.ts'
+import type { Finish, Job, JobHandler } from '../../../core/job.ts'
+import type { Log } from '../../../core/log.ts'
+import type { Database } from '../../../core/sql.ts'
 import { unregisterJob } from './model.ts'
 import type { Domains } from './operations.ts'
 import { type DomainProvider, ProviderTrouble } from './provider.ts'

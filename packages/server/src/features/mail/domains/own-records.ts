@@ -1,5 +1,5 @@
 // The DNS records of a domain whose mail we serve ourselves, and what a look into DNS says about each.
-import type { DnsAnswer, MxRecord } from '../../core/dns.ts'
+import type { DnsAnswer, MxRecord } from '@callsign/mail/dns'
 import type { DomainRecord } from './model.ts'
 
 const ownershipPrefix = 'callsign-verification='

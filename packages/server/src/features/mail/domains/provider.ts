@@ -1,5 +1,5 @@
 // What we ask of whoever serves the mail of custom domains: our own engine, or a supplier.
-import type { Tx } from '../../core/sql.ts'
+import type { Tx } from '../../../core/sql.ts'
 import type { DomainRecord, Inspection } from './model.ts'
 
 /** A name and the organization that wants it or has it. */

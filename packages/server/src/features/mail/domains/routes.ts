@@ -1,6 +1,6 @@
 // The endpoints of custom domains; organization keys only.
 import * as contract from '@callsign/contract/domains'
-import { type Route, route } from '../../core/route.ts'
+import { type Route, route } from '../../../core/route.ts'
 import type { Domains } from './operations.ts'
 
 export const domainRoutes = (domains: Domains): Route[] => [

@@ -1,5 +1,5 @@
 // The SQL of custom domains.
-import type { Sql, Tx } from '../../core/sql.ts'
+import type { Sql, Tx } from '../../../core/sql.ts'
 import type { DomainRow, Standing } from './model.ts'
 
 const columns = `d.id, d.organization_id, d.domain, d.status, d.is_default, d.holds_name, d.provider, d.provider_domain_id, d.dns_records,

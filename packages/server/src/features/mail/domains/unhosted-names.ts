@@ -1,5 +1,5 @@
 // Domains that were found to have no mailboxes here, remembered for a moment: every arriving message asks it of its author's domain.
-import { nowMs } from '../../core/clock.ts'
+import { nowMs } from '../../../core/clock.ts'
 
 /** A domain that another process verifies counts as foreign for this much longer at most. */
 const believedMs = 1_000

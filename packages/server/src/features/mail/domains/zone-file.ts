@@ -1,5 +1,5 @@
 // A domain's records as a zone file (RFC 1035 §5), to be imported at a DNS host.
-import { quotedTxt } from '../../core/zone-text.ts'
+import { quotedTxt } from '@callsign/mail/authentication/dkim/zone-text'
 import type { DomainRecord } from './model.ts'
 
 const ttlSeconds = 3600

@@ -3,10 +3,10 @@ import type { Attachment } from '@callsign/contract/attachments'
 import { type Draft, scheduleDaysMax } from '@callsign/contract/drafts'
 import { recipientsMax } from '@callsign/contract/outbound-mail'
 import type { Static } from 'typebox'
-import { ApiError, invalid } from '../../core/errors.ts'
-import { htmlToText } from '../inbound-mail/model.ts'
+import { ApiError, invalid } from '../../../core/errors.ts'
+import { htmlToText } from '../inbound/model.ts'
 import { formatAddress, snippetOf } from '../messages/model.ts'
-import { asList, checkHeaders, checkSubject, readAddress, readAddresses } from '../outbound-mail/model.ts'
+import { asList, checkHeaders, checkSubject, readAddress, readAddresses } from '../outbound/model.ts'
 
 /** The kind of the job that sends a draft at its time. */
 export const sendDraftJob = 'send-draft'

@@ -1,6 +1,6 @@
 // The endpoints of drafts.
 import * as contract from '@callsign/contract/drafts'
-import { type Route, route } from '../../core/route.ts'
+import { type Route, route } from '../../../core/route.ts'
 import type { Drafts } from './operations.ts'
 
 export const draftRoutes = (drafts: Drafts): Route[] => [

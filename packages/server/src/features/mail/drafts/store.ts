@@ -1,5 +1,5 @@
 // The SQL of drafts.
-import type { Sql, Tx } from '../../core/sql.ts'
+import type { Sql, Tx } from '../../../core/sql.ts'
 import type { DraftRow } from './model.ts'
 
 const columns = `id, organization_id, mailbox_id, thread_id, in_reply_to_message_id, in_reply_to, reference_ids, forward_of_message_id, reply_all,

@@ -1,14 +1,14 @@
 // An arriving message as the rows that it is filed as, one set per mailbox.
-import { now } from '../../core/clock.ts'
-import { newId } from '../../core/ids.ts'
-import type { Code } from '../codes/model.ts'
-import type { MailboxOwner } from '../identities/model.ts'
+import type { Verdicts } from '@callsign/mail/authentication/sender-checks'
+import type { Code } from '@callsign/mail/content/codes/codes'
+import type { Flag } from '@callsign/mail/content/deception/flags'
+import { addressDomain, type ParsedAddress } from '@callsign/mail/mime/addresses'
+import type { ParsedMessage } from '@callsign/mail/mime/parse'
+import { now } from '../../../core/clock.ts'
+import { newId } from '../../../core/ids.ts'
+import type { MailboxOwner } from '../../account/identities/model.ts'
 import { type MessageRow, snippetOf } from '../messages/model.ts'
-import { addressDomain, type ParsedAddress } from './addresses.ts'
-import type { Flag } from './flags.ts'
 import { type Arrival, addressesOf, headersOf, hostedVerdicts } from './model.ts'
-import type { ParsedMessage } from './parse.ts'
-import type { Verdicts } from './sender-checks.ts'
 
 export function toFiling(
   owner: MailboxOwner,

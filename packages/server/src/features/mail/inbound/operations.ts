@@ -1,16 +1,18 @@
 // Mail in: which recipients exist, and filing what arrives for them, durably, before anybody is told that we have it.
-import { groupCommit } from '../../core/batch.ts'
-import type { Blobs } from '../../core/blobs.ts'
-import { inMs, now, nowMs } from '../../core/clock.ts'
-import type { ResolverHealth } from '../../core/dns.ts'
-import type { Emit } from '../../core/event.ts'
-import { newId } from '../../core/ids.ts'
-import type { Journal } from '../../core/journal.ts'
-import { type Database, isForeignKeyViolation, type Sql, type Tx } from '../../core/sql.ts'
-import type { MailboxOwner } from '../identities/model.ts'
-import type { Identities } from '../identities/operations.ts'
-import type { Guardrail } from '../mail-rules/model.ts'
-import type { FoundRules, MailRules } from '../mail-rules/operations.ts'
+import type { Verdicts } from '@callsign/mail/authentication/sender-checks'
+import { hasBeenDelivered } from '@callsign/mail/authentication/trace-fields'
+import { type Flag, toFlags } from '@callsign/mail/content/deception/flags'
+import type { ResolverHealth } from '@callsign/mail/dns'
+import { addressDomain } from '@callsign/mail/mime/addresses'
+import { groupCommit } from '../../../core/batch.ts'
+import type { Blobs } from '../../../core/blobs.ts'
+import type { Journal } from '../../../core/business-events.ts'
+import { inMs, now, nowMs } from '../../../core/clock.ts'
+import type { Emit } from '../../../core/event.ts'
+import { newId } from '../../../core/ids.ts'
+import { type Database, isForeignKeyViolation, type Sql, type Tx } from '../../../core/sql.ts'
+import type { MailboxOwner } from '../../account/identities/model.ts'
+import type { Identities } from '../../account/identities/operations.ts'
 import type { MessageRow } from '../messages/model.ts'
 import {
   answeredThreads,
@@ -22,15 +24,13 @@ import {
   type KnownThreads,
   type NewRaw,
 } from '../messages/operations.ts'
-import { addressDomain } from './addresses.ts'
+import type { Guardrail } from '../rules/model.ts'
+import type { FoundRules, MailRules } from '../rules/operations.ts'
 import { toFiling } from './filing.ts'
-import { type Flag, toFlags } from './flags.ts'
 import { type Arrival, authorOf, deferralKey, hostedVerdicts, isAuthenticated, roleDomainOf, shownAuthor, withTrace } from './model.ts'
 import type { MailReader } from './provider.ts'
 import { RecentRecipients } from './recent-recipients.ts'
-import type { Verdicts } from './sender-checks.ts'
 import * as store from './store.ts'
-import { hasBeenDelivered } from './trace-fields.ts'
 
 export type InboundMail = ReturnType<typeof createInboundMail>
 

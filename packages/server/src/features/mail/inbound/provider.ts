@@ -1,6 +1,6 @@
 // What mail in asks of whoever reads and checks messages for it: big or odd ones must not hold up everybody else.
-import type { ReadMail } from './reading.ts'
-import type { SmtpClient, Verdicts } from './sender-checks.ts'
+import type { SmtpClient, Verdicts } from '@callsign/mail/authentication/sender-checks'
+import type { ReadMail } from '@callsign/mail/content/reading'
 
 export interface MailReader {
   /** The checks of the sender, and the SHA-256 of the bytes. Never rejects: checks that could not be made (`isMade` is false) are `temperror`. */

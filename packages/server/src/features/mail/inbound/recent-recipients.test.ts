@@ -1,6 +1,6 @@
 // For how long a mailbox counts as found.
 import { expect, test } from 'vitest'
-import type { MailboxOwner } from '../identities/model.ts'
+import type { MailboxOwner } from '../../account/identities/model.ts'
 import { RecentRecipients } from './recent-recipients.ts'
 
 const owner = { mailboxId: 'mbx_1', address: 'box@agents.localhost' } as MailboxOwner

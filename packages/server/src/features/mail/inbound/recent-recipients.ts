@@ -1,6 +1,6 @@
 // What RCPT found, for DATA: the message follows its recipients at once, and the database need not be asked twice.
-import { nowMs } from '../../core/clock.ts'
-import type { MailboxOwner } from '../identities/model.ts'
+import { nowMs } from '../../../core/clock.ts'
+import type { MailboxOwner } from '../../account/identities/model.ts'
 
 /**
  * So long a mailbox counts as RCPT found it. Short, because its settings may change meanwhile; that it may go does no harm, since a message cannot be

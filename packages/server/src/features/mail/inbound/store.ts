@@ -1,5 +1,5 @@
 // The SQL of mail that is asked to come again: since when, so that it is not put off for ever.
-import type { Sql } from '../../core/sql.ts'
+import type { Sql } from '../../../core/sql.ts'
 
 /** Records that a message is put off, and returns when that happened for the first time. `key` names the message across its retries. */
 export async function noteDeferral(sql: Sql, key: Buffer, at: Date): Promise<Date> {

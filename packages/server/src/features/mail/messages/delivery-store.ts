@@ -1,5 +1,5 @@
 // The SQL of recipients: what became of each, read and written.
-import type { Sql, Tx } from '../../core/sql.ts'
+import type { Sql, Tx } from '../../../core/sql.ts'
 import type { LogEntry, RecipientRow, RecipientStatus } from './model.ts'
 
 const recipientColumns =

@@ -1,5 +1,5 @@
 // The SQL that files new messages: threads, references, raw bytes, messages, recipients and counters, several messages a statement.
-import { type Sql, TryAgain, type Tx } from '../../core/sql.ts'
+import { type Sql, TryAgain, type Tx } from '../../../core/sql.ts'
 import type { MessageRow, RecipientRow } from './model.ts'
 import type { Parser } from './search-words.ts'
 import type { KnownReferences } from './threading.ts'

@@ -1,7 +1,7 @@
 // Files new messages: picks their threads and writes everything that belongs to them in the caller's transaction.
-import { newId } from '../../core/ids.ts'
-import { addressKey } from '../../core/mail-address.ts'
-import { type Sql, TryAgain, type Tx } from '../../core/sql.ts'
+import { addressKey } from '@callsign/mail/mail-address'
+import { newId } from '../../../core/ids.ts'
+import { type Sql, TryAgain, type Tx } from '../../../core/sql.ts'
 import { insertAttachments, type NewAttachment } from '../attachments/operations.ts'
 import * as store from './filing-store.ts'
 import { type MessageRow, searchTextOf } from './model.ts'

@@ -1,11 +1,11 @@
 // The list of one mailbox by any filters: newest first, in a time that does not grow with the mailbox where an index knows what is looked for.
 import { firstId } from '@callsign/contract/ids'
-import { before, type PageRequest } from '../../core/page.ts'
-import type { Sql } from '../../core/sql.ts'
-import { askEras, expectedHits } from './eras.ts'
+import { before, type PageRequest } from '../../../core/page.ts'
+import type { Sql } from '../../../core/sql.ts'
 import type { MessageRow } from './model.ts'
 import { columns, type StoredMessage, toRows } from './store.ts'
 import { currentThread } from './thread-store.ts'
+import { askEras, expectedHits } from './time-partitions.ts'
 
 export type MessageFilter = {
   is_read?: boolean | undefined

@@ -7,7 +7,7 @@ import type { Flag as FlagSchema } from '@callsign/contract/flags'
 import type { DeliveryAttempt, Message, MessageItem, MessageStatus } from '@callsign/contract/messages'
 import type { Authentication } from '@callsign/contract/sender-checks'
 import type { Static } from 'typebox'
-import type { Guardrail } from '../mail-rules/model.ts'
+import type { Guardrail } from '../rules/model.ts'
 
 type Flag = Static<typeof FlagSchema>
 

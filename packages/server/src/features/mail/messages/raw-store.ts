@@ -1,5 +1,5 @@
 // The SQL of raw messages and of the blobs that rows name.
-import type { Sql } from '../../core/sql.ts'
+import type { Sql } from '../../../core/sql.ts'
 
 /** Deletes those raw messages that no message and no forwarded attachment needs any more; returns the blobs to delete once that is committed. */
 export async function deleteUnusedRaw(sql: Sql, rawIds: string[]): Promise<string[]> {

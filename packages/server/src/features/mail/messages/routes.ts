@@ -1,6 +1,6 @@
 // The endpoints of stored messages and threads.
 import * as contract from '@callsign/contract/messages'
-import { type Route, route, routeAhead } from '../../core/route.ts'
+import { type Route, route, routeAhead } from '../../../core/route.ts'
 import type { Messages } from './operations.ts'
 
 export const messageRoutes = (messages: Messages): Route[] => [

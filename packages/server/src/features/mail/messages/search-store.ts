@@ -1,9 +1,9 @@
 // Full-text search in one mailbox: newest first, in a time that does not grow with the mailbox.
-import { before, type PageRequest } from '../../core/page.ts'
-import type { Sql } from '../../core/sql.ts'
-import { askEras, expectedHits, type Stretch } from './eras.ts'
+import { before, type PageRequest } from '../../../core/page.ts'
+import type { Sql } from '../../../core/sql.ts'
 import type { MessageRow } from './model.ts'
 import { columns, type StoredMessage, toRows } from './store.ts'
+import { askEras, expectedHits, type Stretch } from './time-partitions.ts'
 
 export type SearchRow = MessageRow & { subject_marked: string; text_marked: string }
 

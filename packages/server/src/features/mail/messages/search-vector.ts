@@ -2,7 +2,7 @@
 // need no parser; of the rest PostgreSQL is asked once and its answer remembered.
 
 import { LexemePlaces } from './lexeme-places.ts'
-import { caseBit, mix, PieceTable } from './piece-table.ts'
+import { caseBit, mix, PieceTable } from './token-cache.ts'
 
 /** Lexemes of a piece of text, each with its place among the words of that piece, from 1. */
 export type Lexemes = { lexeme: string; position: number }[]

@@ -1,6 +1,6 @@
 // The SQL that reads and changes stored messages and threads.
-import { before, type PageRequest } from '../../core/page.ts'
-import type { Sql, Tx } from '../../core/sql.ts'
+import { before, type PageRequest } from '../../../core/page.ts'
+import type { Sql, Tx } from '../../../core/sql.ts'
 import type { MessageRow, ThreadRow } from './model.ts'
 import { currentThread } from './thread-store.ts'
 import type { MessageHead } from './wait.ts'

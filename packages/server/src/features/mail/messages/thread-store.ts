@@ -1,5 +1,5 @@
 // The SQL that makes one thread of several.
-import type { Sql, Tx } from '../../core/sql.ts'
+import type { Sql, Tx } from '../../../core/sql.ts'
 import type { MessageRow } from './model.ts'
 
 /** What a thread shows, and whether it is part of another one. */

@@ -1,6 +1,6 @@
 // Tells which pieces of a text are the same without making a string of each: most words of a letter come again.
 
-import { CodeUnits } from '../../core/code-units.ts'
+import { CodeUnits } from '@callsign/mail/text/code-units'
 
 /** Set in ASCII digits and small letters; the capitals lack only this. */
 export const caseBit = 0x20

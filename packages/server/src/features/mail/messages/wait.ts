@@ -1,6 +1,6 @@
 // Whether a message is what a wait is for.
-import { addressKey, domainKey, readAddressKey } from '../../core/mail-address.ts'
-import { hasWantedCode } from '../../core/wait.ts'
+import { addressKey, domainKey, readAddressKey } from '@callsign/mail/mail-address'
+import { hasWantedCode } from '../../../core/wait.ts'
 import type { MessageRow } from './model.ts'
 
 /** What a wait is decided by. */

@@ -1,10 +1,10 @@
 // One attempt to deliver a message, per recipient: its outcome, what it makes of the recipient, and the entry that the delivery log gets.
 import { firstId } from '@callsign/contract/ids'
-import type { NewEvent } from '../../core/event.ts'
-import { nextAttemptMs } from '../../core/schedule.ts'
+import { isHardBounce } from '@callsign/mail/reports/hard-bounce'
+import type { NewEvent } from '../../../core/event.ts'
+import { nextAttemptMs } from '../../../core/schedule.ts'
 import { type LogEntry, type MessageRow, moved, type RecipientRow, type RecipientStatus } from '../messages/model.ts'
 import type { NewSuppression } from '../suppressions/model.ts'
-import { isHardBounce } from './hard-bounce.ts'
 import type { Handover } from './provider.ts'
 
 /** `heldMs`: not tried, because two agents write to each other too fast; tried again after so long. */

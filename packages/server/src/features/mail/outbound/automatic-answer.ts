@@ -1,7 +1,7 @@
 // Answers that a program writes by itself (RFC 3834): what must not get one, to whom one goes, and what tells it from a letter.
-import { isAutomatic } from '../inbound-mail/model.ts'
+import { prefixedSubject } from '@callsign/mail/compose/reply'
+import { isAutomatic } from '../inbound/model.ts'
 import type { MessageRow } from '../messages/model.ts'
-import { prefixedSubject } from './reply.ts'
 
 /** What its `Auto-Submitted` says of a message that no person or agent wrote for its reader: an answer, or a notification. */
 export type AutoSubmitted = 'auto-replied' | 'auto-generated'

@@ -1,10 +1,10 @@
 // Composes and signs a stored outbound message: the same bytes each time, from its fields and its attachments.
+import { composeMessage } from '@callsign/mail/compose/compose'
 import type { Attachments } from '../attachments/operations.ts'
-import type { Dkim } from '../dkim/operations.ts'
-import { parseAddresses } from '../inbound-mail/model.ts'
+import type { Dkim } from '../domains/dkim/operations.ts'
+import { parseAddresses } from '../inbound/model.ts'
 import type { MessageRow, RecipientRow } from '../messages/model.ts'
 import { splitHeaders } from './automatic-answer.ts'
-import { composeMessage } from './compose.ts'
 
 /** Recipients of a message, for its To and Cc fields. */
 export type FindRecipients = (messageId: string) => Promise<RecipientRow[]>

@@ -1,9 +1,9 @@
 // A letter as the rows that it is filed as.
-import { now } from '../../core/clock.ts'
-import { newId } from '../../core/ids.ts'
-import type { MailboxOwner } from '../identities/model.ts'
-import type { Guardrail } from '../mail-rules/model.ts'
+import { now } from '../../../core/clock.ts'
+import { newId } from '../../../core/ids.ts'
+import type { MailboxOwner } from '../../account/identities/model.ts'
 import { type MessageRow, snippetOf } from '../messages/model.ts'
+import type { Guardrail } from '../rules/model.ts'
 import { autoSubmittedField } from './automatic-answer.ts'
 import { bodyBytes, type Letter, toRecipientRows } from './model.ts'
 

@@ -1,7 +1,7 @@
 // What is remembered of letters for their first attempt, and what is not.
 import { expect, test } from 'vitest'
 import type { MessageRow } from '../messages/model.ts'
-import { createFreshLetters } from './fresh-letters.ts'
+import { createFreshLetters } from './message-cache.ts'
 
 const letter = (id: string, more: Partial<MessageRow> = {}) => ({ id, text: 'Hello', html: '', headers: {}, ...more }) as MessageRow
 

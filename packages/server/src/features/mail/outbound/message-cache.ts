@@ -1,5 +1,5 @@
 // Letters that were just queued, for their first attempt in this process: read from the database they would come back as they were written.
-import { nowMs } from '../../core/clock.ts'
+import { nowMs } from '../../../core/clock.ts'
 import type { MessageRow } from '../messages/model.ts'
 import { bodyBytes } from './model.ts'
 

@@ -1,14 +1,14 @@
 // A message to be sent: what it is made of, who it goes to, and what it takes over from the message that it answers or forwards.
 import { recipientsMax } from '@callsign/contract/outbound-mail'
-import { ApiError, invalid } from '../../core/errors.ts'
+import { checkCustomHeaders } from '@callsign/mail/compose/custom-headers'
+import { forwardSubject, quotedForward, replyRecipients, replyReferences, replySubject } from '@callsign/mail/compose/reply'
+import { ApiError, invalid } from '../../../core/errors.ts'
 import type { NewAttachment } from '../attachments/operations.ts'
-import { type ParsedAddress, parseAddresses } from '../inbound-mail/model.ts'
+import { type ParsedAddress, parseAddresses } from '../inbound/model.ts'
 import type { MessageRow, RecipientRow } from '../messages/model.ts'
 import type { AutoSubmitted } from './automatic-answer.ts'
-import { checkCustomHeaders } from './custom-headers.ts'
-import { forwardSubject, quotedForward, replyRecipients, replyReferences, replySubject } from './reply.ts'
 
-export { isHardBounce } from './hard-bounce.ts'
+export { isHardBounce } from '@callsign/mail/reports/hard-bounce'
 export type { ReturnAddressee, ReturnPaths } from './return-path.ts'
 
 /** The kind of the job that delivers one message. */

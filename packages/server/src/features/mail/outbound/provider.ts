@@ -1,5 +1,5 @@
 // What outbound mail asks of whatever carries a message away: the simulator, a relay, or direct delivery.
-import type { Outcome } from '../../core/outcome.ts'
+import type { Outcome } from '../../../core/outcome.ts'
 
 /** Who a message is from and to on the wire (RFC 5321 §2.3.1), and what its bytes need of the next hop. */
 export type Envelope = {

@@ -1,6 +1,6 @@
 // Return paths: short enough, made and read by one key, and forged by nobody.
 import { expect, test } from 'vitest'
-import { newId } from '../../core/ids.ts'
+import { newId } from '../../../core/ids.ts'
 import { createReturnPaths } from './return-path.ts'
 
 const paths = createReturnPaths(Buffer.alloc(32, 1), 'agents.test')

@@ -1,6 +1,6 @@
 // The endpoints that send.
 import * as contract from '@callsign/contract/outbound-mail'
-import { type Route, route } from '../../core/route.ts'
+import { type Route, route } from '../../../core/route.ts'
 import type { OutboundMail } from './operations.ts'
 
 export const outboundMailRoutes = (outboundMail: OutboundMail): Route[] => [

@@ -1,15 +1,15 @@
 // Takes mail that comes back: what an authenticated return path reports moves its recipient; everything else is a letter to the agent.
-import { now } from '../../core/clock.ts'
-import type { Emit, NewEvent } from '../../core/event.ts'
-import type { Journal } from '../../core/journal.ts'
-import type { Database, Tx } from '../../core/sql.ts'
-import type { Identities } from '../identities/operations.ts'
+import { readReport } from '@callsign/mail/reports/report'
+import { type Report, statusOf } from '@callsign/mail/reports/report-kinds'
+import type { Journal } from '../../../core/business-events.ts'
+import { now } from '../../../core/clock.ts'
+import type { Emit, NewEvent } from '../../../core/event.ts'
+import type { Database, Tx } from '../../../core/sql.ts'
+import type { Identities } from '../../account/identities/operations.ts'
 import { type LogEntry, type MessageRow, moved, type RecipientRow, worstStatus } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
-import { isHardBounce, type ReturnAddressee, type ReturnPaths } from '../outbound-mail/model.ts'
+import { isHardBounce, type ReturnAddressee, type ReturnPaths } from '../outbound/model.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
-import { type Report, statusOf } from './model.ts'
-import { readReport } from './report.ts'
 
 export type ReturnedMail = ReturnType<typeof createReturnedMail>
 

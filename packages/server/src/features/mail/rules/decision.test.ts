@@ -1,7 +1,7 @@
 // The order of the decision, case by case; then against a naive reading of the same sentences, over everything that can come together.
+import { addressKey } from '@callsign/mail/mail-address'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { addressKey } from '../../core/mail-address.ts'
 import { type Arrival, candidatesFor, decideInbound, decideOutbound, type Rule, type Rules } from './decision.ts'
 
 const rule = (entry: string, action: 'allow' | 'block', reason: string | null = null): Rule => ({

@@ -1,5 +1,5 @@
 // The decisions of the guardrails on one message: the author, the rules, the proof, a reply, the mode. Pure.
-import { addressKey, untaggedKey } from '../../core/mail-address.ts'
+import { addressKey, untaggedKey } from '@callsign/mail/mail-address'
 import type { Guardrail, MailRuleRow } from './model.ts'
 
 /** What a decision needs of a rule. */

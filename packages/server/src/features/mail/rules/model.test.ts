@@ -1,6 +1,6 @@
 // What an entry of a rule may be.
 import { expect, test } from 'vitest'
-import { ApiError } from '../../core/errors.ts'
+import { ApiError } from '../../../core/errors.ts'
 import { readEntry } from './model.ts'
 
 test.each([

@@ -1,8 +1,8 @@
 // The mail rule: its row, its view, and what an entry may be.
 import type { Guardrail as GuardrailSchema, MailRule } from '@callsign/contract/mail-rules'
+import { domainKey, findHiddenCharacter, isDomainName, readAddressKey } from '@callsign/mail/mail-address'
 import type { Static } from 'typebox'
-import { invalid } from '../../core/errors.ts'
-import { domainKey, findHiddenCharacter, isDomainName, readAddressKey } from '../../core/mail-address.ts'
+import { invalid } from '../../../core/errors.ts'
 
 export type RuleDirection = 'inbound' | 'outbound' | 'both'
 export type RuleAction = 'allow' | 'block'

@@ -1,6 +1,6 @@
 // The endpoints of mail rules. An agent reads its own, so that it can tell why; only organization keys change them: no agent widens its own guardrails.
 import * as contract from '@callsign/contract/mail-rules'
-import { type Route, route } from '../../core/route.ts'
+import { type Route, route } from '../../../core/route.ts'
 import type { MailRules } from './operations.ts'
 
 export const mailRuleRoutes = (rules: MailRules): Route[] => [

@@ -1,6 +1,6 @@
 // The SQL of mail rules.
-import { before, type PageRequest } from '../../core/page.ts'
-import type { Sql, Tx } from '../../core/sql.ts'
+import { before, type PageRequest } from '../../../core/page.ts'
+import type { Sql, Tx } from '../../../core/sql.ts'
 import type { Rule } from './decision.ts'
 import type { MailRuleRow, RuleAction, RuleDirection, RuleStatus } from './model.ts'
 

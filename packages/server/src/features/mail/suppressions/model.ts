@@ -1,8 +1,8 @@
 // The suppressed address: its row, its view, and how a sender is told.
 import type { Suppression, SuppressionSource } from '@callsign/contract/suppressions'
+import { addressKey, untaggedKey } from '@callsign/mail/mail-address'
 import type { Static } from 'typebox'
-import { ApiError } from '../../core/errors.ts'
-import { addressKey, untaggedKey } from '../../core/mail-address.ts'
+import { ApiError } from '../../../core/errors.ts'
 
 export type SuppressionRow = {
   id: string

@@ -1,14 +1,14 @@
 // Operations on the suppression list: what people put on it and take off, what bounces add, and the question that every send asks.
 import type { SuppressionSource } from '@callsign/contract/suppressions'
-import type { Caller } from '../../core/caller.ts'
-import { now } from '../../core/clock.ts'
-import { invalid, notFound } from '../../core/errors.ts'
-import { newId } from '../../core/ids.ts'
-import { addressKey, findHiddenCharacter, readAddressKey } from '../../core/mail-address.ts'
-import { readPage, toPage } from '../../core/page.ts'
-import type { Call } from '../../core/route.ts'
-import type { Database, Sql, Tx } from '../../core/sql.ts'
-import { type Accounts, actorOf } from '../accounts/operations.ts'
+import { addressKey, findHiddenCharacter, readAddressKey } from '@callsign/mail/mail-address'
+import type { Caller } from '../../../core/caller.ts'
+import { now } from '../../../core/clock.ts'
+import { invalid, notFound } from '../../../core/errors.ts'
+import { newId } from '../../../core/ids.ts'
+import { readPage, toPage } from '../../../core/page.ts'
+import type { Call } from '../../../core/route.ts'
+import type { Database, Sql, Tx } from '../../../core/sql.ts'
+import { type Accounts, actorOf } from '../../account/organizations/operations.ts'
 import {
   type Addressee,
   entriesFor,

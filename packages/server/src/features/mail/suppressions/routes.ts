@@ -1,6 +1,6 @@
 // The endpoints of the suppression list; organization keys only: an agent must not clear its own way.
 import * as contract from '@callsign/contract/suppressions'
-import { type Route, route } from '../../core/route.ts'
+import { type Route, route } from '../../../core/route.ts'
 import type { Suppressions } from './operations.ts'
 
 export const suppressionRoutes = (suppressions: Suppressions): Route[] => [

@@ -1,7 +1,7 @@
 // The SQL of the suppression list.
 import type { SuppressionSource } from '@callsign/contract/suppressions'
-import { before, type PageRequest } from '../../core/page.ts'
-import type { Sql } from '../../core/sql.ts'
+import { before, type PageRequest } from '../../../core/page.ts'
+import type { Sql } from '../../../core/sql.ts'
 import type { SuppressionRow } from './model.ts'
 
 const columns = 'id, organization_id, email_address, source, reason, message_id, created_at'

@@ -1,13 +1,13 @@
 // DKIM keys for the domains that mail leaves from: made, told as DNS records, and used to sign.
 import { createPrivateKey, type KeyObject } from 'node:crypto'
-import { batchLoader } from '../../core/batch.ts'
-import { now } from '../../core/clock.ts'
-import { newId } from '../../core/ids.ts'
-import type { Sealing } from '../../core/replay.ts'
-import type { Database, Sql, Tx } from '../../core/sql.ts'
-import { generateKeyPairFor, type KeyPair } from './key-pair.ts'
+import { generateKeyPairFor, type KeyPair } from '@callsign/mail/authentication/dkim/key-pair'
+import { type SigningKey, signMessage } from '@callsign/mail/authentication/dkim/signing'
+import { batchLoader } from '../../../../core/batch.ts'
+import { now } from '../../../../core/clock.ts'
+import { newId } from '../../../../core/ids.ts'
+import type { Sealing } from '../../../../core/replay.ts'
+import type { Database, Sql, Tx } from '../../../../core/sql.ts'
 import { type DkimAlgorithm, type DkimKeyRow, type DkimOwner, type DkimRecord, recordOf } from './model.ts'
-import { type SigningKey, signMessage } from './signature.ts'
 import * as store from './store.ts'
 
 export type Dkim = ReturnType<typeof createDkim>

@@ -1,5 +1,5 @@
 // The SQL of DKIM keys.
-import type { Sql } from '../../core/sql.ts'
+import type { Sql } from '../../../../core/sql.ts'
 import type { DkimKeyRow, DkimOwner } from './model.ts'
 
 const columns = 'id, organization_id, domain, selector, algorithm, public_key, private_key, created_at'

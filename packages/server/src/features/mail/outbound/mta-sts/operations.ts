@@ -1,9 +1,9 @@
 // MTA-STS policies: fetched when a domain's record names a new one, kept in the database, and believed until their time is over.
-import { now, nowMs } from '../../core/clock.ts'
-import type { Resolver } from '../../core/dns.ts'
-import type { Log } from '../../core/log.ts'
-import type { Database } from '../../core/sql.ts'
-import { type FetchedFile, FetchRefused } from '../../core/web.ts'
+import type { Resolver } from '@callsign/mail/dns'
+import { now, nowMs } from '../../../../core/clock.ts'
+import type { Log } from '../../../../core/log.ts'
+import type { Database } from '../../../../core/sql.ts'
+import { type FetchedFile, FetchRefused } from '../../../../core/web.ts'
 import { policyBytesMax, readPolicy, readRecord, type TlsPolicy } from './model.ts'
 import * as store from './store.ts'
 

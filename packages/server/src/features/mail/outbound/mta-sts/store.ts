@@ -1,5 +1,5 @@
 // The SQL of MTA-STS policies: what a domain said the last time, for as long as it said that it holds.
-import type { Sql } from '../../core/sql.ts'
+import type { Sql } from '../../../../core/sql.ts'
 import type { TlsPolicy } from './model.ts'
 
 export type PolicyRow = { domain: string; policy_id: string; mode: TlsPolicy['mode']; mx: string[]; fetched_at: Date; expires_at: Date }
