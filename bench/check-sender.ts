@@ -1,17 +1,13 @@
 // The checks of a sender, by Callsign and by mailauth: processor time a message of 1, 10 and 100 KB, with SPF, an RSA-2048 signature and DMARC, DNS answers at hand.
 import { parseArgs } from 'node:util'
+import { validateChain } from '../packages/mail/src/authentication/arc/arc-chain.ts'
+import { openMessage } from '../packages/mail/src/authentication/dkim/message-fields.ts'
+import { prepareMessage, verifySignatures } from '../packages/mail/src/authentication/dkim/verification.ts'
 import { readAuthorDomain } from '../packages/mail/src/authentication/dmarc/author-domain.ts'
-import {
-  checkHost,
-  evaluateDmarc,
-  findPolicy,
-  limitQuestions,
-  openMessage,
-  prepareMessage,
-  validateChain,
-  verifySignatures,
-} from '../packages/mail/src/authentication/model.ts'
+import { evaluateDmarc, findPolicy } from '../packages/mail/src/authentication/dmarc/dmarc.ts'
+import { limitQuestions } from '../packages/mail/src/authentication/dns-questions.ts'
 import { checkSender } from '../packages/mail/src/authentication/sender-checks.ts'
+import { checkHost } from '../packages/mail/src/authentication/spf/spf.ts'
 import { checkWithMailauth } from '../packages/mail/tests/harness/mailauth.ts'
 import { createZoneResolver } from '../packages/mail/tests/harness/zone-resolver.ts'
 import { reuseAnswers } from '../packages/server/src/edges/dns/reused-answers.ts'

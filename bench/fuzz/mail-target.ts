@@ -1,8 +1,8 @@
 // Fuzzes all that is read of a message: any bytes give storable strings and true ranges, and never an exception.
 import { hasBeenDelivered, withoutForeignResults } from '../../packages/mail/src/authentication/trace-fields.ts'
+import { readMail } from '../../packages/mail/src/content/reading.ts'
 import { decodeAttachment } from '../../packages/mail/src/mime/transfer-encoding.ts'
 import { readReport } from '../../packages/mail/src/reports/report.ts'
-import { readMail } from '../../packages/server/src/features/mail/inbound/model.ts'
 import { checkStorable } from './storable.ts'
 
 export const mailWords = [

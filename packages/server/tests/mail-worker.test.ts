@@ -1,12 +1,12 @@
 // The reader keeps the main thread free whatever a message holds, gives the same results on it and beside it, and survives what its threads do not.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
+import { readMail } from '@callsign/mail/content/reading'
 import { afterEach, describe, expect, test } from 'vitest'
 import { bombs } from '../../mail/tests/harness/mime-bombs.ts'
 import { createZoneResolver } from '../../mail/tests/harness/zone-resolver.ts'
 import { createLog } from '../src/core/log.ts'
 import { createMailReader, type ReaderSettings } from '../src/edges/mail-worker/reader.ts'
-import { readMail } from '../src/features/mail/inbound/model.ts'
 
 const readers: ReturnType<typeof createMailReader>[] = []
 function open(settings: Partial<ReaderSettings> = {}) {

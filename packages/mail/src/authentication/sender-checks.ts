@@ -2,22 +2,14 @@
 import type { Authentication } from '@callsign/contract/sender-checks'
 import type { Static } from 'typebox'
 import type { Resolver } from '../dns.ts'
+import { type ArcResult, validateChain } from './arc/arc-chain.ts'
+import { openMessage } from './dkim/message-fields.ts'
+import { prepareMessage, type SignatureResult, verifySignatures } from './dkim/verification.ts'
 import { type AuthorDomain, readAuthorDomain } from './dmarc/author-domain.ts'
-import {
-  type ArcResult,
-  checkHost,
-  type DmarcResult,
-  evaluateDmarc,
-  findPolicy,
-  limitQuestions,
-  normalName,
-  openMessage,
-  prepareMessage,
-  type SignatureResult,
-  type SpfResult,
-  validateChain,
-  verifySignatures,
-} from './model.ts'
+import { type DmarcResult, evaluateDmarc, findPolicy } from './dmarc/dmarc.ts'
+import { limitQuestions } from './dns-questions.ts'
+import { normalName } from './domain-names.ts'
+import { checkHost, type SpfResult } from './spf/spf.ts'
 
 /** Who handed a message in over SMTP, as far as the checks ask. */
 export type SmtpClient = { address: string; name: string }

@@ -1,7 +1,8 @@
 // Reads a stored message as far as filing needs it: the parse, and what is new in a reply. Pure, so that it can run anywhere.
+import type { Code } from '@callsign/contract/codes'
 import { htmlToText } from '../html/text.ts'
 import { type ParsedMessage, parseMessage } from '../mime/parse.ts'
-import { type Code, findCodes, isWorthASecondLook } from './codes/codes.ts'
+import { findCodes, isWorthASecondLook } from './codes/codes.ts'
 import { findSigns, type Signs } from './deception/flags.ts'
 import { extractReplyText } from './replies/reply-text.ts'
 

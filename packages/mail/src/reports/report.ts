@@ -1,5 +1,8 @@
 // Reads mail that came back to a return path: a delivery report, a complaint, a bounce in words, an automatic answer, or a letter.
-import { decodeBody, findValue, type HeaderField, parseMessage, splitParts } from '../../../server/src/features/mail/inbound/model.ts'
+import { findValue, type HeaderField } from '../mime/headers.ts'
+import { parseMessage } from '../mime/parse.ts'
+import { splitParts } from '../mime/parts.ts'
+import { decodeBody } from '../mime/transfer-encoding.ts'
 import { isFromMailSystem, readBounceWords, reasonFor, refineStatus } from './bounce-words.ts'
 import { readDeliveryStatus } from './delivery-status.ts'
 import type { Report } from './report-kinds.ts'

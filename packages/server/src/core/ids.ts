@@ -2,7 +2,5 @@
 import { type IdKind, newId as stamp } from '@callsign/contract/ids'
 import { nowMs } from './clock.ts'
 
-export { type IdKind, idPrefixes, isId } from '@callsign/contract/ids'
-
 /** A new id of this kind; ids made by one process sort in the order in which they were made. */
 export const newId = (kind: IdKind): string => stamp(kind, nowMs())

@@ -1,7 +1,7 @@
 // Keyset pages: one row more than asked for says whether there are more; the cursor is the id of the last item.
 
+import { type IdKind, isId } from '@callsign/contract/ids'
 import { invalid } from './errors.ts'
-import { type IdKind, isId } from './ids.ts'
 
 export type PageRequest = { limit: number; cursor: string | null }
 

@@ -1,6 +1,6 @@
 // Validates the chain of ARC sets of a message (RFC 8617 §5.2): who had it in hand on the way, and what each of them saw.
-import type { RawField } from '../../../../server/src/features/mail/domains/dkim/model.ts'
 import type { Resolver } from '../../dns.ts'
+import type { RawField } from '../dkim/canonical-form.ts'
 import { readSignature, readSignatureTags } from '../dkim/signature-field.ts'
 import { findKey, isSigned, type SignedMessage, verifySignature } from '../dkim/verification.ts'
 import type { TagList } from '../tag-list.ts'

@@ -1,5 +1,5 @@
 // The header fields of a message as signatures cover them: octets as Latin-1, and every line that a reader might take for a field, as one.
-import type { RawField } from '../../../../server/src/features/mail/domains/dkim/model.ts'
+import type { RawField } from './canonical-form.ts'
 
 const lf = 10
 const cr = 13

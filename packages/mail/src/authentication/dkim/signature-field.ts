@@ -1,7 +1,7 @@
 // Reads DKIM-Signature fields (RFC 6376 §3.5) and the ARC-Message-Signature that is written like one (RFC 8617 §4.1.2).
-import type { RawField } from '../../../../server/src/features/mail/domains/dkim/model.ts'
 import { isDomainName, isSelector, isWithin, normalName, toAsciiName } from '../domain-names.ts'
 import { readNames, readTagList, type TagList } from '../tag-list.ts'
+import type { RawField } from './canonical-form.ts'
 import type { KeyKind } from './key-record.ts'
 
 export type CanonicalForm = 'simple' | 'relaxed'

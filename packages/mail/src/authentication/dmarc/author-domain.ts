@@ -1,7 +1,7 @@
 // The one author that a message says it is from, as DMARC asks for it (RFC 9989 §5.3.1): exactly one, or none can be answered for.
 import { domainToUnicode } from 'node:url'
 import { parseAddresses } from '../../mime/addresses.ts'
-import { normalName } from '../model.ts'
+import { normalName } from '../domain-names.ts'
 
 /** `trouble`: why there is no single author; what a forger would like does not pass for having none. */
 export type AuthorDomain = { domain: string } | { trouble: string }

@@ -3,8 +3,6 @@ import type { Code } from '@callsign/contract/codes'
 import { findConfirmationLinks } from './confirmation-links.ts'
 import { findOneTimeCodes } from './one-time-codes.ts'
 
-export type { Code } from '@callsign/contract/codes'
-
 /** What is looked through; mail says what it wants near its beginning. */
 const textCharactersMax = 16_000
 

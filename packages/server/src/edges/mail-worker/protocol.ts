@@ -1,6 +1,7 @@
 // What the main thread and the threads that read mail say to each other.
+import type { SmtpClient, Verdicts } from '@callsign/mail/authentication/sender-checks'
+import type { ReadMail } from '@callsign/mail/content/reading'
 import type { DnsAnswer } from '@callsign/mail/dns'
-import type { ReadMail, SmtpClient, Verdicts } from '../../features/mail/inbound/model.ts'
 
 export type Task =
   | { kind: 'check'; envelopeFrom: string; client: SmtpClient; hostname: string; bytes: ArrayBuffer }

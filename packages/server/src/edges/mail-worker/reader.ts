@@ -2,9 +2,11 @@
 import { hash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
+import { checkSender, type SmtpClient, uncheckedVerdicts } from '@callsign/mail/authentication/sender-checks'
+import { readHeader, readMail } from '@callsign/mail/content/reading'
 import type { Resolver } from '@callsign/mail/dns'
+import { isPlainText } from '@callsign/mail/mime/parts'
 import type { Log } from '../../core/log.ts'
-import { checkSender, isPlainText, readHeader, readMail, type SmtpClient, uncheckedVerdicts } from '../../features/mail/inbound/model.ts'
 import type { MailReader } from '../../features/mail/inbound/provider.ts'
 import type { FromThread, Task, TaskResult, ToThread } from './protocol.ts'
 

@@ -1,8 +1,9 @@
 // The thread that reads and checks big messages. It has no sockets: its DNS questions go to the main thread, which has the one resolver.
 import { hash } from 'node:crypto'
 import { parentPort } from 'node:worker_threads'
+import { checkSender } from '@callsign/mail/authentication/sender-checks'
+import { readMail } from '@callsign/mail/content/reading'
 import type { DnsAnswer, Resolver } from '@callsign/mail/dns'
-import { checkSender, readMail } from '../../features/mail/inbound/model.ts'
 import type { FromThread, QuestionType, Task, TaskResult, ToThread } from './protocol.ts'
 
 const port = parentPort

@@ -1,5 +1,5 @@
 // The SQL of texts: what arrived by the provider's own id, what is filed, and how far a provider's list has been read.
-import type { Code } from '@callsign/mail/content/codes/codes'
+import type { Code } from '@callsign/contract/codes'
 import { before, type PageRequest } from '../../core/page.ts'
 import type { Sql, Tx } from '../../core/sql.ts'
 import type { PendingText, SmsRow } from './model.ts'

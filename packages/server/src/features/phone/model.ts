@@ -1,6 +1,6 @@
 // The phone number and the text: rows, what may be asked for, and the views that the API gives.
+import type { Code } from '@callsign/contract/codes'
 import type { PhoneNumber, provisionPhoneNumber, SmsMedia, SmsMessage, SmsStatus } from '@callsign/contract/phones'
-import type { Code } from '@callsign/mail/content/codes/codes'
 import type { Static } from 'typebox'
 import { ApiError, invalid } from '../../core/errors.ts'
 import { hasWantedCode } from '../../core/wait.ts'

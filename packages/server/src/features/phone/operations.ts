@@ -1,10 +1,11 @@
 // Operations on phone numbers: buy one for an agent, list, get, release. The buying itself is a job's; a request waits for it.
+import { isId } from '@callsign/contract/ids'
 import type { PhoneNumber, provisionPhoneNumber } from '@callsign/contract/phones'
 import type { Static } from 'typebox'
 import type { Caller } from '../../core/caller.ts'
 import { inMs, now, nowMs } from '../../core/clock.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
-import { isId, newId } from '../../core/ids.ts'
+import { newId } from '../../core/ids.ts'
 import type { Enqueue } from '../../core/job.ts'
 import { readPage, toPage } from '../../core/page.ts'
 import type { Call } from '../../core/route.ts'

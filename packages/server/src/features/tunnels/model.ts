@@ -1,8 +1,6 @@
 // The tunnel: its rows, what the gateway knows of it, and what of a request may be kept.
 import type { TunnelCapture, TunnelStatus } from '@callsign/contract/tunnels'
 
-export type { TunnelCapture, TunnelStatus } from '@callsign/contract/tunnels'
-
 export type TunnelRow = {
   id: string
   organization_id: string

@@ -1,5 +1,5 @@
 // Operations on tunnels: list, get, change; the latest requests, and sending one again.
-import type { Tunnel, TunnelRequest } from '@callsign/contract/tunnels'
+import type { Tunnel, TunnelCapture, TunnelRequest, TunnelStatus } from '@callsign/contract/tunnels'
 import type { Static } from 'typebox'
 import type { Caller } from '../../core/caller.ts'
 import { inMs, now } from '../../core/clock.ts'
@@ -8,17 +8,7 @@ import { readPage, toPage } from '../../core/page.ts'
 import type { Call } from '../../core/route.ts'
 import type { Database } from '../../core/sql.ts'
 import { type Accounts, actorOf } from '../account/organizations/operations.ts'
-import {
-  masked,
-  maskRecord,
-  pathCharactersMax,
-  type RepeatedRequest,
-  type RequestRecord,
-  requestsKeptMs,
-  type TunnelCapture,
-  type TunnelRow,
-  type TunnelStatus,
-} from './model.ts'
+import { masked, maskRecord, pathCharactersMax, type RepeatedRequest, type RequestRecord, requestsKeptMs, type TunnelRow } from './model.ts'
 import { createPresence } from './presence.ts'
 import { createRecorder } from './recorder.ts'
 import * as requestStore from './request-store.ts'

@@ -1,7 +1,8 @@
 // The SQL of tunnels: their rows as the API shows them and as gateways need them.
+import type { TunnelCapture, TunnelStatus } from '@callsign/contract/tunnels'
 import { before, type PageRequest } from '../../core/page.ts'
 import type { Sql } from '../../core/sql.ts'
-import type { TunnelCapture, TunnelRoute, TunnelRow, TunnelStatus } from './model.ts'
+import type { TunnelRoute, TunnelRow } from './model.ts'
 
 /** Clients of nodes that are alive. */
 const columns = `t.id, t.organization_id, t.identity_id, i.agent_handle, t.status, t.capture, t.last_request_at, t.created_at, t.updated_at,

@@ -1,10 +1,11 @@
 // Operations on vault secrets and on the grants that let agents read them.
+import { isId } from '@callsign/contract/ids'
 import type { SecretType } from '@callsign/contract/vault'
 import { base64Length, secretsMax, vaultPayloadBytesMax } from '@callsign/contract/vault-blob'
 import type { Caller } from '../../core/caller.ts'
 import { now } from '../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
-import { isId, newId } from '../../core/ids.ts'
+import { newId } from '../../core/ids.ts'
 import { type PageRequest, readPage, toPage } from '../../core/page.ts'
 import type { Call } from '../../core/route.ts'
 import type { Database, Sql, Tx } from '../../core/sql.ts'

@@ -1,5 +1,5 @@
 // The agent identity and its mailbox: rows, addresses, and the names that nobody may take.
-import { isId } from '../../../core/ids.ts'
+import { isId } from '@callsign/contract/ids'
 import { toDomainName } from '../../mail/domains/model.ts'
 
 /** `required`: the agent's own key writes drafts, an organization key sends them. */

@@ -1,10 +1,10 @@
 // Operations on events: list them, follow them, and tell each one as its payload.
 
+import { isId } from '@callsign/contract/ids'
 import { batchLoader } from '../../../core/batch.ts'
 import type { Caller } from '../../../core/caller.ts'
 import { inMs } from '../../../core/clock.ts'
 import { invalid } from '../../../core/errors.ts'
-import { isId } from '../../../core/ids.ts'
 import type { Log } from '../../../core/log.ts'
 import { readPage, toPage } from '../../../core/page.ts'
 import { type Call, Live } from '../../../core/route.ts'

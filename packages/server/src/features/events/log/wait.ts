@@ -1,7 +1,7 @@
 // A wait from its beginning to its answer: joins those who wait, reads what came before, then takes what is handed out.
+import { isId } from '@callsign/contract/ids'
 import { batchLoader } from '../../../core/batch.ts'
 import { invalid } from '../../../core/errors.ts'
-import { isId } from '../../../core/ids.ts'
 import type { Database } from '../../../core/sql.ts'
 import type { Wait, WaitQuery, WaitRequest } from '../../../core/wait.ts'
 import type { EventBrief } from './model.ts'

@@ -2,9 +2,9 @@
 import type { Attachment } from '@callsign/contract/attachments'
 import { type Draft, scheduleDaysMax } from '@callsign/contract/drafts'
 import { recipientsMax } from '@callsign/contract/outbound-mail'
+import { htmlToText } from '@callsign/mail/html/text'
 import type { Static } from 'typebox'
 import { ApiError, invalid } from '../../../core/errors.ts'
-import { htmlToText } from '../inbound/model.ts'
 import { formatAddress, snippetOf } from '../messages/model.ts'
 import { asList, checkHeaders, checkSubject, readAddress, readAddresses } from '../outbound/model.ts'
 

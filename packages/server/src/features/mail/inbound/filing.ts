@@ -1,6 +1,6 @@
 // An arriving message as the rows that it is filed as, one set per mailbox.
+import type { Code } from '@callsign/contract/codes'
 import type { Verdicts } from '@callsign/mail/authentication/sender-checks'
-import type { Code } from '@callsign/mail/content/codes/codes'
 import type { Flag } from '@callsign/mail/content/deception/flags'
 import { addressDomain, type ParsedAddress } from '@callsign/mail/mime/addresses'
 import type { ParsedMessage } from '@callsign/mail/mime/parse'

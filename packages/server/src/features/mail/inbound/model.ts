@@ -1,21 +1,11 @@
 // Mail that arrives: the envelope it came in, and the rows that it becomes.
 import { hash } from 'node:crypto'
+import { openMessage } from '@callsign/mail/authentication/dkim/message-fields'
 import { readDomain } from '@callsign/mail/authentication/dmarc/author-domain'
-import { openMessage } from '@callsign/mail/authentication/model'
 import type { SmtpClient, Verdicts } from '@callsign/mail/authentication/sender-checks'
 import { renderResults, withoutForeignResults } from '@callsign/mail/authentication/trace-fields'
 import type { ParsedAddress } from '@callsign/mail/mime/addresses'
 import type { ParsedMessage } from '@callsign/mail/mime/parse'
-
-export { checkSender, type SmtpClient, uncheckedVerdicts, type Verdicts } from '@callsign/mail/authentication/sender-checks'
-export { type ReadMail, readHeader, readMail } from '@callsign/mail/content/reading'
-export { htmlToText } from '@callsign/mail/html/text'
-export { type ParsedAddress, parseAddresses } from '@callsign/mail/mime/addresses'
-export { isAutomatic } from '@callsign/mail/mime/automatic-mail'
-export { findValue, type HeaderField } from '@callsign/mail/mime/headers'
-export { parseMessage } from '@callsign/mail/mime/parse'
-export { isPlainText, splitParts } from '@callsign/mail/mime/parts'
-export { decodeBody } from '@callsign/mail/mime/transfer-encoding'
 
 const roles = new Set(['postmaster', 'abuse'])
 

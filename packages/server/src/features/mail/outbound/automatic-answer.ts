@@ -1,6 +1,6 @@
 // Answers that a program writes by itself (RFC 3834): what must not get one, to whom one goes, and what tells it from a letter.
 import { prefixedSubject } from '@callsign/mail/compose/reply'
-import { isAutomatic } from '../inbound/model.ts'
+import { isAutomatic } from '@callsign/mail/mime/automatic-mail'
 import type { MessageRow } from '../messages/model.ts'
 
 /** What its `Auto-Submitted` says of a message that no person or agent wrote for its reader: an answer, or a notification. */

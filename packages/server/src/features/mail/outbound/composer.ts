@@ -1,8 +1,8 @@
 // Composes and signs a stored outbound message: the same bytes each time, from its fields and its attachments.
 import { composeMessage } from '@callsign/mail/compose/compose'
+import { parseAddresses } from '@callsign/mail/mime/addresses'
 import type { Attachments } from '../attachments/operations.ts'
 import type { Dkim } from '../domains/dkim/operations.ts'
-import { parseAddresses } from '../inbound/model.ts'
 import type { MessageRow, RecipientRow } from '../messages/model.ts'
 import { splitHeaders } from './automatic-answer.ts'
 

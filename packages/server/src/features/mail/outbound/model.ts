@@ -2,13 +2,12 @@
 import { recipientsMax } from '@callsign/contract/outbound-mail'
 import { checkCustomHeaders } from '@callsign/mail/compose/custom-headers'
 import { forwardSubject, quotedForward, replyRecipients, replyReferences, replySubject } from '@callsign/mail/compose/reply'
+import { type ParsedAddress, parseAddresses } from '@callsign/mail/mime/addresses'
 import { ApiError, invalid } from '../../../core/errors.ts'
 import type { NewAttachment } from '../attachments/operations.ts'
-import { type ParsedAddress, parseAddresses } from '../inbound/model.ts'
 import type { MessageRow, RecipientRow } from '../messages/model.ts'
 import type { AutoSubmitted } from './automatic-answer.ts'
 
-export { isHardBounce } from '@callsign/mail/reports/hard-bounce'
 export type { ReturnAddressee, ReturnPaths } from './return-path.ts'
 
 /** The kind of the job that delivers one message. */

@@ -1,6 +1,6 @@
 // Return paths that tell whose bounce comes back: message, recipient, and a code that only this installation can make.
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
-import { idPrefixes, isId } from '../../../core/ids.ts'
+import { idPrefixes, isId } from '@callsign/contract/ids'
 
 /** The recipient that a return path was made for. */
 export type ReturnAddressee = { messageId: string; position: number }

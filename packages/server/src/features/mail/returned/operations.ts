@@ -1,4 +1,5 @@
 // Takes mail that comes back: what an authenticated return path reports moves its recipient; everything else is a letter to the agent.
+import { isHardBounce } from '@callsign/mail/reports/hard-bounce'
 import { readReport } from '@callsign/mail/reports/report'
 import { type Report, statusOf } from '@callsign/mail/reports/report-kinds'
 import type { Journal } from '../../../core/business-events.ts'
@@ -8,7 +9,7 @@ import type { Database, Tx } from '../../../core/sql.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { type LogEntry, type MessageRow, moved, type RecipientRow, worstStatus } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
-import { isHardBounce, type ReturnAddressee, type ReturnPaths } from '../outbound/model.ts'
+import type { ReturnAddressee, ReturnPaths } from '../outbound/model.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
 
 export type ReturnedMail = ReturnType<typeof createReturnedMail>

@@ -1,5 +1,4 @@
 // DKIM keys (RFC 6376): whose they are, and the DNS record by which others find their public half.
-export { type RawField, relaxedBody, relaxedField, simpleBody } from '@callsign/mail/authentication/dkim/canonical-form'
 
 /** `rsa-sha256` is what everybody verifies; `ed25519-sha256` (RFC 8463) is shorter and newer, and stands beside it. */
 export type DkimAlgorithm = 'rsa-sha256' | 'ed25519-sha256'
