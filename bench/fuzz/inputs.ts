@@ -97,14 +97,16 @@ function copyOf(bytes: Buffer): Buffer {
   return copy
 }
 
-const folder = join(import.meta.dirname, '..', '..', 'packages', 'server', 'tests')
+const packages = join(import.meta.dirname, '..', '..', 'packages')
+const mailFolder = join(packages, 'mail', 'tests', 'messages')
+const dialogFolder = join(packages, 'server', 'tests', 'transcripts', 'smtp')
 
 /** The messages that the parser's tests use. */
-export const readMailSeeds = (): Buffer[] => globSync('mail/*.eml', { cwd: folder }).map((name) => readFileSync(join(folder, name)))
+export const readMailSeeds = (): Buffer[] => globSync('*.eml', { cwd: mailFolder }).map((name) => readFileSync(join(mailFolder, name)))
 
 /** What the clients say in the transcripts that the SMTP server's tests play. */
 export const readDialogSeeds = (): Buffer[] =>
-  globSync('transcripts/smtp/*.txt', { cwd: folder }).map((name) => {
-    const lines = readFileSync(join(folder, name), 'latin1').split('\n')
+  globSync('*.txt', { cwd: dialogFolder }).map((name) => {
+    const lines = readFileSync(join(dialogFolder, name), 'latin1').split('\n')
     return Buffer.from(lines.flatMap((line) => (line.startsWith('C: ') ? [`${line.slice(3)}\r\n`] : [])).join(''), 'latin1')
   })
