@@ -179,7 +179,7 @@ export async function fuzzSender(input: Buffer): Promise<string> {
   const resolver = createZoneResolver(zone)
   // The address is the socket's; of the names the SMTP server lets no control characters through.
   const client = { address: isIP(said.IP) ? said.IP : '192.0.2.7', name: said.HELO }
-  const verdicts = await checkSender({ envelopeFrom: said.FROM, client, raw }, { resolver, hostname: 'mx.example' })
+  const verdicts = await checkSender({ envelopeFrom: said.FROM, client, raw }, { resolver, hostname: 'mx.example', nowMs: Date.now })
   checkStorable(verdicts)
   const { spf, dkim, dmarc, arc } = verdicts
   if (resolver.asked.length > questionsMax) throw new Error(`${resolver.asked.length} questions to DNS for one message`)

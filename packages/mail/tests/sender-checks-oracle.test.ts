@@ -35,7 +35,7 @@ const worth = (result: string): string => (result === 'pass' || result === 'temp
 async function checkBoth(raw: Buffer, { envelopeFrom = 'ada@elsewhere.example', records = zone, from = client } = {}) {
   const resolver = createZoneResolver(records)
   const [ours, theirs] = await Promise.all([
-    checkSender({ envelopeFrom, client: from, raw }, { resolver, hostname: 'mx.example' }),
+    checkSender({ envelopeFrom, client: from, raw }, { resolver, hostname: 'mx.example', nowMs: Date.now }),
     checkWithMailauth({ envelopeFrom, client: from, raw }, resolver),
   ])
   return { ours, theirs }

@@ -40,7 +40,7 @@ const check = (
 ) =>
   checkSender(
     { envelopeFrom: from, client: { address: ip, name }, raw },
-    { resolver: createZoneResolver({ ...zone, ...records }), hostname: 'mx.agents.localhost', limitMs },
+    { resolver: createZoneResolver({ ...zone, ...records }), hostname: 'mx.agents.localhost', nowMs: Date.now, limitMs },
   )
 
 /** The message as nodemailer composes and signs it. */
@@ -162,7 +162,7 @@ describe('DKIM', () => {
     const resolver = createZoneResolver(zone)
     const { dkim } = await checkSender(
       { envelopeFrom: 'ada@shop.example', client: { address: '192.0.2.7', name: 'x' }, raw: flood },
-      { resolver, hostname: 'x' },
+      { resolver, hostname: 'x', nowMs: Date.now },
     )
     expect(dkim?.signatures).toHaveLength(5)
   })
@@ -291,7 +291,7 @@ describe('DNS trouble', () => {
     const startedMs = performance.now()
     const verdicts = await checkSender(
       { envelopeFrom: 'ada@shop.example', client: { address: '192.0.2.7', name: 'x' }, raw },
-      { resolver, hostname: 'mx', limitMs: 200 },
+      { resolver, hostname: 'mx', nowMs: Date.now, limitMs: 200 },
     )
     expect(verdicts).toMatchObject({
       spf: { result: 'temperror' },
@@ -309,7 +309,7 @@ describe('DNS trouble', () => {
     expect(
       await checkSender(
         { envelopeFrom: 'a@shop.example', client: { address: '192.0.2.7', name: 'x' }, raw: plain() },
-        { resolver, hostname: 'mx' },
+        { resolver, hostname: 'mx', nowMs: Date.now },
       ),
     ).toMatchObject({
       spf: { result: 'temperror' },

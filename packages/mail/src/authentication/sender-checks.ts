@@ -23,7 +23,8 @@ type Dmarc = NonNullable<Verdicts['dmarc']>
 type Arc = NonNullable<Verdicts['arc']>
 
 type Checked = { envelopeFrom: string; client: SmtpClient; raw: Buffer }
-type Settings = { resolver: Resolver; hostname: string; limitMs?: number }
+/** `nowMs` is the clock, in milliseconds since 1970: signatures expire, and SPF explanations may name the time. */
+type Settings = { resolver: Resolver; hostname: string; nowMs: () => number; limitMs?: number }
 
 /** For all questions of one message together; whatever is open then is `temperror`. A sender waits for our 250 this much longer at most. */
 export const checkMsMax = 8_000
@@ -38,7 +39,7 @@ const domainLengthMax = 255
 /** The checks of one message. Never rejects and takes `checkMsMax` at most, plus what the arithmetic takes. Changes nothing. */
 export async function checkSender(
   { envelopeFrom, client, raw }: Checked,
-  { resolver, hostname, limitMs = checkMsMax }: Settings,
+  { resolver, hostname, nowMs, limitMs = checkMsMax }: Settings,
 ): Promise<Verdicts> {
   const policyQuestions = limitQuestions(resolver, { limitMs, questionsMax: policyQuestionsMax })
   const questions = limitQuestions(resolver, { limitMs, questionsMax })
@@ -47,8 +48,8 @@ export async function checkSender(
     const author = readAuthorDomain(message.fieldsOf('from'))
     const [policy, spf, signatures] = await Promise.all([
       'trouble' in author ? null : findPolicy(author.domain, policyQuestions),
-      checkHost({ envelopeFrom, client, hostname }, questions),
-      verifySignatures(message, questions),
+      checkHost({ envelopeFrom, client, hostname, nowMs }, questions),
+      verifySignatures(message, questions, nowMs),
     ])
     const passed = {
       spfDomain: spf.result === 'pass' ? spf.domain : null,
@@ -61,7 +62,7 @@ export async function checkSender(
     }
     const [dmarc, arc] = await Promise.all([
       policy === null ? null : evaluateDmarc(policy, passed, questions),
-      validateChain(message, questions),
+      validateChain(message, questions, nowMs),
     ])
     return {
       source: 'smtp',

@@ -1,7 +1,8 @@
 // Tests of composing, with postal-mime reading back what was written.
 import PostalMime from 'postal-mime'
 import { describe, expect, test } from 'vitest'
-import { composeMessage, type MessageDraft } from './compose.ts'
+import { composeMessage } from './compose.ts'
+import type { MessageDraft } from './message-draft.ts'
 
 const draft: MessageDraft = {
   from: { name: 'Agent', address: 'agent@here.test' },

@@ -2,40 +2,9 @@
 import { createHash } from 'node:crypto'
 import MailComposer, { type MailComposerAttachment } from 'nodemailer/lib/mail-composer'
 import { detectExtension, encodeWord } from 'nodemailer/lib/mime-funcs'
-import { autoSubmittedField } from '../../../server/src/features/mail/outbound/automatic-answer.ts'
-import { checkCustomHeaders } from './custom-headers.ts'
+import { autoSubmittedField, checkCustomHeaders } from './custom-headers.ts'
+import type { DraftAttachment, MessageDraft, NamedAddress } from './message-draft.ts'
 import { fieldName, fold, isPlainAddress, writePlainLetter } from './plain-message.ts'
-
-/** An address with the name shown beside it; empty for none. */
-export type NamedAddress = { name: string; address: string }
-
-/** One attachment. With a `contentId` that the html refers to (`cid:`), it becomes part of the html; otherwise it stands beside it. */
-export type DraftAttachment = { filename: string | null; contentType: string; contentId: string | null; bytes: Buffer }
-
-/** Everything that a message is made of. Blind copies are no part of it: they exist in the envelope only. */
-export type MessageDraft = {
-  from: NamedAddress
-  to: NamedAddress[]
-  cc: NamedAddress[]
-  replyTo: NamedAddress[]
-  subject: string
-  /** Empty for none; so is html. */
-  text: string
-  html: string
-  /** With or without angle brackets. */
-  messageId: string
-  inReplyTo: string | null
-  /** Oldest first. */
-  references: string[]
-  date: Date
-  /** Checked by checkCustomHeaders. */
-  headers: Record<string, string>
-  /** The value of Auto-Submitted (RFC 3834 §5); null for a message that somebody wrote. */
-  autoSubmitted: string | null
-  attachments: DraftAttachment[]
-  /** What the MIME boundaries are made from; the message's id, for instance. */
-  boundarySeed: string
-}
 
 const lineBytesMax = 998
 // Neither quoted-printable nor base64 can hold these two characters in a row (RFC 2045 §6.7), and they name no program.

@@ -1,5 +1,7 @@
 // Which headers a caller may add to a message: names that are ours or that mail systems write are refused, and so is what breaks a line.
-import type { ErrorDetail } from '../../../server/src/core/errors.ts'
+
+/** What is wrong with one header: a JSON pointer (RFC 6901) to it, and a sentence. */
+export type HeaderProblem = { path: string; message: string }
 
 const headersMax = 50
 const nameCharactersMax = 76
@@ -33,10 +35,10 @@ const fieldName = /^[!-9;-~]+$/
  * What is wrong with a map of custom headers; empty when nothing is. Values may hold any Unicode text on one line; what is beyond ASCII is
  * encoded when the message is composed (RFC 2047).
  */
-export function checkCustomHeaders(headers: Record<string, string>): ErrorDetail[] {
+export function checkCustomHeaders(headers: Record<string, string>): HeaderProblem[] {
   const entries = Object.entries(headers)
   if (entries.length > headersMax) return [{ path: '/headers', message: `At most ${headersMax} headers may be given.` }]
-  const problems: ErrorDetail[] = []
+  const problems: HeaderProblem[] = []
   const seen = new Set<string>()
   let totalBytes = 0
   for (const [name, value] of entries) {
@@ -74,3 +76,6 @@ function valueProblem(value: string, lineBytes: number): string | null {
   if (lineBytes > lineBytesMax) return `A header has at most ${lineBytesMax} octets, its name included.`
   return null
 }
+
+/** The field by which automatic mail says that it is (RFC 3834 §5). */
+export const autoSubmittedField = 'Auto-Submitted'

@@ -1,6 +1,6 @@
 // Writes letters without attachments, which is most mail, without the composer: a fifth of its time, and the same words.
 import { encodeWord } from 'nodemailer/lib/mime-funcs'
-import type { NamedAddress } from './compose.ts'
+import type { NamedAddress } from './message-draft.ts'
 import { type EncodedText, encodeText } from './mime-text.ts'
 
 /** Everything checked and cleaned. `fields` are whole header fields, folded, for the top; text and html have CRLF line ends, and one of them is not empty. */

@@ -1,5 +1,5 @@
 // What a reply or a forward takes over from the message it answers: subject, references, recipients, quotation.
-import type { NamedAddress } from './compose.ts'
+import type { NamedAddress } from './message-draft.ts'
 
 const subjectCharactersMax = 998
 const referencesMax = 100

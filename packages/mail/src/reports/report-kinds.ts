@@ -1,5 +1,4 @@
 // Mail that comes back for a message of ours: what it reports, and where that puts the recipient it is about.
-import type { RecipientStatus } from '../../../server/src/features/mail/messages/model.ts'
 
 /**
  * `failed`, `delayed`, `delivered`: a delivery report (RFC 3464), or a bounce in words. `passed-on`: somebody else is responsible now. `complaint`: a person or
@@ -19,7 +18,7 @@ export type Report = {
 }
 
 /** Where a report puts a recipient; the caller still moves forward only. Null: it moves nothing. */
-export function statusOf(report: Report, current: RecipientStatus): RecipientStatus | null {
+export function statusOf(report: Report, current: string): 'delivered' | 'bounced' | 'failed' | null {
   if (report.kind === 'delivered') return 'delivered'
   if (report.kind !== 'failed') return null
   // A 4.x.x that has failed is one that was tried until its time was over. What was said to be delivered can only bounce.

@@ -20,8 +20,8 @@ const shortNames: Record<Kind, string> = { 'arc-seal': 'as', 'arc-message-signat
 /** Thrown within this file only: why the chain is none. */
 class BrokenChain extends Error {}
 
-/** Validates the chain. Never rejects: whatever is wrong is `fail` (RFC 8617 §5.2), DNS that cannot say now included. */
-export async function validateChain(message: SignedMessage, resolver: Resolver): Promise<ArcResult> {
+/** Validates the chain; `nowMs` is the clock. Never rejects: whatever is wrong is `fail` (RFC 8617 §5.2), DNS that cannot say now included. */
+export async function validateChain(message: SignedMessage, resolver: Resolver, nowMs: () => number): Promise<ArcResult> {
   let sets: ArcSet[] = []
   try {
     sets = readSets(message)
@@ -34,7 +34,12 @@ export async function validateChain(message: SignedMessage, resolver: Resolver):
   const last = sets.at(-1) as ArcSet
   const domain = tagOf(last.seal, 'd')
   // Only the last signature is of the message as it stands; the others are part of what is sealed.
-  const { result, reason } = await verifySignature(message, readSignature(last.signature.field, 'arc', last.signature.list), resolver)
+  const { result, reason } = await verifySignature(
+    message,
+    readSignature(last.signature.field, 'arc', last.signature.list),
+    resolver,
+    nowMs,
+  )
   if (result === 'pass') return { result, length: sets.length, domain, reason: null }
   return { result: 'fail', length: sets.length, domain, reason: `i=${sets.length} no valid signature: ${reason}` }
 }

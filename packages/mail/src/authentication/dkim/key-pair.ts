@@ -1,6 +1,6 @@
 // Makes DKIM key pairs, off the main thread: an RSA key takes a tenth of a second of work.
 import { generateKeyPair, type KeyObject } from 'node:crypto'
-import type { DkimAlgorithm } from '../../../../server/src/features/mail/domains/dkim/model.ts'
+import type { DkimAlgorithm } from './key-publication.ts'
 
 /** A new key pair: the private half as PEM (PKCS 8), the public one as the p= tag has it. */
 export type KeyPair = { algorithm: DkimAlgorithm; privatePem: string; publicKey: string }

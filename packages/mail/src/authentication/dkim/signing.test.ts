@@ -1,11 +1,12 @@
 // Signatures: their shape, what they cover, and that they are the same each time; an independent verifier judges every kind of message.
 import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { recordOf } from '../../../../server/src/features/mail/domains/dkim/model.ts'
 import { findDkimVerifier, verifyDkim } from '../../../tests/harness/dkim-verifier.ts'
-import { composeMessage, type MessageDraft } from '../../compose/compose.ts'
+import { composeMessage } from '../../compose/compose.ts'
+import type { MessageDraft } from '../../compose/message-draft.ts'
 import { relaxedField, splitMessage } from './canonical-form.ts'
 import { generateKeyPairFor } from './key-pair.ts'
+import { recordOf } from './key-publication.ts'
 import { type SigningKey, signMessage } from './signing.ts'
 import { quotedTxt } from './zone-text.ts'
 

@@ -1,8 +1,8 @@
 // Puts DKIM signatures on a message (RFC 6376, RFC 8463). Pure: the same message, keys and time give the same bytes.
 import { createHash, type KeyObject, sign } from 'node:crypto'
 import { promisify } from 'node:util'
-import type { DkimAlgorithm } from '../../../../server/src/features/mail/domains/dkim/model.ts'
 import { type RawField, relaxedBody, relaxedField, splitMessage } from './canonical-form.ts'
+import type { DkimAlgorithm } from './key-publication.ts'
 
 export type SigningKey = { domain: string; selector: string; algorithm: DkimAlgorithm; privateKey: KeyObject }
 

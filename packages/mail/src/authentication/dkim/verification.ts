@@ -1,7 +1,6 @@
 // Verifies DKIM signatures (RFC 6376, 8301, 8463), and the ARC-Message-Signature that is one (RFC 8617).
 import { createHash, hash, verify } from 'node:crypto'
 import { promisify } from 'node:util'
-import { nowMs } from '../../../../server/src/core/clock.ts'
 import type { Resolver } from '../../dns.ts'
 import { toAsciiName } from '../domain-names.ts'
 import { type RawField, relaxedBody, relaxedField, simpleBody } from './canonical-form.ts'
@@ -69,21 +68,26 @@ function keep<Key, Value>(kept: Map<Key, Value>, key: Key, make: () => Value): V
   return made
 }
 
-/** Verifies the DKIM signatures of a message, the first five. Never rejects: what DNS cannot say is `temperror`. */
-export function verifySignatures(message: SignedMessage, resolver: Resolver): Promise<SignatureResult[]> {
+/** Verifies the DKIM signatures of a message, the first five. Never rejects: what DNS cannot say is `temperror`. `nowMs` is the clock. */
+export function verifySignatures(message: SignedMessage, resolver: Resolver, nowMs: () => number): Promise<SignatureResult[]> {
   const fields = message.fieldsOf('dkim-signature').slice(0, signaturesMax)
-  return Promise.all(fields.map((field) => verifySignature(message, readSignature(field, 'dkim'), resolver)))
+  return Promise.all(fields.map((field) => verifySignature(message, readSignature(field, 'dkim'), resolver, nowMs)))
 }
 
 /** Verifies one signature. Never rejects. */
-export async function verifySignature(message: SignedMessage, read: SignatureReading, resolver: Resolver): Promise<SignatureResult> {
+export async function verifySignature(
+  message: SignedMessage,
+  read: SignatureReading,
+  resolver: Resolver,
+  nowMs: () => number,
+): Promise<SignatureResult> {
   const { domain, selector, algorithm } = read
   const claims = { domain, selector, algorithm }
   if ('refusal' in read) return { result: 'neutral', reason: read.refusal, ...claims, unsignedBytes: 0 }
   // Not even looked at (RFC 8301 §3.1).
   if (read.isSha1) return { result: 'policy', reason: 'weak algorithm', ...claims, unsignedBytes: 0 }
   const { bodyHash, unsignedBytes } = message.hashBody(read.bodyForm, read.bodyLength)
-  const outcome = bodyHash === read.bodyHash ? await verifyHeader(message, read, resolver) : fail('body hash did not verify')
+  const outcome = bodyHash === read.bodyHash ? await verifyHeader(message, read, resolver, nowMs) : fail('body hash did not verify')
   return { ...outcome, ...claims, unsignedBytes }
 }
 
@@ -92,7 +96,7 @@ type Outcome = Pick<SignatureResult, 'result' | 'reason'>
 const fail = (reason: string): Outcome => ({ result: 'fail', reason })
 const neutral = (reason: string): Outcome => ({ result: 'neutral', reason })
 
-async function verifyHeader(message: SignedMessage, signature: Signature, resolver: Resolver): Promise<Outcome> {
+async function verifyHeader(message: SignedMessage, signature: Signature, resolver: Resolver, nowMs: () => number): Promise<Outcome> {
   const key = await findKey(signature.domain, signature.selector, signature.kind, resolver)
   if ('result' in key) return key
   if (key.isStrict && signature.isForSubdomain) return neutral('domain mismatch')

@@ -1,5 +1,4 @@
 // SPF (RFC 7208): whether a host may send mail for the domain in its return path, or in its HELO.
-import { now } from '../../../../server/src/core/clock.ts'
 import type { DnsAnswer, Resolver } from '../../dns.ts'
 import { normalName, toAsciiName } from '../domain-names.ts'
 import { type IpAddress, isInNetwork, readableIp, readClientIp, readIp } from '../ip-address.ts'
@@ -20,6 +19,8 @@ export type SpfQuestion = {
   client: { address: string; name: string }
   /** Our own name, for explanations. */
   hostname: string
+  /** The clock: milliseconds since 1970. */
+  nowMs: () => number
 }
 
 /** RFC 7208 §4.6.4: terms that ask DNS, answers with nothing in them, and addresses of one mx or ptr. */
@@ -52,14 +53,14 @@ type Evaluation = {
 type Match = { result: Qualifier; explanation: string | null }
 
 /** Checks a host (RFC 7208 §4, "check_host"). Never rejects: DNS that cannot say now is `temperror`. */
-export async function checkHost({ envelopeFrom, client, hostname }: SpfQuestion, resolver: Resolver): Promise<SpfResult> {
+export async function checkHost({ envelopeFrom, client, hostname, nowMs }: SpfQuestion, resolver: Resolver): Promise<SpfResult> {
   const from = envelopeFrom === '' ? `postmaster@${client.name}` : envelopeFrom
   const at = from.lastIndexOf('@')
   const domain = normalName(from.slice(at + 1))
   const sender = `${at > 0 ? from.slice(0, at) : 'postmaster'}@${domain}`
   const address = readClientIp(client.address)
   if (!address) return { result: 'temperror', domain, record: null, reason: 'the address of the client is none' }
-  const values = { sender, address, helo: client.name, receiver: hostname, unixSeconds: Math.round(now().getTime() / 1000) }
+  const values = { sender, address, helo: client.name, receiver: hostname, unixSeconds: Math.round(nowMs() / 1000) }
   const evaluation: Evaluation = { resolver, values, address, lookups: 0, voids: 0, addressLookups: 0, record: null }
   try {
     if (!isTargetName(domain)) throw new Ending('none', `${domain || 'the empty name'} is not a domain`)

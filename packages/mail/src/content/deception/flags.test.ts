@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { authorOf } from '../../../../server/src/features/mail/inbound/model.ts'
+import { authorOf } from '../../authentication/dmarc/author.ts'
 import { normalName } from '../../authentication/domain-names.ts'
 import type { Verdicts } from '../../authentication/sender-checks.ts'
 import { parseMessage } from '../../mime/parse.ts'

@@ -6,6 +6,7 @@ import { checkSender, type SmtpClient, uncheckedVerdicts } from '@callsign/mail/
 import { readHeader, readMail } from '@callsign/mail/content/reading'
 import type { Resolver } from '@callsign/mail/dns'
 import { isPlainText } from '@callsign/mail/mime/parts'
+import { nowMs } from '../../core/clock.ts'
 import type { Log } from '../../core/log.ts'
 import type { MailReader } from '../../features/mail/inbound/provider.ts'
 import type { FromThread, Task, TaskResult, ToThread } from './protocol.ts'
@@ -164,7 +165,7 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
     async check(envelopeFrom: string, client: SmtpClient, raw: Buffer) {
       if (isSoonChecked(raw)) {
         const sha256 = digestOf(raw)
-        return { verdicts: await checkSender({ envelopeFrom, client, raw }, { resolver, hostname }), sha256, isMade: true }
+        return { verdicts: await checkSender({ envelopeFrom, client, raw }, { resolver, hostname, nowMs }), sha256, isMade: true }
       }
       try {
         const { verdicts, sha256 } = await perform<'check'>({ kind: 'check', envelopeFrom, client, hostname, bytes: copyOf(raw) })

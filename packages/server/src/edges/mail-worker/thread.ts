@@ -4,6 +4,7 @@ import { parentPort } from 'node:worker_threads'
 import { checkSender } from '@callsign/mail/authentication/sender-checks'
 import { readMail } from '@callsign/mail/content/reading'
 import type { DnsAnswer, Resolver } from '@callsign/mail/dns'
+import { nowMs } from '../../core/clock.ts'
 import type { FromThread, QuestionType, Task, TaskResult, ToThread } from './protocol.ts'
 
 const port = parentPort
@@ -35,7 +36,7 @@ async function perform(task: Task): Promise<TaskResult[keyof TaskResult]> {
   const sha256 = hash('sha256', raw, 'buffer')
   if (task.kind === 'digest') return { sha256 }
   const { envelopeFrom, client, hostname } = task
-  return { verdicts: await checkSender({ envelopeFrom, client, raw }, { resolver, hostname }), sha256 }
+  return { verdicts: await checkSender({ envelopeFrom, client, raw }, { resolver, hostname, nowMs }), sha256 }
 }
 
 port.on('message', (message: ToThread) => {

@@ -1,7 +1,6 @@
 // Mail that arrives: the envelope it came in, and the rows that it becomes.
 import { hash } from 'node:crypto'
 import { openMessage } from '@callsign/mail/authentication/dkim/message-fields'
-import { readDomain } from '@callsign/mail/authentication/dmarc/author-domain'
 import type { SmtpClient, Verdicts } from '@callsign/mail/authentication/sender-checks'
 import { renderResults, withoutForeignResults } from '@callsign/mail/authentication/trace-fields'
 import type { ParsedAddress } from '@callsign/mail/mime/addresses'
@@ -75,16 +74,6 @@ export function headersOf(parsed: ParsedMessage): Record<string, string> {
 }
 
 export const addressesOf = (list: ParsedAddress[]): string[] => list.map((entry) => entry.address)
-
-/** The author of a message: the one mailbox in From, when the checks agree that there is exactly one. Sender and the return path are no authors. */
-export function authorOf({ from }: Pick<ParsedMessage, 'from'>, { source, dmarc }: Verdicts): ParsedAddress | null {
-  const [author, ...others] = from.filter((entry) => entry.address !== '')
-  if (!author || others.length > 0 || dmarc?.result === 'permerror') return null
-  if (source !== 'smtp' || dmarc?.domain == null) return author
-  // The header was read twice, for the checks and for display; what is shown has to be what was checked.
-  const read = readDomain(author.address)
-  return 'domain' in read && read.domain === dmarc.domain ? author : null
-}
 
 const authorsCharactersMax = 16_000
 

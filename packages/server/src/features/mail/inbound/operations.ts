@@ -1,4 +1,5 @@
 // Mail in: which recipients exist, and filing what arrives for them, durably, before anybody is told that we have it.
+import { authorOf } from '@callsign/mail/authentication/dmarc/author'
 import type { Verdicts } from '@callsign/mail/authentication/sender-checks'
 import { hasBeenDelivered } from '@callsign/mail/authentication/trace-fields'
 import { type Flag, toFlags } from '@callsign/mail/content/deception/flags'
@@ -27,7 +28,7 @@ import {
 import type { Guardrail } from '../rules/model.ts'
 import type { FoundRules, MailRules } from '../rules/operations.ts'
 import { toFiling } from './filing.ts'
-import { type Arrival, authorOf, deferralKey, hostedVerdicts, isAuthenticated, roleDomainOf, shownAuthor, withTrace } from './model.ts'
+import { type Arrival, deferralKey, hostedVerdicts, isAuthenticated, roleDomainOf, shownAuthor, withTrace } from './model.ts'
 import type { MailReader } from './provider.ts'
 import { RecentRecipients } from './recent-recipients.ts'
 import * as store from './store.ts'

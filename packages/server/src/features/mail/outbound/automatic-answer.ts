@@ -1,12 +1,11 @@
 // Answers that a program writes by itself (RFC 3834): what must not get one, to whom one goes, and what tells it from a letter.
+import { autoSubmittedField } from '@callsign/mail/compose/custom-headers'
 import { prefixedSubject } from '@callsign/mail/compose/reply'
 import { isAutomatic } from '@callsign/mail/mime/automatic-mail'
 import type { MessageRow } from '../messages/model.ts'
 
 /** What its `Auto-Submitted` says of a message that no person or agent wrote for its reader: an answer, or a notification. */
 export type AutoSubmitted = 'auto-replied' | 'auto-generated'
-
-export const autoSubmittedField = 'Auto-Submitted'
 
 /** How long the sender of a message gets no second automatic answer from the same mailbox. */
 export const automaticAnswerPauseMs = 24 * 3_600_000

@@ -1,10 +1,10 @@
 // A letter as the rows that it is filed as.
+import { autoSubmittedField } from '@callsign/mail/compose/custom-headers'
 import { now } from '../../../core/clock.ts'
 import { newId } from '../../../core/ids.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import { type MessageRow, snippetOf } from '../messages/model.ts'
 import type { Guardrail } from '../rules/model.ts'
-import { autoSubmittedField } from './automatic-answer.ts'
 import { bodyBytes, type Letter, toRecipientRows } from './model.ts'
 
 /** A letter and the mailbox that it leaves from. */

@@ -17,9 +17,9 @@ import { findHoldMs, type LoopRule } from './agent-loop.ts'
 import { type Attempt, exchangeSince, notComposed } from './attempt.ts'
 import { createSettle, pauseMs } from './commit-results.ts'
 import type { FreshLetters } from './message-cache.ts'
+import type { ReturnPaths } from './model.ts'
 import { deliverJob } from './model.ts'
 import type { Handover, MailTransport } from './provider.ts'
-import type { ReturnPaths } from './return-path.ts'
 
 type Parts = {
   db: Database

@@ -8,8 +8,6 @@ import type { NewAttachment } from '../attachments/operations.ts'
 import type { MessageRow, RecipientRow } from '../messages/model.ts'
 import type { AutoSubmitted } from './automatic-answer.ts'
 
-export type { ReturnAddressee, ReturnPaths } from './return-path.ts'
-
 /** The kind of the job that delivers one message. */
 export const deliverJob = 'deliver-message'
 
@@ -164,3 +162,15 @@ export function forwardOf(message: MessageRow, intro: { text?: string | null | u
 }
 
 const bare = (address: string): ParsedAddress => parseAddresses(address, 1)[0] ?? { name: '', address }
+
+/** The recipient that a return path was made for. */
+export type ReturnAddressee = { messageId: string; position: number }
+
+export type ReturnPaths = {
+  /** The return path for one recipient of a message: at most 59 characters before the @. */
+  make(addressee: ReturnAddressee): string
+  /** Who a return path was made for; null when it is none of ours, or was made by somebody else. */
+  read(address: string): ReturnAddressee | null
+  /** True for an address that can only be a return path, genuine or not. */
+  isReturnPath(address: string): boolean
+}

@@ -1,9 +1,7 @@
 // Return paths that tell whose bounce comes back: message, recipient, and a code that only this installation can make.
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import { idPrefixes, isId } from '@callsign/contract/ids'
-
-/** The recipient that a return path was made for. */
-export type ReturnAddressee = { messageId: string; position: number }
+import type { ReturnAddressee, ReturnPaths } from './model.ts'
 
 /** Where every return path begins; the handle of this name is reserved. */
 const localPrefix = 'bounce+'
@@ -11,15 +9,6 @@ const localPrefix = 'bounce+'
 const codeCharacters = 20
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const pattern = new RegExp(`^bounce\\+([0-9a-z]{26})-(\\d{1,3})-([0-9a-z]{${codeCharacters}})$`)
-
-export type ReturnPaths = {
-  /** The return path for one recipient of a message: at most 59 characters before the @. */
-  make(addressee: ReturnAddressee): string
-  /** Who a return path was made for; null when it is none of ours, or was made by somebody else. */
-  read(address: string): ReturnAddressee | null
-  /** True for an address that can only be a return path, genuine or not. */
-  isReturnPath(address: string): boolean
-}
 
 export function createReturnPaths(keyBytes: Buffer, mailDomain: string): ReturnPaths {
   // Made ready once: from bytes it would be at every use, which takes four times as long as the code itself.

@@ -1,7 +1,5 @@
-// DKIM keys (RFC 6376): whose they are, and the DNS record by which others find their public half.
-
-/** `rsa-sha256` is what everybody verifies; `ed25519-sha256` (RFC 8463) is shorter and newer, and stands beside it. */
-export type DkimAlgorithm = 'rsa-sha256' | 'ed25519-sha256'
+// DKIM keys (RFC 6376) as they are kept: whose they are, and both their halves.
+import type { DkimAlgorithm } from '@callsign/mail/authentication/dkim/key-publication'
 
 /** Whose key it is: an organization's own domain, or with null the mail domain, which all of them send from. */
 export type DkimOwner = { organizationId: string | null; domain: string }
@@ -16,14 +14,3 @@ export type DkimKeyRow = {
   private_key: string
   created_at: Date
 }
-
-/** A TXT record to publish. `value` is the whole text; in a zone file it is cut into strings of at most 255 octets. */
-export type DkimRecord = { name: string; value: string; selector: string; algorithm: DkimAlgorithm }
-
-/** The record of a key (RFC 6376 §3.6.1). */
-export const recordOf = (key: Pick<DkimKeyRow, 'domain' | 'selector' | 'algorithm' | 'public_key'>): DkimRecord => ({
-  name: `${key.selector}._domainkey.${key.domain}`,
-  value: `v=DKIM1; k=${key.algorithm === 'rsa-sha256' ? 'rsa' : 'ed25519'}; p=${key.public_key}`,
-  selector: key.selector,
-  algorithm: key.algorithm,
-})

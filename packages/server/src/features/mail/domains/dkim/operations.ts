@@ -1,13 +1,14 @@
 // DKIM keys for the domains that mail leaves from: made, told as DNS records, and used to sign.
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { generateKeyPairFor, type KeyPair } from '@callsign/mail/authentication/dkim/key-pair'
+import { type DkimAlgorithm, type DkimRecord, recordOf } from '@callsign/mail/authentication/dkim/key-publication'
 import { type SigningKey, signMessage } from '@callsign/mail/authentication/dkim/signing'
 import { batchLoader } from '../../../../core/batch.ts'
 import { now } from '../../../../core/clock.ts'
 import { newId } from '../../../../core/ids.ts'
 import type { Sealing } from '../../../../core/replay.ts'
 import type { Database, Sql, Tx } from '../../../../core/sql.ts'
-import { type DkimAlgorithm, type DkimKeyRow, type DkimOwner, type DkimRecord, recordOf } from './model.ts'
+import type { DkimKeyRow, DkimOwner } from './model.ts'
 import * as store from './store.ts'
 
 export type Dkim = ReturnType<typeof createDkim>
