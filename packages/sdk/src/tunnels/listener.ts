@@ -1,14 +1,17 @@
 // The client of a tunnel: keeps its connections up for as long as it is wanted, and hands what comes over them to the target.
+import type { ReplyOf } from '@callsign/contract/operation'
 import { connectMux } from '@callsign/contract/tunnel-connection'
 import type { Goaway, TunnelMux } from '@callsign/contract/tunnel-mux'
 import { WindowBudget } from '@callsign/contract/tunnel-window'
+import type { getTunnel } from '@callsign/contract/tunnels'
 import { ApiError, ConnectionError } from '../errors.ts'
 import type { Connection } from '../request.ts'
-import type { Tunnel } from '../tunnels.ts'
 import { dial, proxyFor, readProxy } from './dial.ts'
 import type { ListenOptions, ReportedRequest } from './listen-options.ts'
 import { type Node, needNode } from './node.ts'
 import { type Destination, openTarget, type TunnelTarget } from './target.ts'
+
+type Tunnel = ReplyOf<typeof getTunnel>
 
 export type TunnelListener = {
   readonly publicUrl: string
