@@ -2,6 +2,7 @@
 import type { Callsign } from '@callsign/sdk'
 import type { Input } from './input.ts'
 import type { Output } from './output.ts'
+import { UsageError } from './usage-error.ts'
 
 export type Option = {
   type: 'string' | 'boolean'
@@ -40,9 +41,6 @@ export type Command = {
   passesOn?: boolean
   run: (context: Context, values: Values, positionals: string[]) => Promise<number | undefined>
 }
-
-/** The command line itself is wrong: exit code 2. */
-export class UsageError extends Error {}
 
 /** An option that may be there once, as text. */
 export const text = (values: Values, name: string): string | undefined => {

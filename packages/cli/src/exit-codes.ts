@@ -1,6 +1,6 @@
 // Exit codes: 0 ok, 1 failure, 2 usage, 3 auth, 4 not found, 5 conflict.
 import { ApiError, CallsignError } from '@callsign/sdk'
-import { UsageError } from './command.ts'
+import { UsageError } from './usage-error.ts'
 
 const byCode: Record<string, number> = {
   wrong_vault_key: 3,

@@ -1,8 +1,8 @@
 // Where secret input comes from: a file, standard input, the environment, or a prompt that shows nothing. Never the command line.
 import { readFile } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import { UsageError } from './command.ts'
 import type { Screen } from './output.ts'
+import { UsageError } from './usage-error.ts'
 
 /** A stream that may be a keyboard. */
 export type Keyboard = Readable & { isTTY?: boolean; setRawMode?: (isRaw: boolean) => unknown }

@@ -2,8 +2,9 @@
 import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { text, UsageError, type Values } from './command.ts'
+import { text, type Values } from './command.ts'
 import type { Input } from './input.ts'
+import { UsageError } from './usage-error.ts'
 
 export type Login = { url: string; apiKey: string }
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ApiError, Callsign, CallsignError, createFilePins } from '@callsign/sdk'
-import { type Command, type Context, type Option, UsageError, type Values } from './command.ts'
+import type { Command, Context, Option, Values } from './command.ts'
 import { accountCommands } from './commands/accounts.ts'
 import { domainCommands } from './commands/domains.ts'
 import { draftCommands } from './commands/drafts.ts'
@@ -26,6 +26,7 @@ import { exitCodeOf } from './exit-codes.ts'
 import { Input, type Keyboard } from './input.ts'
 import { chooseLogin, clientFolder, makeFolder } from './login-file.ts'
 import { Output, type Screen } from './output.ts'
+import { UsageError } from './usage-error.ts'
 
 export const version = '0.1.0'
 

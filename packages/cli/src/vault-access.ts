@@ -1,6 +1,7 @@
 // How vault commands get at the vault: the vault key from a file, the environment or a prompt, then unlock.
 import type { UnlockedVault } from '@callsign/sdk'
-import { type Context, type Option, text, UsageError, type Values } from './command.ts'
+import { type Context, type Option, text, type Values } from './command.ts'
+import { UsageError } from './usage-error.ts'
 
 /** Options of every command that unlocks. */
 export const unlockOptions: Record<string, Option> = {

@@ -1,7 +1,8 @@
 // domains list|add|show|verify|default|rm|zone-file. A domain is named by its name or its id.
 import type { Callsign, DnsRecord, Domain } from '@callsign/sdk'
-import { type Command, text, UsageError } from '../command.ts'
+import { type Command, text } from '../command.ts'
 import { table } from '../output.ts'
+import { UsageError } from '../usage-error.ts'
 
 const providers = ['builtin', 'resend'] as const
 

@@ -1,8 +1,9 @@
 // drafts list|create|show|edit|rm|send. Who approves what an agent writes shows a draft and sends the version that was shown.
 import type { Draft } from '@callsign/sdk'
-import { type Command, type Context, count, type Option, several, text, UsageError, type Values } from '../command.ts'
+import { type Command, type Context, count, type Option, several, text, type Values } from '../command.ts'
 import { bodyOptions, keyed, keyOption, readBody, recipientOptions } from '../mail-body.ts'
 import { table } from '../output.ts'
+import { UsageError } from '../usage-error.ts'
 
 const fieldOptions: Record<string, Option> = {
   ...recipientOptions,

@@ -1,6 +1,7 @@
 // identities list|create|show|update|delete.
-import { type Command, listOptions, listQuery, oneOf, text, UsageError } from '../command.ts'
+import { type Command, listOptions, listQuery, oneOf, text } from '../command.ts'
 import { table } from '../output.ts'
+import { UsageError } from '../usage-error.ts'
 import { domainIdOf } from './domains.ts'
 
 const approvals = ['none', 'required'] as const

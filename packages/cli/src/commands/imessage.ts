@@ -1,7 +1,8 @@
 // imessage router|send|history|conversations|disconnect, and sim imessage: what a phone would write to the line.
 import { readFile } from 'node:fs/promises'
-import { type Command, listOptions, listQuery, needed, several, text, UsageError } from '../command.ts'
+import { type Command, listOptions, listQuery, needed, several, text } from '../command.ts'
 import { table } from '../output.ts'
+import { UsageError } from '../usage-error.ts'
 
 export const imessageCommands: Command[] = [
   {

@@ -1,6 +1,7 @@
 // keys list|create|revoke.
-import { type Command, listOptions, listQuery, several, text, UsageError } from '../command.ts'
+import { type Command, listOptions, listQuery, several, text } from '../command.ts'
 import { table } from '../output.ts'
+import { UsageError } from '../usage-error.ts'
 
 export const keyCommands: Command[] = [
   {

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type CallsignEvent, signWebhook } from '@callsign/sdk'
-import { type Command, count, needed, text, UsageError } from '../command.ts'
+import { type Command, count, needed, text } from '../command.ts'
+import { UsageError } from '../usage-error.ts'
 
 /** As long as the server itself waits for an endpoint. */
 const postTimeoutMs = 15_000

@@ -1,7 +1,8 @@
 // rules list|add|pause|resume|rm|mode. A rule is named by its entry or its id.
 import { allItems, type Callsign, type MailRule } from '@callsign/sdk'
-import { type Command, listOptions, listQuery, oneOf, text, UsageError } from '../command.ts'
+import { type Command, listOptions, listQuery, oneOf, text } from '../command.ts'
 import { table } from '../output.ts'
+import { UsageError } from '../usage-error.ts'
 
 const directions = ['inbound', 'outbound', 'both'] as const
 const modes = ['open', 'allowlist'] as const

@@ -1,6 +1,7 @@
 // mail wait.
-import { type Command, count, text, UsageError, type Values } from '../command.ts'
+import { type Command, count, text, type Values } from '../command.ts'
 import type { Output } from '../output.ts'
+import { UsageError } from '../usage-error.ts'
 
 type Found = { codes: { kind: string; value: string }[] }
 

@@ -1,6 +1,7 @@
 // mail send|reply.
-import { type Command, needed, several, text, UsageError } from '../command.ts'
+import { type Command, needed, several, text } from '../command.ts'
 import { bodyOptions, keyed, keyOption, readBody, recipientOptions } from '../mail-body.ts'
+import { UsageError } from '../usage-error.ts'
 
 export const outboundMailCommands: Command[] = [
   {

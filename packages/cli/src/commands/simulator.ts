@@ -1,7 +1,8 @@
 // sim sms|advance|fault|outbox: what a phone, a carrier and bad luck would do.
 import { readFile } from 'node:fs/promises'
-import { type Command, count, listOptions, listQuery, needed, several, text, UsageError } from '../command.ts'
+import { type Command, count, listOptions, listQuery, needed, several, text } from '../command.ts'
 import { table } from '../output.ts'
+import { UsageError } from '../usage-error.ts'
 
 const typesByExtension: Record<string, string> = {
   gif: 'image/gif',

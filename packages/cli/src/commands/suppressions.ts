@@ -1,6 +1,7 @@
 // suppressions list|add|rm.
-import { type Command, listOptions, listQuery, text, UsageError } from '../command.ts'
+import { type Command, listOptions, listQuery, text } from '../command.ts'
 import { table } from '../output.ts'
+import { UsageError } from '../usage-error.ts'
 
 const sources = ['manual', 'bounce', 'complaint'] as const
 

@@ -1,9 +1,10 @@
 // tunnel TARGET, and tunnels list|show|set|requests|replay.
 import { readFile } from 'node:fs/promises'
 import type { Callsign, ListenOptions, TunnelChange } from '@callsign/sdk'
-import { type Command, type Context, count, listOptions, listQuery, oneOf, text, UsageError, type Values } from '../command.ts'
+import { type Command, type Context, count, listOptions, listQuery, oneOf, text, type Values } from '../command.ts'
 import { table } from '../output.ts'
 import { RequestTable } from '../request-table.ts'
+import { UsageError } from '../usage-error.ts'
 
 const transports = ['auto', 'upgrade', 'web-socket'] as const
 const statuses = ['active', 'suspended', 'disabled'] as const

@@ -1,8 +1,9 @@
 // vault init|rotate|recover|export: the vault as a whole and its keys.
 import { resolve } from 'node:path'
 import { ApiError, generateVaultKey, type UnlockedVault } from '@callsign/sdk'
-import { type Command, type Context, text, UsageError, type Values } from '../command.ts'
+import { type Command, type Context, text, type Values } from '../command.ts'
 import { writePrivate } from '../login-file.ts'
+import { UsageError } from '../usage-error.ts'
 import { readNewVaultKey, unlockOptions, withVault } from '../vault-access.ts'
 
 /** Where a generated key goes instead of the screen. */

@@ -1,8 +1,9 @@
 // vault unlock|list|get|set|rm|grant|revoke|totp: the secrets.
 import { type Secret, type SecretSummary, type SecretType, totpCode } from '@callsign/sdk'
 import { mainMember, payloadMembers } from '@callsign/sdk/vault'
-import { type Command, type Context, needed, several, text, UsageError, type Values } from '../command.ts'
+import { type Command, type Context, needed, several, text, type Values } from '../command.ts'
 import { table } from '../output.ts'
+import { UsageError } from '../usage-error.ts'
 import { noteMissing, readMembers, unlockOptions, withVault } from '../vault-access.ts'
 
 /** A summary as JSON, in the names of the API. */
