@@ -135,10 +135,48 @@ test('every feature has its place in the order', () => {
   expect([...features].sort()).toEqual([...featureOrder].sort())
 })
 
+/** Import cycles, types included: each as the files that reach one another (Tarjan's strongly connected components). */
+function findCycles(): string[][] {
+  const known = new Set(product.map((source) => source.path))
+  const fileOf = (target: string): string => {
+    const [, pack, name = 'index'] = /^@callsign\/(\w+)(?:\/(.*))?$/.exec(target) ?? []
+    return pack ? `${pack}/src/${name}.ts` : target
+  }
+  const next = new Map(
+    product.map((source) => [source.path, source.imports.map((one) => fileOf(targetOf(source, one))).filter((one) => known.has(one))]),
+  )
+  const places = new Map<string, number>()
+  const open: string[] = []
+  const cycles: string[][] = []
+  const visit = (path: string): number => {
+    const place = places.size
+    let lowest = place
+    places.set(path, place)
+    open.push(path)
+    for (const other of next.get(path) ?? []) {
+      if (!places.has(other)) lowest = Math.min(lowest, visit(other))
+      else if (open.includes(other)) lowest = Math.min(lowest, places.get(other) as number)
+    }
+    if (lowest === place) {
+      const part = open.splice(open.indexOf(path))
+      if (part.length > 1) cycles.push(part.sort())
+    }
+    return lowest
+  }
+  for (const path of known) if (!places.has(path)) visit(path)
+  return cycles
+}
+
+test('no import cycles, types included', () => {
+  expect(findCycles(), 'Move what both need into a file of its own').toEqual([])
+})
+
 test("no barrels: only a package's index, and the door of a feature, export what another file defines", () => {
   const wrong = product.filter(
     (source) =>
-      /^(server|mail)\//.test(source.path) && !isOneOf(source.path, 'index', 'operations') && /^export (type )?(\*|\{[^}]*\}) from /m.test(source.text),
+      /^(server|mail)\//.test(source.path) &&
+      !isOneOf(source.path, 'index', 'operations') &&
+      /^export (type )?(\*|\{[^}]*\}) from /m.test(source.text),
   )
   expect(
     wrong.map((source) => source.path),
