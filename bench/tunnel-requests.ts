@@ -19,8 +19,8 @@ function measure(path: Path, count: number, forSeconds: number): Measure {
   const args = ['-t1', `-c${count}`, `-d${forSeconds}s`, '--latency', '--timeout', '10s', '-H', `Host: ${path.host}`, url]
   const run = spawnSync('wrk', args, { encoding: 'utf8' })
   if (run.error || run.status !== 0) throw new Error(`wrk did not run (Debian: apt install wrk): ${run.error?.message ?? run.stderr}`)
-  const trouble = /Non-2xx.*|Socket errors:.*/.exec(run.stdout)?.[0]
-  if (trouble) console.log(`${path.name}, ${count} connections: ${trouble.trim()}`)
+  const failure = /Non-2xx.*|Socket errors:.*/.exec(run.stdout)?.[0]
+  if (failure) console.log(`${path.name}, ${count} connections: ${failure.trim()}`)
   const latency = (percent: number) => {
     const [, figure, unit = ''] = new RegExp(`^\\s+${percent}%\\s+([\\d.]+)(us|ms|s|m)$`, 'm').exec(run.stdout) ?? []
     return Number(figure) * (unitMs[unit] as number)

@@ -80,10 +80,10 @@ export async function runCrash(options: CrashOptions): Promise<CrashReport> {
   }
 }
 
-type Stage = { ledger: Ledger; random: Random; server: ServerProcess; limit: AbortSignal }
+type Harness = { ledger: Ledger; random: Random; server: ServerProcess; limit: AbortSignal }
 
-async function run(options: CrashOptions, stage: Stage): Promise<CrashReport> {
-  const { ledger, random, server, limit } = stage
+async function run(options: CrashOptions, harness: Harness): Promise<CrashReport> {
+  const { ledger, random, server, limit } = harness
   const firstStartMs = await server.start()
   const client = createApiClient(server.httpPort)
   const mailboxes = await makeMailboxes(server, client)
@@ -110,8 +110,8 @@ async function run(options: CrashOptions, stage: Stage): Promise<CrashReport> {
   clients.catch(() => {})
 
   const kills: Kill[] = []
-  while (kills.length < options.kills && !limit.aborted) kills.push(...(await killOnce(options, stage, kills)))
-  await waitForProgress(stage)
+  while (kills.length < options.kills && !limit.aborted) kills.push(...(await killOnce(options, harness, kills)))
+  await waitForProgress(harness)
   isStopping = true
   await clients
   const drainMs = await waitUntilDelivered(client, mailboxes, ledger)
@@ -160,9 +160,9 @@ async function makeMailboxes(server: ServerProcess, client: ApiClient): Promise<
 }
 
 /** Waits until the load moves, kills at a random moment, and brings the server back; now and then it is killed again while it starts. */
-async function killOnce(options: CrashOptions, stage: Stage, before: Kill[]): Promise<Kill[]> {
-  const { ledger, random, server } = stage
-  await waitForProgress(stage)
+async function killOnce(options: CrashOptions, harness: Harness, before: Kill[]): Promise<Kill[]> {
+  const { ledger, random, server } = harness
+  await waitForProgress(harness)
   await delay(random.whole(20, 700))
   const isLast = before.length + 1 >= options.kills
   // At the end nothing but the server's own retries may be needed: no new start comes to its help.
@@ -212,7 +212,7 @@ function pickVictim(random: Random, before: Kill[]): Victim {
 }
 
 /** Resolves when both kinds of clients got new good answers: the server works again, and there is something to kill. */
-async function waitForProgress({ ledger, limit }: Stage): Promise<void> {
+async function waitForProgress({ ledger, limit }: Harness): Promise<void> {
   const before = ledger.acceptedCount()
   const startedMs = performance.now()
   while (ledger.acceptedCount() < before + 5 && !limit.aborted) {

@@ -156,14 +156,14 @@ type Records = { TXT?: string[]; A?: string[]; AAAA?: string[]; PTR?: string[]; 
 /** The input: what DNS and the client say, a line each, then after an empty line the message. What is no such line says nothing. */
 function readInput(input: Buffer) {
   const end = input.indexOf('\n\n')
-  const zone: Record<string, Records | 'trouble'> = {}
+  const zone: Record<string, Records | 'failure'> = {}
   const said = { FROM: 'a@b.example', HELO: 'b.example', IP: '192.0.2.7' }
   for (const line of input.toString('latin1', 0, Math.max(end, 0)).split('\n')) {
     const [, type = '', name = '', text = ''] = /^([A-Z]+) ([^ ]*) ?(.*)$/s.exec(line) ?? []
     if (type === 'FROM' || type === 'HELO' || type === 'IP') said[type] = name.replace(/\p{Cc}/gu, '')
     const known = zone[name]
-    if (known === 'trouble') continue
-    if (type === 'TROUBLE') zone[name] = 'trouble'
+    if (known === 'failure') continue
+    if (type === 'TROUBLE') zone[name] = 'failure'
     else if (type === 'MX') zone[name] = { ...known, MX: [...(known?.MX ?? []), { preference: 10, exchange: text.replace(/^\d+ /, '') }] }
     else if (type === 'TXT' || type === 'A' || type === 'AAAA' || type === 'PTR')
       zone[name] = { ...known, [type]: [...(known?.[type] ?? []), text] }

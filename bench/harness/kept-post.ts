@@ -17,9 +17,9 @@ export async function openKeptPost(url: string, key: string, body: Buffer, wante
   await once(socket, 'connect')
   let answer = ''
   let waiting: PromiseWithResolvers<void> | null = null
-  const settle = (trouble: Error | null): void => {
+  const settle = (failure: Error | null): void => {
     answer = ''
-    if (trouble) waiting?.reject(trouble)
+    if (failure) waiting?.reject(failure)
     else waiting?.resolve()
     waiting = null
   }

@@ -145,8 +145,8 @@ const startSsh: Start = async ({ originPort, folder, far }) => {
 const startLocaltunnel: Start = async ({ originPort, folder, far }) => {
   const home = join(folder, 'localtunnel')
   if (!existsSync(home)) {
-    const trouble = installLocaltunnel(home)
-    if (trouble) return trouble
+    const failure = installLocaltunnel(home)
+    if (failure) return failure
   }
   const [server, { port }] = await startChild<{ port: number }>('localtunnel.ts', ['server', home])
   const [client, { url }] = await startChild<{ url: string }>(

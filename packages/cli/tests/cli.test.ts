@@ -1,21 +1,21 @@
 // The command line against the real server: settings, exit codes, JSON, and every command but the vault's.
 import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { waitFor } from '../../server/tests/harness/wait.ts'
 import { createCommandLine, type RunOptions } from './command-line.ts'
 
-let stage: Stage
+let harness: Harness
 const line = createCommandLine()
 beforeAll(async () => {
-  stage = await startStage()
+  harness = await startHarness()
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   line.remove()
 })
 
-const environment = () => ({ CALLSIGN_URL: stage.baseUrl, CALLSIGN_API_KEY: stage.organizationKey })
+const environment = () => ({ CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: harness.organizationKey })
 const run = (args: string[], options: RunOptions = {}) =>
   line.run(args, { ...options, environment: { ...environment(), ...options.environment } })
 async function json(args: string[], options: RunOptions = {}) {
@@ -29,10 +29,10 @@ describe('login', () => {
   const login = () => line.file('settings/login.json')
 
   test('tries the key, keeps it for its owner alone, uses it, and forgets it', async () => {
-    writeFileSync(line.file('key'), `${stage.organizationKey}\n`)
-    const done = await line.run(['login', '--url', stage.baseUrl, '--api-key-file', line.file('key')])
+    writeFileSync(line.file('key'), `${harness.organizationKey}\n`)
+    const done = await line.run(['login', '--url', harness.baseUrl, '--api-key-file', line.file('key')])
     expect(done).toMatchObject({ code: 0, error: '' })
-    expect(done.out).not.toContain(stage.organizationKey)
+    expect(done.out).not.toContain(harness.organizationKey)
     expect(statSync(login()).mode & 0o777).toBe(0o600)
     expect(statSync(line.file('settings')).mode & 0o777).toBe(0o700)
     expect((await line.run(['whoami'])).out).toContain('owner')
@@ -42,13 +42,13 @@ describe('login', () => {
   })
 
   test('a wrong key is not kept', async () => {
-    const ran = await line.run(['login', '--url', stage.baseUrl, '--api-key-file', '-'], { input: 'svc_live_wrong' })
+    const ran = await line.run(['login', '--url', harness.baseUrl, '--api-key-file', '-'], { input: 'svc_live_wrong' })
     expect(ran.code).toBe(3)
     expect(existsSync(login())).toBe(false)
   })
 
   test('the stored key goes to its own server alone, and a file that others can read is refused', async () => {
-    await line.run(['login', '--url', stage.baseUrl, '--api-key-file', '-'], { input: stage.organizationKey })
+    await line.run(['login', '--url', harness.baseUrl, '--api-key-file', '-'], { input: harness.organizationKey })
     const elsewhere = await line.run(['whoami', '--url', 'http://127.0.0.1:9'])
     expect(elsewhere).toMatchObject({ code: 2, error: expect.stringContaining('The stored key belongs to') })
     chmodSync(login(), 0o644)
@@ -160,7 +160,7 @@ describe('exit codes and errors', () => {
     [4, ['identities', 'show', 'nobody']],
     [5, ['identities', 'create', 'cli_taken']],
   ])('%i for %j', async (code, args) => {
-    if (code === 5) await stage.api('POST', '/identities', { body: { agent_handle: 'cli_taken' } })
+    if (code === 5) await harness.api('POST', '/identities', { body: { agent_handle: 'cli_taken' } })
     const ran = await run(args)
     expect(ran.code).toBe(code)
     expect(ran.error).toMatch(/^callsign: .+\n$/)

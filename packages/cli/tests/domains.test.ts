@@ -2,24 +2,24 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type DnsServer, startDnsServer } from '../../mail/tests/harness/dns-server.ts'
 import { publish } from '../../server/tests/harness/published-records.ts'
-import { type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { createCommandLine } from './command-line.ts'
 
-let stage: Stage
+let harness: Harness
 let dns: DnsServer
 const line = createCommandLine()
 beforeAll(async () => {
   dns = await startDnsServer()
-  stage = await startStage({ CALLSIGN_DNS_SERVERS: dns.address })
+  harness = await startHarness({ CALLSIGN_DNS_SERVERS: dns.address })
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   await dns.stop()
   line.remove()
 })
 
 const run = (...args: string[]) =>
-  line.run(['domains', ...args], { environment: { CALLSIGN_URL: stage.baseUrl, CALLSIGN_API_KEY: stage.organizationKey } })
+  line.run(['domains', ...args], { environment: { CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: harness.organizationKey } })
 async function json(...args: string[]) {
   const ran = await run(...args, '--json')
   expect([ran.code, ran.error]).toEqual([0, ''])
@@ -53,7 +53,7 @@ test('from nothing to a default domain, and away again', async () => {
   expect((await json('zone-file', 'cli.example')).zone_file).toBe(zone.out)
 
   const made = await line.run(['identities', 'create', 'cli_agent', '--domain', 'cli.example'], {
-    environment: { CALLSIGN_URL: stage.baseUrl, CALLSIGN_API_KEY: stage.organizationKey },
+    environment: { CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: harness.organizationKey },
   })
   expect(made.out).toBe('cli_agent has mail at cli_agent@cli.example.\n')
   expect(await run('rm', 'cli.example')).toMatchObject({ code: 5, error: expect.stringContaining('1 mailbox') })

@@ -1,28 +1,28 @@
 // drafts on the command line, against the real server.
 import { writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { createCommandLine, type RunOptions } from './command-line.ts'
 
-let stage: Stage
+let harness: Harness
 let agentKey: string
 const line = createCommandLine()
 beforeAll(async () => {
-  stage = await startStage()
-  await stage.createAgent('sales')
-  const environment = { CALLSIGN_URL: stage.baseUrl, CALLSIGN_API_KEY: stage.organizationKey }
+  harness = await startHarness()
+  await harness.createAgent('sales')
+  const environment = { CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: harness.organizationKey }
   const changed = await line.run(['identities', 'update', 'sales', '--approval', 'required', '--json'], { environment })
   expect(JSON.parse(changed.out).draft_approval).toBe('required')
-  agentKey = await stage.agentKey('sales')
+  agentKey = await harness.agentKey('sales')
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   line.remove()
 })
 
 const runWith = (key: string, args: string[], { input = '' }: RunOptions = {}) =>
-  line.run(['drafts', ...args], { input, environment: { CALLSIGN_URL: stage.baseUrl, CALLSIGN_API_KEY: key } })
-const run = (args: string[], options?: RunOptions) => runWith(stage.organizationKey, args, options)
+  line.run(['drafts', ...args], { input, environment: { CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: key } })
+const run = (args: string[], options?: RunOptions) => runWith(harness.organizationKey, args, options)
 const json = async (args: string[], options?: RunOptions) => {
   const ran = await run([...args, '--json'], options)
   expect(ran).toMatchObject({ code: 0, error: '' })
@@ -47,14 +47,14 @@ test('an agent writes, a person looks and sends exactly what was shown', async (
 
   const sent = await json(['send', 'sales', id, '--version', '2', '--idempotency-key', 'approved'])
   expect(await json(['send', 'sales', id, '--version', '2', '--idempotency-key', 'approved'])).toEqual(sent)
-  expect(await stage.getMessage('sales', sent.id)).toMatchObject({ subject: 'Offer', text: 'Other words', to: ['x@example.com'] })
+  expect(await harness.getMessage('sales', sent.id)).toMatchObject({ subject: 'Offer', text: 'Other words', to: ['x@example.com'] })
   expect(await run(['send', 'sales', id])).toMatchObject({ code: 5 })
   expect(await run(['show', 'sales', id])).toMatchObject({ code: 4 })
 })
 
 test('what is shown is all that would go: HTML, unseen recipients, headers and files too, and no value can look like a field', async () => {
   const content = Buffer.from('a').toString('base64')
-  const { id } = await stage.expectApi(201, 'POST', '/mailboxes/sales/drafts', {
+  const { id } = await harness.expectApi(201, 'POST', '/mailboxes/sales/drafts', {
     body: {
       to: 'x@example.com',
       bcc: ['hidden@example.com'],
@@ -121,8 +121,8 @@ test('fields are changed and cleared, a time is set and taken back, and drafts a
 })
 
 test('an answer and a forward take from their message what is not given', async () => {
-  await stage.deliver({ from: 'eve@example.com', to: 'sales@agents.localhost', subject: 'Question', text: 'How much?' })
-  const { id } = await stage.waitForMail('sales', 'Question')
+  await harness.deliver({ from: 'eve@example.com', to: 'sales@agents.localhost', subject: 'Question', text: 'How much?' })
+  const { id } = await harness.waitForMail('sales', 'Question')
   const answer = await json(['create', 'sales', '--in-reply-to', id, '--text', 'Nothing'])
   expect(answer).toMatchObject({ to: ['eve@example.com'], subject: 'Re: Question', in_reply_to_message_id: id })
   const forward = await json(['create', 'sales', '--forward', id, '--to', 'x@example.com'])

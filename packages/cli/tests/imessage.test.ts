@@ -1,22 +1,23 @@
 // imessage and sim imessage on the command line, and the SDK below it, against the real server: a phone pairs, writes, and is answered.
 import { writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { waitFor } from '../../server/tests/harness/wait.ts'
 import { createCommandLine } from './command-line.ts'
 
-let stage: Stage
+let harness: Harness
 const line = createCommandLine()
 beforeAll(async () => {
-  stage = await startStage()
-  await stage.createAgent('cli_sales')
+  harness = await startHarness()
+  await harness.createAgent('cli_sales')
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   line.remove()
 })
 
-const run = (...args: string[]) => line.run(args, { environment: { CALLSIGN_URL: stage.baseUrl, CALLSIGN_API_KEY: stage.organizationKey } })
+const run = (...args: string[]) =>
+  line.run(args, { environment: { CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: harness.organizationKey } })
 async function json(...args: string[]) {
   const ran = await run(...args, '--json')
   expect(ran.error).toBe('')

@@ -5,30 +5,30 @@ import { verifyWebhook } from '@callsign/sdk'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startReceiver } from '../../server/tests/harness/receiver.ts'
-import { type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { waitFor } from '../../server/tests/harness/wait.ts'
 import { createCommandLine } from './command-line.ts'
 
-let stage: Stage
+let harness: Harness
 const line = createCommandLine()
 beforeAll(async () => {
-  stage = await startStage()
-  for (const handle of ['one', 'two']) await stage.createAgent(handle)
+  harness = await startHarness()
+  for (const handle of ['one', 'two']) await harness.createAgent(handle)
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   line.remove()
 })
 
-const environment = () => ({ CALLSIGN_URL: stage.baseUrl, CALLSIGN_API_KEY: stage.organizationKey })
-const lastEvent = async (): Promise<string> => (await stage.expectApi(200, 'GET', '/events?limit=100')).data.at(-1).id
+const environment = () => ({ CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: harness.organizationKey })
+const lastEvent = async (): Promise<string> => (await harness.expectApi(200, 'GET', '/events?limit=100')).data.at(-1).id
 
 test('forwards events in order, signed, and the secret stays the same', async () => {
   const receiver = await startReceiver()
   try {
-    await stage.send('one', 'two@agents.localhost', { subject: 'Listen' })
-    await waitFor('three events', async () => (await stage.expectApi(200, 'GET', '/events')).data.length === 3)
-    const [first] = (await stage.expectApi(200, 'GET', '/events')).data
+    await harness.send('one', 'two@agents.localhost', { subject: 'Listen' })
+    await waitFor('three events', async () => (await harness.expectApi(200, 'GET', '/events')).data.length === 3)
+    const [first] = (await harness.expectApi(200, 'GET', '/events')).data
     const listen = (...more: string[]) => line.run(['listen', '--forward-to', receiver.url, ...more], { environment: environment() })
     const ran = await listen('--after', first.id, '--count', '2')
     expect(ran.code).toBe(0)
@@ -40,12 +40,12 @@ test('forwards events in order, signed, and the secret stays the same', async ()
       expect(await verifyWebhook({ body, headers }, secret)).toEqual(event)
       expect(headers['webhook-id']).toBe((event as { id: string }).id)
     }
-    const { data } = await stage.expectApi(200, 'GET', `/events?cursor=${first.id}`)
+    const { data } = await harness.expectApi(200, 'GET', `/events?cursor=${first.id}`)
     expect(receiver.payloads()).toEqual(data)
     expect(ran.out.trim().split('\n')).toHaveLength(2)
 
     const live = listen('--types', 'email.received', '--agent', 'two', '--count', '1', '--after', await lastEvent())
-    await stage.send('one', 'two@agents.localhost', { subject: 'Live' })
+    await harness.send('one', 'two@agents.localhost', { subject: 'Live' })
     const second = await live
     expect(second).toMatchObject({ code: 0, error: expect.stringContaining(secret) })
     expect(receiver.payloads().at(-1)).toMatchObject({ type: 'email.received', data: { subject: 'Live', agent_handle: 'two' } })

@@ -3,29 +3,29 @@ import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Origin, startOrigin, visit } from '../../server/tests/harness/origin.ts'
 import { findFreePort } from '../../server/tests/harness/peer-process.ts'
-import { type Json, type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { type Harness, type Json, startHarness } from '../../server/tests/harness/start.ts'
 import { waitFor } from '../../server/tests/harness/wait.ts'
 import { runProgram } from '../src/program.ts'
 import { createCommandLine } from './command-line.ts'
 
-let stage: Stage
+let harness: Harness
 let origin: Origin
 let agentKey: string
 const line = createCommandLine()
 beforeAll(async () => {
-  stage = await startStage()
+  harness = await startHarness()
   origin = await startOrigin()
-  await stage.createAgent('sales')
-  agentKey = await stage.agentKey('sales')
+  await harness.createAgent('sales')
+  agentKey = await harness.agentKey('sales')
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   await origin.stop()
   line.remove()
 })
 
-const environment = (key = stage.organizationKey) => ({ CALLSIGN_URL: stage.baseUrl, CALLSIGN_API_KEY: key })
-const port = () => Number(new URL(stage.baseUrl).port)
+const environment = (key = harness.organizationKey) => ({ CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: key })
+const port = () => Number(new URL(harness.baseUrl).port)
 const host = 'sales.tunnel.localhost'
 
 /** Runs the command until it is interrupted; `isTerminal`: standard output is one. */

@@ -1,15 +1,15 @@
 // The vault's commands against the real server: keys and values come from anywhere but the command line, and nothing of them stays behind.
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { createCommandLine, type ProcessOptions, type RunOptions } from './command-line.ts'
 
 const vaultKey = 'correct horse battery staple'
-let stage: Stage
+let harness: Harness
 const line = createCommandLine()
 const { file } = line
 beforeAll(async () => {
-  stage = await startStage()
+  harness = await startHarness()
   const made = await run(['vault', 'init', '--json'])
   expect(made.code).toBe(0)
   const { recovery_codes } = JSON.parse(made.out)
@@ -17,13 +17,13 @@ beforeAll(async () => {
   writeFileSync(file('code'), recovery_codes[0])
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   line.remove()
 })
 
 const settings = (environment: Record<string, string> = {}) => ({
-  CALLSIGN_URL: stage.baseUrl,
-  CALLSIGN_API_KEY: stage.organizationKey,
+  CALLSIGN_URL: harness.baseUrl,
+  CALLSIGN_API_KEY: harness.organizationKey,
   CALLSIGN_VAULT_KEY: vaultKey,
   ...environment,
 })
@@ -98,8 +98,8 @@ test('a wrong vault key is exit code 3, no key and no terminal 2', async () => {
 })
 
 test('a grant lets an agent read, and taking it back ends that', async () => {
-  await stage.createAgent('cli_reader')
-  const agent = { environment: { CALLSIGN_API_KEY: await stage.agentKey('cli_reader', { scopes: ['vault:read'] }) } }
+  await harness.createAgent('cli_reader')
+  const agent = { environment: { CALLSIGN_API_KEY: await harness.agentKey('cli_reader', { scopes: ['vault:read'] }) } }
   await expectRun(['vault', 'set', 'granted', '--value-file', '-'], { input: 'for the agent' })
   expect((await run(['vault', 'get', 'granted'], agent)).code).toBe(4)
   await expectRun(['vault', 'grant', 'granted', '--agent', 'cli_reader'])
@@ -183,7 +183,7 @@ test('recovering, changing the key and rotating', async () => {
 })
 
 test('a generated key that may be in use is shown though the answer never came, and not when the server refused', async () => {
-  const { key } = await stage.createOrganization('lost answer')
+  const { key } = await harness.createOrganization('lost answer')
   const environment = { CALLSIGN_API_KEY: key, CALLSIGN_CLIENT_DIR: file('lost-answer') }
   expect((await run(['vault', 'init', '--json'], { environment })).code).toBe(0)
   const real = globalThis.fetch
@@ -203,7 +203,7 @@ test('a generated key that may be in use is shown though the answer never came, 
 })
 
 test('a secret that only the server calls so does not stand in front of the one that is', async () => {
-  const { key } = await stage.createOrganization('claimed name')
+  const { key } = await harness.createOrganization('claimed name')
   const environment = { CALLSIGN_API_KEY: key, CALLSIGN_CLIENT_DIR: file('claimed-name') }
   expect((await run(['vault', 'init', '--json'], { environment })).code).toBe(0)
   await expectRun(['vault', 'set', 'token', '--type', 'api_key', '--value-file', '-'], { environment, input: 'first' })

@@ -1,26 +1,27 @@
 // callsign mail wait: the code and nothing else, the message, or that nothing came.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { createCommandLine } from './command-line.ts'
 
-let stage: Stage
+let harness: Harness
 const line = createCommandLine()
 beforeAll(async () => {
-  stage = await startStage()
-  await stage.createAgent('one')
+  harness = await startHarness()
+  await harness.createAgent('one')
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   line.remove()
 })
 
-const run = (args: string[]) => line.run(args, { environment: { CALLSIGN_URL: stage.baseUrl, CALLSIGN_API_KEY: stage.organizationKey } })
+const run = (args: string[]) =>
+  line.run(args, { environment: { CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: harness.organizationKey } })
 const link = 'https://plover.example/verify?token=9f8a7c6b5d4e3f2a'
 const since = ['--after', '2020-01-01T00:00:00Z', '--timeout', '20']
 
 test('--code prints the code, --link the link, and without either the message is told', async () => {
-  await stage.deliver({ from: 'a@plover.example', to: 'one@agents.localhost', subject: 'Welcome', text: 'Hello \u001b[31mthere' })
-  await stage.deliver({
+  await harness.deliver({ from: 'a@plover.example', to: 'one@agents.localhost', subject: 'Welcome', text: 'Hello \u001b[31mthere' })
+  await harness.deliver({
     from: 'a@plover.example',
     to: 'one@agents.localhost',
     subject: 'Code',

@@ -3,18 +3,18 @@ import ipaddr from 'ipaddr.js'
 
 /**
  * `found` holds at least one record. `no-name`: the name does not exist (NXDOMAIN, or it cannot be a name at all). `no-data`: it exists without
- * records of that type. `trouble`: nobody could say now (timeout, SERVFAIL, refused); `reason` is for logs and evidence, `isSilence` that no
+ * records of that type. `failure`: nobody could say now (timeout, SERVFAIL, refused); `reason` is for logs and evidence, `isSilence` that no
  * server answered at all.
  */
 export type DnsAnswer<T> =
   | { kind: 'found'; records: T[] }
   | { kind: 'no-name' }
   | { kind: 'no-data' }
-  | { kind: 'trouble'; reason: string; isSilence?: boolean }
+  | { kind: 'failure'; reason: string; isSilence?: boolean }
 
 export type MxRecord = { exchange: string; preference: number }
 
-/** Asks DNS. CNAMEs are followed. Never rejects, and answers within the time that its maker gave it: at the latest with `trouble`. */
+/** Asks DNS. CNAMEs are followed. Never rejects, and answers within the time that its maker gave it: at the latest with `failure`. */
 export interface Resolver {
   /** One string a record: the character-strings of a record are joined (RFC 7208 §3.3). */
   txt(name: string): Promise<DnsAnswer<string>>

@@ -13,7 +13,7 @@ const dkimFolder = join(folder, 'dkim')
 const client = { address: '192.0.2.7', name: 'mail.example' }
 
 type ArcScenario = { description: string; 'txt-records': Record<string, string>; tests: Record<string, { message: string; cv: string }> }
-type Zone = Record<string, Records | 'trouble'>
+type Zone = Record<string, Records | 'failure'>
 
 /** Where we say otherwise than the ARC suite, and why. */
 const arcExceptions: Record<string, string> = {
@@ -50,7 +50,7 @@ function readZone(text: string): Zone {
   const zone: Zone = {}
   for (const [name, value] of entries) {
     const before = zone[name]
-    if (value === 'TEMPERROR') zone[name] = 'trouble'
+    if (value === 'TEMPERROR') zone[name] = 'failure'
     else if (value !== 'PERMERROR') zone[name] = { TXT: [...(typeof before === 'object' ? (before.TXT ?? []) : []), value] }
   }
   return zone

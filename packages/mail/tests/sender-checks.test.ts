@@ -1,4 +1,4 @@
-// SPF, DKIM, DMARC and ARC of one message, on signatures that other programs made, and with every kind of DNS trouble.
+// SPF, DKIM, DMARC and ARC of one message, on signatures that other programs made, and with every kind of DNS failure.
 import { generateKeyPairSync } from 'node:crypto'
 import { createTransport } from 'nodemailer'
 import { describe, expect, test } from 'vitest'
@@ -273,14 +273,14 @@ describe('ARC', () => {
   test('no chain is none', async () => expect((await check(plain())).arc).toMatchObject({ result: 'none', chain_length: 0 }))
 })
 
-describe('DNS trouble', () => {
+describe('DNS failure', () => {
   test('is temperror, part by part', async () => {
     const signed = await fromNodemailer('ada@shop.example', 'shop.example')
-    const spfGone = await check(signed, { records: { 'shop.example': 'trouble' } })
+    const spfGone = await check(signed, { records: { 'shop.example': 'failure' } })
     expect(spfGone).toMatchObject({ spf: { result: 'temperror' }, dkim: { result: 'pass' }, dmarc: { result: 'pass' } })
-    const keyGone = await check(signed, { records: { 's1._domainkey.shop.example': 'trouble' } })
+    const keyGone = await check(signed, { records: { 's1._domainkey.shop.example': 'failure' } })
     expect(keyGone).toMatchObject({ spf: { result: 'pass' }, dkim: { result: 'temperror' }, dmarc: { result: 'pass' } })
-    const policyGone = await check(plain(), { ip: '198.51.100.9', records: { '_dmarc.shop.example': 'trouble' } })
+    const policyGone = await check(plain(), { ip: '198.51.100.9', records: { '_dmarc.shop.example': 'failure' } })
     expect(policyGone.dmarc).toMatchObject({ result: 'temperror', policy: null })
   })
 
@@ -303,7 +303,7 @@ describe('DNS trouble', () => {
     expect(performance.now() - startedMs).toBeLessThan(5_000)
   })
 
-  test('a resolver that throws is trouble, not a lost mail', async () => {
+  test('a resolver that throws is failure, not a lost mail', async () => {
     const broken = async () => Promise.reject(new Error('out of order'))
     const resolver = { txt: broken, mx: broken, a: broken, aaaa: broken, cname: broken, ptr: broken }
     expect(

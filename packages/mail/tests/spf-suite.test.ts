@@ -33,7 +33,7 @@ function resolverOf(zonedata: Record<string, Entry[]>): Resolver {
     const values = valuesOf(type).length > 0 || type !== 'TXT' ? valuesOf(type) : valuesOf('SPF')
     const records = values.filter((value) => value !== 'NONE').map((value) => read(value as string))
     if (records.length > 0) return { kind: 'found', records }
-    return entries.some((entry) => entry.TIMEOUT === true) ? { kind: 'trouble', reason: 'TIMEOUT' } : { kind: 'no-data' }
+    return entries.some((entry) => entry.TIMEOUT === true) ? { kind: 'failure', reason: 'TIMEOUT' } : { kind: 'no-data' }
   }
   const text = (value: string | string[] | [number, string]) => octets([value].flat().join(''))
   return {

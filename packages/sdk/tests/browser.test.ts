@@ -8,7 +8,7 @@ import { join, normalize } from 'node:path'
 import { chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { build } from '../../../bin/build.ts'
-import { type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { Callsign } from '../src/index.ts'
 
 const chromiumPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
@@ -18,25 +18,25 @@ const vaultKey = 'correct horse battery stäple'
 if (!chromiumPath) console.warn('skipped: no Chromium at /usr/bin (Debian: apt install chromium)')
 
 describe.skipIf(!chromiumPath)('in Chromium', () => {
-  let stage: Stage
+  let harness: Harness
   let folder: string
   let site: Server
   beforeAll(async () => {
-    stage = await startStage()
+    harness = await startHarness()
     folder = mkdtempSync(join(tmpdir(), 'callsign-built-'))
     build(folder)
-    site = createSite(folder, () => stage.baseUrl)
+    site = createSite(folder, () => harness.baseUrl)
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
   }, 180_000)
   afterAll(async () => {
     site.close()
     site.closeAllConnections()
-    await stage.stop()
+    await harness.stop()
     rmSync(folder, { recursive: true, force: true })
   })
 
   test('a page unlocks, decrypts, stores and keeps its pins', async () => {
-    const client = new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey })
+    const client = new Callsign({ url: harness.baseUrl, apiKey: harness.organizationKey })
     const { vault } = await client.vault.initialize({ vaultKey })
     const payload = { username: 'ada', password: 'pässwörd', totp: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ' }
     await vault.create({ type: 'login', name: 'from Node', payload })
@@ -66,7 +66,7 @@ describe.skipIf(!chromiumPath)('in Chromium', () => {
       const seen = await page.evaluate(
         ([key, secret]) =>
           (globalThis as unknown as { unlockVault: (key: string, secret: string) => Promise<unknown> }).unlockVault(key!, secret!),
-        [stage.organizationKey, vaultKey],
+        [harness.organizationKey, vaultKey],
       )
       expect(seen).toMatchObject({ payload, code: '287082', fingerprint: vault.fingerprint, hasNode: false, isPinned: true })
       expect(problems).toEqual([])

@@ -1,21 +1,21 @@
 // The client against the real server, resource by resource, and its manners on a bad line.
 import { operations } from '@callsign/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { waitFor } from '../../server/tests/harness/wait.ts'
 import { ApiError, allItems, Callsign, type Fetch } from '../src/index.ts'
 import { createWire } from './wire.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage()
+  harness = await startHarness()
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 test('every resource, and every request is one that the contract has', async () => {
-  const { key } = await stage.createOrganization('tour')
+  const { key } = await harness.createOrganization('tour')
   const wire = createWire()
-  const client = new Callsign({ url: `${stage.baseUrl}/`, apiKey: key, fetch: wire.fetch })
+  const client = new Callsign({ url: `${harness.baseUrl}/`, apiKey: key, fetch: wire.fetch })
   expect((await client.me()).organization_name).toBe('tour')
 
   const identity = await client.identities.create({ agent_handle: 'tour_one', display_name: 'One' })
@@ -63,8 +63,8 @@ test('every resource, and every request is one that the contract has', async () 
 })
 
 test('a list is walked page by page', async () => {
-  const { key } = await stage.createOrganization('pages')
-  const client = new Callsign({ url: stage.baseUrl, apiKey: key })
+  const { key } = await harness.createOrganization('pages')
+  const client = new Callsign({ url: harness.baseUrl, apiKey: key })
   for (let i = 0; i < 5; i++) await client.keys.create({ name: `key ${i}` })
   const keys = await allItems((cursor) => client.keys.list({ limit: 2, ...(cursor !== undefined && { cursor }) }))
   expect(keys.map(({ name }) => name)).toEqual(['key 4', 'key 3', 'key 2', 'key 1', 'key 0', 'First key'])
@@ -73,7 +73,7 @@ test('a list is walked page by page', async () => {
 })
 
 test('errors carry code, status, request id and details', async () => {
-  const client = new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey })
+  const client = new Callsign({ url: harness.baseUrl, apiKey: harness.organizationKey })
   const error = await client.identities.create({ agent_handle: 'NOT A HANDLE' }).catch((thrown: unknown) => thrown)
   expect(error).toBeInstanceOf(ApiError)
   expect(error).toMatchObject({
@@ -83,7 +83,7 @@ test('errors carry code, status, request id and details', async () => {
     details: [{ path: expect.any(String) }],
   })
   await expect(client.identities.get('nobody')).rejects.toMatchObject({ status: 404, code: 'not_found' })
-  const stranger = new Callsign({ url: stage.baseUrl, apiKey: 'svc_live_none' })
+  const stranger = new Callsign({ url: harness.baseUrl, apiKey: 'svc_live_none' })
   await expect(stranger.me()).rejects.toMatchObject({ status: 401, code: 'unauthorized' })
 })
 

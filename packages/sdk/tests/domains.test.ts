@@ -3,25 +3,25 @@ import { operations } from '@callsign/contract'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type DnsServer, startDnsServer } from '../../mail/tests/harness/dns-server.ts'
 import { publish } from '../../server/tests/harness/published-records.ts'
-import { type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { Callsign } from '../src/index.ts'
 import { createWire } from './wire.ts'
 
-let stage: Stage
+let harness: Harness
 let dns: DnsServer
 beforeAll(async () => {
   dns = await startDnsServer()
-  stage = await startStage({ CALLSIGN_DNS_SERVERS: dns.address })
+  harness = await startHarness({ CALLSIGN_DNS_SERVERS: dns.address })
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   await dns.stop()
 })
 
 test('register, look, publish, verify, use, delete: with requests that the contract has', async () => {
-  const { key } = await stage.createOrganization('client of domains')
+  const { key } = await harness.createOrganization('client of domains')
   const wire = createWire()
-  const client = new Callsign({ url: stage.baseUrl, apiKey: key, fetch: wire.fetch })
+  const client = new Callsign({ url: harness.baseUrl, apiKey: key, fetch: wire.fetch })
   const created = await client.domains.create({ domain: 'sdk.example' })
   expect([created.status, created.is_default]).toEqual(['pending', true])
   const before = await client.domains.verify(created.id)

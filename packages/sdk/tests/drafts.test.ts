@@ -1,19 +1,19 @@
 // Drafts through the client, against the real server.
 import { operations } from '@callsign/contract'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { Callsign } from '../src/index.ts'
 import { createWire } from './wire.ts'
 
-let stage: Stage
+let harness: Harness
 let client: Callsign
 const wire = createWire()
 beforeAll(async () => {
-  stage = await startStage()
-  await stage.createAgent('ann')
-  client = new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey, fetch: wire.fetch })
+  harness = await startHarness()
+  await harness.createAgent('ann')
+  client = new Callsign({ url: harness.baseUrl, apiKey: harness.organizationKey, fetch: wire.fetch })
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 test('a draft is written in versions, and of two who change one version the slower is told', async () => {
   const draft = await client.drafts.create('ann', { to: 'x@example.com', subject: 'Offer' })
@@ -90,8 +90,8 @@ test('lists come in pages by offset, and whole', async () => {
 })
 
 test("under draft approval an agent's own key writes, and an organization key sends or schedules", async () => {
-  await stage.createAgent('carl', { draft_approval: 'required' })
-  const agent = new Callsign({ url: stage.baseUrl, apiKey: await stage.agentKey('carl'), fetch: wire.fetch })
+  await harness.createAgent('carl', { draft_approval: 'required' })
+  const agent = new Callsign({ url: harness.baseUrl, apiKey: await harness.agentKey('carl'), fetch: wire.fetch })
   const { id } = await agent.drafts.create('carl', { to: 'x@example.com', text: 'Words' })
   await expect(agent.drafts.send('carl', id)).rejects.toMatchObject({ status: 403, code: 'approval_required' })
   const send_at = new Date(Date.now() + 3_600_000).toISOString()

@@ -1,16 +1,16 @@
 // Mail rules, quarantine and suppressions through the client, against the real server.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { ApiError, allItems, Callsign } from '../src/index.ts'
 
-let stage: Stage
+let harness: Harness
 let client: Callsign
 beforeAll(async () => {
-  stage = await startStage()
-  await stage.createAgent('sales')
-  client = new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey })
+  harness = await startHarness()
+  await harness.createAgent('sales')
+  client = new Callsign({ url: harness.baseUrl, apiKey: harness.organizationKey })
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 test('rules decide, what they hold is released, and typed errors say why', async () => {
   const rule = await client.mailRules.create('sales', {
@@ -26,8 +26,8 @@ test('rules decide, what they hold is released, and typed errors say why', async
     .catch((error: unknown) => error)
   expect(refused).toBeInstanceOf(ApiError)
   expect(refused).toMatchObject({ status: 403, code: 'recipient_not_allowed', message: expect.stringContaining(rule.id) })
-  await stage.deliver({ from: 'eve@spam.example', to: 'sales@agents.localhost', subject: 'Watches', text: 'Buy' })
-  const held = await stage.waitForMail('sales', 'Watches', 'quarantined')
+  await harness.deliver({ from: 'eve@spam.example', to: 'sales@agents.localhost', subject: 'Watches', text: 'Buy' })
+  const held = await harness.waitForMail('sales', 'Watches', 'quarantined')
   expect((await client.messages.list('sales')).data).toEqual([])
   expect((await client.messages.list('sales', { status: 'quarantined' })).data.map((one) => one.guardrail?.rule_id)).toEqual([rule.id])
   expect(await client.messages.release('sales', held.id)).toMatchObject({ id: held.id, status: 'received' })

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { Callsign, createMemoryPins, type PinStore, type UnlockedVault, type VaultOptions } from '../src/index.ts'
 import * as second from './second-vault.ts'
 import { createWire, type Json, type Wire } from './wire.ts'
@@ -25,11 +25,11 @@ const vaultKey = 'correct horse battery staple'
 /** The floor: these tests derive often. */
 const kdfParams = { algorithm: 'argon2id' as const, m: 19_456, t: 2, p: 1 }
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage()
+  harness = await startHarness()
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 type Scene = {
   key: string
@@ -45,11 +45,11 @@ type Scene = {
 let scene: Scene
 let sceneCount = 0
 beforeEach(async () => {
-  const { key } = await stage.createOrganization(`hostile ${++sceneCount}`)
+  const { key } = await harness.createOrganization(`hostile ${++sceneCount}`)
   const wire = createWire()
   const pins = createMemoryPins()
   const client = (options: VaultOptions = {}) =>
-    new Callsign({ url: stage.baseUrl, apiKey: key, fetch: wire.fetch, retriesMax: 0, vault: { pins, ...options } })
+    new Callsign({ url: harness.baseUrl, apiKey: key, fetch: wire.fetch, retriesMax: 0, vault: { pins, ...options } })
   const { vault } = await client().vault.initialize({ vaultKey, kdfParams })
   const prod = await vault.create({ type: 'login', name: 'prod', payload: { username: 'root', password: 'prod password' } })
   const staging = await vault.create({ type: 'login', name: 'staging', payload: { username: 'root', password: 'staging password' } })
@@ -79,9 +79,9 @@ const expectNothingDerivedOrSent = () => {
 
 /** What the honest server answers to the right proof. */
 async function rawUnlock(): Promise<Json> {
-  const { body } = await stage.api('GET', '/vault', { key: scene.key })
+  const { body } = await harness.api('GET', '/vault', { key: scene.key })
   const { authHash } = second.derive(vaultKey, body.kdf_salt, body.kdf_params)
-  return stage.expectApi(200, 'POST', '/vault/unlock', { key: scene.key, body: { auth_hash: authHash } })
+  return harness.expectApi(200, 'POST', '/vault/unlock', { key: scene.key, body: { auth_hash: authHash } })
 }
 
 async function organizationKey(): Promise<Uint8Array> {
@@ -266,12 +266,12 @@ test('A7 a secret held back is named as missing', async () => {
 describe('A8 from another organization with the same vault key', () => {
   /** What the server holds for the other organization. */
   async function otherVault() {
-    const { key } = await stage.createOrganization(`other ${sceneCount}`)
-    const { vault } = await new Callsign({ url: stage.baseUrl, apiKey: key }).vault.initialize({ vaultKey, kdfParams })
+    const { key } = await harness.createOrganization(`other ${sceneCount}`)
+    const { vault } = await new Callsign({ url: harness.baseUrl, apiKey: key }).vault.initialize({ vaultKey, kdfParams })
     await vault.create({ type: 'login', name: 'prod', payload: { username: 'root', password: 'password of others' } })
-    const metadata = await stage.expectApi(200, 'GET', '/vault', { key })
+    const metadata = await harness.expectApi(200, 'GET', '/vault', { key })
     const { authHash } = second.derive(vaultKey, metadata.kdf_salt, metadata.kdf_params)
-    return { metadata, reply: await stage.expectApi(200, 'POST', '/vault/unlock', { key, body: { auth_hash: authHash } }) }
+    return { metadata, reply: await harness.expectApi(200, 'POST', '/vault/unlock', { key, body: { auth_hash: authHash } }) }
   }
 
   test('its wrapped key does not open under our salt', async () => {
@@ -282,7 +282,7 @@ describe('A8 from another organization with the same vault key', () => {
 
   test('its whole vault in place of ours: refused by who has seen ours, and no secret of it opens as ours', async () => {
     const { metadata, reply } = await otherVault()
-    const ours = (await stage.api('GET', '/vault', { key: scene.key })).body
+    const ours = (await harness.api('GET', '/vault', { key: scene.key })).body
     const disguised = { ...reply, vault_id: ours.id, secrets: reply.secrets.map((row: Json) => ({ ...row, id: scene.prod })) }
     scene.wire.tamper = (sent, body) => {
       if (sent.path === '/vault') return { ...body, kdf_salt: metadata.kdf_salt }
@@ -304,7 +304,7 @@ describe('A9 another organization key', () => {
   })
 
   test('an older one of ours, after a rotation', async () => {
-    const oldMetadata = (await stage.api('GET', '/vault', { key: scene.key })).body
+    const oldMetadata = (await harness.api('GET', '/vault', { key: scene.key })).body
     const oldReply = await rawUnlock()
     await scene.vault.rotate(vaultKey)
     scene.wire.sent.length = 0
@@ -318,7 +318,7 @@ describe('A9 another organization key', () => {
   })
 
   test('one that opens but is not the pinned one', async () => {
-    const ours = (await stage.api('GET', '/vault', { key: scene.key })).body
+    const ours = (await harness.api('GET', '/vault', { key: scene.key })).body
     const { master } = second.derive(vaultKey, ours.kdf_salt, ours.kdf_params)
     const other = second.seal(master, new Uint8Array(12).fill(3), new Uint8Array(32).fill(4))
     scene.wire.tamper = (sent, body) => (sent.path === '/vault/unlock' ? { ...body, wrapped_org_key: other } : body)
@@ -327,7 +327,7 @@ describe('A9 another organization key', () => {
 })
 
 test('A10 nothing that leaves the client holds a key or a value, and no key of others is taken in', async () => {
-  await stage.createAgent(`reader${sceneCount}`, {}, scene.key)
+  await harness.createAgent(`reader${sceneCount}`, {}, scene.key)
   scene.wire.tamper = (_sent, body) =>
     body && typeof body === 'object' ? { ...body, public_key: 'AAAA', recovery_public_key: 'AAAA' } : body
   const vault = await unlock()
@@ -338,7 +338,7 @@ test('A10 nothing that leaves the client holds a key or a value, and no key of o
   const newKey = 'another vault key of ours'
   const { recoveryCodes } = await vault.rotate(newKey)
   scene.wire.tamper = undefined
-  const { body } = await stage.api('GET', '/vault', { key: scene.key })
+  const { body } = await harness.api('GET', '/vault', { key: scene.key })
   const master = Buffer.from(second.derive(newKey, body.kdf_salt, body.kdf_params).master)
   const everything = scene.wire.sent.map((one) => `${one.path}${one.query} ${one.body}`).join('\n')
   expect(scene.wire.sent.length).toBeGreaterThan(6)
@@ -471,8 +471,8 @@ describe('and beside the list', () => {
   })
 
   test('a second API key finds the pins of the vault, too', async () => {
-    const { key } = await stage.expectApi(201, 'POST', '/keys', { key: scene.key, body: { name: 'second' } })
-    const client = new Callsign({ url: stage.baseUrl, apiKey: key, fetch: scene.wire.fetch, vault: { pins: scene.pins } })
+    const { key } = await harness.expectApi(201, 'POST', '/keys', { key: scene.key, body: { name: 'second' } })
+    const client = new Callsign({ url: harness.baseUrl, apiKey: key, fetch: scene.wire.fetch, vault: { pins: scene.pins } })
     offer({ kdf_salt: createHash('sha256').update('x').digest().subarray(0, 16).toString('base64') })
     await expect(client.vault.unlock(vaultKey)).rejects.toEqual(refuses('vault_changed'))
     expectNothingDerivedOrSent()

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { Callsign, createFilePins, createMemoryPins, type PinStore, type UnlockedVault } from '../src/index.ts'
 import { createWire } from './wire.ts'
 
@@ -11,21 +11,21 @@ const vaultKey = 'correct horse battery staple'
 const kdfParams = { algorithm: 'argon2id' as const, m: 19_456, t: 2, p: 1 }
 const refuses = (code: string) => expect.objectContaining({ code })
 
-let stage: Stage
+let harness: Harness
 let folder: string
 beforeAll(async () => {
-  stage = await startStage()
+  harness = await startHarness()
   folder = mkdtempSync(join(tmpdir(), 'callsign-pins-'))
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   rmSync(folder, { recursive: true, force: true })
 })
 
-const clientOf = (apiKey: string, pins: PinStore = createMemoryPins()) => new Callsign({ url: stage.baseUrl, apiKey, vault: { pins } })
+const clientOf = (apiKey: string, pins: PinStore = createMemoryPins()) => new Callsign({ url: harness.baseUrl, apiKey, vault: { pins } })
 
 async function createVault(name: string) {
-  const { key } = await stage.createOrganization(name)
+  const { key } = await harness.createOrganization(name)
   const client = clientOf(key)
   return { key, client, ...(await client.vault.initialize({ vaultKey, kdfParams })) }
 }
@@ -88,8 +88,8 @@ test('names are taken once; ids and wrong input are refused before anything is s
 
 test('an agent reads what it is granted, no more, and not what is taken back', async () => {
   const { key, vault } = await createVault('grants')
-  await stage.createAgent('vault_reader', {}, key)
-  const agentKey = await stage.agentKey('vault_reader', { scopes: ['vault:read'] }, key)
+  await harness.createAgent('vault_reader', {}, key)
+  const agentKey = await harness.agentKey('vault_reader', { scopes: ['vault:read'] }, key)
   await vault.create({ type: 'other', name: 'granted', payload: { data: 'g' } })
   await vault.create({ type: 'other', name: 'kept', payload: { data: 'k' } })
   await vault.grant('granted', { agentHandle: 'vault_reader' })
@@ -106,7 +106,7 @@ test('an agent reads what it is granted, no more, and not what is taken back', a
 
 describe('keys', () => {
   test('a generated key opens the vault; a wrong one does not', async () => {
-    const { key } = await stage.createOrganization('generated')
+    const { key } = await harness.createOrganization('generated')
     const made = await clientOf(key).vault.initialize()
     expect(made.recoveryCodes).toHaveLength(4)
     await clientOf(key).vault.unlock(made.vaultKey)
@@ -121,7 +121,7 @@ describe('keys', () => {
   })
 
   test('no vault is said so', async () => {
-    const { key } = await stage.createOrganization('no vault')
+    const { key } = await harness.createOrganization('no vault')
     expect(await clientOf(key).vault.status()).toMatchObject({ initialized: false, id: null })
     await expect(clientOf(key).vault.unlock(vaultKey)).rejects.toEqual(refuses('vault_not_initialized'))
   })
@@ -168,9 +168,9 @@ describe('keys', () => {
   })
 
   test('a rotation whose answer is lost is recognised at the next unlock', async () => {
-    const { key } = await stage.createOrganization('lost answer')
+    const { key } = await harness.createOrganization('lost answer')
     const wire = createWire()
-    const client = new Callsign({ url: stage.baseUrl, apiKey: key, fetch: wire.fetch, retriesMax: 0 })
+    const client = new Callsign({ url: harness.baseUrl, apiKey: key, fetch: wire.fetch, retriesMax: 0 })
     const { vault } = await client.vault.initialize({ vaultKey, kdfParams })
     await vault.create({ type: 'other', name: 'x', payload: { data: '1' } })
     wire.tamper = (sent, body) => {
@@ -188,9 +188,9 @@ describe('keys', () => {
     ['the line goes dead', () => undefined],
     ['the vault is locked', (vault) => vault.lock()],
   ])('the recovery codes of a rotation that was done are given though %s right after it', async (_what, interfere) => {
-    const { key } = await stage.createOrganization('interrupted rotation')
+    const { key } = await harness.createOrganization('interrupted rotation')
     const wire = createWire()
-    const client = new Callsign({ url: stage.baseUrl, apiKey: key, fetch: wire.fetch, retriesMax: 0 })
+    const client = new Callsign({ url: harness.baseUrl, apiKey: key, fetch: wire.fetch, retriesMax: 0 })
     const { vault } = await client.vault.initialize({ vaultKey, kdfParams })
     await vault.create({ type: 'other', name: 'x', payload: { data: '1' } })
     let isRotated = false
@@ -213,9 +213,9 @@ describe('keys', () => {
   })
 
   test('a rotation takes in a change that came in between', async () => {
-    const { key } = await stage.createOrganization('rotation race')
+    const { key } = await harness.createOrganization('rotation race')
     const wire = createWire()
-    const client = new Callsign({ url: stage.baseUrl, apiKey: key, fetch: wire.fetch })
+    const client = new Callsign({ url: harness.baseUrl, apiKey: key, fetch: wire.fetch })
     const { vault } = await client.vault.initialize({ vaultKey, kdfParams })
     await vault.create({ type: 'other', name: 'x', payload: { data: '1' } })
     const other = await clientOf(key).vault.unlock(vaultKey)

@@ -1,18 +1,18 @@
 // Waiting with the client: longer than one request may take, over lost connections, and nothing falls between requests.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { waitFor } from '../../server/tests/harness/wait.ts'
 import { ApiError, Callsign, type Fetch } from '../src/index.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage()
-  await stage.createAgent('one')
+  harness = await startHarness()
+  await harness.createAgent('one')
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
-const mail = (subject: string, text = 'Hello') => stage.deliver({ from: 'eve@example.org', to: 'one@agents.localhost', subject, text })
-const clientWith = (fetcher: Fetch) => new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey, fetch: fetcher })
+const mail = (subject: string, text = 'Hello') => harness.deliver({ from: 'eve@example.org', to: 'one@agents.localhost', subject, text })
+const clientWith = (fetcher: Fetch) => new Callsign({ url: harness.baseUrl, apiKey: harness.organizationKey, fetch: fetcher })
 
 test('the next message with a code, not one from before', async () => {
   await mail('Before', 'Your login code is 111111.')

@@ -3,21 +3,21 @@ import { createHmac } from 'node:crypto'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Receiver, startReceiver } from '../../server/tests/harness/receiver.ts'
-import { type Stage, startStage } from '../../server/tests/harness/start.ts'
+import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { waitFor } from '../../server/tests/harness/wait.ts'
 import { Callsign, InvalidSignature, signWebhook, verifyWebhook } from '../src/index.ts'
 
-let stage: Stage
+let harness: Harness
 let client: Callsign
 let receiver: Receiver
 beforeAll(async () => {
-  stage = await startStage({ CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8' })
-  await stage.createAgent('one')
-  client = new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey })
+  harness = await startHarness({ CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8' })
+  await harness.createAgent('one')
+  client = new Callsign({ url: harness.baseUrl, apiKey: harness.organizationKey })
   receiver = await startReceiver()
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   await receiver.stop()
 })
 
@@ -48,8 +48,8 @@ test('events are listed, and followed past broken connections, each once', async
   let opened = 0
   // The first connections break off after their first bytes.
   const breaking = new Callsign({
-    url: stage.baseUrl,
-    apiKey: stage.organizationKey,
+    url: harness.baseUrl,
+    apiKey: harness.organizationKey,
     fetch: async (input, init) => {
       const response = await fetch(input, init)
       if (++opened > 3) return response

@@ -25,7 +25,7 @@ CREATE TABLE phone_numbers (
   failure_code text CHECK (failure_code IN ('no_numbers_available', 'upstream_provider_error')),
   failure_detail text,
   -- When a request was told that it has this number; a purchase whose request died is told to the next one like it.
-  told_at timestamptz,
+  delivered_at timestamptz,
   activated_at timestamptz,
   sms_status text NOT NULL DEFAULT 'pending' CHECK (sms_status IN ('pending', 'ready', 'assignment_failed')),
   sms_error_code text,

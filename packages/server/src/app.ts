@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { messageBytesMax } from '@callsign/contract/attachments'
 import { BadSetting, type Config } from './config/settings.ts'
-import { createJournal } from './core/business-events.ts'
+import { createBusinessEvents } from './core/business-events.ts'
 import { inMs } from './core/clock.ts'
 import type { LocalWorker } from './core/job.ts'
 import type { Log } from './core/log.ts'
@@ -12,7 +12,7 @@ import { createHttpServer } from './edges/api/server.ts'
 import { watchFreeSpace } from './edges/blobs/free-space.ts'
 import { createClosedDoor } from './edges/gateway/unavailable-handler.ts'
 import { createWorker } from './edges/jobs/runner.ts'
-import { startChores } from './edges/jobs/scheduled-tasks.ts'
+import { startScheduledTasks } from './edges/jobs/scheduled-tasks.ts'
 import { openKeyring } from './edges/keyring/keyring.ts'
 import { createQueue } from './edges/postgres/queue.ts'
 import { createReplays } from './edges/postgres/replays.ts'
@@ -53,7 +53,7 @@ export async function startApp(config: Config, log: Log, onFirstKey: (key: strin
   const database: StoredDatabase = await openDatabase(config, log)
   try {
     const { db } = database
-    const journal = createJournal(log)
+    const businessEvents = createBusinessEvents(log)
     let localWorker: LocalWorker | null = null
     let publicUrl = () => config.publicUrl ?? ''
     const keyring = await openKeyring(config.dataDir)
@@ -62,7 +62,7 @@ export async function startApp(config: Config, log: Log, onFirstKey: (key: strin
       db,
       keyring,
       log,
-      journal,
+      businessEvents,
       () => localWorker,
       () => publicUrl(),
     )
@@ -73,10 +73,10 @@ export async function startApp(config: Config, log: Log, onFirstKey: (key: strin
     const queue = createQueue(db)
     const worker = hasRole('worker') ? createWorker({ queue, handlers: parts.handlers, log: log.child({ part: 'worker' }) }) : null
     const replays = createReplays(db, sealingOf(keyring.subkey('idempotency-answers')))
-    const chores = worker
-      ? startChores(
-          [{ name: 'sweep idempotency keys', everyMs: hourMs, run: () => replays.sweep(inMs(-keptMs)) }, ...parts.chores],
-          log.child({ part: 'chores' }),
+    const scheduledTasks = worker
+      ? startScheduledTasks(
+          [{ name: 'sweep idempotency keys', everyMs: hourMs, run: () => replays.sweep(inMs(-keptMs)) }, ...parts.scheduledTasks],
+          log.child({ part: 'scheduledTasks' }),
         )
       : null
     if (worker) {
@@ -127,7 +127,7 @@ export async function startApp(config: Config, log: Log, onFirstKey: (key: strin
         ...(worker ? { worker: worker.isClaiming() && parts.deliverer.isDelivering() } : {}),
       }),
       door: hasRole('gateway') ? parts.gateway : createClosedDoor(config.tunnelDomain),
-      journal,
+      businessEvents,
       log: log.child({ part: 'http' }),
     })
 
@@ -148,7 +148,7 @@ export async function startApp(config: Config, log: Log, onFirstKey: (key: strin
       // Listeners first, so that nothing new comes in; then the worker, which may still need the database; the database last.
       await Promise.all([http.drain(graceMs), smtp?.drain(graceMs), parts.tunnelHttps?.drain(), parts.gateway.drain(graceMs)])
       parts.tunnelHttps?.close()
-      await Promise.all([worker?.stop(graceMs), parts.deliverer.stop(graceMs), chores?.stop()])
+      await Promise.all([worker?.stop(graceMs), parts.deliverer.stop(graceMs), scheduledTasks?.stop()])
       space.stop()
       await parts.close()
       await database.close()

@@ -2,17 +2,17 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateKey } from '../src/features/account/keys/model.ts'
-import { type Stage, startStage } from './harness/start.ts'
+import { type Harness, startHarness } from './harness/start.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage()
+  harness = await startHarness()
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 describe('GET /me', () => {
   test('an organization key sees the flat caller info and its key', async () => {
-    const { status, body } = await stage.api('GET', '/me')
+    const { status, body } = await harness.api('GET', '/me')
     expect(status).toBe(200)
     expect(body).toEqual({
       user_id: expect.stringMatching(/^user_/),
@@ -24,17 +24,17 @@ describe('GET /me', () => {
   })
 
   test('an agent-scoped key has the role agent and names its agent', async () => {
-    await stage.createAgent('scout')
-    const key = await stage.agentKey('scout', { scopes: ['vault:read'] })
-    const { body } = await stage.api('GET', '/me', { key })
+    await harness.createAgent('scout')
+    const key = await harness.agentKey('scout', { scopes: ['vault:read'] })
+    const { body } = await harness.api('GET', '/me', { key })
     expect(body).toMatchObject({ role: 'agent', key: { type: 'agent', scopes: ['vault:read'], agent_handle: 'scout' } })
-    const own = await stage.expectApi(200, 'GET', '/me')
+    const own = await harness.expectApi(200, 'GET', '/me')
     expect([body.organization_id, body.organization_name]).toEqual([own.organization_id, own.organization_name])
   })
 
   test('one server holds many organizations', async () => {
-    const { body } = await stage.api('GET', '/me', { key: stage.otherOrganization.key })
-    expect(body).toMatchObject({ organization_id: stage.otherOrganization.id, organization_name: 'Other organization' })
+    const { body } = await harness.api('GET', '/me', { key: harness.otherOrganization.key })
+    expect(body).toMatchObject({ organization_id: harness.otherOrganization.id, organization_name: 'Other organization' })
   })
 })
 
@@ -44,42 +44,42 @@ describe('authentication', () => {
     ['no key', () => ({ key: null })],
     ['another scheme', () => ({ key: null, headers: { authorization: `Basic ${btoa('a:b')}` } })],
     ['a malformed key', () => ({ key: 'svc_live_short' })],
-    ['a key with a wrong checksum', () => ({ key: flip(stage.organizationKey) })],
+    ['a key with a wrong checksum', () => ({ key: flip(harness.organizationKey) })],
     ['a well-formed key that nobody has', () => ({ key: generateKey() })],
   ])('%s is 401 unauthorized with WWW-Authenticate: Bearer', async (_name, ask) => {
-    const { status, headers, body } = await stage.api('GET', '/me', ask())
+    const { status, headers, body } = await harness.api('GET', '/me', ask())
     expect([status, body.error.code, headers.get('www-authenticate')]).toEqual([401, 'unauthorized', 'Bearer'])
   })
 
   test('the scheme is taken in any case', async () => {
-    await stage.expectApi(200, 'GET', '/me', { headers: { authorization: `bearer ${stage.organizationKey}` } })
+    await harness.expectApi(200, 'GET', '/me', { headers: { authorization: `bearer ${harness.organizationKey}` } })
   })
 })
 
 describe('errors', () => {
   test('an unknown path is 404 not_found', async () => {
-    expect((await stage.api('GET', '/api/v1/nothing')).body.error.code).toBe('not_found')
-    expect((await stage.api('GET', '/api/v2/me')).status).toBe(404)
+    expect((await harness.api('GET', '/api/v1/nothing')).body.error.code).toBe('not_found')
+    expect((await harness.api('GET', '/api/v2/me')).status).toBe(404)
   })
 
   test('another method on a path is 405 method_not_allowed with Allow', async () => {
-    const { status, headers, body } = await stage.api('DELETE', '/me')
+    const { status, headers, body } = await harness.api('DELETE', '/me')
     expect([status, body.error.code, headers.get('allow')]).toEqual([405, 'method_not_allowed', 'GET, HEAD'])
-    expect((await stage.api('PUT', '/identities/scout')).headers.get('allow')).toBe('DELETE, GET, HEAD, PATCH')
+    expect((await harness.api('PUT', '/identities/scout')).headers.get('allow')).toBe('DELETE, GET, HEAD, PATCH')
   })
 
   test('a body that is no JSON is 415 unsupported_media_type, a broken one 400 validation_error', async () => {
     const headers = { 'content-type': 'text/plain' }
-    const text = await stage.api('POST', '/identities', { body: 'agent_handle=a', headers })
+    const text = await harness.api('POST', '/identities', { body: 'agent_handle=a', headers })
     expect([text.status, text.body.error.code]).toEqual([415, 'unsupported_media_type'])
-    const broken = await stage.api('POST', '/identities', { body: '{"agent_handle":' })
+    const broken = await harness.api('POST', '/identities', { body: '{"agent_handle":' })
     expect([broken.status, broken.body.error.code]).toEqual([400, 'validation_error'])
   })
 
   test('unknown body and query fields are a 400 that names them', async () => {
-    const { body } = await stage.api('POST', '/identities', { body: { agent_handle: 'fine', colour: 'red' } })
+    const { body } = await harness.api('POST', '/identities', { body: { agent_handle: 'fine', colour: 'red' } })
     expect(body.error).toMatchObject({ code: 'validation_error', details: [{ path: '/colour' }] })
-    const query = await stage.api('GET', '/identities?colour=red')
+    const query = await harness.api('GET', '/identities?colour=red')
     expect([query.status, query.body.error.details[0].path]).toEqual([400, '/colour'])
   })
 
@@ -92,7 +92,7 @@ describe('errors', () => {
     ['no object', '"ab"'],
     ['null', 'null'],
   ])('%s is a clean 400', async (_name, body) => {
-    expect((await stage.api('POST', '/identities', { body })).body.error.code).toBe('validation_error')
+    expect((await harness.api('POST', '/identities', { body })).body.error.code).toBe('validation_error')
   })
 
   test.each([
@@ -105,24 +105,24 @@ describe('errors', () => {
     'cursor=msg_short',
     'limit=1&limit=2',
   ])('a list with %s is 400', async (query) => {
-    expect((await stage.api('GET', `/identities?${query}`)).body.error.code).toBe('validation_error')
-    expect((await stage.api('GET', `/mail/messages?${query}`)).status).toBe(400)
+    expect((await harness.api('GET', `/identities?${query}`)).body.error.code).toBe('validation_error')
+    expect((await harness.api('GET', `/mail/messages?${query}`)).status).toBe(400)
   })
 
   test('a JSON body over 1 MB is 413 payload_too_large on routes without attachments', async () => {
     const body = JSON.stringify({ agent_handle: 'big', description: 'x'.repeat(1024 * 1024) })
-    const answer = await stage.api('POST', '/identities', { body })
+    const answer = await harness.api('POST', '/identities', { body })
     expect([answer.status, answer.body.error.code]).toEqual([413, 'payload_too_large'])
   })
 
   test('answers hold no stack, SQL or internal address', async () => {
-    const { body } = await stage.api('GET', '/mailboxes/%27%20OR%201=1--/messages')
+    const { body } = await harness.api('GET', '/mailboxes/%27%20OR%201=1--/messages')
     expect(JSON.stringify(body)).not.toMatch(/SELECT|at \w+ \(|node:|127\.0\.0\.1:\d+/)
   })
 })
 
 test('rate limits are per key: 429 rate_limited with Retry-After, and other keys do not notice', async () => {
-  const limited = await startStage({ CALLSIGN_RATE_LIMIT_AGENT_KEY: '1' })
+  const limited = await startHarness({ CALLSIGN_RATE_LIMIT_AGENT_KEY: '1' })
   try {
     await limited.createAgent('busy')
     const [one, two] = [await limited.agentKey('busy'), await limited.agentKey('busy')]
@@ -141,22 +141,22 @@ test('rate limits are per key: 429 rate_limited with Retry-After, and other keys
 
 describe('beside the API', () => {
   test('GET /healthz and /readyz say that all is well', async () => {
-    expect((await stage.api('GET', '/healthz', { key: null })).body).toEqual({ status: 'ok' })
-    const { body } = await stage.api('GET', '/readyz', { key: null })
+    expect((await harness.api('GET', '/healthz', { key: null })).body).toEqual({ status: 'ok' })
+    const { body } = await harness.api('GET', '/readyz', { key: null })
     expect(body.status).toBe('ready')
     expect(body.checks).toMatchObject({ database: true, worker: true })
   })
 
   test('GET /metrics counts requests by route, not by path', async () => {
-    const text = await (await fetch(`${stage.baseUrl}/metrics`)).text()
+    const text = await (await fetch(`${harness.baseUrl}/metrics`)).text()
     expect(text).toContain('route="/api/v1/me"')
     expect(text).toContain('callsign_keys_refused_total{reason="malformed"}')
     expect(text).not.toContain('scout')
   })
 
   test('GET /openapi.json is valid OpenAPI 3.1 and GET /docs is a page', async () => {
-    expect(await new Validator().validate(structuredClone(stage.document))).toEqual({ valid: true })
-    const page = await fetch(`${stage.baseUrl}/docs`)
+    expect(await new Validator().validate(structuredClone(harness.document))).toEqual({ valid: true })
+    const page = await fetch(`${harness.baseUrl}/docs`)
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
     expect(await page.text()).toContain('/api/v1/mail/send')
   })

@@ -1,40 +1,40 @@
 // Two hosted agents that write to each other without end: of more than twenty messages in the window the rest wait, none is lost.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage({ CALLSIGN_AGENT_LOOP_SECONDS: '600' })
-  for (const handle of ['ann', 'ben', 'cat']) await stage.createAgent(handle)
+  harness = await startHarness({ CALLSIGN_AGENT_LOOP_SECONDS: '600' })
+  for (const handle of ['ann', 'ben', 'cat']) await harness.createAgent(handle)
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
-const statusOf = async (handle: string, id: string): Promise<Json> => (await stage.getMessage(handle, id)).delivery.recipients[0]
+const statusOf = async (handle: string, id: string): Promise<Json> => (await harness.getMessage(handle, id)).delivery.recipients[0]
 /** Lets time pass for everything on a thread: what was delivered lies so much longer ago, and what waits is due. */
 async function age(seconds: number): Promise<void> {
   const past = `- make_interval(secs => ${seconds})`
-  await stage.db.query({
+  await harness.db.query({
     text: `UPDATE message_recipients SET last_attempt_at = last_attempt_at ${past}, next_attempt_at = next_attempt_at ${past}`,
   })
-  await stage.db.query({ text: `UPDATE messages SET created_at = created_at ${past}` })
-  await stage.db.query({ text: `UPDATE jobs SET run_at = run_at ${past}` })
+  await harness.db.query({ text: `UPDATE messages SET created_at = created_at ${past}` })
+  await harness.db.query({ text: `UPDATE jobs SET run_at = run_at ${past}` })
 }
 
 test('the twenty-first message of a ping-pong waits, says why, and goes when the window has passed', async () => {
-  let last = await stage.send('ann', 'ben@agents.localhost', { subject: 'Ping' })
-  let arrived = await stage.waitForMail('ben', 'Ping')
+  let last = await harness.send('ann', 'ben@agents.localhost', { subject: 'Ping' })
+  let arrived = await harness.waitForMail('ben', 'Ping')
   const ids = [last.id]
   // Each answers what has just come, as agents in a loop do.
   for (let turn = 1; turn < 20; turn++) {
     const [from, to] = turn % 2 === 1 ? ['ben', 'ann'] : ['ann', 'ben']
-    last = await stage.expectApi(201, 'POST', `/mailboxes/${from}/messages/${arrived.id}/reply`, { body: { text: `turn ${turn}` } })
+    last = await harness.expectApi(201, 'POST', `/mailboxes/${from}/messages/${arrived.id}/reply`, { body: { text: `turn ${turn}` } })
     ids.push(last.id)
-    await stage.waitForStatus(from, last.id, 'delivered')
-    const { data } = await stage.expectApi(200, 'GET', `/mailboxes/${to}/messages?direction=inbound&limit=1`)
+    await harness.waitForStatus(from, last.id, 'delivered')
+    const { data } = await harness.expectApi(200, 'GET', `/mailboxes/${to}/messages?direction=inbound&limit=1`)
     arrived = data[0]
   }
-  const held = await stage.expectApi(201, 'POST', `/mailboxes/ann/messages/${arrived.id}/reply`, { body: { text: 'once more' } })
+  const held = await harness.expectApi(201, 'POST', `/mailboxes/ann/messages/${arrived.id}/reply`, { body: { text: 'once more' } })
   const recipient = await waitFor('the hold', async () => {
     const found = await statusOf('ann', held.id)
     return found.log.length > 0 && found
@@ -49,23 +49,23 @@ test('the twenty-first message of a ping-pong waits, says why, and goes when the
   const waitMs = Date.parse(recipient.next_attempt_at) - Date.now()
   expect(waitMs).toBeGreaterThan(500_000)
   expect(waitMs).toBeLessThanOrEqual(600_000)
-  expect((await stage.getMessage('ann', held.id)).status).toBe('queued')
-  expect(await stage.eventsOf(held.id)).toEqual([])
+  expect((await harness.getMessage('ann', held.id)).status).toBe('queued')
+  expect(await harness.eventsOf(held.id)).toEqual([])
 
   // Another thread of the two, and another pair, are not concerned.
-  await stage.waitForStatus('ann', (await stage.send('ann', 'ben@agents.localhost', { subject: 'Another matter' })).id, 'delivered')
-  await stage.waitForStatus('ann', (await stage.send('ann', ['cat@agents.localhost'], { thread_id: held.thread_id })).id, 'delivered')
+  await harness.waitForStatus('ann', (await harness.send('ann', 'ben@agents.localhost', { subject: 'Another matter' })).id, 'delivered')
+  await harness.waitForStatus('ann', (await harness.send('ann', ['cat@agents.localhost'], { thread_id: held.thread_id })).id, 'delivered')
 
   await age(601)
-  await stage.waitForStatus('ann', held.id, 'delivered')
+  await harness.waitForStatus('ann', held.id, 'delivered')
   expect(await statusOf('ann', held.id)).toMatchObject({ status: 'delivered', attempts: 1 })
 })
 
 test('of thirty at once exactly twenty go, the first ones, and the rest in the next window', async () => {
-  const first = await stage.send('cat', 'ben+tag@agents.localhost', { subject: 'Flood' })
+  const first = await harness.send('cat', 'ben+tag@agents.localhost', { subject: 'Flood' })
   const ids = [first.id]
-  for (let i = 1; i < 30; i++) ids.push((await stage.send('cat', 'ben@agents.localhost', { thread_id: first.thread_id })).id)
-  const statuses = () => Promise.all(ids.map(async (id) => (await stage.getMessage('cat', id)).status))
+  for (let i = 1; i < 30; i++) ids.push((await harness.send('cat', 'ben@agents.localhost', { thread_id: first.thread_id })).id)
+  const statuses = () => Promise.all(ids.map(async (id) => (await harness.getMessage('cat', id)).status))
   const settled = () =>
     waitFor('every message to be tried', async () => {
       const all = await Promise.all(ids.map((id) => statusOf('cat', id)))

@@ -355,7 +355,7 @@ describe('hostile input is a clean 4xx', () => {
   })
 
   test('a body that is shorter than announced ends the connection and nothing runs', async () => {
-    const before = edge.stage.written.length
+    const before = edge.harness.written.length
     const socket = connect(edge.port, '127.0.0.1')
     socket.on('error', () => {})
     const closed = new Promise((resolve) => socket.on('close', resolve))
@@ -366,7 +366,7 @@ describe('hostile input is a clean 4xx', () => {
     })
     await closed
     if (text !== '') expect(parseRaw(text).status).toBe(400)
-    expect(edge.stage.written.length).toBe(before)
+    expect(edge.harness.written.length).toBe(before)
   })
 })
 
@@ -407,7 +407,7 @@ describe('answers', () => {
     expect([away.status, failure(away).code]).toEqual([503, 'unavailable'])
     expect(Number(away.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(away.text).not.toContain('10.1.2.3')
-    const line = edge.stage.lines().findLast((entry) => entry.status === 500)
+    const line = edge.harness.lines().findLast((entry) => entry.status === 500)
     expect(JSON.stringify(line)).toContain('needed')
   })
 
@@ -429,7 +429,7 @@ describe('answers', () => {
   test('each request leaves one line, without its query, its key or its body', async () => {
     const answer = await edge.call('/api/v1/notes/canary_path?cursor=canary_query')
     const requestId = answer.headers.get('x-request-id')
-    const lines = edge.stage.lines().filter((line) => line.request_id === requestId)
+    const lines = edge.harness.lines().filter((line) => line.request_id === requestId)
     expect(lines).toHaveLength(1)
     expect(lines[0]).toMatchObject({
       level: 'info',
@@ -440,7 +440,7 @@ describe('answers', () => {
       bytes: answer.text.length,
     })
     expect(lines[0]?.ms).toBeTypeOf('number')
-    expect(JSON.stringify(edge.stage.lines())).not.toMatch(/canary|Bearer/)
+    expect(JSON.stringify(edge.harness.lines())).not.toMatch(/canary|Bearer/)
   })
 })
 
@@ -488,24 +488,24 @@ describe('a request that does not arrive', () => {
     expect(answer.toString()).toMatch(/^HTTP\/1\.1 408 .*"request_timeout"/s)
     expect(performance.now() - started).toBeGreaterThan(150)
     if (!socket.closed) await once(socket, 'close')
-    expect(own.stage.written).toEqual([])
+    expect(own.harness.written).toEqual([])
     await own.server.drain(1000)
   })
 
   test('one that has arrived may take its time, and its connection the next one', async () => {
     const own = await startEdge({ arrivalMs: 50 })
-    own.stage.holds = true
+    own.harness.holds = true
     const socket = connect(own.port, '127.0.0.1')
     const post = head('POST /api/v1/notes', 'Content-Type: application/json\r\nContent-Length: 15\r\n').replace('close', 'keep-alive')
     const answers: string[] = []
     socket.on('data', (bytes: Buffer) => answers.push(bytes.toString().slice(0, 12)))
     socket.write(`${post}{"subject":"a"}`)
-    await own.stage.held()
+    await own.harness.held()
     // The time of a request that never arrives passes meanwhile.
     const late = connect(own.port, '127.0.0.1').on('error', () => {})
     late.write(head('POST /api/v1/notes', 'Content-Type: application/json\r\nContent-Length: 5\r\n'))
     expect(String(await once(late, 'data'))).toContain(' 408 ')
-    own.stage.release()
+    own.harness.release()
     await expect.poll(() => answers.length).toBe(1)
     socket.write(`${post}{"subject":"b"}`)
     await expect.poll(() => answers).toEqual(['HTTP/1.1 201', 'HTTP/1.1 201'])
@@ -526,7 +526,7 @@ describe('health and figures', () => {
     }
   })
 
-  test('/metrics counts requests by route pattern, and the journal', async () => {
+  test('/metrics counts requests by route pattern, and the businessEvents', async () => {
     await edge.call('/api/v1/notes/abc')
     await edge.call('/api/v1/notes/abc', { key: 'nobody' })
     const { text, headers } = await edge.call('/metrics', { key: '' })
@@ -543,9 +543,9 @@ describe('health and figures', () => {
 describe('draining', () => {
   test('requests in flight end, on connections that then close; nobody else is let in', async () => {
     const edge = await startEdge()
-    edge.stage.holds = true
+    edge.harness.holds = true
     const waiting = edge.call('/api/v1/wait')
-    await edge.stage.held()
+    await edge.harness.held()
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const ask = (path: string) =>
       new Promise<{ status: number; connection: string | undefined; text: string }>((resolve, reject) => {
@@ -563,7 +563,7 @@ describe('draining', () => {
     const drained = edge.server.drain(10_000)
     expect(await ask('/readyz')).toEqual({ status: 503, connection: 'close', text: '{"status":"draining","checks":{"database":true}}' })
     await expect(fetch(`http://127.0.0.1:${edge.port}/healthz`)).rejects.toThrow()
-    edge.stage.release()
+    edge.harness.release()
     const answer = await waiting
     expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close'])
     await drained
@@ -580,12 +580,12 @@ describe('draining', () => {
     expect(performance.now() - started).toBeLessThan(3000)
 
     const stuck = await startEdge()
-    stuck.stage.holds = true
+    stuck.harness.holds = true
     const cut = expect(stuck.call('/api/v1/wait')).rejects.toThrow()
-    await stuck.stage.held()
+    await stuck.harness.held()
     await stuck.server.drain(300)
     await cut
-    stuck.stage.release()
+    stuck.harness.release()
   })
 
   test('a taken port is an error', async () => {

@@ -2,9 +2,9 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Ask, type Json, type Stage, startStage } from './harness/start.ts'
+import { type Ask, type Harness, type Json, startHarness } from './harness/start.ts'
 
-let stage: Stage
+let harness: Harness
 let files: Server
 let filesUrl: string
 let fetches: string[] = []
@@ -25,26 +25,26 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => files.once('listening', resolve))
   filesUrl = `http://127.0.0.1:${(files.address() as AddressInfo).port}`
-  stage = await startStage({ CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8' })
-  await stage.createAgent('ann')
-  await stage.createAgent('ben')
+  harness = await startHarness({ CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8' })
+  await harness.createAgent('ann')
+  await harness.createAgent('ben')
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   files.closeAllConnections()
   files.close()
 })
 
 const base64 = (bytes: Buffer | string) => Buffer.from(bytes).toString('base64')
-const send = (attachments: unknown, more: object = {}, on = stage) =>
+const send = (attachments: unknown, more: object = {}, on = harness) =>
   on.api('POST', '/mail/send', { body: { agent: 'ann', to: ['x@example.com'], subject: 'Files', text: 'a', attachments, ...more } })
 const sent = async (attachments: unknown): Promise<Json[]> => {
   const { status, body } = await send(attachments)
   expect(status).toBe(201)
-  return (await stage.getMessage('ann', body.id)).attachments
+  return (await harness.getMessage('ann', body.id)).attachments
 }
 /** Opens a link of ours on the port that the test knows; links need no key. */
-const open = (link: string, ask: Ask = {}) => stage.api('GET', link.replace(stage.publicUrl, ''), { key: null, ...ask })
+const open = (link: string, ask: Ask = {}) => harness.api('GET', link.replace(harness.publicUrl, ''), { key: null, ...ask })
 
 describe('by base64', () => {
   test('metadata has id, filename, content_type, size_bytes, content_id and url; the bytes come back', async () => {
@@ -59,7 +59,7 @@ describe('by base64', () => {
       content_type: 'application/octet-stream',
       size_bytes: 256,
       content_id: null,
-      url: expect.stringContaining(`${stage.publicUrl}/media/${first.id}?expires=`),
+      url: expect.stringContaining(`${harness.publicUrl}/media/${first.id}?expires=`),
     })
     expect(second).toMatchObject({ content_type: 'image/png', content_id: 'logo@x', size_bytes: 3 })
     expect((await open(first.url)).body).toEqual(bytes)
@@ -112,11 +112,11 @@ describe('by url, through the outbound guard', () => {
   })
 
   test('on reply too', async () => {
-    await stage.deliver({ from: 'eve@example.org', to: 'ann@agents.localhost', subject: 'Ask', text: 'a' })
-    const { id } = await stage.waitForMail('ann', 'Ask')
+    await harness.deliver({ from: 'eve@example.org', to: 'ann@agents.localhost', subject: 'Ask', text: 'a' })
+    const { id } = await harness.waitForMail('ann', 'Ask')
     const body = { text: 'a', attachments: [{ filename: 'a.pdf', content_type: 'application/pdf', url: `${filesUrl}/file.pdf` }] }
-    const answer = await stage.expectApi(201, 'POST', `/mailboxes/ann/messages/${id}/reply`, { body })
-    expect((await stage.getMessage('ann', answer.id)).attachments).toMatchObject([{ filename: 'a.pdf', size_bytes: 16 }])
+    const answer = await harness.expectApi(201, 'POST', `/mailboxes/ann/messages/${id}/reply`, { body })
+    expect((await harness.getMessage('ann', answer.id)).attachments).toMatchObject([{ filename: 'a.pdf', size_bytes: 16 }])
   })
 
   test.each([
@@ -136,7 +136,7 @@ describe('by url, through the outbound guard', () => {
   })
 
   test('without CALLSIGN_OUTBOUND_ALLOW_CIDRS loopback is refused, by number and by name, and nobody is dialled', async () => {
-    const guarded = await startStage()
+    const guarded = await startHarness()
     try {
       await guarded.createAgent('ann')
       fetches = []
@@ -157,7 +157,7 @@ describe('limits', () => {
     const bytes = Buffer.alloc(25 * 1024 * 1024 - 1, 'callsign')
     const { status, body } = await send([{ filename: 'most.bin', content: base64(bytes) }])
     expect(status).toBe(201)
-    const [{ url, size_bytes }] = (await stage.getMessage('ann', body.id)).attachments
+    const [{ url, size_bytes }] = (await harness.getMessage('ann', body.id)).attachments
     expect(size_bytes).toBe(bytes.length)
     expect(bytes.equals((await open(url)).body)).toBe(true)
     const half = base64(bytes.subarray(0, 13 * 1024 * 1024))
@@ -171,14 +171,14 @@ describe('limits', () => {
   })
 
   test('a body over 40 MB is 413 before it is read', async () => {
-    const response = await fetch(`${stage.baseUrl}/api/v1/mail/send`, {
+    const response = await fetch(`${harness.baseUrl}/api/v1/mail/send`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${stage.organizationKey}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${harness.organizationKey}`, 'content-type': 'application/json' },
       body: Buffer.alloc(40 * 1024 * 1024 + 1, 'a'),
     }).catch((error: Error) => error)
     // The server may have closed the connection while the client was still writing.
     if (!(response instanceof Error)) expect(response.status).toBe(413)
-    await stage.expectApi(200, 'GET', '/me')
+    await harness.expectApi(200, 'GET', '/me')
   })
 
   test('51 attachments are 400', async () => {
@@ -218,7 +218,8 @@ describe('signed links', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_601_000 })
     let old: string
     try {
-      old = (await stage.getMessage('ann', (await stage.expectApi(200, 'GET', '/mail/messages?limit=1')).messages[0].id)).attachments[0].url
+      old = (await harness.getMessage('ann', (await harness.expectApi(200, 'GET', '/mail/messages?limit=1')).messages[0].id)).attachments[0]
+        .url
     } finally {
       vi.useRealTimers()
     }
@@ -258,21 +259,21 @@ describe('signed links', () => {
   })
 
   test('a key neither helps nor is needed', async () => {
-    expect((await open(`${new URL(link).pathname}?expires=9999999999&signature=x`, { key: stage.organizationKey })).status).toBe(403)
-    await stage.expectApi(200, 'GET', link.replace(stage.publicUrl, ''), { key: null })
+    expect((await open(`${new URL(link).pathname}?expires=9999999999&signature=x`, { key: harness.organizationKey })).status).toBe(403)
+    await harness.expectApi(200, 'GET', link.replace(harness.publicUrl, ''), { key: null })
   })
 
   test('every listing signs afresh, and mail that arrives has links too', async () => {
-    await stage.deliver({
+    await harness.deliver({
       from: 'eve@example.org',
       to: 'ben@agents.localhost',
       subject: 'With file',
       text: 'a',
       attachments: [{ filename: 'in.bin', content: Buffer.alloc(200_000, 3) }],
     })
-    const { attachments } = await stage.waitForMail('ben', 'With file')
+    const { attachments } = await harness.waitForMail('ben', 'With file')
     expect((await open(attachments[0].url)).body).toEqual(Buffer.alloc(200_000, 3))
-    const { data } = await stage.expectApi(200, 'GET', '/mailboxes/ben/messages')
+    const { data } = await harness.expectApi(200, 'GET', '/mailboxes/ben/messages')
     expect((await open(data[0].attachments[0].url)).status).toBe(200)
   })
 })

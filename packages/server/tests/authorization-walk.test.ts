@@ -1,14 +1,14 @@
 // Every route of the OpenAPI document, called by everyone who may not: 401, 403 or 404 as decisions §3 says, and nothing foreign anywhere.
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { exampleRequest, type Known } from './harness/example-request.ts'
-import { type Answer, type Json, type Stage, startStage } from './harness/start.ts'
+import { type Answer, type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 type Step = { name: string; method: string; template: string; operation: Json; isOpen: boolean }
 
 const secretWord = 'xylophone-secret'
 
-let stage: Stage
+let harness: Harness
 let steps: Step[]
 let agentKey: string
 let phone: { number: string; id: string; messageId: string }
@@ -19,30 +19,30 @@ let values: Record<string, unknown>
 let foreign: string[]
 
 beforeAll(async () => {
-  stage = await startStage()
-  await stage.createAgent('victim')
-  await stage.createAgent('intruder')
-  agentKey = await stage.agentKey('intruder')
-  await stage.createAgent('stranger', {}, stage.otherOrganization.key)
-  const revoked = await stage.expectApi(201, 'POST', '/keys', { body: { name: 'Revoked' } })
-  await stage.expectApi(200, 'DELETE', `/keys/${revoked.id}`)
+  harness = await startHarness()
+  await harness.createAgent('victim')
+  await harness.createAgent('intruder')
+  agentKey = await harness.agentKey('intruder')
+  await harness.createAgent('stranger', {}, harness.otherOrganization.key)
+  const revoked = await harness.expectApi(201, 'POST', '/keys', { body: { name: 'Revoked' } })
+  await harness.expectApi(200, 'DELETE', `/keys/${revoked.id}`)
   revokedKey = revoked.key
-  const victimKey = await stage.expectApi(201, 'POST', '/keys', { body: { name: 'Of the victim', agent_handle: 'victim' } })
+  const victimKey = await harness.expectApi(201, 'POST', '/keys', { body: { name: 'Of the victim', agent_handle: 'victim' } })
   const attachments = [{ filename: `${secretWord}.txt`, content: 'AAEC' }]
-  const sent = await stage.send('victim', 'x@example.com', { subject: secretWord, text: secretWord, attachments })
-  const message = await stage.waitForStatus('victim', sent.id, 'sent')
-  const identity = await stage.expectApi(200, 'GET', '/identities/victim')
-  const draft = await stage.expectApi(201, 'POST', '/mailboxes/victim/drafts', { body: { subject: secretWord, text: secretWord } })
-  await stage.expectApi(201, 'POST', '/suppressions', { body: { email_address: 'gone@example.com' } })
-  const { data: domain } = await stage.expectApi(201, 'POST', '/domains', { body: { domain: 'victim.example' } })
-  const rule = await stage.expectApi(201, 'POST', '/identities/victim/mail-rules', {
+  const sent = await harness.send('victim', 'x@example.com', { subject: secretWord, text: secretWord, attachments })
+  const message = await harness.waitForStatus('victim', sent.id, 'sent')
+  const identity = await harness.expectApi(200, 'GET', '/identities/victim')
+  const draft = await harness.expectApi(201, 'POST', '/mailboxes/victim/drafts', { body: { subject: secretWord, text: secretWord } })
+  await harness.expectApi(201, 'POST', '/suppressions', { body: { email_address: 'gone@example.com' } })
+  const { data: domain } = await harness.expectApi(201, 'POST', '/domains', { body: { domain: 'victim.example' } })
+  const rule = await harness.expectApi(201, 'POST', '/identities/victim/mail-rules', {
     body: { direction: 'both', action: 'allow', entry: 'x@example.com', reason: secretWord },
   })
-  const number = await stage.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: 'victim' } })
-  const text = await stage.expectApi(201, 'POST', '/simulator/sms', { body: { to: number.phone_number, text: secretWord } })
+  const number = await harness.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: 'victim' } })
+  const text = await harness.expectApi(201, 'POST', '/simulator/sms', { body: { to: number.phone_number, text: secretWord } })
   phone = { number: number.phone_number, id: number.id, messageId: text.message_id }
-  const paired = await stage.expectApi(201, 'POST', '/simulator/imessage', { body: { from: '+14155550123', text: 'connect @victim' } })
-  const texted = await stage.expectApi(201, 'POST', '/simulator/imessage', { body: { from: '+14155550123', text: secretWord } })
+  const paired = await harness.expectApi(201, 'POST', '/simulator/imessage', { body: { from: '+14155550123', text: 'connect @victim' } })
+  const texted = await harness.expectApi(201, 'POST', '/simulator/imessage', { body: { from: '+14155550123', text: secretWord } })
   values = {
     rule_id: rule.id,
     domain_id: domain.id,
@@ -87,7 +87,7 @@ beforeAll(async () => {
     phone.messageId,
   ]
   const keyId = victimKey.id
-  steps = Object.entries(stage.document.paths as Json).flatMap(([template, methods]) =>
+  steps = Object.entries(harness.document.paths as Json).flatMap(([template, methods]) =>
     Object.entries(methods as Json).map(([method, operation]: [string, Json]) => ({
       name: `${method.toUpperCase()} ${template}`,
       method: method.toUpperCase(),
@@ -114,15 +114,15 @@ beforeAll(async () => {
     return more[name] ?? values[name]
   }
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 afterEach(() => void vi.useRealTimers())
 
 let knownTo: (more: Record<string, unknown>) => Known
 
 /** Calls one operation as somebody; `more` replaces values of the first organization. */
 async function call(step: Step, key: string | null, more: Record<string, unknown> = {}): Promise<Answer> {
-  const { path, body } = exampleRequest(stage.document, step.template, step.operation, knownTo(more))
-  return stage.api(step.method, path, { key, body })
+  const { path, body } = exampleRequest(harness.document, step.template, step.operation, knownTo(more))
+  return harness.api(step.method, path, { key, body })
 }
 
 /** Everything but DELETE first, so that what is asked for is still there. */
@@ -168,7 +168,7 @@ describe('without a valid key every route is 401', () => {
 
   test('routes that need no key give nothing away by one', async () => {
     for (const step of steps.filter((one) => one.isOpen && one.template.includes('{'))) {
-      for (const key of [null, stage.organizationKey, stage.otherOrganization.key])
+      for (const key of [null, harness.organizationKey, harness.otherOrganization.key])
         expect([403, 404]).toContain((await call(step, key)).status)
     }
   })
@@ -177,13 +177,13 @@ describe('without a valid key every route is 401', () => {
 describe("another organization's key", () => {
   test('is 404 wherever the path names something', async () => {
     const naming = guarded().filter((step) => step.template.includes('{'))
-    expect(await statuses(naming, stage.otherOrganization.key)).toEqual(all(naming, 404))
+    expect(await statuses(naming, harness.otherOrganization.key)).toEqual(all(naming, 404))
   })
 
   test('is 404 wherever the query or the body does; else it sees its own organization only', async () => {
     const found = await statuses(
       guarded().filter((step) => !step.template.includes('{')),
-      stage.otherOrganization.key,
+      harness.otherOrganization.key,
     )
     expect(found).toMatchObject({
       'GET /api/v1/me': 200,
@@ -199,7 +199,7 @@ describe("another organization's key", () => {
   test('is 404 under its own mailbox for what is in another', async () => {
     const naming = guarded().filter((step) => /\{email_address\}.*\{/.test(step.template))
     expect(naming.length).toBeGreaterThan(5)
-    expect(await statuses(naming, stage.otherOrganization.key, { email_address: 'stranger' })).toEqual(all(naming, 404))
+    expect(await statuses(naming, harness.otherOrganization.key, { email_address: 'stranger' })).toEqual(all(naming, 404))
   })
 })
 
@@ -256,7 +256,11 @@ test('all of it was there to be had: the own key gets through everywhere, last o
     (a, b) => Number(a.name === 'DELETE /api/v1/identities/{handle}') - Number(b.name === 'DELETE /api/v1/identities/{handle}'),
   )
   for (const one of sorted) {
-    const { status, body } = await call(one, stage.organizationKey, one.name === 'POST /api/v1/identities' ? { agent_handle: 'fresh' } : {})
+    const { status, body } = await call(
+      one,
+      harness.organizationKey,
+      one.name === 'POST /api/v1/identities' ? { agent_handle: 'fresh' } : {},
+    )
     expect([200, 201, 204], `${one.name} answered ${status} ${JSON.stringify(body)}`).toContain(status)
   }
 })

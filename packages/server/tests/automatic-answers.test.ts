@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MailSink, SunkMail } from './harness/mail-sink.ts'
 import { type Relayed, startRelayed } from './harness/relayed.ts'
-import type { Json, Stage } from './harness/start.ts'
+import type { Harness, Json } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 let relayed: Relayed
 let sink: MailSink
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
   relayed = await startRelayed()
-  ;({ sink, stage } = relayed)
+  ;({ sink, harness } = relayed)
 })
 afterAll(() => relayed.stop())
 
@@ -18,10 +18,10 @@ let count = 0
 /** Each from somebody else unless it says who: nobody gets a second automatic answer within a day. */
 const arrive = (more: object = {}): Promise<Json> => relayed.arrive({ from: `Eve <eve${++count}@example.org>`, ...more })
 const answer = (id: string, more: object = {}, agent = 'ann') =>
-  stage.api('POST', `/mailboxes/${agent}/messages/${id}/reply`, { body: { text: 'I am away.', automatic: true, ...more } })
+  harness.api('POST', `/mailboxes/${agent}/messages/${id}/reply`, { body: { text: 'I am away.', automatic: true, ...more } })
 const atRelay = (id: string): Promise<SunkMail> =>
   waitFor('the mail at the relay', async () => {
-    const { message_id } = await stage.getMessage('ann', id)
+    const { message_id } = await harness.getMessage('ann', id)
     return sink.mails.find((mail) => mail.parsed.messageId === message_id)
   })
 const headersOf = (mail: SunkMail, name: string) => mail.parsed.headers.filter(({ key }) => key === name).map(({ value }) => value)
@@ -73,13 +73,13 @@ describe('an automatic answer', () => {
   })
 
   test('between two agents: the other sees that it is one, and gives none back', async () => {
-    const sent = await stage.api('POST', '/mail/send', {
+    const sent = await harness.api('POST', '/mail/send', {
       body: { agent: 'ben', to: ['ann@agents.localhost'], subject: 'Between us', text: 'Hello' },
     })
     expect(sent.status).toBe(201)
-    const original = await stage.waitForMail('ann', 'Between us')
+    const original = await harness.waitForMail('ann', 'Between us')
     expect((await answer(original.id)).status).toBe(201)
-    const back = await stage.waitForMail('ben', 'Auto: Between us')
+    const back = await harness.waitForMail('ben', 'Auto: Between us')
     expect(back.headers).toMatchObject({ 'auto-submitted': 'auto-replied' })
     expect((await answer(back.id, {}, 'ben')).status).toBe(409)
   })
@@ -87,11 +87,11 @@ describe('an automatic answer', () => {
 
 test('a notification says that it is automatic, and its return path brings bounces back', async () => {
   const body = { agent: 'ann', to: ['eve@example.org'], subject: 'Report', text: 'All is well.', automatic: true }
-  const sent = await stage.api('POST', '/mail/send', { body })
+  const sent = await harness.api('POST', '/mail/send', { body })
   const mail = await atRelay(sent.body.id)
   expect(headersOf(mail, 'auto-submitted')).toEqual(['auto-generated'])
   expect(mail.from).toMatch(/^bounce\+/)
-  expect((await stage.getMessage('ann', sent.body.id)).headers).toEqual({ 'Auto-Submitted': 'auto-generated' })
-  const own = await stage.api('POST', '/mail/send', { body: { ...body, headers: { 'Auto-Submitted': 'no' } } })
+  expect((await harness.getMessage('ann', sent.body.id)).headers).toEqual({ 'Auto-Submitted': 'auto-generated' })
+  const own = await harness.api('POST', '/mail/send', { body: { ...body, headers: { 'Auto-Submitted': 'no' } } })
   expect(own.status).toBe(400)
 })

@@ -239,7 +239,7 @@ describe('s3 only', () => {
     await expect(s3({ bucket: 'other' }).get('a')).rejects.toMatchObject({ code: 'NoSuchBucket' })
   })
 
-  test('trouble that passes is passed over', async () => {
+  test('failure that passes is passed over', async () => {
     store.faults.push(503, 'drop', 500)
     await s3().put('a', Buffer.from('abc'))
     store.faults.push('drop')
@@ -251,7 +251,7 @@ describe('s3 only', () => {
     expect(store.objects.size).toBe(0)
   })
 
-  test('trouble that stays is told', async () => {
+  test('failure that stays is told', async () => {
     store.faults.push(503, 503, 503, 503)
     await expect(s3().put('a', Buffer.from('x'))).rejects.toMatchObject({ status: 503, code: 'SlowDown' })
     expect(store.requests.length).toBe(4)

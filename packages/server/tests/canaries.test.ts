@@ -2,18 +2,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateKey } from '../src/features/account/keys/model.ts'
 import { type MailSink, startMailSink } from './harness/mail-sink.ts'
-import { type Stage, startStage } from './harness/start.ts'
+import { type Harness, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 let sink: MailSink
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
   sink = await startMailSink()
-  stage = await startStage({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: sink.url })
-  await stage.createAgent('ann', { display_name: 'Canary-display-name', description: 'Canary-description' })
+  harness = await startHarness({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: sink.url })
+  await harness.createAgent('ann', { display_name: 'Canary-display-name', description: 'Canary-description' })
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   await sink.close()
 })
 
@@ -49,7 +49,7 @@ const arriving = (more: object = {}) => ({
 
 /** The log holds none of the canaries, in the clear or in base64, and none of these words. */
 function expectClean(...more: string[]): void {
-  const lines = stage.logLines().flatMap((line) => line.split('\n'))
+  const lines = harness.logLines().flatMap((line) => line.split('\n'))
   expect(lines.length).toBeGreaterThan(5)
   const words = [...Object.values(canaries), 'Canary-display-name', 'Canary-description', ...more].flatMap((word) => [
     word.replace(/<\/?p>/g, '').toLowerCase(),
@@ -61,18 +61,18 @@ function expectClean(...more: string[]): void {
 const secretOf = (key: string): string => key.slice(25, 68)
 
 test('keys: made, used, refused, revoked', async () => {
-  const { id, key } = await stage.expectApi(201, 'POST', '/keys', {
+  const { id, key } = await harness.expectApi(201, 'POST', '/keys', {
     body: { name: 'Canary-key-name' },
     headers: { 'idempotency-key': 'k' },
   })
-  await stage.expectApi(200, 'GET', '/me', { key })
-  await stage.expectApi(200, 'DELETE', `/keys/${id}`)
+  await harness.expectApi(200, 'GET', '/me', { key })
+  await harness.expectApi(200, 'DELETE', `/keys/${id}`)
   const unknown = generateKey()
-  for (const refused of [key, unknown, `${unknown}x`, unknown.slice(0, -1)]) await stage.expectApi(401, 'GET', '/me', { key: refused })
-  await stage.expectApi(401, 'GET', '/me', { key: null, headers: { authorization: `Basic ${unknown}` } })
-  await stage.expectApi(200, 'GET', `/me?api_key=${unknown}`)
-  await stage.expectApi(404, 'GET', `/api/v1/${unknown}`)
-  expectClean(...[key, unknown, stage.organizationKey, stage.otherOrganization.key].map(secretOf))
+  for (const refused of [key, unknown, `${unknown}x`, unknown.slice(0, -1)]) await harness.expectApi(401, 'GET', '/me', { key: refused })
+  await harness.expectApi(401, 'GET', '/me', { key: null, headers: { authorization: `Basic ${unknown}` } })
+  await harness.expectApi(200, 'GET', `/me?api_key=${unknown}`)
+  await harness.expectApi(404, 'GET', `/api/v1/${unknown}`)
+  expectClean(...[key, unknown, harness.organizationKey, harness.otherOrganization.key].map(secretOf))
 })
 
 test('mail out: sent, refused by the relay, refused by us', async () => {
@@ -80,8 +80,8 @@ test('mail out: sent, refused by the relay, refused by us', async () => {
     attempt > 2 ? `550 5.7.1 <${address}> refused` : attempt > 1 ? `451 4.2.0 <${address}> later` : null,
   )
   for (let i = 0; i < 3; i++) {
-    const { id } = await stage.expectApi(201, 'POST', '/mail/send', { body: letter(), headers: { 'idempotency-key': `canary-${i}` } })
-    await stage.waitForStatus('ann', id, 'sent', 'bounced', 'failed')
+    const { id } = await harness.expectApi(201, 'POST', '/mail/send', { body: letter(), headers: { 'idempotency-key': `canary-${i}` } })
+    await harness.waitForStatus('ann', id, 'sent', 'bounced', 'failed')
   }
   for (const more of [
     { to: [`${canaries.to} ${canaries.sender}`] },
@@ -89,99 +89,99 @@ test('mail out: sent, refused by the relay, refused by us', async () => {
     { thread_id: canaries.query },
     { headers: { From: canaries.sender } },
   ])
-    await stage.expectApi(400, 'POST', '/mail/send', { body: letter(more) })
-  await stage.expectApi(400, 'POST', '/mail/send', { body: JSON.stringify(letter()).slice(0, -5) })
-  await stage.expectApi(404, 'POST', '/mail/send', { body: letter({ agent: 'nobody' }) })
-  await stage.expectApi(400, 'POST', '/mail/send', {
+    await harness.expectApi(400, 'POST', '/mail/send', { body: letter(more) })
+  await harness.expectApi(400, 'POST', '/mail/send', { body: JSON.stringify(letter()).slice(0, -5) })
+  await harness.expectApi(404, 'POST', '/mail/send', { body: letter({ agent: 'nobody' }) })
+  await harness.expectApi(400, 'POST', '/mail/send', {
     body: letter({ attachments: [{ filename: 'a', url: `http://127.0.0.1:1/${canaries.file}` }] }),
   })
   expectClean()
 })
 
 test('mail in: taken, refused, unreadable; then read, searched, answered and downloaded', async () => {
-  await stage.deliver(arriving())
-  await expect(stage.deliver(arriving({ to: 'canary-nobody-7c1f@agents.localhost' }))).rejects.toThrow('550')
-  await stage.deliver({
+  await harness.deliver(arriving())
+  await expect(harness.deliver(arriving({ to: 'canary-nobody-7c1f@agents.localhost' }))).rejects.toThrow('550')
+  await harness.deliver({
     envelope: { from: canaries.sender, to: 'ann@agents.localhost' },
     raw: `${canaries.subject}\r\nContent-Type: multipart/x; boundary=\r\n\r\n${canaries.text}`,
   })
-  const message = await stage.waitForMail('ann', canaries.subject)
+  const message = await harness.waitForMail('ann', canaries.subject)
   const path = `/mailboxes/ann/messages/${message.id}`
-  await stage.expectApi(200, 'GET', `/mailboxes/ann/search?q=${canaries.query}`)
-  await stage.expectApi(200, 'GET', `/mailboxes/ann/messages?subject=${canaries.subject}&from=${canaries.sender}`)
-  await stage.expectApi(200, 'GET', `${path}/raw`)
-  await stage.expectApi(200, 'PATCH', path, { body: { add_labels: [canaries.query] } })
-  await stage.expectApi(201, 'POST', `${path}/reply`, { body: { text: canaries.text, to: canaries.to } })
-  await stage.expectApi(404, 'GET', `/mailboxes/${canaries.to}/messages`)
+  await harness.expectApi(200, 'GET', `/mailboxes/ann/search?q=${canaries.query}`)
+  await harness.expectApi(200, 'GET', `/mailboxes/ann/messages?subject=${canaries.subject}&from=${canaries.sender}`)
+  await harness.expectApi(200, 'GET', `${path}/raw`)
+  await harness.expectApi(200, 'PATCH', path, { body: { add_labels: [canaries.query] } })
+  await harness.expectApi(201, 'POST', `${path}/reply`, { body: { text: canaries.text, to: canaries.to } })
+  await harness.expectApi(404, 'GET', `/mailboxes/${canaries.to}/messages`)
   const link = new URL(message.attachments[0].url)
-  await stage.expectApi(200, 'GET', link.pathname + link.search, { key: null })
-  await stage.expectApi(403, 'GET', `${link.pathname}?expires=1&signature=${canaries.query}`, { key: null })
+  await harness.expectApi(200, 'GET', link.pathname + link.search, { key: null })
+  await harness.expectApi(403, 'GET', `${link.pathname}?expires=1&signature=${canaries.query}`, { key: null })
   expectClean('canary-nobody-7c1f', link.searchParams.get('signature') as string)
 })
 
 test('texts: told, forged, with media, read and refused', async () => {
-  await stage.createAgent('phoned')
-  const number = await stage.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: 'phoned' } })
+  await harness.createAgent('phoned')
+  const number = await harness.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: 'phoned' } })
   const body = { to: number.phone_number, from: '+16502537700', text: canaries.text }
-  const sent = await stage.expectApi(201, 'POST', '/simulator/sms', { body })
-  await stage.expectApi(201, 'POST', '/simulator/sms', { body: { ...body, media: [{ url: `http://127.0.0.1:1/${canaries.file}` }] } })
-  await waitFor('both texts', async () => (await stage.expectApi(200, 'GET', `/phone/numbers/${number.id}/messages`)).data.length === 2)
-  await stage.expectApi(200, 'GET', `/phone/numbers/${number.id}/messages/${sent.message_id}`)
-  await stage.expectApi(400, 'POST', '/simulator/sms', { body: { ...body, [canaries.query]: 1 } })
-  await stage.expectApi(404, 'POST', `/hooks/phone/simulator/${canaries.query}`, { key: null, body: canaries.text })
-  await stage.expectApi(404, 'GET', '/phone/numbers/+16502537700')
-  await stage.expectApi(200, 'DELETE', `/phone/numbers/${number.id}`)
+  const sent = await harness.expectApi(201, 'POST', '/simulator/sms', { body })
+  await harness.expectApi(201, 'POST', '/simulator/sms', { body: { ...body, media: [{ url: `http://127.0.0.1:1/${canaries.file}` }] } })
+  await waitFor('both texts', async () => (await harness.expectApi(200, 'GET', `/phone/numbers/${number.id}/messages`)).data.length === 2)
+  await harness.expectApi(200, 'GET', `/phone/numbers/${number.id}/messages/${sent.message_id}`)
+  await harness.expectApi(400, 'POST', '/simulator/sms', { body: { ...body, [canaries.query]: 1 } })
+  await harness.expectApi(404, 'POST', `/hooks/phone/simulator/${canaries.query}`, { key: null, body: canaries.text })
+  await harness.expectApi(404, 'GET', '/phone/numbers/+16502537700')
+  await harness.expectApi(200, 'DELETE', `/phone/numbers/${number.id}`)
   expectClean(number.phone_number, '+16502537700')
 })
 
 test('iMessages: paired, written, answered, refused, ended', async () => {
-  await stage.createAgent('paired', { display_name: 'Canary-display-name' })
+  await harness.createAgent('paired', { display_name: 'Canary-display-name' })
   const from = '+16502537701'
-  const { conversation_id } = await stage.expectApi(201, 'POST', '/simulator/imessage', { body: { from, text: 'connect @paired' } })
-  await stage.expectApi(201, 'POST', '/simulator/imessage', { body: { from, text: canaries.text } })
-  const { id } = await stage.expectApi(200, 'POST', '/imessage/messages', { body: { conversation_id, text: canaries.text } })
+  const { conversation_id } = await harness.expectApi(201, 'POST', '/simulator/imessage', { body: { from, text: 'connect @paired' } })
+  await harness.expectApi(201, 'POST', '/simulator/imessage', { body: { from, text: canaries.text } })
+  const { id } = await harness.expectApi(200, 'POST', '/imessage/messages', { body: { conversation_id, text: canaries.text } })
   const path = `/imessage/messages?conversation_id=${conversation_id}`
   await waitFor('the answer to be sent', async () =>
-    (await stage.expectApi(200, 'GET', path)).messages.some(
+    (await harness.expectApi(200, 'GET', path)).messages.some(
       (one: { id: string; status: string }) => one.id === id && one.status === 'sent',
     ),
   )
-  await stage.expectApi(200, 'GET', `/imessage/router?agent=paired&phone=${encodeURIComponent(from)}`)
-  await stage.expectApi(400, 'GET', `/imessage/router?agent=paired&phone=${canaries.query}`)
-  await stage.expectApi(400, 'POST', '/imessage/messages', {
+  await harness.expectApi(200, 'GET', `/imessage/router?agent=paired&phone=${encodeURIComponent(from)}`)
+  await harness.expectApi(400, 'GET', `/imessage/router?agent=paired&phone=${canaries.query}`)
+  await harness.expectApi(400, 'POST', '/imessage/messages', {
     body: { conversation_id, text: canaries.text, media_url: `http://127.0.0.1:1/${canaries.file}` },
   })
-  await stage.expectApi(403, 'POST', '/imessage/messages', { body: { to: '+16502537702', identity_id: 'paired', text: canaries.text } })
-  await stage.expectApi(404, 'POST', `/hooks/imessage/simulator/${canaries.query}`, { key: null, body: canaries.text })
-  await stage.expectApi(201, 'POST', '/simulator/imessage', { body: { from, text: 'stop' } })
+  await harness.expectApi(403, 'POST', '/imessage/messages', { body: { to: '+16502537702', identity_id: 'paired', text: canaries.text } })
+  await harness.expectApi(404, 'POST', `/hooks/imessage/simulator/${canaries.query}`, { key: null, body: canaries.text })
+  await harness.expectApi(201, 'POST', '/simulator/imessage', { body: { from, text: 'stop' } })
   expectClean(from, '+16502537702')
 })
 
 describe('when the database refuses a row', () => {
   // PostgreSQL tells the whole row in the detail of such an error.
-  const constraint = (verb: string) => stage.db.query({ text: `ALTER TABLE messages ${verb}` })
+  const constraint = (verb: string) => harness.db.query({ text: `ALTER TABLE messages ${verb}` })
   beforeAll(() => constraint(`ADD CONSTRAINT canary CHECK (subject NOT LIKE 'Canary%') NOT VALID`))
   afterAll(() => constraint('DROP CONSTRAINT canary'))
 
   test('the API answers 500 with nothing of it, and so does the log', async () => {
-    const before = stage.logLines().length
-    const { status, body } = await stage.api('POST', '/mail/send', { body: letter(), headers: { 'idempotency-key': 'refused' } })
+    const before = harness.logLines().length
+    const { status, body } = await harness.api('POST', '/mail/send', { body: letter(), headers: { 'idempotency-key': 'refused' } })
     expect([status, body.error.code]).toEqual([500, 'internal_error'])
     expect(JSON.stringify(body)).not.toMatch(/canary/i)
-    const lines = stage.logLines().slice(before).join('')
+    const lines = harness.logLines().slice(before).join('')
     expect(lines).toContain(body.error.request_id)
     expect(lines).toContain('violates check constraint')
     expectClean()
   })
 
   test('SMTP answers 451 with nothing of it, and so does the log', async () => {
-    const error = await stage.deliver(arriving()).then(
+    const error = await harness.deliver(arriving()).then(
       () => null,
       (reason: Error & { response?: string }) => reason,
     )
     expect(error?.response).toMatch(/^451 /)
     expect(error?.response).not.toMatch(/canary/i)
-    await waitFor('the failure in the log', () => stage.logLines().join('').includes('was not accepted'))
+    await waitFor('the failure in the log', () => harness.logLines().join('').includes('was not accepted'))
     expectClean()
   })
 })

@@ -1,13 +1,13 @@
 // What becomes of a queued message: the statuses, attempts, answers and events that follow from what the next hop says.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type MailSink, startMailSink } from './harness/mail-sink.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 let sink: MailSink
 /** Whether the next hop puts off the address `until@`. */
 let isBusy = true
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
   sink = await startMailSink()
   sink.answerRecipients((address, attempt) => {
@@ -22,23 +22,23 @@ beforeAll(async () => {
     if (address.startsWith('slow') && attempt <= 1) return '452 4.3.1 full'
     return null
   })
-  stage = await startStage({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: sink.url })
-  await stage.createAgent('ann')
-  await stage.createAgent('ben')
+  harness = await startHarness({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: sink.url })
+  await harness.createAgent('ann')
+  await harness.createAgent('ben')
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   await sink.close()
 })
 
 const outcomes = (message: Json) =>
   message.delivery.recipients.map((one: Json) => [one.address, one.status, one.attempts, one.diagnostic_code])
-const types = async (id: string) => (await stage.eventsOf(id)).map((event) => event.type)
+const types = async (id: string) => (await harness.eventsOf(id)).map((event) => event.type)
 
 describe('through a relay', () => {
   test('2xx: queued becomes sent, with the answer and an event', async () => {
-    const { id } = await stage.send('ann', 'good@example.com')
-    const message = await stage.waitForStatus('ann', id, 'sent')
+    const { id } = await harness.send('ann', 'good@example.com')
+    const message = await harness.waitForStatus('ann', id, 'sent')
     expect(message.delivery.recipients).toEqual([
       {
         address: 'good@example.com',
@@ -60,25 +60,25 @@ describe('through a relay', () => {
         ],
       },
     ])
-    expect(await stage.eventsOf(id)).toMatchObject([{ type: 'email.sent', data: { recipients: [{ address: 'good@example.com' }] } }])
+    expect(await harness.eventsOf(id)).toMatchObject([{ type: 'email.sent', data: { recipients: [{ address: 'good@example.com' }] } }])
   })
 
   test('5xx to the recipient: bounced at once', async () => {
-    const { id } = await stage.send('ann', 'bad1@example.com')
-    const message = await stage.waitForStatus('ann', id, 'bounced', 'failed')
+    const { id } = await harness.send('ann', 'bad1@example.com')
+    const message = await harness.waitForStatus('ann', id, 'bounced', 'failed')
     expect(outcomes(message)).toEqual([['bad1@example.com', 'bounced', 1, '5.1.1']])
     expect(message.delivery.recipients[0].last_answer).toContain('no such user')
     expect([await types(id), sink.attempts('bad1@example.com')]).toEqual([['email.bounced'], 1])
   })
 
   test('5xx to the data: bounced', async () => {
-    const { id } = await stage.send('ann', 'spam1@example.com')
-    expect(outcomes(await stage.waitForStatus('ann', id, 'bounced'))).toEqual([['spam1@example.com', 'bounced', 1, '5.7.1']])
+    const { id } = await harness.send('ann', 'spam1@example.com')
+    expect(outcomes(await harness.waitForStatus('ann', id, 'bounced'))).toEqual([['spam1@example.com', 'bounced', 1, '5.7.1']])
   })
 
   test('4xx, then 2xx: queued in between, sent in the end, and taken once', async () => {
-    const { id } = await stage.send('ann', 'later1@example.com', { subject: 'Later' })
-    const message = await stage.waitForStatus('ann', id, 'sent')
+    const { id } = await harness.send('ann', 'later1@example.com', { subject: 'Later' })
+    const message = await harness.waitForStatus('ann', id, 'sent')
     expect(outcomes(message)).toEqual([['later1@example.com', 'sent', 3, null]])
     const { log } = message.delivery.recipients[0]
     expect(log.map((one: Json) => [one.result, one.enhanced_status])).toEqual([
@@ -93,13 +93,13 @@ describe('through a relay', () => {
   })
 
   test('4xx to the data is tried again', async () => {
-    const { id } = await stage.send('ann', 'slow1@example.com')
-    expect(outcomes(await stage.waitForStatus('ann', id, 'sent'))).toEqual([['slow1@example.com', 'sent', 2, null]])
+    const { id } = await harness.send('ann', 'slow1@example.com')
+    expect(outcomes(await harness.waitForStatus('ann', id, 'sent'))).toEqual([['slow1@example.com', 'sent', 2, null]])
   })
 
   test('4xx until the schedule is used up: failed', async () => {
-    const { id } = await stage.send('ann', 'never1@example.com')
-    const message = await stage.waitForStatus('ann', id, 'failed')
+    const { id } = await harness.send('ann', 'never1@example.com')
+    const message = await harness.waitForStatus('ann', id, 'failed')
     // The first attempt and one for each of the three delays.
     expect(outcomes(message)).toEqual([['never1@example.com', 'failed', 4, '4.3.0']])
     expect([await types(id), sink.attempts('never1@example.com')]).toEqual([['email.failed'], 4])
@@ -107,9 +107,9 @@ describe('through a relay', () => {
 
   test('mixed recipients: each has its own result, the message the worst of them', async () => {
     const to = ['good2@example.com', 'bad2@example.com', 'later2@example.com', 'ben@agents.localhost']
-    const { id } = await stage.send('ann', to, { subject: 'Mixed' })
+    const { id } = await harness.send('ann', to, { subject: 'Mixed' })
     const message = await waitFor('every recipient to be settled', async () => {
-      const found = await stage.getMessage('ann', id)
+      const found = await harness.getMessage('ann', id)
       return found.delivery.recipients.every((one: Json) => one.status !== 'queued') && found
     })
     expect(message.status).toBe('bounced')
@@ -122,32 +122,32 @@ describe('through a relay', () => {
     // Nobody gets it twice because another one had to wait.
     const taken = sink.mails.filter((mail) => mail.parsed.subject === 'Mixed').flatMap((mail) => mail.to)
     expect(taken.toSorted()).toEqual(['good2@example.com', 'later2@example.com'])
-    const { data } = await stage.expectApi(200, 'GET', '/mailboxes/ben/messages?subject=Mixed')
+    const { data } = await harness.expectApi(200, 'GET', '/mailboxes/ben/messages?subject=Mixed')
     expect(data).toHaveLength(1)
     expect(await types(id)).toEqual(['email.sent', 'email.delivered', 'email.bounced', 'email.sent'])
   })
 
   test('failed and bounced among the recipients is failed', async () => {
-    const { id } = await stage.send('ann', ['bad3@example.com', 'never3@example.com', 'good3@example.com'])
-    await stage.waitForStatus('ann', id, 'failed')
+    const { id } = await harness.send('ann', ['bad3@example.com', 'never3@example.com', 'good3@example.com'])
+    await harness.waitForStatus('ann', id, 'failed')
     expect((await types(id)).toSorted()).toEqual(['email.bounced', 'email.failed', 'email.sent'])
   })
 
   test('a message deleted while it waits is not sent', async () => {
-    const { id } = await stage.send('ann', 'until@example.com', { subject: 'Deleted' })
+    const { id } = await harness.send('ann', 'until@example.com', { subject: 'Deleted' })
     await waitFor('the first attempt', () => sink.attempts('until@example.com') > 0)
-    await stage.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${id}`)
+    await harness.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${id}`)
     isBusy = false
     await waitFor(
       'the job to end',
-      async () => (await stage.db.query({ text: 'SELECT 1 FROM jobs WHERE subject = $1', values: [id] })).rowCount === 0,
+      async () => (await harness.db.query({ text: 'SELECT 1 FROM jobs WHERE subject = $1', values: [id] })).rowCount === 0,
     )
     expect(sink.mails.some((mail) => mail.parsed.subject === 'Deleted')).toBe(false)
   })
 
   test('message statuses are filters of the list', async () => {
     for (const status of ['sent', 'bounced', 'failed']) {
-      const { data } = await stage.expectApi(200, 'GET', `/mailboxes/ann/messages?status=${status}`)
+      const { data } = await harness.expectApi(200, 'GET', `/mailboxes/ann/messages?status=${status}`)
       expect(data.length).toBeGreaterThan(0)
       expect(new Set(data.map((one: Json) => one.status))).toEqual(new Set([status]))
     }
@@ -158,7 +158,7 @@ test('a relay that is away is tried again: the message stays queued with the rea
   const away = await startMailSink()
   const { url } = away
   await away.close()
-  const own = await startStage({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: url, CALLSIGN_MAIL_RETRY_SECONDS: '0.05,60' })
+  const own = await startHarness({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: url, CALLSIGN_MAIL_RETRY_SECONDS: '0.05,60' })
   try {
     await own.createAgent('cat')
     const { id } = await own.send('cat', 'x@example.com')
@@ -179,7 +179,7 @@ test('a relay that is away is tried again: the message stays queued with the rea
 })
 
 test('the simulator records outside recipients as sent and dials nobody; hosted ones are really delivered', async () => {
-  const own = await startStage()
+  const own = await startHarness()
   try {
     await own.createAgent('cat')
     await own.createAgent('dog')

@@ -1,13 +1,13 @@
 // CALLSIGN_MAIL_TRANSPORT=direct on whole servers: one Callsign writes to another, with nothing but DNS between them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type MailSink, startMailSink } from './harness/mail-sink.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 
-let there: Stage
-let here: Stage
+let there: Harness
+let here: Harness
 beforeAll(async () => {
-  there = await startStage({ CALLSIGN_MAIL_DOMAIN: 'there.example', CALLSIGN_MAIL_TRANSPORT: 'simulator' })
-  here = await startStage({
+  there = await startHarness({ CALLSIGN_MAIL_DOMAIN: 'there.example', CALLSIGN_MAIL_TRANSPORT: 'simulator' })
+  here = await startHarness({
     CALLSIGN_MAIL_DOMAIN: 'here.example',
     CALLSIGN_MAIL_TRANSPORT: 'direct',
     CALLSIGN_MAIL_DIRECT_PORT: String(there.smtpPort),
@@ -77,28 +77,28 @@ test('each recipient has its own result: a mailbox, an unknown one, a domain tha
 
 describe('from the mail sink', () => {
   let sink: MailSink
-  let stage: Stage
+  let harness: Harness
   beforeAll(async () => {
     sink = await startMailSink()
     sink.answerRecipients((address, attempt) =>
       attempt <= 2 && address.startsWith('grey') ? '450 4.7.1 greylisted' : address.startsWith('spam') ? '550 5.7.1 looks like spam' : null,
     )
-    stage = await startStage({
+    harness = await startHarness({
       CALLSIGN_MAIL_TRANSPORT: 'direct',
       CALLSIGN_MAIL_DIRECT_PORT: new URL(sink.url).port,
       CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8',
     })
-    stage.dns.set('grey.example', { A: ['127.0.0.1'] })
-    await stage.createAgent('ann')
+    harness.dns.set('grey.example', { A: ['127.0.0.1'] })
+    await harness.createAgent('ann')
   })
   afterAll(async () => {
-    await stage.stop()
+    await harness.stop()
     await sink.close()
   })
 
   test('a greylisting server is asked again until it takes the message; the log tells each attempt', async () => {
-    const { id } = await stage.send('ann', 'grey@grey.example')
-    const message = await stage.waitForStatus('ann', id, 'delivered')
+    const { id } = await harness.send('ann', 'grey@grey.example')
+    const message = await harness.waitForStatus('ann', id, 'delivered')
     expect(message.delivery.recipients[0].log.map((one: Json) => [one.result, one.enhanced_status, one.host])).toEqual([
       ['deferred', '4.7.1', 'grey.example [127.0.0.1]'],
       ['deferred', '4.7.1', 'grey.example [127.0.0.1]'],
@@ -107,26 +107,26 @@ describe('from the mail sink', () => {
   })
 
   test('a refusal that is about the message does not suppress the address', async () => {
-    const { id } = await stage.send('ann', 'spam@grey.example')
-    await stage.waitForStatus('ann', id, 'bounced')
-    await stage.send('ann', 'spam@grey.example')
+    const { id } = await harness.send('ann', 'spam@grey.example')
+    await harness.waitForStatus('ann', id, 'bounced')
+    await harness.send('ann', 'spam@grey.example')
   })
 })
 
 test('a private mail server is refused unless the operator allows it', async () => {
-  const stage = await startStage({
+  const harness = await startHarness({
     CALLSIGN_MAIL_TRANSPORT: 'direct',
     CALLSIGN_MAIL_DIRECT_PORT: String(there.smtpPort),
     CALLSIGN_DNS_SERVERS: there.dns.address,
   })
   try {
-    await stage.createAgent('cat')
+    await harness.createAgent('cat')
     const before = (await there.db.query({ text: 'SELECT 1 FROM messages' })).rowCount
-    const { id } = await stage.send('cat', 'ben@there.example')
-    const message = await stage.waitForStatus('cat', id, 'failed')
+    const { id } = await harness.send('cat', 'ben@there.example')
+    const message = await harness.waitForStatus('cat', id, 'failed')
     expect(message.delivery.recipients[0].last_answer).toContain('no public address')
     expect((await there.db.query({ text: 'SELECT 1 FROM messages' })).rowCount).toBe(before)
   } finally {
-    await stage.stop()
+    await harness.stop()
   }
 })

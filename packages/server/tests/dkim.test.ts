@@ -7,26 +7,26 @@ import { createDkim } from '../src/features/mail/domains/dkim/operations.ts'
 import { sealingOf } from '../src/wiring/parts.ts'
 import { repository } from './harness/callsignd.ts'
 import { type MailSink, startMailSink } from './harness/mail-sink.ts'
-import { mailDomain, type Stage, startStage } from './harness/start.ts'
+import { type Harness, mailDomain, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 let sink: MailSink
-let stage: Stage
+let harness: Harness
 let dkim: ReturnType<typeof createDkim>
 beforeAll(async () => {
   sink = await startMailSink()
-  stage = await startStage({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: sink.url })
-  await stage.createAgent('ann', { display_name: 'Änne' })
-  const keyring = await openKeyring(stage.dataDir)
-  dkim = createDkim({ db: stage.db, sealing: sealingOf(keyring.subkey('dkim-keys')), mailDomain })
+  harness = await startHarness({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: sink.url })
+  await harness.createAgent('ann', { display_name: 'Änne' })
+  const keyring = await openKeyring(harness.dataDir)
+  dkim = createDkim({ db: harness.db, sealing: sealingOf(keyring.subkey('dkim-keys')), mailDomain })
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   await sink.close()
 })
 
 const organizationOf = async (key?: string): Promise<string> =>
-  (await stage.expectApi(200, 'GET', '/me', key ? { key } : {})).organization_id
+  (await harness.expectApi(200, 'GET', '/me', key ? { key } : {})).organization_id
 const recordsOf = async (owner: Parameters<typeof dkim.listRecords>[0]) =>
   Object.fromEntries((await dkim.listRecords(owner)).map(({ name, value }) => [name, value]))
 
@@ -39,13 +39,13 @@ test('the first start makes an RSA and an Ed25519 key; further starts keep them'
 
 test('two nodes that start at once agree on one pair', async () => {
   const sealing = { seal: (_scope: string, text: string) => text, open: (_scope: string, text: string) => text }
-  const nodes = Array.from({ length: 3 }, () => createDkim({ db: stage.db, sealing, mailDomain: 'fresh.example' }))
+  const nodes = Array.from({ length: 3 }, () => createDkim({ db: harness.db, sealing, mailDomain: 'fresh.example' }))
   await Promise.all(nodes.map((node) => node.ensureMailDomainKeys()))
   expect(await dkim.listRecords({ organizationId: null, domain: 'fresh.example' })).toHaveLength(2)
 })
 
 test('private keys lie sealed in the database', async () => {
-  const { rows } = await stage.db.query<{ private_key: string }>({
+  const { rows } = await harness.db.query<{ private_key: string }>({
     text: 'SELECT private_key FROM dkim_keys WHERE domain = $1',
     values: [mailDomain],
   })
@@ -56,7 +56,7 @@ test('private keys lie sealed in the database', async () => {
 const missing = findDkimVerifier()
 describe.skipIf(missing !== null)(missing ? `signatures verify (skipped: ${missing})` : 'signatures verify', () => {
   test('what the next hop got is signed by the mail domain, and the raw message of the API is the same', async () => {
-    const { id } = await stage.send('ann', 'x@example.com', {
+    const { id } = await harness.send('ann', 'x@example.com', {
       subject: 'Signed — grüße',
       text: '.\n..\n\nx \n\n',
       html: '<p>ü</p>',
@@ -64,7 +64,7 @@ describe.skipIf(missing !== null)(missing ? `signatures verify (skipped: ${missi
     })
     const mail = await waitFor('the mail', () => sink.mails.find((one) => one.parsed.subject === 'Signed — grüße'))
     const records = await recordsOf({ organizationId: null, domain: mailDomain })
-    const raw = await stage.expectApi(200, 'GET', `/mailboxes/ann/messages/${id}/raw`)
+    const raw = await harness.expectApi(200, 'GET', `/mailboxes/ann/messages/${id}/raw`)
     expect(raw.toString('latin1')).toBe(mail.raw)
     expect(verifyDkim([raw, Buffer.from(mail.raw, 'latin1')], records)).toEqual([
       ['pass', 'pass'],
@@ -73,11 +73,11 @@ describe.skipIf(missing !== null)(missing ? `signatures verify (skipped: ${missi
   })
 
   test('an own domain is signed with its own keys, and never with those of another organization', async () => {
-    const [mine, theirs] = [await organizationOf(), await organizationOf(stage.otherOrganization.key)]
+    const [mine, theirs] = [await organizationOf(), await organizationOf(harness.otherOrganization.key)]
     const domain = 'shop.example'
     const [myPair, theirPair] = await Promise.all([dkim.generateKeyPair(), dkim.generateKeyPair('ed25519-sha256')])
-    const record = await stage.db.transact((tx) => dkim.addKey(tx, { organizationId: mine, domain }, myPair))
-    await stage.db.transact((tx) => dkim.addKey(tx, { organizationId: theirs, domain }, theirPair))
+    const record = await harness.db.transact((tx) => dkim.addKey(tx, { organizationId: mine, domain }, myPair))
+    await harness.db.transact((tx) => dkim.addKey(tx, { organizationId: theirs, domain }, theirPair))
     expect(record).toMatchObject({
       name: expect.stringMatching(/^cs[a-z0-9]+\._domainkey\.shop\.example$/),
       value: expect.stringMatching(/^v=DKIM1; k=rsa; p=/),
@@ -87,7 +87,7 @@ describe.skipIf(missing !== null)(missing ? `signatures verify (skipped: ${missi
     const signed = await dkim.sign(raw, await dkim.findSigningKeys(mine, 'desk@SHOP.example'), at)
     expect(verifyDkim([signed], await recordsOf({ organizationId: mine, domain }))).toEqual([['pass']])
     expect(verifyDkim([signed], await recordsOf({ organizationId: theirs, domain }))).not.toEqual([['pass']])
-    await stage.db.transact((tx) => dkim.removeKeys(tx, { organizationId: mine, domain }))
+    await harness.db.transact((tx) => dkim.removeKeys(tx, { organizationId: mine, domain }))
     expect(await dkim.sign(raw, await dkim.findSigningKeys(mine, 'desk@shop.example'), at)).toEqual(raw)
     expect(await dkim.listRecords({ organizationId: theirs, domain })).toHaveLength(1)
   })
@@ -96,7 +96,7 @@ describe.skipIf(missing !== null)(missing ? `signatures verify (skipped: ${missi
     const organizationId = await organizationOf()
     const pair = await dkim.generateKeyPair('ed25519-sha256')
     const stopped = new Error('stopped')
-    const made = stage.db.transact(async (tx) => {
+    const made = harness.db.transact(async (tx) => {
       await dkim.addKey(tx, { organizationId, domain: 'never.example' }, pair)
       throw stopped
     })
@@ -108,7 +108,7 @@ describe.skipIf(missing !== null)(missing ? `signatures verify (skipped: ${missi
 test('callsignd dkim prints the records to publish', async () => {
   const printed = execFileSync('sh', [`${repository}/bin/run`, 'packages/server/src/main.ts', 'dkim'], {
     cwd: repository,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...stage.environment },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...harness.environment },
   }).toString()
   const records = await dkim.listRecords({ organizationId: null, domain: mailDomain })
   const lines = printed.trimEnd().split('\n')

@@ -62,10 +62,10 @@ test('no such name, nothing there, and cannot say now are three answers', async 
   expect(await resolver.txt('null.example.com')).toEqual({ kind: 'no-data' })
   expect(await resolver.a('below.example.com')).toEqual({ kind: 'no-data' })
   server.fail('example.com', 'SERVFAIL', 'TXT')
-  expect(await resolver.txt('example.com')).toMatchObject({ kind: 'trouble', reason: 'ESERVFAIL' })
+  expect(await resolver.txt('example.com')).toMatchObject({ kind: 'failure', reason: 'ESERVFAIL' })
   expect(await resolver.a('example.com')).toMatchObject({ kind: 'found' })
   server.fail('example.com', 'REFUSED', 'TXT')
-  expect(await resolver.txt('example.com')).toMatchObject({ kind: 'trouble' })
+  expect(await resolver.txt('example.com')).toMatchObject({ kind: 'failure' })
   server.fail('example.com', null, 'TXT')
   expect(await resolver.txt('example.com')).toMatchObject({ kind: 'found' })
 })
@@ -74,18 +74,18 @@ test('a server that never answers costs no more than the time given', async () =
   server.fail('*', 'silence')
   const startedMs = performance.now()
   const impatient = createDnsResolver({ servers: [server.address], timeoutMs: 300 })
-  expect(await impatient.mx('example.com')).toMatchObject({ kind: 'trouble', isSilence: true })
+  expect(await impatient.mx('example.com')).toMatchObject({ kind: 'failure', isSilence: true })
   // Far below the ten seconds and more that the system's resolver takes by itself.
   expect(performance.now() - startedMs).toBeLessThan(5_000)
   server.fail('*', null)
   expect(await resolver.mx('example.com')).toMatchObject({ kind: 'found' })
 })
 
-test('a server that is not there is trouble, not absence', async () => {
+test('a server that is not there is failure, not absence', async () => {
   const gone = await startDnsServer()
   const { address } = gone
   await gone.stop()
-  expect(await createDnsResolver({ servers: [address], timeoutMs: 600 }).a('example.com')).toMatchObject({ kind: 'trouble' })
+  expect(await createDnsResolver({ servers: [address], timeoutMs: 600 }).a('example.com')).toMatchObject({ kind: 'failure' })
 })
 
 test('records change while the server runs', async () => {

@@ -4,45 +4,45 @@ import { findDkimVerifier, verifyDkim } from '../../mail/tests/harness/dkim-veri
 import { type DnsServer, startDnsServer } from '../../mail/tests/harness/dns-server.ts'
 import { type MailSink, startMailSink } from './harness/mail-sink.ts'
 import { ownDomain, publish, withdraw } from './harness/published-records.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 let dns: DnsServer
 let sink: MailSink
-let stage: Stage
+let harness: Harness
 let acme: Json
 let munich: Json
 beforeAll(async () => {
   dns = await startDnsServer()
   sink = await startMailSink()
-  stage = await startStage({
+  harness = await startHarness({
     CALLSIGN_DNS_SERVERS: dns.address,
     CALLSIGN_MAIL_TRANSPORT: 'relay',
     CALLSIGN_SMTP_RELAY_URL: sink.url,
     CALLSIGN_MAIL_RETRY_SECONDS: Array(400).fill('0.05').join(','),
   })
-  acme = await ownDomain(stage, dns, 'acme.example')
-  munich = await ownDomain(stage, dns, 'xn--mnchen-3ya.example')
-  await stage.createAgent('ann', { display_name: 'Ann of Acme', custom_domain_id: acme.id })
-  await stage.createAgent('ben', { domain: 'münchen.example' })
-  await stage.createAgent('cem', { domain: 'agents.localhost' })
+  acme = await ownDomain(harness, dns, 'acme.example')
+  munich = await ownDomain(harness, dns, 'xn--mnchen-3ya.example')
+  await harness.createAgent('ann', { display_name: 'Ann of Acme', custom_domain_id: acme.id })
+  await harness.createAgent('ben', { domain: 'münchen.example' })
+  await harness.createAgent('cem', { domain: 'agents.localhost' })
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   await sink.close()
   await dns.stop()
 })
 
 const sunk = (to: string) => waitFor(`mail to ${to}`, () => sink.mails.find((mail) => mail.to.includes(to)))
 const dkimRecord = (domain: Json) => domain.dns_records.find((record: Json) => record.purpose === 'dkim')
-const deliver = (to: string, subject: string) => stage.deliver({ from: 'x@elsewhere.example', to, subject, text: 'Hello' })
+const deliver = (to: string, subject: string) => harness.deliver({ from: 'x@elsewhere.example', to, subject, text: 'Hello' })
 
 const missing = findDkimVerifier()
 test.skipIf(missing !== null)(
   missing ? `what leaves is signed with the key of its domain (skipped: ${missing})` : 'what leaves is signed with the key of its domain',
   async () => {
-    await stage.send('ann', 'one@outside.example', { subject: 'From Acme — grüße' })
-    await stage.send('ben', 'two@outside.example', { subject: 'From Munich', attachments: [{ filename: 'a.bin', content: 'AAEC' }] })
+    await harness.send('ann', 'one@outside.example', { subject: 'From Acme — grüße' })
+    await harness.send('ben', 'two@outside.example', { subject: 'From Munich', attachments: [{ filename: 'a.bin', content: 'AAEC' }] })
     const [one, two] = [await sunk('one@outside.example'), await sunk('two@outside.example')]
     expect(one.parsed.from).toMatchObject({ address: 'ann@acme.example', name: 'Ann of Acme' })
     for (const [mail, domain, other] of [
@@ -70,7 +70,7 @@ describe('mail arrives', () => {
   ])('for %s at %s', async (handle, address) => {
     const subject = `To ${address}`
     await deliver(address, subject)
-    expect((await stage.waitForMail(handle, subject)).subject).toBe(subject)
+    expect((await harness.waitForMail(handle, subject)).subject).toBe(subject)
   })
 
   test.each([
@@ -85,85 +85,85 @@ describe('mail arrives', () => {
   })
 
   test('for postmaster and abuse of the domain: the first agent on it has it; at a domain without one, the first of its organization', async () => {
-    const key = (await stage.createOrganization('with roles')).key
-    await ownDomain(stage, dns, 'roles.example', key)
+    const key = (await harness.createOrganization('with roles')).key
+    await ownDomain(harness, dns, 'roles.example', key)
     await expect(deliver('postmaster@roles.example', 'Nobody there')).rejects.toThrow(/550/)
-    await stage.createAgent('role_elsewhere', { domain: 'agents.localhost' }, key)
+    await harness.createAgent('role_elsewhere', { domain: 'agents.localhost' }, key)
     await deliver('Postmaster@Roles.example', 'To the organization')
-    await stage.createAgent('role_here', { domain: 'roles.example' }, key)
+    await harness.createAgent('role_here', { domain: 'roles.example' }, key)
     await deliver('abuse@roles.example', 'To the domain')
     const subjects = async (handle: string) =>
-      (await stage.expectApi(200, 'GET', `/mailboxes/${handle}/messages`, { key })).data.map((message: Json) => message.subject)
+      (await harness.expectApi(200, 'GET', `/mailboxes/${handle}/messages`, { key })).data.map((message: Json) => message.subject)
     expect([await subjects('role_elsewhere'), await subjects('role_here')]).toEqual([['To the organization'], ['To the domain']])
     await expect(deliver('postmaster@pending-roles.example', 'Not ours')).rejects.toThrow(/550/)
   })
 
   test('the mailbox is found by its address in the API, in any spelling of the name', async () => {
-    for (const address of ['ann@acme.example', 'Ann@ACME.example']) await stage.expectApi(200, 'GET', `/mailboxes/${address}`)
+    for (const address of ['ann@acme.example', 'Ann@ACME.example']) await harness.expectApi(200, 'GET', `/mailboxes/${address}`)
     for (const address of ['ben@xn--mnchen-3ya.example', 'ben@münchen.example', 'BEN@MÜNCHEN.EXAMPLE'])
-      expect(await stage.expectApi(200, 'GET', `/mailboxes/${encodeURIComponent(address)}`)).toMatchObject({
+      expect(await harness.expectApi(200, 'GET', `/mailboxes/${encodeURIComponent(address)}`)).toMatchObject({
         email_address: 'ben@xn--mnchen-3ya.example',
       })
-    const key = await stage.agentKey('ann')
-    await stage.expectApi(200, 'GET', '/mailboxes/ann@acme.example/messages', { key })
-    expect((await stage.api('GET', '/mailboxes/ben@xn--mnchen-3ya.example/messages', { key })).status).toBe(403)
+    const key = await harness.agentKey('ann')
+    await harness.expectApi(200, 'GET', '/mailboxes/ann@acme.example/messages', { key })
+    expect((await harness.api('GET', '/mailboxes/ben@xn--mnchen-3ya.example/messages', { key })).status).toBe(403)
   })
 })
 
 describe('between agents here', () => {
   test('mail to a custom domain is filed, not dialled, and its reply comes back in the thread', async () => {
-    const sent = await stage.send('cem', 'ann@acme.example', { subject: 'Inside' })
-    await stage.waitForStatus('cem', sent.id, 'delivered')
-    const arrived = await stage.waitForMail('ann', 'Inside')
-    const reply = await stage.expectApi(201, 'POST', `/mailboxes/ann/messages/${arrived.id}/reply`, { body: { text: 'And back' } })
+    const sent = await harness.send('cem', 'ann@acme.example', { subject: 'Inside' })
+    await harness.waitForStatus('cem', sent.id, 'delivered')
+    const arrived = await harness.waitForMail('ann', 'Inside')
+    const reply = await harness.expectApi(201, 'POST', `/mailboxes/ann/messages/${arrived.id}/reply`, { body: { text: 'And back' } })
     expect(reply.thread_id).toBe(arrived.thread_id)
-    const back = await stage.waitForMail('cem', 'Re: Inside')
+    const back = await harness.waitForMail('cem', 'Re: Inside')
     expect([back.from, back.thread_id]).toEqual(['ann@acme.example', sent.thread_id])
   })
 
   test('mail to nobody at a verified domain bounces, and never leaves', async () => {
     for (const to of ['nobody@acme.example', 'nobody@münchen.example']) {
-      const sent = await stage.send('cem', to, { subject: 'To nobody' })
-      await stage.waitForStatus('cem', sent.id, 'bounced')
+      const sent = await harness.send('cem', to, { subject: 'To nobody' })
+      await harness.waitForStatus('cem', sent.id, 'bounced')
     }
     expect(sink.mails.filter((mail) => mail.to.some((to) => to.startsWith('nobody@')))).toEqual([])
   })
 
   test('a domain that is not verified is served elsewhere: mail to it leaves', async () => {
-    await stage.expectApi(201, 'POST', '/domains', { body: { domain: 'pending.example' } })
-    await stage.send('cem', 'someone@pending.example')
+    await harness.expectApi(201, 'POST', '/domains', { body: { domain: 'pending.example' } })
+    await harness.send('cem', 'someone@pending.example')
     await sunk('someone@pending.example')
   })
 })
 
 test('a domain whose records fail keeps its mailboxes at work; mail to others at it leaves', async () => {
-  const domain = await ownDomain(stage, dns, 'shaky.example')
-  await stage.createAgent('dee', { domain: 'shaky.example' })
+  const domain = await ownDomain(harness, dns, 'shaky.example')
+  await harness.createAgent('dee', { domain: 'shaky.example' })
   withdraw(dns, domain.dns_records)
-  expect((await stage.expectApi(200, 'POST', `/domains/${domain.id}/verify`)).data.status).toBe('failed')
+  expect((await harness.expectApi(200, 'POST', `/domains/${domain.id}/verify`)).data.status).toBe('failed')
   await deliver('dee@shaky.example', 'Still here')
-  await stage.waitForMail('dee', 'Still here')
-  const inside = await stage.send('cem', 'dee@shaky.example', { subject: 'From cem' })
-  await stage.waitForStatus('cem', inside.id, 'delivered')
-  await stage.send('dee', 'three@outside.example')
+  await harness.waitForMail('dee', 'Still here')
+  const inside = await harness.send('cem', 'dee@shaky.example', { subject: 'From cem' })
+  await harness.waitForStatus('cem', inside.id, 'delivered')
+  await harness.send('dee', 'three@outside.example')
   expect((await sunk('three@outside.example')).raw).toContain('d=shaky.example')
-  await stage.send('cem', 'human@shaky.example')
+  await harness.send('cem', 'human@shaky.example')
   await sunk('human@shaky.example')
 })
 
 test('who has lost the name sends nothing in it any more', async () => {
   const name = 'sold.example'
-  const first = await ownDomain(stage, dns, name)
-  await stage.createAgent('eve', { domain: name })
+  const first = await ownDomain(harness, dns, name)
+  await harness.createAgent('eve', { domain: name })
   withdraw(dns, first.dns_records)
-  await stage.expectApi(200, 'POST', `/domains/${first.id}/verify`)
-  await ownDomain(stage, dns, name, stage.otherOrganization.key)
-  const sent = await stage.send('eve', 'four@outside.example')
-  await stage.waitForStatus('eve', sent.id, 'failed')
+  await harness.expectApi(200, 'POST', `/domains/${first.id}/verify`)
+  await ownDomain(harness, dns, name, harness.otherOrganization.key)
+  const sent = await harness.send('eve', 'four@outside.example')
+  await harness.waitForStatus('eve', sent.id, 'failed')
   expect(sink.mails.some((mail) => mail.to.includes('four@outside.example'))).toBe(false)
   // With force its mailboxes move, and work again.
-  await stage.expectApi(200, 'DELETE', `/domains/${first.id}?force=true`)
-  await stage.send('eve', 'five@outside.example')
+  await harness.expectApi(200, 'DELETE', `/domains/${first.id}?force=true`)
+  await harness.send('eve', 'five@outside.example')
   expect((await sunk('five@outside.example')).parsed.from).toMatchObject({ address: 'eve@agents.localhost' })
   publish(dns, first.dns_records)
 })
@@ -171,35 +171,35 @@ test('who has lost the name sends nothing in it any more', async () => {
 describe('mail that is queued while its mailbox moves', () => {
   const sendLate = async (handle: string, to: string) => {
     sink.answerRecipients(() => '451 4.2.0 later')
-    const sent = await stage.send(handle, to)
+    const sent = await harness.send(handle, to)
     await waitFor('the first attempt', () => sink.attempts(to) > 0)
     return sent
   }
 
   test('leaves with the address and the signature that it was sent with', async () => {
-    const from = await ownDomain(stage, dns, 'moving.example')
-    await stage.createAgent('gil', { custom_domain_id: from.id })
+    const from = await ownDomain(harness, dns, 'moving.example')
+    await harness.createAgent('gil', { custom_domain_id: from.id })
     await sendLate('gil', 'late@outside.example')
-    await stage.expectApi(200, 'PATCH', '/identities/gil', { body: { custom_domain_id: acme.id } })
+    await harness.expectApi(200, 'PATCH', '/identities/gil', { body: { custom_domain_id: acme.id } })
     sink.answerRecipients(() => null)
     const mail = await sunk('late@outside.example')
     expect([mail.parsed.from?.address, mail.raw.includes('d=moving.example')]).toEqual(['gil@moving.example', true])
   })
 
   test('fails when the domain is gone', async () => {
-    const from = await ownDomain(stage, dns, 'vanishing.example')
-    await stage.createAgent('hal', { custom_domain_id: from.id })
+    const from = await ownDomain(harness, dns, 'vanishing.example')
+    await harness.createAgent('hal', { custom_domain_id: from.id })
     const sent = await sendLate('hal', 'never@outside.example')
-    await stage.expectApi(200, 'DELETE', `/domains/${from.id}?force=true`)
-    await stage.waitForStatus('hal', sent.id, 'failed')
+    await harness.expectApi(200, 'DELETE', `/domains/${from.id}?force=true`)
+    await harness.waitForStatus('hal', sent.id, 'failed')
     sink.answerRecipients(() => null)
     expect(sink.mails.some((mail) => mail.to.includes('never@outside.example'))).toBe(false)
   })
 })
 
 test('a mailbox moves to a domain and back; mail follows the address that it has', async () => {
-  const made = await stage.createAgent('fay', { domain: 'agents.localhost' })
-  const move = (custom_domain_id: string | null) => stage.api('PATCH', '/identities/fay', { body: { custom_domain_id } })
+  const made = await harness.createAgent('fay', { domain: 'agents.localhost' })
+  const move = (custom_domain_id: string | null) => harness.api('PATCH', '/identities/fay', { body: { custom_domain_id } })
   const moved = await move(acme.id)
   expect([moved.status, moved.body]).toEqual([
     200,
@@ -216,8 +216,8 @@ test('a mailbox moves to a domain and back; mail follows the address that it has
   expect((await move('dom_01h455vb4pex5vsknk084sn02q')).body.error.details[0].path).toBe('/custom_domain_id')
   expect((await move(null)).body.mailbox_address).toBe('fay@agents.localhost')
   await deliver('fay@agents.localhost', 'Back')
-  const { data } = await stage.expectApi(200, 'GET', '/mailboxes/fay/messages')
+  const { data } = await harness.expectApi(200, 'GET', '/mailboxes/fay/messages')
   expect(data.map((message: Json) => message.subject)).toEqual(['Back', 'At acme'])
-  const audit = await stage.expectApi(200, 'GET', '/audit')
+  const audit = await harness.expectApi(200, 'GET', '/audit')
   expect(audit.data[0]).toMatchObject({ action: 'identity.moved', details: { mailbox_address: 'fay@agents.localhost' } })
 })

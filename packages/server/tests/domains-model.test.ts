@@ -4,16 +4,16 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type DnsServer, startDnsServer } from '../../mail/tests/harness/dns-server.ts'
 import { publish, withdraw } from './harness/published-records.ts'
-import { type Answer, type Json, type Stage, startStage } from './harness/start.ts'
+import { type Answer, type Harness, type Json, startHarness } from './harness/start.ts'
 
-let stage: Stage
+let harness: Harness
 let dns: DnsServer
 beforeAll(async () => {
   dns = await startDnsServer()
-  stage = await startStage({ CALLSIGN_DNS_SERVERS: dns.address })
+  harness = await startHarness({ CALLSIGN_DNS_SERVERS: dns.address })
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   await dns.stop()
 })
 
@@ -80,7 +80,7 @@ async function startRun() {
   const run = ++runs
   const names = Array.from({ length: 2 }, (_, index) => `n${index}.run${run}.example`)
   const open = async (): Promise<Side> => ({
-    key: (await stage.createOrganization(`run ${run}`)).key,
+    key: (await harness.createOrganization(`run ${run}`)).key,
     domains: [],
     agents: [],
     gone: ['dom_01h455vb4pex5vsknk084sn02q'],
@@ -97,7 +97,7 @@ async function startRun() {
   /** One request. What it is about is chosen now, before others of a burst have changed it. */
   function prepare(own: Side, step: Act): { send: () => Promise<Answer>; id: string | null; handle: string | null } {
     const ask = (method: string, path: string, body?: Json) => () =>
-      stage.api(method, path, { key: own.key, ...(body === undefined ? {} : { body }) })
+      harness.api(method, path, { key: own.key, ...(body === undefined ? {} : { body }) })
     if (step.kind === 'create') return { send: ask('POST', '/domains', { domain: names[step.name] }), id: null, handle: null }
     const id = idAt(own, step.pick)
     if (step.kind === 'verify') return { send: ask('POST', `/domains/${id}/verify`), id, handle: null }
@@ -190,7 +190,7 @@ async function startRun() {
 
   async function expectState(): Promise<void> {
     for (const own of sides) {
-      const { data } = await stage.expectApi(200, 'GET', '/domains', { key: own.key })
+      const { data } = await harness.expectApi(200, 'GET', '/domains', { key: own.key })
       expect(
         data.map((one: Json) => [one.id, one.domain, one.status, one.is_default, one.mailboxes_count, one.verified_at !== null]),
       ).toEqual(
@@ -203,7 +203,7 @@ async function startRun() {
           one.status === 'verified',
         ]),
       )
-      const agents = await stage.expectApi(200, 'GET', '/identities?limit=100', { key: own.key })
+      const agents = await harness.expectApi(200, 'GET', '/identities?limit=100', { key: own.key })
       const shown = new Map(agents.data.map((one: Json) => [one.agent_handle, [one.mailbox_address, one.custom_domain_id]]))
       for (const agent of own.agents) {
         const at = find(own, agent.domainId ?? '')?.name ?? mailDomain
@@ -215,7 +215,7 @@ async function startRun() {
 
   /** Of the tables alone: at most one default an organization, one holder a name; no mailbox without its domain. */
   async function expectInvariants(): Promise<void> {
-    const { rows } = await stage.db.query({
+    const { rows } = await harness.db.query({
       text: `SELECT 1 FROM domains GROUP BY organization_id HAVING count(*) FILTER (WHERE is_default) > 1
         UNION ALL SELECT 1 FROM domains GROUP BY domain HAVING count(*) FILTER (WHERE holds_name) > 1
         UNION ALL SELECT 1 FROM mailboxes b LEFT JOIN domains d ON d.id = b.domain_id
@@ -242,7 +242,7 @@ async function startRun() {
         return
       }
       dns.fail(`_dmarc.${domain.name}`, 'SERVFAIL')
-      const answer = await stage.api('POST', `/domains/${domain.id}/verify`, { key: own.key })
+      const answer = await harness.api('POST', `/domains/${domain.id}/verify`, { key: own.key })
       dns.fail(`_dmarc.${domain.name}`, null)
       expect(outcome(answer)).toBe('500 verification_failed')
       return expectState()
@@ -265,8 +265,8 @@ async function startRun() {
     const done = tries.map((one, index) => ({ ...one, answer: answers[index] as Answer }))
     for (const { answer } of done) expect(answer.status === 500 || answer.status > 500, JSON.stringify(answer.body)).toBe(false)
     await expectInvariants()
-    const { data } = await stage.expectApi(200, 'GET', '/domains', { key: own.key })
-    const agents = await stage.expectApi(200, 'GET', '/identities?limit=100', { key: own.key })
+    const { data } = await harness.expectApi(200, 'GET', '/domains', { key: own.key })
+    const agents = await harness.expectApi(200, 'GET', '/identities?limit=100', { key: own.key })
     const ends = (): boolean =>
       data.length === own.domains.length &&
       data.every((one: Json) => {
@@ -319,24 +319,26 @@ test('any sequence, and any burst, goes as the model says', { timeout: 120_000 }
 
 test('exactly one default from the first domain to its end, whatever comes at once', { timeout: 60_000 }, async () => {
   for (let round = 0; round < 5; round++) {
-    const { key } = await stage.createOrganization('one default')
+    const { key } = await harness.createOrganization('one default')
     const made = await Promise.all(
       Array.from({ length: 6 }, (_, index) =>
-        stage.expectApi(201, 'POST', '/domains', { key, body: { domain: `d${index}.round${round}.example` } }),
+        harness.expectApi(201, 'POST', '/domains', { key, body: { domain: `d${index}.round${round}.example` } }),
       ),
     )
     expect(made.filter(({ data }) => data.is_default)).toHaveLength(1)
     for (const { data } of made) publish(dns, data.dns_records)
-    await Promise.all(made.map(({ data }) => stage.expectApi(200, 'POST', `/domains/${data.id}/verify`, { key })))
+    await Promise.all(made.map(({ data }) => harness.expectApi(200, 'POST', `/domains/${data.id}/verify`, { key })))
     let isDone = false
     const watch = async () => {
       while (!isDone) {
-        const { data } = await stage.expectApi(200, 'GET', '/domains', { key })
+        const { data } = await harness.expectApi(200, 'GET', '/domains', { key })
         expect(data.filter((one: Json) => one.is_default)).toHaveLength(1)
       }
     }
     const changes = Promise.all(
-      made.flatMap(({ data }) => Array.from({ length: 3 }, () => stage.expectApi(200, 'POST', `/domains/${data.id}/set-default`, { key }))),
+      made.flatMap(({ data }) =>
+        Array.from({ length: 3 }, () => harness.expectApi(200, 'POST', `/domains/${data.id}/set-default`, { key })),
+      ),
     )
     await Promise.all([
       watch(),

@@ -2,31 +2,31 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type DnsServer, startDnsServer } from '../../mail/tests/harness/dns-server.ts'
 import { ownDomain, publish, withdraw } from './harness/published-records.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 let dns: DnsServer
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
   dns = await startDnsServer()
-  stage = await startStage({ CALLSIGN_DNS_SERVERS: dns.address, CALLSIGN_DOMAIN_RECHECK_SECONDS: '0.2' })
+  harness = await startHarness({ CALLSIGN_DNS_SERVERS: dns.address, CALLSIGN_DOMAIN_RECHECK_SECONDS: '0.2' })
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   await dns.stop()
 })
 
-const get = async (id: string): Promise<Json> => (await stage.expectApi(200, 'GET', `/domains/${id}`)).data
+const get = async (id: string): Promise<Json> => (await harness.expectApi(200, 'GET', `/domains/${id}`)).data
 const until = (what: string, id: string, isSo: (domain: Json) => boolean) =>
   waitFor(what, async () => {
     const domain = await get(id)
     return isSo(domain) && domain
   })
 const looksAt = (name: string) => dns.asked().filter((one) => one === `TXT _callsign.${name}`).length
-const types = async (id: string) => (await stage.eventsOf(id)).map((event) => event.type)
+const types = async (id: string) => (await harness.eventsOf(id)).map((event) => event.type)
 
 test('each record that goes wrong shows by itself while the domain stays verified, and right ones end it', async () => {
-  const domain = await ownDomain(stage, dns, 'shown.example')
+  const domain = await ownDomain(harness, dns, 'shown.example')
   for (const record of domain.dns_records.filter((one: Json) => one.purpose !== 'spf')) {
     withdraw(dns, [record])
     // MX and SPF stand under one name; a look that is under way now may still find one of them.
@@ -47,21 +47,21 @@ test('each record that goes wrong shows by itself while the domain stays verifie
 })
 
 test('72 hours of wrong records fail it, once; what is published again has to be verified again', async () => {
-  const domain = await ownDomain(stage, dns, 'lapsed.example')
+  const domain = await ownDomain(harness, dns, 'lapsed.example')
   withdraw(dns, domain.dns_records)
   await until('the first wrong look', domain.id, (now) => now.failing_since !== null)
-  await stage.db.query({
+  await harness.db.query({
     text: `UPDATE domains SET failing_since = failing_since - interval '72 hours' WHERE id = $1`,
     values: [domain.id],
   })
   expect(await until('it to fail', domain.id, (now) => now.status === 'failed')).toMatchObject({ verified_at: null, failing_since: null })
   expect(await types(domain.id)).toEqual(['domain.verified', 'domain.failed'])
   publish(dns, domain.dns_records)
-  expect((await stage.expectApi(200, 'POST', `/domains/${domain.id}/verify`)).data.status).toBe('verified')
+  expect((await harness.expectApi(200, 'POST', `/domains/${domain.id}/verify`)).data.status).toBe('verified')
 })
 
 test('DNS that cannot be asked changes nothing, although the records were to fail by now', async () => {
-  const domain = await ownDomain(stage, dns, 'outage.example')
+  const domain = await ownDomain(harness, dns, 'outage.example')
   dns.fail(`_callsign.${domain.domain}`, 'SERVFAIL')
   const before = looksAt(domain.domain)
   // A look that is under way now may have had its answer already, and is to find the other records too.
@@ -72,7 +72,7 @@ test('DNS that cannot be asked changes nothing, although the records were to fai
 })
 
 test('a look that finds nothing new is no change', async () => {
-  const domain = await ownDomain(stage, dns, 'quiet.example')
+  const domain = await ownDomain(harness, dns, 'quiet.example')
   const before = looksAt(domain.domain)
   await waitFor('two looks', () => looksAt(domain.domain) >= before + 2)
   expect(await get(domain.id)).toEqual(domain)

@@ -1,14 +1,14 @@
 // Custom domains at Resend, against a stand-in that the vendor's own SDK has driven: records as they come, failures as the specification has them.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type ResendServer, startResendServer, type Trouble } from './harness/resend-server.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Failure, type ResendServer, startResendServer } from './harness/resend-server.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 let resend: ResendServer
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
   resend = await startResendServer()
-  stage = await startStage({
+  harness = await startHarness({
     CALLSIGN_DOMAIN_PROVIDER: 'resend',
     CALLSIGN_RESEND_API_KEY: resend.apiKey,
     CALLSIGN_RESEND_URL: resend.url,
@@ -17,8 +17,8 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   // Through all the failures above, the key has gone to Resend and nowhere else.
-  const log = stage.logLines().join('')
-  await stage.stop()
+  const log = harness.logLines().join('')
+  await harness.stop()
   expect(log).toContain('could not be taken back')
   expect(log).not.toContain(resend.apiKey)
   await resend.stop()
@@ -27,15 +27,15 @@ afterAll(async () => {
 let key: string
 let count = 0
 beforeEach(async () => {
-  key = (await stage.createOrganization(`resend ${++count}`)).key
+  key = (await harness.createOrganization(`resend ${++count}`)).key
   resend.slowness = 0
 })
 const someName = () => `r${++count}.example.com`
-const post = (domain: string, more: Json = {}) => stage.api('POST', '/domains', { key, body: { domain, ...more } })
-const create = async (domain: string): Promise<Json> => (await stage.expectApi(201, 'POST', '/domains', { key, body: { domain } })).data
-const verify = (id: string): Promise<Json> => stage.expectApi(200, 'POST', `/domains/${id}/verify`, { key })
-const get = async (id: string): Promise<Json> => (await stage.expectApi(200, 'GET', `/domains/${id}`, { key })).data
-const list = async (): Promise<Json[]> => (await stage.expectApi(200, 'GET', '/domains', { key })).data
+const post = (domain: string, more: Json = {}) => harness.api('POST', '/domains', { key, body: { domain, ...more } })
+const create = async (domain: string): Promise<Json> => (await harness.expectApi(201, 'POST', '/domains', { key, body: { domain } })).data
+const verify = (id: string): Promise<Json> => harness.expectApi(200, 'POST', `/domains/${id}/verify`, { key })
+const get = async (id: string): Promise<Json> => (await harness.expectApi(200, 'GET', `/domains/${id}`, { key })).data
+const list = async (): Promise<Json[]> => (await harness.expectApi(200, 'GET', '/domains', { key })).data
 const code = ({ status, body }: { status: number; body: Json }) => [status, body.error?.code]
 const everything = ['SPF MX', 'SPF TXT', 'DKIM TXT']
 
@@ -71,7 +71,7 @@ describe('POST /domains', () => {
     const domain = await create(name)
     expect(domain).toMatchObject({ status: 'verified', verified_at: domain.created_at })
     expect(new Set(domain.dns_records.map((record: Json) => record.status))).toEqual(new Set(['valid']))
-    expect((await stage.eventsOf(domain.id)).map((event) => event.type)).toEqual(['domain.verified'])
+    expect((await harness.eventsOf(domain.id)).map((event) => event.type)).toEqual(['domain.verified'])
   })
 
   test('mail to others at a domain of Resend leaves: it may be served elsewhere', async () => {
@@ -79,13 +79,13 @@ describe('POST /domains', () => {
     resend.knowAlready(name)
     await create(name)
     const handle = `resent_${count}`
-    await stage.createAgent(handle, {}, key)
-    const { id } = await stage.expectApi(201, 'POST', '/mail/send', {
+    await harness.createAgent(handle, {}, key)
+    const { id } = await harness.expectApi(201, 'POST', '/mail/send', {
       key,
       body: { agent: handle, to: [`human@${name}`, `${handle}@${name}`], subject: 'Both', text: 'x' },
     })
     const message = await waitFor('both to have it', async () => {
-      const one = await stage.expectApi(200, 'GET', `/mailboxes/${handle}/messages/${id}`, { key })
+      const one = await harness.expectApi(200, 'GET', `/mailboxes/${handle}/messages/${id}`, { key })
       return one.status === 'sent' && one
     })
     const statuses = message.delivery.recipients.map((recipient: Json) => [recipient.address, recipient.status])
@@ -98,7 +98,7 @@ describe('POST /domains', () => {
     expect(resend.find(name)).toBeUndefined()
   })
 
-  test.each<[string, Trouble]>([
+  test.each<[string, Failure]>([
     ['500', { status: 500 }],
     ['503 with a page', { status: 503, body: '<html>down</html>' }],
     ['a key that is refused', { status: 401, body: '{"statusCode":401,"name":"validation_error","message":"API key is invalid"}' }],
@@ -110,9 +110,9 @@ describe('POST /domains', () => {
       { status: 201, body: '{"id":"x","name":"y","status":"not_started","created_at":"2026-01-01T00:00:00Z"}' },
     ],
     ['a connection that is cut', 'cut'],
-  ])('%s is 502 upstream_provider_error; nothing is registered here, and trying again works', async (_what, trouble) => {
+  ])('%s is 502 upstream_provider_error; nothing is registered here, and trying again works', async (_what, failure) => {
     const name = someName()
-    resend.fail('POST', /^\/domains$/, trouble)
+    resend.fail('POST', /^\/domains$/, failure)
     const answer = await post(name)
     expect(code(answer)).toEqual([502, 'upstream_provider_error'])
     expect(JSON.stringify(answer.body)).not.toContain(resend.apiKey)
@@ -134,7 +134,7 @@ describe('POST /domains', () => {
     expect((await create(name)).provider_domain_id).toBe(registered.id)
     expect(resend.asked().filter((one) => one === `DELETE /domains/${registered.id}`)).toEqual([])
     // The trace of the lost attempt is gone with it.
-    const { rows } = await stage.db.query({ text: 'SELECT 1 FROM domain_registrations WHERE domain = $1', values: [name] })
+    const { rows } = await harness.db.query({ text: 'SELECT 1 FROM domain_registrations WHERE domain = $1', values: [name] })
     expect(rows).toEqual([])
   })
 
@@ -149,7 +149,7 @@ describe('POST /domains', () => {
     expect(response.status).toBe(201)
     resend.takeElsewhere(foreign)
     expect(code(await post(ours))).toEqual([409, 'domain_exists'])
-    key = (await stage.createOrganization(`stranger ${++count}`)).key
+    key = (await harness.createOrganization(`stranger ${++count}`)).key
     for (const name of [ours, byHand, foreign]) {
       expect(code(await post(name)), name).toEqual([409, 'domain_exists'])
       expect(code(await post(name)), `${name} again`).toEqual([409, 'domain_exists'])
@@ -205,18 +205,18 @@ describe('POST /domains/{id}/verify', () => {
     expect([data.status, message]).toEqual(['verified', expect.stringContaining('verify again')])
   })
 
-  test.each<[string, string, RegExp, Trouble]>([
+  test.each<[string, string, RegExp, Failure]>([
     ['the verification fails', 'POST', /verify$/, { status: 500 }],
     ['the answer is cut off', 'GET', /^\/domains\/./, 'cut'],
     ['the key is refused', 'GET', /^\/domains\/./, { status: 401 }],
     ['it is throttled for long', 'POST', /verify$/, { status: 429, headers: { 'retry-after': '0' } }],
-  ])('when %s it is 500 verification_failed, and nothing changes', async (_what, method, path, trouble) => {
+  ])('when %s it is 500 verification_failed, and nothing changes', async (_what, method, path, failure) => {
     const name = someName()
     const domain = await create(name)
     resend.publish(name, ...everything)
-    resend.fail(method, path, trouble, 3)
+    resend.fail(method, path, failure, 3)
     try {
-      expect(code(await stage.api('POST', `/domains/${domain.id}/verify`, { key }))).toEqual([500, 'verification_failed'])
+      expect(code(await harness.api('POST', `/domains/${domain.id}/verify`, { key }))).toEqual([500, 'verification_failed'])
       expect(await get(domain.id)).toEqual(domain)
     } finally {
       // What is left of the three would hit the others.
@@ -240,27 +240,27 @@ describe('POST /domains/{id}/verify', () => {
 describe('DELETE /domains/{id}', () => {
   test('takes the registration back; one that is gone already is fine', async () => {
     const [one, two] = [await create(someName()), await create(someName())]
-    await stage.expectApi(200, 'DELETE', `/domains/${one.id}`, { key })
+    await harness.expectApi(200, 'DELETE', `/domains/${one.id}`, { key })
     expect(resend.find(one.domain)).toBeUndefined()
     await fetch(`${resend.url}/domains/${two.provider_domain_id}`, {
       method: 'DELETE',
       headers: { authorization: `Bearer ${resend.apiKey}` },
     })
-    await stage.expectApi(200, 'DELETE', `/domains/${two.id}`, { key })
-    const { rows } = await stage.db.query({ text: `SELECT 1 FROM jobs WHERE kind = 'domain.unregister'` })
+    await harness.expectApi(200, 'DELETE', `/domains/${two.id}`, { key })
+    const { rows } = await harness.db.query({ text: `SELECT 1 FROM jobs WHERE kind = 'domain.unregister'` })
     expect(rows).toEqual([])
   })
 
   test('when Resend cannot be reached the domain goes all the same, and a job takes the registration back later', async () => {
     const domain = await create(someName())
     resend.fail('DELETE', /./, { status: 503 }, 1)
-    await stage.expectApi(200, 'DELETE', `/domains/${domain.id}`, { key })
+    await harness.expectApi(200, 'DELETE', `/domains/${domain.id}`, { key })
     expect(await list()).toEqual([])
     expect(resend.find(domain.domain)).toBeDefined()
-    await stage.db.query({ text: `UPDATE jobs SET run_at = now() WHERE kind = 'domain.unregister'` })
+    await harness.db.query({ text: `UPDATE jobs SET run_at = now() WHERE kind = 'domain.unregister'` })
     await waitFor('the registration to be taken back', () => resend.find(domain.domain) === undefined)
     await waitFor('the job to end', async () => {
-      const { rows } = await stage.db.query({ text: `SELECT 1 FROM jobs WHERE kind = 'domain.unregister'` })
+      const { rows } = await harness.db.query({ text: `SELECT 1 FROM jobs WHERE kind = 'domain.unregister'` })
       return rows.length === 0
     })
   })
@@ -268,7 +268,7 @@ describe('DELETE /domains/{id}', () => {
 
 describe('in the background', () => {
   const age = (id: string) =>
-    stage.db.query({
+    harness.db.query({
       text: `UPDATE domains SET failing_since = failing_since - interval '71 hours 59 minutes 58 seconds' WHERE id = $1`,
       values: [id],
     })
@@ -298,7 +298,7 @@ describe('in the background', () => {
       return now.status === 'failed' && now
     })
     expect(failed).toMatchObject({ verified_at: null, failing_since: null, is_default: true })
-    expect((await stage.eventsOf(domain.id)).map((event) => event.type)).toEqual(['domain.verified', 'domain.failed'])
+    expect((await harness.eventsOf(domain.id)).map((event) => event.type)).toEqual(['domain.verified', 'domain.failed'])
   })
 
   test('a provider that cannot be asked changes nothing, however long it takes', async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type DnsServer, startDnsServer } from '../../mail/tests/harness/dns-server.ts'
 import { type ResendServer, startResendServer } from './harness/resend-server.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 
 // Debian's packages belong to Debian's Python.
 const python = '/usr/bin/python3'
@@ -34,27 +34,27 @@ function findTool(command: string, args: string[]): string | null {
 const noPython = findTool(python, ['-c', 'import dns.zone'])
 const noBind = findTool('/usr/bin/named-checkzone', ['-v'])
 
-let stage: Stage
+let harness: Harness
 let dns: DnsServer
 let resend: ResendServer
 beforeAll(async () => {
   dns = await startDnsServer()
   resend = await startResendServer()
-  stage = await startStage({
+  harness = await startHarness({
     CALLSIGN_DNS_SERVERS: dns.address,
     CALLSIGN_RESEND_API_KEY: resend.apiKey,
     CALLSIGN_RESEND_URL: resend.url,
   })
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   await dns.stop()
   await resend.stop()
 })
 
 async function zoneOf(domain: string, provider: string): Promise<{ data: Json; text: string; headers: Headers }> {
-  const { data } = await stage.expectApi(201, 'POST', '/domains', { body: { domain, provider } })
-  const { status, headers, body } = await stage.api('GET', `/domains/${data.id}/zone-file`)
+  const { data } = await harness.expectApi(201, 'POST', '/domains', { body: { domain, provider } })
+  const { status, headers, body } = await harness.api('GET', `/domains/${data.id}/zone-file`)
   expect(status).toBe(200)
   return { data, text: (body as Buffer).toString(), headers }
 }

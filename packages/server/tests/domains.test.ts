@@ -2,16 +2,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type DnsServer, startDnsServer } from '../../mail/tests/harness/dns-server.ts'
 import { ownDomain, publish, withdraw } from './harness/published-records.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 
-let stage: Stage
+let harness: Harness
 let dns: DnsServer
 beforeAll(async () => {
   dns = await startDnsServer()
-  stage = await startStage({ CALLSIGN_DNS_SERVERS: dns.address })
+  harness = await startHarness({ CALLSIGN_DNS_SERVERS: dns.address })
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   await dns.stop()
 })
 
@@ -19,13 +19,13 @@ let key: string
 let organizations = 0
 /** Each test has an organization of its own, since the first domain of one is special. */
 const fresh = async () => {
-  key = (await stage.createOrganization(`domains ${++organizations}`)).key
+  key = (await harness.createOrganization(`domains ${++organizations}`)).key
 }
-const call = (method: string, path: string, body?: unknown) => stage.api(method, path, { key, ...(body === undefined ? {} : { body }) })
-const create = async (domain: string): Promise<Json> => (await stage.expectApi(201, 'POST', '/domains', { key, body: { domain } })).data
-const verify = (id: string): Promise<Json> => stage.expectApi(200, 'POST', `/domains/${id}/verify`, { key })
-const get = async (id: string): Promise<Json> => (await stage.expectApi(200, 'GET', `/domains/${id}`, { key })).data
-const list = async (): Promise<Json[]> => (await stage.expectApi(200, 'GET', '/domains', { key })).data
+const call = (method: string, path: string, body?: unknown) => harness.api(method, path, { key, ...(body === undefined ? {} : { body }) })
+const create = async (domain: string): Promise<Json> => (await harness.expectApi(201, 'POST', '/domains', { key, body: { domain } })).data
+const verify = (id: string): Promise<Json> => harness.expectApi(200, 'POST', `/domains/${id}/verify`, { key })
+const get = async (id: string): Promise<Json> => (await harness.expectApi(200, 'GET', `/domains/${id}`, { key })).data
+const list = async (): Promise<Json[]> => (await harness.expectApi(200, 'GET', '/domains', { key })).data
 const statuses = (domain: Json) => Object.fromEntries(domain.dns_records.map((record: Json) => [record.purpose, record.status]))
 const recordOf = (domain: Json, purpose: string): Json => domain.dns_records.find((record: Json) => record.purpose === purpose)
 const code = ({ status, body }: { status: number; body: Json }) => [status, body.error?.code]
@@ -145,8 +145,8 @@ describe('POST /domains', () => {
   test('is done once for one Idempotency-Key', async () => {
     await fresh()
     const ask = { key, body: { domain: someName() }, headers: { 'Idempotency-Key': 'register-1' } }
-    const first = await stage.api('POST', '/domains', ask)
-    const again = await stage.api('POST', '/domains', ask)
+    const first = await harness.api('POST', '/domains', ask)
+    const again = await harness.api('POST', '/domains', ask)
     expect([again.status, again.headers.get('idempotent-replayed'), again.body]).toEqual([201, 'true', first.body])
     expect(await list()).toHaveLength(1)
   })
@@ -156,10 +156,10 @@ describe('GET /domains', () => {
   test('{data: [...]}: newest first, each with mailboxes_count', async () => {
     await fresh()
     expect(await list()).toEqual([])
-    const verified = await ownDomain(stage, dns, someName(), key)
+    const verified = await ownDomain(harness, dns, someName(), key)
     await create(someName())
-    await stage.createAgent('counted_a', { custom_domain_id: verified.id }, key)
-    await stage.createAgent('counted_b', { custom_domain_id: verified.id }, key)
+    await harness.createAgent('counted_a', { custom_domain_id: verified.id }, key)
+    await harness.createAgent('counted_b', { custom_domain_id: verified.id }, key)
     const domains = await list()
     expect(domains.map((one) => one.mailboxes_count)).toEqual([0, 2])
     expect(domains[1]).toEqual({ ...verified, mailboxes_count: 2 })
@@ -178,11 +178,11 @@ describe('GET /domains', () => {
       ['POST', '/set-default'],
       ['DELETE', ''],
     ] as const)
-      expect(code(await stage.api(method, `/domains/${domain.id}${path}`))).toEqual([404, 'not_found'])
-    await stage.createAgent('domainless', {}, key)
-    const agentKey = await stage.agentKey('domainless', {}, key)
+      expect(code(await harness.api(method, `/domains/${domain.id}${path}`))).toEqual([404, 'not_found'])
+    await harness.createAgent('domainless', {}, key)
+    const agentKey = await harness.agentKey('domainless', {}, key)
     for (const path of ['/domains', `/domains/${domain.id}`])
-      expect(code(await stage.api('GET', path, { key: agentKey }))).toEqual([403, 'forbidden'])
+      expect(code(await harness.api('GET', path, { key: agentKey }))).toEqual([403, 'forbidden'])
   })
 })
 
@@ -233,24 +233,24 @@ describe('POST /domains/{id}/verify', () => {
 
   test('can be run again and again: verified_at stays, and there is one event', async () => {
     await fresh()
-    const domain = await ownDomain(stage, dns, someName(), key)
+    const domain = await ownDomain(harness, dns, someName(), key)
     expect(domain.verified_at).toMatch(/^\d{4}-/)
     const answers = await Promise.all(Array.from({ length: 5 }, () => verify(domain.id)))
     for (const { data } of answers) expect(data).toEqual(domain)
-    expect((await stage.eventsOf(domain.id)).map((event) => event.type)).toEqual(['domain.verified'])
+    expect((await harness.eventsOf(domain.id)).map((event) => event.type)).toEqual(['domain.verified'])
   })
 
   test('each turn is an event with the domain in it, and an entry of the audit log', async () => {
     await fresh()
-    const domain = await ownDomain(stage, dns, someName(), key)
+    const domain = await ownDomain(harness, dns, someName(), key)
     withdraw(dns, domain.dns_records)
     await verify(domain.id)
-    const events = await stage.expectApi(200, 'GET', '/events', { key })
+    const events = await harness.expectApi(200, 'GET', '/events', { key })
     expect(events.data.map((event: Json) => [event.type, event.data.domain, event.data.status])).toEqual([
       ['domain.verified', domain.domain, 'verified'],
       ['domain.failed', domain.domain, 'failed'],
     ])
-    const { data } = await stage.expectApi(200, 'GET', '/audit', { key })
+    const { data } = await harness.expectApi(200, 'GET', '/audit', { key })
     expect(data.map((entry: Json) => entry.action).slice(0, 3)).toEqual(['domain.failed', 'domain.verified', 'domain.created'])
   })
 
@@ -263,7 +263,7 @@ describe('POST /domains/{id}/verify', () => {
     { timeout: 30_000 },
     async (failure, type) => {
       await fresh()
-      for (const domain of [await create(someName()), await ownDomain(stage, dns, someName(), key)]) {
+      for (const domain of [await create(someName()), await ownDomain(harness, dns, someName(), key)]) {
         withdraw(dns, domain.dns_records)
         dns.fail(type === 'MX' ? domain.domain : `_callsign.${domain.domain}`, failure, type)
         const answer = await call('POST', `/domains/${domain.id}/verify`)
@@ -355,8 +355,8 @@ describe('a name that several organizations want', () => {
   test('is verified by one: the other gets 409 domain_exists although its records are there too, until the first has failed', async () => {
     await fresh()
     const name = someName()
-    const first = await ownDomain(stage, dns, name, key)
-    await stage.createAgent('holder', { domain: name }, key)
+    const first = await ownDomain(harness, dns, name, key)
+    await harness.createAgent('holder', { domain: name }, key)
     const firstKey = key
     await fresh()
     const second = await create(name)
@@ -366,22 +366,22 @@ describe('a name that several organizations want', () => {
     expect((await get(second.id)).status).toBe('pending')
     withdraw(dns, [recordOf(first, 'dkim')])
     // Once the first has failed, whoever proves the name has it, and no mail of it goes to the first any more.
-    await stage.expectApi(200, 'POST', `/domains/${first.id}/verify`, { key: firstKey })
+    await harness.expectApi(200, 'POST', `/domains/${first.id}/verify`, { key: firstKey })
     expect((await verify(second.id)).data.status).toBe('verified')
-    await expect(stage.deliver({ from: 'x@example.com', to: `holder@${name}`, subject: 'Whose', text: 'x' })).rejects.toThrow(/550/)
+    await expect(harness.deliver({ from: 'x@example.com', to: `holder@${name}`, subject: 'Whose', text: 'x' })).rejects.toThrow(/550/)
     // The first still reads its mailbox, and can move it.
-    await stage.expectApi(200, 'GET', `/mailboxes/holder@${name}/messages`, { key: firstKey })
-    expect(code(await stage.api('POST', `/domains/${first.id}/verify`, { key: firstKey }))[0]).toBe(200)
+    await harness.expectApi(200, 'GET', `/mailboxes/holder@${name}/messages`, { key: firstKey })
+    expect(code(await harness.api('POST', `/domains/${first.id}/verify`, { key: firstKey }))[0]).toBe(200)
     publish(dns, [...second.dns_records, ...first.dns_records.filter((record: Json) => record.type === 'TXT' && record.purpose !== 'spf')])
-    expect(code(await stage.api('POST', `/domains/${first.id}/verify`, { key: firstKey }))).toEqual([409, 'domain_exists'])
+    expect(code(await harness.api('POST', `/domains/${first.id}/verify`, { key: firstKey }))).toEqual([409, 'domain_exists'])
   })
 
   test('of two that verify at the same moment exactly one has it', async () => {
     const name = someName()
     const rivals = await Promise.all(
       Array.from({ length: 4 }, async (_, index) => {
-        const { key: rival } = await stage.createOrganization(`rival ${index}`)
-        const { data } = await stage.expectApi(201, 'POST', '/domains', { key: rival, body: { domain: name } })
+        const { key: rival } = await harness.createOrganization(`rival ${index}`)
+        const { data } = await harness.expectApi(201, 'POST', '/domains', { key: rival, body: { domain: name } })
         return { rival, domain: data }
       }),
     )
@@ -390,7 +390,9 @@ describe('a name that several organizations want', () => {
       recordOf(rivals[0]?.domain, 'spf'),
       ...rivals.flatMap(({ domain }) => [recordOf(domain, 'dkim'), recordOf(domain, 'ownership')]),
     ])
-    const answers = await Promise.all(rivals.map(({ rival, domain }) => stage.api('POST', `/domains/${domain.id}/verify`, { key: rival })))
+    const answers = await Promise.all(
+      rivals.map(({ rival, domain }) => harness.api('POST', `/domains/${domain.id}/verify`, { key: rival })),
+    )
     expect(answers.map((answer) => answer.status).toSorted()).toEqual([200, 409, 409, 409])
   })
 })
@@ -398,14 +400,14 @@ describe('a name that several organizations want', () => {
 describe('POST /domains/{id}/set-default', () => {
   test('the domain itself with is_default true; every other one loses it', async () => {
     await fresh()
-    const [one, two] = [await ownDomain(stage, dns, someName(), key), await ownDomain(stage, dns, someName(), key)]
-    const body = await stage.expectApi(200, 'POST', `/domains/${two.id}/set-default`, { key })
+    const [one, two] = [await ownDomain(harness, dns, someName(), key), await ownDomain(harness, dns, someName(), key)]
+    const body = await harness.expectApi(200, 'POST', `/domains/${two.id}/set-default`, { key })
     expect(body).toEqual({ ...two, is_default: true, updated_at: body.updated_at })
     expect((await list()).map((domain) => [domain.id, domain.is_default])).toEqual([
       [two.id, true],
       [one.id, false],
     ])
-    expect(await stage.expectApi(200, 'POST', `/domains/${two.id}/set-default`, { key })).toEqual(body)
+    expect(await harness.expectApi(200, 'POST', `/domains/${two.id}/set-default`, { key })).toEqual(body)
   })
 
   test('a domain that is not verified is 400 domain_not_verified, the default itself included', async () => {
@@ -422,9 +424,9 @@ describe('POST /domains/{id}/set-default', () => {
 
   test('new identities are on the default, unless they name another or the mail domain', async () => {
     await fresh()
-    const [one, two] = [await ownDomain(stage, dns, someName(), key), await ownDomain(stage, dns, someName(), key)]
+    const [one, two] = [await ownDomain(harness, dns, someName(), key), await ownDomain(harness, dns, someName(), key)]
     const agent = async (handle: string, more: Json = {}) => {
-      const { mailbox_address, custom_domain_id, mailbox } = await stage.createAgent(handle, more, key)
+      const { mailbox_address, custom_domain_id, mailbox } = await harness.createAgent(handle, more, key)
       expect(mailbox.email_address).toBe(mailbox_address)
       return [mailbox_address, custom_domain_id]
     }
@@ -434,15 +436,15 @@ describe('POST /domains/{id}/set-default', () => {
     expect(await agent('both', { custom_domain_id: two.id, domain: one.domain })).toEqual([`both@${two.domain}`, two.id])
     expect(await agent('on_mail_domain', { domain: 'agents.localhost' })).toEqual(['on_mail_domain@agents.localhost', null])
     expect(await agent('nulls', { custom_domain_id: null, domain: null })).toEqual([`nulls@${one.domain}`, one.id])
-    await stage.expectApi(200, 'POST', `/domains/${two.id}/set-default`, { key })
+    await harness.expectApi(200, 'POST', `/domains/${two.id}/set-default`, { key })
     expect(await agent('on_new_default')).toEqual([`on_new_default@${two.domain}`, two.id])
   })
 
   test('a default that is not verified is passed over, and naming one that is not verified or not one’s own is 400', async () => {
     await fresh()
     const pending = await create(someName())
-    expect(await stage.createAgent('passed_over', {}, key)).toMatchObject({ mailbox_address: 'passed_over@agents.localhost' })
-    const foreign = await ownDomain(stage, dns, someName())
+    expect(await harness.createAgent('passed_over', {}, key)).toMatchObject({ mailbox_address: 'passed_over@agents.localhost' })
+    const foreign = await ownDomain(harness, dns, someName())
     for (const [field, value] of [
       ['custom_domain_id', pending.id],
       ['custom_domain_id', foreign.id],
@@ -460,49 +462,49 @@ describe('POST /domains/{id}/set-default', () => {
 describe('DELETE /domains/{id}', () => {
   test('200 {success, message}; then it is 404, also to another delete, and the name can be registered anew', async () => {
     await fresh()
-    const domain = await ownDomain(stage, dns, someName(), key)
-    const body = await stage.expectApi(200, 'DELETE', `/domains/${domain.id}`, { key })
+    const domain = await ownDomain(harness, dns, someName(), key)
+    const body = await harness.expectApi(200, 'DELETE', `/domains/${domain.id}`, { key })
     expect(body).toEqual({ success: true, message: expect.stringContaining(domain.domain) })
     for (const method of ['GET', 'DELETE']) expect(code(await call(method, `/domains/${domain.id}`))).toEqual([404, 'not_found'])
     const again = await create(domain.domain)
     expect(recordOf(again, 'dkim').name).not.toBe(recordOf(domain, 'dkim').name)
     expect(recordOf(again, 'ownership').value).not.toBe(recordOf(domain, 'ownership').value)
-    const { rows } = await stage.db.query({ text: 'SELECT 1 FROM dkim_keys WHERE domain = $1', values: [domain.domain] })
+    const { rows } = await harness.db.query({ text: 'SELECT 1 FROM dkim_keys WHERE domain = $1', values: [domain.domain] })
     expect(rows).toHaveLength(1)
   })
 
   test('one that mailboxes use is 409 domain_in_use naming how many; with force they move to the mail domain, mail and all', async () => {
     await fresh()
-    const domain = await ownDomain(stage, dns, someName(), key)
-    const before = await stage.createAgent('mover_a', {}, key)
-    await stage.createAgent('mover_b', {}, key)
-    await stage.deliver({ from: 'x@example.com', to: `mover_a@${domain.domain}`, subject: 'Kept', text: 'x' })
+    const domain = await ownDomain(harness, dns, someName(), key)
+    const before = await harness.createAgent('mover_a', {}, key)
+    await harness.createAgent('mover_b', {}, key)
+    await harness.deliver({ from: 'x@example.com', to: `mover_a@${domain.domain}`, subject: 'Kept', text: 'x' })
     const refused = await call('DELETE', `/domains/${domain.id}`)
     expect(code(refused)).toEqual([409, 'domain_in_use'])
     expect(refused.body.error.message).toContain('2 mailboxes')
-    expect((await stage.expectApi(200, 'DELETE', `/domains/${domain.id}?force=true`, { key })).message).toContain('2 mailboxes moved')
-    const after = await stage.expectApi(200, 'GET', '/identities/mover_a', { key })
+    expect((await harness.expectApi(200, 'DELETE', `/domains/${domain.id}?force=true`, { key })).message).toContain('2 mailboxes moved')
+    const after = await harness.expectApi(200, 'GET', '/identities/mover_a', { key })
     expect(after).toMatchObject({ mailbox_address: 'mover_a@agents.localhost', custom_domain_id: null, mailbox: { id: before.mailbox.id } })
-    const { data } = await stage.expectApi(200, 'GET', '/mailboxes/mover_a@agents.localhost/messages', { key })
+    const { data } = await harness.expectApi(200, 'GET', '/mailboxes/mover_a@agents.localhost/messages', { key })
     expect(data.map((message: Json) => message.subject)).toEqual(['Kept'])
-    await expect(stage.deliver({ from: 'x@example.com', to: `mover_a@${domain.domain}`, subject: 'Late', text: 'x' })).rejects.toThrow(
+    await expect(harness.deliver({ from: 'x@example.com', to: `mover_a@${domain.domain}`, subject: 'Late', text: 'x' })).rejects.toThrow(
       /550/,
     )
-    await stage.deliver({ from: 'x@example.com', to: 'mover_a@agents.localhost', subject: 'New', text: 'x' })
+    await harness.deliver({ from: 'x@example.com', to: 'mover_a@agents.localhost', subject: 'New', text: 'x' })
   })
 
   test('after the default the mail domain is used, whatever other domains there are', async () => {
     await fresh()
-    const one = await ownDomain(stage, dns, someName(), key)
-    await ownDomain(stage, dns, someName(), key)
-    await stage.expectApi(200, 'DELETE', `/domains/${one.id}`, { key })
+    const one = await ownDomain(harness, dns, someName(), key)
+    await ownDomain(harness, dns, someName(), key)
+    await harness.expectApi(200, 'DELETE', `/domains/${one.id}`, { key })
     expect((await list()).map((domain) => domain.is_default)).toEqual([false])
-    expect(await stage.createAgent('fell_back', {}, key)).toMatchObject({ mailbox_address: 'fell_back@agents.localhost' })
+    expect(await harness.createAgent('fell_back', {}, key)).toMatchObject({ mailbox_address: 'fell_back@agents.localhost' })
   })
 
   test('identities made while a domain is deleted are on it or not made: none is left without one', async () => {
     await fresh()
-    const domain = await ownDomain(stage, dns, someName(), key)
+    const domain = await ownDomain(harness, dns, someName(), key)
     const work = Array.from({ length: 8 }, (_, index) =>
       call('POST', '/identities', { agent_handle: `race_${index}`, domain: domain.domain }),
     )
@@ -510,7 +512,7 @@ describe('DELETE /domains/{id}', () => {
     expect(deleted?.status).toBe(200)
     for (const answer of made) expect([201, 400]).toContain(answer.status)
     for (const answer of made.filter((one) => one.status === 201))
-      expect(await stage.expectApi(200, 'GET', `/identities/${answer.body.agent_handle}`, { key })).toMatchObject({
+      expect(await harness.expectApi(200, 'GET', `/identities/${answer.body.agent_handle}`, { key })).toMatchObject({
         custom_domain_id: null,
       })
   })

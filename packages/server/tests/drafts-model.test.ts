@@ -1,13 +1,13 @@
 // Drafts against a small model in memory: any sequence of operations, and bursts of them at once, answer and end as the model says.
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Answer, type Json, type Stage, startStage } from './harness/start.ts'
+import { type Answer, type Harness, type Json, startHarness } from './harness/start.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage()
+  harness = await startHarness()
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 type Fields = {
   to: string[]
@@ -126,10 +126,10 @@ const toAttachment = (name: string, content: string) => ({ filename: name, conte
 
 /** A mailbox of its own, with the hands and the model of one run. */
 async function startRun(handle: string) {
-  await stage.createAgent(handle)
+  await harness.createAgent(handle)
   const base = `/mailboxes/${handle}/drafts`
   const model: Model = { drafts: [], sent: [], deleted: [], messages: 0 }
-  const call = (method: string, id: string, given?: Json) => stage.api(method, `${base}${id}`, given === undefined ? {} : { body: given })
+  const call = (method: string, id: string, given?: Json) => harness.api(method, `${base}${id}`, given === undefined ? {} : { body: given })
   let fileCount = 0
 
   const idAt = (index: number): string | null => {
@@ -183,7 +183,7 @@ async function startRun(handle: string) {
   }
 
   async function expectMessage(id: string, fields: Fields, files: ModelDraft['files']): Promise<void> {
-    const message = await stage.getMessage(handle, id)
+    const message = await harness.getMessage(handle, id)
     const seen = new Set<string>()
     const bare = (list: string[]) =>
       list.map((entry) => /<(.*)>$/.exec(entry)?.[1] ?? entry).filter((entry) => !seen.has(entry) && seen.add(entry))
@@ -199,7 +199,7 @@ async function startRun(handle: string) {
     expect(message.attachments.map((one: Json) => one.filename)).toEqual(files.map((file) => file.name))
     for (const [index, file] of files.entries()) {
       const { pathname, search } = new URL(message.attachments[index].url)
-      expect(((await stage.api('GET', pathname + search, { key: null })).body as Buffer).toString()).toBe(file.content)
+      expect(((await harness.api('GET', pathname + search, { key: null })).body as Buffer).toString()).toBe(file.content)
     }
   }
 
@@ -337,7 +337,7 @@ async function startRun(handle: string) {
       const { drafts, count } = (await call('GET', '?limit=100')).body
       expect(count).toBe(model.drafts.length)
       for (const [index, draft] of model.drafts.entries()) await expectShown(drafts[index], draft)
-      const listed = await stage.expectApi(200, 'GET', `/mail/messages?agent=${handle}&limit=1`)
+      const listed = await harness.expectApi(200, 'GET', `/mail/messages?agent=${handle}&limit=1`)
       expect(listed.total).toBe(model.messages)
     },
   }
@@ -355,5 +355,5 @@ test('any sequence of operations, and bursts of them at once, does what the mode
   )
   expect(runs).toBeGreaterThan(5)
   const left = `SELECT count(*) AS count FROM attachments a LEFT JOIN drafts d ON d.id = a.draft_id WHERE a.draft_id IS NOT NULL AND d.id IS NULL`
-  expect((await stage.db.query<{ count: number }>({ text: left })).rows[0]?.count).toBe(0)
+  expect((await harness.db.query<{ count: number }>({ text: left })).rows[0]?.count).toBe(0)
 })

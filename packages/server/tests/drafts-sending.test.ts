@@ -4,42 +4,42 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDiskBlobs } from '../src/edges/blobs/disk.ts'
 import type { MailSink, SunkMail } from './harness/mail-sink.ts'
 import { type Relayed, startRelayed } from './harness/relayed.ts'
-import type { Json, Stage } from './harness/start.ts'
+import type { Harness, Json } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 let relayed: Relayed
 let sink: MailSink
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
   relayed = await startRelayed()
-  ;({ sink, stage } = relayed)
+  ;({ sink, harness } = relayed)
 })
 afterAll(() => relayed.stop())
 
 const drafts = '/mailboxes/ann/drafts'
-const create = (body: unknown): Promise<Json> => stage.expectApi(201, 'POST', drafts, { body })
-const get = (id: string): Promise<Json> => stage.expectApi(200, 'GET', `${drafts}/${id}`)
+const create = (body: unknown): Promise<Json> => harness.expectApi(201, 'POST', drafts, { body })
+const get = (id: string): Promise<Json> => harness.expectApi(200, 'GET', `${drafts}/${id}`)
 const send = (id: string, body?: unknown, headers: Record<string, string> = {}) =>
-  stage.api('POST', `${drafts}/${id}/send`, { body, headers })
+  harness.api('POST', `${drafts}/${id}/send`, { body, headers })
 const codeOf = (answer: Json) => [answer.status, answer.body.error?.code]
 const base64 = (text: string | Buffer) => Buffer.from(text).toString('base64')
-const bytesOf = (url: string) => stage.api('GET', new URL(url).pathname + new URL(url).search, { key: null })
+const bytesOf = (url: string) => harness.api('GET', new URL(url).pathname + new URL(url).search, { key: null })
 const sunk = (message: Json): Promise<SunkMail> =>
   waitFor(`${message.subject} at the relay`, () => sink.mails.find((mail) => mail.parsed.messageId === message.message_id))
 /** How many messages of ann's have this subject. */
 const countSent = async (subject: string): Promise<number> =>
-  (await stage.expectApi(200, 'GET', `/mailboxes/ann/messages?direction=outbound&subject=${encodeURIComponent(subject)}`)).data.length
+  (await harness.expectApi(200, 'GET', `/mailboxes/ann/messages?direction=outbound&subject=${encodeURIComponent(subject)}`)).data.length
 /** A draft's id after it was sent: the record is gone, the id is remembered. */
 async function expectSent(id: string): Promise<void> {
-  expect(codeOf(await stage.api('GET', `${drafts}/${id}`))).toEqual([404, 'not_found'])
-  expect(codeOf(await stage.api('DELETE', `${drafts}/${id}`))).toEqual([404, 'not_found'])
-  expect(codeOf(await stage.api('PATCH', `${drafts}/${id}`, { body: { subject: 'Late' } }))).toEqual([409, 'draft_not_editable'])
+  expect(codeOf(await harness.api('GET', `${drafts}/${id}`))).toEqual([404, 'not_found'])
+  expect(codeOf(await harness.api('DELETE', `${drafts}/${id}`))).toEqual([404, 'not_found'])
+  expect(codeOf(await harness.api('PATCH', `${drafts}/${id}`, { body: { subject: 'Late' } }))).toEqual([409, 'draft_not_editable'])
   expect(codeOf(await send(id))).toEqual([409, 'draft_send_in_progress'])
-  const { drafts: listed } = await stage.expectApi(200, 'GET', drafts)
+  const { drafts: listed } = await harness.expectApi(200, 'GET', drafts)
   expect(listed.map((draft: Json) => draft.id)).not.toContain(id)
 }
 const countRows = async (text: string, ...values: unknown[]): Promise<number> =>
-  (await stage.db.query<{ count: number }>({ text, values })).rows[0]?.count ?? -1
+  (await harness.db.query<{ count: number }>({ text, values })).rows[0]?.count ?? -1
 
 describe('POST …/drafts/{draft_id}/send', () => {
   test('answers 201 {id, thread_id, status: sent}; the message leaves with every field, and the draft is gone', async () => {
@@ -58,7 +58,7 @@ describe('POST …/drafts/{draft_id}/send', () => {
       ],
     })
     const blobs = () =>
-      stage.db.query({
+      harness.db.query({
         text: 'SELECT id, blob_key FROM attachments WHERE id = ANY($1) ORDER BY id',
         values: [draft.attachments.map((one: Json) => one.id)],
       })
@@ -68,7 +68,7 @@ describe('POST …/drafts/{draft_id}/send', () => {
       201,
       { id: expect.stringMatching(/^msg_/), thread_id: expect.stringMatching(/^thrd_/), status: 'sent' },
     ])
-    const message = await stage.getMessage('ann', answer.body.id)
+    const message = await harness.getMessage('ann', answer.body.id)
     expect(message).toMatchObject({
       direction: 'outbound',
       thread_id: answer.body.thread_id,
@@ -86,12 +86,12 @@ describe('POST …/drafts/{draft_id}/send', () => {
     expect(withoutLink(message.attachments)).toEqual(withoutLink(draft.attachments))
     expect((await blobs()).rows).toEqual(before.rows)
     const { parsed } = await sunk(message)
-    await stage.waitForStatus('ann', message.id, 'sent')
+    await harness.waitForStatus('ann', message.id, 'sent')
     expect(sink.recipientsOf(message.message_id)).toEqual(['c@example.com', 'hidden@example.com', 'x@example.com'])
     expect(parsed.to).toMatchObject([{ name: 'Xavier', address: 'x@example.com' }])
     expect(parsed.attachments.map((one) => one.filename)).toEqual(['small.txt', 'large.bin'])
     expect(Buffer.from(parsed.attachments[1]?.content as ArrayBuffer).equals(large)).toBe(true)
-    await stage.waitForStatus('ann', message.id, 'sent')
+    await harness.waitForStatus('ann', message.id, 'sent')
     await expectSent(draft.id)
   })
 
@@ -120,7 +120,7 @@ describe('POST …/drafts/{draft_id}/send', () => {
     expect(codeOf(await send(draft.id, { ...overrides, body_text: '' }))).toEqual([400, 'draft_incomplete'])
     expect(await get(draft.id)).toEqual(draft)
     const { id } = (await send(draft.id, overrides)).body
-    expect(await stage.getMessage('ann', id)).toMatchObject({
+    expect(await harness.getMessage('ann', id)).toMatchObject({
       to: ['y@example.com', 'z@example.com'],
       cc: [],
       subject: 'Given',
@@ -143,7 +143,7 @@ describe('POST …/drafts/{draft_id}/send', () => {
 
   test('a version may be given: who reviewed one sends that one', async () => {
     const draft = await create({ to: 'x@example.com', text: 'a' })
-    await stage.expectApi(200, 'PATCH', `${drafts}/${draft.id}`, { body: { text: 'b' } })
+    await harness.expectApi(200, 'PATCH', `${drafts}/${draft.id}`, { body: { text: 'b' } })
     expect(codeOf(await send(draft.id, { version: 1 }))).toEqual([409, 'draft_version_conflict'])
     expect((await send(draft.id, { version: 2 })).status).toBe(201)
   })
@@ -171,14 +171,14 @@ describe('POST …/drafts/{draft_id}/send', () => {
     for (let round = 0; round < 8; round++) {
       const subject = `Mixed race ${round}`
       const draft = await create({ to: 'x@example.com', subject, text: 'Version 1' })
-      const update = () => stage.api('PATCH', `${drafts}/${draft.id}`, { body: { text: 'changed' } })
+      const update = () => harness.api('PATCH', `${drafts}/${draft.id}`, { body: { text: 'changed' } })
       const answers = await Promise.all([
         update(),
         update(),
         send(draft.id),
         update(),
         send(draft.id),
-        ...(round % 2 ? [stage.api('DELETE', `${drafts}/${draft.id}`)] : []),
+        ...(round % 2 ? [harness.api('DELETE', `${drafts}/${draft.id}`)] : []),
         update(),
       ])
       const [sends, others] = [
@@ -194,19 +194,19 @@ describe('POST …/drafts/{draft_id}/send', () => {
       expect(await countSent(subject)).toBe(isDeleted ? 0 : 1)
       const sent = sends.find((answer) => answer.status === 201)
       const changes = others.filter((answer) => answer.status === 200).length
-      if (sent) expect((await stage.getMessage('ann', sent.body.id)).text).toBe(changes > 0 ? 'changed' : 'Version 1')
+      if (sent) expect((await harness.getMessage('ann', sent.body.id)).text).toBe(changes > 0 ? 'changed' : 'Version 1')
     }
   })
 
   test('while a send holds the draft, an update waits and is then told draft_not_editable, a send draft_send_in_progress', async () => {
     const draft = await create({ to: 'x@example.com', text: 'a' })
     let answers: Promise<Json[]> = Promise.resolve([])
-    await stage.db.transact(async (tx) => {
+    await harness.db.transact(async (tx) => {
       const { rows } = await tx.query<{ mailbox_id: string }>({
         text: 'SELECT mailbox_id FROM drafts WHERE id = $1 FOR UPDATE',
         values: [draft.id],
       })
-      answers = Promise.all([stage.api('PATCH', `${drafts}/${draft.id}`, { body: { text: 'b' } }), send(draft.id), get(draft.id)])
+      answers = Promise.all([harness.api('PATCH', `${drafts}/${draft.id}`, { body: { text: 'b' } }), send(draft.id), get(draft.id)])
       await waitFor('both to wait for the draft', async () => {
         const waiting = `SELECT count(*) AS count FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM drafts%'
           AND datname = current_database()`
@@ -243,7 +243,7 @@ describe('Idempotency-Key', () => {
     const draft = await create({ to: 'x@example.com' })
     const key = { 'idempotency-key': 'key-3' }
     expect(codeOf(await send(draft.id, undefined, key))).toEqual([400, 'draft_incomplete'])
-    await stage.expectApi(200, 'PATCH', `${drafts}/${draft.id}`, { body: { text: 'a' } })
+    await harness.expectApi(200, 'PATCH', `${drafts}/${draft.id}`, { body: { text: 'a' } })
     expect((await send(draft.id, undefined, key)).status).toBe(201)
   })
 
@@ -264,8 +264,8 @@ describe('Idempotency-Key', () => {
 let count = 0
 async function arrive(more: object = {}): Promise<Json> {
   const subject = `Question ${++count}`
-  await stage.deliver({ from: 'Eve <eve@example.org>', to: 'ann@agents.localhost', subject, text: 'What now?', ...more })
-  return stage.waitForMail('ann', (more as { subject?: string }).subject ?? subject)
+  await harness.deliver({ from: 'Eve <eve@example.org>', to: 'ann@agents.localhost', subject, text: 'What now?', ...more })
+  return harness.waitForMail('ann', (more as { subject?: string }).subject ?? subject)
 }
 
 describe('replies', () => {
@@ -282,11 +282,11 @@ describe('replies', () => {
     })
     const { body } = await send(draft.id)
     expect(body.thread_id).toBe(original.thread_id)
-    const message = await stage.getMessage('ann', body.id)
+    const message = await harness.getMessage('ann', body.id)
     expect(message).toMatchObject({ in_reply_to_message_id: original.id, references: [original.message_id], to: ['eve@example.org'] })
     const { parsed } = await sunk(message)
     expect(parsed).toMatchObject({ inReplyTo: original.message_id, references: original.message_id, to: [{ name: 'Eve' }] })
-    const thread = await stage.expectApi(200, 'GET', `/mailboxes/ann/threads/${original.thread_id}`)
+    const thread = await harness.expectApi(200, 'GET', `/mailboxes/ann/threads/${original.thread_id}`)
     expect(thread.messages.map((one: Json) => one.id)).toEqual([original.id, body.id])
   })
 
@@ -309,16 +309,16 @@ describe('replies', () => {
     const original = await arrive({ from: '"Eve, the <eve@other.example> \\"one\\"" <eve@example.org>' })
     const draft = await create({ in_reply_to: original.id, text: 'a' })
     const { body } = await send(draft.id)
-    expect((await stage.getMessage('ann', body.id)).to).toEqual(['eve@example.org'])
+    expect((await harness.getMessage('ann', body.id)).to).toEqual(['eve@example.org'])
   })
 
   test('the reply still goes after the message that it answers was deleted', async () => {
     const original = await arrive()
     const draft = await create({ in_reply_to: original.id, text: 'Late' })
-    await stage.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${original.id}`)
+    await harness.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${original.id}`)
     const { body } = await send(draft.id)
     expect(body.thread_id).toBe(original.thread_id)
-    expect((await sunk(await stage.getMessage('ann', body.id))).parsed.inReplyTo).toBe(original.message_id)
+    expect((await sunk(await harness.getMessage('ann', body.id))).parsed.inReplyTo).toBe(original.message_id)
   })
 })
 
@@ -347,7 +347,7 @@ describe('forwards', () => {
     })
     const { body } = await send(draft.id)
     expect(body.thread_id).not.toBe(original.thread_id)
-    const message = await stage.getMessage('ann', body.id)
+    const message = await harness.getMessage('ann', body.id)
     expect(message.text).toMatch(/^See below\.\n\n-+ Forwarded message -+\nFrom: Eve <eve@example\.org>[\s\S]*What now\?/)
     expect(message.html).toContain('<b>now</b>')
     const { parsed } = await sunk(message)
@@ -359,7 +359,7 @@ describe('forwards', () => {
     const original = await arrive({ attachments })
     const draft = await create({ forward_of: original.id, forward_attachments: false, to: 'y@example.com' })
     const { id } = (await send(draft.id)).body
-    const message = await stage.getMessage('ann', id)
+    const message = await harness.getMessage('ann', id)
     expect([message.attachments, message.text.includes('What now?')]).toEqual([[], true])
   })
 
@@ -367,10 +367,12 @@ describe('forwards', () => {
     const original = await arrive({ attachments })
     const forward = async () => (await send((await create({ forward_of: original.id, to: 'y@example.com' })).id)).body.id as string
     const first = await forward()
-    const { id: second } = await stage.expectApi(201, 'POST', `/mailboxes/ann/messages/${first}/forward`, { body: { to: 'z@example.com' } })
+    const { id: second } = await harness.expectApi(201, 'POST', `/mailboxes/ann/messages/${first}/forward`, {
+      body: { to: 'z@example.com' },
+    })
     const rawIds = async () =>
       (
-        await stage.db.query<{ raw_id: string }>({
+        await harness.db.query<{ raw_id: string }>({
           text: 'SELECT DISTINCT raw_id FROM attachments WHERE message_id = ANY($1)',
           values: [[first, second]],
         })
@@ -379,12 +381,12 @@ describe('forwards', () => {
     expect(others).toEqual([])
     const hasRaw = () => countRows('SELECT count(*) AS count FROM raw_messages WHERE id = $1', raw?.raw_id)
     for (const gone of [original.id, first]) {
-      await stage.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${gone}`)
-      const [plan] = (await stage.getMessage('ann', second)).attachments
+      await harness.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${gone}`)
+      const [plan] = (await harness.getMessage('ann', second)).attachments
       expect((await bytesOf(plan.url)).body.equals(pdf)).toBe(true)
       expect(await hasRaw()).toBe(1)
     }
-    await stage.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${second}`)
+    await harness.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${second}`)
     expect(await hasRaw()).toBe(0)
   })
 
@@ -394,16 +396,16 @@ describe('forwards', () => {
       .body
     const forwarded = (await send((await create({ forward_of: id, to: 'y@example.com' })).id)).body.id
     const keys = (
-      await stage.db.query<{ blob_key: string }>({
+      await harness.db.query<{ blob_key: string }>({
         text: 'SELECT blob_key FROM attachments WHERE message_id = ANY($1)',
         values: [[id, forwarded]],
       })
     ).rows
     expect([keys.length, new Set(keys.map((row) => row.blob_key)).size]).toEqual([2, 1])
-    const blobs = createDiskBlobs(join(stage.dataDir, 'blobs'))
-    await stage.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${id}`)
-    expect((await bytesOf((await stage.getMessage('ann', forwarded)).attachments[0].url)).body.equals(pdf)).toBe(true)
-    await stage.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${forwarded}`)
+    const blobs = createDiskBlobs(join(harness.dataDir, 'blobs'))
+    await harness.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${id}`)
+    expect((await bytesOf((await harness.getMessage('ann', forwarded)).attachments[0].url)).body.equals(pdf)).toBe(true)
+    await harness.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${forwarded}`)
     await waitFor('the blob to go', () =>
       blobs.get(keys[0]?.blob_key as string).then(
         () => false,
@@ -415,7 +417,7 @@ describe('forwards', () => {
   test('what is deleted cannot be forwarded any more: 409 conflict, and the draft stays', async () => {
     const original = await arrive({ attachments })
     const draft = await create({ forward_of: original.id, to: 'y@example.com', text: 'a' })
-    await stage.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${original.id}`)
+    await harness.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${original.id}`)
     expect(codeOf(await send(draft.id))).toEqual([409, 'conflict'])
     expect(await get(draft.id)).toEqual(draft)
   })
@@ -432,14 +434,14 @@ describe('send_at', () => {
   const soon = (ms: number) => new Date(Date.now() + ms).toISOString()
   const hour = 3_600_000
   const countJobs = (id: string) => countRows(`SELECT count(*) AS count FROM jobs WHERE kind = 'send-draft' AND subject = $1`, id)
-  const isGone = (id: string) => waitFor('the draft to be sent', async () => (await stage.api('GET', `${drafts}/${id}`)).status === 404)
+  const isGone = (id: string) => waitFor('the draft to be sent', async () => (await harness.api('GET', `${drafts}/${id}`)).status === 404)
 
   test('the draft is sent at its time, once', async () => {
     const at = soon(1000)
     const draft = await create({ to: 'x@example.com', subject: 'At its time', text: 'a', send_at: at })
     expect(draft.send_at).toBe(at)
     await isGone(draft.id)
-    const { data } = await stage.expectApi(200, 'GET', '/mailboxes/ann/messages?direction=outbound&subject=At%20its%20time')
+    const { data } = await harness.expectApi(200, 'GET', '/mailboxes/ann/messages?direction=outbound&subject=At%20its%20time')
     expect(data).toHaveLength(1)
     expect(Date.parse(data[0].created_at)).toBeGreaterThanOrEqual(Date.parse(at))
     await expectSent(draft.id)
@@ -448,7 +450,7 @@ describe('send_at', () => {
 
   test('another time moves it, null and deletion cancel it', async () => {
     const draft = await create({ to: 'x@example.com', subject: 'Moved', text: 'a', send_at: soon(hour) })
-    const patch = (body: unknown) => stage.expectApi(200, 'PATCH', `${drafts}/${draft.id}`, { body })
+    const patch = (body: unknown) => harness.expectApi(200, 'PATCH', `${drafts}/${draft.id}`, { body })
     const later = soon(2 * hour)
     expect(await patch({ send_at: later })).toMatchObject({ send_at: later, version: 2 })
     expect((await patch({ subject: 'Moved on' })).send_at).toBe(later)
@@ -460,7 +462,7 @@ describe('send_at', () => {
     expect(await countSent('Moved on')).toBe(1)
 
     const other = await create({ to: 'x@example.com', subject: 'Cancelled', text: 'a', send_at: soon(hour) })
-    await stage.expectApi(200, 'DELETE', `${drafts}/${other.id}`)
+    await harness.expectApi(200, 'DELETE', `${drafts}/${other.id}`)
     expect(await countJobs(other.id)).toBe(0)
   })
 
@@ -474,7 +476,7 @@ describe('send_at', () => {
   test('a job that is not wanted any more does nothing', async () => {
     const draft = await create({ to: 'x@example.com', subject: 'Stale', text: 'a', send_at: soon(hour) })
     // As a worker finds it that claimed the job just before the draft was moved.
-    await stage.db.query({
+    await harness.db.query({
       text: `INSERT INTO jobs (id, organization_id, kind, subject, run_at, created_at)
         SELECT 'job_stale', organization_id, kind, subject, now(), now() FROM jobs WHERE subject = $1`,
       values: [draft.id],
@@ -490,7 +492,7 @@ describe('send_at', () => {
       return now.send_error !== null && now
     })
     expect(failed).toMatchObject({ status: 'draft', send_at: null, version: 2, send_error: expect.stringContaining('text or html') })
-    const mended = await stage.expectApi(200, 'PATCH', `${drafts}/${draft.id}`, { body: { version: 2, text: 'a', send_at: soon(1000) } })
+    const mended = await harness.expectApi(200, 'PATCH', `${drafts}/${draft.id}`, { body: { version: 2, text: 'a', send_at: soon(1000) } })
     expect([mended.send_error, mended.version]).toEqual([null, 3])
     await isGone(draft.id)
     expect(await countSent('Unfinished')).toBe(1)
@@ -502,25 +504,25 @@ describe('draft_approval: required', () => {
   const whole = { to: ['x@example.com'], subject: 'For review', text: 'a' }
   let key: string
   beforeAll(async () => {
-    expect((await stage.createAgent('writer', { draft_approval: 'required' })).draft_approval).toBe('required')
-    key = await stage.agentKey('writer')
+    expect((await harness.createAgent('writer', { draft_approval: 'required' })).draft_approval).toBe('required')
+    key = await harness.agentKey('writer')
   })
 
   test('the default is none, PATCH changes it, agent keys may not', async () => {
-    expect((await stage.expectApi(200, 'GET', '/identities/ann')).draft_approval).toBe('none')
-    const change = (value: string, ask: object = {}) => stage.api('PATCH', '/identities/ben', { body: { draft_approval: value }, ...ask })
+    expect((await harness.expectApi(200, 'GET', '/identities/ann')).draft_approval).toBe('none')
+    const change = (value: string, ask: object = {}) => harness.api('PATCH', '/identities/ben', { body: { draft_approval: value }, ...ask })
     expect((await change('required')).body.draft_approval).toBe('required')
-    expect((await stage.expectApi(200, 'GET', '/identities/ben')).draft_approval).toBe('required')
-    expect(codeOf(await change('none', { key: await stage.agentKey('ben') }))).toEqual([403, 'forbidden'])
+    expect((await harness.expectApi(200, 'GET', '/identities/ben')).draft_approval).toBe('required')
+    expect(codeOf(await change('none', { key: await harness.agentKey('ben') }))).toEqual([403, 'forbidden'])
     expect(codeOf(await change('sometimes'))).toEqual([400, 'validation_error'])
     expect((await change('none')).body.draft_approval).toBe('none')
   })
 
   test('the agent writes drafts; every way to send is 403 approval_required for its key, and open to the organization', async () => {
-    await stage.deliver({ from: 'eve@example.org', to: 'writer@agents.localhost', subject: 'Ask', text: 'What now?' })
-    const { id: message } = await stage.waitForMail('writer', 'Ask')
-    const draft = await stage.expectApi(201, 'POST', `${box}/drafts`, { key, body: whole })
-    await stage.expectApi(200, 'PATCH', `${box}/drafts/${draft.id}`, { key, body: { text: 'b' } })
+    await harness.deliver({ from: 'eve@example.org', to: 'writer@agents.localhost', subject: 'Ask', text: 'What now?' })
+    const { id: message } = await harness.waitForMail('writer', 'Ask')
+    const draft = await harness.expectApi(201, 'POST', `${box}/drafts`, { key, body: whole })
+    await harness.expectApi(200, 'PATCH', `${box}/drafts/${draft.id}`, { key, body: { text: 'b' } })
     const ways: [string, unknown][] = [
       [`${box}/drafts/${draft.id}/send`, undefined],
       [`${box}/messages`, whole],
@@ -529,20 +531,20 @@ describe('draft_approval: required', () => {
       [`${box}/messages/${message}/forward`, { to: 'x@example.com' }],
     ]
     for (const [path, body] of ways) {
-      const answer = await stage.api('POST', path, { key, body })
+      const answer = await harness.api('POST', path, { key, body })
       expect(codeOf(answer)).toEqual([403, 'approval_required'])
       expect(answer.body.error.message).toMatch(/organization key/)
     }
-    expect((await stage.expectApi(200, 'GET', `${box}/messages?direction=outbound`)).data).toEqual([])
-    for (const [path, body] of ways) expect((await stage.api('POST', path, { body })).status).toBe(201)
+    expect((await harness.expectApi(200, 'GET', `${box}/messages?direction=outbound`)).data).toEqual([])
+    for (const [path, body] of ways) expect((await harness.api('POST', path, { body })).status).toBe(201)
   })
 
   test('the agent may not schedule, nor change what the organization has scheduled, but may take it back', async () => {
     const at = new Date(Date.now() + 3_600_000).toISOString()
     const path = `${box}/drafts`
-    expect(codeOf(await stage.api('POST', path, { key, body: { ...whole, send_at: at } }))).toEqual([403, 'approval_required'])
-    const draft = await stage.expectApi(201, 'POST', path, { key, body: whole })
-    const patch = (body: unknown, ask: object = { key }) => stage.api('PATCH', `${path}/${draft.id}`, { body, ...ask })
+    expect(codeOf(await harness.api('POST', path, { key, body: { ...whole, send_at: at } }))).toEqual([403, 'approval_required'])
+    const draft = await harness.expectApi(201, 'POST', path, { key, body: whole })
+    const patch = (body: unknown, ask: object = { key }) => harness.api('PATCH', `${path}/${draft.id}`, { body, ...ask })
     expect(codeOf(await patch({ send_at: at }))).toEqual([403, 'approval_required'])
     expect((await patch({ send_at: at }, {})).status).toBe(200)
     expect(codeOf(await patch({ text: 'Something else' }))).toEqual([403, 'approval_required'])
@@ -550,46 +552,46 @@ describe('draft_approval: required', () => {
   })
 
   test('what an agent scheduled before approval was asked for is not sent', async () => {
-    await stage.createAgent('early')
-    const early = await stage.agentKey('early')
+    await harness.createAgent('early')
+    const early = await harness.agentKey('early')
     const path = '/mailboxes/early/drafts'
     const at = new Date(Date.now() + 3_600_000).toISOString()
-    const draft = await stage.expectApi(201, 'POST', path, { key: early, body: { ...whole, send_at: at } })
-    const reviewed = await stage.expectApi(201, 'POST', path, { body: { ...whole, send_at: at } })
-    await stage.expectApi(200, 'PATCH', '/identities/early', { body: { draft_approval: 'required' } })
+    const draft = await harness.expectApi(201, 'POST', path, { key: early, body: { ...whole, send_at: at } })
+    const reviewed = await harness.expectApi(201, 'POST', path, { body: { ...whole, send_at: at } })
+    await harness.expectApi(200, 'PATCH', '/identities/early', { body: { draft_approval: 'required' } })
     // As if the hour had passed.
-    await stage.db.query({
+    await harness.db.query({
       text: `UPDATE jobs SET run_at = now() WHERE kind = 'send-draft' AND subject = ANY($1)`,
       values: [[draft.id, reviewed.id]],
     })
-    await waitFor('the reviewed one to be sent', async () => (await stage.api('GET', `${path}/${reviewed.id}`)).status === 404)
+    await waitFor('the reviewed one to be sent', async () => (await harness.api('GET', `${path}/${reviewed.id}`)).status === 404)
     const kept = await waitFor('the other one to be held', async () => {
-      const now = await stage.expectApi(200, 'GET', `${path}/${draft.id}`)
+      const now = await harness.expectApi(200, 'GET', `${path}/${draft.id}`)
       return now.send_at === null && now
     })
     expect(kept.send_error).toMatch(/approval/)
-    expect((await stage.expectApi(200, 'GET', '/mailboxes/early/messages?direction=outbound')).data).toHaveLength(1)
+    expect((await harness.expectApi(200, 'GET', '/mailboxes/early/messages?direction=outbound')).data).toHaveLength(1)
   })
 })
 
 test('a draft that is sent, changed and scheduled while its agent is being deleted: sent or gone, never a 500', async () => {
   for (let round = 0; round < 8; round++) {
     const handle = `leaving_${round}`
-    await stage.createAgent(handle)
+    await harness.createAgent(handle)
     const path = `/mailboxes/${handle}/drafts`
     const made = await Promise.all(
       [1, 2, 3].map((number) =>
-        stage.expectApi(201, 'POST', path, { body: { to: 'x@example.com', subject: `${number}`, text: 'Soon gone' } }),
+        harness.expectApi(201, 'POST', path, { body: { to: 'x@example.com', subject: `${number}`, text: 'Soon gone' } }),
       ),
     )
     const attachment = { filename: 'a.txt', content: base64('abc') }
     const later = new Date(Date.now() + 3_600_000).toISOString()
     const answers = await Promise.all([
-      stage.api('POST', `${path}/${made[0].id}/send`),
-      stage.api('DELETE', `/identities/${handle}`),
-      stage.api('PATCH', `${path}/${made[1].id}`, { body: { add_attachments: [attachment], send_at: later } }),
-      stage.api('POST', path, { body: { to: 'x@example.com', subject: 'New', text: 'x', attachments: [attachment] } }),
-      stage.api('POST', `${path}/${made[2].id}/send`),
+      harness.api('POST', `${path}/${made[0].id}/send`),
+      harness.api('DELETE', `/identities/${handle}`),
+      harness.api('PATCH', `${path}/${made[1].id}`, { body: { add_attachments: [attachment], send_at: later } }),
+      harness.api('POST', path, { body: { to: 'x@example.com', subject: 'New', text: 'x', attachments: [attachment] } }),
+      harness.api('POST', `${path}/${made[2].id}/send`),
     ])
     expect(answers[1]?.status).toBe(204)
     for (const { status } of answers) expect([200, 201, 204, 404]).toContain(status)

@@ -3,32 +3,32 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDiskBlobs } from '../src/edges/blobs/disk.ts'
 import { findNamedBlobs } from '../src/features/mail/messages/raw-store.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage()
-  await stage.createAgent('ann', { display_name: 'Ann' })
-  await stage.createAgent('ben')
+  harness = await startHarness()
+  await harness.createAgent('ann', { display_name: 'Ann' })
+  await harness.createAgent('ben')
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 const drafts = '/mailboxes/ann/drafts'
-const create = (body?: unknown): Promise<Json> => stage.expectApi(201, 'POST', drafts, { body })
-const get = (id: string): Promise<Json> => stage.expectApi(200, 'GET', `${drafts}/${id}`)
-const patch = (id: string, body: unknown) => stage.api('PATCH', `${drafts}/${id}`, { body })
-const patched = (id: string, body: unknown): Promise<Json> => stage.expectApi(200, 'PATCH', `${drafts}/${id}`, { body })
-const send = (id: string, body?: unknown) => stage.api('POST', `${drafts}/${id}/send`, { body })
+const create = (body?: unknown): Promise<Json> => harness.expectApi(201, 'POST', drafts, { body })
+const get = (id: string): Promise<Json> => harness.expectApi(200, 'GET', `${drafts}/${id}`)
+const patch = (id: string, body: unknown) => harness.api('PATCH', `${drafts}/${id}`, { body })
+const patched = (id: string, body: unknown): Promise<Json> => harness.expectApi(200, 'PATCH', `${drafts}/${id}`, { body })
+const send = (id: string, body?: unknown) => harness.api('POST', `${drafts}/${id}/send`, { body })
 const codes = ({ status, body }: Json) => [status, body.error.code, body.error.details?.[0]?.path]
 const base64 = (text: string | Buffer) => Buffer.from(text).toString('base64')
 const download = async (url: string): Promise<string> =>
-  ((await stage.api('GET', new URL(url).pathname + new URL(url).search, { key: null })).body as Buffer).toString()
+  ((await harness.api('GET', new URL(url).pathname + new URL(url).search, { key: null })).body as Buffer).toString()
 const blobKeyOf = async (attachmentId: string): Promise<string | null> =>
-  (await stage.db.query<{ blob_key: string | null }>({ text: 'SELECT blob_key FROM attachments WHERE id = $1', values: [attachmentId] }))
+  (await harness.db.query<{ blob_key: string | null }>({ text: 'SELECT blob_key FROM attachments WHERE id = $1', values: [attachmentId] }))
     .rows[0]?.blob_key ?? null
 const hasBlob = (key: string): Promise<boolean> =>
-  createDiskBlobs(join(stage.dataDir, 'blobs'))
+  createDiskBlobs(join(harness.dataDir, 'blobs'))
     .get(key)
     .then(
       () => true,
@@ -134,7 +134,7 @@ describe('POST …/drafts', () => {
     ['a send_at without zone', { send_at: '2027-01-01T00:00:00' }, '/send_at'],
     ['an unknown field', { subjekt: 'a' }, '/subjekt'],
   ])('%s is 400 naming the field', async (_name, body, path) => {
-    expect(codes(await stage.api('POST', drafts, { body }))).toEqual([400, 'validation_error', path])
+    expect(codes(await harness.api('POST', drafts, { body }))).toEqual([400, 'validation_error', path])
   })
 
   test('a draft over 25 MB is 413', async () => {
@@ -145,23 +145,23 @@ describe('POST …/drafts', () => {
         { filename: 'b', content },
       ],
     }
-    expect(codes(await stage.api('POST', drafts, { body }))).toMatchObject([413, 'payload_too_large', undefined])
+    expect(codes(await harness.api('POST', drafts, { body }))).toMatchObject([413, 'payload_too_large', undefined])
   })
 
   test('an Idempotency-Key makes one draft', async () => {
     const ask = { body: { subject: 'Once' }, headers: { 'idempotency-key': 'draft-once' } }
-    const first = await stage.api('POST', drafts, ask)
-    const second = await stage.api('POST', drafts, ask)
+    const first = await harness.api('POST', drafts, ask)
+    const second = await harness.api('POST', drafts, ask)
     expect([second.status, second.headers.get('idempotent-replayed'), second.body]).toEqual([201, 'true', first.body])
   })
 
   test('the message to answer or forward has to be in this mailbox', async () => {
-    const { id } = await stage.send('ben', 'x@example.com')
+    const { id } = await harness.send('ben', 'x@example.com')
     for (const body of [{ in_reply_to: id }, { forward_of: id }]) {
-      expect(codes(await stage.api('POST', drafts, { body }))).toEqual([404, 'not_found', undefined])
+      expect(codes(await harness.api('POST', drafts, { body }))).toEqual([404, 'not_found', undefined])
     }
-    const own = (await stage.send('ann', 'x@example.com')).id
-    expect(codes(await stage.api('POST', drafts, { body: { in_reply_to: own, forward_of: own } }))).toEqual([
+    const own = (await harness.send('ann', 'x@example.com')).id
+    expect(codes(await harness.api('POST', drafts, { body: { in_reply_to: own, forward_of: own } }))).toEqual([
       400,
       'validation_error',
       '/forward_of',
@@ -171,29 +171,29 @@ describe('POST …/drafts', () => {
 
 describe('GET …/drafts', () => {
   test('newest update first, 50 unless limit says otherwise, count is the total', async () => {
-    await stage.createAgent('lister')
+    await harness.createAgent('lister')
     const path = '/mailboxes/lister/drafts'
-    expect(await stage.expectApi(200, 'GET', path)).toEqual({ drafts: [], count: 0, limit: 50, offset: 0 })
+    expect(await harness.expectApi(200, 'GET', path)).toEqual({ drafts: [], count: 0, limit: 50, offset: 0 })
     const ids: string[] = []
-    for (let i = 0; i < 55; i++) ids.push((await stage.expectApi(201, 'POST', path, { body: { subject: `Number ${i}` } })).id)
+    for (let i = 0; i < 55; i++) ids.push((await harness.expectApi(201, 'POST', path, { body: { subject: `Number ${i}` } })).id)
     const touched = ids[20] as string
-    const draft = await stage.expectApi(200, 'PATCH', `${path}/${touched}`, { body: { subject: 'Touched' } })
+    const draft = await harness.expectApi(200, 'PATCH', `${path}/${touched}`, { body: { subject: 'Touched' } })
     const order = [touched, ...ids.toReversed().filter((id) => id !== touched)]
-    const first = await stage.expectApi(200, 'GET', path)
+    const first = await harness.expectApi(200, 'GET', path)
     expect([first.count, first.limit, first.offset]).toEqual([55, 50, 0])
     expect(first.drafts.map((one: Json) => one.id)).toEqual(order.slice(0, 50))
     expect(first.drafts[0]).toEqual(draft)
-    const page = await stage.expectApi(200, 'GET', `${path}?limit=3&offset=53`)
+    const page = await harness.expectApi(200, 'GET', `${path}?limit=3&offset=53`)
     expect([page.drafts.map((one: Json) => one.id), page.count, page.limit, page.offset]).toEqual([order.slice(53), 55, 3, 53])
-    expect((await stage.expectApi(200, 'GET', `${path}?limit=100&offset=1000`)).drafts).toEqual([])
+    expect((await harness.expectApi(200, 'GET', `${path}?limit=100&offset=1000`)).drafts).toEqual([])
   })
 
   test.each(['limit=0', 'limit=101', 'limit=x', 'offset=-1', 'offset=99999999999', 'cursor=a'])('%s is 400', async (query) => {
-    expect((await stage.api('GET', `${drafts}?${query}`)).body.error.code).toBe('validation_error')
+    expect((await harness.api('GET', `${drafts}?${query}`)).body.error.code).toBe('validation_error')
   })
 
   test('the order comes from an index', async () => {
-    const { rows } = await stage.db.query<{ 'QUERY PLAN': string }>({
+    const { rows } = await harness.db.query<{ 'QUERY PLAN': string }>({
       text: `EXPLAIN SELECT id FROM drafts WHERE mailbox_id = 'x' ORDER BY change_id DESC LIMIT 50 OFFSET 100`,
     })
     expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toMatch(/drafts_latest/)
@@ -277,7 +277,7 @@ describe('PATCH …/drafts/{draft_id}', () => {
     const key = (await blobKeyOf(first.id)) as string
     expect(await hasBlob(key)).toBe(true)
     // The sweep of blobs that no row names leaves a draft's alone.
-    expect(await findNamedBlobs(stage.db, [key, 'attachments/none'])).toEqual(new Set([key]))
+    expect(await findNamedBlobs(harness.db, [key, 'attachments/none'])).toEqual(new Set([key]))
     const changed = await patched(draft.id, {
       remove_attachments: [first.id],
       add_attachments: [{ filename: 'new', content: base64('n') }],
@@ -285,7 +285,7 @@ describe('PATCH …/drafts/{draft_id}', () => {
     expect(changed.attachments.map((one: Json) => one.filename)).toEqual(['small', 'new'])
     expect(changed.attachments[0].id).toBe(second.id)
     await waitFor('the blob to go', async () => !(await hasBlob(key)))
-    expect((await stage.api('GET', new URL(first.url).pathname + new URL(first.url).search, { key: null })).status).toBe(404)
+    expect((await harness.api('GET', new URL(first.url).pathname + new URL(first.url).search, { key: null })).status).toBe(404)
     const none = await patched(draft.id, { remove_attachments: changed.attachments.map((one: Json) => one.id) })
     expect([none.has_attachments, none.attachments]).toEqual([false, []])
   })
@@ -332,31 +332,31 @@ describe('DELETE …/drafts/{draft_id}', () => {
     const draft = await create({ attachments: [{ filename: 'large', content: base64(Buffer.alloc(50_000)) }] })
     const key = (await blobKeyOf(draft.attachments[0].id)) as string
     expect(await hasBlob(key)).toBe(true)
-    expect(await stage.expectApi(200, 'DELETE', `${drafts}/${draft.id}`)).toEqual({ id: draft.id, deleted: true })
+    expect(await harness.expectApi(200, 'DELETE', `${drafts}/${draft.id}`)).toEqual({ id: draft.id, deleted: true })
     await waitFor('the blob to go', async () => !(await hasBlob(key)))
     for (const [method, suffix] of [
       ['GET', ''],
       ['DELETE', ''],
       ['POST', '/send'],
     ] as const) {
-      expect(codes(await stage.api(method, `${drafts}/${draft.id}${suffix}`))).toEqual([404, 'not_found', undefined])
+      expect(codes(await harness.api(method, `${drafts}/${draft.id}${suffix}`))).toEqual([404, 'not_found', undefined])
     }
     expect(codes(await patch(draft.id, {}))).toEqual([404, 'not_found', undefined])
   })
 
   test('of ten deletions at once one answers 200', async () => {
     const { id } = await create()
-    const answers = await Promise.all(Array.from({ length: 10 }, () => stage.api('DELETE', `${drafts}/${id}`)))
+    const answers = await Promise.all(Array.from({ length: 10 }, () => harness.api('DELETE', `${drafts}/${id}`)))
     expect(answers.map((answer) => answer.status).toSorted()).toEqual([200, ...Array(9).fill(404)])
   })
 
   test('with the identity go its drafts and their bytes', async () => {
-    await stage.createAgent('leaver')
+    await harness.createAgent('leaver')
     const body = { attachments: [{ filename: 'large', content: base64(Buffer.alloc(50_000)) }] }
-    const draft = await stage.expectApi(201, 'POST', '/mailboxes/leaver/drafts', { body })
+    const draft = await harness.expectApi(201, 'POST', '/mailboxes/leaver/drafts', { body })
     const key = (await blobKeyOf(draft.attachments[0].id)) as string
     expect(await hasBlob(key)).toBe(true)
-    await stage.expectApi(204, 'DELETE', '/identities/leaver')
+    await harness.expectApi(204, 'DELETE', '/identities/leaver')
     await waitFor('the blob to go', async () => !(await hasBlob(key)))
     expect(await blobKeyOf(draft.attachments[0].id)).toBeNull()
   })
@@ -364,9 +364,9 @@ describe('DELETE …/drafts/{draft_id}', () => {
 
 describe('who may', () => {
   test('an agent key works in its own mailbox: any other is 403, a draft of another mailbox under its own is 404', async () => {
-    const key = await stage.agentKey('ben')
-    const own = await stage.expectApi(201, 'POST', '/mailboxes/ben/drafts', { key, body: { subject: 'Mine' } })
-    expect((await stage.api('GET', `/mailboxes/ben@agents.localhost/drafts/${own.id}`, { key })).status).toBe(200)
+    const key = await harness.agentKey('ben')
+    const own = await harness.expectApi(201, 'POST', '/mailboxes/ben/drafts', { key, body: { subject: 'Mine' } })
+    expect((await harness.api('GET', `/mailboxes/ben@agents.localhost/drafts/${own.id}`, { key })).status).toBe(200)
     const foreign = await create()
     for (const [method, suffix, body] of [
       ['GET', '', undefined],
@@ -374,18 +374,18 @@ describe('who may', () => {
       ['DELETE', '', undefined],
       ['POST', '/send', undefined],
     ] as const) {
-      expect((await stage.api(method, `${drafts}/${foreign.id}${suffix}`, { key, body })).status).toBe(403)
-      expect((await stage.api(method, `/mailboxes/ben/drafts/${foreign.id}${suffix}`, { key, body })).status).toBe(404)
-      expect((await stage.api(method, `${drafts}/${foreign.id}${suffix}`, { key: stage.otherOrganization.key, body })).status).toBe(404)
-      expect((await stage.api(method, `${drafts}/${foreign.id}${suffix}`, { key: null, body })).status).toBe(401)
+      expect((await harness.api(method, `${drafts}/${foreign.id}${suffix}`, { key, body })).status).toBe(403)
+      expect((await harness.api(method, `/mailboxes/ben/drafts/${foreign.id}${suffix}`, { key, body })).status).toBe(404)
+      expect((await harness.api(method, `${drafts}/${foreign.id}${suffix}`, { key: harness.otherOrganization.key, body })).status).toBe(404)
+      expect((await harness.api(method, `${drafts}/${foreign.id}${suffix}`, { key: null, body })).status).toBe(401)
     }
-    expect((await stage.api('GET', drafts, { key })).status).toBe(403)
-    expect((await stage.api('POST', drafts, { key, body: {} })).status).toBe(403)
+    expect((await harness.api('GET', drafts, { key })).status).toBe(403)
+    expect((await harness.api('POST', drafts, { key, body: {} })).status).toBe(403)
     expect((await get(foreign.id)).version).toBe(1)
   })
 
   test('an id that is none is 400', async () => {
-    expect((await stage.api('GET', `${drafts}/msg_1`)).status).toBe(400)
+    expect((await harness.api('GET', `${drafts}/msg_1`)).status).toBe(400)
     expect((await send('nothing')).status).toBe(400)
   })
 })

@@ -5,25 +5,25 @@ import { readConfig } from '../src/config/settings.ts'
 import { createLog } from '../src/core/log.ts'
 import { connect } from '../src/edges/postgres/connect.ts'
 import { createEmit } from '../src/edges/postgres/event-log.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { startStopwatch, waitFor } from './harness/wait.ts'
 
-let stage: Stage
+let harness: Harness
 const open: { close: () => void }[] = []
 
 beforeAll(async () => {
-  stage = await startStage()
-  for (const handle of ['one', 'two']) await stage.createAgent(handle)
+  harness = await startHarness()
+  for (const handle of ['one', 'two']) await harness.createAgent(handle)
 })
 afterEach(() => {
   for (const stream of open.splice(0)) stream.close()
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 type Options = { key?: string; query?: string; lastEventId?: string; baseUrl?: string }
 
 /** A reader of server-sent events that keeps what it got. */
-async function follow({ key = stage.organizationKey, query = '', lastEventId, baseUrl = stage.baseUrl }: Options = {}) {
+async function follow({ key = harness.organizationKey, query = '', lastEventId, baseUrl = harness.baseUrl }: Options = {}) {
   const controller = new AbortController()
   const response = await fetch(`${baseUrl}/api/v1/events/stream${query}`, {
     headers: { authorization: `Bearer ${key}`, ...(lastEventId ? { 'last-event-id': lastEventId } : {}) },
@@ -64,12 +64,12 @@ async function follow({ key = stage.organizationKey, query = '', lastEventId, ba
   return stream
 }
 
-const list = async (query = '', key = stage.organizationKey): Promise<Json[]> =>
-  (await stage.expectApi(200, 'GET', `/events${query}`, { key })).data
+const list = async (query = '', key = harness.organizationKey): Promise<Json[]> =>
+  (await harness.expectApi(200, 'GET', `/events${query}`, { key })).data
 const lastId = async (): Promise<string> => {
   let [cursor, last] = ['', '']
   for (;;) {
-    const { data, next_cursor } = await stage.expectApi(200, 'GET', `/events?limit=100${cursor && `&cursor=${cursor}`}`)
+    const { data, next_cursor } = await harness.expectApi(200, 'GET', `/events?limit=100${cursor && `&cursor=${cursor}`}`)
     last = data.at(-1)?.id ?? last
     if (!next_cursor) return last
     cursor = next_cursor
@@ -77,17 +77,17 @@ const lastId = async (): Promise<string> => {
 }
 /** A message to the outside, and the event that it was sent. */
 const sendOne = async (handle = 'one') => {
-  const { id } = await stage.send(handle, 'x@example.com')
-  await stage.waitForStatus(handle, id, 'sent')
+  const { id } = await harness.send(handle, 'x@example.com')
+  await harness.waitForStatus(handle, id, 'sent')
   return id
 }
 
 describe('GET /events', () => {
   test('oldest first, page by page, with the payload that webhooks carry', async () => {
     const sent = [await sendOne(), await sendOne(), await sendOne()]
-    const first = await stage.expectApi(200, 'GET', '/events?limit=2&types=email.sent')
+    const first = await harness.expectApi(200, 'GET', '/events?limit=2&types=email.sent')
     expect(first).toMatchObject({ object: 'list', has_more: true, next_cursor: first.data[1].id })
-    const second = await stage.expectApi(200, 'GET', `/events?limit=2&types=email.sent&cursor=${first.next_cursor}`)
+    const second = await harness.expectApi(200, 'GET', `/events?limit=2&types=email.sent&cursor=${first.next_cursor}`)
     expect(second).toMatchObject({ has_more: false, next_cursor: null })
     const all = [...first.data, ...second.data]
     expect(all.map((event) => event.data.id)).toEqual(sent)
@@ -101,13 +101,13 @@ describe('GET /events', () => {
   test('an agent key sees its own agent; naming another is 403', async () => {
     await sendOne('one')
     await sendOne('two')
-    const key = await stage.agentKey('two')
+    const key = await harness.agentKey('two')
     const own = await list('', key)
     expect(new Set(own.map((event) => event.data.agent_handle))).toEqual(new Set(['two']))
     expect(await list('?agent=two')).toEqual(own)
-    expect((await stage.api('GET', '/events?agent=one', { key })).status).toBe(403)
-    expect((await stage.api('GET', '/events?agent=nobody')).status).toBe(404)
-    expect(await list('', stage.otherOrganization.key)).toEqual([])
+    expect((await harness.api('GET', '/events?agent=one', { key })).status).toBe(403)
+    expect((await harness.api('GET', '/events?agent=nobody')).status).toBe(404)
+    expect(await list('', harness.otherOrganization.key)).toEqual([])
   })
 
   test.each([
@@ -118,18 +118,18 @@ describe('GET /events', () => {
     ['/events/stream?after=nonsense', '/after'],
     ['/events/stream?types=x', '/types'],
   ])('%s is 400 naming the parameter', async (path, field) => {
-    const answer = await stage.api('GET', path)
+    const answer = await harness.api('GET', path)
     expect([answer.status, answer.body.error.details[0].path]).toEqual([400, field])
   })
 })
 
 describe('transactions that end in another order than they began', () => {
   const begin = async () => {
-    const db = connect({ connectionString: stage.environment.CALLSIGN_DATABASE_URL as string }, { poolSize: 1, log: createLog('silent') })
+    const db = connect({ connectionString: harness.environment.CALLSIGN_DATABASE_URL as string }, { poolSize: 1, log: createLog('silent') })
     const {
       key: { id: _ },
       organization_id,
-    } = await stage.expectApi(200, 'GET', '/me')
+    } = await harness.expectApi(200, 'GET', '/me')
     let commit = () => {}
     const held = new Promise<void>((resolve) => {
       commit = resolve
@@ -200,14 +200,14 @@ describe('GET /events/stream', () => {
   })
 
   test('filters by agent and types; an agent key gets its own', async () => {
-    const key = await stage.agentKey('two')
+    const key = await harness.agentKey('two')
     const [byAgent, byType, own] = [
       await follow({ query: '?agent=two' }),
       await follow({ query: '?types=email.received' }),
       await follow({ key }),
     ]
     const before = await lastId()
-    await stage.send('one', 'two@agents.localhost')
+    await harness.send('one', 'two@agents.localhost')
     await waitFor('three events', async () => (await list(`?cursor=${before}`)).length === 3)
     await sendOne('two')
     for (const stream of [byAgent, own]) {
@@ -221,9 +221,9 @@ describe('GET /events/stream', () => {
   })
 
   test('a revoked key closes its streams within a second, and no other', async () => {
-    const made = await stage.expectApi(201, 'POST', '/keys', { body: { name: 'Streaming' } })
+    const made = await harness.expectApi(201, 'POST', '/keys', { body: { name: 'Streaming' } })
     const [gone, kept] = [await follow({ key: made.key }), await follow()]
-    await stage.expectApi(200, 'DELETE', `/keys/${made.id}`)
+    await harness.expectApi(200, 'DELETE', `/keys/${made.id}`)
     const stopwatch = startStopwatch()
     await waitFor('the stream to end', () => gone.isOver())
     expect(stopwatch()).toBeLessThan(1000)
@@ -233,9 +233,9 @@ describe('GET /events/stream', () => {
   })
 
   test('HEAD answers with the headers alone', async () => {
-    const response = await fetch(`${stage.baseUrl}/api/v1/events/stream`, {
+    const response = await fetch(`${harness.baseUrl}/api/v1/events/stream`, {
       method: 'HEAD',
-      headers: { authorization: `Bearer ${stage.organizationKey}` },
+      headers: { authorization: `Bearer ${harness.organizationKey}` },
     })
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
   })
@@ -244,12 +244,12 @@ describe('GET /events/stream', () => {
     const start = await lastId()
     const controller = new AbortController()
     for (let i = 0; i < 60; i++)
-      await stage.deliver({ from: 'a@example.com', to: 'two@agents.localhost', subject: `Large ${i}`, text: 'x'.repeat(300_000) })
-    const response = await fetch(`${stage.baseUrl}/api/v1/events/stream?after=${start}`, {
-      headers: { authorization: `Bearer ${stage.organizationKey}` },
+      await harness.deliver({ from: 'a@example.com', to: 'two@agents.localhost', subject: `Large ${i}`, text: 'x'.repeat(300_000) })
+    const response = await fetch(`${harness.baseUrl}/api/v1/events/stream?after=${start}`, {
+      headers: { authorization: `Bearer ${harness.organizationKey}` },
       signal: controller.signal,
     })
-    await waitFor('the cut', () => stage.logLines().some((line) => line.includes('its reader was too slow')), 30_000)
+    await waitFor('the cut', () => harness.logLines().some((line) => line.includes('its reader was too slow')), 30_000)
     let bytes = 0
     await (async () => {
       for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) bytes += chunk.length
@@ -264,10 +264,10 @@ describe('GET /events/stream', () => {
 describe('servers that come and go', () => {
   test('a reader that follows two servers on one database and their restarts gets everything once, in one order', async () => {
     const settings = {
-      ...stage.environment,
+      ...harness.environment,
       CALLSIGN_PORT: '0',
       CALLSIGN_SMTP_PORT: 'off',
-      CALLSIGN_BOOTSTRAP_API_KEY: stage.organizationKey,
+      CALLSIGN_BOOTSTRAP_API_KEY: harness.organizationKey,
     }
     const startOther = () => startApp(readConfig(settings), createLog('silent'))
     let other = await startOther()
@@ -276,13 +276,13 @@ describe('servers that come and go', () => {
     const got: string[] = []
     let isDone = false
     const sending = (async () => {
-      for (let i = 0; i < 40; i++) await stage.send('one', 'x@example.com')
+      for (let i = 0; i < 40; i++) await harness.send('one', 'x@example.com')
     })()
     // Each round reads a few from one server, then goes on with the other; the second is restarted again and again.
     const reading = (async () => {
       let last = start
       for (let round = 0; !isDone; round++) {
-        const baseUrl = round % 2 === 0 ? stage.baseUrl : `http://127.0.0.1:${other.httpPort}`
+        const baseUrl = round % 2 === 0 ? harness.baseUrl : `http://127.0.0.1:${other.httpPort}`
         const stream = await follow({ baseUrl, lastEventId: last })
         await waitFor('a few events', () => stream.got.length >= 3 || isDone)
         if (round % 2 === 1) {

@@ -1,7 +1,7 @@
 // Filters of parts of senders and subjects, recipients and labels in mailboxes that are larger than what is looked through before an index is asked.
 import { firstId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 
 const count = 3000
 /** Ann's mail came over five months, Cleo's in less than an hour. */
@@ -74,10 +74,14 @@ const cases: Case[] = [
 ]
 
 /** All pages of a list, one after another, without the template that the letters are copies of. */
-async function walk(stage: Stage, handle: Handle, query: string): Promise<string[]> {
+async function walk(harness: Harness, handle: Handle, query: string): Promise<string[]> {
   const items: Json[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const page: Json = await stage.expectApi(200, 'GET', `/mailboxes/${handle}/messages?${query}&limit=40${cursor && `&cursor=${cursor}`}`)
+    const page: Json = await harness.expectApi(
+      200,
+      'GET',
+      `/mailboxes/${handle}/messages?${query}&limit=40${cursor && `&cursor=${cursor}`}`,
+    )
     items.push(...page.data)
     cursor = page.next_cursor
   }
@@ -85,17 +89,17 @@ async function walk(stage: Stage, handle: Handle, query: string): Promise<string
 }
 
 describe.each(['with the index of parts', 'without the extension that it takes'])('%s', (kind) => {
-  let stage: Stage
+  let harness: Harness
   const letters = { ann: lettersOf('ann'), cleo: lettersOf('cleo') }
   beforeAll(async () => {
-    stage = await startStage()
-    if (kind.startsWith('without')) await stage.db.query({ text: 'DROP INDEX messages_parts' })
+    harness = await startHarness()
+    if (kind.startsWith('without')) await harness.db.query({ text: 'DROP INDEX messages_parts' })
     for (const handle of ['ann', 'cleo'] as const) {
-      await stage.createAgent(handle)
-      await stage.deliver({ from: 'writer@example.com', to: `${handle}@agents.localhost`, subject: 'Template', text: 'template' })
-      const { id } = await stage.waitForMail(handle, 'Template')
+      await harness.createAgent(handle)
+      await harness.deliver({ from: 'writer@example.com', to: `${handle}@agents.localhost`, subject: 'Template', text: 'template' })
+      const { id } = await harness.waitForMail(handle, 'Template')
       // Copies of the letter, as if they had come one after another.
-      await stage.db.query({
+      await harness.db.query({
         text: `INSERT INTO messages (id, organization_id, mailbox_id, thread_id, direction, status, from_address, from_name, to_addresses, cc_addresses, subject,
             snippet, text, html, extracted_text, headers, is_read, labels, guardrail, size_bytes, attachment_count, raw_id, created_at, updated_at, search)
           SELECT made.id, m.organization_id, m.mailbox_id, m.thread_id, 'inbound', made.status, made.address, made.name, made."to", made.cc, made.subject,
@@ -106,7 +110,7 @@ describe.each(['with the index of parts', 'without the extension that it takes']
       })
     }
   })
-  afterAll(() => stage?.stop())
+  afterAll(() => harness?.stop())
 
   const expected = (handle: Handle, is: (one: Letters[number]) => boolean, status = 'received'): string[] =>
     letters[handle]
@@ -115,7 +119,7 @@ describe.each(['with the index of parts', 'without the extension that it takes']
       .toReversed()
 
   test.each(cases)('%s: every match once, newest first, through all pages', async (query, is) => {
-    for (const handle of ['ann', 'cleo'] as const) expect(await walk(stage, handle, query)).toEqual(expected(handle, is))
+    for (const handle of ['ann', 'cleo'] as const) expect(await walk(harness, handle, query)).toEqual(expected(handle, is))
   })
 
   test.each(['ann', 'cleo'] as const)('recipients of %s, however they are written, among to and cc', async (handle) => {
@@ -127,7 +131,7 @@ describe.each(['with the index of parts', 'without the extension that it takes']
       'gents.localhost',
     ]) {
       const [query, is] = to(address)
-      expect([address, await walk(stage, handle, query)]).toEqual([address, expected(handle, is)])
+      expect([address, await walk(harness, handle, query)]).toEqual([address, expected(handle, is)])
     }
   })
 
@@ -135,9 +139,9 @@ describe.each(['with the index of parts', 'without the extension that it takes']
     const at = (n: number) => letters.ann[n]?.at as string
     const [query, isFrom] = from('tenth@often')
     const between = (one: Letter) => one.n > 900 && one.n < 1800 && isFrom(one)
-    expect(await walk(stage, 'ann', `${query}&after=${at(900)}&before=${at(1800)}`)).toEqual(expected('ann', between))
+    expect(await walk(harness, 'ann', `${query}&after=${at(900)}&before=${at(1800)}`)).toEqual(expected('ann', between))
     const [part, isPart] = from('writer252')
-    expect(await walk(stage, 'ann', `${part}&status=quarantined`)).toEqual(expected('ann', isPart, 'quarantined'))
-    expect(await walk(stage, 'ann', `${part}&status=bounced`)).toEqual([])
+    expect(await walk(harness, 'ann', `${part}&status=quarantined`)).toEqual(expected('ann', isPart, 'quarantined'))
+    expect(await walk(harness, 'ann', `${part}&status=bounced`)).toEqual([])
   })
 })

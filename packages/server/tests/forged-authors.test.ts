@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads'
 import { signMessage } from '@callsign/mail/authentication/dkim/signing'
 import { sealMessage } from 'mailauth'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 
 /**
  * The mailboxes: open, an allowlist, an allowlist with rules that allow the pretended authors, an allowlist that has written to the pretended author, and one
@@ -14,7 +14,7 @@ import { type Json, type Stage, startStage } from './harness/start.ts'
 const modes = ['open', 'allowlist', 'rule', 'reply', 'wait'] as const
 type Mode = (typeof modes)[number]
 
-let stage: Stage
+let harness: Harness
 /** The Message-ID of the message that the agent of mode `reply` has written. */
 let written: string
 
@@ -27,8 +27,8 @@ const sign = (domain: string, raw: string): Promise<Buffer> =>
 const allowed = ['corp.example', 'plain.example', 'weak.example', 'agents.localhost', 'temporary.example']
 
 beforeAll(async () => {
-  stage = await startStage()
-  const { dns } = stage
+  harness = await startHarness()
+  const { dns } = harness
   const refused = { TXT: ['v=spf1 ip4:192.0.2.1 -all'] }
   const permitted = { TXT: ['v=spf1 ip4:127.0.0.0/8 ip6:::1 -all'] }
   // Whoever pretends: everything of it is in order, and it may send from here.
@@ -54,17 +54,17 @@ beforeAll(async () => {
   for (const host of hosts) dns.fail(`silent.${host}`, 'silence')
 
   for (const mode of modes) {
-    await stage.createAgent(mode)
-    if (mode !== 'open') await stage.expectApi(200, 'PATCH', `/identities/${mode}`, { body: { inbound_mode: 'allowlist' } })
+    await harness.createAgent(mode)
+    if (mode !== 'open') await harness.expectApi(200, 'PATCH', `/identities/${mode}`, { body: { inbound_mode: 'allowlist' } })
     if (mode !== 'rule' && mode !== 'wait') continue
     for (const entry of allowed)
-      await stage.expectApi(201, 'POST', `/identities/${mode}/mail-rules`, { body: { direction: 'inbound', action: 'allow', entry } })
+      await harness.expectApi(201, 'POST', `/identities/${mode}/mail-rules`, { body: { direction: 'inbound', action: 'allow', entry } })
   }
   const to = ['ceo@corp.example', 'ceo@plain.example', 'ceo@weak.example', 'boss@agents.localhost'].slice(0, 3)
-  const sent = await stage.send('reply', to, { cc: ['second@plain.example'] })
-  written = (await stage.getMessage('reply', sent.id)).message_id
+  const sent = await harness.send('reply', to, { cc: ['second@plain.example'] })
+  written = (await harness.getMessage('reply', sent.id)).message_id
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 afterEach(() => {
   vi.useRealTimers()
   vi.restoreAllMocks()
@@ -72,7 +72,7 @@ afterEach(() => {
 
 /** Hands a message in for all five mailboxes at once; resolves with the reply to its last dot. */
 async function hand(raw: Buffer | string, envelopeFrom: string, to: readonly string[] = modes): Promise<string> {
-  const socket = connect(stage.smtpPort, '127.0.0.1')
+  const socket = connect(harness.smtpPort, '127.0.0.1')
   const lines = [
     'EHLO sender.example',
     `MAIL FROM:<${envelopeFrom}>`,
@@ -130,15 +130,15 @@ async function seen(subject: string, waited: Json): Promise<Record<Mode, Seen>> 
     modes.map(async (mode) => {
       const lists = await Promise.all(
         ['received', 'quarantined'].map((status) =>
-          stage.expectApi(200, 'GET', `/mailboxes/${mode}/messages?status=${status}&subject=${encodeURIComponent(subject)}`),
+          harness.expectApi(200, 'GET', `/mailboxes/${mode}/messages?status=${status}&subject=${encodeURIComponent(subject)}`),
         ),
       )
       const [item, ...more] = lists.flatMap(({ data }) => data).filter((one: Json) => one.subject === subject)
       if (more.length > 0 || !item) throw new Error(`${mode} has ${more.length + (item ? 1 : 0)} of ${subject}`)
-      const message = await stage.getMessage(mode, item.id)
-      const [event, ...others] = await stage.eventsOf(item.id)
+      const message = await harness.getMessage(mode, item.id)
+      const [event, ...others] = await harness.eventsOf(item.id)
       expect(others).toEqual([])
-      const described = await stage.expectApi(200, 'GET', '/events?limit=100&types=email.received,email.quarantined')
+      const described = await harness.expectApi(200, 'GET', '/events?limit=100&types=email.received,email.quarantined')
       const told = described.data.find((one: Json) => one.data.id === item.id)?.data
       if (told) expect([told.from, told.status]).toEqual([message.from, message.status])
       return [
@@ -160,10 +160,10 @@ async function seen(subject: string, waited: Json): Promise<Record<Mode, Seen>> 
 /** Waits for the pretended author in the mailbox of mode `wait`, hands the mail in, and looks. */
 async function attempt(mail: Mail): Promise<{ reply: string; rows: Record<Mode, Seen>; subject: string }> {
   const { raw, subject } = await rawOf(mail)
-  const after = (await stage.expectApi(200, 'GET', '/mailboxes/wait/wait?timeout=0')).cursor
+  const after = (await harness.expectApi(200, 'GET', '/mailboxes/wait/wait?timeout=0')).cursor
   const reply = await hand(raw, mail.envelope ?? 'x@evil.example')
   const wanted = mail.wants ?? 'ceo@corp.example'
-  const waited = await stage.expectApi(
+  const waited = await harness.expectApi(
     200,
     'GET',
     `/mailboxes/wait/wait?timeout=0&cursor=${encodeURIComponent(after)}&from=${encodeURIComponent(wanted)}&has_code=true`,
@@ -318,7 +318,7 @@ describe('attacks', () => {
   ])('%s', async (...one) => check(one), 60_000)
 
   test('DNS that cannot say now is 451 4.7.5 for an hour, and quarantine afterwards', async () => {
-    stage.dns.fail('_dmarc.temporary.example', 'SERVFAIL')
+    harness.dns.fail('_dmarc.temporary.example', 'SERVFAIL')
     const mail = { from: 'ceo@temporary.example', envelope: 'ceo@temporary.example', wants: 'ceo@temporary.example' }
     const { raw, subject } = await rawOf(mail)
     for (let tries = 0; tries < 3; tries++)
@@ -326,9 +326,9 @@ describe('attacks', () => {
     // Another message of the same sender has an hour of its own.
     expect(await hand((await rawOf(mail)).raw, mail.envelope)).toMatch(/^451 4\.7\.5/)
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_601_000 })
-    const after = (await stage.expectApi(200, 'GET', '/mailboxes/wait/wait?timeout=0')).cursor
+    const after = (await harness.expectApi(200, 'GET', '/mailboxes/wait/wait?timeout=0')).cursor
     expect(await hand(raw, mail.envelope)).toMatch(/^250 /)
-    const waited = await stage.expectApi(
+    const waited = await harness.expectApi(
       200,
       'GET',
       `/mailboxes/wait/wait?timeout=0&cursor=${encodeURIComponent(after)}&from=ceo@temporary.example`,
@@ -337,7 +337,7 @@ describe('attacks', () => {
     expect(brief(rows)).toEqual(quarantinedAs('dmarc'))
     rowsChecked += modes.length
     // What comes once DNS works again is taken at once.
-    stage.dns.fail('_dmarc.temporary.example', null)
+    harness.dns.fail('_dmarc.temporary.example', null)
     const { rows: later } = await attempt(mail)
     expect(later.open.status).toBe('received')
   })
@@ -358,7 +358,7 @@ describe('attacks', () => {
   }, 60_000)
 
   test('names of a sender that never answer do not make the resolver look dead', async () => {
-    for (let index = 0; index < 20; index++) stage.dns.fail(`_dmarc.silent${index}.example`, 'silence')
+    for (let index = 0; index < 20; index++) harness.dns.fail(`_dmarc.silent${index}.example`, 'silence')
     const replies = await Promise.all(
       Array.from({ length: 20 }, async (_, index) =>
         hand((await rawOf({ from: `x@silent${index}.example` })).raw, `x@silent${index}.example`),
@@ -369,7 +369,7 @@ describe('attacks', () => {
   }, 60_000)
 
   test('a resolver that answers nothing at all: mail is taken, flagged, and proves nothing', async () => {
-    stage.dns.fail('*', 'silence')
+    harness.dns.fail('*', 'silence')
     // The result of the last probe is still fresh.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 20_000 })
     try {
@@ -389,7 +389,7 @@ describe('attacks', () => {
         ['failed_authentication'],
       ])
     } finally {
-      stage.dns.fail('*', null)
+      harness.dns.fail('*', null)
     }
   }, 60_000)
 
@@ -461,8 +461,8 @@ describe('honest mail', () => {
     expect(brief(strict)).toEqual(quarantinedAs('dmarc'))
     const weak = await throughList('ceo@weak.example', 'weak.example')
     expect(brief(weak)).toEqual(byMode)
-    const { data } = await stage.expectApi(200, 'GET', `/mailboxes/open/messages?from=ceo@weak.example&limit=1`)
-    expect((await stage.getMessage('open', data[0].id)).authentication.arc).toMatchObject({ result: 'pass', domain: 'list.example' })
+    const { data } = await harness.expectApi(200, 'GET', `/mailboxes/open/messages?from=ceo@weak.example&limit=1`)
+    expect((await harness.getMessage('open', data[0].id)).authentication.arc).toMatchObject({ result: 'pass', domain: 'list.example' })
   })
 
   test('whom a participant has added to a conversation takes part in it, whom a stranger names does not', async () => {
@@ -479,11 +479,15 @@ describe('honest mail', () => {
   test('a message without an author is answered only where Reply-To or the caller says', async () => {
     const { rows, subject } = await attempt({ from: [] })
     expect(rows.open.status).toBe('quarantined')
-    const { data } = await stage.expectApi(200, 'GET', `/mailboxes/open/messages?status=quarantined&subject=${encodeURIComponent(subject)}`)
+    const { data } = await harness.expectApi(
+      200,
+      'GET',
+      `/mailboxes/open/messages?status=quarantined&subject=${encodeURIComponent(subject)}`,
+    )
     const id = data.find((one: Json) => one.subject === subject).id
-    await stage.expectApi(200, 'POST', `/mailboxes/open/messages/${id}/release`)
-    const refused = await stage.api('POST', `/mailboxes/open/messages/${id}/reply`, { body: { text: 'Who are you?' } })
+    await harness.expectApi(200, 'POST', `/mailboxes/open/messages/${id}/release`)
+    const refused = await harness.api('POST', `/mailboxes/open/messages/${id}/reply`, { body: { text: 'Who are you?' } })
     expect([refused.status, refused.body.error.code]).toEqual([400, 'validation_error'])
-    await stage.expectApi(201, 'POST', `/mailboxes/open/messages/${id}/reply`, { body: { text: 'Who are you?', to: 'ann@example.org' } })
+    await harness.expectApi(201, 'POST', `/mailboxes/open/messages/${id}/reply`, { body: { text: 'Who are you?', to: 'ann@example.org' } })
   })
 })

@@ -1,18 +1,18 @@
 // No header of a caller can say who a message is from, where it has been, or who vouches for it: every way of sending, every name, every trick.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type MailSink, startMailSink } from './harness/mail-sink.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 let sink: MailSink
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
   sink = await startMailSink()
-  stage = await startStage({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: sink.url })
-  await stage.createAgent('ann', { display_name: 'Ann' })
+  harness = await startHarness({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: sink.url })
+  await harness.createAgent('ann', { display_name: 'Ann' })
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   await sink.close()
 })
 
@@ -33,10 +33,10 @@ const tricks: Record<string, string>[] = [
 ]
 
 test('every way of sending refuses every reserved header and every trick', async () => {
-  await stage.deliver({ from: 'eve@example.org', to: 'ann@agents.localhost', subject: 'Q', text: 'q' })
-  const { id } = await stage.waitForMail('ann', 'Q')
+  await harness.deliver({ from: 'eve@example.org', to: 'ann@agents.localhost', subject: 'Q', text: 'q' })
+  const { id } = await harness.waitForMail('ann', 'Q')
   const letter = { to: ['x@example.com'], subject: 's', text: 't' }
-  const draft = await stage.expectApi(201, 'POST', '/mailboxes/ann/drafts', { body: letter })
+  const draft = await harness.expectApi(201, 'POST', '/mailboxes/ann/drafts', { body: letter })
   const ways: [string, string, Json][] = [
     ['POST', '/mail/send', { agent: 'ann', ...letter }],
     ['POST', '/mailboxes/ann/messages', letter],
@@ -47,15 +47,15 @@ test('every way of sending refuses every reserved header and every trick', async
   ]
   for (const headers of [...forged.split(' ').map((name) => ({ [name]: 'evil@example.com' })), ...tricks])
     for (const [method, path, body] of ways) {
-      const { status, body: answer } = await stage.api(method, path, { body: { ...body, headers } })
+      const { status, body: answer } = await harness.api(method, path, { body: { ...body, headers } })
       expect([method, path, headers, status, answer.error?.code]).toEqual([method, path, headers, 400, 'validation_error'])
     }
   expect(sink.mails).toEqual([])
 })
 
 test('what leaves has each such field once, as we made it, whatever stands in names, subjects and values', async () => {
-  await stage.expectApi(200, 'PATCH', '/identities/ann', { body: { display_name: 'Ann <evil@example.com>, "X" \\' } })
-  const { id } = await stage.expectApi(201, 'POST', '/mail/send', {
+  await harness.expectApi(200, 'PATCH', '/identities/ann', { body: { display_name: 'Ann <evil@example.com>, "X" \\' } })
+  const { id } = await harness.expectApi(201, 'POST', '/mail/send', {
     body: {
       agent: 'ann',
       to: ['"From: evil@example.com" <x@example.com>'],
@@ -65,7 +65,7 @@ test('what leaves has each such field once, as we made it, whatever stands in na
       attachments: [{ filename: 'a"; From="evil.txt', content: 'eA==', content_type: 'text/plain' }],
     },
   })
-  const message = await stage.waitForStatus('ann', id, 'sent')
+  const message = await harness.waitForStatus('ann', id, 'sent')
   const mail = await waitFor('the mail', () => sink.mails.find((one) => one.parsed.messageId === message.message_id))
   const header = mail.raw.slice(0, mail.raw.indexOf('\r\n\r\n'))
   const names = header.split(/\r\n(?![ \t])/).map((field) => field.slice(0, field.indexOf(':')).toLowerCase())

@@ -8,7 +8,7 @@ import { runCommand } from '../src/host/commands.ts'
 import { CommandFailed } from '../src/host/failure.ts'
 import { callsignd, makeDataDir, repository, type Settings, startCallsignd } from './harness/callsignd.ts'
 import { createDatabase } from './harness/database.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 
 const cleanups: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -101,26 +101,26 @@ describe('the first key', () => {
 })
 
 describe('beside a running server', () => {
-  let stage: Stage
+  let harness: Harness
   let settings: Settings
   beforeAll(async () => {
-    stage = await startStage()
-    await stage.createAgent('ann')
-    const { CALLSIGN_DATABASE_URL = '', CALLSIGN_DATA_DIR = '' } = stage.environment
+    harness = await startHarness()
+    await harness.createAgent('ann')
+    const { CALLSIGN_DATABASE_URL = '', CALLSIGN_DATA_DIR = '' } = harness.environment
     settings = { CALLSIGN_DATABASE_URL, CALLSIGN_DATA_DIR }
   })
-  afterAll(() => stage.stop())
+  afterAll(() => harness.stop())
   const run = (...args: string[]) => callsignd(args, settings)
 
   test('`organizations create --name N` prints that organization’s first key once; `organizations list` names it without', async () => {
     const made = await run('organizations', 'create', '--name', 'Made on the host')
     const [key] = keysIn(made.stdout)
-    const { organization_id } = await stage.expectApi(200, 'GET', '/me', { key: key as string })
+    const { organization_id } = await harness.expectApi(200, 'GET', '/me', { key: key as string })
     expect([made.code, made.stdout]).toEqual([0, expect.stringContaining(organization_id)])
     const list = await run('organizations', 'list')
     expect(list.stdout).toMatch(new RegExp(`^${organization_id} .* Made on the host$`, 'm'))
     expect(keysIn(list.stdout)).toEqual([])
-    const { data } = await stage.expectApi(200, 'GET', '/audit', { key: key as string })
+    const { data } = await harness.expectApi(200, 'GET', '/audit', { key: key as string })
     expect(data.map((entry: Json) => [entry.action, entry.actor_type])).toEqual([
       ['key.created', 'host'],
       ['organization.created', 'host'],
@@ -130,20 +130,20 @@ describe('beside a running server', () => {
   test('`keys create|list|revoke`: the key works at once, is listed without plaintext, and is refused on the next request', async () => {
     const made = await run('keys', 'create', '--name', 'From the host', '--agent', '@ann', '--scope', 'vault:read')
     const [key = ''] = keysIn(made.stdout)
-    const caller = await stage.expectApi(200, 'GET', '/me', { key })
+    const caller = await harness.expectApi(200, 'GET', '/me', { key })
     expect(caller).toMatchObject({ role: 'agent', key: { name: 'From the host', agent_handle: 'ann', scopes: ['vault:read'] } })
     const list = await run('keys', 'list')
     expect(list.stdout).toMatch(new RegExp(`^${caller.key.id} .*agent ann .*active .*From the host$`, 'm'))
     expect(keysIn(list.stdout)).toEqual([])
     expect((await run('keys', 'revoke', caller.key.id)).code).toBe(0)
-    await stage.expectApi(401, 'GET', '/me', { key })
+    await harness.expectApi(401, 'GET', '/me', { key })
     expect((await run('keys', 'list')).stdout).toMatch(new RegExp(`^${caller.key.id} .*revoked .*From the host$`, 'm'))
   })
 
   test('`keys create --organization ORG` makes a key there', async () => {
-    const { stdout } = await run('keys', 'create', '--organization', stage.otherOrganization.id, '--name', 'Elsewhere')
-    const caller = await stage.expectApi(200, 'GET', '/me', { key: keysIn(stdout)[0] as string })
-    expect(caller.organization_id).toBe(stage.otherOrganization.id)
+    const { stdout } = await run('keys', 'create', '--organization', harness.otherOrganization.id, '--name', 'Elsewhere')
+    const caller = await harness.expectApi(200, 'GET', '/me', { key: keysIn(stdout)[0] as string })
+    expect(caller.organization_id).toBe(harness.otherOrganization.id)
   })
 
   test.each<[number, RegExp, string[]]>([

@@ -2,23 +2,23 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage()
-  await stage.createAgent('ann')
+  harness = await startHarness()
+  await harness.createAgent('ann')
 })
 afterAll(async () => {
-  const bugs = stage.logLines().filter((line) => /"level":"(?:error|fatal)"/.test(line))
-  await stage.stop()
+  const bugs = harness.logLines().filter((line) => /"level":"(?:error|fatal)"/.test(line))
+  await harness.stop()
   expect(bugs).toEqual([])
 })
 
 /** A session of raw bytes; `ask` resolves with the whole reply. */
 async function open(): Promise<{ ask: (bytes: string | Buffer) => Promise<string>; socket: Socket }> {
-  const socket = connect({ port: stage.smtpPort, host: '127.0.0.1', noDelay: true })
+  const socket = connect({ port: harness.smtpPort, host: '127.0.0.1', noDelay: true })
   socket.on('error', () => {})
   let text = ''
   let wake = () => {}
@@ -67,18 +67,18 @@ const letter = (subject: string, header = '', body = 'Hello\r\n'): string =>
   `From: Eve <eve@hostile.example>\r\nTo: ann@agents.localhost\r\nSubject: ${subject}\r\n${header}\r\n${body}`
 
 /** The messages of a mailbox with this subject, whole, each with its one event; they can be listed, searched, fetched raw and in their thread. */
-async function filed(subject: string, handle = 'ann', key = stage.organizationKey): Promise<Json[]> {
-  const { data } = await stage.expectApi(200, 'GET', `/mailboxes/${handle}/messages?limit=100&subject=${encodeURIComponent(subject)}`, {
+async function filed(subject: string, handle = 'ann', key = harness.organizationKey): Promise<Json[]> {
+  const { data } = await harness.expectApi(200, 'GET', `/mailboxes/${handle}/messages?limit=100&subject=${encodeURIComponent(subject)}`, {
     key,
   })
   const own = data.filter((one: Json) => one.subject === subject)
   for (const one of own) {
-    const events = (await stage.eventsOf(one.id)).map(({ type }) => type)
+    const events = (await harness.eventsOf(one.id)).map(({ type }) => type)
     expect(events).toEqual(['email.received'])
-    await stage.expectApi(200, 'GET', `/mailboxes/${handle}/messages/${one.id}/raw`, { key })
-    await stage.expectApi(200, 'GET', `/mailboxes/${handle}/threads/${one.thread_id}`, { key })
+    await harness.expectApi(200, 'GET', `/mailboxes/${handle}/messages/${one.id}/raw`, { key })
+    await harness.expectApi(200, 'GET', `/mailboxes/${handle}/threads/${one.thread_id}`, { key })
   }
-  return Promise.all(own.map((one: Json) => stage.expectApi(200, 'GET', `/mailboxes/${handle}/messages/${one.id}`, { key })))
+  return Promise.all(own.map((one: Json) => harness.expectApi(200, 'GET', `/mailboxes/${handle}/messages/${one.id}`, { key })))
 }
 
 const isTaken = /^250 2\.0\.0 /
@@ -108,9 +108,9 @@ describe('signatures', () => {
       ).join(''),
     ],
   ])('%s', async (_, record, header) => {
-    stage.dns.set('s1._domainkey.hostile.example', { TXT: [record] })
-    stage.dns.set('hostile.example', { TXT: ['v=spf1 include:hostile.example redirect=hostile.example'] })
-    stage.dns.set('_dmarc.hostile.example', { TXT: ['v=DMARC1; p=none; p=reject; ;;; ='] })
+    harness.dns.set('s1._domainkey.hostile.example', { TXT: [record] })
+    harness.dns.set('hostile.example', { TXT: ['v=spf1 include:hostile.example redirect=hostile.example'] })
+    harness.dns.set('_dmarc.hostile.example', { TXT: ['v=DMARC1; p=none; p=reject; ;;; ='] })
     const subject = subjectOf()
     const { said, after } = await hand(letter(subject, header))
     expect([said, after]).toEqual([expect.stringMatching(isTaken), expect.stringMatching(/^250 /)])
@@ -149,8 +149,8 @@ describe('headers', () => {
     expect(said).toMatch(isTaken)
     const [message, ...more] = await filed(subject)
     expect(more).toEqual([])
-    const { id } = await stage.expectApi(201, 'POST', `/mailboxes/ann/messages/${message.id}/reply`, { body: { text: 'Thanks' } })
-    expect((await stage.waitForStatus('ann', id, 'sent', 'delivered', 'failed', 'bounced')).thread_id).toBe(message.thread_id)
+    const { id } = await harness.expectApi(201, 'POST', `/mailboxes/ann/messages/${message.id}/reply`, { body: { text: 'Thanks' } })
+    expect((await harness.waitForStatus('ann', id, 'sent', 'delivered', 'failed', 'bounced')).thread_id).toBe(message.thread_id)
   })
   test('References that are none: without an end, without a name, of angle brackets only', async () => {
     const subject = subjectOf()
@@ -244,9 +244,9 @@ describe('addresses', () => {
     const [first, subject] = [subjectOf(), subjectOf()]
     const raw = letter(subject, `Message-ID: <${subject.replace(' ', '')}@hostile.example>\r\n`)
     const waiting = async () =>
-      (await stage.db.query({ text: `SELECT 1 FROM pg_locks WHERE relation = 'threads'::regclass AND NOT granted` })).rowCount
+      (await harness.db.query({ text: `SELECT 1 FROM pg_locks WHERE relation = 'threads'::regclass AND NOT granted` })).rowCount
     let handed: Promise<{ said: string }[]> | undefined
-    await stage.db.transact(async (tx) => {
+    await harness.db.transact(async (tx) => {
       await tx.query({ text: 'LOCK TABLE threads IN ACCESS EXCLUSIVE MODE' })
       const held = hand(letter(first))
       await waitFor('the first to wait', async () => (await waiting()) > 0)
@@ -258,11 +258,11 @@ describe('addresses', () => {
   })
   test('ninety-nine recipients in two organizations: once for each mailbox, in each organization its own', async () => {
     const subject = subjectOf()
-    const other = stage.otherOrganization.key
+    const other = harness.otherOrganization.key
     const handles = Array.from({ length: 33 }, (_, i) => [`many${i}`, `other${i}`] as const)
     for (const [own, foreign] of handles) {
-      await stage.createAgent(own)
-      await stage.createAgent(foreign, {}, other)
+      await harness.createAgent(own)
+      await harness.createAgent(foreign, {}, other)
     }
     // A mailbox is one recipient in whatever spelling.
     const to = handles.flatMap(([own, foreign]) => [
@@ -277,7 +277,7 @@ describe('addresses', () => {
       const mine = await filed(subject, own)
       const theirs = await filed(subject, foreign, other)
       expect([...mine, ...theirs].map((message) => message.to)).toEqual([['ann@agents.localhost'], ['ann@agents.localhost']])
-      expect((await stage.api('GET', `/mailboxes/${foreign}/messages/${theirs[0].id}`)).status).toBe(404)
+      expect((await harness.api('GET', `/mailboxes/${foreign}/messages/${theirs[0].id}`)).status).toBe(404)
     }
   }, 60_000)
 })

@@ -52,14 +52,14 @@ test('the second request gets the first answer, byte for byte, and nothing runs'
   expect(second.text).toBe(first.text)
   expect(second.headers.get('content-type')).toBe(first.headers.get('content-type'))
   expect(second.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'))
-  expect(edge.stage.written).toHaveLength(1)
-  expect(edge.stage.lines().some((line) => line.msg === 'answer replayed')).toBe(true)
+  expect(edge.harness.written).toHaveLength(1)
+  expect(edge.harness.lines().some((line) => line.msg === 'answer replayed')).toBe(true)
 })
 
 test('without the header every request runs', async () => {
   await write(null, { subject: 'a' })
   await write(null, { subject: 'a' })
-  expect(edge.stage.written).toHaveLength(2)
+  expect(edge.harness.written).toHaveLength(2)
 })
 
 test('another body under the same key is refused', async () => {
@@ -69,7 +69,7 @@ test('another body under the same key is refused', async () => {
     const answer = await write(key, body)
     expect([answer.status, code(answer)]).toEqual([422, 'idempotency_key_reused'])
   }
-  expect(edge.stage.written).toHaveLength(1)
+  expect(edge.harness.written).toHaveLength(1)
 })
 
 test('a key counts for one method and path, in any spelling of the path', async () => {
@@ -103,18 +103,18 @@ test.each(['', 'x'.repeat(256), 'tab\there', 'ümlaut'])('%j is no key', async (
     )
   })
   expect(text).toMatch(/^HTTP\/1\.1 400 /)
-  expect(edge.stage.written).toHaveLength(0)
+  expect(edge.harness.written).toHaveLength(0)
 })
 
 test('a failed attempt frees the key and leaves no row', async () => {
   const key = newKey()
   const before = await countRows()
-  edge.stage.afterWrite = async () => {
+  edge.harness.afterWrite = async () => {
     throw new Error('power cut')
   }
   expect((await write(key, { subject: 'a' })).status).toBe(500)
   expect(await countRows()).toBe(before)
-  edge.stage.afterWrite = null
+  edge.harness.afterWrite = null
   const answer = await write(key, { subject: 'a different body is fine, too' })
   expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([201, null])
 })
@@ -122,32 +122,32 @@ test('a failed attempt frees the key and leaves no row', async () => {
 test('while the first is running the second is told so, here and on another node, and later gets the answer', async () => {
   const key = newKey()
   const other = await start()
-  edge.stage.holds = true
+  edge.harness.holds = true
   const first = write(key, { subject: 'a' })
-  await edge.stage.held()
+  await edge.harness.held()
   const [here, there] = await Promise.all([write(key, { subject: 'a' }), write(key, { subject: 'a' }, other)])
   expect([here.status, code(here)]).toEqual([409, 'idempotency_in_progress'])
   expect([there.status, code(there)]).toEqual([409, 'idempotency_in_progress'])
-  edge.stage.release()
+  edge.harness.release()
   const answer = await first
   expect(answer.status).toBe(201)
   expect((await write(key, { subject: 'a' }, other)).text).toBe(answer.text)
-  expect(other.stage.written).toHaveLength(0)
+  expect(other.harness.written).toHaveLength(0)
   await other.server.drain(1000)
 })
 
 test('a node that waits a moment for another gets its answer', async () => {
   const key = newKey()
   const other = await start()
-  edge.stage.holds = true
+  edge.harness.holds = true
   const first = write(key, { subject: 'a' })
-  await edge.stage.held()
+  await edge.harness.held()
   const second = write(key, { subject: 'a' }, other)
   // The other node is waiting for the first one's row.
   await expect
     .poll(async () => (await database.query({ text: `SELECT 1 FROM pg_locks WHERE NOT granted` })).rowCount, { interval: 10 })
     .toBeGreaterThan(0)
-  edge.stage.release()
+  edge.harness.release()
   expect((await second).text).toBe((await first).text)
   expect((await second).headers.get('idempotent-replayed')).toBe('true')
   await other.server.drain(1000)
@@ -157,7 +157,7 @@ test('twenty at once on two nodes make one effect', async () => {
   const key = newKey()
   const other = await start()
   const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => write(key, { subject: 'a' }, i % 2 ? edge : other)))
-  expect(edge.stage.written.length + other.stage.written.length).toBe(1)
+  expect(edge.harness.written.length + other.harness.written.length).toBe(1)
   const made = answers.filter((answer) => answer.status === 201)
   expect(new Set(made.map((answer) => answer.text)).size).toBe(1)
   for (const answer of answers) expect([201, 409]).toContain(answer.status)

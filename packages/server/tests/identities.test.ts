@@ -2,16 +2,16 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage()
+  harness = await startHarness()
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
-const create = (body: unknown, headers: Record<string, string> = {}) => stage.api('POST', '/identities', { body, headers })
+const create = (body: unknown, headers: Record<string, string> = {}) => harness.api('POST', '/identities', { body, headers })
 
 describe('POST /identities', () => {
   test('makes identity, mailbox and tunnel: 201 with every field', async () => {
@@ -33,7 +33,7 @@ describe('POST /identities', () => {
       created_at: expect.any(String),
       updated_at: body.created_at,
     })
-    expect(await stage.expectApi(200, 'GET', '/mailboxes/sales_bot')).toMatchObject({ id: body.mailbox.id })
+    expect(await harness.expectApi(200, 'GET', '/mailboxes/sales_bot')).toMatchObject({ id: body.mailbox.id })
   })
 
   test('display_name and description are optional', async () => {
@@ -54,9 +54,9 @@ describe('POST /identities', () => {
   )
 
   test('a taken handle is 409 handle_already_taken, in this organization and in any other', async () => {
-    await stage.createAgent('taken')
-    for (const key of [stage.organizationKey, stage.otherOrganization.key]) {
-      const { status, body } = await stage.api('POST', '/identities', { key, body: { agent_handle: 'taken' } })
+    await harness.createAgent('taken')
+    for (const key of [harness.organizationKey, harness.otherOrganization.key]) {
+      const { status, body } = await harness.api('POST', '/identities', { key, body: { agent_handle: 'taken' } })
       expect([status, body.error.code]).toEqual([409, 'handle_already_taken'])
     }
   })
@@ -79,55 +79,55 @@ describe('POST /identities', () => {
       { custom_domain_id: 'dom_01h455vb4pex5vsknk084sn02q' },
     ])
       expect((await create({ agent_handle: 'refused', ...more })).body.error.code).toBe('validation_error')
-    await stage.createAgent('refused', { domain: 'agents.localhost' })
+    await harness.createAgent('refused', { domain: 'agents.localhost' })
   })
 })
 
 describe('GET, PATCH /identities', () => {
   test('one is found by handle, @handle or id; an unknown one and one of another organization are 404', async () => {
-    const made = await stage.createAgent('findme')
-    for (const name of ['findme', '@findme', made.id]) expect(await stage.expectApi(200, 'GET', `/identities/${name}`)).toEqual(made)
-    expect((await stage.api('GET', '/identities/nobody')).body.error.code).toBe('not_found')
-    expect((await stage.api('GET', '/identities/findme', { key: stage.otherOrganization.key })).status).toBe(404)
-    expect((await stage.api('PATCH', '/identities/findme', { key: stage.otherOrganization.key, body: { display_name: 'a' } })).status).toBe(
-      404,
-    )
+    const made = await harness.createAgent('findme')
+    for (const name of ['findme', '@findme', made.id]) expect(await harness.expectApi(200, 'GET', `/identities/${name}`)).toEqual(made)
+    expect((await harness.api('GET', '/identities/nobody')).body.error.code).toBe('not_found')
+    expect((await harness.api('GET', '/identities/findme', { key: harness.otherOrganization.key })).status).toBe(404)
+    expect(
+      (await harness.api('PATCH', '/identities/findme', { key: harness.otherOrganization.key, body: { display_name: 'a' } })).status,
+    ).toBe(404)
   })
 
   test('PATCH changes what is given, null clears the description, the handle is immutable', async () => {
-    const made = await stage.createAgent('patchme', { display_name: 'Before', description: 'Old' })
-    const first = await stage.expectApi(200, 'PATCH', '/identities/patchme', { body: { display_name: 'After' } })
+    const made = await harness.createAgent('patchme', { display_name: 'Before', description: 'Old' })
+    const first = await harness.expectApi(200, 'PATCH', '/identities/patchme', { body: { display_name: 'After' } })
     expect(first).toEqual({ ...made, display_name: 'After', updated_at: first.updated_at })
     expect(first.updated_at > made.updated_at).toBe(true)
-    const second = await stage.expectApi(200, 'PATCH', '/identities/patchme', { body: { description: null } })
+    const second = await harness.expectApi(200, 'PATCH', '/identities/patchme', { body: { description: null } })
     expect(second).toMatchObject({ display_name: 'After', description: null })
     for (const body of [{}, { agent_handle: 'other' }, { display_name: null }, { id: 'a' }])
-      expect((await stage.api('PATCH', '/identities/patchme', { body })).status).toBe(400)
+      expect((await harness.api('PATCH', '/identities/patchme', { body })).status).toBe(400)
   })
 
   test('the list is newest first, in pages by cursor', async () => {
-    const { key } = await stage.createOrganization('Pages')
-    for (let i = 0; i < 5; i++) await stage.createAgent(`page_${i}`, {}, key)
-    const first = await stage.expectApi(200, 'GET', '/identities?limit=3', { key })
+    const { key } = await harness.createOrganization('Pages')
+    for (let i = 0; i < 5; i++) await harness.createAgent(`page_${i}`, {}, key)
+    const first = await harness.expectApi(200, 'GET', '/identities?limit=3', { key })
     expect([first.object, first.has_more, first.data.map((one: Json) => one.agent_handle)]).toEqual([
       'list',
       true,
       ['page_4', 'page_3', 'page_2'],
     ])
-    const second = await stage.expectApi(200, 'GET', `/identities?limit=3&cursor=${first.next_cursor}`, { key })
+    const second = await harness.expectApi(200, 'GET', `/identities?limit=3&cursor=${first.next_cursor}`, { key })
     expect([second.has_more, second.next_cursor, second.data.map((one: Json) => one.agent_handle)]).toEqual([
       false,
       null,
       ['page_1', 'page_0'],
     ])
-    const mailboxes = await stage.expectApi(200, 'GET', '/mailboxes?limit=2', { key })
+    const mailboxes = await harness.expectApi(200, 'GET', '/mailboxes?limit=2', { key })
     expect([mailboxes.has_more, mailboxes.data.map((one: Json) => one.agent_handle)]).toEqual([true, ['page_4', 'page_3']])
   })
 })
 
 describe('GET /mailboxes', () => {
   test('one is found by full address in any case, or by handle', async () => {
-    const identity = await stage.createAgent('boxed', { display_name: 'Boxed' })
+    const identity = await harness.createAgent('boxed', { display_name: 'Boxed' })
     const expected = {
       id: identity.mailbox.id,
       email_address: 'boxed@agents.localhost',
@@ -138,84 +138,88 @@ describe('GET /mailboxes', () => {
       updated_at: identity.created_at,
     }
     for (const name of ['boxed', 'boxed@agents.localhost', 'BOXED@Agents.Localhost', 'boxed%40agents.localhost'])
-      expect(await stage.expectApi(200, 'GET', `/mailboxes/${name}`)).toEqual(expected)
+      expect(await harness.expectApi(200, 'GET', `/mailboxes/${name}`)).toEqual(expected)
     for (const name of ['boxed@elsewhere.example', 'nobody', 'nobody@agents.localhost'])
-      expect((await stage.api('GET', `/mailboxes/${name}`)).body.error.code).toBe('not_found')
-    expect((await stage.api('GET', '/mailboxes/boxed', { key: stage.otherOrganization.key })).status).toBe(404)
+      expect((await harness.api('GET', `/mailboxes/${name}`)).body.error.code).toBe('not_found')
+    expect((await harness.api('GET', '/mailboxes/boxed', { key: harness.otherOrganization.key })).status).toBe(404)
   })
 })
 
 describe('DELETE /identities/{handle}', () => {
   test('204: mailbox, messages, tunnel and keys go, and the handle stays reserved', async () => {
-    await stage.createAgent('leaver')
-    await stage.createAgent('stayer')
-    const key = await stage.agentKey('leaver')
+    await harness.createAgent('leaver')
+    await harness.createAgent('stayer')
+    const key = await harness.agentKey('leaver')
     const content = Buffer.alloc(100_000, 'x').toString('base64')
-    const sent = await stage.send('leaver', 'stayer@agents.localhost', {
+    const sent = await harness.send('leaver', 'stayer@agents.localhost', {
       subject: 'Keep me',
       attachments: [{ filename: 'a.bin', content }],
     })
-    const arrived = await stage.waitForMail('stayer', 'Keep me')
-    await stage.deliver({ from: 'a@example.org', to: 'leaver@agents.localhost', subject: 'Gone', text: 'x'.repeat(100_000) })
-    const { attachments } = await stage.getMessage('leaver', sent.id)
-    const before = await stage.expectApi(200, 'GET', '/mail/messages')
+    const arrived = await harness.waitForMail('stayer', 'Keep me')
+    await harness.deliver({ from: 'a@example.org', to: 'leaver@agents.localhost', subject: 'Gone', text: 'x'.repeat(100_000) })
+    const { attachments } = await harness.getMessage('leaver', sent.id)
+    const before = await harness.expectApi(200, 'GET', '/mail/messages')
 
-    const answer = await stage.api('DELETE', '/identities/leaver')
+    const answer = await harness.api('DELETE', '/identities/leaver')
     expect([answer.status, answer.body]).toEqual([204, null])
 
     for (const path of ['/identities/leaver', '/mailboxes/leaver', `/mailboxes/leaver/messages/${sent.id}`])
-      expect((await stage.api('GET', path)).status).toBe(404)
-    expect((await stage.api('GET', '/me', { key })).status).toBe(401)
-    expect((await stage.api('GET', attachments[0].url.replace(stage.publicUrl, ''), { key: null })).status).toBe(404)
-    await expect(stage.deliver({ from: 'a@example.org', to: 'leaver@agents.localhost', subject: 'Late', text: 'a' })).rejects.toThrow('550')
+      expect((await harness.api('GET', path)).status).toBe(404)
+    expect((await harness.api('GET', '/me', { key })).status).toBe(401)
+    expect((await harness.api('GET', attachments[0].url.replace(harness.publicUrl, ''), { key: null })).status).toBe(404)
+    await expect(harness.deliver({ from: 'a@example.org', to: 'leaver@agents.localhost', subject: 'Late', text: 'a' })).rejects.toThrow(
+      '550',
+    )
     expect((await create({ agent_handle: 'leaver' })).body.error.code).toBe('handle_already_taken')
-    expect((await stage.api('DELETE', '/identities/leaver')).status).toBe(404)
+    expect((await harness.api('DELETE', '/identities/leaver')).status).toBe(404)
 
-    const after = await stage.expectApi(200, 'GET', '/mail/messages')
+    const after = await harness.expectApi(200, 'GET', '/mail/messages')
     expect([after.total, after.messages.length]).toEqual([before.total - 2, before.messages.length - 2])
-    expect((await stage.getMessage('stayer', arrived.id)).attachments).toHaveLength(1)
+    expect((await harness.getMessage('stayer', arrived.id)).attachments).toHaveLength(1)
     for (const table of ['messages', 'threads', 'message_counts', 'thread_references']) {
-      const { rows } = await stage.db.query<{ n: number }>({
+      const { rows } = await harness.db.query<{ n: number }>({
         text: `SELECT count(*)::int AS n FROM ${table} t WHERE NOT EXISTS (SELECT 1 FROM mailboxes b WHERE b.id = t.mailbox_id)`,
       })
       expect([table, rows[0]?.n]).toEqual([table, 0])
     }
-    const { data } = await stage.expectApi(200, 'GET', '/audit')
+    const { data } = await harness.expectApi(200, 'GET', '/audit')
     expect(data[0]).toMatchObject({ action: 'identity.deleted', details: { agent_handle: 'leaver' } })
   })
 
   test('the blobs of its mail are deleted too', async () => {
     const countBlobs = async () =>
-      (await readdir(join(stage.dataDir, 'blobs'), { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).length
+      (await readdir(join(harness.dataDir, 'blobs'), { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).length
     const before = await countBlobs()
-    await stage.createAgent('heavy')
-    await stage.deliver({ from: 'a@example.org', to: 'heavy@agents.localhost', subject: 'Large', text: 'y'.repeat(200_000) })
-    await stage.send('heavy', 'x@example.com', { attachments: [{ filename: 'a.bin', content: Buffer.alloc(100_000).toString('base64') }] })
+    await harness.createAgent('heavy')
+    await harness.deliver({ from: 'a@example.org', to: 'heavy@agents.localhost', subject: 'Large', text: 'y'.repeat(200_000) })
+    await harness.send('heavy', 'x@example.com', {
+      attachments: [{ filename: 'a.bin', content: Buffer.alloc(100_000).toString('base64') }],
+    })
     expect(await countBlobs()).toBe(before + 2)
-    await stage.expectApi(204, 'DELETE', '/identities/heavy')
+    await harness.expectApi(204, 'DELETE', '/identities/heavy')
     await waitFor('the blobs to go', async () => (await countBlobs()) === before)
   })
 
   test('while mail arrives and leaves: 204, and everyone else is told cleanly that it is gone', async () => {
     for (let round = 0; round < 12; round++) {
       const agent = `racer_${round}`
-      await stage.createAgent(agent)
+      await harness.createAgent(agent)
       const mail = { agent, to: ['x@example.com', 'stayer@agents.localhost'], subject: 'a', text: 'a' }
-      const sending = Array.from({ length: 4 }, () => stage.api('POST', '/mail/send', { body: mail }))
+      const sending = Array.from({ length: 4 }, () => harness.api('POST', '/mail/send', { body: mail }))
       const arriving = Array.from({ length: 4 }, () =>
-        stage.deliver({ from: 'a@example.org', to: `${agent}@agents.localhost`, subject: 'a', text: 'a' }).then(
+        harness.deliver({ from: 'a@example.org', to: `${agent}@agents.localhost`, subject: 'a', text: 'a' }).then(
           () => '250',
           (error: Error & { response?: string }) => error.response?.slice(0, 3),
         ),
       )
-      const keyed = stage.api('POST', '/keys', { body: { name: 'late', agent_handle: agent } })
-      const deleted = await stage.api('DELETE', `/identities/${agent}`)
+      const keyed = harness.api('POST', '/keys', { body: { name: 'late', agent_handle: agent } })
+      const deleted = await harness.api('DELETE', `/identities/${agent}`)
       expect(deleted.status).toBe(204)
       for (const { status } of await Promise.all([...sending, keyed])) expect([201, 404]).toContain(status)
       for (const code of await Promise.all(arriving)) expect(['250', '550', '451']).toContain(code)
-      expect((await stage.api('GET', `/mailboxes/${agent}`)).status).toBe(404)
+      expect((await harness.api('GET', `/mailboxes/${agent}`)).status).toBe(404)
     }
-    const { rows } = await stage.db.query<{ n: number }>({
+    const { rows } = await harness.db.query<{ n: number }>({
       text: 'SELECT count(*)::int AS n FROM messages m WHERE NOT EXISTS (SELECT 1 FROM mailboxes b WHERE b.id = m.mailbox_id)',
     })
     expect(rows[0]?.n).toBe(0)

@@ -6,7 +6,7 @@ import { type BlueBubblesServer, blueBubblesPassword, startBlueBubblesServer } f
 import { png } from './harness/imessage-world.ts'
 import { blueBubblesWorld, callbackUrlOf } from './harness/imessage-worlds.ts'
 import { type LinqServer, linqKey, startLinqServer } from './harness/linq-server.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 describe('the fake of Linq, driven by @linqapp/sdk', () => {
@@ -55,7 +55,7 @@ describe('the fake of Linq, driven by @linqapp/sdk', () => {
     await expect(sdk.chats.messages.list('nothing').then((page) => page.messages)).rejects.toThrow(LinqAPIV3.NotFoundError)
     const stranger = new LinqAPIV3({ apiKey: 'wrong', baseURL: server.url, maxRetries: 0 })
     await expect(stranger.phoneNumbers.list()).rejects.toThrow(LinqAPIV3.AuthenticationError)
-    server.troubles.push('error')
+    server.faults.push('error')
     await expect(sdk.chats.create({ from: server.line, to: ['+14155550004'], message: text('x') })).rejects.toThrow(
       LinqAPIV3.RateLimitError,
     )
@@ -116,21 +116,21 @@ describe('the fake of Linq, driven by @linqapp/sdk', () => {
 
 describe('callbacks of Linq', () => {
   let server: LinqServer
-  let stage: Stage
+  let harness: Harness
   let url: string
   beforeAll(async () => {
     server = await startLinqServer()
-    stage = await startStage({
+    harness = await startHarness({
       CALLSIGN_IMESSAGE_PROVIDER: 'linq',
       CALLSIGN_LINQ_URL: server.url,
       CALLSIGN_LINQ_API_KEY: linqKey,
       CALLSIGN_LINQ_WEBHOOK_SECRET: server.secret,
     })
-    await stage.createAgent('sales')
-    url = await callbackUrlOf(stage, 'linq')
+    await harness.createAgent('sales')
+    url = await callbackUrlOf(harness, 'linq')
   })
   afterAll(async () => {
-    await stage.stop()
+    await harness.stop()
     await server.stop()
   })
 
@@ -153,7 +153,7 @@ describe('callbacks of Linq', () => {
     expect(await post(`${url}x`, body, headers)).toBe(404)
     expect(await post(url.slice(0, -1), body, headers)).toBe(404)
     expect(await post(url.replace('/linq/', '/simulator/'), body, headers)).toBe(404)
-    const conversations = async () => (await stage.expectApi(200, 'GET', '/imessage/conversations')).data.length
+    const conversations = async () => (await harness.expectApi(200, 'GET', '/imessage/conversations')).data.length
     expect(await conversations()).toBe(0)
     expect(await post(url, body, headers)).toBe(200)
     expect(await conversations()).toBe(1)
@@ -173,29 +173,29 @@ describe('callbacks of Linq', () => {
       `{"event_type":"message.received","data":{"direction":"inbound","id":"x","sender_handle":{"handle":"no number"}}}`,
     ])
       expect([body, await post(url, body, server.sign(body))]).toEqual([body, 200])
-    expect((await stage.expectApi(200, 'GET', '/imessage/messages')).messages).toEqual([])
+    expect((await harness.expectApi(200, 'GET', '/imessage/messages')).messages).toEqual([])
   })
 
   test('the simulator is not there', async () => {
-    await stage.expectApi(404, 'POST', '/simulator/imessage', { body: { from: '+14155550009', text: 'x' } })
+    await harness.expectApi(404, 'POST', '/simulator/imessage', { body: { from: '+14155550009', text: 'x' } })
   })
 })
 
 describe('callbacks of BlueBubbles', () => {
   let world: Awaited<ReturnType<typeof blueBubblesWorld>>
-  let stage: Stage
+  let harness: Harness
   beforeAll(async () => {
     world = await blueBubblesWorld()
-    stage = await startStage({ ...world.settings, CALLSIGN_IMESSAGE_POLL_SECONDS: '3600' })
-    await stage.createAgent('sales')
+    harness = await startHarness({ ...world.settings, CALLSIGN_IMESSAGE_POLL_SECONDS: '3600' })
+    await harness.createAgent('sales')
   })
   afterAll(async () => {
-    await stage.stop()
+    await harness.stop()
     await world.stop()
   })
 
   test('are hints: nothing in them is believed, and what they hint at is found at once', async () => {
-    const url = await callbackUrlOf(stage, 'bluebubbles')
+    const url = await callbackUrlOf(harness, 'bluebubbles')
     const forged = {
       type: 'new-message',
       data: {
@@ -212,7 +212,7 @@ describe('callbacks of BlueBubbles', () => {
     // The next look, which the forged hint has made due, is long before the hour: it brings what the Mac has, and nothing else.
     await world.write('+14155550778', 'connect @sales')
     const found = await waitFor('the conversation', async () => {
-      const { data } = await stage.expectApi(200, 'GET', '/imessage/conversations')
+      const { data } = await harness.expectApi(200, 'GET', '/imessage/conversations')
       return data.length > 0 && data
     })
     expect(found.map((one: Json) => one.recipient)).toEqual(['+14155550778'])

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { makeDataDir, type Server, startCallsignd } from './harness/callsignd.ts'
 import type { World } from './harness/imessage-world.ts'
 import { blueBubblesWorld, linqWorld, simulatorWorld } from './harness/imessage-worlds.ts'
-import type { Json, Stage } from './harness/start.ts'
+import type { Harness, Json } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 const kills = 4
@@ -33,7 +33,7 @@ test.each([
     })
     return { status: response.status, body: await response.json() }
   }
-  const expectApi: Stage['expectApi'] = async (status, method, path, { body } = {}) => {
+  const expectApi: Harness['expectApi'] = async (status, method, path, { body } = {}) => {
     const answer = await ask(method, path, body)
     if (answer.status !== status) throw new Error(`${method} ${path} answered ${answer.status} ${JSON.stringify(answer.body)}`)
     return answer.body
@@ -45,7 +45,7 @@ test.each([
     get baseUrl() {
       return server.baseUrl
     },
-  } as unknown as Stage
+  } as unknown as Harness
   place.api = async (method, path) => {
     const response = await fetch(`${server.baseUrl}${path}`, { method })
     return { status: response.status, headers: response.headers, body: Buffer.from(await response.arrayBuffer()) }
@@ -77,7 +77,7 @@ test.each([
     const sends: Promise<string>[] = []
     for (let round = 0; round < kills; round++) {
       const before = (await Promise.all(phones.map((phone) => world.arrived(phone)))).flat().length
-      if (world.troubles.has('lost_answer')) await world.befall('lost_answer', 'lost_request')
+      if (world.faults.has('lost_answer')) await world.befall('lost_answer', 'lost_request')
       for (const { id, recipient } of conversations) {
         for (let i = 0; i < 3; i++) {
           const text = `round ${round} number ${i} to ${recipient}`

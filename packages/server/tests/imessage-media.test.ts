@@ -1,27 +1,27 @@
 // What media_url may lead to, and writing first: settings and limits of iMessage that the other tests leave alone.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startReceiver } from './harness/receiver.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 const phone = '+14155554001'
-let stage: Stage
+let harness: Harness
 let conversation: string
 beforeAll(async () => {
-  stage = await startStage({ CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8', CALLSIGN_IMESSAGE_ALLOW_COLD: 'true' })
-  await stage.createAgent('sales')
-  await stage.createAgent('support')
-  conversation = (await stage.expectApi(201, 'POST', '/simulator/imessage', { body: { from: phone, text: 'connect @sales' } }))
+  harness = await startHarness({ CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8', CALLSIGN_IMESSAGE_ALLOW_COLD: 'true' })
+  await harness.createAgent('sales')
+  await harness.createAgent('support')
+  conversation = (await harness.expectApi(201, 'POST', '/simulator/imessage', { body: { from: phone, text: 'connect @sales' } }))
     .conversation_id
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 /** Sends a file with these bytes, whatever the server that has them says they are. */
 async function sendFile(bytes: Buffer, type = 'text/html') {
   const receiver = await startReceiver(() => ({ status: 200, headers: { 'content-type': type }, body: bytes as never }))
   try {
     const body = { conversation_id: conversation, text: 'A file', media_url: receiver.url }
-    return { ...(await stage.api('POST', '/imessage/messages', { body })), asked: receiver.received.length }
+    return { ...(await harness.api('POST', '/imessage/messages', { body })), asked: receiver.received.length }
   } finally {
     await receiver.stop()
   }
@@ -37,12 +37,12 @@ describe('media_url', () => {
     const answer = await sendFile(bytes)
     expect([answer.status, answer.asked]).toEqual([200, 1])
     const item = await waitFor('the message to be sent', async () => {
-      const { messages } = await stage.expectApi(200, 'GET', `/imessage/messages?conversation_id=${conversation}`)
+      const { messages } = await harness.expectApi(200, 'GET', `/imessage/messages?conversation_id=${conversation}`)
       return messages.find((one: Json) => one.id === answer.body.id && one.status === 'sent')
     })
     expect(item.media).toMatchObject([{ content_type: type, size_bytes: bytes.length, status: 'stored' }])
     const link = new URL(item.media_url)
-    expect((await stage.api('GET', link.pathname + link.search, { key: null })).body).toEqual(bytes)
+    expect((await harness.api('GET', link.pathname + link.search, { key: null })).body).toEqual(bytes)
   })
 
   test.each([
@@ -58,12 +58,12 @@ describe('media_url', () => {
     const large = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(10 * 1024 * 1024)])
     expect((await sendFile(large)).body.error.code).toBe('validation_error')
     for (const media_url of ['http://127.0.0.1:9/a.png', 'file:///etc/passwd', 'not a url'])
-      await stage.expectApi(400, 'POST', '/imessage/messages', { body: { conversation_id: conversation, text: 'x', media_url } })
+      await harness.expectApi(400, 'POST', '/imessage/messages', { body: { conversation_id: conversation, text: 'x', media_url } })
   })
 })
 
 describe('where writing first is allowed', () => {
-  const send = (body: object) => stage.api('POST', '/imessage/messages', { body: { text: 'Hello first', ...body } })
+  const send = (body: object) => harness.api('POST', '/imessage/messages', { body: { text: 'Hello first', ...body } })
 
   test('an agent begins a conversation, once; the answer to it is filed there', async () => {
     const [first, again] = [
@@ -71,7 +71,7 @@ describe('where writing first is allowed', () => {
       await send({ to: '+14155554002', identity_id: 'sales' }),
     ]
     expect([first.status, again.body.conversation_id]).toEqual([200, first.body.conversation_id])
-    const answer = await stage.expectApi(201, 'POST', '/simulator/imessage', { body: { from: '+14155554002', text: 'Who are you?' } })
+    const answer = await harness.expectApi(201, 'POST', '/simulator/imessage', { body: { from: '+14155554002', text: 'Who are you?' } })
     expect(answer).toMatchObject({ effect: 'filed', conversation_id: first.body.conversation_id })
   })
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { png, type World } from './harness/imessage-world.ts'
 import { blueBubblesWorld, linqWorld, simulatorWorld } from './harness/imessage-worlds.ts'
 import { type Receiver, startReceiver } from './harness/receiver.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 describe.each([
@@ -12,26 +12,26 @@ describe.each([
   ['linq', linqWorld],
 ])('%s', (name, createWorld) => {
   let world: World
-  let stage: Stage
+  let harness: Harness
   let media: Receiver
   beforeAll(async () => {
     world = await createWorld()
-    stage = await startStage(world.settings)
-    await world.attach(stage)
-    await stage.createAgent('sales')
+    harness = await startHarness(world.settings)
+    await world.attach(harness)
+    await harness.createAgent('sales')
     media = await startReceiver()
   })
   afterAll(async () => {
-    await stage.stop()
+    await harness.stop()
     await Promise.all([world.stop(), media.stop()])
   })
 
   let phones = 0
   const newPhone = () => `+1415555${String(2000 + phones++)}`
   const history = async (id: string): Promise<Json[]> =>
-    (await stage.expectApi(200, 'GET', `/imessage/messages?limit=100&conversation_id=${id}`)).messages
+    (await harness.expectApi(200, 'GET', `/imessage/messages?limit=100&conversation_id=${id}`)).messages
   const send = (conversation: string, text: string, more: object = {}): Promise<Json> =>
-    stage.expectApi(200, 'POST', '/imessage/messages', { body: { conversation_id: conversation, text, ...more } })
+    harness.expectApi(200, 'POST', '/imessage/messages', { body: { conversation_id: conversation, text, ...more } })
   const waitForStatus = (conversation: string, id: string, status: string): Promise<Json> =>
     waitFor(`${id} to be ${status}`, async () => (await history(conversation)).find((one) => one.id === id && one.status === status))
   const waitForText = (conversation: string, text: string): Promise<Json> =>
@@ -42,7 +42,7 @@ describe.each([
     const phone = newPhone()
     await world.write(phone, 'connect @sales')
     const conversation = await waitFor('the conversation', async () => {
-      const { data } = await stage.expectApi(200, 'GET', '/imessage/conversations?limit=100&status=active')
+      const { data } = await harness.expectApi(200, 'GET', '/imessage/conversations?limit=100&status=active')
       return data.find((one: Json) => one.recipient === phone)
     })
     await waitFor('the confirmation', async () => (await world.arrived(phone)).length === 1)
@@ -59,7 +59,7 @@ describe.each([
     const sent = await send(conversation, text)
     await waitForStatus(conversation, sent.id, 'sent')
     expect(await texts(phone)).toEqual([text])
-    expect((await stage.eventsOf(sent.id)).map((event) => event.type)).toEqual(['imessage.sent'])
+    expect((await harness.eventsOf(sent.id)).map((event) => event.type)).toEqual(['imessage.sent'])
   })
 
   test('a callback that comes twice files once', async () => {
@@ -81,7 +81,7 @@ describe.each([
     expect(arrived.map((one) => one.text).join('')).toBe('With a picture')
     expect(arrived.flatMap((one) => one.files)).toEqual([{ contentType: 'image/png', bytes: png.length }])
     const link = new URL(item.media_url)
-    expect((await stage.api('GET', link.pathname + link.search, { key: null })).body).toEqual(png)
+    expect((await harness.api('GET', link.pathname + link.search, { key: null })).body).toEqual(png)
   })
 
   test('a file comes in: the message at once, the event when the file is there', async () => {
@@ -91,16 +91,16 @@ describe.each([
     const item = await waitFor('the file', async () => (await history(conversation)).find((one) => one.id === id && one.media_url !== null))
     expect(item.media).toMatchObject([{ content_type: 'image/png', size_bytes: png.length, status: 'stored' }])
     const link = new URL(item.media_url)
-    expect((await stage.api('GET', link.pathname + link.search, { key: null })).body).toEqual(png)
-    expect((await stage.eventsOf(id)).map((event) => event.type)).toEqual(['imessage.received'])
+    expect((await harness.api('GET', link.pathname + link.search, { key: null })).body).toEqual(png)
+    expect((await harness.eventsOf(id)).map((event) => event.type)).toEqual(['imessage.received'])
   })
 
   test('an answer that is lost: it was sent, and is not sent again', async () => {
     const { phone, conversation } = await pair()
     await world.befall('lost_answer')
-    const sent = await send(conversation, 'Taken, untold')
+    const sent = await send(conversation, 'Taken, undelivered')
     await waitForStatus(conversation, sent.id, 'sent')
-    expect(await texts(phone)).toEqual(['Taken, untold'])
+    expect(await texts(phone)).toEqual(['Taken, undelivered'])
   })
 
   test('a request that is lost: it was not sent, and is once that is known', async () => {
@@ -123,13 +123,13 @@ describe.each([
 
   test('a clear refusal for now is tried again; one for good fails the message, and the next one goes', async () => {
     const { phone, conversation } = await pair()
-    if (world.troubles.has('error')) {
+    if (world.faults.has('error')) {
       await world.befall('error')
       const sent = await send(conversation, 'Later')
       await waitForStatus(conversation, sent.id, 'sent')
       expect(await texts(phone)).toEqual(['Later'])
     }
-    if (world.troubles.has('refused')) {
+    if (world.faults.has('refused')) {
       const before = await texts(phone)
       await world.befall('refused')
       const refused = await send(conversation, 'Never')
@@ -137,12 +137,12 @@ describe.each([
         code: expect.any(String),
         message: expect.any(String),
       })
-      expect(await stage.eventsOf(refused.id)).toMatchObject([{ type: 'imessage.failed', data: { status: 'failed' } }])
+      expect(await harness.eventsOf(refused.id)).toMatchObject([{ type: 'imessage.failed', data: { status: 'failed' } }])
       const next = await send(conversation, 'Next')
       await waitForStatus(conversation, next.id, 'sent')
       expect(await texts(phone)).toEqual([...before, 'Next'])
     }
-    expect(world.troubles.has('error') || world.troubles.has('refused')).toBe(true)
+    expect(world.faults.has('error') || world.faults.has('refused')).toBe(true)
   })
 
   test('what fails after it was sent is told', async () => {
@@ -152,18 +152,18 @@ describe.each([
     await waitForStatus(conversation, sent.id, 'sent')
     await world.failLater(`Fails later on ${name}`)
     await waitForStatus(conversation, sent.id, 'failed')
-    expect((await stage.eventsOf(sent.id)).map((event) => event.type)).toEqual(['imessage.sent', 'imessage.failed'])
+    expect((await harness.eventsOf(sent.id)).map((event) => event.type)).toEqual(['imessage.sent', 'imessage.failed'])
   })
 
   test('what no callback told is found by asking, and the history is in the order of writing', async () => {
     if (!world.canBeAsked) return expect(name).toBe('simulator')
     const { phone, conversation } = await pair()
     // The conversation has to be older than what is told late.
-    await stage.db.query({ text: `UPDATE imessage_conversations SET created_at = created_at - interval '1 hour'` })
-    await world.write(phone, 'first, untold', { callback: 'never', agoMs: 3000 })
+    await harness.db.query({ text: `UPDATE imessage_conversations SET created_at = created_at - interval '1 hour'` })
+    await world.write(phone, 'first, undelivered', { callback: 'never', agoMs: 3000 })
     await world.write(phone, 'second, told', { agoMs: 1000 })
-    await waitForText(conversation, 'first, untold')
+    await waitForText(conversation, 'first, undelivered')
     await waitForText(conversation, 'second, told')
-    expect((await history(conversation)).map((one) => one.text)).toEqual(['first, untold', 'second, told'])
+    expect((await history(conversation)).map((one) => one.text)).toEqual(['first, undelivered', 'second, told'])
   })
 })

@@ -3,33 +3,34 @@
 import jsqr from 'jsqr'
 import { PNG } from 'pngjs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 type ReadQr = (pixels: Uint8ClampedArray, width: number, height: number) => { data: string } | null
 // A CommonJS module whose types say that it is none.
 const readQr = ((jsqr as unknown as { default?: ReadQr }).default ?? jsqr) as unknown as ReadQr
 
-let stage: Stage
+let harness: Harness
 let salesKey: string
 beforeAll(async () => {
-  stage = await startStage()
-  await stage.createAgent('sales', { display_name: 'Sales Agent' })
-  await stage.createAgent('support')
-  salesKey = await stage.agentKey('sales')
+  harness = await startHarness()
+  await harness.createAgent('sales', { display_name: 'Sales Agent' })
+  await harness.createAgent('support')
+  salesKey = await harness.agentKey('sales')
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 let phones = 0
 const newPhone = () => `+1415555${String(1000 + phones++)}`
 const write = (from: string, text: string, more: object = {}): Promise<Json> =>
-  stage.expectApi(201, 'POST', '/simulator/imessage', { body: { from, text, ...more } })
-const send = (body: object, key = stage.organizationKey): Promise<Json> => stage.expectApi(200, 'POST', '/imessage/messages', { key, body })
-const history = (id: string, query = ''): Promise<Json> => stage.expectApi(200, 'GET', `/imessage/messages?conversation_id=${id}${query}`)
+  harness.expectApi(201, 'POST', '/simulator/imessage', { body: { from, text, ...more } })
+const send = (body: object, key = harness.organizationKey): Promise<Json> =>
+  harness.expectApi(200, 'POST', '/imessage/messages', { key, body })
+const history = (id: string, query = ''): Promise<Json> => harness.expectApi(200, 'GET', `/imessage/messages?conversation_id=${id}${query}`)
 
 /** What a simulated phone has got, oldest first. */
 const got = async (phone: string): Promise<string[]> => {
-  const { data } = await stage.expectApi(200, 'GET', `/simulator/outbox?limit=100&to=${encodeURIComponent(phone)}`)
+  const { data } = await harness.expectApi(200, 'GET', `/simulator/outbox?limit=100&to=${encodeURIComponent(phone)}`)
   return data.map((item: Json) => item.text).reverse()
 }
 const waitForTexts = (phone: string, count: number) =>
@@ -52,7 +53,7 @@ async function pair(handle = 'sales'): Promise<{ phone: string; conversation: st
 
 describe('GET /imessage/router', () => {
   test('has the fields of the specification', async () => {
-    const router = await stage.expectApi(200, 'GET', '/imessage/router?agent=sales')
+    const router = await harness.expectApi(200, 'GET', '/imessage/router?agent=sales')
     expect(router).toEqual({
       phone_number: '+18005550199',
       display_name: 'Callsign',
@@ -66,7 +67,7 @@ describe('GET /imessage/router', () => {
 
   test('its QR code is read by an independent decoder, and is its url', async () => {
     for (const agent of ['sales', '@support']) {
-      const router = await stage.expectApi(200, 'GET', `/imessage/router?agent=${encodeURIComponent(agent)}`)
+      const router = await harness.expectApi(200, 'GET', `/imessage/router?agent=${encodeURIComponent(agent)}`)
       const { data, width, height } = PNG.sync.read(Buffer.from(router.qr_code.split(',')[1], 'base64'))
       expect(readQr(new Uint8ClampedArray(data), width, height)?.data).toBe(router.url)
     }
@@ -79,8 +80,8 @@ describe('GET /imessage/router', () => {
       `agent=sales&phone=${encodeURIComponent(phone)}`,
       `agent=sales&user_phone=${encodeURIComponent(phone)}`,
     ])
-      expect((await stage.expectApi(200, 'GET', `/imessage/router?${query}`)).connect_prompt).toBe('connect @sales')
-    expect((await stage.expectApi(200, 'GET', '/imessage/router', { key: salesKey })).connect_prompt).toBe('connect @sales')
+      expect((await harness.expectApi(200, 'GET', `/imessage/router?${query}`)).connect_prompt).toBe('connect @sales')
+    expect((await harness.expectApi(200, 'GET', '/imessage/router', { key: salesKey })).connect_prompt).toBe('connect @sales')
   })
 
   test.each([
@@ -89,7 +90,7 @@ describe('GET /imessage/router', () => {
     ['agent=sales&phone=12', 400, 'E.164'],
     ['agent=sales&fax=1', 400, 'fax'],
   ])('%s is %i', async (query, status, word) => {
-    const { error } = await stage.expectApi(status, 'GET', `/imessage/router?${query}`)
+    const { error } = await harness.expectApi(status, 'GET', `/imessage/router?${query}`)
     expect(error.message).toContain(word)
   })
 })
@@ -97,7 +98,7 @@ describe('GET /imessage/router', () => {
 describe('pairing', () => {
   test('connect @handle makes a conversation, tells the agent, and is confirmed once', async () => {
     const { phone, conversation } = await pair()
-    expect(await stage.expectApi(200, 'GET', `/imessage/conversations/${conversation}`)).toMatchObject({
+    expect(await harness.expectApi(200, 'GET', `/imessage/conversations/${conversation}`)).toMatchObject({
       id: conversation,
       agent_handle: 'sales',
       phone_number: '+18005550199',
@@ -107,7 +108,7 @@ describe('pairing', () => {
       archived_at: null,
       archived_reason: null,
     })
-    expect(await stage.eventsOf(conversation)).toMatchObject([{ type: 'imessage.connected' }])
+    expect(await harness.eventsOf(conversation)).toMatchObject([{ type: 'imessage.connected' }])
     expect(await waitForTexts(phone, 1)).toEqual(['You are connected to Sales Agent (@sales). Text disconnect to end it.'])
   })
 
@@ -120,11 +121,11 @@ describe('pairing', () => {
     const second = await write(phone, 'connect @support')
     expect(second).toMatchObject({ effect: 'connected', message_id: null })
     expect(second.conversation_id).not.toBe(conversation)
-    expect(await stage.expectApi(200, 'GET', `/imessage/conversations/${conversation}`)).toMatchObject({
+    expect(await harness.expectApi(200, 'GET', `/imessage/conversations/${conversation}`)).toMatchObject({
       status: 'archived',
       archived_reason: 'replaced',
     })
-    expect((await stage.eventsOf(conversation)).map((event) => event.type)).toEqual(['imessage.connected', 'imessage.disconnected'])
+    expect((await harness.eventsOf(conversation)).map((event) => event.type)).toEqual(['imessage.connected', 'imessage.disconnected'])
     expect(await write(phone, 'Hello')).toMatchObject({ effect: 'filed', conversation_id: second.conversation_id })
     expect((await history(conversation)).messages).toEqual([])
   })
@@ -132,18 +133,18 @@ describe('pairing', () => {
   test('the same agent again leaves the conversation as it is', async () => {
     const { phone, conversation } = await pair()
     expect(await write(phone, 'connect @sales')).toMatchObject({ effect: 'connected', conversation_id: conversation })
-    expect(await stage.eventsOf(conversation)).toHaveLength(1)
+    expect(await harness.eventsOf(conversation)).toHaveLength(1)
     expect((await waitForTexts(phone, 2))[1]).toContain('already')
   })
 
   test.each(['disconnect', 'Stop', 'STOP.'])('%s ends it, without a word', async (word) => {
     const { phone, conversation } = await pair()
     expect(await write(phone, word)).toMatchObject({ effect: 'disconnected', conversation_id: conversation })
-    expect(await stage.expectApi(200, 'GET', `/imessage/conversations/${conversation}`)).toMatchObject({
+    expect(await harness.expectApi(200, 'GET', `/imessage/conversations/${conversation}`)).toMatchObject({
       status: 'archived',
       archived_reason: 'disconnected_by_user',
     })
-    expect(await stage.eventsOf(conversation)).toMatchObject([
+    expect(await harness.eventsOf(conversation)).toMatchObject([
       { type: 'imessage.connected' },
       { type: 'imessage.disconnected', data: { archived_reason: 'disconnected_by_user' } },
     ])
@@ -163,22 +164,22 @@ describe('pairing', () => {
     // A chat whose job is said to be under way, and is not: what is sent now waits.
     await waitFor('the chat to have nothing to send', async () => {
       const text = 'UPDATE imessage_chats SET is_sending = true WHERE participant = $1 AND NOT is_sending RETURNING id'
-      return (await stage.db.query({ text, values: [phone] })).rows.length === 1
+      return (await harness.db.query({ text, values: [phone] })).rows.length === 1
     })
     const waiting = [
       await send({ conversation_id: conversation, text: 'Too late' }),
       await send({ conversation_id: conversation, text: 'Later' }),
     ]
-    if (word === null) await stage.expectApi(200, 'POST', `/imessage/conversations/${conversation}/disconnect`)
+    if (word === null) await harness.expectApi(200, 'POST', `/imessage/conversations/${conversation}/disconnect`)
     else await write(phone, word)
-    expect(await stage.expectApi(200, 'GET', `/imessage/conversations/${conversation}`)).toMatchObject({ archived_reason: reason })
+    expect(await harness.expectApi(200, 'GET', `/imessage/conversations/${conversation}`)).toMatchObject({ archived_reason: reason })
     const error = { code: 'conversation_archived', message: expect.stringContaining('ended before') }
     const { messages } = await history(conversation)
     expect(messages).toMatchObject(waiting.map(({ id }) => ({ id, status: 'failed', error })))
     for (const { id } of waiting)
-      expect(await stage.eventsOf(id)).toMatchObject([{ type: 'imessage.failed', data: { status: 'failed', error } }])
+      expect(await harness.eventsOf(id)).toMatchObject([{ type: 'imessage.failed', data: { status: 'failed', error } }])
     // The chat goes on, in order, and neither of the two is in it.
-    await stage.db.query({ text: 'UPDATE imessage_chats SET is_sending = false WHERE participant = $1', values: [phone] })
+    await harness.db.query({ text: 'UPDATE imessage_chats SET is_sending = false WHERE participant = $1', values: [phone] })
     await write(phone, 'connect @sales')
     const last = await waitFor('the last words', async () => {
       const texts = await got(phone)
@@ -193,7 +194,7 @@ describe('pairing', () => {
     expect(await write(phone, 'Hello??')).toMatchObject({ effect: 'ignored' })
     expect(await write(phone, 'connect @nobody_here')).toMatchObject({ effect: 'ignored' })
     expect(await waitForTexts(phone, 1)).toEqual([expect.stringContaining('connect @')])
-    await stage.db.query({
+    await harness.db.query({
       text: `UPDATE imessage_chats SET helped_at = helped_at - interval '61 minutes' WHERE participant = $1`,
       values: [phone],
     })
@@ -224,8 +225,8 @@ describe('POST /imessage/messages', () => {
       error: null,
     })
     expect((await got(phone)).at(-1)).toBe('We ship to Norway.')
-    expect(await stage.eventsOf(sent.id)).toMatchObject([{ type: 'imessage.sent', data: { status: 'sent', sent_at: item.sent_at } }])
-    const { data } = await stage.expectApi(200, 'GET', '/events?types=imessage.sent&limit=100')
+    expect(await harness.eventsOf(sent.id)).toMatchObject([{ type: 'imessage.sent', data: { status: 'sent', sent_at: item.sent_at } }])
+    const { data } = await harness.expectApi(200, 'GET', '/events?types=imessage.sent&limit=100')
     expect(data.find((event: Json) => event.data.id === sent.id).data).toMatchObject({
       conversation_id: conversation,
       direction: 'outbound',
@@ -238,7 +239,7 @@ describe('POST /imessage/messages', () => {
 
   test('to a number that is connected, by an organization key, with identity_id as handle or id, and by the agent itself', async () => {
     const { phone, conversation } = await pair()
-    const identity = await stage.expectApi(200, 'GET', '/identities/sales')
+    const identity = await harness.expectApi(200, 'GET', '/identities/sales')
     for (const more of [{}, { identity_id: 'sales' }, { identity_id: '@sales' }, { identity_id: identity.id }])
       expect(await send({ to: phone, text: 'Hi', ...more })).toMatchObject({ conversation_id: conversation })
     expect(await send({ to: phone, text: 'Hi' }, salesKey)).toMatchObject({ conversation_id: conversation })
@@ -257,7 +258,7 @@ describe('POST /imessage/messages', () => {
   test('Idempotency-Key: the first answer again, and one message', async () => {
     const { phone, conversation } = await pair()
     const ask = { body: { conversation_id: conversation, text: 'Once' }, headers: { 'idempotency-key': 'once-1' } }
-    const [first, again] = [await stage.api('POST', '/imessage/messages', ask), await stage.api('POST', '/imessage/messages', ask)]
+    const [first, again] = [await harness.api('POST', '/imessage/messages', ask), await harness.api('POST', '/imessage/messages', ask)]
     expect([first.status, again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 200, 'true'])
     expect(again.body).toEqual(first.body)
     await waitForStatus(conversation, first.body.id, 'sent')
@@ -283,18 +284,18 @@ describe('POST /imessage/messages', () => {
       [{ to: phone, identity_id: 'nobody', text: 'x' }, 404, 'not_found'],
     ]
     for (const [body, status, code] of refusals) {
-      const { error } = await stage.expectApi(status, 'POST', '/imessage/messages', { body })
+      const { error } = await harness.expectApi(status, 'POST', '/imessage/messages', { body })
       expect([body, error.code]).toEqual([body, code])
     }
-    await stage.expectApi(403, 'POST', '/imessage/messages', { key: salesKey, body: { to: phone, identity_id: 'support', text: 'x' } })
+    await harness.expectApi(403, 'POST', '/imessage/messages', { key: salesKey, body: { to: phone, identity_id: 'support', text: 'x' } })
   })
 
   test('into an archived conversation it is 409; to the number that ended it, 403', async () => {
     const { phone, conversation } = await pair()
     await write(phone, 'stop')
-    const { error } = await stage.expectApi(409, 'POST', '/imessage/messages', { body: { conversation_id: conversation, text: 'x' } })
+    const { error } = await harness.expectApi(409, 'POST', '/imessage/messages', { body: { conversation_id: conversation, text: 'x' } })
     expect(error.code).toBe('conversation_archived')
-    await stage.expectApi(403, 'POST', '/imessage/messages', { body: { to: phone, identity_id: 'sales', text: 'x' } })
+    await harness.expectApi(403, 'POST', '/imessage/messages', { body: { to: phone, identity_id: 'sales', text: 'x' } })
   })
 })
 
@@ -327,7 +328,7 @@ describe('GET /imessage/messages', () => {
       cursor = page.next_cursor
     }
     expect(pages).toEqual(written)
-    expect(await stage.eventsOf(written[0] as string)).toMatchObject([{ type: 'imessage.received', data: { status: 'received' } }])
+    expect(await harness.eventsOf(written[0] as string)).toMatchObject([{ type: 'imessage.received', data: { status: 'received' } }])
   })
 
   test('without a conversation it is all that the key may see', async () => {
@@ -336,21 +337,21 @@ describe('GET /imessage/messages', () => {
     const idsOf = async (key: string) => {
       const ids: string[] = []
       for (let cursor: string | null = ''; cursor !== null; ) {
-        const page: Json = await stage.expectApi(200, 'GET', `/imessage/messages?limit=100${cursor && `&cursor=${cursor}`}`, { key })
+        const page: Json = await harness.expectApi(200, 'GET', `/imessage/messages?limit=100${cursor && `&cursor=${cursor}`}`, { key })
         ids.push(...page.messages.map((one: Json) => one.id))
         cursor = page.next_cursor
       }
       return ids
     }
-    expect(await idsOf(stage.organizationKey)).toContain(message_id)
+    expect(await idsOf(harness.organizationKey)).toContain(message_id)
     const sales = await idsOf(salesKey)
     expect(sales.length).toBeGreaterThan(5)
     expect(sales).not.toContain(message_id)
-    expect(await idsOf(stage.otherOrganization.key)).toEqual([])
+    expect(await idsOf(harness.otherOrganization.key)).toEqual([])
   })
 
   test.each(['limit=0', 'limit=101', 'limit=x', 'cursor=imsg_1', 'conversation_id=x', 'after=1'])('%s is 400', async (query) => {
-    await stage.expectApi(400, 'GET', `/imessage/messages?${query}`)
+    await harness.expectApi(400, 'GET', `/imessage/messages?${query}`)
   })
 })
 
@@ -358,64 +359,64 @@ describe('conversations', () => {
   test('are listed newest first, by agent and status', async () => {
     const first = await pair('support')
     const second = await pair('support')
-    const { data } = await stage.expectApi(200, 'GET', '/imessage/conversations?agent=support&status=active')
+    const { data } = await harness.expectApi(200, 'GET', '/imessage/conversations?agent=support&status=active')
     expect(data.slice(0, 2).map((one: Json) => one.id)).toEqual([second.conversation, first.conversation])
     expect(new Set(data.map((one: Json) => `${one.agent_handle} ${one.status}`))).toEqual(new Set(['support active']))
-    const page = await stage.expectApi(200, 'GET', '/imessage/conversations?limit=1')
-    const next = await stage.expectApi(200, 'GET', `/imessage/conversations?limit=1&cursor=${page.next_cursor}`)
+    const page = await harness.expectApi(200, 'GET', '/imessage/conversations?limit=1')
+    const next = await harness.expectApi(200, 'GET', `/imessage/conversations?limit=1&cursor=${page.next_cursor}`)
     expect([page.data[0].id, next.data[0].id]).toEqual([second.conversation, first.conversation])
-    const own = await stage.expectApi(200, 'GET', '/imessage/conversations?limit=100', { key: salesKey })
+    const own = await harness.expectApi(200, 'GET', '/imessage/conversations?limit=100', { key: salesKey })
     expect(new Set(own.data.map((one: Json) => one.agent_handle))).toEqual(new Set(['sales']))
   })
 
   test('an agent ends its own, twice without harm', async () => {
     const { phone, conversation } = await pair()
     for (let i = 0; i < 2; i++)
-      expect(await stage.expectApi(200, 'POST', `/imessage/conversations/${conversation}/disconnect`, { key: salesKey })).toMatchObject({
+      expect(await harness.expectApi(200, 'POST', `/imessage/conversations/${conversation}/disconnect`, { key: salesKey })).toMatchObject({
         status: 'archived',
         archived_reason: 'disconnected_by_agent',
       })
-    expect((await stage.eventsOf(conversation)).map((event) => event.type)).toEqual(['imessage.connected', 'imessage.disconnected'])
+    expect((await harness.eventsOf(conversation)).map((event) => event.type)).toEqual(['imessage.connected', 'imessage.disconnected'])
     expect(await write(phone, 'Anybody there?')).toMatchObject({ effect: 'helped' })
   })
 
   test('of others are 404, and an agent key names no other agent', async () => {
     const { conversation } = await pair('support')
-    for (const key of [salesKey, stage.otherOrganization.key]) {
-      await stage.expectApi(404, 'GET', `/imessage/conversations/${conversation}`, { key })
-      await stage.expectApi(404, 'POST', `/imessage/conversations/${conversation}/disconnect`, { key })
-      await stage.expectApi(404, 'GET', `/imessage/messages?conversation_id=${conversation}`, { key })
-      await stage.expectApi(404, 'POST', '/imessage/messages', { key, body: { conversation_id: conversation, text: 'x' } })
+    for (const key of [salesKey, harness.otherOrganization.key]) {
+      await harness.expectApi(404, 'GET', `/imessage/conversations/${conversation}`, { key })
+      await harness.expectApi(404, 'POST', `/imessage/conversations/${conversation}/disconnect`, { key })
+      await harness.expectApi(404, 'GET', `/imessage/messages?conversation_id=${conversation}`, { key })
+      await harness.expectApi(404, 'POST', '/imessage/messages', { key, body: { conversation_id: conversation, text: 'x' } })
     }
-    await stage.expectApi(403, 'GET', '/imessage/conversations?agent=support', { key: salesKey })
-    await stage.expectApi(403, 'GET', '/imessage/router?agent=support', { key: salesKey })
+    await harness.expectApi(403, 'GET', '/imessage/conversations?agent=support', { key: salesKey })
+    await harness.expectApi(403, 'GET', '/imessage/router?agent=support', { key: salesKey })
   })
 
   test('go with their agent, files and all', async () => {
-    await stage.createAgent('leaving')
+    await harness.createAgent('leaving')
     const { phone, conversation } = await pair('leaving')
     await write(phone, 'Goodbye')
-    await stage.expectApi(204, 'DELETE', '/identities/leaving')
-    await stage.expectApi(404, 'GET', `/imessage/conversations/${conversation}`)
+    await harness.expectApi(204, 'DELETE', '/identities/leaving')
+    await harness.expectApi(404, 'GET', `/imessage/conversations/${conversation}`)
     expect(await write(phone, 'connect @leaving')).toMatchObject({ effect: 'helped' })
   })
 })
 
 test('a simulated phone speaks for its own organization only', async () => {
-  await stage.createAgent('outsider', {}, stage.otherOrganization.key)
+  await harness.createAgent('outsider', {}, harness.otherOrganization.key)
   const { phone } = await pair()
-  const ask = (body: object) => ({ key: stage.otherOrganization.key, body })
-  await stage.expectApi(403, 'POST', '/simulator/imessage', ask({ from: phone, text: 'As somebody else' }))
-  await stage.expectApi(403, 'POST', '/simulator/imessage', ask({ from: newPhone(), text: 'connect @sales' }))
-  await stage.expectApi(403, 'POST', '/simulator/imessage', { key: salesKey, body: { from: phone, text: 'x' } })
+  const ask = (body: object) => ({ key: harness.otherOrganization.key, body })
+  await harness.expectApi(403, 'POST', '/simulator/imessage', ask({ from: phone, text: 'As somebody else' }))
+  await harness.expectApi(403, 'POST', '/simulator/imessage', ask({ from: newPhone(), text: 'connect @sales' }))
+  await harness.expectApi(403, 'POST', '/simulator/imessage', { key: salesKey, body: { from: phone, text: 'x' } })
   for (const body of [{ from: 'nobody', text: 'x' }, { from: phone }, { text: 'x' }])
-    await stage.expectApi(400, 'POST', '/simulator/imessage', { body })
+    await harness.expectApi(400, 'POST', '/simulator/imessage', { body })
 })
 
 describe('callbacks', () => {
   test('to another address, or of another provider, are 404', async () => {
     for (const path of ['/hooks/imessage/simulator/guess', '/hooks/imessage/linq/guess']) {
-      const response = await fetch(`${stage.baseUrl}${path}`, { method: 'POST', body: '{}' })
+      const response = await fetch(`${harness.baseUrl}${path}`, { method: 'POST', body: '{}' })
       expect(response.status).toBe(404)
     }
   })

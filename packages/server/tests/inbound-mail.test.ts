@@ -4,25 +4,25 @@ import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { DialogClient } from './transcripts/smtp/play.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage()
-  await stage.createAgent('ann')
-  await stage.createAgent('ben')
-  await stage.createAgent('ophelia', {}, stage.otherOrganization.key)
+  harness = await startHarness()
+  await harness.createAgent('ann')
+  await harness.createAgent('ben')
+  await harness.createAgent('ophelia', {}, harness.otherOrganization.key)
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 const run = promisify(execFile)
 const list = async (handle: string, query = ''): Promise<Json[]> =>
-  (await stage.expectApi(200, 'GET', `/mailboxes/${handle}/messages${query}`)).data
+  (await harness.expectApi(200, 'GET', `/mailboxes/${handle}/messages${query}`)).data
 
 /** Says these lines one after the other, each once the one before is answered; resolves with the answers until the server closes. */
 async function speak(...lines: string[]): Promise<string[]> {
-  const socket = connect(stage.smtpPort, '127.0.0.1')
+  const socket = connect(harness.smtpPort, '127.0.0.1')
   const answers: string[] = []
   let text = ''
   try {
@@ -46,7 +46,7 @@ const deliverRaw = (message: string, to = 'ann@agents.localhost', from = 'eve@ex
 
 describe('clients', () => {
   test('nodemailer delivers: the message is there when 250 has been said', async () => {
-    const { response } = await stage.deliver({
+    const { response } = await harness.deliver({
       from: 'eve@example.org',
       to: 'ann@agents.localhost',
       subject: 'From nodemailer',
@@ -55,13 +55,13 @@ describe('clients', () => {
     const [first] = await list('ann', '?subject=nodemailer')
     expect(first).toMatchObject({ subject: 'From nodemailer', direction: 'inbound', status: 'received' })
     expect(response).toBe(`250 2.0.0 queued as ${first.id}`)
-    expect(await stage.eventsOf(first.id)).toMatchObject([{ type: 'email.received' }])
+    expect(await harness.eventsOf(first.id)).toMatchObject([{ type: 'email.received' }])
   })
 
   test('swaks delivers, with STARTTLS when it can', async ({ skip }) => {
     if (!existsSync('/usr/bin/swaks')) skip('swaks is not installed (apt install swaks)')
     const { stdout: support } = await run('/usr/bin/swaks', ['--support'])
-    const args = ['--server', '127.0.0.1', '--port', String(stage.smtpPort), '--helo', 'swaks.example', '--from', 'eve@example.org']
+    const args = ['--server', '127.0.0.1', '--port', String(harness.smtpPort), '--helo', 'swaks.example', '--from', 'eve@example.org']
     const tls = support.includes('=== TLS supported') ? ['--tls'] : []
     await run('/usr/bin/swaks', [
       ...args,
@@ -84,7 +84,7 @@ describe('clients', () => {
 
   test('smtp-source delivers from ten sessions: every message once', async ({ skip }) => {
     if (!existsSync('/usr/sbin/smtp-source')) skip('smtp-source is not installed (apt install postfix)')
-    const total = async () => (await stage.expectApi(200, 'GET', '/mail/messages?agent=ben')).total
+    const total = async () => (await harness.expectApi(200, 'GET', '/mail/messages?agent=ben')).total
     const before = await total()
     await run('/usr/sbin/smtp-source', [
       '-s',
@@ -97,7 +97,7 @@ describe('clients', () => {
       'eve@example.org',
       '-t',
       'ben@agents.localhost',
-      `127.0.0.1:${stage.smtpPort}`,
+      `127.0.0.1:${harness.smtpPort}`,
     ])
     expect(await total()).toBe(before + 200)
   })
@@ -116,13 +116,13 @@ describe('recipients', () => {
 
   test('a mailbox that goes between RCPT and the message: 451, nothing filed for the others either, and 550 from then on', async () => {
     for (const [agent, lines] of Object.entries({ brief: 1, briefer: 100_000 })) {
-      await stage.createAgent(agent)
-      const client = await DialogClient.greeted(stage.smtpPort)
+      await harness.createAgent(agent)
+      const client = await DialogClient.greeted(harness.smtpPort)
       await client.ask('EHLO there.example', '250')
       await client.ask('MAIL FROM:<eve@example.org>', '250')
       for (const name of ['ann', agent]) await client.ask(`RCPT TO:<${name}@agents.localhost>`, '250')
       await client.ask('DATA', '354')
-      await stage.expectApi(204, 'DELETE', `/identities/${agent}`)
+      await harness.expectApi(204, 'DELETE', `/identities/${agent}`)
       await client.ask(`Subject: Late\r\n\r\n${'y\r\n'.repeat(lines)}.`, '451 4.2.1')
       await client.ask('MAIL FROM:<eve@example.org>', '250')
       await client.ask(`RCPT TO:<${agent}@agents.localhost>`, '550 5.1.1')
@@ -134,8 +134,8 @@ describe('recipients', () => {
   test('plus-addressing and capitals reach the mailbox', async () => {
     for (const to of ['ann+news@agents.localhost', 'ANN@AGENTS.LOCALHOST', 'Ann+A+B@agents.localhost']) {
       const subject = `To ${to}`
-      await stage.deliver({ from: 'eve@example.org', to, subject, text: 'a' })
-      expect((await stage.waitForMail('ann', subject)).to[0].toLowerCase()).toBe(to.toLowerCase())
+      await harness.deliver({ from: 'eve@example.org', to, subject, text: 'a' })
+      expect((await harness.waitForMail('ann', subject)).to[0].toLowerCase()).toBe(to.toLowerCase())
     }
     const [refused] = (await speak('EHLO a', 'MAIL FROM:<eve@example.org>', 'RCPT TO:<+ann@agents.localhost>')).slice(2)
     expect(refused).toMatch(/^550 5\.1\.1/)
@@ -143,20 +143,20 @@ describe('recipients', () => {
 
   test('one message for three mailboxes of two organizations is filed in each, once', async () => {
     const to = ['ann@agents.localhost', 'ben@agents.localhost', 'ann+again@agents.localhost', 'ophelia@agents.localhost']
-    await stage.deliver({ from: 'eve@example.org', to, subject: 'To all', text: 'a' })
+    await harness.deliver({ from: 'eve@example.org', to, subject: 'To all', text: 'a' })
     expect([(await list('ann', '?subject=all')).length, (await list('ben', '?subject=all')).length]).toEqual([1, 1])
-    const { data } = await stage.expectApi(200, 'GET', '/mailboxes/ophelia/messages', { key: stage.otherOrganization.key })
+    const { data } = await harness.expectApi(200, 'GET', '/mailboxes/ophelia/messages', { key: harness.otherOrganization.key })
     expect(data).toHaveLength(1)
     const [one] = await list('ann', '?subject=all')
     const [two] = await list('ben', '?subject=all')
-    await stage.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${one.id}`)
-    expect((await stage.api('GET', `/mailboxes/ben/messages/${two.id}/raw`)).status).toBe(200)
+    await harness.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${one.id}`)
+    expect((await harness.api('GET', `/mailboxes/ben/messages/${two.id}/raw`)).status).toBe(200)
   })
 
   test('the null sender is taken', async () => {
     const answers = await deliverRaw('From: mailer-daemon@example.org\r\nSubject: Bounce\r\n\r\nno', 'ann@agents.localhost', '')
     expect(answers.at(-1)).toMatch(/^250 2\.0\.0 queued as msg_/)
-    expect((await stage.waitForMail('ann', 'Bounce')).headers['return-path']).toBe('<>')
+    expect((await harness.waitForMail('ann', 'Bounce')).headers['return-path']).toBe('<>')
   })
 })
 
@@ -184,39 +184,39 @@ describe('what is stored', () => {
     const answers = await deliverRaw(raw)
     const id = /^250 2\.0\.0 queued as (msg_\w+)/.exec(answers.at(-1) as string)?.[1] as string
     expect(id).toBeTruthy()
-    const message = await stage.getMessage('ann', id)
+    const message = await harness.getMessage('ann', id)
     // None of them names an author: the return path is not one.
     expect(message).toMatchObject({ status: 'quarantined', from: '', guardrail: { basis: 'author' } })
     check(message)
-    const bytes = (await stage.api('GET', `/mailboxes/ann/messages/${id}/raw`)).body as Buffer
+    const bytes = (await harness.api('GET', `/mailboxes/ann/messages/${id}/raw`)).body as Buffer
     expect(bytes.includes(Buffer.from(raw.trimEnd(), 'latin1'))).toBe(true)
   })
 
-  test('a NUL in decoded text is no trouble', async () => {
+  test('a NUL in decoded text is no failure', async () => {
     const encoded = Buffer.from('before\0after').toString('base64')
     const answers = await deliverRaw(
       `Subject: =?utf-8?B?${Buffer.from('a\0b').toString('base64')}?=\r\nContent-Transfer-Encoding: base64\r\n\r\n${encoded}`,
     )
-    const message = await stage.getMessage('ann', (answers.at(-1) as string).split(' ').at(-1) as string)
+    const message = await harness.getMessage('ann', (answers.at(-1) as string).split(' ').at(-1) as string)
     expect([message.text.includes('before'), message.text.includes('\0'), message.subject.includes('\0')]).toEqual([true, false, false])
   })
 
   test('extracted_text is only what is new in a reply', async () => {
     const text = 'Yes, please do.\r\n\r\nOn Mon, 1 Jan 2024 at 10:00, Ann <ann@agents.localhost> wrote:\r\n> Shall I?\r\n> Really?'
-    await stage.deliver({ from: 'eve@example.org', to: 'ann@agents.localhost', subject: 'Re: Shall I', text })
-    const message = await stage.waitForMail('ann', 'Re: Shall I')
+    await harness.deliver({ from: 'eve@example.org', to: 'ann@agents.localhost', subject: 'Re: Shall I', text })
+    const message = await harness.waitForMail('ann', 'Re: Shall I')
     expect(message.extracted_text.trim()).toBe('Yes, please do.')
     expect(message.text).toContain('> Shall I?')
   })
 
   test('extracted_text is the same whether it begins the text or not', async () => {
     const answer = '👍🏽 Grüße, 日本 – yes.\r\n\r\nOn Mon, 1 Jan 2024 at 10:00, Ann <ann@agents.localhost> wrote:\r\n> Shall I? 👋'
-    await stage.deliver({ from: 'eve@example.org', to: 'ann@agents.localhost', subject: 'Re: Above', text: answer })
-    const above = await stage.waitForMail('ann', 'Re: Above')
+    await harness.deliver({ from: 'eve@example.org', to: 'ann@agents.localhost', subject: 'Re: Above', text: answer })
+    const above = await harness.waitForMail('ann', 'Re: Above')
     expect(above.extracted_text).toBe('👍🏽 Grüße, 日本 – yes.')
     const below = '> Shall I? 👋\r\n\r\n👍🏽 Yes.'
-    await stage.deliver({ from: 'eve@example.org', to: 'ann@agents.localhost', subject: 'Re: Below', text: below })
-    expect((await stage.waitForMail('ann', 'Re: Below')).extracted_text).toBe('👍🏽 Yes.')
+    await harness.deliver({ from: 'eve@example.org', to: 'ann@agents.localhost', subject: 'Re: Below', text: below })
+    expect((await harness.waitForMail('ann', 'Re: Below')).extracted_text).toBe('👍🏽 Yes.')
     const listed = await list('ann', '?subject=re:')
     expect(listed.map((message) => message.extracted_text)).toEqual(expect.arrayContaining([above.extracted_text, '👍🏽 Yes.']))
   })
@@ -230,7 +230,7 @@ describe('what is stored', () => {
     await deliverRaw(`${raw} again`)
     expect(await list('ann', '?subject=once')).toHaveLength(2)
     const id = (first.at(-1) as string).split(' ').at(-1) as string
-    expect((await stage.eventsOf(id)).length).toBe(1)
+    expect((await harness.eventsOf(id)).length).toBe(1)
   })
 
   test('a loop is refused by the number of Received fields', async () => {

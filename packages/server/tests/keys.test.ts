@@ -2,19 +2,19 @@
 
 import { crc32 } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Ask, type Json, type Stage, startStage } from './harness/start.ts'
+import { type Ask, type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage()
-  await stage.createAgent('one')
-  await stage.createAgent('two')
+  harness = await startHarness()
+  await harness.createAgent('one')
+  await harness.createAgent('two')
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
-const createKey = (body: Record<string, unknown>, ask: Ask = {}) => stage.api('POST', '/keys', { ...ask, body })
-const me = async (key: string) => (await stage.api('GET', '/me', { key })).status
+const createKey = (body: Record<string, unknown>, ask: Ask = {}) => harness.api('POST', '/keys', { ...ask, body })
+const me = async (key: string) => (await harness.api('GET', '/me', { key })).status
 
 /** The checksum as decisions §4 puts it, written here a second time. */
 function base62Crc32(text: string): string {
@@ -31,7 +31,7 @@ describe('POST /keys', () => {
     const again = await createKey({ name: 'Once' }, { headers })
     expect(again.headers.get('idempotent-replayed')).toBe('true')
     expect(again.body).toEqual(first.body)
-    const { rows } = await stage.db.query<{ body: string }>({
+    const { rows } = await harness.db.query<{ body: string }>({
       text: "SELECT body FROM idempotency_keys WHERE key = 'make-one-key'",
     })
     expect(rows).toHaveLength(1)
@@ -55,8 +55,8 @@ describe('POST /keys', () => {
       revoked_at: null,
       created_at: expect.any(String),
     })
-    await stage.expectApi(200, 'GET', '/identities/one', { key: body.key })
-    await stage.expectApi(200, 'GET', '/keys', { key: body.key })
+    await harness.expectApi(200, 'GET', '/identities/one', { key: body.key })
+    await harness.expectApi(200, 'GET', '/keys', { key: body.key })
   })
 
   test('the key is svc_live_, 16 characters of id, 43 of secret and 6 of base62 CRC-32', async () => {
@@ -69,11 +69,11 @@ describe('POST /keys', () => {
 
   test('only a salted SHA-256 hash is stored', async () => {
     const { key } = (await createKey({ name: 'Hashed' })).body
-    const { rows } = await stage.db.query<{ row: string }>({ text: 'SELECT row_to_json(k)::text AS row FROM api_keys k' })
+    const { rows } = await harness.db.query<{ row: string }>({ text: 'SELECT row_to_json(k)::text AS row FROM api_keys k' })
     const stored = rows.map(({ row }) => row).join('\n')
     expect(stored).not.toContain(key)
     expect(stored).not.toContain(key.slice(25, 68))
-    const { rows: dated } = await stage.db.query<{ n: number }>({
+    const { rows: dated } = await harness.db.query<{ n: number }>({
       text: 'SELECT count(DISTINCT salt)::int AS n, count(*)::int AS all FROM api_keys',
     })
     expect(dated[0]).toEqual({ n: rows.length, all: rows.length })
@@ -102,7 +102,7 @@ describe('POST /keys', () => {
 
   test("an unknown agent and another organization's are 404 alike", async () => {
     const unknown = await createKey({ name: 'a', agent_handle: 'nobody' })
-    const foreign = await createKey({ name: 'a', agent_handle: 'one' }, { key: stage.otherOrganization.key })
+    const foreign = await createKey({ name: 'a', agent_handle: 'one' }, { key: harness.otherOrganization.key })
     expect([unknown.status, foreign.status, foreign.body.error.message]).toEqual([404, 404, unknown.body.error.message])
   })
 
@@ -118,8 +118,8 @@ describe('POST /keys', () => {
 describe('GET /keys', () => {
   test('lists newest first, revoked ones included, without any plaintext', async () => {
     const made = (await createKey({ name: 'Listed' })).body
-    await stage.expectApi(200, 'DELETE', `/keys/${made.id}`)
-    const { body } = await stage.api('GET', '/keys?limit=100')
+    await harness.expectApi(200, 'DELETE', `/keys/${made.id}`)
+    const { body } = await harness.api('GET', '/keys?limit=100')
     expect(body).toMatchObject({ object: 'list', has_more: false, next_cursor: null })
     expect(body.data[0]).toEqual({ ...made, key: undefined, revoked_at: expect.any(String) })
     expect(body.data.map((one: Json) => one.id)).toEqual(
@@ -135,7 +135,7 @@ describe('GET /keys', () => {
     const { key, id } = (await createKey({ name: 'Used' })).body
     expect(await me(key)).toBe(200)
     await waitFor('last_used_at', async () => {
-      const { data } = await stage.expectApi(200, 'GET', '/keys')
+      const { data } = await harness.expectApi(200, 'GET', '/keys')
       return data.find((one: Json) => one.id === id).last_used_at
     })
   })
@@ -146,7 +146,7 @@ describe('revocation and expiry', () => {
     for (let i = 0; i < 10; i++) {
       const [gone, kept] = [(await createKey({ name: 'Gone' })).body, (await createKey({ name: 'Kept' })).body]
       expect(await me(gone.key)).toBe(200)
-      const { body } = await stage.api('DELETE', `/keys/${gone.id}`)
+      const { body } = await harness.api('DELETE', `/keys/${gone.id}`)
       expect(body).toEqual({ id: gone.id, deleted: true, revoked_at: expect.any(String) })
       expect([await me(gone.key), await me(kept.key)]).toEqual([401, 200])
     }
@@ -163,7 +163,7 @@ describe('revocation and expiry', () => {
         if (after) late.push(status)
       }
     })
-    await stage.expectApi(200, 'DELETE', `/keys/${id}`)
+    await harness.expectApi(200, 'DELETE', `/keys/${id}`)
     isRevoked = true
     await Promise.all(callers)
     expect(new Set(late)).toEqual(new Set([401]))
@@ -171,17 +171,17 @@ describe('revocation and expiry', () => {
 
   test('a key may revoke itself', async () => {
     const { key, id } = (await createKey({ name: 'Self' })).body
-    await stage.expectApi(200, 'DELETE', `/keys/${id}`, { key })
+    await harness.expectApi(200, 'DELETE', `/keys/${id}`, { key })
     expect(await me(key)).toBe(401)
   })
 
   test('revoking again is 200 with the first time; an unknown key and one of another organization are 404', async () => {
     const { id } = (await createKey({ name: 'Twice' })).body
-    const first = await stage.expectApi(200, 'DELETE', `/keys/${id}`)
-    expect(await stage.expectApi(200, 'DELETE', `/keys/${id}`)).toEqual(first)
-    expect((await stage.api('DELETE', `/keys/${id}`, { key: stage.otherOrganization.key })).status).toBe(404)
-    expect((await stage.api('DELETE', '/keys/key_01h455vb4pex5vsknk084sn02q')).body.error.code).toBe('not_found')
-    expect((await stage.api('DELETE', '/keys/nonsense')).body.error.code).toBe('validation_error')
+    const first = await harness.expectApi(200, 'DELETE', `/keys/${id}`)
+    expect(await harness.expectApi(200, 'DELETE', `/keys/${id}`)).toEqual(first)
+    expect((await harness.api('DELETE', `/keys/${id}`, { key: harness.otherOrganization.key })).status).toBe(404)
+    expect((await harness.api('DELETE', '/keys/key_01h455vb4pex5vsknk084sn02q')).body.error.code).toBe('not_found')
+    expect((await harness.api('DELETE', '/keys/nonsense')).body.error.code).toBe('validation_error')
   })
 
   test('a key is 401 once it has expired', async () => {
@@ -190,14 +190,14 @@ describe('revocation and expiry', () => {
     expect(made.expires_at).toBe(expires_at)
     expect(await me(key)).toBe(200)
     // As if the hour had passed but for a moment.
-    await stage.db.query({ text: `UPDATE api_keys SET expires_at = now() + interval '100 ms' WHERE id = $1`, values: [made.id] })
+    await harness.db.query({ text: `UPDATE api_keys SET expires_at = now() + interval '100 ms' WHERE id = $1`, values: [made.id] })
     await waitFor('the key to expire', async () => (await me(key)) === 401)
   })
 })
 
 describe('an agent-scoped key', () => {
   test('organization-level operations are 403 forbidden', async () => {
-    const key = await stage.agentKey('one')
+    const key = await harness.agentKey('one')
     const calls: [string, string, unknown?][] = [
       ['GET', '/keys'],
       ['POST', '/keys', { name: 'a' }],
@@ -208,25 +208,25 @@ describe('an agent-scoped key', () => {
       ['DELETE', '/identities/one'],
     ]
     for (const [method, path, body] of calls) {
-      const answer = await stage.api(method, path, { key, body })
+      const answer = await harness.api(method, path, { key, body })
       expect([method, path, answer.status, answer.body.error.code]).toEqual([method, path, 403, 'forbidden'])
     }
   })
 
   test('another agent is 403 whether or not it exists', async () => {
-    const key = await stage.agentKey('one')
+    const key = await harness.agentKey('one')
     for (const name of ['two', 'nobody', 'two@agents.localhost', 'nobody@elsewhere.example']) {
       const sent = { agent: name, to: ['x@example.com'], subject: 'a', text: 'a' }
-      expect((await stage.api('GET', `/mailboxes/${name}/messages`, { key })).status).toBe(403)
-      expect((await stage.api('GET', `/identities/${name}`, { key })).status).toBe(403)
-      expect((await stage.api('GET', `/mail/messages?agent=${name}`, { key })).status).toBe(403)
-      expect((await stage.api('POST', '/mail/send', { key, body: sent })).body.error.code).toBe('forbidden')
+      expect((await harness.api('GET', `/mailboxes/${name}/messages`, { key })).status).toBe(403)
+      expect((await harness.api('GET', `/identities/${name}`, { key })).status).toBe(403)
+      expect((await harness.api('GET', `/mail/messages?agent=${name}`, { key })).status).toBe(403)
+      expect((await harness.api('POST', '/mail/send', { key, body: sent })).body.error.code).toBe('forbidden')
     }
   })
 
   test("another mailbox's message id under its own mailbox is 404", async () => {
-    const key = await stage.agentKey('one')
-    const { id } = await stage.send('two', 'x@example.com')
+    const key = await harness.agentKey('one')
+    const { id } = await harness.send('two', 'x@example.com')
     for (const [method, suffix, body] of [
       ['GET', ''],
       ['DELETE', ''],
@@ -234,22 +234,22 @@ describe('an agent-scoped key', () => {
       ['PATCH', '', { is_read: true }],
       ['POST', '/reply', { text: 'a' }],
     ] as const) {
-      expect((await stage.api(method, `/mailboxes/one/messages/${id}${suffix}`, { key, body })).status).toBe(404)
+      expect((await harness.api(method, `/mailboxes/one/messages/${id}${suffix}`, { key, body })).status).toBe(404)
     }
-    await stage.getMessage('two', id)
+    await harness.getMessage('two', id)
   })
 
   test('it can inspect and send email for its own agent, and lists hold nothing else', async () => {
-    const key = await stage.agentKey('one')
-    await stage.send('two', 'x@example.com')
+    const key = await harness.agentKey('one')
+    await harness.send('two', 'x@example.com')
     const body = { agent: '@one', to: ['x@example.com'], subject: 'mine', text: 'a' }
-    const sent = await stage.expectApi(201, 'POST', '/mail/send', { key, body })
-    await stage.expectApi(200, 'GET', `/mailboxes/one@agents.localhost/messages/${sent.id}`, { key })
-    const mail = await stage.expectApi(200, 'GET', '/mail/messages', { key })
+    const sent = await harness.expectApi(201, 'POST', '/mail/send', { key, body })
+    await harness.expectApi(200, 'GET', `/mailboxes/one@agents.localhost/messages/${sent.id}`, { key })
+    const mail = await harness.expectApi(200, 'GET', '/mail/messages', { key })
     expect(mail.total).toBe(mail.messages.length)
     expect(new Set(mail.messages.map((one: Json) => one.from))).toEqual(new Set(['one@agents.localhost']))
     for (const list of ['/identities', '/mailboxes']) {
-      const { data } = await stage.expectApi(200, 'GET', list, { key })
+      const { data } = await harness.expectApi(200, 'GET', list, { key })
       expect(data.map((one: Json) => one.agent_handle)).toEqual(['one'])
     }
   })
@@ -258,9 +258,9 @@ describe('an agent-scoped key', () => {
 describe('GET /audit', () => {
   test('creation and revocation of keys are there, newest first, with who did it', async () => {
     const { id } = (await createKey({ name: 'Audited' })).body
-    await stage.expectApi(200, 'DELETE', `/keys/${id}`)
-    const { body } = await stage.api('GET', '/audit')
-    const { key } = await stage.expectApi(200, 'GET', '/me')
+    await harness.expectApi(200, 'DELETE', `/keys/${id}`)
+    const { body } = await harness.api('GET', '/audit')
+    const { key } = await harness.expectApi(200, 'GET', '/me')
     const actor = { actor_type: 'key', actor_id: key.id, target_id: id, request_id: expect.stringMatching(/^req_/) }
     expect(body.data.slice(0, 2)).toMatchObject([
       { ...actor, action: 'key.revoked' },
@@ -271,10 +271,10 @@ describe('GET /audit', () => {
 
   test('a revocation that was one already is not recorded again; nothing of another organization is there', async () => {
     const { id } = (await createKey({ name: 'Audited' })).body
-    await Promise.all([1, 2, 3].map(() => stage.expectApi(200, 'DELETE', `/keys/${id}`)))
-    const { body } = await stage.api('GET', '/audit?limit=100')
+    await Promise.all([1, 2, 3].map(() => harness.expectApi(200, 'DELETE', `/keys/${id}`)))
+    const { body } = await harness.api('GET', '/audit?limit=100')
     expect(body.data.filter((entry: Json) => entry.target_id === id && entry.action === 'key.revoked')).toHaveLength(1)
-    const other = await stage.expectApi(200, 'GET', '/audit', { key: stage.otherOrganization.key })
+    const other = await harness.expectApi(200, 'GET', '/audit', { key: harness.otherOrganization.key })
     expect(other.data.map((entry: Json) => [entry.action, entry.actor_type])).toEqual([
       ['key.created', 'host'],
       ['organization.created', 'host'],

@@ -1,16 +1,16 @@
 // Lists of somebody with few rows beside somebody with many: which index PostgreSQL takes for a plan that is made once for everybody.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Stage, startStage } from './harness/start.ts'
+import { type Harness, startHarness } from './harness/start.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage()
+  harness = await startHarness()
 })
-afterAll(() => stage?.stop())
+afterAll(() => harness?.stop())
 
 test('wherever the newest of an owner are listed, the planner is told how many rows an owner has', async () => {
   // An index by owner and id, beside the one by id alone, which the planner takes for as good where it sees one owner only.
-  const { rows } = await stage.db.query<{ place: string }>({
+  const { rows } = await harness.db.query<{ place: string }>({
     text: `SELECT DISTINCT c.relname || '.' || owner.attname AS place FROM pg_index i
       JOIN pg_class c ON c.oid = i.indrelid AND c.relnamespace = current_schema()::regnamespace
       JOIN pg_attribute owner ON owner.attrelid = c.oid AND owner.attnum = i.indkey[0]
@@ -23,13 +23,13 @@ test('wherever the newest of an owner are listed, the planner is told how many r
 })
 
 test('a list of nothing reads nothing, though another organization has most of the table', async () => {
-  await stage.db.query({
+  await harness.db.query({
     text: `INSERT INTO audit_log (id, organization_id, action, actor_type, created_at)
       SELECT 'aud_' || lpad(n::text, 26, '0'), $1, 'key.created', 'key', now() FROM generate_series(1, 20000) n`,
-    values: [stage.otherOrganization.id],
+    values: [harness.otherOrganization.id],
   })
-  await stage.db.query({ text: 'ANALYZE audit_log' })
-  const plan = await stage.db.transact(async (tx) => {
+  await harness.db.query({ text: 'ANALYZE audit_log' })
+  const plan = await harness.db.transact(async (tx) => {
     await tx.query({
       text: `PREPARE newest (text, text, int) AS
         SELECT * FROM audit_log WHERE organization_id = $1 AND id < coalesce($2, 'zzzz') ORDER BY id DESC LIMIT $3`,

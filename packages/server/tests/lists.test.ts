@@ -1,17 +1,17 @@
 // GET /mail/messages and the lists by cursor: order, totals, and walks that miss nothing while more arrives.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage()
-  await stage.createAgent('ann')
-  await stage.createAgent('ben')
+  harness = await startHarness()
+  await harness.createAgent('ann')
+  await harness.createAgent('ben')
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
-const mail = (query = '') => stage.expectApi(200, 'GET', `/mail/messages${query}`)
+const mail = (query = '') => harness.expectApi(200, 'GET', `/mail/messages${query}`)
 const ids = (items: Json[]): string[] => items.map((item) => item.id)
 
 describe('GET /mail/messages', () => {
@@ -21,7 +21,7 @@ describe('GET /mail/messages', () => {
 
   test('items have the fields of the specification; newest first; the default limit is 50', async () => {
     const sent: string[] = []
-    for (let i = 0; i < 55; i++) sent.push((await stage.send(i % 2 ? 'ann' : 'ben', 'x@example.com', { subject: `Number ${i}` })).id)
+    for (let i = 0; i < 55; i++) sent.push((await harness.send(i % 2 ? 'ann' : 'ben', 'x@example.com', { subject: `Number ${i}` })).id)
     const all = await mail()
     expect([all.messages.length, all.total]).toEqual([50, 55])
     expect(ids(all.messages)).toEqual(sent.toReversed().slice(0, 50))
@@ -58,25 +58,25 @@ describe('GET /mail/messages', () => {
   })
 
   test('an unknown agent is 404; limit 1-100', async () => {
-    expect((await stage.api('GET', '/mail/messages?agent=nobody')).body.error.code).toBe('not_found')
+    expect((await harness.api('GET', '/mail/messages?agent=nobody')).body.error.code).toBe('not_found')
     expect((await mail('?limit=100')).messages).toHaveLength(55)
-    for (const limit of ['0', '101', '-1', 'x']) expect((await stage.api('GET', `/mail/messages?limit=${limit}`)).status).toBe(400)
+    for (const limit of ['0', '101', '-1', 'x']) expect((await harness.api('GET', `/mail/messages?limit=${limit}`)).status).toBe(400)
   })
 
   test('another organization sees nothing of it', async () => {
-    const { messages, total } = await stage.expectApi(200, 'GET', '/mail/messages', { key: stage.otherOrganization.key })
+    const { messages, total } = await harness.expectApi(200, 'GET', '/mail/messages', { key: harness.otherOrganization.key })
     expect([messages, total]).toEqual([[], 0])
     const [{ thread_id }] = (await mail('?limit=1')).messages
-    const key = stage.otherOrganization.key
-    expect((await stage.expectApi(200, 'GET', `/mail/messages?thread_id=${thread_id}`, { key })).total).toBe(0)
-    expect((await stage.api('GET', '/mail/messages?agent=ann', { key })).status).toBe(404)
+    const key = harness.otherOrganization.key
+    expect((await harness.expectApi(200, 'GET', `/mail/messages?thread_id=${thread_id}`, { key })).total).toBe(0)
+    expect((await harness.api('GET', '/mail/messages?agent=ann', { key })).status).toBe(404)
   })
 
   test('total is right after deletes, the moment they are answered', async () => {
     const { messages } = await mail('?agent=ben&limit=5')
     let [all, own] = [(await mail()).total, (await mail('?agent=ben')).total]
     for (const { id } of messages) {
-      await stage.expectApi(200, 'DELETE', `/mailboxes/ben/messages/${id}`)
+      await harness.expectApi(200, 'DELETE', `/mailboxes/ben/messages/${id}`)
       expect([(await mail()).total, (await mail('?agent=ben')).total]).toEqual([--all, --own])
     }
     const rest = await mail('?limit=100')
@@ -85,12 +85,12 @@ describe('GET /mail/messages', () => {
 
   test('total is right after many at once', async () => {
     const before = (await mail()).total
-    const made = await Promise.all(Array.from({ length: 30 }, () => stage.send('ann', 'ben@agents.localhost')))
+    const made = await Promise.all(Array.from({ length: 30 }, () => harness.send('ann', 'ben@agents.localhost')))
     // Hosted mail is filed a second time, in the mailbox of the recipient.
     await waitFor('every copy to be filed', async () => (await mail()).total === before + 60)
-    await Promise.all(made.map(({ id }) => stage.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${id}`)))
+    await Promise.all(made.map(({ id }) => harness.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${id}`)))
     expect((await mail()).total).toBe(before + 30)
-    const { rows } = await stage.db.query<{ n: number }>({ text: 'SELECT count(*)::int AS n FROM messages' })
+    const { rows } = await harness.db.query<{ n: number }>({ text: 'SELECT count(*)::int AS n FROM messages' })
     expect(rows[0]?.n).toBe(before + 30)
   })
 })
@@ -101,7 +101,7 @@ describe('walks by cursor', () => {
     const seen: Json[] = []
     let cursor: string | null = null
     do {
-      const page: Json = await stage.expectApi(200, 'GET', `${path}?limit=7${cursor ? `&cursor=${cursor}` : ''}`, { key })
+      const page: Json = await harness.expectApi(200, 'GET', `${path}?limit=7${cursor ? `&cursor=${cursor}` : ''}`, { key })
       seen.push(...(page.messages ?? page.data))
       cursor = page.next_cursor
       await meanwhile()
@@ -110,12 +110,12 @@ describe('walks by cursor', () => {
   }
 
   test('see each old message exactly once under concurrent inserts, in order', async () => {
-    await stage.createAgent('walker')
+    await harness.createAgent('walker')
     const old: string[] = []
-    for (let i = 0; i < 40; i++) old.push((await stage.send('walker', 'x@example.com')).id)
-    const meanwhile = () => Promise.all([1, 2, 3].map(() => stage.send('walker', 'x@example.com')))
+    for (let i = 0; i < 40; i++) old.push((await harness.send('walker', 'x@example.com')).id)
+    const meanwhile = () => Promise.all([1, 2, 3].map(() => harness.send('walker', 'x@example.com')))
     for (const path of ['/mailboxes/walker/messages', '/mail/messages']) {
-      const seen = ids(await walk(path, stage.organizationKey, meanwhile))
+      const seen = ids(await walk(path, harness.organizationKey, meanwhile))
       expect(seen).toEqual(seen.toSorted().reverse())
       expect(new Set(seen).size).toBe(seen.length)
       expect(seen.filter((id) => old.includes(id))).toEqual(old.toReversed())
@@ -123,15 +123,15 @@ describe('walks by cursor', () => {
   })
 
   test('see each message that stays exactly once under concurrent deletes', async () => {
-    await stage.createAgent('reaper')
+    await harness.createAgent('reaper')
     const made: string[] = []
-    for (let i = 0; i < 30; i++) made.push((await stage.send('reaper', 'x@example.com')).id)
+    for (let i = 0; i < 30; i++) made.push((await harness.send('reaper', 'x@example.com')).id)
     // From the middle outwards, ahead of the walk and behind it.
     const doomed = [14, 22, 7, 27, 3].map((index) => made[index] as string)
     const seen = ids(
-      await walk('/mailboxes/reaper/messages', stage.organizationKey, async () => {
+      await walk('/mailboxes/reaper/messages', harness.organizationKey, async () => {
         const id = doomed.shift()
-        if (id) await stage.expectApi(200, 'DELETE', `/mailboxes/reaper/messages/${id}`)
+        if (id) await harness.expectApi(200, 'DELETE', `/mailboxes/reaper/messages/${id}`)
       }),
     )
     const staying = made.filter((_, index) => ![14, 22, 7, 27, 3].includes(index))
@@ -140,26 +140,26 @@ describe('walks by cursor', () => {
   })
 
   test('identities, mailboxes, keys, audit, threads and search walk the same way', async () => {
-    const { key } = await stage.createOrganization('Walkers')
+    const { key } = await harness.createOrganization('Walkers')
     for (let i = 0; i < 16; i++) {
-      await stage.createAgent(`walk_${i}`, {}, key)
-      await stage.agentKey(`walk_${i}`, {}, key)
+      await harness.createAgent(`walk_${i}`, {}, key)
+      await harness.agentKey(`walk_${i}`, {}, key)
       const body = { agent: 'walk_0', to: ['x@example.com'], subject: 'Needle', text: 'a' }
-      await stage.expectApi(201, 'POST', '/mail/send', { key, body })
+      await harness.expectApi(201, 'POST', '/mail/send', { key, body })
     }
     for (const path of ['/identities', '/mailboxes', '/keys', '/audit', '/mailboxes/walk_0/threads']) {
       const seen = ids(await walk(path, key, async () => {}))
       expect([path, new Set(seen).size, seen.length >= 16]).toEqual([path, seen.length, true])
       expect(seen).toEqual(seen.toSorted().reverse())
     }
-    const first = await stage.expectApi(200, 'GET', '/mailboxes/walk_0/search?q=needle&limit=10', { key })
-    const second = await stage.expectApi(200, 'GET', `/mailboxes/walk_0/search?q=needle&limit=10&cursor=${first.next_cursor}`, { key })
+    const first = await harness.expectApi(200, 'GET', '/mailboxes/walk_0/search?q=needle&limit=10', { key })
+    const second = await harness.expectApi(200, 'GET', `/mailboxes/walk_0/search?q=needle&limit=10&cursor=${first.next_cursor}`, { key })
     expect([first.has_more, second.has_more, new Set(ids([...first.data, ...second.data])).size]).toEqual([true, false, 16])
   })
 
   test('a cursor of another list is 400', async () => {
     for (const cursor of ['ident_01h455vb4pex5vsknk084sn02q', 'x', '%27']) {
-      const answer = await stage.api('GET', `/mail/messages?cursor=${cursor}`)
+      const answer = await harness.api('GET', `/mail/messages?cursor=${cursor}`)
       expect([answer.status, answer.body.error.details[0].path]).toEqual([400, '/cursor'])
     }
   })

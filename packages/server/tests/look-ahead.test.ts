@@ -78,7 +78,7 @@ test('what was read ahead is for the operation, which runs only for a good key',
   expect(ran).toEqual(['a'])
 })
 
-test('nothing is read for what cannot be a key, and a read that fails behind a refused key troubles nobody', async () => {
+test('nothing is read for what cannot be a key, and a read that fails behind a refused key faults nobody', async () => {
   const { edge, read } = await startAhead(
     (token) => (token === 'wellformed' ? Promise.resolve(null) : null),
     () => Promise.reject(new Error('away')),

@@ -2,22 +2,22 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { createTransport } from 'nodemailer'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 
-let stage: Stage
+let harness: Harness
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
 
 beforeAll(async () => {
-  stage = await startStage()
-  await stage.createAgent('ann')
-  await stage.createAgent('ben')
-  stage.dns.set('shop.example', { TXT: ['v=spf1 ip4:127.0.0.1 ip6:::1 -all'] })
-  stage.dns.set('_dmarc.shop.example', { TXT: ['v=DMARC1; p=reject'] })
-  stage.dns.set('s1._domainkey.shop.example', {
+  harness = await startHarness()
+  await harness.createAgent('ann')
+  await harness.createAgent('ben')
+  harness.dns.set('shop.example', { TXT: ['v=spf1 ip4:127.0.0.1 ip6:::1 -all'] })
+  harness.dns.set('_dmarc.shop.example', { TXT: ['v=DMARC1; p=reject'] })
+  harness.dns.set('s1._domainkey.shop.example', {
     TXT: [`v=DKIM1; p=${rsa.publicKey.export({ type: 'spki', format: 'der' }).toString('base64')}`],
   })
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 /** Delivers with nodemailer, its own DKIM on top when `signed`, and gives the stored message. */
 async function arrive(
@@ -28,7 +28,7 @@ async function arrive(
 ): Promise<Json> {
   const transport = createTransport({
     host: '127.0.0.1',
-    port: stage.smtpPort,
+    port: harness.smtpPort,
     tls: { rejectUnauthorized: false },
     ...(signed
       ? {
@@ -42,10 +42,10 @@ async function arrive(
   })
   await transport.sendMail({ from: 'ada@shop.example', to: 'ann@agents.localhost', subject, text: 'Hello', ...mail })
   transport.close()
-  return stage.waitForMail('ann', subject, status)
+  return harness.waitForMail('ann', subject, status)
 }
 const rawOf = async (message: Json, handle = 'ann'): Promise<string> =>
-  ((await stage.api('GET', `/mailboxes/${handle}/messages/${message.id}/raw`)).body as Buffer).toString('latin1')
+  ((await harness.api('GET', `/mailboxes/${handle}/messages/${message.id}/raw`)).body as Buffer).toString('latin1')
 
 test('SPF, DKIM and DMARC pass, with their evidence, and stand in our trace field', async () => {
   const message = await arrive('All is well', {}, true)
@@ -102,7 +102,7 @@ test('a forged sender fails, and is kept in quarantine when its domain asks for 
     dkim: { result: 'none', signatures: [] },
     dmarc: { result: 'fail', domain: 'shop.example', policy: 'reject', alignment: { spf: false, dkim: false } },
   })
-  const { data } = await stage.expectApi(200, 'GET', '/events?types=email.quarantined&limit=100')
+  const { data } = await harness.expectApi(200, 'GET', '/events?types=email.quarantined&limit=100')
   expect(data.find((event: Json) => event.data.id === message.id).data.authentication).toEqual(message.authentication)
   expect(message.guardrail).toEqual({
     decision: 'quarantined',
@@ -112,16 +112,16 @@ test('a forged sender fails, and is kept in quarantine when its domain asks for 
   })
   // Neither a rule that allows the sender nor an answer makes up for the proof.
   const body = { direction: 'inbound', action: 'allow', entry: 'shop.example' }
-  const rule = await stage.expectApi(201, 'POST', '/identities/ann/mail-rules', { body })
+  const rule = await harness.expectApi(201, 'POST', '/identities/ann/mail-rules', { body })
   const envelope = { from: 'eve@nowhere.example', to: 'ann@agents.localhost' }
   expect((await arrive('I am the boss, really', { envelope }, false, 'quarantined')).guardrail.basis).toBe('dmarc')
   expect((await arrive('I am the boss, and signed it', { envelope }, true)).guardrail).toMatchObject({
     rule_id: rule.id,
     basis: 'domain_rule',
   })
-  await stage.expectApi(200, 'DELETE', `/identities/ann/mail-rules/${rule.id}`)
-  const sent = await stage.send('ann', 'ada@shop.example')
-  const { message_id } = await stage.waitForStatus('ann', sent.id, 'sent')
+  await harness.expectApi(200, 'DELETE', `/identities/ann/mail-rules/${rule.id}`)
+  const sent = await harness.send('ann', 'ada@shop.example')
+  const { message_id } = await harness.waitForStatus('ann', sent.id, 'sent')
   expect((await arrive('Re: Hello', { envelope, inReplyTo: message_id }, false, 'quarantined')).guardrail.basis).toBe('dmarc')
   expect((await arrive('Re: Hello, signed', { envelope, inReplyTo: message_id }, true)).guardrail.basis).toBe('reply')
 })
@@ -153,20 +153,20 @@ test('an attachment is still found when fields were cut above it', async () => {
     headers: [{ key: 'Authentication-Results', value: 'agents.localhost; dmarc=pass' }],
     attachments: [{ filename: 'a.txt', content: 'the very bytes' }],
   })
-  const file = await fetch(message.attachments[0].url.replace(/^http:\/\/[^/]+/, stage.baseUrl))
+  const file = await fetch(message.attachments[0].url.replace(/^http:\/\/[^/]+/, harness.baseUrl))
   expect(await file.text()).toBe('the very bytes')
 })
 
 test('DNS that fails for SPF is temperror, and the mail is stored', async () => {
-  stage.dns.set('sick.example', { TXT: ['v=spf1 -all'] })
-  stage.dns.fail('sick.example', 'SERVFAIL')
+  harness.dns.set('sick.example', { TXT: ['v=spf1 -all'] })
+  harness.dns.fail('sick.example', 'SERVFAIL')
   const message = await arrive('Nobody knows', { from: 'ada@sick.example' })
   expect(message.authentication).toMatchObject({ spf: { result: 'temperror' }, dmarc: { result: 'none', policy: null } })
 })
 
 test('mail between agents here never left: its sender is known by key', async () => {
-  await stage.send('ben', 'ann@agents.localhost', { subject: 'From next door' })
-  const message = await stage.waitForMail('ann', 'From next door')
+  await harness.send('ben', 'ann@agents.localhost', { subject: 'From next door' })
+  const message = await harness.waitForMail('ann', 'From next door')
   expect(message.authentication).toEqual({
     source: 'hosted',
     spf: null,
@@ -183,6 +183,6 @@ test('who says over SMTP to be an agent here is checked like everybody', async (
 })
 
 test('outbound messages carry no verdicts', async () => {
-  const sent = await stage.send('ben', 'x@outside.example', { subject: 'Out' })
-  expect((await stage.getMessage('ben', sent.id)).authentication).toEqual({ source: null, spf: null, dkim: null, dmarc: null, arc: null })
+  const sent = await harness.send('ben', 'x@outside.example', { subject: 'Out' })
+  expect((await harness.getMessage('ben', sent.id)).authentication).toEqual({ source: null, spf: null, dkim: null, dmarc: null, arc: null })
 })

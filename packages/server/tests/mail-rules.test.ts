@@ -1,23 +1,23 @@
 // Mail rules and modes: the API, who may change them, and what they let an agent send.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { now } from '../src/core/clock.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage()
+  harness = await startHarness()
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 const rulesOf = (handle: string) => `/identities/${handle}/mail-rules`
 const addRule = (handle: string, rule: Record<string, unknown>, status = 201): Promise<Json> =>
-  stage.expectApi(status, 'POST', rulesOf(handle), { body: { direction: 'both', action: 'allow', entry: 'example.com', ...rule } })
-const list = (handle: string, query = '') => stage.expectApi(200, 'GET', `${rulesOf(handle)}${query}`)
+  harness.expectApi(status, 'POST', rulesOf(handle), { body: { direction: 'both', action: 'allow', entry: 'example.com', ...rule } })
+const list = (handle: string, query = '') => harness.expectApi(200, 'GET', `${rulesOf(handle)}${query}`)
 const entries = (page: Json): string[] => page.data.map((one: Json) => one.entry)
 
 describe('rules', () => {
-  beforeAll(() => stage.createAgent('ruled'))
+  beforeAll(() => harness.createAgent('ruled'))
 
   test('are made, read, changed, paused and deleted', async () => {
     const rule = await addRule('ruled', { direction: 'inbound', action: 'block', entry: 'Bad.TEST', reason: 'Sells watches' })
@@ -34,8 +34,8 @@ describe('rules', () => {
       updated_at: expect.any(String),
     })
     const path = `${rulesOf('ruled')}/${rule.id}`
-    expect(await stage.expectApi(200, 'GET', path)).toEqual(rule)
-    const changed = await stage.expectApi(200, 'PATCH', path, { body: { status: 'paused', entry: 'Ann@bad.test', reason: null } })
+    expect(await harness.expectApi(200, 'GET', path)).toEqual(rule)
+    const changed = await harness.expectApi(200, 'PATCH', path, { body: { status: 'paused', entry: 'Ann@bad.test', reason: null } })
     expect(changed).toMatchObject({
       id: rule.id,
       status: 'paused',
@@ -44,14 +44,14 @@ describe('rules', () => {
       reason: null,
       action: 'block',
     })
-    expect(await stage.expectApi(200, 'DELETE', path)).toEqual({ id: rule.id, deleted: true })
-    expect(await stage.expectApi(200, 'DELETE', path)).toEqual({ id: rule.id, deleted: true })
+    expect(await harness.expectApi(200, 'DELETE', path)).toEqual({ id: rule.id, deleted: true })
+    expect(await harness.expectApi(200, 'DELETE', path)).toEqual({ id: rule.id, deleted: true })
     for (const method of ['GET', 'PATCH']) {
       const body = method === 'PATCH' ? { status: 'active' } : undefined
-      expect((await stage.api(method, path, { body })).status).toBe(404)
+      expect((await harness.api(method, path, { body })).status).toBe(404)
     }
-    expect((await stage.api('DELETE', `${rulesOf('ruled')}/mrl_01h455vb4pex5vsknk084sn02q`)).status).toBe(404)
-    const { data } = await stage.expectApi(200, 'GET', '/audit')
+    expect((await harness.api('DELETE', `${rulesOf('ruled')}/mrl_01h455vb4pex5vsknk084sn02q`)).status).toBe(404)
+    const { data } = await harness.expectApi(200, 'GET', '/audit')
     expect(data.filter((one: Json) => one.target_id === rule.id).map((one: Json) => one.action)).toEqual([
       'mail_rule.deleted',
       'mail_rule.updated',
@@ -60,8 +60,8 @@ describe('rules', () => {
   })
 
   test('are listed newest first, by cursor and by filter, and are one agent’s', async () => {
-    await stage.createAgent('lister')
-    await stage.createAgent('neighbour')
+    await harness.createAgent('lister')
+    await harness.createAgent('neighbour')
     for (let i = 0; i < 7; i++)
       await addRule('lister', { entry: `${i}.test`, action: i % 2 ? 'block' : 'allow', direction: i % 3 ? 'both' : 'inbound' })
     const first = await list('lister', '?limit=4')
@@ -74,8 +74,8 @@ describe('rules', () => {
     expect(entries(await list('lister', '?status=paused'))).toEqual([])
     expect(entries(await list('neighbour'))).toEqual([])
     const [{ id }] = first.data
-    expect((await stage.api('GET', `${rulesOf('neighbour')}/${id}`)).status).toBe(404)
-    expect((await stage.api('DELETE', `${rulesOf('neighbour')}/${id}`)).status).toBe(404)
+    expect((await harness.api('GET', `${rulesOf('neighbour')}/${id}`)).status).toBe(404)
+    expect((await harness.api('DELETE', `${rulesOf('neighbour')}/${id}`)).status).toBe(404)
   })
 
   test.each([
@@ -91,26 +91,30 @@ describe('rules', () => {
     [{ entry: 'dup.test' }, { entry: 'sub.dup.test' }, 201],
   ])('with %j there, %j is %i', async (first, second, status) => {
     const handle = `dup_${Math.random().toString(36).slice(2, 12)}`
-    await stage.createAgent(handle)
+    await harness.createAgent(handle)
     const { id } = await addRule(handle, { entry: 'dup.test', ...first })
-    const answer = await stage.api('POST', rulesOf(handle), { body: { direction: 'both', action: 'allow', entry: 'dup.test', ...second } })
+    const answer = await harness.api('POST', rulesOf(handle), {
+      body: { direction: 'both', action: 'allow', entry: 'dup.test', ...second },
+    })
     expect(answer.status).toBe(status)
     if (status !== 409) return
     expect(answer.body.error.code).toBe('conflict')
     expect(answer.body.error.message).toContain(id)
     // By way of a change it is the same, and once the first is deleted the second may be.
     const other = await addRule(handle, { entry: 'other.test' })
-    const change = await stage.api('PATCH', `${rulesOf(handle)}/${other.id}`, { body: { entry: 'dup.test', direction: 'both', ...second } })
+    const change = await harness.api('PATCH', `${rulesOf(handle)}/${other.id}`, {
+      body: { entry: 'dup.test', direction: 'both', ...second },
+    })
     expect([change.status, change.body.error?.code]).toEqual([409, 'conflict'])
-    await stage.expectApi(200, 'DELETE', `${rulesOf(handle)}/${id}`)
+    await harness.expectApi(200, 'DELETE', `${rulesOf(handle)}/${id}`)
     await addRule(handle, { entry: 'dup.test', ...second })
   })
 
   test('of many who add one at once exactly one does', async () => {
-    await stage.createAgent('race')
+    await harness.createAgent('race')
     const statuses = await Promise.all(
       Array.from({ length: 10 }, (_, i) =>
-        stage.api('POST', rulesOf('race'), {
+        harness.api('POST', rulesOf('race'), {
           body: { direction: i % 2 ? 'both' : 'inbound', action: i % 3 ? 'allow' : 'block', entry: 'race.test' },
         }),
       ),
@@ -132,34 +136,34 @@ describe('rules', () => {
       { ...good, more: 1 },
       { direction: 'both', action: 'allow' },
     ])
-      expect((await stage.api('POST', rulesOf('ruled'), { body: bad })).status, JSON.stringify(bad)).toBe(400)
-    expect((await stage.api('POST', rulesOf('nobody'), { body: good })).status).toBe(404)
+      expect((await harness.api('POST', rulesOf('ruled'), { body: bad })).status, JSON.stringify(bad)).toBe(400)
+    expect((await harness.api('POST', rulesOf('nobody'), { body: good })).status).toBe(404)
   })
 
   test('an Idempotency-Key makes one rule', async () => {
     const ask = { body: { direction: 'both', action: 'allow', entry: 'keyed.test' }, headers: { 'idempotency-key': 'rule-1' } }
-    const answers = [await stage.api('POST', rulesOf('ruled'), ask), await stage.api('POST', rulesOf('ruled'), ask)]
+    const answers = [await harness.api('POST', rulesOf('ruled'), ask), await harness.api('POST', rulesOf('ruled'), ask)]
     expect(answers.map(({ status, body }) => [status, body.id])).toEqual(Array(2).fill([201, answers[0]?.body.id]))
   })
 
   test('go with their agent', async () => {
-    await stage.createAgent('leaver')
+    await harness.createAgent('leaver')
     const { id } = await addRule('leaver', {})
-    await stage.expectApi(204, 'DELETE', '/identities/leaver')
-    const { rows } = await stage.db.query({ text: 'SELECT 1 FROM mail_rules WHERE id = $1', values: [id] })
+    await harness.expectApi(204, 'DELETE', '/identities/leaver')
+    const { rows } = await harness.db.query({ text: 'SELECT 1 FROM mail_rules WHERE id = $1', values: [id] })
     expect(rows).toEqual([])
   })
 })
 
 test('an agent reads its own rules and modes, and changes none of them', async () => {
-  await stage.createAgent('held', { inbound_mode: 'allowlist', outbound_mode: 'allowlist' })
-  await stage.createAgent('beside')
+  await harness.createAgent('held', { inbound_mode: 'allowlist', outbound_mode: 'allowlist' })
+  await harness.createAgent('beside')
   const rule = await addRule('held', { direction: 'outbound', action: 'block' })
-  const key = await stage.agentKey('held')
-  const ask = async (method: string, path: string, body?: unknown) => (await stage.api(method, path, { key, body })).status
+  const key = await harness.agentKey('held')
+  const ask = async (method: string, path: string, body?: unknown) => (await harness.api(method, path, { key, body })).status
   expect(await ask('GET', rulesOf('held'))).toBe(200)
   expect(await ask('GET', `${rulesOf('held')}/${rule.id}`)).toBe(200)
-  expect(await stage.expectApi(200, 'GET', '/identities/held', { key })).toMatchObject({
+  expect(await harness.expectApi(200, 'GET', '/identities/held', { key })).toMatchObject({
     inbound_mode: 'allowlist',
     outbound_mode: 'allowlist',
   })
@@ -173,23 +177,27 @@ test('an agent reads its own rules and modes, and changes none of them', async (
 
 describe('outbound', () => {
   const send = (handle: string, to: string[], more: Record<string, unknown> = {}) =>
-    stage.api('POST', '/mail/send', { body: { agent: handle, to, subject: 's', text: 't', ...more } })
+    harness.api('POST', '/mail/send', { body: { agent: handle, to, subject: 's', text: 't', ...more } })
   const setMode = (handle: string, outbound_mode: string) =>
-    stage.expectApi(200, 'PATCH', `/identities/${handle}`, { body: { outbound_mode } })
-  const total = async (handle: string): Promise<number> => (await stage.expectApi(200, 'GET', `/mail/messages?agent=${handle}`)).total
+    harness.expectApi(200, 'PATCH', `/identities/${handle}`, { body: { outbound_mode } })
+  const total = async (handle: string): Promise<number> => (await harness.expectApi(200, 'GET', `/mail/messages?agent=${handle}`)).total
 
   test('modes are open unless said otherwise, and changed by PATCH, which the audit log has', async () => {
-    expect(await stage.createAgent('modes')).toMatchObject({ inbound_mode: 'open', outbound_mode: 'open' })
+    expect(await harness.createAgent('modes')).toMatchObject({ inbound_mode: 'open', outbound_mode: 'open' })
     expect(await setMode('modes', 'allowlist')).toMatchObject({ inbound_mode: 'open', outbound_mode: 'allowlist' })
-    expect((await stage.api('PATCH', '/identities/modes', { body: { inbound_mode: 'closed' } })).status).toBe(400)
-    const { data } = await stage.expectApi(200, 'GET', '/audit?limit=5')
+    expect((await harness.api('PATCH', '/identities/modes', { body: { inbound_mode: 'closed' } })).status).toBe(400)
+    const { data } = await harness.expectApi(200, 'GET', '/audit?limit=5')
     expect(data.find((one: Json) => one.action === 'identity.modes_changed').details).toEqual({ outbound_mode: 'allowlist' })
   })
 
   test('what may go says why, and what may not is 403 naming recipient and rule, with nothing kept', async () => {
-    await stage.createAgent('writer')
+    await harness.createAgent('writer')
     const free = await send('writer', ['x@example.com'])
-    expect((await stage.getMessage('writer', free.body.id)).guardrail).toMatchObject({ decision: 'allowed', rule_id: null, basis: 'mode' })
+    expect((await harness.getMessage('writer', free.body.id)).guardrail).toMatchObject({
+      decision: 'allowed',
+      rule_id: null,
+      basis: 'mode',
+    })
     const block = await addRule('writer', { direction: 'outbound', action: 'block', entry: 'rival.test', reason: 'Under contract' })
     const before = await total('writer')
     for (const written of ['boss@rival.test', 'Boss <boss@RIVAL.test>', 'boss@eu.rival.test', '"boss"@rival.test'])
@@ -202,18 +210,18 @@ describe('outbound', () => {
         expect(answer.body.error.details).toMatchObject([{ path: `/${field}` }])
       }
     expect(await total('writer')).toBe(before)
-    await stage.expectApi(200, 'PATCH', `${rulesOf('writer')}/${block.id}`, { body: { status: 'paused' } })
+    await harness.expectApi(200, 'PATCH', `${rulesOf('writer')}/${block.id}`, { body: { status: 'paused' } })
     expect((await send('writer', ['boss@rival.test'])).status).toBe(201)
-    await stage.expectApi(200, 'PATCH', `${rulesOf('writer')}/${block.id}`, { body: { status: 'active', direction: 'inbound' } })
+    await harness.expectApi(200, 'PATCH', `${rulesOf('writer')}/${block.id}`, { body: { status: 'active', direction: 'inbound' } })
     expect((await send('writer', ['boss@rival.test'])).status).toBe(201)
   })
 
   test('in allowlist mode only whom a rule allows, all of them', async () => {
-    await stage.createAgent('listed', { outbound_mode: 'allowlist' })
+    await harness.createAgent('listed', { outbound_mode: 'allowlist' })
     const rule = await addRule('listed', { direction: 'outbound', entry: 'example.com' })
     await addRule('listed', { direction: 'inbound', entry: 'inbound.test' })
     const { body } = await send('listed', ['x@example.com'])
-    expect((await stage.getMessage('listed', body.id)).guardrail).toEqual({
+    expect((await harness.getMessage('listed', body.id)).guardrail).toEqual({
       decision: 'allowed',
       rule_id: rule.id,
       basis: 'domain_rule',
@@ -230,28 +238,28 @@ describe('outbound', () => {
   })
 
   test('replies, forwards and drafts are no way around it; a scheduled draft stays one and says why', async () => {
-    await stage.createAgent('answers')
-    await stage.deliver({ from: 'eve@evil.test', to: 'answers@agents.localhost', cc: 'cc@evil.test', subject: 'Question', text: 'Hi' })
-    const { id } = await stage.waitForMail('answers', 'Question')
+    await harness.createAgent('answers')
+    await harness.deliver({ from: 'eve@evil.test', to: 'answers@agents.localhost', cc: 'cc@evil.test', subject: 'Question', text: 'Hi' })
+    const { id } = await harness.waitForMail('answers', 'Question')
     await addRule('answers', { direction: 'outbound', action: 'block', entry: 'evil.test' })
     const path = `/mailboxes/answers/messages/${id}`
     const drafts = '/mailboxes/answers/drafts'
-    const draft = await stage.expectApi(201, 'POST', drafts, { body: { in_reply_to: id, text: 't' } })
-    const clean = await stage.expectApi(201, 'POST', drafts, { body: { to: 'x@example.com', subject: 's', text: 't' } })
+    const draft = await harness.expectApi(201, 'POST', drafts, { body: { in_reply_to: id, text: 't' } })
+    const clean = await harness.expectApi(201, 'POST', drafts, { body: { to: 'x@example.com', subject: 's', text: 't' } })
     const answers = [
-      await stage.api('POST', `${path}/reply`, { body: { text: 't' } }),
-      await stage.api('POST', `${path}/reply`, { body: { text: 't', reply_all: true, to: 'x@example.com' } }),
-      await stage.api('POST', `${path}/forward`, { body: { to: 'x@evil.test' } }),
-      await stage.api('POST', '/mailboxes/answers/messages', { body: { to: ['x@evil.test'], subject: 's', text: 't' } }),
-      await stage.api('POST', `${drafts}/${draft.id}/send`),
-      await stage.api('POST', `${drafts}/${clean.id}/send`, { body: { bcc: 'x@evil.test' } }),
+      await harness.api('POST', `${path}/reply`, { body: { text: 't' } }),
+      await harness.api('POST', `${path}/reply`, { body: { text: 't', reply_all: true, to: 'x@example.com' } }),
+      await harness.api('POST', `${path}/forward`, { body: { to: 'x@evil.test' } }),
+      await harness.api('POST', '/mailboxes/answers/messages', { body: { to: ['x@evil.test'], subject: 's', text: 't' } }),
+      await harness.api('POST', `${drafts}/${draft.id}/send`),
+      await harness.api('POST', `${drafts}/${clean.id}/send`, { body: { bcc: 'x@evil.test' } }),
     ]
     expect(answers.map(({ status, body }) => [status, body.error?.code])).toEqual(Array(6).fill([403, 'recipient_not_allowed']))
-    expect(await stage.expectApi(200, 'GET', `${drafts}/${draft.id}`)).toEqual(draft)
+    expect(await harness.expectApi(200, 'GET', `${drafts}/${draft.id}`)).toEqual(draft)
     const send_at = new Date(now().getTime() + 1000).toISOString()
-    const scheduled = await stage.expectApi(201, 'POST', drafts, { body: { to: 'x@evil.test', subject: 's', text: 't', send_at } })
+    const scheduled = await harness.expectApi(201, 'POST', drafts, { body: { to: 'x@evil.test', subject: 's', text: 't', send_at } })
     const kept = await waitFor('the draft to say why', async () => {
-      const found = await stage.expectApi(200, 'GET', `${drafts}/${scheduled.id}`)
+      const found = await harness.expectApi(200, 'GET', `${drafts}/${scheduled.id}`)
       return found.send_error && found
     })
     expect(kept).toMatchObject({ status: 'draft', send_at: null, send_error: expect.stringContaining('x@evil.test may not be written to') })

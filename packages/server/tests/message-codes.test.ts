@@ -1,17 +1,17 @@
 // Codes on messages: found when mail is filed, and told by get, lists, search, threads and events alike.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Stage, startStage } from './harness/start.ts'
+import { type Harness, startHarness } from './harness/start.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage()
-  await stage.createAgent('one')
-  await stage.createAgent('two')
+  harness = await startHarness()
+  await harness.createAgent('one')
+  await harness.createAgent('two')
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 test('a code and a link in a mail, wherever the message is shown', async () => {
-  await stage.deliver({
+  await harness.deliver({
     from: 'no-reply@plover.example',
     to: 'one@agents.localhost',
     subject: 'Sign in to Plover',
@@ -27,18 +27,18 @@ test('a code and a link in a mail, wherever the message is shown', async () => {
       domain: 'plover.example',
     },
   ]
-  const { data } = await stage.expectApi(200, 'GET', '/mailboxes/one/messages')
+  const { data } = await harness.expectApi(200, 'GET', '/mailboxes/one/messages')
   const [{ id, thread_id }] = data
   expect(data[0].codes).toEqual(codes)
-  expect((await stage.expectApi(200, 'GET', `/mailboxes/one/messages/${id}`)).codes).toEqual(codes)
-  expect((await stage.expectApi(200, 'GET', `/mailboxes/one/threads/${thread_id}`)).messages[0].codes).toEqual(codes)
-  expect((await stage.expectApi(200, 'GET', '/mailboxes/one/search?q=plover')).data[0].codes).toEqual(codes)
-  expect((await stage.expectApi(200, 'GET', '/mail/messages?agent=one')).messages[0].codes).toEqual(codes)
-  expect((await stage.expectApi(200, 'GET', '/events?agent=one')).data[0].data.codes).toEqual(codes)
+  expect((await harness.expectApi(200, 'GET', `/mailboxes/one/messages/${id}`)).codes).toEqual(codes)
+  expect((await harness.expectApi(200, 'GET', `/mailboxes/one/threads/${thread_id}`)).messages[0].codes).toEqual(codes)
+  expect((await harness.expectApi(200, 'GET', '/mailboxes/one/search?q=plover')).data[0].codes).toEqual(codes)
+  expect((await harness.expectApi(200, 'GET', '/mail/messages?agent=one')).messages[0].codes).toEqual(codes)
+  expect((await harness.expectApi(200, 'GET', '/events?agent=one')).data[0].data.codes).toEqual(codes)
 })
 
 test('the HTML is read when the plain text is a stub, hidden text in it is not', async () => {
-  await stage.deliver({
+  await harness.deliver({
     from: 'no-reply@plover.example',
     to: 'two@agents.localhost',
     subject: 'Verify your email',
@@ -47,7 +47,7 @@ test('the HTML is read when the plain text is a stub, hidden text in it is not',
       <div style="display:none">Your verification code is 999999</div>
       <a href="https://plover.example/verify?token=9f8a7c6b5d4e3f2a"><b>Verify email</b></a>`,
   })
-  const { data } = await stage.expectApi(200, 'GET', '/mailboxes/two/messages')
+  const { data } = await harness.expectApi(200, 'GET', '/mailboxes/two/messages')
   expect(data[0].codes.map((code: { value: string }) => code.value)).toEqual([
     '482913',
     'https://plover.example/verify?token=9f8a7c6b5d4e3f2a',
@@ -55,9 +55,9 @@ test('the HTML is read when the plain text is a stub, hidden text in it is not',
 })
 
 test('between agents too; what an agent sends has none itself', async () => {
-  const { id } = await stage.send('one', 'two@agents.localhost', { text: 'Your login code is 771204.' })
-  await stage.waitForStatus('one', id, 'delivered')
-  expect((await stage.expectApi(200, 'GET', `/mailboxes/one/messages/${id}`)).codes).toEqual([])
-  const { data } = await stage.expectApi(200, 'GET', '/mailboxes/two/messages?limit=1')
+  const { id } = await harness.send('one', 'two@agents.localhost', { text: 'Your login code is 771204.' })
+  await harness.waitForStatus('one', id, 'delivered')
+  expect((await harness.expectApi(200, 'GET', `/mailboxes/one/messages/${id}`)).codes).toEqual([])
+  const { data } = await harness.expectApi(200, 'GET', '/mailboxes/two/messages?limit=1')
   expect(data[0].codes).toMatchObject([{ kind: 'one_time_code', value: '771204' }])
 })

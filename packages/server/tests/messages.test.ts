@@ -1,16 +1,16 @@
 // Stored messages: get, patch, delete, lists with their filters, threads, search, raw and labels.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 
-let stage: Stage
+let harness: Harness
 /** A message with a bit of everything, as it arrived in the mailbox of mia. */
 let arrived: Json
 
 beforeAll(async () => {
-  stage = await startStage()
-  await stage.createAgent('mia')
-  await stage.createAgent('other')
-  await stage.deliver({
+  harness = await startHarness()
+  await harness.createAgent('mia')
+  await harness.createAgent('other')
+  await harness.deliver({
     from: '"Eve, Adams" <eve@example.org>',
     to: 'mia@agents.localhost, Zed <zed@example.org>',
     cc: 'carol@example.org',
@@ -21,15 +21,15 @@ beforeAll(async () => {
     headers: { 'X-Mailer': 'hand' },
     attachments: [{ filename: 'report.pdf', content: Buffer.from('%PDF-1.7'), contentType: 'application/pdf' }],
   })
-  arrived = await stage.waitForMail('mia', 'Quarterly report')
+  arrived = await harness.waitForMail('mia', 'Quarterly report')
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 const at = (id: string, suffix = '') => `/mailboxes/mia/messages/${id}${suffix}`
-const list = async (query = '', handle = 'mia') => (await stage.expectApi(200, 'GET', `/mailboxes/${handle}/messages${query}`)).data
+const list = async (query = '', handle = 'mia') => (await harness.expectApi(200, 'GET', `/mailboxes/${handle}/messages${query}`)).data
 const deliver = async (subject: string, more: object = {}) => {
-  await stage.deliver({ from: 'eve@example.org', to: 'mia@agents.localhost', subject, text: subject, ...more })
-  return stage.waitForMail('mia', subject)
+  await harness.deliver({ from: 'eve@example.org', to: 'mia@agents.localhost', subject, text: subject, ...more })
+  return harness.waitForMail('mia', subject)
 }
 
 describe('GET …/messages/{message_id}', () => {
@@ -37,8 +37,8 @@ describe('GET …/messages/{message_id}', () => {
     const text = 'A line of a long text with ümlauts.\n'.repeat(1000).trimEnd()
     const html = `<p>${'A line of <b>HTML</b>.<br>\n'.repeat(1000)}</p>`
     const { id } = await deliver('Long', { text, html })
-    expect(await stage.expectApi(200, 'GET', at(id))).toMatchObject({ text, html, extracted_text: text })
-    const { rows } = await stage.db.query({
+    expect(await harness.expectApi(200, 'GET', at(id))).toMatchObject({ text, html, extracted_text: text })
+    const { rows } = await harness.db.query({
       text: 'SELECT pg_column_compression(text) AS text, pg_column_compression(html) AS html, pg_column_compression(search) AS search FROM messages WHERE id = $1',
       values: [id],
     })
@@ -104,16 +104,16 @@ describe('GET …/messages/{message_id}', () => {
   })
 
   test('an unknown message, one of another mailbox and one of another organization are 404; a malformed id is 400', async () => {
-    const unknown = await stage.api('GET', at('msg_01h455vb4pex5vsknk084sn02q'))
+    const unknown = await harness.api('GET', at('msg_01h455vb4pex5vsknk084sn02q'))
     expect([unknown.status, unknown.body.error.code]).toEqual([404, 'not_found'])
-    expect((await stage.api('GET', `/mailboxes/other/messages/${arrived.id}`)).status).toBe(404)
-    expect((await stage.api('GET', `/mailboxes/nobody/messages/${arrived.id}`)).status).toBe(404)
-    expect((await stage.api('GET', at(arrived.id), { key: stage.otherOrganization.key })).status).toBe(404)
-    expect((await stage.api('GET', at('nonsense'))).body.error.code).toBe('validation_error')
+    expect((await harness.api('GET', `/mailboxes/other/messages/${arrived.id}`)).status).toBe(404)
+    expect((await harness.api('GET', `/mailboxes/nobody/messages/${arrived.id}`)).status).toBe(404)
+    expect((await harness.api('GET', at(arrived.id), { key: harness.otherOrganization.key })).status).toBe(404)
+    expect((await harness.api('GET', at('nonsense'))).body.error.code).toBe('validation_error')
   })
 
   test('/raw is the message as it arrived, with our trace on top', async () => {
-    const { headers, body } = await stage.api('GET', at(arrived.id, '/raw'))
+    const { headers, body } = await harness.api('GET', at(arrived.id, '/raw'))
     expect(headers.get('content-type')).toBe('message/rfc822')
     const text = (body as Buffer).toString('latin1')
     expect(text).toMatch(
@@ -127,11 +127,11 @@ describe('GET …/messages/{message_id}', () => {
 
 describe('PATCH …/messages/{message_id}', () => {
   test('is_read and is_starred are set, each alone or both: {id, is_read, is_starred}', async () => {
-    const patch = (body: unknown) => stage.expectApi(200, 'PATCH', at(arrived.id), { body })
+    const patch = (body: unknown) => harness.expectApi(200, 'PATCH', at(arrived.id), { body })
     expect(await patch({ is_read: true })).toMatchObject({ id: arrived.id, is_read: true, is_starred: false })
     expect(await patch({ is_starred: true })).toMatchObject({ id: arrived.id, is_read: true, is_starred: true })
     expect(await patch({ is_read: false, is_starred: false })).toMatchObject({ is_read: false, is_starred: false })
-    expect(await stage.getMessage('mia', arrived.id)).toMatchObject({ is_read: false, is_starred: false })
+    expect(await harness.getMessage('mia', arrived.id)).toMatchObject({ is_read: false, is_starred: false })
   })
 
   test.each([
@@ -143,11 +143,11 @@ describe('PATCH …/messages/{message_id}', () => {
     [{ labels: ['x'.repeat(101)] }],
     [{ labels: [''] }],
   ])('%j is 400', async (body) => {
-    expect((await stage.api('PATCH', at(arrived.id), { body })).body.error.code).toBe('validation_error')
+    expect((await harness.api('PATCH', at(arrived.id), { body })).body.error.code).toBe('validation_error')
   })
 
   test('labels are replaced, added and removed', async () => {
-    const labels = async (body: unknown) => (await stage.expectApi(200, 'PATCH', at(arrived.id), { body })).labels
+    const labels = async (body: unknown) => (await harness.expectApi(200, 'PATCH', at(arrived.id), { body })).labels
     expect(await labels({ labels: ['b', 'a'] })).toEqual(['a', 'b'])
     expect(await labels({ add_labels: ['c', 'a'], remove_labels: ['b'] })).toEqual(['a', 'c'])
     expect((await list('?label=c')).map((one: Json) => one.id)).toEqual([arrived.id])
@@ -155,13 +155,13 @@ describe('PATCH …/messages/{message_id}', () => {
     expect(await labels({ labels: [] })).toEqual([])
     const most = Array.from({ length: 50 }, (_, i) => `label-${i}`)
     expect(await labels({ labels: most })).toHaveLength(50)
-    expect((await stage.api('PATCH', at(arrived.id), { body: { add_labels: ['one more'] } })).status).toBe(400)
-    expect((await stage.getMessage('mia', arrived.id)).labels).toHaveLength(50)
+    expect((await harness.api('PATCH', at(arrived.id), { body: { add_labels: ['one more'] } })).status).toBe(400)
+    expect((await harness.getMessage('mia', arrived.id)).labels).toHaveLength(50)
     await labels({ labels: [] })
   })
 
   test('an unknown message is 404', async () => {
-    const answer = await stage.api('PATCH', at('msg_01h455vb4pex5vsknk084sn02q'), { body: { is_read: true } })
+    const answer = await harness.api('PATCH', at('msg_01h455vb4pex5vsknk084sn02q'), { body: { is_read: true } })
     expect(answer.body.error.code).toBe('not_found')
   })
 })
@@ -169,40 +169,40 @@ describe('PATCH …/messages/{message_id}', () => {
 describe('DELETE …/messages/{message_id}', () => {
   test('deletes the message and its attachment records for ever, and as often as you like', async () => {
     const message = await deliver('Short-lived', { attachments: [{ filename: 'a.txt', content: 'abc' }] })
-    const link = message.attachments[0].url.replace(stage.publicUrl, '')
-    expect((await stage.api('GET', link, { key: null })).status).toBe(200)
-    for (let i = 0; i < 3; i++) expect(await stage.expectApi(200, 'DELETE', at(message.id))).toEqual({ id: message.id, deleted: true })
-    expect((await stage.api('GET', at(message.id))).status).toBe(404)
-    expect((await stage.api('GET', at(message.id, '/raw'))).status).toBe(404)
-    expect((await stage.api('GET', link, { key: null })).status).toBe(404)
-    expect((await stage.api('PATCH', at(message.id), { body: { is_read: true } })).status).toBe(404)
-    expect((await stage.api('GET', `/mailboxes/mia/threads/${message.thread_id}`)).status).toBe(404)
-    const { rows } = await stage.db.query({ text: 'SELECT 1 FROM attachments WHERE id = $1', values: [message.attachments[0].id] })
+    const link = message.attachments[0].url.replace(harness.publicUrl, '')
+    expect((await harness.api('GET', link, { key: null })).status).toBe(200)
+    for (let i = 0; i < 3; i++) expect(await harness.expectApi(200, 'DELETE', at(message.id))).toEqual({ id: message.id, deleted: true })
+    expect((await harness.api('GET', at(message.id))).status).toBe(404)
+    expect((await harness.api('GET', at(message.id, '/raw'))).status).toBe(404)
+    expect((await harness.api('GET', link, { key: null })).status).toBe(404)
+    expect((await harness.api('PATCH', at(message.id), { body: { is_read: true } })).status).toBe(404)
+    expect((await harness.api('GET', `/mailboxes/mia/threads/${message.thread_id}`)).status).toBe(404)
+    const { rows } = await harness.db.query({ text: 'SELECT 1 FROM attachments WHERE id = $1', values: [message.attachments[0].id] })
     expect(rows).toEqual([])
   })
 
   test('ten at once all answer 200, and it is counted once', async () => {
     const message = await deliver('Raced')
-    const before = (await stage.expectApi(200, 'GET', '/mail/messages?agent=mia')).total
-    const answers = await Promise.all(Array.from({ length: 10 }, () => stage.api('DELETE', at(message.id))))
+    const before = (await harness.expectApi(200, 'GET', '/mail/messages?agent=mia')).total
+    const answers = await Promise.all(Array.from({ length: 10 }, () => harness.api('DELETE', at(message.id))))
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]))
-    expect((await stage.expectApi(200, 'GET', '/mail/messages?agent=mia')).total).toBe(before - 1)
+    expect((await harness.expectApi(200, 'GET', '/mail/messages?agent=mia')).total).toBe(before - 1)
   })
 
   test('an id that never was, or is of another mailbox, is 404 and stays', async () => {
-    expect((await stage.api('DELETE', at('msg_01h455vb4pex5vsknk084sn02q'))).status).toBe(404)
-    expect((await stage.api('DELETE', `/mailboxes/other/messages/${arrived.id}`)).status).toBe(404)
-    expect((await stage.api('DELETE', at(arrived.id), { key: stage.otherOrganization.key })).status).toBe(404)
-    await stage.getMessage('mia', arrived.id)
+    expect((await harness.api('DELETE', at('msg_01h455vb4pex5vsknk084sn02q'))).status).toBe(404)
+    expect((await harness.api('DELETE', `/mailboxes/other/messages/${arrived.id}`)).status).toBe(404)
+    expect((await harness.api('DELETE', at(arrived.id), { key: harness.otherOrganization.key })).status).toBe(404)
+    await harness.getMessage('mia', arrived.id)
   })
 })
 
 describe('filters of GET …/messages', () => {
   test('each selects what it names, and they combine', async () => {
-    const sent = await stage.send('mia', ['Pat <pat@example.com>'], { subject: 'Outward 100%', bcc: ['secret@example.com'] })
+    const sent = await harness.send('mia', ['Pat <pat@example.com>'], { subject: 'Outward 100%', bcc: ['secret@example.com'] })
     const starred = await deliver('Starred_one', { from: 'Star Gazer <gazer@example.net>' })
-    await stage.expectApi(200, 'PATCH', at(starred.id), { body: { is_starred: true, is_read: true } })
-    await stage.waitForStatus('mia', sent.id, 'sent')
+    await harness.expectApi(200, 'PATCH', at(starred.id), { body: { is_starred: true, is_read: true } })
+    await harness.waitForStatus('mia', sent.id, 'sent')
     const ids = async (query: string) => (await list(`?${query}`)).map((one: Json) => one.id)
     expect(await ids('direction=outbound')).toEqual([sent.id])
     expect(await ids('status=sent')).toEqual([sent.id])
@@ -229,14 +229,14 @@ describe('filters of GET …/messages', () => {
   test.each(['direction=sideways', 'status=lost', 'is_read=maybe', 'is_read=', 'after=yesterday', 'label=', 'thread_id=x', 'unknown=1'])(
     '%s is 400',
     async (query) => {
-      expect((await stage.api('GET', `/mailboxes/mia/messages?${query}`)).body.error.code).toBe('validation_error')
+      expect((await harness.api('GET', `/mailboxes/mia/messages?${query}`)).body.error.code).toBe('validation_error')
     },
   )
 })
 
 describe('GET …/search', () => {
   const search = async (q: string, more = '') =>
-    (await stage.expectApi(200, 'GET', `/mailboxes/mia/search?q=${encodeURIComponent(q)}${more}`)).data
+    (await harness.expectApi(200, 'GET', `/mailboxes/mia/search?q=${encodeURIComponent(q)}${more}`)).data
 
   test('finds words in subject, text and addresses, and marks them with the rest escaped', async () => {
     const message = await deliver('Invoice <4711> & more', { text: 'Please pay 5 < 7 & the invoice by Friday' })
@@ -260,8 +260,8 @@ describe('GET …/search', () => {
 
   test('strange queries are answered, an empty one is 400, another mailbox finds nothing', async () => {
     for (const q of [`'; DROP TABLE messages; --`, '&|!():*', '"', '\\', 'a'.repeat(500), '🦓']) await search(q)
-    expect((await stage.api('GET', '/mailboxes/mia/search?q=')).status).toBe(400)
-    expect((await stage.api('GET', '/mailboxes/mia/search')).status).toBe(400)
-    expect((await stage.expectApi(200, 'GET', '/mailboxes/other/search?q=zebra')).data).toEqual([])
+    expect((await harness.api('GET', '/mailboxes/mia/search?q=')).status).toBe(400)
+    expect((await harness.api('GET', '/mailboxes/mia/search')).status).toBe(400)
+    expect((await harness.expectApi(200, 'GET', '/mailboxes/other/search?q=zebra')).data).toEqual([])
   })
 })

@@ -1,26 +1,26 @@
 // What every phone provider has to do, in one suite: on the simulator, and on Telnyx and Twilio against stand-ins that their vendors' SDKs drive.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Carrier, carriers } from './harness/phone-carriers.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 describe.each(Object.keys(carriers))('%s', (name) => {
-  let stage: Stage
+  let harness: Harness
   let carrier: Carrier
   beforeAll(async () => {
-    carrier = await (carriers[name] as (typeof carriers)[string])(() => stage)
-    stage = await startStage({ CALLSIGN_PHONE_POLL_SECONDS: '0.02', CALLSIGN_PHONE_CATCH_UP_SECONDS: '0.1', ...carrier.settings })
+    carrier = await (carriers[name] as (typeof carriers)[string])(() => harness)
+    harness = await startHarness({ CALLSIGN_PHONE_POLL_SECONDS: '0.02', CALLSIGN_PHONE_CATCH_UP_SECONDS: '0.1', ...carrier.settings })
   })
   afterAll(async () => {
-    await stage.stop()
+    await harness.stop()
     await carrier.stop()
   })
 
   let made = 0
   const ask = async (wanted: Record<string, string> = {}) => {
     const agent_handle = `agent${++made}`
-    await stage.createAgent(agent_handle)
-    return stage.api('POST', '/phone/numbers', { body: { agent_handle, ...wanted } })
+    await harness.createAgent(agent_handle)
+    return harness.api('POST', '/phone/numbers', { body: { agent_handle, ...wanted } })
   }
   /** A number of an agent of its own; exactly one more is paid for than before. */
   async function buy(wanted: Record<string, string> = {}): Promise<Json> {
@@ -32,7 +32,7 @@ describe.each(Object.keys(carriers))('%s', (name) => {
     expect(await carrier.purchases()).toBe(purchases + 1)
     return body
   }
-  const get = (number: Json): Promise<Json> => stage.expectApi(200, 'GET', `/phone/numbers/${number.id}`)
+  const get = (number: Json): Promise<Json> => harness.expectApi(200, 'GET', `/phone/numbers/${number.id}`)
   const ready = (number: Json) => waitFor('the number to be ready', async () => (await get(number)).sms_status === 'ready')
   async function buyReady(wanted: Record<string, string> = {}): Promise<Json> {
     const number = await buy(wanted)
@@ -40,7 +40,7 @@ describe.each(Object.keys(carriers))('%s', (name) => {
     return number
   }
   const texts = async (number: Json): Promise<Json[]> =>
-    (await stage.expectApi(200, 'GET', `/phone/numbers/${number.id}/messages`)).data.toReversed()
+    (await harness.expectApi(200, 'GET', `/phone/numbers/${number.id}/messages`)).data.toReversed()
   const textsOf = (number: Json, count: number) =>
     waitFor(`${count} texts`, async () => {
       const found = await texts(number)
@@ -60,7 +60,7 @@ describe.each(Object.keys(carriers))('%s', (name) => {
     const number = await buyReady(wanted)
     expect(number.phone_number).toMatch(pattern)
     expect(number).toMatchObject(fields)
-    expect((await stage.eventsOf(number.id)).map((one) => one.type)).toEqual(['number.sms_ready'])
+    expect((await harness.eventsOf(number.id)).map((one) => one.type)).toEqual(['number.sms_ready'])
   })
 
   test('has nothing left: 409, and nothing is bought', async () => {
@@ -98,7 +98,7 @@ describe.each(Object.keys(carriers))('%s', (name) => {
   test('fails while it is asked how a number is: it becomes ready later, once', async () => {
     await carrier.spoil('advance', 'fail')
     const number = await buyReady()
-    expect((await stage.eventsOf(number.id)).map((one) => one.type)).toEqual(['number.sms_ready'])
+    expect((await harness.eventsOf(number.id)).map((one) => one.type)).toEqual(['number.sms_ready'])
   })
 
   test('many agents at once get a number each', async () => {
@@ -116,9 +116,9 @@ describe.each(Object.keys(carriers))('%s', (name) => {
     await carrier.text(number, { from, text: 'two' }, 'twice')
     await carrier.reversed(number, { from, text: 'three' }, { from, text: 'four' })
     await textsOf(number, 4)
-    await carrier.text(number, { from, text: 'five' }, 'untold')
-    await carrier.text(number, { from, text: 'six' }, 'untold')
-    await carrier.text(number, { from, text: 'seven' }, 'untold')
+    await carrier.text(number, { from, text: 'five' }, 'undelivered')
+    await carrier.text(number, { from, text: 'six' }, 'undelivered')
+    await carrier.text(number, { from, text: 'seven' }, 'undelivered')
     const all = await textsOf(number, 7)
     expect(all.map((one) => one.text).sort()).toEqual(['five', 'four', 'one, ünïcode 👋 & = +', 'seven', 'six', 'three', 'two'])
     expect(all[0]).toMatchObject({
@@ -128,11 +128,11 @@ describe.each(Object.keys(carriers))('%s', (name) => {
       text: 'one, ünïcode 👋 & = +',
       media: [],
     })
-    const events = (await stage.expectApi(200, 'GET', `/events?agent=${number.agent_handle}&types=sms.received`)).data
+    const events = (await harness.expectApi(200, 'GET', `/events?agent=${number.agent_handle}&types=sms.received`)).data
     expect(events.map((one: Json) => one.data.id).sort()).toEqual(all.map((one) => one.id).sort())
   })
 
-  test.each(['told', 'untold'] as const)('media that is %s is fetched and served byte for byte', async (telling) => {
+  test.each(['told', 'undelivered'] as const)('media that is %s is fetched and served byte for byte', async (telling) => {
     const number = await buyReady({ country_code: 'CA' })
     const bytes = Buffer.concat([Buffer.from('ffd8ffe0', 'hex'), Buffer.alloc(60_000, 5)])
     const media = [
@@ -150,7 +150,7 @@ describe.each(Object.keys(carriers))('%s', (name) => {
       ],
     })
     const link = new URL(message?.media[0].url)
-    expect(Buffer.compare((await stage.api('GET', link.pathname + link.search, { key: null })).body, bytes)).toBe(0)
+    expect(Buffer.compare((await harness.api('GET', link.pathname + link.search, { key: null })).body, bytes)).toBe(0)
   })
 
   test('a callback with one byte changed is refused and files nothing', async () => {
@@ -162,35 +162,35 @@ describe.each(Object.keys(carriers))('%s', (name) => {
     expect(message?.text).toBe('pay this invoice')
   })
 
-  test('takes a number back, in trouble first; texts for it are nobody’s then', async () => {
+  test('takes a number back, in failure first; texts for it are nobody’s then', async () => {
     const number = await buyReady()
     await carrier.text(number, { from, text: 'before' }, 'told')
     await carrier.spoil('release', 'fail')
-    await stage.expectApi(200, 'DELETE', `/phone/numbers/${number.id}`)
+    await harness.expectApi(200, 'DELETE', `/phone/numbers/${number.id}`)
     await given(number)
     await waitFor('the row to say so', async () => {
-      const { rows } = await stage.db.query<{ state: string }>({
+      const { rows } = await harness.db.query<{ state: string }>({
         text: 'SELECT state FROM phone_numbers WHERE id = $1',
         values: [number.id],
       })
       return rows[0]?.state === 'released'
     })
-    await stage.expectApi(404, 'GET', `/phone/numbers/${number.id}/messages`)
+    await harness.expectApi(404, 'GET', `/phone/numbers/${number.id}/messages`)
   })
 
   test('an agent that is deleted while its number is being ordered leaves none behind', async () => {
     const before = await carrier.owned()
-    await stage.createAgent('brief')
+    await harness.createAgent('brief')
     for (let i = 0; i < 3; i++) await carrier.spoil('order', 'lose')
-    const asked = stage.api('POST', '/phone/numbers', { body: { agent_handle: 'brief' } })
+    const asked = harness.api('POST', '/phone/numbers', { body: { agent_handle: 'brief' } })
     await waitFor(
       'the order',
-      async () => (await stage.db.query({ text: `SELECT 1 FROM phone_numbers WHERE agent_handle = 'brief'` })).rowCount > 0,
+      async () => (await harness.db.query({ text: `SELECT 1 FROM phone_numbers WHERE agent_handle = 'brief'` })).rowCount > 0,
     )
-    await stage.expectApi(204, 'DELETE', '/identities/brief')
+    await harness.expectApi(204, 'DELETE', '/identities/brief')
     expect([201, 404, 409]).toContain((await asked).status)
     await waitFor('nothing to be left', async () => {
-      const { rows } = await stage.db.query<{ state: string }>({ text: `SELECT state FROM phone_numbers WHERE agent_handle = 'brief'` })
+      const { rows } = await harness.db.query<{ state: string }>({ text: `SELECT state FROM phone_numbers WHERE agent_handle = 'brief'` })
       return rows[0]?.state === 'released' && (await carrier.owned()).length === before.length
     })
   })

@@ -1,44 +1,44 @@
 // Phone numbers on the simulator: each row of the specification's tables, each check and error of decisions §9, texts, media, release, events.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage({
+  harness = await startHarness({
     CALLSIGN_SIM_SMS_READY_MS: '60000',
     CALLSIGN_PHONE_POLL_SECONDS: '0.02',
     CALLSIGN_PHONE_CATCH_UP_SECONDS: '0.1',
     CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8',
   })
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 let made = 0
 /** A new agent with a number; `more` asks for a certain one. */
 async function provision(more: Record<string, unknown> = {}, handle = `phone${++made}`): Promise<Json> {
-  await stage.createAgent(handle)
-  return stage.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: handle, ...more } })
+  await harness.createAgent(handle)
+  return harness.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: handle, ...more } })
 }
-const get = (id: string): Promise<Json> => stage.expectApi(200, 'GET', `/phone/numbers/${encodeURIComponent(id)}`)
+const get = (id: string): Promise<Json> => harness.expectApi(200, 'GET', `/phone/numbers/${encodeURIComponent(id)}`)
 const text = (number: Json, more: Record<string, unknown> = { text: 'Hello' }): Promise<Json> =>
-  stage.expectApi(201, 'POST', '/simulator/sms', { body: { to: number.phone_number, ...more } })
+  harness.expectApi(201, 'POST', '/simulator/sms', { body: { to: number.phone_number, ...more } })
 const messages = async (number: Json, query = ''): Promise<Json[]> =>
-  (await stage.expectApi(200, 'GET', `/phone/numbers/${number.id}/messages${query}`)).data
+  (await harness.expectApi(200, 'GET', `/phone/numbers/${number.id}/messages${query}`)).data
 const fault = (op: string, fail: string, times = 1) =>
-  stage.expectApi(200, 'POST', '/simulator/faults', { body: { provider: 'phone', op, fail, times } })
+  harness.expectApi(200, 'POST', '/simulator/faults', { body: { provider: 'phone', op, fail, times } })
 const refusal = async (body: Record<string, unknown>) => {
-  const answer = await stage.api('POST', '/phone/numbers', { body })
+  const answer = await harness.api('POST', '/phone/numbers', { body })
   return [answer.status, answer.body.error.code, answer.body.error.details?.[0]?.path, answer.body.error.message]
 }
 const owned = async (): Promise<number> =>
-  (await stage.db.query<{ count: number }>({ text: 'SELECT count(*)::int AS count FROM simulated_numbers WHERE released_at IS NULL' }))
+  (await harness.db.query<{ count: number }>({ text: 'SELECT count(*)::int AS count FROM simulated_numbers WHERE released_at IS NULL' }))
     .rows[0]?.count ?? 0
 
 describe('POST /phone/numbers', () => {
   test('answers 201 with every field of the specification: a US local number, active, its texts pending', async () => {
     const number = await provision({}, 'first')
-    const identity = await stage.expectApi(200, 'GET', '/identities/first')
+    const identity = await harness.expectApi(200, 'GET', '/identities/first')
     expect(number).toEqual({
       id: expect.stringMatching(/^pn_[0-7][0-9a-z]{25}$/),
       phone_number: expect.stringMatching(/^\+1[2-9]\d{2}55501\d{2}$/),
@@ -60,8 +60,8 @@ describe('POST /phone/numbers', () => {
   })
 
   test('the @ of agent_handle is optional', async () => {
-    await stage.createAgent('withat')
-    expect(await stage.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: '@withat' } })).toMatchObject({
+    await harness.createAgent('withat')
+    expect(await harness.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: '@withat' } })).toMatchObject({
       agent_handle: 'withat',
     })
   })
@@ -97,13 +97,13 @@ describe('POST /phone/numbers', () => {
   ])('400 for %s, with a sentence of its own', async (_name, wanted, path, sentence) => {
     const [status, code, where, message] = await refusal({ agent_handle: 'first', ...wanted })
     expect([status, code, where]).toEqual([400, 'validation_error', path])
-    const details = (await stage.api('POST', '/phone/numbers', { body: { agent_handle: 'first', ...wanted } })).body.error.details
+    const details = (await harness.api('POST', '/phone/numbers', { body: { agent_handle: 'first', ...wanted } })).body.error.details
     expect(`${message} ${details.map((one: Json) => one.message).join(' ')}`).toMatch(sentence)
   })
 
   test('400 without agent_handle; 404 for an agent that is none or of another organization', async () => {
     expect((await refusal({})).slice(0, 3)).toEqual([400, 'validation_error', '/agent_handle'])
-    await stage.createAgent('theirs', {}, stage.otherOrganization.key)
+    await harness.createAgent('theirs', {}, harness.otherOrganization.key)
     expect((await refusal({ agent_handle: 'nobody' })).slice(0, 2)).toEqual([404, 'not_found'])
     expect((await refusal({ agent_handle: 'theirs' })).slice(0, 2)).toEqual([404, 'not_found'])
   })
@@ -114,21 +114,25 @@ describe('POST /phone/numbers', () => {
   })
 
   test('409 no_numbers_available when there are none, and the agent may ask again', async () => {
-    await stage.createAgent('unlucky')
+    await harness.createAgent('unlucky')
     await fault('search', 'empty')
     expect((await refusal({ agent_handle: 'unlucky' })).slice(0, 2)).toEqual([409, 'no_numbers_available'])
-    expect(await stage.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: 'unlucky' } })).toMatchObject({ status: 'active' })
+    expect(await harness.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: 'unlucky' } })).toMatchObject({
+      status: 'active',
+    })
   })
 
   test('502 when the provider cannot be asked or refuses; nothing is bought, and the agent may ask again', async () => {
-    await stage.createAgent('offline')
+    await harness.createAgent('offline')
     const before = await owned()
     for (const op of ['search', 'order']) {
       await fault(op, 'error')
       expect((await refusal({ agent_handle: 'offline' })).slice(0, 2)).toEqual([502, 'upstream_provider_error'])
     }
     expect(await owned()).toBe(before)
-    expect(await stage.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: 'offline' } })).toMatchObject({ status: 'active' })
+    expect(await harness.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: 'offline' } })).toMatchObject({
+      status: 'active',
+    })
   })
 
   test('a number that somebody else takes first is passed over; an answer that is lost buys nothing twice', async () => {
@@ -143,10 +147,10 @@ describe('POST /phone/numbers', () => {
   })
 
   test('of concurrent requests for one agent one gets the number; different agents get different numbers', async () => {
-    await stage.createAgent('crowd')
+    await harness.createAgent('crowd')
     const before = await owned()
     const answers = await Promise.all(
-      Array.from({ length: 6 }, () => stage.api('POST', '/phone/numbers', { body: { agent_handle: 'crowd' } })),
+      Array.from({ length: 6 }, () => harness.api('POST', '/phone/numbers', { body: { agent_handle: 'crowd' } })),
     )
     expect(answers.map((one) => one.status).sort()).toEqual([201, 409, 409, 409, 409, 409])
     expect(await owned()).toBe(before + 1)
@@ -155,19 +159,19 @@ describe('POST /phone/numbers', () => {
   })
 
   test('a request that is repeated with its Idempotency-Key gets the same answer', async () => {
-    await stage.createAgent('again')
+    await harness.createAgent('again')
     const ask = { body: { agent_handle: 'again' }, headers: { 'idempotency-key': 'number-1' } }
-    const first = await stage.api('POST', '/phone/numbers', ask)
-    const second = await stage.api('POST', '/phone/numbers', ask)
+    const first = await harness.api('POST', '/phone/numbers', ask)
+    const second = await harness.api('POST', '/phone/numbers', ask)
     expect([first.status, second.status, second.headers.get('idempotent-replayed')]).toEqual([201, 201, 'true'])
     expect(second.body).toEqual(first.body)
   })
 
   test('a purchase whose request died is told to the next one like it, and to no other', async () => {
     const number = await provision({ area_code: '302' }, 'orphan')
-    await stage.db.query({ text: 'UPDATE phone_numbers SET told_at = NULL WHERE id = $1', values: [number.id] })
+    await harness.db.query({ text: 'UPDATE phone_numbers SET delivered_at = NULL WHERE id = $1', values: [number.id] })
     expect((await refusal({ agent_handle: 'orphan' })).slice(0, 2)).toEqual([409, 'number_already_assigned'])
-    const told = await stage.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: 'orphan', area_code: '302' } })
+    const told = await harness.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: 'orphan', area_code: '302' } })
     expect(told.id).toBe(number.id)
     expect((await refusal({ agent_handle: 'orphan', area_code: '302' })).slice(0, 2)).toEqual([409, 'number_already_assigned'])
   })
@@ -176,12 +180,12 @@ describe('POST /phone/numbers', () => {
 describe('sms_status', () => {
   test('becomes ready with number.sms_ready, once, however often the provider is asked', async () => {
     const number = await provision()
-    const advance = () => stage.api('POST', `/simulator/numbers/${number.id}/advance`)
+    const advance = () => harness.api('POST', `/simulator/numbers/${number.id}/advance`)
     const answers = await Promise.all([advance(), advance(), advance()])
     expect(answers.map((one) => [one.status, one.body.sms_status])).toEqual(Array(3).fill([200, 'ready']))
     expect((await get(number.id)).sms_status).toBe('ready')
-    expect(await stage.eventsOf(number.id)).toEqual([{ type: 'number.sms_ready', data: { sms_status: 'ready' } }])
-    const event = (await stage.expectApi(200, 'GET', `/events?agent=${number.agent_handle}`)).data[0]
+    expect(await harness.eventsOf(number.id)).toEqual([{ type: 'number.sms_ready', data: { sms_status: 'ready' } }])
+    const event = (await harness.expectApi(200, 'GET', `/events?agent=${number.agent_handle}`)).data[0]
     expect(event).toMatchObject({
       type: 'number.sms_ready',
       data: { id: number.id, phone_number: number.phone_number, sms_status: 'ready', agent_handle: number.agent_handle },
@@ -190,43 +194,43 @@ describe('sms_status', () => {
 
   test('becomes assignment_failed with the reason and number.sms_failed, and stays so', async () => {
     const number = await provision()
-    const failed = await stage.expectApi(200, 'POST', `/simulator/numbers/${encodeURIComponent(number.phone_number)}/advance`, {
+    const failed = await harness.expectApi(200, 'POST', `/simulator/numbers/${encodeURIComponent(number.phone_number)}/advance`, {
       body: { to: 'assignment_failed' },
     })
     expect(failed).toMatchObject({ sms_status: 'assignment_failed', sms_error: { code: 'campaign_rejected', detail: expect.any(String) } })
-    expect((await stage.eventsOf(number.id)).map((one) => one.type)).toEqual(['number.sms_failed'])
-    expect((await stage.api('POST', `/simulator/numbers/${number.id}/advance`)).status).toBe(409)
+    expect((await harness.eventsOf(number.id)).map((one) => one.type)).toEqual(['number.sms_failed'])
+    expect((await harness.api('POST', `/simulator/numbers/${number.id}/advance`)).status).toBe(409)
   })
 
-  test('a provider in trouble is asked again', async () => {
+  test('a provider in failure is asked again', async () => {
     const number = await provision()
     await fault('advance', 'error', 1)
-    await stage.api('POST', `/simulator/numbers/${number.id}/advance`)
+    await harness.api('POST', `/simulator/numbers/${number.id}/advance`)
     await waitFor('the number to be ready', async () => (await get(number.id)).sms_status === 'ready')
   })
 })
 
 describe('reading numbers', () => {
   test('the list is newest first, by cursor, without those of others', async () => {
-    const { key } = await stage.createOrganization('Numbers')
+    const { key } = await harness.createOrganization('Numbers')
     const made: Json[] = []
     for (const handle of ['la', 'lb', 'lc']) {
-      await stage.createAgent(handle, {}, key)
-      made.push(await stage.expectApi(201, 'POST', '/phone/numbers', { key, body: { agent_handle: handle } }))
+      await harness.createAgent(handle, {}, key)
+      made.push(await harness.expectApi(201, 'POST', '/phone/numbers', { key, body: { agent_handle: handle } }))
     }
-    const first = await stage.expectApi(200, 'GET', '/phone/numbers?limit=2', { key })
+    const first = await harness.expectApi(200, 'GET', '/phone/numbers?limit=2', { key })
     expect([first.object, first.has_more, first.data]).toEqual(['list', true, [made[2], made[1]]])
-    const second = await stage.expectApi(200, 'GET', `/phone/numbers?limit=2&cursor=${first.next_cursor}`, { key })
+    const second = await harness.expectApi(200, 'GET', `/phone/numbers?limit=2&cursor=${first.next_cursor}`, { key })
     expect([second.has_more, second.next_cursor, second.data]).toEqual([false, null, [made[0]]])
-    const agentKey = await stage.agentKey('lb', {}, key)
-    expect((await stage.expectApi(200, 'GET', '/phone/numbers', { key: agentKey })).data).toEqual([made[1]])
-    await stage.expectApi(200, 'GET', `/phone/numbers/${made[1].id}`, { key: agentKey })
+    const agentKey = await harness.agentKey('lb', {}, key)
+    expect((await harness.expectApi(200, 'GET', '/phone/numbers', { key: agentKey })).data).toEqual([made[1]])
+    await harness.expectApi(200, 'GET', `/phone/numbers/${made[1].id}`, { key: agentKey })
     for (const path of [`/phone/numbers/${made[0].id}`, `/phone/numbers/${made[0].id}/messages`, `/phone/numbers/${made[0].phone_number}`])
-      await stage.expectApi(404, 'GET', path, { key: agentKey })
-    await stage.expectApi(403, 'POST', '/phone/numbers', { key: agentKey, body: { agent_handle: 'lb' } })
-    await stage.expectApi(403, 'DELETE', `/phone/numbers/${made[1].id}`, { key: agentKey })
-    await stage.expectApi(404, 'GET', `/phone/numbers/${made[0].id}`)
-    await stage.expectApi(400, 'GET', '/phone/numbers/12125550100')
+      await harness.expectApi(404, 'GET', path, { key: agentKey })
+    await harness.expectApi(403, 'POST', '/phone/numbers', { key: agentKey, body: { agent_handle: 'lb' } })
+    await harness.expectApi(403, 'DELETE', `/phone/numbers/${made[1].id}`, { key: agentKey })
+    await harness.expectApi(404, 'GET', `/phone/numbers/${made[0].id}`)
+    await harness.expectApi(400, 'GET', '/phone/numbers/12125550100')
   })
 })
 
@@ -251,8 +255,8 @@ describe('texts', () => {
       is_read: false,
       created_at: expect.any(String),
     })
-    expect(await stage.expectApi(200, 'GET', `/phone/numbers/${number.id}/messages/${message.id}`)).toEqual(message)
-    const events = (await stage.expectApi(200, 'GET', `/events?agent=${number.agent_handle}&types=sms.received`)).data
+    expect(await harness.expectApi(200, 'GET', `/phone/numbers/${number.id}/messages/${message.id}`)).toEqual(message)
+    const events = (await harness.expectApi(200, 'GET', `/events?agent=${number.agent_handle}&types=sms.received`)).data
     expect(events).toHaveLength(1)
     const { is_read, ...facts } = message
     expect(events[0].data).toMatchObject({ ...facts, agent_identity_id: number.agent_identity_id })
@@ -269,15 +273,15 @@ describe('texts', () => {
     const [message] = await messages(number)
     expect(message).toMatchObject({ type: 'mms', media: [{ content_type: 'image/png', size_bytes: png.length }, { size_bytes: 2 }] })
     const link = new URL(message.media[0].url)
-    const file = await stage.api('GET', link.pathname + link.search, { key: null })
+    const file = await harness.api('GET', link.pathname + link.search, { key: null })
     expect(Buffer.compare(file.body, png)).toBe(0)
     expect(file.headers.get('content-disposition')).toContain('media-1.png')
-    expect((await stage.api('GET', `${link.pathname}?expires=9999999999&signature=x`, { key: null })).status).toBe(403)
-    const event = (await stage.expectApi(200, 'GET', `/events?agent=${number.agent_handle}&types=sms.received`)).data[0]
+    expect((await harness.api('GET', `${link.pathname}?expires=9999999999&signature=x`, { key: null })).status).toBe(403)
+    const event = (await harness.expectApi(200, 'GET', `/events?agent=${number.agent_handle}&types=sms.received`)).data[0]
     expect(event.data.media[0]).toEqual({ content_type: 'image/png', size_bytes: png.length, url: null })
-    await stage.expectApi(400, 'POST', '/simulator/sms', { body: { to: number.phone_number, media: [{ content: 'no base64!' }] } })
-    await stage.expectApi(400, 'POST', '/simulator/sms', { body: { to: number.phone_number, media: [{}] } })
-    await stage.expectApi(400, 'POST', '/simulator/sms', { body: { to: number.phone_number } })
+    await harness.expectApi(400, 'POST', '/simulator/sms', { body: { to: number.phone_number, media: [{ content: 'no base64!' }] } })
+    await harness.expectApi(400, 'POST', '/simulator/sms', { body: { to: number.phone_number, media: [{}] } })
+    await harness.expectApi(400, 'POST', '/simulator/sms', { body: { to: number.phone_number } })
   })
 
   test('media that cannot be fetched never loses the words', async () => {
@@ -294,24 +298,26 @@ describe('texts', () => {
     const all = await messages(number)
     expect(all.map((one) => one.from_number)).toEqual(['+16502530001', '+16502530002', '+16502530001'])
     const path = `/phone/numbers/${number.id}/messages/${all[0]?.id}`
-    expect(await stage.expectApi(200, 'PATCH', path, { body: { is_read: true } })).toEqual({ ...all[0], is_read: true })
+    expect(await harness.expectApi(200, 'PATCH', path, { body: { is_read: true } })).toEqual({ ...all[0], is_read: true })
     expect((await messages(number, '?is_read=false')).map((one) => one.id)).toEqual(all.slice(1).map((one) => one.id))
     expect((await messages(number, '?is_read=true')).map((one) => one.id)).toEqual([all[0]?.id])
     expect(await messages(number, `?from=${encodeURIComponent('+16502530002')}`)).toHaveLength(1)
-    const page = await stage.expectApi(200, 'GET', `/phone/numbers/${number.id}/messages?limit=2`)
+    const page = await harness.expectApi(200, 'GET', `/phone/numbers/${number.id}/messages?limit=2`)
     expect([page.has_more, page.data.length, page.next_cursor]).toEqual([true, 2, all[1]?.id])
     expect((await messages(number, `?limit=2&cursor=${page.next_cursor}`)).map((one) => one.id)).toEqual([all[2]?.id])
-    await stage.expectApi(200, 'PATCH', path, { body: { is_read: false } })
+    await harness.expectApi(200, 'PATCH', path, { body: { is_read: false } })
     expect(await messages(number, '?is_read=true')).toEqual([])
-    await stage.expectApi(400, 'PATCH', path, { body: {} })
-    await stage.expectApi(404, 'PATCH', `/phone/numbers/${number.id}/messages/sms_01h455vb4pex5vsknk084sn02q`, { body: { is_read: true } })
+    await harness.expectApi(400, 'PATCH', path, { body: {} })
+    await harness.expectApi(404, 'PATCH', `/phone/numbers/${number.id}/messages/sms_01h455vb4pex5vsknk084sn02q`, {
+      body: { is_read: true },
+    })
     const other = await provision()
-    await stage.expectApi(404, 'GET', `/phone/numbers/${other.id}/messages/${all[0]?.id}`)
+    await harness.expectApi(404, 'GET', `/phone/numbers/${other.id}/messages/${all[0]?.id}`)
   })
 
   test('cannot be sent: 405 sms_outbound_unavailable', async () => {
     const number = await provision()
-    const answer = await stage.api('POST', `/phone/numbers/${number.id}/messages`, { body: { to: '+16502530000', text: 'Hi' } })
+    const answer = await harness.api('POST', `/phone/numbers/${number.id}/messages`, { body: { to: '+16502530000', text: 'Hi' } })
     expect([answer.status, answer.body.error.code, answer.headers.get('allow')]).toEqual([405, 'sms_outbound_unavailable', 'GET, HEAD'])
   })
 
@@ -332,19 +338,19 @@ describe('texts', () => {
     expect(first).toBe('one')
     // What is held back comes behind the next text, unless the looks for what was not told, ten a second here, find it before that.
     expect(others.toSorted()).toEqual(['four', 'three', 'two'])
-    expect((await stage.expectApi(200, 'GET', `/events?agent=${number.agent_handle}&types=sms.received`)).data).toHaveLength(4)
+    expect((await harness.expectApi(200, 'GET', `/events?agent=${number.agent_handle}&types=sms.received`)).data).toHaveLength(4)
   })
 
   test('what PostgreSQL cannot hold is replaced, not refused', async () => {
     const number = await provision()
-    await stage.expectApi(400, 'POST', '/simulator/sms', { body: `{"to":"${number.phone_number}","text":"a\\u0000b"}` })
+    await harness.expectApi(400, 'POST', '/simulator/sms', { body: `{"to":"${number.phone_number}","text":"a\\u0000b"}` })
     await text(number, { text: '👋🏽 ünïcode', from: 'ACME' })
     expect((await messages(number))[0]).toMatchObject({ text: '👋🏽 ünïcode', from_number: 'ACME' })
   })
 })
 
 describe('GET /phone/numbers/{id}/wait', () => {
-  const wait = (number: Json, query: string, ask = {}) => stage.expectApi(200, 'GET', `/phone/numbers/${number.id}/wait?${query}`, ask)
+  const wait = (number: Json, query: string, ask = {}) => harness.expectApi(200, 'GET', `/phone/numbers/${number.id}/wait?${query}`, ask)
 
   test('answers with the next text that passes every filter, while it waits and for what came before', async () => {
     const number = await provision()
@@ -366,18 +372,18 @@ describe('GET /phone/numbers/{id}/wait', () => {
 
   test('an agent waits at its own number only; a number that is none is 404', async () => {
     const [mine, other] = [await provision(), await provision()]
-    const key = await stage.agentKey(mine.agent_handle)
+    const key = await harness.agentKey(mine.agent_handle)
     await text(mine)
     expect((await wait(mine, 'timeout=0&after=2020-01-01T00:00:00Z', { key })).message).toMatchObject({ text: 'Hello' })
-    await stage.expectApi(404, 'GET', `/phone/numbers/${other.id}/wait?timeout=0`, { key })
-    await stage.expectApi(400, 'GET', `/phone/numbers/${mine.id}/wait?timeout=61`)
+    await harness.expectApi(404, 'GET', `/phone/numbers/${other.id}/wait?timeout=0`, { key })
+    await harness.expectApi(400, 'GET', `/phone/numbers/${mine.id}/wait?timeout=61`)
   })
 
   test('what was sent to the number that the agent had before is none of its new one', async () => {
     const number = await provision()
     await text(number, { text: 'old' })
-    await stage.expectApi(200, 'DELETE', `/phone/numbers/${number.id}`)
-    const next = await stage.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: number.agent_handle } })
+    await harness.expectApi(200, 'DELETE', `/phone/numbers/${number.id}`)
+    const next = await harness.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: number.agent_handle } })
     expect((await wait(next, 'timeout=0&after=2020-01-01T00:00:00Z')).message).toBeNull()
   })
 })
@@ -388,28 +394,28 @@ describe('DELETE /phone/numbers/{id}', () => {
     const sent = await text(number, { text: 'x', media: [{ content: Buffer.alloc(50_000, 1).toString('base64') }] })
     const [message] = await messages(number)
     const path = `/phone/numbers/${number.id}`
-    expect(await stage.expectApi(200, 'DELETE', path)).toEqual({ id: number.id, deleted: true })
-    expect(await stage.expectApi(200, 'DELETE', path)).toEqual({ id: number.id, deleted: true })
-    await stage.expectApi(404, 'GET', path)
-    await stage.expectApi(404, 'GET', `${path}/messages/${sent.message_id}`)
-    await stage.expectApi(404, 'DELETE', `/phone/numbers/${encodeURIComponent(number.phone_number)}`)
+    expect(await harness.expectApi(200, 'DELETE', path)).toEqual({ id: number.id, deleted: true })
+    expect(await harness.expectApi(200, 'DELETE', path)).toEqual({ id: number.id, deleted: true })
+    await harness.expectApi(404, 'GET', path)
+    await harness.expectApi(404, 'GET', `${path}/messages/${sent.message_id}`)
+    await harness.expectApi(404, 'DELETE', `/phone/numbers/${encodeURIComponent(number.phone_number)}`)
     const link = new URL(message?.media[0].url)
-    expect((await stage.api('GET', link.pathname + link.search, { key: null })).status).toBe(404)
-    expect((await stage.api('POST', '/simulator/sms', { body: { to: number.phone_number, text: 'late' } })).status).toBe(404)
+    expect((await harness.api('GET', link.pathname + link.search, { key: null })).status).toBe(404)
+    expect((await harness.api('POST', '/simulator/sms', { body: { to: number.phone_number, text: 'late' } })).status).toBe(404)
     await waitFor('the provider to have it back', async () => {
-      const { rows } = await stage.db.query<{ state: string }>({
+      const { rows } = await harness.db.query<{ state: string }>({
         text: 'SELECT state FROM phone_numbers WHERE id = $1',
         values: [number.id],
       })
       return rows[0]?.state === 'released'
     })
-    const next = await stage.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: number.agent_handle, area_code: '907' } })
+    const next = await harness.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: number.agent_handle, area_code: '907' } })
     expect(next.id).not.toBe(number.id)
-    const deleted = (await stage.expectApi(200, 'GET', `/events?agent=${number.agent_handle}&types=sms.received`)).data[0]
+    const deleted = (await harness.expectApi(200, 'GET', `/events?agent=${number.agent_handle}&types=sms.received`)).data[0]
     expect(deleted.data).toMatchObject({ id: sent.message_id, deleted: true })
-    await stage.expectApi(404, 'DELETE', path, { key: stage.otherOrganization.key })
-    await stage.expectApi(404, 'DELETE', '/phone/numbers/pn_01h455vb4pex5vsknk084sn02q')
-    const actions = (await stage.expectApi(200, 'GET', '/audit')).data.map((one: Json) => [one.action, one.target_id])
+    await harness.expectApi(404, 'DELETE', path, { key: harness.otherOrganization.key })
+    await harness.expectApi(404, 'DELETE', '/phone/numbers/pn_01h455vb4pex5vsknk084sn02q')
+    const actions = (await harness.expectApi(200, 'GET', '/audit')).data.map((one: Json) => [one.action, one.target_id])
     expect(actions).toEqual(
       expect.arrayContaining([
         ['phone_number.provisioned', number.id],
@@ -418,12 +424,12 @@ describe('DELETE /phone/numbers/{id}', () => {
     )
   })
 
-  test('a provider in trouble is asked until it has it back', async () => {
+  test('a provider in failure is asked until it has it back', async () => {
     const number = await provision()
     await fault('release', 'error')
-    await stage.expectApi(200, 'DELETE', `/phone/numbers/${number.id}`)
+    await harness.expectApi(200, 'DELETE', `/phone/numbers/${number.id}`)
     await waitFor('the provider to have it back', async () => {
-      const { rows } = await stage.db.query({
+      const { rows } = await harness.db.query({
         text: 'SELECT 1 FROM simulated_numbers WHERE phone_number = $1 AND released_at IS NOT NULL',
         values: [number.phone_number],
       })
@@ -434,10 +440,10 @@ describe('DELETE /phone/numbers/{id}', () => {
   test('deleting the identity releases the number', async () => {
     const number = await provision({}, 'leaving')
     await text(number)
-    await stage.expectApi(204, 'DELETE', '/identities/leaving')
-    await stage.expectApi(404, 'GET', `/phone/numbers/${number.id}`)
+    await harness.expectApi(204, 'DELETE', '/identities/leaving')
+    await harness.expectApi(404, 'GET', `/phone/numbers/${number.id}`)
     await waitFor('the provider to have it back', async () => {
-      const { rows } = await stage.db.query({
+      const { rows } = await harness.db.query({
         text: 'SELECT 1 FROM simulated_numbers WHERE phone_number = $1 AND released_at IS NOT NULL',
         values: [number.phone_number],
       })
@@ -446,20 +452,20 @@ describe('DELETE /phone/numbers/{id}', () => {
   })
 
   test('whoever gets a number next sees nothing of what was sent to it before', async () => {
-    const { key } = await stage.createOrganization('Second hand')
-    await stage.createAgent('before', {}, key)
-    const number = await stage.expectApi(201, 'POST', '/phone/numbers', { key, body: { agent_handle: 'before', area_code: '312' } })
+    const { key } = await harness.createOrganization('Second hand')
+    await harness.createAgent('before', {}, key)
+    const number = await harness.expectApi(201, 'POST', '/phone/numbers', { key, body: { agent_handle: 'before', area_code: '312' } })
     const faults = { key, body: { provider: 'phone', op: 'webhook', fail: 'drop' } }
-    await stage.expectApi(200, 'POST', '/simulator/faults', faults)
-    await stage.db.query({
+    await harness.expectApi(200, 'POST', '/simulator/faults', faults)
+    await harness.db.query({
       text: `UPDATE phone_numbers SET activated_at = activated_at + interval '1 hour' WHERE id = $1`,
       values: [number.id],
     })
-    await stage.expectApi(201, 'POST', '/simulator/sms', { key, body: { to: number.phone_number, text: 'for the one before' } })
-    const reads = async () => (await stage.db.query<{ at: Date }>({ text: 'SELECT caught_up_at AS at FROM sms_catch_ups' })).rows[0]?.at
+    await harness.expectApi(201, 'POST', '/simulator/sms', { key, body: { to: number.phone_number, text: 'for the one before' } })
+    const reads = async () => (await harness.db.query<{ at: Date }>({ text: 'SELECT caught_up_at AS at FROM sms_catch_ups' })).rows[0]?.at
     const since = Date.now()
     await waitFor('the list to have been read', async () => ((await reads())?.getTime() ?? 0) > since)
-    expect((await stage.expectApi(200, 'GET', `/phone/numbers/${number.id}/messages`, { key })).data).toEqual([])
+    expect((await harness.expectApi(200, 'GET', `/phone/numbers/${number.id}/messages`, { key })).data).toEqual([])
   })
 })
 
@@ -467,7 +473,7 @@ describe('callbacks', () => {
   test('at a wrong address are 404, with a wrong signature 403, and nothing is filed', async () => {
     const number = await provision()
     const body = JSON.stringify({ id: 'x', from: '+1', to: number.phone_number, text: 'forged' })
-    const post = (path: string, headers = {}) => stage.api('POST', path, { key: null, body, headers })
+    const post = (path: string, headers = {}) => harness.api('POST', path, { key: null, body, headers })
     expect((await post('/hooks/phone/simulator/wrong')).status).toBe(404)
     expect((await post('/hooks/phone/telnyx/wrong')).status).toBe(404)
     expect((await post('/hooks/phone/nobody/wrong')).status).toBe(404)
@@ -478,24 +484,29 @@ describe('callbacks', () => {
 
 describe('the simulator', () => {
   test('refuses faults that make no sense, takes them back, keeps them per organization', async () => {
-    const set = (body: Record<string, unknown>) => stage.api('POST', '/simulator/faults', { body })
+    const set = (body: Record<string, unknown>) => harness.api('POST', '/simulator/faults', { body })
     expect((await set({ provider: 'phone', op: 'send', fail: 'error' })).status).toBe(400)
     expect((await set({ provider: 'phone', op: 'search', fail: 'drop' })).status).toBe(400)
     expect((await fault('search', 'error', 3)).faults).toContainEqual({ provider: 'phone', op: 'search', fail: 'error', times: 3 })
-    const { key } = await stage.createOrganization('Unharmed')
-    await stage.createAgent('unharmed', {}, key)
-    await stage.expectApi(201, 'POST', '/phone/numbers', { key, body: { agent_handle: 'unharmed' } })
+    const { key } = await harness.createOrganization('Unharmed')
+    await harness.createAgent('unharmed', {}, key)
+    await harness.expectApi(201, 'POST', '/phone/numbers', { key, body: { agent_handle: 'unharmed' } })
     expect((await fault('search', 'error', 0)).faults).toEqual([])
   })
 
   test('has an outbox, empty as long as nothing is sent to phones', async () => {
-    expect(await stage.expectApi(200, 'GET', '/simulator/outbox')).toEqual({ object: 'list', data: [], has_more: false, next_cursor: null })
+    expect(await harness.expectApi(200, 'GET', '/simulator/outbox')).toEqual({
+      object: 'list',
+      data: [],
+      has_more: false,
+      next_cursor: null,
+    })
   })
 
   test('is 404 for numbers of others', async () => {
     const number = await provision()
-    const { key } = stage.otherOrganization
-    await stage.expectApi(404, 'POST', '/simulator/sms', { key, body: { to: number.phone_number, text: 'x' } })
-    await stage.expectApi(404, 'POST', `/simulator/numbers/${number.id}/advance`, { key })
+    const { key } = harness.otherOrganization
+    await harness.expectApi(404, 'POST', '/simulator/sms', { key, body: { to: number.phone_number, text: 'x' } })
+    await harness.expectApi(404, 'POST', `/simulator/numbers/${number.id}/advance`, { key })
   })
 })

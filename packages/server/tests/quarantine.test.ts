@@ -1,26 +1,26 @@
 // Quarantine: what is refused is kept out of sight, told as email.quarantined, and let out or deleted by whoever may.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage()
+  harness = await startHarness()
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
-const get = (path: string): Promise<Json> => stage.expectApi(200, 'GET', path)
+const get = (path: string): Promise<Json> => harness.expectApi(200, 'GET', path)
 const addRule = (handle: string, rule: Record<string, unknown>) =>
-  stage.expectApi(201, 'POST', `/identities/${handle}/mail-rules`, { body: { direction: 'inbound', action: 'block', ...rule } })
+  harness.expectApi(201, 'POST', `/identities/${handle}/mail-rules`, { body: { direction: 'inbound', action: 'block', ...rule } })
 const quarantined = async (handle: string): Promise<Json[]> => (await get(`/mailboxes/${handle}/messages?status=quarantined`)).data
-const held = (handle: string, subject: string): Promise<Json> => stage.waitForMail(handle, subject, 'quarantined')
-const release = (handle: string, id: string) => stage.expectApi(200, 'POST', `/mailboxes/${handle}/messages/${id}/release`)
+const held = (handle: string, subject: string): Promise<Json> => harness.waitForMail(handle, subject, 'quarantined')
+const release = (handle: string, id: string) => harness.expectApi(200, 'POST', `/mailboxes/${handle}/messages/${id}/release`)
 const subjects = (list: Json[]): string[] => list.map((one) => one.subject)
 
 let count = 0
 /** Delivers a message from somebody outside. */
 async function deliver(handle: string, from: string, subject: string, more: Record<string, unknown> = {}): Promise<string> {
   const messageId = `<${++count}.${Date.now()}@outside.test>`
-  await stage.deliver({ from, to: `${handle}@agents.localhost`, subject, text: `Body of ${subject}`, messageId, ...more })
+  await harness.deliver({ from, to: `${handle}@agents.localhost`, subject, text: `Body of ${subject}`, messageId, ...more })
   return messageId
 }
 
@@ -48,7 +48,7 @@ describe('a message that a rule blocks', () => {
   let message: Json
   let rule: Json
   beforeAll(async () => {
-    await stage.createAgent('ann')
+    await harness.createAgent('ann')
     rule = await addRule('ann', { entry: 'bad.test', reason: 'Sells watches' })
     await deliver('ann', 'Eve <eve@bad.test>', 'Watches')
     message = await held('ann', 'Watches')
@@ -57,7 +57,7 @@ describe('a message that a rule blocks', () => {
   test('is in no list, no thread, no search and no count, but in quarantine, with the reason', async () => {
     expect(await shown('ann', 'watches')).toEqual(nothing)
     expect((await get('/mail/messages')).messages.map((one: Json) => one.id)).not.toContain(message.id)
-    expect((await stage.api('GET', `/mailboxes/ann/threads/${message.thread_id}`)).status).toBe(404)
+    expect((await harness.api('GET', `/mailboxes/ann/threads/${message.thread_id}`)).status).toBe(404)
     expect((await get(`/mail/messages?thread_id=${message.thread_id}`)).total).toBe(0)
     expect(message).toMatchObject({
       status: 'quarantined',
@@ -74,7 +74,7 @@ describe('a message that a rule blocks', () => {
   })
 
   test('is told as email.quarantined, not as email.received', async () => {
-    expect((await stage.eventsOf(message.id)).map((one) => one.type)).toEqual(['email.quarantined'])
+    expect((await harness.eventsOf(message.id)).map((one) => one.type)).toEqual(['email.quarantined'])
     const { data } = await get('/events?types=email.quarantined')
     expect(data.at(-1)).toMatchObject({
       type: 'email.quarantined',
@@ -83,9 +83,9 @@ describe('a message that a rule blocks', () => {
   })
 
   test('is not told to the agent unless it asks for such events', async () => {
-    const key = await stage.agentKey('ann')
+    const key = await harness.agentKey('ann')
     const idsOf = async (query: string): Promise<string[]> =>
-      (await stage.expectApi(200, 'GET', `/events${query}`, { key })).data.map((event: Json) => event.data.id)
+      (await harness.expectApi(200, 'GET', `/events${query}`, { key })).data.map((event: Json) => event.data.id)
     expect(await idsOf('')).not.toContain(message.id)
     expect(await idsOf('?types=email.quarantined')).toContain(message.id)
     const all = await get('/events')
@@ -95,80 +95,80 @@ describe('a message that a rule blocks', () => {
   test('is neither answered nor forwarded, and its thread is not written in', async () => {
     const path = `/mailboxes/ann/messages/${message.id}`
     const answers = [
-      await stage.api('POST', `${path}/reply`, { body: { text: 't' } }),
-      await stage.api('POST', `${path}/forward`, { body: { to: 'x@example.com' } }),
-      await stage.api('POST', '/mailboxes/ann/drafts', { body: { in_reply_to: message.id, text: 't' } }),
-      await stage.api('POST', '/mailboxes/ann/drafts', { body: { forward_of: message.id, to: 'x@example.com' } }),
+      await harness.api('POST', `${path}/reply`, { body: { text: 't' } }),
+      await harness.api('POST', `${path}/forward`, { body: { to: 'x@example.com' } }),
+      await harness.api('POST', '/mailboxes/ann/drafts', { body: { in_reply_to: message.id, text: 't' } }),
+      await harness.api('POST', '/mailboxes/ann/drafts', { body: { forward_of: message.id, to: 'x@example.com' } }),
     ]
     expect(answers.map(({ status, body }) => [status, body.error.code])).toEqual(Array(4).fill([409, 'conflict']))
     const body = { agent: 'ann', to: ['x@example.com'], subject: 's', text: 't', thread_id: message.thread_id }
-    expect((await stage.api('POST', '/mail/send', { body })).status).toBe(404)
+    expect((await harness.api('POST', '/mail/send', { body })).status).toBe(404)
   })
 
   test('is let out by an organization key only, once, with email.received', async () => {
     const path = `/mailboxes/ann/messages/${message.id}/release`
-    const key = await stage.agentKey('ann')
-    expect((await stage.api('POST', path, { key })).body.error).toMatchObject({
+    const key = await harness.agentKey('ann')
+    expect((await harness.api('POST', path, { key })).body.error).toMatchObject({
       code: 'forbidden',
       message: expect.stringContaining('agent'),
     })
-    expect((await stage.api('POST', path, { key: stage.otherOrganization.key })).status).toBe(404)
-    expect((await stage.api('POST', '/mailboxes/ann/messages/msg_01h455vb4pex5vsknk084sn02q/release', { key })).status).toBe(404)
+    expect((await harness.api('POST', path, { key: harness.otherOrganization.key })).status).toBe(404)
+    expect((await harness.api('POST', '/mailboxes/ann/messages/msg_01h455vb4pex5vsknk084sn02q/release', { key })).status).toBe(404)
     const answers = await Promise.all(Array.from({ length: 8 }, () => release('ann', message.id)))
     const [first] = answers
     expect(first).toEqual({ id: message.id, thread_id: message.thread_id, status: 'received', released_at: expect.any(String) })
     expect(answers).toEqual(Array(8).fill(first))
-    expect((await stage.eventsOf(message.id)).map((one) => one.type)).toEqual(['email.quarantined', 'email.received'])
+    expect((await harness.eventsOf(message.id)).map((one) => one.type)).toEqual(['email.quarantined', 'email.received'])
     const one = ['Watches']
     expect(await shown('ann', 'watches')).toEqual({ list: one, unread: one, search: one, mail: one, total: 1, threads: one })
     const thread = await get(`/mailboxes/ann/threads/${message.thread_id}`)
     expect([thread.message_count, subjects(thread.messages)]).toEqual([1, one])
     expect(await quarantined('ann')).toEqual([])
     // What was decided stays written; that somebody let it out stands beside it.
-    expect(await stage.getMessage('ann', message.id)).toEqual({ ...message, status: 'received', released_at: first.released_at })
+    expect(await harness.getMessage('ann', message.id)).toEqual({ ...message, status: 'received', released_at: first.released_at })
     const { data } = await get('/events?types=email.quarantined,email.received')
     expect(data.slice(-2).map((event: Json) => [event.data.status, event.data.guardrail.decision])).toEqual([
       ['quarantined', 'quarantined'],
       ['received', 'quarantined'],
     ])
     expect((await get('/audit')).data[0]).toMatchObject({ action: 'message.released', target_id: message.id })
-    await stage.expectApi(201, 'POST', `/mailboxes/ann/messages/${message.id}/reply`, { body: { text: 't' } })
+    await harness.expectApi(201, 'POST', `/mailboxes/ann/messages/${message.id}/reply`, { body: { text: 't' } })
   })
 
   test('releasing what is not in quarantine changes nothing', async () => {
-    const sent = await stage.send('ann', 'x@example.com')
-    const before = await stage.waitForStatus('ann', sent.id, 'sent')
+    const sent = await harness.send('ann', 'x@example.com')
+    const before = await harness.waitForStatus('ann', sent.id, 'sent')
     expect(await release('ann', sent.id)).toEqual({ id: sent.id, thread_id: sent.thread_id, status: 'sent', released_at: null })
-    expect(await stage.getMessage('ann', sent.id)).toEqual(before)
+    expect(await harness.getMessage('ann', sent.id)).toEqual(before)
   })
 
   test('can be deleted, by the agent too, and no count is off', async () => {
     await deliver('ann', 'eve@bad.test', 'Doomed')
     const { id, thread_id } = await held('ann', 'Doomed')
     const before = await shown('ann', 'doomed')
-    const key = await stage.agentKey('ann')
-    expect(await stage.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${id}`, { key })).toEqual({ id, deleted: true })
-    expect(await stage.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${id}`)).toEqual({ id, deleted: true })
+    const key = await harness.agentKey('ann')
+    expect(await harness.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${id}`, { key })).toEqual({ id, deleted: true })
+    expect(await harness.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${id}`)).toEqual({ id, deleted: true })
     expect(await shown('ann', 'doomed')).toEqual(before)
     expect(await quarantined('ann')).toEqual([])
-    expect((await stage.db.query({ text: 'SELECT 1 FROM threads WHERE id = $1', values: [thread_id] })).rows).toEqual([])
-    expect((await stage.api('POST', `/mailboxes/ann/messages/${id}/release`)).status).toBe(404)
+    expect((await harness.db.query({ text: 'SELECT 1 FROM threads WHERE id = $1', values: [thread_id] })).rows).toEqual([])
+    expect((await harness.api('POST', `/mailboxes/ann/messages/${id}/release`)).status).toBe(404)
   })
 })
 
 describe('threads', () => {
   test('a held message changes nothing of the thread that it belongs to, until it is let out', async () => {
-    await stage.createAgent('tess')
+    await harness.createAgent('tess')
     await addRule('tess', { entry: 'loud@outside.test' })
     const root = await deliver('tess', 'ann@outside.test', 'Plans')
-    const first = await stage.waitForMail('tess', 'Plans')
+    const first = await harness.waitForMail('tess', 'Plans')
     await deliver('tess', 'loud@outside.test', 'Re: Plans (loud)', { inReplyTo: root, references: [root] })
     const loud = await held('tess', 'Re: Plans (loud)')
     expect(loud.thread_id).toBe(first.thread_id)
     const path = `/mailboxes/tess/threads/${first.thread_id}`
     expect(await get(path)).toMatchObject({ message_count: 1, snippet: 'Body of Plans', messages: [{ id: first.id }] })
     await deliver('tess', 'ann@outside.test', 'Re: Plans', { inReplyTo: root, references: [root] })
-    const last = await stage.waitForMail('tess', 'Re: Plans')
+    const last = await harness.waitForMail('tess', 'Re: Plans')
     await release('tess', loud.id)
     expect(await get(path)).toMatchObject({
       message_count: 3,
@@ -179,61 +179,61 @@ describe('threads', () => {
     // With the others gone the thread is what is left; with only a held one left it is not shown.
     await deliver('tess', 'loud@outside.test', 'Again', { inReplyTo: root, references: [root] })
     const again = await held('tess', 'Again')
-    for (const { id } of [first, last]) await stage.expectApi(200, 'DELETE', `/mailboxes/tess/messages/${id}`)
+    for (const { id } of [first, last]) await harness.expectApi(200, 'DELETE', `/mailboxes/tess/messages/${id}`)
     expect(await get(path)).toMatchObject({ message_count: 1, snippet: 'Body of Re: Plans (loud)' })
-    await stage.expectApi(200, 'DELETE', `/mailboxes/tess/messages/${loud.id}`)
-    expect((await stage.api('GET', path)).status).toBe(404)
+    await harness.expectApi(200, 'DELETE', `/mailboxes/tess/messages/${loud.id}`)
+    expect((await harness.api('GET', path)).status).toBe(404)
     expect((await get('/mailboxes/tess/threads')).data).toEqual([])
     await release('tess', again.id)
     expect(await get(path)).toMatchObject({ message_count: 1, subject: 'Again', snippet: 'Body of Again', messages: [{ id: again.id }] })
   })
 
   test('who answers a held message does not bring its subject to light', async () => {
-    await stage.createAgent('uma')
+    await harness.createAgent('uma')
     await addRule('uma', { entry: 'loud@outside.test' })
     const root = await deliver('uma', 'loud@outside.test', 'Hidden subject')
     const hidden = await held('uma', 'Hidden subject')
     await deliver('uma', 'ann@outside.test', 'My view', { inReplyTo: root, references: [root] })
-    const view = await stage.waitForMail('uma', 'My view')
+    const view = await harness.waitForMail('uma', 'My view')
     expect(view.thread_id).toBe(hidden.thread_id)
     expect((await get('/mailboxes/uma/threads')).data).toMatchObject([{ subject: 'My view', message_count: 1 }])
   })
 
   test('what a held message says of others is not believed', async () => {
-    await stage.createAgent('vic')
+    await harness.createAgent('vic')
     await addRule('vic', { entry: 'loud@outside.test' })
     const claimed = '<claimed@outside.test>'
     await deliver('vic', 'loud@outside.test', 'Claim', { references: [claimed], inReplyTo: claimed })
     const claim = await held('vic', 'Claim')
     await deliver('vic', 'ann@outside.test', 'The claimed one', { messageId: claimed })
-    const real = await stage.waitForMail('vic', 'The claimed one')
+    const real = await harness.waitForMail('vic', 'The claimed one')
     expect(real.thread_id).not.toBe(claim.thread_id)
   })
 })
 
 describe('allowlist mode', () => {
   test('lets in whom a rule allows and what answers the agent, and holds everything else', async () => {
-    await stage.createAgent('walt', { inbound_mode: 'allowlist' })
+    await harness.createAgent('walt', { inbound_mode: 'allowlist' })
     const rule = await addRule('walt', { action: 'allow', entry: 'friend@outside.test' })
     await deliver('walt', 'friend@outside.test', 'From a friend')
-    expect((await stage.waitForMail('walt', 'From a friend')).guardrail).toMatchObject({ rule_id: rule.id, basis: 'address_rule' })
+    expect((await harness.waitForMail('walt', 'From a friend')).guardrail).toMatchObject({ rule_id: rule.id, basis: 'address_rule' })
     await deliver('walt', 'ann@outside.test', 'Unasked')
     expect((await held('walt', 'Unasked')).guardrail).toMatchObject({ rule_id: null, basis: 'mode' })
     // Two authors, one of them allowed.
     await deliver('walt', 'friend@outside.test, ann@outside.test', 'Two authors')
     expect((await held('walt', 'Two authors')).guardrail).toMatchObject({ basis: 'author' })
 
-    const sent = await stage.send('walt', 'ann@outside.test', { subject: 'Asked' })
-    const { message_id } = await stage.waitForStatus('walt', sent.id, 'sent')
+    const sent = await harness.send('walt', 'ann@outside.test', { subject: 'Asked' })
+    const { message_id } = await harness.waitForStatus('walt', sent.id, 'sent')
     const answer = await deliver('walt', 'ann@outside.test', 'Re: Asked', { inReplyTo: message_id })
-    const reply = await stage.waitForMail('walt', 'Re: Asked')
+    const reply = await harness.waitForMail('walt', 'Re: Asked')
     expect([reply.thread_id, reply.guardrail.basis]).toEqual([sent.thread_id, 'reply'])
     // Also by what comes later in the same conversation, and after our own message is deleted.
-    await stage.expectApi(200, 'DELETE', `/mailboxes/walt/messages/${sent.id}`)
+    await harness.expectApi(200, 'DELETE', `/mailboxes/walt/messages/${sent.id}`)
     await deliver('walt', 'ann@outside.test', 'Re: Re: Asked', { references: [answer], cc: 'colleague@outside.test' })
-    expect((await stage.waitForMail('walt', 'Re: Re: Asked')).guardrail.basis).toBe('reply')
+    expect((await harness.waitForMail('walt', 'Re: Re: Asked')).guardrail.basis).toBe('reply')
     await deliver('walt', 'colleague@outside.test', 'From a colleague', { references: [answer] })
-    expect((await stage.waitForMail('walt', 'From a colleague')).guardrail.basis).toBe('reply')
+    expect((await harness.waitForMail('walt', 'From a colleague')).guardrail.basis).toBe('reply')
     // Who knows a Message-ID of the conversation takes no part in it.
     await deliver('walt', 'stranger@outside.test', 'From a stranger', { references: [answer] })
     expect((await held('walt', 'From a stranger')).guardrail.basis).toBe('mode')
@@ -243,60 +243,60 @@ describe('allowlist mode', () => {
     // An answer to a held message is none to the agent.
     await deliver('walt', 'ann@outside.test', 'Unasked again', { inReplyTo: (await held('walt', 'Unasked')).message_id })
     expect((await held('walt', 'Unasked again')).guardrail.basis).toBe('mode')
-    await stage.expectApi(200, 'PATCH', '/identities/walt', { body: { inbound_mode: 'open' } })
+    await harness.expectApi(200, 'PATCH', '/identities/walt', { body: { inbound_mode: 'open' } })
     await deliver('walt', 'ann@outside.test', 'Unasked, and open')
-    await stage.waitForMail('walt', 'Unasked, and open')
+    await harness.waitForMail('walt', 'Unasked, and open')
   })
 
   test('holds for mail between agents here as well; the sender is told that it was delivered', async () => {
-    await stage.createAgent('xena', { inbound_mode: 'allowlist' })
-    await stage.createAgent('yuri')
-    const sent = await stage.send('yuri', 'xena@agents.localhost', { subject: 'Hello neighbour' })
-    await stage.waitForStatus('yuri', sent.id, 'delivered')
+    await harness.createAgent('xena', { inbound_mode: 'allowlist' })
+    await harness.createAgent('yuri')
+    const sent = await harness.send('yuri', 'xena@agents.localhost', { subject: 'Hello neighbour' })
+    await harness.waitForStatus('yuri', sent.id, 'delivered')
     const { id, guardrail } = await held('xena', 'Hello neighbour')
     expect(guardrail.basis).toBe('mode')
-    expect((await stage.eventsOf(id)).map((one) => one.type)).toEqual(['email.quarantined'])
-    const { id: first } = await stage.send('xena', 'yuri@agents.localhost', { subject: 'To you' })
-    await stage.waitForStatus('xena', first, 'delivered')
-    const received = await stage.waitForMail('yuri', 'To you')
-    await stage.expectApi(201, 'POST', `/mailboxes/yuri/messages/${received.id}/reply`, { body: { text: 'Back' } })
-    expect((await stage.waitForMail('xena', 'Re: To you')).guardrail.basis).toBe('reply')
+    expect((await harness.eventsOf(id)).map((one) => one.type)).toEqual(['email.quarantined'])
+    const { id: first } = await harness.send('xena', 'yuri@agents.localhost', { subject: 'To you' })
+    await harness.waitForStatus('xena', first, 'delivered')
+    const received = await harness.waitForMail('yuri', 'To you')
+    await harness.expectApi(201, 'POST', `/mailboxes/yuri/messages/${received.id}/reply`, { body: { text: 'Back' } })
+    expect((await harness.waitForMail('xena', 'Re: To you')).guardrail.basis).toBe('reply')
   })
 })
 
 test('one message to two mailboxes is judged for each by its own rules', async () => {
-  await stage.createAgent('one')
-  await stage.createAgent('two')
+  await harness.createAgent('one')
+  await harness.createAgent('two')
   await addRule('two', { entry: 'ann@outside.test' })
   await deliver('one', 'ann@outside.test', 'To both', { to: 'one@agents.localhost, two@agents.localhost' })
-  await stage.waitForMail('one', 'To both')
+  await harness.waitForMail('one', 'To both')
   await held('two', 'To both')
   expect((await get('/mailboxes/two/messages')).data).toEqual([])
 })
 
 test('a sender that lost our 250 and comes again is recognised in quarantine too', async () => {
-  await stage.createAgent('zoe')
+  await harness.createAgent('zoe')
   await addRule('zoe', { entry: 'bad.test' })
   const raw = 'From: eve@bad.test\r\nTo: zoe@agents.localhost\r\nSubject: Twice\r\nMessage-ID: <twice@bad.test>\r\n\r\nHi\r\n'
-  for (let i = 0; i < 3; i++) await stage.deliver({ envelope: { from: 'eve@bad.test', to: 'zoe@agents.localhost' }, raw })
+  for (let i = 0; i < 3; i++) await harness.deliver({ envelope: { from: 'eve@bad.test', to: 'zoe@agents.localhost' }, raw })
   expect(subjects(await quarantined('zoe'))).toEqual(['Twice'])
 })
 
 test('whatever happens at the same time, every count is that of what is shown', async () => {
-  await stage.createAgent('busy')
+  await harness.createAgent('busy')
   await addRule('busy', { entry: 'bad.test' })
   const root = await deliver('busy', 'ann@outside.test', 'Root')
-  await stage.waitForMail('busy', 'Root')
+  await harness.waitForMail('busy', 'Root')
   const one = async (i: number) => {
     const from = i % 2 ? 'eve@bad.test' : 'ann@outside.test'
     await deliver('busy', from, `Number ${i}`, i % 3 ? { references: [root] } : {})
     if (i % 2 === 0) return
     const { id } = await held('busy', `Number ${i}`)
     if (i % 4 === 1) await Promise.all([release('busy', id), release('busy', id)])
-    if (i % 5 === 0) await stage.expectApi(200, 'DELETE', `/mailboxes/busy/messages/${id}`)
+    if (i % 5 === 0) await harness.expectApi(200, 'DELETE', `/mailboxes/busy/messages/${id}`)
   }
   await Promise.all(Array.from({ length: 40 }, (_, i) => one(i)))
-  const { rows } = await stage.db.query<Json>({
+  const { rows } = await harness.db.query<Json>({
     text: `SELECT (SELECT count(*)::int FROM messages m WHERE m.mailbox_id = b.id AND m.status <> 'quarantined') AS shown,
         (SELECT sum(count)::int FROM message_counts c WHERE c.mailbox_id = b.id) AS counted,
         (SELECT count(*)::int FROM threads t WHERE t.mailbox_id = b.id

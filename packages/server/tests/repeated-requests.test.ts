@@ -1,24 +1,24 @@
 // Idempotency-Key through the whole server: a request that is sent again gets its first answer, and happens once.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Answer, type Ask, type Json, type Stage, startStage } from './harness/start.ts'
+import { type Answer, type Ask, type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
-let stage: Stage
+let harness: Harness
 let questionId: string
 beforeAll(async () => {
-  stage = await startStage()
-  await stage.createAgent('ann')
-  await stage.createAgent('ben')
-  await stage.deliver({ from: 'eve@example.org', to: 'ann@agents.localhost', subject: 'Question', text: 'a' })
-  questionId = (await stage.waitForMail('ann', 'Question')).id
+  harness = await startHarness()
+  await harness.createAgent('ann')
+  await harness.createAgent('ben')
+  await harness.deliver({ from: 'eve@example.org', to: 'ann@agents.localhost', subject: 'Question', text: 'a' })
+  questionId = (await harness.waitForMail('ann', 'Question')).id
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 let keys = 0
 const newKey = () => `7b0b7a5c-7e0a-4a5e-9a3e-${String(++keys).padStart(12, '0')}`
 const post = (path: string, key: string, body: unknown, ask: Ask = {}): Promise<Answer> =>
-  stage.api('POST', path, { ...ask, body, headers: { 'idempotency-key': key } })
-const total = async (): Promise<number> => (await stage.expectApi(200, 'GET', '/mail/messages?agent=ann')).total
+  harness.api('POST', path, { ...ask, body, headers: { 'idempotency-key': key } })
+const total = async (): Promise<number> => (await harness.expectApi(200, 'GET', '/mail/messages?agent=ann')).total
 const mail = { agent: 'ann', to: ['x@example.com'], subject: 'Once', text: 'a' }
 
 describe('every POST that creates or sends', () => {
@@ -52,17 +52,17 @@ describe('every POST that creates or sends', () => {
     const key = newKey()
     const body = { ...mail, to: ['ben@agents.localhost'], subject: 'One copy' }
     const { id } = (await post('/mail/send', key, body)).body
-    await stage.waitForStatus('ann', id, 'delivered')
+    await harness.waitForStatus('ann', id, 'delivered')
     await Promise.all([1, 2, 3].map(() => post('/mail/send', key, body)))
-    const { data } = await stage.expectApi(200, 'GET', '/mailboxes/ben/messages?subject=One%20copy')
+    const { data } = await harness.expectApi(200, 'GET', '/mailboxes/ben/messages?subject=One%20copy')
     expect(data).toHaveLength(1)
   })
 })
 
 test('without the header every request happens', async () => {
   const before = await total()
-  await stage.expectApi(201, 'POST', '/mail/send', { body: mail })
-  await stage.expectApi(201, 'POST', '/mail/send', { body: mail })
+  await harness.expectApi(201, 'POST', '/mail/send', { body: mail })
+  await harness.expectApi(201, 'POST', '/mail/send', { body: mail })
   expect(await total()).toBe(before + 2)
 })
 
@@ -111,8 +111,8 @@ test('a failed attempt frees the key', async () => {
 test('the scope is organization, method, path and key: each of them apart is another request', async () => {
   const key = newKey()
   const { id } = (await post('/mail/send', key, mail)).body
-  await stage.createAgent('zoe', {}, stage.otherOrganization.key)
-  const other = await post('/mail/send', key, { ...mail, agent: 'zoe' }, { key: stage.otherOrganization.key })
+  await harness.createAgent('zoe', {}, harness.otherOrganization.key)
+  const other = await post('/mail/send', key, { ...mail, agent: 'zoe' }, { key: harness.otherOrganization.key })
   const elsewhere = await post('/mailboxes/ann/messages', key, { to: mail.to, subject: 'a', text: 'a' })
   for (const answer of [other, elsewhere]) {
     expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([201, null])
@@ -122,7 +122,7 @@ test('the scope is organization, method, path and key: each of them apart is ano
 
 test('an agent key never sees the answer that another key got', async () => {
   const key = newKey()
-  const agentKey = await stage.agentKey('ben')
+  const agentKey = await harness.agentKey('ben')
   await post('/mail/send', key, mail)
   const { status, body } = await post('/mail/send', key, mail, { key: agentKey })
   expect([status, body.error.code]).toEqual([403, 'forbidden'])
@@ -131,14 +131,14 @@ test('an agent key never sees the answer that another key got', async () => {
 test('an answer outlives a restart of the server, and the deletion of what was made', async () => {
   const key = newKey()
   const first = await post('/mail/send', key, mail)
-  await stage.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${first.body.id}`)
-  const second = await startStage({
-    CALLSIGN_DATABASE_URL: stage.environment.CALLSIGN_DATABASE_URL as string,
-    CALLSIGN_DATA_DIR: stage.dataDir,
-    CALLSIGN_BOOTSTRAP_API_KEY: stage.organizationKey,
+  await harness.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${first.body.id}`)
+  const second = await startHarness({
+    CALLSIGN_DATABASE_URL: harness.environment.CALLSIGN_DATABASE_URL as string,
+    CALLSIGN_DATA_DIR: harness.dataDir,
+    CALLSIGN_BOOTSTRAP_API_KEY: harness.organizationKey,
   })
   try {
-    const again = await second.api('POST', '/mail/send', { key: stage.organizationKey, body: mail, headers: { 'idempotency-key': key } })
+    const again = await second.api('POST', '/mail/send', { key: harness.organizationKey, body: mail, headers: { 'idempotency-key': key } })
     expect([again.status, again.headers.get('idempotent-replayed'), again.body]).toEqual([201, 'true', first.body])
   } finally {
     await second.stop()
@@ -147,7 +147,7 @@ test('an answer outlives a restart of the server, and the deletion of what was m
 
 test('an answer that commits while its repetition looks around is given again, not what the first attempt left behind', async () => {
   const key = newKey()
-  const { id } = await stage.expectApi(201, 'POST', '/mailboxes/ann/drafts', {
+  const { id } = await harness.expectApi(201, 'POST', '/mailboxes/ann/drafts', {
     body: { to: ['x@example.com'], subject: 'Once', text: 'a' },
   })
   const path = `/mailboxes/ann/drafts/${id}/send`
@@ -156,14 +156,14 @@ test('an answer that commits while its repetition looks around is given again, n
   const columns = 'organization_id, method, path, key, body_hash, status, body, created_at'
   let again: Promise<Answer> | undefined
   // As after a kill: the draft is sent and its answer kept by a transaction that commits between the look for one and the look for the other.
-  await stage.db.query({ text: 'CREATE TABLE kept_back AS SELECT * FROM idempotency_keys WHERE key = $1', values: [key] })
-  await stage.db.query({ text: 'DELETE FROM idempotency_keys WHERE key = $1', values: [key] })
-  await stage.db.transact(async (tx) => {
+  await harness.db.query({ text: 'CREATE TABLE kept_back AS SELECT * FROM idempotency_keys WHERE key = $1', values: [key] })
+  await harness.db.query({ text: 'DELETE FROM idempotency_keys WHERE key = $1', values: [key] })
+  await harness.db.transact(async (tx) => {
     await tx.query({ text: 'LOCK TABLE drafts IN ACCESS EXCLUSIVE MODE' })
     again = post(path, key, {})
     await waitFor('the repetition to look for the draft', async () => {
       const waiting = `SELECT 1 FROM pg_locks WHERE relation = 'drafts'::regclass AND NOT granted`
-      return (await stage.db.query({ text: waiting })).rowCount > 0
+      return (await harness.db.query({ text: waiting })).rowCount > 0
     })
     await tx.query({ text: `INSERT INTO idempotency_keys (${columns}) SELECT ${columns} FROM kept_back` })
   })
@@ -180,7 +180,7 @@ test('a key of 255 printable ASCII characters is taken, 256 are 400', async () =
 })
 
 test('the document names the header on every POST that creates or sends', () => {
-  for (const [path, methods] of Object.entries(stage.document.paths as Json) as [string, Json][]) {
+  for (const [path, methods] of Object.entries(harness.document.paths as Json) as [string, Json][]) {
     if (!/\/(send|reply|forward|identities|keys)$|\}\/messages$/.test(path) || !methods.post) continue
     // Texts cannot be sent: that operation only says so.
     if (!Object.keys(methods.post.responses).some((status) => status.startsWith('2'))) continue

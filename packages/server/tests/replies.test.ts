@@ -2,25 +2,25 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MailSink, SunkMail } from './harness/mail-sink.ts'
 import { type Relayed, startRelayed } from './harness/relayed.ts'
-import type { Json, Stage } from './harness/start.ts'
+import type { Harness, Json } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 let relayed: Relayed
 let sink: MailSink
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
   relayed = await startRelayed()
-  ;({ sink, stage } = relayed)
+  ;({ sink, harness } = relayed)
 })
 afterAll(() => relayed.stop())
 
 const arrive: Relayed['arrive'] = (mail) => relayed.arrive(mail)
 const reply = (id: string, body: unknown, headers: Record<string, string> = {}) =>
-  stage.api('POST', `/mailboxes/ann/messages/${id}/reply`, { body, headers })
+  harness.api('POST', `/mailboxes/ann/messages/${id}/reply`, { body, headers })
 const replied = async (id: string, body: unknown): Promise<{ sent: Json; mail: SunkMail }> => {
   const answer = await reply(id, body)
   expect(answer.status).toBe(201)
-  const sent = await stage.getMessage('ann', answer.body.id)
+  const sent = await harness.getMessage('ann', answer.body.id)
   return { sent, mail: await waitFor('the reply at the relay', () => sink.mails.find((mail) => mail.parsed.messageId === sent.message_id)) }
 }
 
@@ -68,7 +68,7 @@ describe('POST …/reply', () => {
     })
     const { sent } = await replied(original.id, { text: 'a', reply_all: true })
     expect([sent.to, sent.cc]).toEqual([['eve@example.org', 'zed@example.org'], ['carol@example.org']])
-    await stage.waitForStatus('ann', sent.id, 'sent')
+    await harness.waitForStatus('ann', sent.id, 'sent')
     expect(sink.recipientsOf(sent.message_id)).toEqual(['carol@example.org', 'eve@example.org', 'zed@example.org'])
     expect((await replied(original.id, { text: 'a', reply_all: false })).sent.cc).toEqual([])
   })
@@ -78,7 +78,7 @@ describe('POST …/reply', () => {
     const one = await replied(original.id, { text: 'a', to: 'x@example.com', cc: 'y@example.com', bcc: 'z@example.com' })
     expect([one.sent.to, one.sent.cc, one.sent.bcc]).toEqual([['x@example.com'], ['y@example.com'], ['z@example.com']])
     const two = await replied(original.id, { text: 'a', to: ['x@example.com', 'w@example.com'], cc: [], bcc: ['z@example.com'] })
-    await stage.waitForStatus('ann', two.sent.id, 'sent')
+    await harness.waitForStatus('ann', two.sent.id, 'sent')
     expect(sink.recipientsOf(two.sent.message_id)).toEqual(['w@example.com', 'x@example.com', 'z@example.com'])
     expect(two.sent.thread_id).toBe(original.thread_id)
   })
@@ -116,7 +116,7 @@ describe('POST …/reply', () => {
   })
 
   test('a reply to a message of our own goes to those it was sent to', async () => {
-    const sent = await stage.send('ann', 'x@example.com')
+    const sent = await harness.send('ann', 'x@example.com')
     expect((await replied(sent.id, { text: 'ping' })).mail.to).toEqual(['x@example.com'])
   })
 
@@ -133,11 +133,11 @@ describe('POST …/reply', () => {
 })
 
 describe('POST …/forward', () => {
-  const forward = (id: string, body: unknown) => stage.api('POST', `/mailboxes/ann/messages/${id}/forward`, { body })
+  const forward = (id: string, body: unknown) => harness.api('POST', `/mailboxes/ann/messages/${id}/forward`, { body })
   const forwarded = async (id: string, body: unknown): Promise<{ sent: Json; mail: SunkMail }> => {
     const answer = await forward(id, body)
     expect(answer.status).toBe(201)
-    const sent = await stage.getMessage('ann', answer.body.id)
+    const sent = await harness.getMessage('ann', answer.body.id)
     return {
       sent,
       mail: await waitFor('the forward at the relay', () => sink.mails.find((mail) => mail.parsed.messageId === sent.message_id)),
@@ -153,9 +153,9 @@ describe('POST …/forward', () => {
     expect(mail.parsed.html).toContain('<b>now</b>')
     expect(mail.parsed.attachments.map((one) => Buffer.from(one.content as ArrayBuffer).toString())).toEqual(['abc'])
     expect(sent.attachments[0].id).not.toBe(original.attachments[0].id)
-    await stage.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${original.id}`)
-    const link = sent.attachments[0].url.replace(stage.publicUrl, '')
-    expect((await stage.api('GET', link, { key: null })).body.toString()).toBe('abc')
+    await harness.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${original.id}`)
+    const link = sent.attachments[0].url.replace(harness.publicUrl, '')
+    expect((await harness.api('GET', link, { key: null })).body.toString()).toBe('abc')
   })
 
   test('forward_attachments false leaves them out; subject and further attachments are the caller’s', async () => {
@@ -178,11 +178,11 @@ describe('POST …/forward', () => {
 })
 
 describe('threads', () => {
-  const thread = (id: string, handle = 'ann') => stage.expectApi(200, 'GET', `/mailboxes/${handle}/threads/${id}`)
+  const thread = (id: string, handle = 'ann') => harness.expectApi(200, 'GET', `/mailboxes/${handle}/threads/${id}`)
 
   test('a reply that arrives joins by In-Reply-To; GET …/threads/{id} lists oldest first', async () => {
-    const sent = await stage.send('ann', 'eve@example.org', { subject: 'Start' })
-    const { message_id } = await stage.getMessage('ann', sent.id)
+    const sent = await harness.send('ann', 'eve@example.org', { subject: 'Start' })
+    const { message_id } = await harness.getMessage('ann', sent.id)
     const answer = await arrive({ subject: 'Something else', inReplyTo: message_id })
     expect([answer.thread_id, answer.in_reply_to_message_id]).toEqual([sent.thread_id, sent.id])
     const found = await thread(sent.thread_id)
@@ -194,13 +194,13 @@ describe('threads', () => {
       last_message_at: answer.created_at,
     })
     expect(found.messages.map((one: Json) => one.id)).toEqual([sent.id, answer.id])
-    const { data } = await stage.expectApi(200, 'GET', '/mailboxes/ann/threads?limit=1')
+    const { data } = await harness.expectApi(200, 'GET', '/mailboxes/ann/threads?limit=1')
     expect(data[0]).toMatchObject({ id: sent.thread_id, message_count: 2, snippet: answer.snippet })
   })
 
   test('a reply joins by References when In-Reply-To names nothing we know', async () => {
-    const sent = await stage.send('ann', 'eve@example.org')
-    const { message_id } = await stage.getMessage('ann', sent.id)
+    const sent = await harness.send('ann', 'eve@example.org')
+    const { message_id } = await harness.getMessage('ann', sent.id)
     const answer = await arrive({
       inReplyTo: '<unknown@example.org>',
       references: ['<older@example.org>', message_id, '<unknown@example.org>'],
@@ -216,24 +216,24 @@ describe('threads', () => {
 
   test('the subject alone never joins threads, and neither do references to another mailbox', async () => {
     const one = await arrive({ subject: 'Same' })
-    await stage.deliver({ from: 'eve@example.org', to: 'ben@agents.localhost', subject: 'Same', text: 'a', inReplyTo: one.message_id })
-    const two = await stage.waitForMail('ben', 'Same')
+    await harness.deliver({ from: 'eve@example.org', to: 'ben@agents.localhost', subject: 'Same', text: 'a', inReplyTo: one.message_id })
+    const two = await harness.waitForMail('ben', 'Same')
     expect([two.thread_id === one.thread_id, two.in_reply_to_message_id]).toEqual([false, null])
-    expect((await stage.api('GET', `/mailboxes/ben/threads/${one.thread_id}`)).status).toBe(404)
-    expect((await stage.expectApi(200, 'GET', `/mail/messages?agent=ben&thread_id=${one.thread_id}`)).messages).toEqual([])
+    expect((await harness.api('GET', `/mailboxes/ben/threads/${one.thread_id}`)).status).toBe(404)
+    expect((await harness.expectApi(200, 'GET', `/mail/messages?agent=ben&thread_id=${one.thread_id}`)).messages).toEqual([])
   })
 
   test('deleting messages takes them out of the thread, and the last one takes the thread', async () => {
     const original = await arrive()
     const { sent } = await replied(original.id, { text: 'a' })
-    await stage.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${sent.id}`)
+    await harness.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${sent.id}`)
     expect(await thread(original.thread_id)).toMatchObject({
       message_count: 1,
       last_message_at: original.created_at,
       snippet: original.snippet,
     })
-    await stage.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${original.id}`)
-    expect((await stage.api('GET', `/mailboxes/ann/threads/${original.thread_id}`)).body.error.code).toBe('not_found')
+    await harness.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${original.id}`)
+    expect((await harness.api('GET', `/mailboxes/ann/threads/${original.thread_id}`)).body.error.code).toBe('not_found')
   })
 
   test('deleting the last message while the next one arrives: both succeed, and the thread tells what is there', async () => {
@@ -248,8 +248,11 @@ describe('threads', () => {
         inReplyTo: last.message_id,
         messageId,
       }
-      const [{ response }] = await Promise.all([stage.deliver(mail), stage.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${last.id}`)])
-      last = await stage.getMessage('ann', response.split(' ').at(-1) as string)
+      const [{ response }] = await Promise.all([
+        harness.deliver(mail),
+        harness.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${last.id}`),
+      ])
+      last = await harness.getMessage('ann', response.split(' ').at(-1) as string)
       const found = await thread(last.thread_id)
       expect([found.message_count, found.messages.map((one: Json) => one.id), found.last_message_at]).toEqual([
         1,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findExim, startExim } from './harness/exim.ts'
 import { findFreePort } from './harness/peer-process.ts'
 import { findPostfix, startPostfix } from './harness/postfix.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 type Running = { port: number; mailbox: () => Buffer[]; giveUp: () => Promise<void>; stop: () => Promise<void> }
@@ -54,32 +54,32 @@ const peers: Peer[] = [
 describe.each(peers)('$name', ({ name, missing, codes, words, start }) => {
   describe.skipIf(missing !== null)(missing ? `skipped: ${missing}` : 'its reports', () => {
     let peer: Running
-    let stage: Stage
+    let harness: Harness
     beforeAll(async () => {
       const smtpPort = await findFreePort()
       peer = await start(smtpPort)
-      stage = await startStage({
+      harness = await startHarness({
         CALLSIGN_MAIL_DOMAIN: 'here.example',
         CALLSIGN_SMTP_PORT: String(smtpPort),
         CALLSIGN_MAIL_TRANSPORT: 'relay',
         CALLSIGN_SMTP_RELAY_URL: `smtp://127.0.0.1:${peer.port}`,
       })
-      await stage.createAgent('ann')
+      await harness.createAgent('ann')
     })
     afterAll(async () => {
-      await stage?.stop()
+      await harness?.stop()
       await peer?.stop()
     })
 
-    const recipientsOf = async (id: string): Promise<Json[]> => (await stage.getMessage('ann', id)).delivery.recipients
-    const typesOf = async (id: string) => (await stage.eventsOf(id)).map((event) => event.type)
+    const recipientsOf = async (id: string): Promise<Json[]> => (await harness.getMessage('ann', id)).delivery.recipients
+    const typesOf = async (id: string) => (await harness.eventsOf(id)).map((event) => event.type)
     const suppressed = async (address: string) =>
-      (await stage.expectApi(200, 'GET', `/suppressions?email_address=${encodeURIComponent(address)}`)).data.length === 1
+      (await harness.expectApi(200, 'GET', `/suppressions?email_address=${encodeURIComponent(address)}`)).data.length === 1
     const large = { text: `${'x'.repeat(70)}\n`.repeat(500) }
 
     test('unknown user: bounced, the address suppressed; what it delivers of the same message stays sent', async () => {
-      const { id } = await stage.send('ann', ['nobody@example.com', 'fine@example.com'], { subject: 'Two' })
-      await stage.waitForStatus('ann', id, 'bounced')
+      const { id } = await harness.send('ann', ['nobody@example.com', 'fine@example.com'], { subject: 'Two' })
+      await harness.waitForStatus('ann', id, 'bounced')
       const [nobody, fine] = await recipientsOf(id)
       expect(nobody).toMatchObject({
         status: 'bounced',
@@ -90,7 +90,7 @@ describe.each(peers)('$name', ({ name, missing, codes, words, start }) => {
       expect(await typesOf(id)).toEqual(['email.sent', 'email.bounced'])
       expect([await suppressed('nobody@example.com'), await suppressed('fine@example.com')]).toEqual([true, false])
       expect(
-        (await stage.api('POST', '/mail/send', { body: { agent: 'ann', to: ['nobody@example.com'], subject: 'a', text: 'a' } })).status,
+        (await harness.api('POST', '/mail/send', { body: { agent: 'ann', to: ['nobody@example.com'], subject: 'a', text: 'a' } })).status,
       ).toBe(403)
 
       const raw = await waitFor('the mail', () => peer.mailbox().find((one) => one.includes('Subject: Two')))
@@ -99,7 +99,7 @@ describe.each(peers)('$name', ({ name, missing, codes, words, start }) => {
     })
 
     test('deferred: a warning is noted and the message stays sent; then the queue gives up and it has failed', async () => {
-      const { id } = await stage.send('ann', 'x@gone.example')
+      const { id } = await harness.send('ann', 'x@gone.example')
       const delayed = await waitFor(
         `${name} to warn`,
         async () => {
@@ -119,7 +119,7 @@ describe.each(peers)('$name', ({ name, missing, codes, words, start }) => {
       const failed = await waitFor(
         `${name} to give up`,
         async () => {
-          const message = await stage.getMessage('ann', id)
+          const message = await harness.getMessage('ann', id)
           return message.status !== 'sent' && message
         },
         90_000,
@@ -135,12 +135,12 @@ describe.each(peers)('$name', ({ name, missing, codes, words, start }) => {
       // To Exim a full mailbox is a thing that passes: it tries until its time is over.
       await peer.giveUp()
       const ids: string[] = []
-      for (let i = 0; i < 2; i++) ids.push((await stage.send('ann', 'full@example.com', large)).id)
+      for (let i = 0; i < 2; i++) ids.push((await harness.send('ann', 'full@example.com', large)).id)
       // One of the two fills it, or neither has room.
       const bounced = await waitFor(
         'a bounce',
         async () => {
-          const messages = await Promise.all(ids.map((id) => stage.getMessage('ann', id)))
+          const messages = await Promise.all(ids.map((id) => harness.getMessage('ann', id)))
           return messages.find((message) => message.status === 'bounced')
         },
         90_000,
@@ -153,12 +153,12 @@ describe.each(peers)('$name', ({ name, missing, codes, words, start }) => {
       expect(await typesOf(bounced.id)).toEqual(['email.sent', 'email.bounced'])
       expect(await suppressed('full@example.com')).toBe(false)
       expect(
-        (await stage.api('POST', '/mail/send', { body: { agent: 'ann', to: ['full@example.com'], subject: 'a', text: 'a' } })).status,
+        (await harness.api('POST', '/mail/send', { body: { agent: 'ann', to: ['full@example.com'], subject: 'a', text: 'a' } })).status,
       ).toBe(201)
     }, 120_000)
 
     test('no report is filed as a letter', async () => {
-      const { data } = await stage.expectApi(200, 'GET', '/mailboxes/ann/messages?direction=inbound')
+      const { data } = await harness.expectApi(200, 'GET', '/mailboxes/ann/messages?direction=inbound')
       expect(data).toEqual([])
     })
   })

@@ -3,35 +3,35 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type MailSink, startMailSink } from './harness/mail-sink.ts'
 import { captured, handIn } from './harness/return-mail.ts'
 import { scripted, welcome } from './harness/scripted-smtp.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 let sink: MailSink
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
   sink = await startMailSink()
-  stage = await startStage({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: sink.url })
-  await stage.createAgent('ann')
+  harness = await startHarness({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: sink.url })
+  await harness.createAgent('ann')
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   await sink.close()
 })
 
 /** A message that the relay took, and the return path that it came with, for each recipient. */
 async function sent(...to: string[]): Promise<{ id: string; returnPaths: Record<string, string> }> {
-  for (const address of to) await stage.api('DELETE', `/suppressions/${encodeURIComponent(address)}`)
-  const { id } = await stage.send('ann', to)
-  const message = await stage.waitForStatus('ann', id, 'sent')
+  for (const address of to) await harness.api('DELETE', `/suppressions/${encodeURIComponent(address)}`)
+  const { id } = await harness.send('ann', to)
+  const message = await harness.waitForStatus('ann', id, 'sent')
   const own = sink.mails.filter((mail) => mail.parsed.messageId === message.message_id)
   return { id, returnPaths: Object.fromEntries(own.map((mail) => [mail.to[0] as string, mail.from])) }
 }
-const recipientOf = async (id: string, position = 0): Promise<Json> => (await stage.getMessage('ann', id)).delivery.recipients[position]
-const types = async (id: string) => (await stage.eventsOf(id)).map((event) => event.type)
+const recipientOf = async (id: string, position = 0): Promise<Json> => (await harness.getMessage('ann', id)).delivery.recipients[position]
+const types = async (id: string) => (await harness.eventsOf(id)).map((event) => event.type)
 const isSuppressed = async (address: string) =>
-  (await stage.expectApi(200, 'GET', `/suppressions?email_address=${encodeURIComponent(address)}`)).data.length === 1
-const inbox = async (): Promise<Json[]> => (await stage.expectApi(200, 'GET', '/mailboxes/ann/messages?direction=inbound&limit=100')).data
-const take = (name: string, returnPath: string) => handIn(stage.smtpPort, { to: returnPath, raw: captured(name, returnPath).raw })
+  (await harness.expectApi(200, 'GET', `/suppressions?email_address=${encodeURIComponent(address)}`)).data.length === 1
+const inbox = async (): Promise<Json[]> => (await harness.expectApi(200, 'GET', '/mailboxes/ann/messages?direction=inbound&limit=100')).data
+const take = (name: string, returnPath: string) => handIn(harness.smtpPort, { to: returnPath, raw: captured(name, returnPath).raw })
 
 describe('what Postfix and Exim report', () => {
   test.each([
@@ -46,7 +46,7 @@ describe('what Postfix and Exim report', () => {
   ] as const)('%s to %s ends %s', async (name, address, status, code, suppressed) => {
     const { id, returnPaths } = await sent(address)
     await take(name, returnPaths[address] as string)
-    const message = await stage.getMessage('ann', id)
+    const message = await harness.getMessage('ann', id)
     const recipient = message.delivery.recipients[0]
     expect([message.status, recipient.status, recipient.diagnostic_code]).toEqual([status, status, code])
     expect(recipient.log).toMatchObject([
@@ -71,7 +71,7 @@ describe('what Postfix and Exim report', () => {
     const success = captured('postfix-expired', path)
       .raw.replace('Action: failed', 'Action: delivered')
       .replace('Status: 4.4.1', 'Status: 2.0.0')
-    await handIn(stage.smtpPort, { to: path, raw: success })
+    await handIn(harness.smtpPort, { to: path, raw: success })
     const { status, log } = await recipientOf(id)
     expect([status, log.length]).toEqual(['failed', 4])
     expect(await types(id)).toEqual(['email.sent', 'email.failed'])
@@ -81,13 +81,13 @@ describe('what Postfix and Exim report', () => {
     const { id, returnPaths } = await sent('nobody@example.com')
     const path = returnPaths['nobody@example.com'] as string
     const { raw } = captured('postfix-unknown', path)
-    await handIn(stage.smtpPort, {
+    await handIn(harness.smtpPort, {
       to: path,
       raw: raw.replace('Action: failed', 'Action: delivered').replace('Status: 5.1.1', 'Status: 2.0.0'),
     })
-    expect((await stage.getMessage('ann', id)).status).toBe('delivered')
-    await handIn(stage.smtpPort, { to: path, raw })
-    expect((await stage.getMessage('ann', id)).status).toBe('bounced')
+    expect((await harness.getMessage('ann', id)).status).toBe('delivered')
+    await handIn(harness.smtpPort, { to: path, raw })
+    expect((await harness.getMessage('ann', id)).status).toBe('bounced')
     expect(await types(id)).toEqual(['email.sent', 'email.delivered', 'email.bounced'])
   })
 
@@ -95,7 +95,7 @@ describe('what Postfix and Exim report', () => {
     const { id, returnPaths } = await sent('nobody@example.com', 'full@example.com', 'fine@example.com')
     expect(new Set(Object.values(returnPaths)).size).toBe(3)
     await take('postfix-full', returnPaths['full@example.com'] as string)
-    const message = await stage.getMessage('ann', id)
+    const message = await harness.getMessage('ann', id)
     expect(message.delivery.recipients.map((one: Json) => one.status)).toEqual(['sent', 'bounced', 'sent'])
     expect(message.status).toBe('bounced')
   })
@@ -104,7 +104,7 @@ describe('what Postfix and Exim report', () => {
     const { id, returnPaths } = await sent('evil@example.com', 'nobody@example.com')
     // The report names nobody@, and comes to the return path that evil@ was given.
     await take('postfix-unknown', returnPaths['evil@example.com'] as string)
-    const message = await stage.getMessage('ann', id)
+    const message = await harness.getMessage('ann', id)
     expect(message.delivery.recipients.map((one: Json) => one.status)).toEqual(['bounced', 'sent'])
     expect([await isSuppressed('nobody@example.com'), await isSuppressed('evil@example.com')]).toEqual([false, true])
   })
@@ -123,8 +123,8 @@ describe('forged', () => {
       path.replace('@agents.localhost', '@elsewhere.example'),
     ]
     for (const to of forgeries)
-      await expect(handIn(stage.smtpPort, { to, raw: captured('postfix-unknown', path).raw })).rejects.toThrow(/55[0-9]/)
-    expect((await stage.getMessage('ann', id)).status).toBe('sent')
+      await expect(handIn(harness.smtpPort, { to, raw: captured('postfix-unknown', path).raw })).rejects.toThrow(/55[0-9]/)
+    expect((await harness.getMessage('ann', id)).status).toBe('sent')
     expect((await recipientOf(id)).log).toHaveLength(1)
   })
 
@@ -132,27 +132,29 @@ describe('forged', () => {
     const { id, returnPaths } = await sent('nobody@example.com')
     const path = returnPaths['nobody@example.com'] as string
     const { raw } = captured('postfix-unknown', path)
-    await handIn(stage.smtpPort, {
+    await handIn(harness.smtpPort, {
       to: 'ann@agents.localhost',
       raw: raw.replace(/^Message-Id: .*$/im, 'Message-Id: <forged@peer.example>'),
     })
     const arrived = await waitFor('the letter', async () => (await inbox()).find((one) => one.message_id === '<forged@peer.example>'))
     expect(arrived).toMatchObject({ subject: 'Undelivered Mail Returned to Sender', status: 'received' })
-    expect((await stage.getMessage('ann', id)).status).toBe('sent')
+    expect((await harness.getMessage('ann', id)).status).toBe('sent')
     expect(await isSuppressed('nobody@example.com')).toBe(false)
   })
 
   test('of a message that is gone: 550', async () => {
     const { id, returnPaths } = await sent('nobody@example.com')
-    await stage.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${id}`)
+    await harness.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${id}`)
     await expect(take('postfix-unknown', returnPaths['nobody@example.com'] as string)).rejects.toThrow('550')
   })
 
   test('by an agent of this server, through the API: a return path is a recipient that does not exist', async () => {
     const { id, returnPaths } = await sent('nobody@example.com')
-    const attempt = await stage.send('ann', returnPaths['nobody@example.com'] as string, { subject: 'Undelivered Mail Returned to Sender' })
-    await stage.waitForStatus('ann', attempt.id, 'bounced', 'failed')
-    expect((await stage.getMessage('ann', id)).status).toBe('sent')
+    const attempt = await harness.send('ann', returnPaths['nobody@example.com'] as string, {
+      subject: 'Undelivered Mail Returned to Sender',
+    })
+    await harness.waitForStatus('ann', attempt.id, 'bounced', 'failed')
+    expect((await harness.getMessage('ann', id)).status).toBe('sent')
   })
 })
 
@@ -164,18 +166,23 @@ describe('complaints', () => {
     for (const to of [null, 'bounce@agents.localhost', 'BOUNCE@agents.localhost']) {
       const { id, returnPaths } = await sent('reader@example.com')
       const path = returnPaths['reader@example.com'] as string
-      await handIn(stage.smtpPort, { from: 'feedback@provider.example', to: to ?? path, raw: complaint(path) })
-      expect((await stage.getMessage('ann', id)).status).toBe('sent')
+      await handIn(harness.smtpPort, { from: 'feedback@provider.example', to: to ?? path, raw: complaint(path) })
+      expect((await harness.getMessage('ann', id)).status).toBe('sent')
       expect(await types(id)).toEqual(['email.sent', 'email.complained'])
-      expect((await stage.eventsOf(id))[1]?.data.recipients).toMatchObject([{ address: 'reader@example.com' }])
-      const refused = await stage.api('POST', '/mail/send', { body: { agent: 'ann', to: ['reader@example.com'], subject: 'a', text: 'a' } })
+      expect((await harness.eventsOf(id))[1]?.data.recipients).toMatchObject([{ address: 'reader@example.com' }])
+      const refused = await harness.api('POST', '/mail/send', {
+        body: { agent: 'ann', to: ['reader@example.com'], subject: 'a', text: 'a' },
+      })
       expect([refused.status, refused.body.error.code]).toEqual([403, 'recipient_suppressed'])
     }
   })
 
   test('"not spam" is noted and moves nothing', async () => {
     const { id, returnPaths } = await sent('reader@example.com')
-    await handIn(stage.smtpPort, { to: 'bounce@agents.localhost', raw: complaint(returnPaths['reader@example.com'] as string, 'not-spam') })
+    await handIn(harness.smtpPort, {
+      to: 'bounce@agents.localhost',
+      raw: complaint(returnPaths['reader@example.com'] as string, 'not-spam'),
+    })
     expect(await types(id)).toEqual(['email.sent'])
     expect(await isSuppressed('reader@example.com')).toBe(false)
   })
@@ -184,9 +191,9 @@ describe('complaints', () => {
     const { id, returnPaths } = await sent('reader@example.com')
     const forged = (returnPaths['reader@example.com'] as string).replace('-0-', '-1-')
     for (const path of ['', forged])
-      await expect(handIn(stage.smtpPort, { to: 'bounce@agents.localhost', raw: complaint(path) })).rejects.toThrow('550')
+      await expect(handIn(harness.smtpPort, { to: 'bounce@agents.localhost', raw: complaint(path) })).rejects.toThrow('550')
     await expect(
-      handIn(stage.smtpPort, { from: 'a@b.example', to: 'bounce@agents.localhost', raw: 'Subject: hi\n\nhi\n' }),
+      handIn(harness.smtpPort, { from: 'a@b.example', to: 'bounce@agents.localhost', raw: 'Subject: hi\n\nhi\n' }),
     ).rejects.toThrow('550')
     expect(await types(id)).toEqual(['email.sent'])
   })
@@ -195,9 +202,9 @@ describe('complaints', () => {
 describe('what a person wants to see', () => {
   test('an automatic answer is noted, reaches the agent in its thread, and moves nothing', async () => {
     const { id, returnPaths } = await sent('away@example.com')
-    const message = await stage.getMessage('ann', id)
+    const message = await harness.getMessage('ann', id)
     const raw = `From: Away <away@example.com>\nTo: ann@agents.localhost\nSubject: Out of office\nMessage-ID: <away1@example.com>\nIn-Reply-To: ${message.message_id}\nAuto-Submitted: auto-replied\n\nBack on Monday.\n`
-    await handIn(stage.smtpPort, { to: returnPaths['away@example.com'] as string, raw })
+    await handIn(harness.smtpPort, { to: returnPaths['away@example.com'] as string, raw })
     const arrived = await waitFor('the answer', async () => (await inbox()).find((one) => one.message_id === '<away1@example.com>'))
     expect(arrived).toMatchObject({ thread_id: message.thread_id, status: 'received' })
     const recipient = await recipientOf(id)
@@ -210,7 +217,7 @@ describe('what a person wants to see', () => {
     const { id, returnPaths } = await sent('odd@example.com')
     const raw =
       'From: Odd <odd@example.com>\nSubject: Re: Hello\nMessage-ID: <odd1@example.com>\n\nMy program answers to the return path.\n'
-    await handIn(stage.smtpPort, { from: 'odd@example.com', to: [returnPaths['odd@example.com'] as string, 'ann@agents.localhost'], raw })
+    await handIn(harness.smtpPort, { from: 'odd@example.com', to: [returnPaths['odd@example.com'] as string, 'ann@agents.localhost'], raw })
     await waitFor('the letter', async () => (await inbox()).filter((one) => one.message_id === '<odd1@example.com>').length === 1)
     expect((await recipientOf(id)).log).toHaveLength(1)
   })
@@ -229,7 +236,7 @@ test('a bounce that comes before the relay has answered is not undone by the ans
     await handIn(own.smtpPort, { to: path, raw: captured('postfix-unknown', path).raw })
     peer.say('250 2.0.0 taken')
   })
-  const own = await startStage({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: `smtp://localhost:${relay.port}` })
+  const own = await startHarness({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: `smtp://localhost:${relay.port}` })
   try {
     await own.createAgent('cat')
     const { id } = await own.send('cat', 'nobody@example.com')

@@ -1,18 +1,18 @@
 // Mail for postmaster and abuse reaches somebody, and mail that goes round in a circle is stopped.
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { DialogClient } from './transcripts/smtp/play.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage({ CALLSIGN_POSTMASTER: 'keeper' })
+  harness = await startHarness({ CALLSIGN_POSTMASTER: 'keeper' })
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 /** One message over SMTP; the answers to RCPT and, when that was taken, to the message. */
 async function submit(recipient: string, message: string): Promise<string[]> {
-  const client = await DialogClient.greeted(stage.smtpPort)
+  const client = await DialogClient.greeted(harness.smtpPort)
   await client.ask('EHLO there.example', '250')
   await client.ask('MAIL FROM:<eve@example.org>', '250')
   const answers = [await ask(client, `RCPT TO:<${recipient}>`)]
@@ -26,7 +26,8 @@ async function submit(recipient: string, message: string): Promise<string[]> {
   return answers
 }
 const ask = async (client: DialogClient, line: string): Promise<string> => (await client.ask(line, '')).trimEnd()
-const newest = async (handle: string): Promise<Json> => (await stage.expectApi(200, 'GET', `/mailboxes/${handle}/messages?limit=1`)).data[0]
+const newest = async (handle: string): Promise<Json> =>
+  (await harness.expectApi(200, 'GET', `/mailboxes/${handle}/messages?limit=1`)).data[0]
 
 test('while there is no mailbox at all, postmaster is asked to come again, and others are unknown', async () => {
   expect(await submit('postmaster', '')).toEqual([expect.stringMatching(/^451 4\.2\.1/)])
@@ -34,35 +35,35 @@ test('while there is no mailbox at all, postmaster is asked to come again, and o
 })
 
 test('without the agent that the settings name, the first one gets it; then the named one', async () => {
-  await stage.createAgent('first')
-  await stage.createAgent('second')
+  await harness.createAgent('first')
+  await harness.createAgent('second')
   expect(await submit('postmaster@agents.localhost', 'Subject: one\n\n.')).toEqual([
     expect.stringMatching(/^250/),
     expect.stringMatching(/^250 2\.0\.0 queued/),
   ])
   expect(await newest('first')).toMatchObject({ subject: 'one' })
-  await stage.createAgent('keeper', {}, stage.otherOrganization.key)
+  await harness.createAgent('keeper', {}, harness.otherOrganization.key)
   for (const [index, address] of ['postmaster', 'PostMaster', 'Postmaster@Agents.Localhost', 'abuse@agents.localhost'].entries()) {
     expect((await submit(address, `Subject: to ${index}\n\n.`))[1]).toMatch(/^250/)
-    const { data } = await stage.expectApi(200, 'GET', '/mailboxes/keeper/messages?limit=1', { key: stage.otherOrganization.key })
+    const { data } = await harness.expectApi(200, 'GET', '/mailboxes/keeper/messages?limit=1', { key: harness.otherOrganization.key })
     expect(data[0]).toMatchObject({ subject: `to ${index}` })
   }
   expect(await submit('postmaster@elsewhere.example', '')).toEqual([expect.stringMatching(/^550 5\.1\.1/)])
 })
 
 test('an agent here can write to postmaster too', async () => {
-  const sent = await stage.send('first', 'postmaster@agents.localhost', { subject: 'From inside' })
-  await stage.waitForStatus('first', sent.id, 'delivered')
+  const sent = await harness.send('first', 'postmaster@agents.localhost', { subject: 'From inside' })
+  await harness.waitForStatus('first', sent.id, 'delivered')
 })
 
 test('nobody can take a role for an agent', async () => {
-  expect((await stage.api('POST', '/identities', { body: { agent_handle: 'postmaster' } })).body.error.code).toBe('handle_already_taken')
+  expect((await harness.api('POST', '/identities', { body: { agent_handle: 'postmaster' } })).body.error.code).toBe('handle_already_taken')
 })
 
 test('a message that was delivered here before is refused as a loop; to another mailbox it is mail', async () => {
   await submit('first@agents.localhost', 'Subject: round and round\n\n.')
   const stored = await newest('first')
-  const raw = (await stage.api('GET', `/mailboxes/first/messages/${stored.id}/raw`)).body as Buffer
+  const raw = (await harness.api('GET', `/mailboxes/first/messages/${stored.id}/raw`)).body as Buffer
   expect(raw.toString()).toContain('Delivered-To: first@agents.localhost\r\n')
   const again = raw.toString().replaceAll('\r\n', '\n').trimEnd()
   expect((await submit('first+tag@agents.localhost', again))[1]).toMatch(/^554 5\.4\.6/)
@@ -78,7 +79,7 @@ test('more than fifty hops are a loop', async () => {
 })
 
 test('the null sender is welcome, for one recipient', async () => {
-  const client = await DialogClient.greeted(stage.smtpPort)
+  const client = await DialogClient.greeted(harness.smtpPort)
   await client.ask('EHLO there.example', '250')
   await client.ask('MAIL FROM:<>', '250')
   await client.ask('RCPT TO:<second@agents.localhost>', '250')
@@ -87,12 +88,12 @@ test('the null sender is welcome, for one recipient', async () => {
   client.send('From: mailer-daemon@there.example\r\nSubject: could not be delivered\r\n\r\n.\r\n')
   await client.ask('QUIT', '250')
   client.close()
-  const message = await stage.waitForMail('second', 'could not be delivered')
+  const message = await harness.waitForMail('second', 'could not be delivered')
   expect(message.authentication.spf).toMatchObject({ identity: 'helo', domain: 'there.example', result: 'none' })
 })
 
 test('a client that connects and goes away leaves nothing behind', async () => {
-  const socket = connect(stage.smtpPort, '127.0.0.1')
+  const socket = connect(harness.smtpPort, '127.0.0.1')
   await new Promise((resolve) => socket.once('data', resolve))
   socket.destroy()
   expect((await submit('second@agents.localhost', 'Subject: still here\n\n.'))[1]).toMatch(/^250/)

@@ -1,7 +1,7 @@
 // Search and filters in a mailbox that is larger than what a search walks through, and as old as several eras of its index.
 import { firstId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 
 const count = 4000
 /** Ann's mail came over two months, Cleo's in little more than an hour. */
@@ -17,21 +17,21 @@ const lettersOf = (handle: keyof typeof apartMs): Letter[] =>
     return { n, id, at: new Date(ms).toISOString(), words: words.filter(Boolean).join(' '), status }
   })
 
-let stage: Stage
+let harness: Harness
 const letters = lettersOf('ann')
 const many = lettersOf('cleo')
 beforeAll(async () => {
-  stage = await startStage()
+  harness = await startHarness()
   for (const [handle, own] of [
     ['ann', letters],
     ['bob', lettersOf('bob').filter(({ n }) => n % 7 === 0)],
     ['cleo', many],
   ] as const) {
-    await stage.createAgent(handle)
-    await stage.deliver({ from: 'writer@example.com', to: `${handle}@agents.localhost`, subject: 'Template', text: 'template' })
-    const { id } = await stage.waitForMail(handle, 'Template')
+    await harness.createAgent(handle)
+    await harness.deliver({ from: 'writer@example.com', to: `${handle}@agents.localhost`, subject: 'Template', text: 'template' })
+    const { id } = await harness.waitForMail(handle, 'Template')
     // Copies of the letter, as if they had come one after another.
-    await stage.db.query({
+    await harness.db.query({
       text: `INSERT INTO messages (id, organization_id, mailbox_id, thread_id, direction, status, from_address, subject, snippet, text, html, extracted_text, headers,
           is_read, is_starred, labels, flags, guardrail, size_bytes, attachment_count, raw_id, created_at, updated_at, search)
         SELECT made.id, m.organization_id, m.mailbox_id, m.thread_id, 'inbound', made.status, m.from_address, 'Copy', m.snippet, words, '', words, m.headers,
@@ -43,13 +43,13 @@ beforeAll(async () => {
     })
   }
 })
-afterAll(() => stage?.stop())
+afterAll(() => harness?.stop())
 
 /** All pages of a list, one after another. */
 async function walk(path: string): Promise<Json[]> {
   const items: Json[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const page: Json = await stage.expectApi(200, 'GET', `${path}&limit=20${cursor && `&cursor=${cursor}`}`)
+    const page: Json = await harness.expectApi(200, 'GET', `${path}&limit=20${cursor && `&cursor=${cursor}`}`)
     items.push(...page.data)
     cursor = page.next_cursor
   }
@@ -79,7 +79,7 @@ describe('search', () => {
   )
 
   test('what all have: a full page of the newest', async () => {
-    const { data } = await stage.expectApi(200, 'GET', '/mailboxes/ann/search?q=letter&limit=30')
+    const { data } = await harness.expectApi(200, 'GET', '/mailboxes/ann/search?q=letter&limit=30')
     expect(idsOf(data)).toEqual(expected(() => true).slice(0, 30))
   })
 })

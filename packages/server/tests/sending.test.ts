@@ -1,23 +1,23 @@
 // Sending: what POST /mail/send and POST …/messages take, refuse and answer, and the bytes that leave.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type MailSink, type SunkMail, startMailSink } from './harness/mail-sink.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 let sink: MailSink
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
   sink = await startMailSink()
-  stage = await startStage({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: sink.url })
-  await stage.createAgent('ann', { display_name: 'Ann Agent' })
-  await stage.createAgent('ben')
+  harness = await startHarness({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: sink.url })
+  await harness.createAgent('ann', { display_name: 'Ann Agent' })
+  await harness.createAgent('ben')
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   await sink.close()
 })
 
-const post = (body: unknown) => stage.api('POST', '/mail/send', { body })
+const post = (body: unknown) => harness.api('POST', '/mail/send', { body })
 const basic = { agent: 'ann', to: ['x@example.com'], subject: 'Hello', text: 'Hello there' }
 const sunk = (subject: string): Promise<SunkMail> =>
   waitFor(`"${subject}" at the relay`, () => sink.mails.find((mail) => mail.parsed.subject === subject))
@@ -32,7 +32,7 @@ describe('POST /mail/send', () => {
       status: 'queued',
       created_at: expect.any(String),
     })
-    const message = await stage.getMessage('ann', body.id)
+    const message = await harness.getMessage('ann', body.id)
     expect(message).toMatchObject({ id: body.id, thread_id: body.thread_id, direction: 'outbound', from: 'ann@agents.localhost' })
     expect(message.created_at).toBe(body.created_at)
   })
@@ -50,10 +50,10 @@ describe('POST /mail/send', () => {
       headers: { 'X-Campaign': 'spring', 'List-Unsubscribe': '<https://example.org/u>' },
       attachments: [{ filename: 'naïve.txt', content: Buffer.from('abc').toString('base64') }],
     }
-    const { id } = await stage.expectApi(201, 'POST', '/mail/send', { body })
+    const { id } = await harness.expectApi(201, 'POST', '/mail/send', { body })
     const { from, raw, parsed } = await sunk(body.subject)
     expect(from).toMatch(/^bounce\+[0-9a-z]{26}-\d-[0-9a-z]{20}@agents\.localhost$/)
-    await stage.waitForStatus('ann', id, 'sent')
+    await harness.waitForStatus('ann', id, 'sent')
     expect(sink.recipientsOf(parsed.messageId as string)).toEqual(['c@example.com', 'hidden@example.com', 'x@example.com'])
     expect(new Set(sink.mails.filter((mail) => mail.parsed.messageId === parsed.messageId).map((mail) => mail.from)).size).toBe(3)
     expect(parsed).toMatchObject({
@@ -70,7 +70,7 @@ describe('POST /mail/send', () => {
     expect([header('x-campaign'), header('list-unsubscribe')]).toEqual([['spring'], ['<https://example.org/u>']])
     expect(raw).not.toContain('hidden@example.com')
     expect(raw.split('\r\n').every((line) => line.length <= 998)).toBe(true)
-    const message = await stage.getMessage('ann', id)
+    const message = await harness.getMessage('ann', id)
     expect(message).toMatchObject({
       to: ['x@example.com'],
       cc: ['c@example.com'],
@@ -85,7 +85,7 @@ describe('POST /mail/send', () => {
       labels: [],
     })
     // The raw view is what went over the wire.
-    const bytes = (await stage.api('GET', `/mailboxes/ann/messages/${id}/raw`)).body as Buffer
+    const bytes = (await harness.api('GET', `/mailboxes/ann/messages/${id}/raw`)).body as Buffer
     expect(bytes.toString('latin1').trimEnd()).toBe(raw.trimEnd())
   })
 
@@ -125,16 +125,16 @@ describe('POST /mail/send', () => {
   test('a subject of 998 characters leaves and comes back whole', async () => {
     const subject = `${'long '.repeat(199)}end`
     expect(subject).toHaveLength(998)
-    const { id } = await stage.expectApi(201, 'POST', '/mail/send', { body: { ...basic, subject } })
+    const { id } = await harness.expectApi(201, 'POST', '/mail/send', { body: { ...basic, subject } })
     expect((await sunk(subject)).parsed.subject).toBe(subject)
-    expect((await stage.getMessage('ann', id)).subject).toBe(subject)
+    expect((await harness.getMessage('ann', id)).subject).toBe(subject)
   })
 
   test('50 recipients are taken, to, cc and bcc together, and 51 are 400', async () => {
     const list = (from: number, count: number) => Array.from({ length: count }, (_, i) => `r${from + i}@example.com`)
     const fifty = { ...basic, subject: 'Fifty', to: list(0, 20), cc: list(20, 20), bcc: list(40, 10) }
-    const { id } = await stage.expectApi(201, 'POST', '/mail/send', { body: fifty })
-    const sent = await stage.waitForStatus('ann', id, 'sent')
+    const { id } = await harness.expectApi(201, 'POST', '/mail/send', { body: fifty })
+    const sent = await harness.waitForStatus('ann', id, 'sent')
     expect(sent.delivery.recipients).toHaveLength(50)
     expect(new Set(sink.recipientsOf(sent.message_id)).size).toBe(50)
     for (const more of [{ bcc: list(40, 11) }, { to: list(0, 51), cc: [], bcc: [] }]) {
@@ -145,44 +145,44 @@ describe('POST /mail/send', () => {
 
   test('a recipient named twice is served once', async () => {
     const body = { ...basic, subject: 'Twice', to: ['a@example.com', 'A@Example.com'], cc: ['a@example.com'] }
-    await stage.expectApi(201, 'POST', '/mail/send', { body })
+    await harness.expectApi(201, 'POST', '/mail/send', { body })
     expect((await sunk('Twice')).to).toEqual(['a@example.com'])
   })
 
   test('an unknown agent, and one of another organization, is 404', async () => {
     expect((await post({ ...basic, agent: 'nobody' })).body.error.code).toBe('not_found')
-    const answer = await stage.api('POST', '/mail/send', { key: stage.otherOrganization.key, body: basic })
+    const answer = await harness.api('POST', '/mail/send', { key: harness.otherOrganization.key, body: basic })
     expect(answer.body.error.code).toBe('not_found')
   })
 
   test('an empty subject and an empty text are fine', async () => {
-    const { id } = await stage.expectApi(201, 'POST', '/mail/send', { body: { ...basic, subject: '', text: '' } })
-    expect(await stage.waitForStatus('ann', id, 'sent')).toMatchObject({ subject: '', text: '', snippet: '' })
+    const { id } = await harness.expectApi(201, 'POST', '/mail/send', { body: { ...basic, subject: '', text: '' } })
+    expect(await harness.waitForStatus('ann', id, 'sent')).toMatchObject({ subject: '', text: '', snippet: '' })
   })
 })
 
 describe('thread_id', () => {
   test('sets In-Reply-To and References from the latest message of the thread', async () => {
-    const first = await stage.send('ann', 'x@example.com', { subject: 'Chain 1' })
-    const second = await stage.send('ann', 'x@example.com', { subject: 'Chain 2', thread_id: first.thread_id })
-    const third = await stage.send('ann', 'x@example.com', { subject: 'Chain 3', thread_id: first.thread_id })
+    const first = await harness.send('ann', 'x@example.com', { subject: 'Chain 1' })
+    const second = await harness.send('ann', 'x@example.com', { subject: 'Chain 2', thread_id: first.thread_id })
+    const third = await harness.send('ann', 'x@example.com', { subject: 'Chain 3', thread_id: first.thread_id })
     expect([second.thread_id, third.thread_id]).toEqual([first.thread_id, first.thread_id])
     const [one, two, three] = [await sunk('Chain 1'), await sunk('Chain 2'), await sunk('Chain 3')]
     expect([one.parsed.inReplyTo, one.parsed.references]).toEqual([undefined, undefined])
     expect([two.parsed.inReplyTo, two.parsed.references]).toEqual([one.parsed.messageId, one.parsed.messageId])
     expect(three.parsed.inReplyTo).toBe(two.parsed.messageId)
     expect(three.parsed.references).toBe(`${one.parsed.messageId} ${two.parsed.messageId}`)
-    expect((await stage.getMessage('ann', third.id)).in_reply_to_message_id).toBe(second.id)
+    expect((await harness.getMessage('ann', third.id)).in_reply_to_message_id).toBe(second.id)
   })
 
   test('a thread that the mailbox does not have is 404', async () => {
-    const { thread_id } = await stage.send('ben', 'x@example.com')
+    const { thread_id } = await harness.send('ben', 'x@example.com')
     expect((await post({ ...basic, thread_id })).body.error.code).toBe('not_found')
     expect((await post({ ...basic, thread_id: 'thrd_01h455vb4pex5vsknk084sn02q' })).status).toBe(404)
   })
 
   test('without it a message starts a thread of its own, the same subject or not', async () => {
-    const [one, two] = [await stage.send('ann', 'x@example.com'), await stage.send('ann', 'x@example.com')]
+    const [one, two] = [await harness.send('ann', 'x@example.com'), await harness.send('ann', 'x@example.com')]
     expect(one.thread_id).not.toBe(two.thread_id)
   })
 })
@@ -191,65 +191,71 @@ describe('POST /mailboxes/{email_address}/messages', () => {
   test('sends from that mailbox, by address or handle', async () => {
     for (const name of ['ann', 'ann@agents.localhost']) {
       const { agent: _, ...body } = { ...basic, subject: `From ${name}` }
-      const sent = await stage.expectApi(201, 'POST', `/mailboxes/${name}/messages`, { body })
+      const sent = await harness.expectApi(201, 'POST', `/mailboxes/${name}/messages`, { body })
       expect(sent.status).toBe('queued')
       expect((await sunk(`From ${name}`)).parsed.from?.address).toBe('ann@agents.localhost')
     }
-    const answer = await stage.api('POST', '/mailboxes/ann/messages', { body: basic })
+    const answer = await harness.api('POST', '/mailboxes/ann/messages', { body: basic })
     expect(answer.body.error.details[0].path).toBe('/agent')
   })
 })
 
 describe('hosted recipients', () => {
   test('are delivered for real: the message is in their mailbox, and delivered', async () => {
-    const body = { agent: 'ann', to: ['Ben <ben@agents.localhost>'], subject: 'Inside', text: 'From desk to desk', html: '<b>bold</b>' }
-    const sent = await stage.expectApi(201, 'POST', '/mail/send', { body })
-    const message = await stage.waitForStatus('ann', sent.id, 'delivered')
+    const body = {
+      agent: 'ann',
+      to: ['Ben <ben@agents.localhost>'],
+      subject: 'Inside',
+      text: 'From simulatorState to simulatorState',
+      html: '<b>bold</b>',
+    }
+    const sent = await harness.expectApi(201, 'POST', '/mail/send', { body })
+    const message = await harness.waitForStatus('ann', sent.id, 'delivered')
     expect(message.delivery.recipients).toMatchObject([{ address: 'ben@agents.localhost', status: 'delivered', attempts: 1 }])
-    const arrived = await stage.waitForMail('ben', 'Inside')
+    const arrived = await harness.waitForMail('ben', 'Inside')
     expect(arrived).toMatchObject({
       direction: 'inbound',
       status: 'received',
       from: 'ann@agents.localhost',
       to: ['ben@agents.localhost'],
-      text: expect.stringContaining('From desk to desk'),
+      text: expect.stringContaining('From simulatorState to simulatorState'),
       html: expect.stringContaining('<b>bold</b>'),
       message_id: message.message_id,
       is_read: false,
     })
     expect(sink.mails.some((mail) => mail.parsed.subject === 'Inside')).toBe(false)
-    expect((await stage.eventsOf(sent.id)).map((event) => event.type)).toEqual(['email.sent', 'email.delivered'])
-    expect((await stage.eventsOf(arrived.id)).map((event) => event.type)).toEqual(['email.received'])
+    expect((await harness.eventsOf(sent.id)).map((event) => event.type)).toEqual(['email.sent', 'email.delivered'])
+    expect((await harness.eventsOf(arrived.id)).map((event) => event.type)).toEqual(['email.received'])
   })
 
   test('plus tags and capitals reach the same mailbox; an unknown one on the mail domain bounces', async () => {
-    await stage.send('ann', 'BEN+news@Agents.Localhost', { subject: 'Tagged' })
-    expect((await stage.waitForMail('ben', 'Tagged')).to).toEqual(['BEN+news@agents.localhost'])
-    const { id } = await stage.send('ann', ['nobody@agents.localhost', 'ben@agents.localhost'], { subject: 'Half' })
-    const message = await stage.waitForStatus('ann', id, 'bounced')
+    await harness.send('ann', 'BEN+news@Agents.Localhost', { subject: 'Tagged' })
+    expect((await harness.waitForMail('ben', 'Tagged')).to).toEqual(['BEN+news@agents.localhost'])
+    const { id } = await harness.send('ann', ['nobody@agents.localhost', 'ben@agents.localhost'], { subject: 'Half' })
+    const message = await harness.waitForStatus('ann', id, 'bounced')
     expect(message.delivery.recipients.map((one: Json) => [one.status, one.diagnostic_code])).toEqual([
       ['bounced', '5.1.1'],
       ['delivered', null],
     ])
-    await stage.waitForMail('ben', 'Half')
+    await harness.waitForMail('ben', 'Half')
   })
 
   test('a blind copy is filed, and nobody else learns of it', async () => {
     const body = { agent: 'ann', to: ['x@example.com'], bcc: ['ben@agents.localhost'], subject: 'Blind', text: 'a' }
-    await stage.expectApi(201, 'POST', '/mail/send', { body })
-    const arrived = await stage.waitForMail('ben', 'Blind')
+    await harness.expectApi(201, 'POST', '/mail/send', { body })
+    const arrived = await harness.waitForMail('ben', 'Blind')
     expect([arrived.to, arrived.bcc]).toEqual([['x@example.com'], []])
     expect((await sunk('Blind')).to).toEqual(['x@example.com'])
   })
 
   test('of another organization are delivered too, and each side sees its own copy only', async () => {
-    await stage.createAgent('ophelia', {}, stage.otherOrganization.key)
-    const sent = await stage.send('ann', 'ophelia@agents.localhost', { subject: 'Across' })
-    await stage.waitForStatus('ann', sent.id, 'delivered')
-    const { messages, total } = await stage.expectApi(200, 'GET', '/mail/messages', { key: stage.otherOrganization.key })
+    await harness.createAgent('ophelia', {}, harness.otherOrganization.key)
+    const sent = await harness.send('ann', 'ophelia@agents.localhost', { subject: 'Across' })
+    await harness.waitForStatus('ann', sent.id, 'delivered')
+    const { messages, total } = await harness.expectApi(200, 'GET', '/mail/messages', { key: harness.otherOrganization.key })
     expect([total, messages[0].subject, messages[0].direction]).toEqual([1, 'Across', 'inbound'])
     expect(messages[0].id).not.toBe(sent.id)
-    expect((await stage.api('GET', `/mailboxes/ophelia/messages/${messages[0].id}`)).status).toBe(404)
-    expect((await stage.api('GET', `/mailboxes/ann/messages/${sent.id}`, { key: stage.otherOrganization.key })).status).toBe(404)
+    expect((await harness.api('GET', `/mailboxes/ophelia/messages/${messages[0].id}`)).status).toBe(404)
+    expect((await harness.api('GET', `/mailboxes/ann/messages/${sent.id}`, { key: harness.otherOrganization.key })).status).toBe(404)
   })
 })

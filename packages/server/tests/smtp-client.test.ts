@@ -39,7 +39,7 @@ describe('replies', () => {
     )
   }
 
-  test('session trouble is never held against the recipient: 5xx greeting, 4xx EHLO, credentials', async () => {
+  test('session failure is never held against the recipient: 5xx greeting, 4xx EHLO, credentials', async () => {
     const scripts: [string, string, (peer: Peer) => Promise<void> | void][] = [
       ['', '554 5.7.1 you are on a list', (peer) => peer.say('554 5.7.1 you are on a list')],
       ['', '421 4.7.0 too many connections', (peer) => peer.say('421 4.7.0 too many connections')],

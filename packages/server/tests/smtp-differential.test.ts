@@ -23,7 +23,7 @@ beforeAll(async () => {
       limits: { errorDelayMs: 0, connectionsPerAddressMax: 0, connectionsPerMinuteMax: 0 },
     },
     {
-      // As the Postfix of the stage: mail for example.com is taken whatever the local part, everything else is relaying or unknown.
+      // As the Postfix of the harness: mail for example.com is taken whatever the local part, everything else is relaying or unknown.
       checkRecipient: async (address) =>
         /@example\.com$/i.test(address) || address.toLowerCase() === 'postmaster'
           ? { kind: 'accepted' }

@@ -3,20 +3,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { now } from '../src/core/clock.ts'
 import { createAccounts } from '../src/features/account/organizations/operations.ts'
 import { createSuppressions } from '../src/features/mail/suppressions/operations.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage()
-  await stage.createAgent('ann')
+  harness = await startHarness()
+  await harness.createAgent('ann')
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 const add = (email_address: string, more: Record<string, unknown> = {}) =>
-  stage.expectApi(201, 'POST', '/suppressions', { body: { email_address, ...more } })
-const list = (query = '') => stage.expectApi(200, 'GET', `/suppressions${query}`)
-const remove = (address: string, status = 200) => stage.expectApi(status, 'DELETE', `/suppressions/${encodeURIComponent(address)}`)
+  harness.expectApi(201, 'POST', '/suppressions', { body: { email_address, ...more } })
+const list = (query = '') => harness.expectApi(200, 'GET', `/suppressions${query}`)
+const remove = (address: string, status = 200) => harness.expectApi(status, 'DELETE', `/suppressions/${encodeURIComponent(address)}`)
 const addresses = (page: Json): string[] => page.data.map((one: Json) => one.email_address)
 
 describe('the list', () => {
@@ -60,41 +60,41 @@ describe('the list', () => {
 
   test('400 for what is no bare address, and for fields that nobody knows', async () => {
     for (const email_address of ['ann', 'Ann <ann@example.com>', 'a@b..c', '@example.com', 'a b@example.com', 'a\u202enn@example.com', ''])
-      expect(await stage.api('POST', '/suppressions', { body: { email_address } })).toMatchObject({
+      expect(await harness.api('POST', '/suppressions', { body: { email_address } })).toMatchObject({
         status: 400,
         body: { error: { code: 'validation_error', details: [{ path: '/email_address' }] } },
       })
-    expect((await stage.api('POST', '/suppressions', { body: { email_address: 'a@b.c', why: 'x' } })).status).toBe(400)
-    expect((await stage.api('POST', '/suppressions', { body: { email_address: 'a@b.c', reason: 'x'.repeat(501) } })).status).toBe(400)
-    expect((await stage.api('GET', '/suppressions?cursor=x')).status).toBe(400)
+    expect((await harness.api('POST', '/suppressions', { body: { email_address: 'a@b.c', why: 'x' } })).status).toBe(400)
+    expect((await harness.api('POST', '/suppressions', { body: { email_address: 'a@b.c', reason: 'x'.repeat(501) } })).status).toBe(400)
+    expect((await harness.api('GET', '/suppressions?cursor=x')).status).toBe(400)
   })
 
   test('an Idempotency-Key gives the first answer again', async () => {
     const ask = { body: { email_address: 'keyed@example.com' }, headers: { 'idempotency-key': 'suppress-1' } }
-    const [first, second] = [await stage.api('POST', '/suppressions', ask), await stage.api('POST', '/suppressions', ask)]
+    const [first, second] = [await harness.api('POST', '/suppressions', ask), await harness.api('POST', '/suppressions', ask)]
     expect([second.status, second.headers.get('idempotent-replayed'), second.body]).toEqual([201, 'true', first.body])
   })
 
   test("is one organization's, and an agent's key has no part in it", async () => {
-    const { key } = stage.otherOrganization
-    expect((await stage.expectApi(200, 'GET', '/suppressions', { key })).data).toEqual([])
-    expect((await stage.api('DELETE', '/suppressions/gone@example.com', { key })).status).toBe(404)
-    const agentKey = await stage.agentKey('ann')
+    const { key } = harness.otherOrganization
+    expect((await harness.expectApi(200, 'GET', '/suppressions', { key })).data).toEqual([])
+    expect((await harness.api('DELETE', '/suppressions/gone@example.com', { key })).status).toBe(404)
+    const agentKey = await harness.agentKey('ann')
     for (const [method, path] of [
       ['GET', '/suppressions'],
       ['POST', '/suppressions'],
       ['DELETE', '/suppressions/gone@example.com'],
     ] as const) {
       const body = method === 'POST' ? { email_address: 'x@example.com' } : undefined
-      expect((await stage.api(method, path, { key: agentKey, body })).status, `${method} ${path}`).toBe(403)
+      expect((await harness.api(method, path, { key: agentKey, body })).status, `${method} ${path}`).toBe(403)
     }
-    await stage.createAgent('stranger', {}, key)
+    await harness.createAgent('stranger', {}, key)
     const send = { agent: 'stranger', to: ['gone@example.com'], subject: 's', text: 't' }
-    expect((await stage.api('POST', '/mail/send', { key, body: send })).status).toBe(201)
+    expect((await harness.api('POST', '/mail/send', { key, body: send })).status).toBe(201)
   })
 
   test('the audit log has what was put on it and taken off', async () => {
-    const { data } = await stage.expectApi(200, 'GET', '/audit?limit=100')
+    const { data } = await harness.expectApi(200, 'GET', '/audit?limit=100')
     const of = (action: string) => data.filter((one: Json) => one.action === action).map((one: Json) => one.details.email_address)
     expect(of('suppression.created')).toContain('back@example.com')
     expect(of('suppression.deleted')).toEqual(['back@example.com'])
@@ -104,8 +104,8 @@ describe('the list', () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
         i % 2
-          ? stage.api('POST', '/suppressions', { body: { email_address: 'race@example.com' } })
-          : stage.api('DELETE', '/suppressions/race@example.com'),
+          ? harness.api('POST', '/suppressions', { body: { email_address: 'race@example.com' } })
+          : harness.api('DELETE', '/suppressions/race@example.com'),
       ),
     )
     expect(answers.filter(({ status }) => ![200, 201, 404].includes(status))).toEqual([])
@@ -118,12 +118,12 @@ describe('a send to a suppressed address is 403 recipient_suppressed', () => {
     expect(answer).toMatchObject({ status: 403, body: { error: { code: 'recipient_suppressed' } } })
     expect(answer.body.error.message.toLowerCase()).toContain(address.toLowerCase())
   }
-  const total = async (): Promise<number> => (await stage.expectApi(200, 'GET', '/mail/messages')).total
+  const total = async (): Promise<number> => (await harness.expectApi(200, 'GET', '/mail/messages')).total
   let inbound: Json
   beforeAll(async () => {
     await add('no@example.com', { reason: 'Left the company' })
-    await stage.deliver({ from: 'no@example.com', to: 'ann@agents.localhost', cc: 'fine@example.com', subject: 'From no', text: 'Hi' })
-    inbound = await stage.waitForMail('ann', 'From no')
+    await harness.deliver({ from: 'no@example.com', to: 'ann@agents.localhost', cc: 'fine@example.com', subject: 'From no', text: 'Hi' })
+    inbound = await harness.waitForMail('ann', 'From no')
   })
 
   test('however it is written, in to, cc and bcc, and nothing of the message is kept', async () => {
@@ -131,16 +131,16 @@ describe('a send to a suppressed address is 403 recipient_suppressed', () => {
     for (const written of ['no@example.com', 'No <NO@Example.com>', '"no"@example.com', 'no+tag@example.com', 'no@ｅxample.com'])
       for (const field of ['to', 'cc', 'bcc']) {
         const body = { agent: 'ann', to: ['fine@example.com'], subject: 's', text: 't', [field]: [written] }
-        refused(await stage.api('POST', '/mail/send', { body }), written.replace(/.*<|>/g, '').trim())
+        refused(await harness.api('POST', '/mail/send', { body }), written.replace(/.*<|>/g, '').trim())
       }
-    refused(await stage.api('POST', '/mailboxes/ann/messages', { body: { to: ['no@example.com'], subject: 's', text: 't' } }))
+    refused(await harness.api('POST', '/mailboxes/ann/messages', { body: { to: ['no@example.com'], subject: 's', text: 't' } }))
     expect(await total()).toBe(before)
   })
 
   test('the answer says why, and details name every one of them', async () => {
     await add('second@example.com')
     const body = { agent: 'ann', to: ['no@example.com', 'fine@example.com'], bcc: ['second@example.com'], subject: 's', text: 't' }
-    const { error } = (await stage.api('POST', '/mail/send', { body })).body
+    const { error } = (await harness.api('POST', '/mail/send', { body })).body
     expect(error.message).toContain('Left the company')
     expect(error.details).toEqual([
       { path: '/to', message: expect.stringContaining('no@example.com') },
@@ -150,30 +150,30 @@ describe('a send to a suppressed address is 403 recipient_suppressed', () => {
 
   test('by reply, reply to all and forward', async () => {
     const path = `/mailboxes/ann/messages/${inbound.id}`
-    refused(await stage.api('POST', `${path}/reply`, { body: { text: 't' } }))
-    refused(await stage.api('POST', `${path}/reply`, { body: { text: 't', reply_all: true } }))
-    refused(await stage.api('POST', `${path}/reply`, { body: { text: 't', to: 'fine@example.com', cc: 'no@example.com' } }))
-    refused(await stage.api('POST', `${path}/forward`, { body: { to: 'no@example.com' } }))
-    expect((await stage.api('POST', `${path}/reply`, { body: { text: 't', to: 'fine@example.com' } })).status).toBe(201)
+    refused(await harness.api('POST', `${path}/reply`, { body: { text: 't' } }))
+    refused(await harness.api('POST', `${path}/reply`, { body: { text: 't', reply_all: true } }))
+    refused(await harness.api('POST', `${path}/reply`, { body: { text: 't', to: 'fine@example.com', cc: 'no@example.com' } }))
+    refused(await harness.api('POST', `${path}/forward`, { body: { to: 'no@example.com' } }))
+    expect((await harness.api('POST', `${path}/reply`, { body: { text: 't', to: 'fine@example.com' } })).status).toBe(201)
   })
 
   test('a draft stays a draft, and goes when the address is off the list', async () => {
-    const draft = await stage.expectApi(201, 'POST', '/mailboxes/ann/drafts', {
+    const draft = await harness.expectApi(201, 'POST', '/mailboxes/ann/drafts', {
       body: { to: 'later@example.com', subject: 's', text: 't' },
     })
     await add('later@example.com')
-    refused(await stage.api('POST', `/mailboxes/ann/drafts/${draft.id}/send`), 'later@example.com')
-    expect(await stage.expectApi(200, 'GET', `/mailboxes/ann/drafts/${draft.id}`)).toEqual(draft)
+    refused(await harness.api('POST', `/mailboxes/ann/drafts/${draft.id}/send`), 'later@example.com')
+    expect(await harness.expectApi(200, 'GET', `/mailboxes/ann/drafts/${draft.id}`)).toEqual(draft)
     await remove('later@example.com')
-    await stage.expectApi(201, 'POST', `/mailboxes/ann/drafts/${draft.id}/send`)
+    await harness.expectApi(201, 'POST', `/mailboxes/ann/drafts/${draft.id}/send`)
   })
 
   test('a scheduled draft stays a draft and says why', async () => {
     const send_at = new Date(now().getTime() + 1000).toISOString()
     const body = { to: 'no@example.com', subject: 's', text: 't', send_at }
-    const { id } = await stage.expectApi(201, 'POST', '/mailboxes/ann/drafts', { body })
+    const { id } = await harness.expectApi(201, 'POST', '/mailboxes/ann/drafts', { body })
     const draft = await waitFor('the draft to say why', async () => {
-      const found = await stage.expectApi(200, 'GET', `/mailboxes/ann/drafts/${id}`)
+      const found = await harness.expectApi(200, 'GET', `/mailboxes/ann/drafts/${id}`)
       return found.send_error && found
     })
     expect(draft).toMatchObject({ status: 'draft', send_at: null, send_error: expect.stringContaining('no@example.com') })
@@ -181,13 +181,13 @@ describe('a send to a suppressed address is 403 recipient_suppressed', () => {
 
   test('before an attachment is fetched', async () => {
     const attachments = [{ filename: 'a.txt', content_type: 'text/plain', url: 'http://127.0.0.1:9/never' }]
-    refused(await stage.api('POST', `/mailboxes/ann/messages/${inbound.id}/reply`, { body: { text: 't', attachments } }))
+    refused(await harness.api('POST', `/mailboxes/ann/messages/${inbound.id}/reply`, { body: { text: 't', attachments } }))
   })
 
   test('one refused among many that are sent at once fails alone', async () => {
     const answers = await Promise.all(
       Array.from({ length: 24 }, (_, i) =>
-        stage.api('POST', '/mail/send', {
+        harness.api('POST', '/mail/send', {
           body: { agent: 'ann', to: [i % 6 === 0 ? 'no@example.com' : `x${i}@example.com`], subject: 's', text: 't' },
         }),
       ),
@@ -197,8 +197,8 @@ describe('a send to a suppressed address is 403 recipient_suppressed', () => {
 })
 
 test('bounces and complaints go on the list in the transaction that records them, and never over what is there', async () => {
-  const suppressions = createSuppressions({ db: stage.db, accounts: createAccounts(stage.db) })
-  const { organization_id: organizationId } = await stage.expectApi(200, 'GET', '/me')
+  const suppressions = createSuppressions({ db: harness.db, accounts: createAccounts(harness.db) })
+  const { organization_id: organizationId } = await harness.expectApi(200, 'GET', '/me')
   const message = { organizationId, messageId: 'msg_01h455vb4pex5vsknk084sn02q' }
   await add('kept@example.com', { reason: 'by hand' })
   const additions = [
@@ -209,14 +209,14 @@ test('bounces and complaints go on the list in the transaction that records them
     { ...message, address: 'not an address', source: 'bounce' as const, reason: '550' },
   ]
   await expect(
-    stage.db.transact(async (tx) => {
+    harness.db.transact(async (tx) => {
       await suppressions.suppress(tx, additions)
       throw new Error('rolled back')
     }),
   ).rejects.toThrow('rolled back')
   expect((await list('?source=bounce')).data).toEqual([])
-  await stage.db.transact((tx) => suppressions.suppress(tx, additions))
-  await stage.db.transact((tx) => suppressions.suppress(tx, []))
+  await harness.db.transact((tx) => suppressions.suppress(tx, additions))
+  await harness.db.transact((tx) => suppressions.suppress(tx, []))
   const { data } = await list('?limit=3')
   expect(data.find((one: Json) => one.email_address === 'bounced@example.com')).toMatchObject({
     source: 'bounce',
@@ -225,6 +225,6 @@ test('bounces and complaints go on the list in the transaction that records them
   })
   expect(data.find((one: Json) => one.email_address === 'angry@example.com')).toMatchObject({ source: 'complaint', reason: 'abuse' })
   expect((await list('?email_address=kept@example.com')).data[0]).toMatchObject({ source: 'manual', reason: 'by hand', message_id: null })
-  const send = await stage.api('POST', '/mail/send', { body: { agent: 'ann', to: ['angry@example.com'], subject: 's', text: 't' } })
+  const send = await harness.api('POST', '/mail/send', { body: { agent: 'ann', to: ['angry@example.com'], subject: 's', text: 't' } })
   expect(send.body.error.message).toContain('its owner complained')
 })

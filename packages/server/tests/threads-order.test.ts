@@ -1,15 +1,15 @@
 // Threads do not depend on the order in which their messages arrive: every order is filed at the first try, one after another and all at once.
 import { createTransport } from 'nodemailer'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 
-let stage: Stage
+let harness: Harness
 let transport: ReturnType<typeof createTransport>
 beforeAll(async () => {
-  stage = await startStage()
+  harness = await startHarness()
   transport = createTransport({
     host: '127.0.0.1',
-    port: stage.smtpPort,
+    port: harness.smtpPort,
     pool: true,
     maxConnections: 6,
     maxMessages: Number.POSITIVE_INFINITY,
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   transport.close()
-  await stage.stop()
+  await harness.stop()
 })
 
 type Mail = { id: string; inReplyTo?: string; references: string[] }
@@ -59,8 +59,8 @@ const sorted = <T>(groups: Map<string, T[]>, name: (one: T) => string): string[]
   [...groups.values()].map((group) => group.map(name).sort()).sort((a, b) => (String(a) < String(b) ? -1 : 1))
 
 async function foundThreads(handle: string): Promise<string[][]> {
-  const { data } = await stage.expectApi(200, 'GET', `/mailboxes/${handle}/messages?limit=100`)
-  const threads = await stage.expectApi(200, 'GET', `/mailboxes/${handle}/threads?limit=100`)
+  const { data } = await harness.expectApi(200, 'GET', `/mailboxes/${handle}/messages?limit=100`)
+  const threads = await harness.expectApi(200, 'GET', `/mailboxes/${handle}/threads?limit=100`)
   const groups = Map.groupBy(data as Json[], (message) => message.thread_id as string)
   expect(new Map(threads.data.map((thread: Json) => [thread.id, thread.message_count]))).toEqual(
     new Map([...groups].map(([id, messages]) => [id, messages.length])),
@@ -94,7 +94,7 @@ function permutations<T>(list: T[]): T[][] {
 let agents = 0
 async function newAgent(): Promise<string> {
   const handle = `order_${++agents}`
-  await stage.createAgent(handle)
+  await harness.createAgent(handle)
   return handle
 }
 
@@ -142,31 +142,31 @@ test('the id of a thread that has become part of another one still leads to it: 
   const [x1, x2, y1, , z] = bridge as [Mail, Mail, Mail, Mail, Mail]
   for (const mail of [x1, x2, y1]) await deliver(handle, mail)
   const path = `/mailboxes/${handle}`
-  const { data: before } = await stage.expectApi(200, 'GET', `${path}/messages`)
+  const { data: before } = await harness.expectApi(200, 'GET', `${path}/messages`)
   const [small, large] = [before.find((one: Json) => one.subject === 'y1'), before.find((one: Json) => one.subject === 'x1')]
-  const draft = await stage.expectApi(201, 'POST', `${path}/drafts`, { body: { in_reply_to: small.id, text: 'Draft' } })
+  const draft = await harness.expectApi(201, 'POST', `${path}/drafts`, { body: { in_reply_to: small.id, text: 'Draft' } })
   await deliver(handle, { ...z, references: ['x2', 'y1'] })
 
-  const thread = await stage.expectApi(200, 'GET', `${path}/threads/${small.thread_id}`)
+  const thread = await harness.expectApi(200, 'GET', `${path}/threads/${small.thread_id}`)
   expect([thread.id, thread.message_count, thread.subject]).toEqual([large.thread_id, 4, 'x1'])
   expect(thread.messages).toHaveLength(4)
-  expect((await stage.expectApi(200, 'GET', `/mail/messages?thread_id=${small.thread_id}`)).total).toBe(4)
-  expect((await stage.expectApi(200, 'GET', `${path}/messages?thread_id=${small.thread_id}`)).data).toHaveLength(4)
-  const waited = await stage.expectApi(
+  expect((await harness.expectApi(200, 'GET', `/mail/messages?thread_id=${small.thread_id}`)).total).toBe(4)
+  expect((await harness.expectApi(200, 'GET', `${path}/messages?thread_id=${small.thread_id}`)).data).toHaveLength(4)
+  const waited = await harness.expectApi(
     200,
     'GET',
     `${path}/wait?thread_id=${small.thread_id}&subject=z&after=2000-01-01T00:00:00Z&timeout=1`,
   )
   expect(waited.message.subject).toBe('z')
-  expect((await stage.expectApi(200, 'GET', `${path}/drafts/${draft.id}`)).thread_id).toBe(large.thread_id)
-  expect((await stage.expectApi(201, 'POST', `${path}/drafts/${draft.id}/send`)).thread_id).toBe(large.thread_id)
-  const sent = await stage.send(handle, 'ann@example.org', { thread_id: small.thread_id })
+  expect((await harness.expectApi(200, 'GET', `${path}/drafts/${draft.id}`)).thread_id).toBe(large.thread_id)
+  expect((await harness.expectApi(201, 'POST', `${path}/drafts/${draft.id}/send`)).thread_id).toBe(large.thread_id)
+  const sent = await harness.send(handle, 'ann@example.org', { thread_id: small.thread_id })
   expect(sent.thread_id).toBe(large.thread_id)
-  for (const one of (await stage.expectApi(200, 'GET', `${path}/messages?limit=100`)).data)
-    await stage.expectApi(200, 'DELETE', `${path}/messages/${one.id}`)
+  for (const one of (await harness.expectApi(200, 'GET', `${path}/messages?limit=100`)).data)
+    await harness.expectApi(200, 'DELETE', `${path}/messages/${one.id}`)
   expect(
     (
-      await stage.db.query({
+      await harness.db.query({
         text: 'SELECT 1 FROM threads t JOIN mailboxes b ON b.id = t.mailbox_id WHERE b.address = $1',
         values: [`${handle}@agents.localhost`],
       })
@@ -178,12 +178,12 @@ test('sends into two threads while they become one are all filed, none twice', a
   const handle = await newAgent()
   const [x1, x2, y1, y2, z] = bridge as [Mail, Mail, Mail, Mail, Mail]
   for (const mail of [x1, x2, y1, y2]) await deliver(handle, mail)
-  const { data } = await stage.expectApi(200, 'GET', `/mailboxes/${handle}/messages`)
+  const { data } = await harness.expectApi(200, 'GET', `/mailboxes/${handle}/messages`)
   const threads = [...new Set(data.map((one: Json) => one.thread_id))] as string[]
   expect(threads).toHaveLength(2)
-  const sends = Array.from({ length: 40 }, (_, index) => stage.send(handle, 'ann@example.org', { thread_id: threads[index % 2] }))
+  const sends = Array.from({ length: 40 }, (_, index) => harness.send(handle, 'ann@example.org', { thread_id: threads[index % 2] }))
   const [code] = await Promise.all([deliver(handle, z), ...sends])
   expect(code).toBe(250)
-  const { data: after } = await stage.expectApi(200, 'GET', `/mailboxes/${handle}/threads`)
+  const { data: after } = await harness.expectApi(200, 'GET', `/mailboxes/${handle}/threads`)
   expect(after.map((thread: Json) => thread.message_count)).toEqual([45])
 })

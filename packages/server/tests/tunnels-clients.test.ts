@@ -14,30 +14,30 @@ import {
 import { createCertificate } from './harness/certificate.ts'
 import { type Origin, startOrigin, visit } from './harness/origin.ts'
 import { findFreePort } from './harness/peer-process.ts'
-import { type Stage, startStage } from './harness/start.ts'
+import { type Harness, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
-let stage: Stage
+let harness: Harness
 let origin: Origin
 let port: number
 const host = 'sales.tunnel.localhost'
 const cleanups: (() => unknown)[] = []
 beforeAll(async () => {
-  stage = await startStage({ CALLSIGN_TUNNEL_PING_SECONDS: '1' })
+  harness = await startHarness({ CALLSIGN_TUNNEL_PING_SECONDS: '1' })
   origin = await startOrigin()
-  await stage.createAgent('sales')
-  port = Number(new URL(stage.baseUrl).port)
+  await harness.createAgent('sales')
+  port = Number(new URL(harness.baseUrl).port)
 })
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   await origin.stop()
 })
 
-async function listen(target: TunnelTarget, options: ListenOptions = {}, url = stage.baseUrl): Promise<TunnelListener> {
-  const listener = await new Callsign({ url, apiKey: stage.organizationKey }).tunnels.listen('sales', target, options)
+async function listen(target: TunnelTarget, options: ListenOptions = {}, url = harness.baseUrl): Promise<TunnelListener> {
+  const listener = await new Callsign({ url, apiKey: harness.organizationKey }).tunnels.listen('sales', target, options)
   cleanups.push(() => listener.close(0))
   return listener
 }

@@ -8,23 +8,23 @@ import { Agent, WebSocket } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Callsign, type TunnelListener } from '../../sdk/src/index.ts'
 import { type Origin, sendNextEvent, startOrigin, type Visit, type VisitOptions, visit } from './harness/origin.ts'
-import { type Stage, startStage } from './harness/start.ts'
+import { type Harness, startHarness } from './harness/start.ts'
 
-let stage: Stage
+let harness: Harness
 let origin: Origin
 let listener: TunnelListener
 let port: number
 const host = 'sales.tunnel.localhost'
 beforeAll(async () => {
-  stage = await startStage()
+  harness = await startHarness()
   origin = await startOrigin()
-  await stage.createAgent('sales')
-  listener = await new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey }).tunnels.listen('sales', origin.port)
-  port = Number(new URL(stage.baseUrl).port)
+  await harness.createAgent('sales')
+  listener = await new Callsign({ url: harness.baseUrl, apiKey: harness.organizationKey }).tunnels.listen('sales', origin.port)
+  port = Number(new URL(harness.baseUrl).port)
 })
 afterAll(async () => {
   await listener.close(0)
-  await stage.stop()
+  await harness.stop()
   await origin.stop()
 })
 

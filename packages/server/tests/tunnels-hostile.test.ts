@@ -5,25 +5,25 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { frameTypes } from '../../contract/src/tunnel-frames.ts'
 import { Callsign, type TunnelListener } from '../../sdk/src/index.ts'
 import { type Origin, sendRaw, startOrigin, visit } from './harness/origin.ts'
-import { type Stage, startStage } from './harness/start.ts'
+import { type Harness, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
-let stage: Stage
+let harness: Harness
 let origin: Origin
 let listener: TunnelListener
 let port: number
 const host = 'sales.tunnel.localhost'
 beforeAll(async () => {
-  stage = await startStage({ CALLSIGN_TUNNEL_ANSWER_SECONDS: '2' })
+  harness = await startHarness({ CALLSIGN_TUNNEL_ANSWER_SECONDS: '2' })
   origin = await startOrigin()
-  for (const handle of ['sales', 'raw_one']) await stage.createAgent(handle)
-  const client = new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey })
+  for (const handle of ['sales', 'raw_one']) await harness.createAgent(handle)
+  const client = new Callsign({ url: harness.baseUrl, apiKey: harness.organizationKey })
   listener = await client.tunnels.listen('sales', origin.port)
-  port = Number(new URL(stage.baseUrl).port)
+  port = Number(new URL(harness.baseUrl).port)
 })
 afterAll(async () => {
   await listener.close(0)
-  await stage.stop()
+  await harness.stop()
   await origin.stop()
 })
 
@@ -125,7 +125,7 @@ describe('targets', () => {
       socket.once('data', () => socket.write(answer, 'latin1'))
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const client = new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey })
+    const client = new Callsign({ url: harness.baseUrl, apiKey: harness.organizationKey })
     const other = await client.tunnels.listen('raw_one', (server.address() as AddressInfo).port, { connections: 1 })
     try {
       const request = `${ask}\r\nHost: raw-one.tunnel.localhost\r\n${more}\r\n\r\n`
@@ -177,7 +177,7 @@ describe('targets', () => {
 
   test('silence is 504, a target that is not running 502', async () => {
     expect((await visit(port, host, '/hang')).headers['x-tunnel-error']).toBe('target_timeout')
-    const client = new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey })
+    const client = new Callsign({ url: harness.baseUrl, apiKey: harness.organizationKey })
     const other = await client.tunnels.listen('raw_one', 1)
     expect((await visit(port, 'raw-one.tunnel.localhost', '/')).headers['x-tunnel-error']).toBe('target_unreachable')
     await other.close(0)
@@ -231,7 +231,7 @@ describe('a client that keeps to no rule costs itself', () => {
       header.writeUInt32BE(stream, 5)
       return socket.write(Buffer.concat([header, payload]))
     }
-    const head = `GET /api/v1/tunnels/raw_one/connect HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${stage.organizationKey}\r\n`
+    const head = `GET /api/v1/tunnels/raw_one/connect HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${harness.organizationKey}\r\n`
     socket.write(`${head}Connection: Upgrade\r\nUpgrade: callsign-tunnel/1\r\n\r\n`)
     let kept = Buffer.alloc(0)
     let isUp = false
@@ -260,7 +260,7 @@ describe('a client that keeps to no rule costs itself', () => {
   const rawHost = 'raw-one.tunnel.localhost'
 
   test('one that connects and connects gets as many connections as a tunnel may have', async () => {
-    const head = `GET /api/v1/tunnels/raw_one/connect HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${stage.organizationKey}\r\n`
+    const head = `GET /api/v1/tunnels/raw_one/connect HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${harness.organizationKey}\r\n`
     const sockets: Socket[] = []
     const answers = await Promise.all(
       Array.from({ length: 80 }, () => {
@@ -293,7 +293,7 @@ describe('a client that keeps to no rule costs itself', () => {
       if (!error) socket.write(pings, ask)
     }
     ask()
-    await waitFor('the gateway to let go', () => stage.logLines().some((line) => line.includes('"reason":"unread"')))
+    await waitFor('the gateway to let go', () => harness.logLines().some((line) => line.includes('"reason":"unread"')))
     socket.destroy()
   })
 
@@ -339,7 +339,7 @@ describe('a client that keeps to no rule costs itself', () => {
 })
 
 test('a replay of an answer that goes on and on ends', async () => {
-  const client = new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey })
+  const client = new Callsign({ url: harness.baseUrl, apiKey: harness.organizationKey })
   await client.tunnels.update('raw_one', { capture: 'headers' })
   const events = await client.tunnels.listen('raw_one', (_request, response) => void response.write('data: 1\n\n'), { connections: 1 })
   const visitor = connect(port, '127.0.0.1')
@@ -354,7 +354,7 @@ test('a replay of an answer that goes on and on ends', async () => {
 })
 
 test('a visitor that goes on sending after a refused upgrade keeps no server from stopping', async () => {
-  const other = await startStage()
+  const other = await startHarness()
   await other.createAgent('sales')
   const client = new Callsign({ url: other.baseUrl, apiKey: other.organizationKey })
   const target = await client.tunnels.listen('sales', origin.port)

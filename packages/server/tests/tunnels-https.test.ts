@@ -13,21 +13,21 @@ import { Callsign, type TunnelListener } from '../../sdk/src/index.ts'
 import { generateAuthority, issueCertificate } from '../src/core/certificate.ts'
 import { type Origin, startOrigin } from './harness/origin.ts'
 import { findFreePort } from './harness/peer-process.ts'
-import { type Stage, startStage } from './harness/start.ts'
+import { type Harness, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
-let stage: Stage
+let harness: Harness
 let origin: Origin
 let listener: TunnelListener
 beforeAll(async () => {
-  stage = await startStage({ CALLSIGN_TUNNEL_HTTPS_PORT: '0' })
+  harness = await startHarness({ CALLSIGN_TUNNEL_HTTPS_PORT: '0' })
   origin = await startOrigin()
-  await stage.createAgent('my_agent')
-  listener = await new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey }).tunnels.listen('my_agent', origin.port)
+  await harness.createAgent('my_agent')
+  listener = await new Callsign({ url: harness.baseUrl, apiKey: harness.organizationKey }).tunnels.listen('my_agent', origin.port)
 })
 afterAll(async () => {
   await listener.close(0)
-  await stage.stop()
+  await harness.stop()
   await origin.stop()
 })
 
@@ -56,8 +56,8 @@ const certificateAt = (port: number): Promise<PeerCertificate> =>
   })
 
 test('with the authority of the data directory trusted, https works for every name, and the target is told so', async () => {
-  const ca = readFileSync(join(stage.dataDir, 'tunnel-authority', 'authority.pem'), 'utf8')
-  const port = stage.tunnelHttpsPort
+  const ca = readFileSync(join(harness.dataDir, 'tunnel-authority', 'authority.pem'), 'utf8')
+  const port = harness.tunnelHttpsPort
   expect(await get(port, 'my-agent.tunnel.localhost', ca)).toEqual({ status: 200, body: 'hello from /' })
   expect(origin.seen.at(-1)?.headers).toMatchObject({ 'x-forwarded-proto': 'https', 'x-forwarded-port': String(port) })
   expect((await get(port, 'nobody.tunnel.localhost', ca)).status).toBe(404)
@@ -65,8 +65,8 @@ test('with the authority of the data directory trusted, https works for every na
 })
 
 test('the API is not there', async () => {
-  const ca = readFileSync(join(stage.dataDir, 'tunnel-authority', 'authority.pem'), 'utf8')
-  expect((await get(stage.tunnelHttpsPort, 'tunnel.localhost', ca)).status).toBe(421)
+  const ca = readFileSync(join(harness.dataDir, 'tunnel-authority', 'authority.pem'), 'utf8')
+  expect((await get(harness.tunnelHttpsPort, 'tunnel.localhost', ca)).status).toBe(421)
 })
 
 test('certificate files that change are used without a restart; a broken pair changes nothing', async () => {
@@ -79,7 +79,7 @@ test('certificate files that change are used without a restart; a broken pair ch
     writeFileSync(files.cert, pair.cert)
   }
   put('first')
-  const other = await startStage({
+  const other = await startHarness({
     CALLSIGN_TUNNEL_HTTPS_PORT: '0',
     CALLSIGN_TUNNEL_TLS_CERT_FILE: files.cert,
     CALLSIGN_TUNNEL_TLS_KEY_FILE: files.key,
@@ -100,7 +100,7 @@ test('certificate files that change are used without a restart; a broken pair ch
 
 test('clients connect over TLS as well, through a proxy, and only to who the authority vouches for', async () => {
   const port = await findFreePort()
-  const other = await startStage({
+  const other = await startHarness({
     CALLSIGN_TUNNEL_HTTPS_PORT: String(port),
     CALLSIGN_TUNNEL_CONNECT_URL: `https://tunnel.localhost:${port}`,
   })

@@ -6,29 +6,29 @@ import { startApp } from '../src/app.ts'
 import { readConfig } from '../src/config/settings.ts'
 import { createLog } from '../src/core/log.ts'
 import { type Origin, startOrigin, visit } from './harness/origin.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
-let stage: Stage
+let harness: Harness
 let origin: Origin
 let listener: TunnelListener
 let port: number
 const host = 'sales.tunnel.localhost'
 beforeAll(async () => {
-  stage = await startStage()
+  harness = await startHarness()
   origin = await startOrigin()
-  for (const handle of ['sales', 'other']) await stage.createAgent(handle)
-  listener = await new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey }).tunnels.listen('sales', origin.port)
-  port = Number(new URL(stage.baseUrl).port)
+  for (const handle of ['sales', 'other']) await harness.createAgent(handle)
+  listener = await new Callsign({ url: harness.baseUrl, apiKey: harness.organizationKey }).tunnels.listen('sales', origin.port)
+  port = Number(new URL(harness.baseUrl).port)
 })
 afterAll(async () => {
   await listener.close(0)
-  await stage.stop()
+  await harness.stop()
   await origin.stop()
 })
 
-const list = async (query = ''): Promise<Json> => stage.expectApi(200, 'GET', `/tunnels/sales/requests${query}`)
-const capture = (what: string) => stage.expectApi(200, 'PATCH', '/tunnels/sales', { body: { capture: what } })
+const list = async (query = ''): Promise<Json> => harness.expectApi(200, 'GET', `/tunnels/sales/requests${query}`)
+const capture = (what: string) => harness.expectApi(200, 'PATCH', '/tunnels/sales', { body: { capture: what } })
 const waitForPath = (path: string): Promise<Json> =>
   waitFor(`a request for ${path}`, async () => (await list()).data.find((one: Json) => one.path === path))
 
@@ -48,7 +48,7 @@ test('capture is off: first line, status, sizes and times, nothing else', async 
     response_body: null,
     replay_of: null,
   })
-  expect((await stage.api('POST', `/tunnels/sales/requests/${one.id}/replay`)).status).toBe(409)
+  expect((await harness.api('POST', `/tunnels/sales/requests/${one.id}/replay`)).status).toBe(409)
 })
 
 test('bodies are captured to their cap, and what looks like a secret is masked', async () => {
@@ -64,7 +64,7 @@ test('bodies are captured to their cap, and what looks like a secret is masked',
   expect(one.request_headers).toContainEqual(['authorization', '(masked)'])
   expect(Buffer.from(one.request_body, 'base64').length).toBe(65_536)
   expect([one.request_body_truncated, one.response_body_truncated]).toEqual([true, true])
-  expect((await stage.api('POST', `/tunnels/sales/requests/${one.id}/replay`)).status).toBe(409)
+  expect((await harness.api('POST', `/tunnels/sales/requests/${one.id}/replay`)).status).toBe(409)
   await capture('off')
 })
 
@@ -73,25 +73,25 @@ test('a captured request is sent again as it was, without what was masked', asyn
   await visit(port, host, '/echo?n=3', { method: 'PUT', body: 'again', headers: { 'x-plain': 'kept', authorization: 'Bearer x' } })
   const one = await waitForPath('/echo?n=3')
   const before = origin.seen.length
-  const replay = await stage.expectApi(201, 'POST', `/tunnels/sales/requests/${one.id}/replay`)
+  const replay = await harness.expectApi(201, 'POST', `/tunnels/sales/requests/${one.id}/replay`)
   expect(replay).toMatchObject({ method: 'PUT', path: '/echo?n=3', status: 200, replay_of: one.id })
   expect(Buffer.from(replay.response_body, 'base64').toString()).toBe('again')
   expect(origin.seen.length).toBe(before + 1)
   expect(origin.seen.at(-1)?.headers).toMatchObject({ 'x-plain': 'kept', 'x-forwarded-host': host })
   expect(origin.seen.at(-1)?.headers).not.toHaveProperty('authorization')
-  const agent = await stage.agentKey('other')
-  expect((await stage.api('POST', `/tunnels/sales/requests/${one.id}/replay`, { key: agent })).status).toBe(403)
-  expect((await stage.api('POST', `/tunnels/other/requests/${one.id}/replay`)).status).toBe(404)
-  expect((await stage.api('GET', '/tunnels/sales/requests', { key: stage.otherOrganization.key })).status).toBe(404)
+  const agent = await harness.agentKey('other')
+  expect((await harness.api('POST', `/tunnels/sales/requests/${one.id}/replay`, { key: agent })).status).toBe(403)
+  expect((await harness.api('POST', `/tunnels/other/requests/${one.id}/replay`)).status).toBe(404)
+  expect((await harness.api('GET', '/tunnels/sales/requests', { key: harness.otherOrganization.key })).status).toBe(404)
   await capture('off')
 })
 
 test('what the tunnel could not do is noted with its word, and a replay with nobody there says so', async () => {
-  await stage.expectApi(200, 'PATCH', '/tunnels/other', { body: { capture: 'headers' } })
+  await harness.expectApi(200, 'PATCH', '/tunnels/other', { body: { capture: 'headers' } })
   await visit(port, 'other.tunnel.localhost', '/nobody')
-  const one = await waitFor('the request', async () => (await stage.expectApi(200, 'GET', '/tunnels/other/requests')).data[0])
+  const one = await waitFor('the request', async () => (await harness.expectApi(200, 'GET', '/tunnels/other/requests')).data[0])
   expect(one).toMatchObject({ path: '/nobody', status: 503, error: 'tunnel_offline' })
-  const replay = await stage.expectApi(201, 'POST', `/tunnels/other/requests/${one.id}/replay`)
+  const replay = await harness.expectApi(201, 'POST', `/tunnels/other/requests/${one.id}/replay`)
   expect(replay).toMatchObject({ status: 503, error: 'tunnel_offline' })
 })
 
@@ -100,17 +100,17 @@ test('after a day a request is forgotten, with what was captured of it', async (
   for (const path of ['/echo?old', '/echo?fresh']) await visit(port, host, path, { method: 'POST', body: 'kept' })
   const [old, fresh] = [await waitForPath('/echo?old'), await waitForPath('/echo?fresh')]
   await capture('off')
-  await stage.db.query({
+  await harness.db.query({
     text: `UPDATE tunnel_requests SET created_at = now() - interval '24 hours 1 second' WHERE id = $1`,
     values: [old.id],
   })
   // Every worker looks when it starts, and by the hour.
-  const worker = await startApp(readConfig({ ...stage.environment, CALLSIGN_ROLES: 'worker' }), createLog('silent'))
+  const worker = await startApp(readConfig({ ...harness.environment, CALLSIGN_ROLES: 'worker' }), createLog('silent'))
   const idsNow = async (): Promise<string[]> => (await list()).data.map((one: Json) => one.id)
   await waitFor('the sweep', async () => !(await idsNow()).includes(old.id))
   await worker.stop()
   expect(await idsNow()).toContain(fresh.id)
-  expect((await stage.api('POST', `/tunnels/sales/requests/${old.id}/replay`)).status).toBe(404)
+  expect((await harness.api('POST', `/tunnels/sales/requests/${old.id}/replay`)).status).toBe(404)
 })
 
 test('the list has pages and keeps the latest 200', async () => {
@@ -133,19 +133,19 @@ describe('what was not kept whole, or is no request, is not sent again', () => {
   const refused = async (path: string): Promise<string> => {
     const one = await waitFor(`a request for ${path}`, async () => (await list()).data.find((row: Json) => row.path.startsWith(path)))
     const before = origin.seen.length
-    const { status, body } = await stage.api('POST', `/tunnels/sales/requests/${one.id}/replay`)
+    const { status, body } = await harness.api('POST', `/tunnels/sales/requests/${one.id}/replay`)
     expect([status, origin.seen.length]).toEqual([409, before])
     return body.error.message
   }
 
   test.each(['headers', 'bodies'])('a body that nobody took, with capture %s', async (what) => {
-    await stage.expectApi(200, 'PATCH', '/tunnels/other', { body: { capture: what } })
+    await harness.expectApi(200, 'PATCH', '/tunnels/other', { body: { capture: what } })
     const { status } = await visit(port, 'other.tunnel.localhost', `/untaken-${what}`, { method: 'POST', body: 'important' })
     expect(status).toBe(503)
     const one = await waitFor('the request', async () =>
-      (await stage.expectApi(200, 'GET', '/tunnels/other/requests')).data.find((row: Json) => row.path === `/untaken-${what}`),
+      (await harness.expectApi(200, 'GET', '/tunnels/other/requests')).data.find((row: Json) => row.path === `/untaken-${what}`),
     )
-    const { body } = await stage.api('POST', `/tunnels/other/requests/${one.id}/replay`)
+    const { body } = await harness.api('POST', `/tunnels/other/requests/${one.id}/replay`)
     expect(body.error).toMatchObject({ code: 'conflict', message: expect.stringContaining('not kept whole') })
   })
 
@@ -167,9 +167,9 @@ describe('what was not kept whole, or is no request, is not sent again', () => {
   test('anything, through a tunnel that is suspended', async () => {
     await visit(port, host, '/before')
     await waitForPath('/before')
-    await stage.expectApi(200, 'PATCH', '/tunnels/sales', { body: { status: 'suspended' } })
+    await harness.expectApi(200, 'PATCH', '/tunnels/sales', { body: { status: 'suspended' } })
     expect(await refused('/before')).toContain('suspended')
-    await stage.expectApi(200, 'PATCH', '/tunnels/sales', { body: { status: 'active' } })
+    await harness.expectApi(200, 'PATCH', '/tunnels/sales', { body: { status: 'active' } })
   })
 })
 
@@ -177,7 +177,7 @@ test('a replay leaves out what Connection named, and headers that were masked in
   await capture('headers')
   await visit(port, host, '/named', { headers: { connection: 'close, x-mine', 'x-mine': '1', referer: 'https://x.example/?token=x' } })
   const one = await waitForPath('/named')
-  await stage.expectApi(201, 'POST', `/tunnels/sales/requests/${one.id}/replay`)
+  await harness.expectApi(201, 'POST', `/tunnels/sales/requests/${one.id}/replay`)
   const headers = origin.seen.at(-1)?.headers
   expect(origin.seen.at(-1)?.url).toBe('/named')
   for (const name of ['x-mine', 'referer']) expect(headers).not.toHaveProperty(name)

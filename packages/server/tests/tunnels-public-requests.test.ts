@@ -3,24 +3,24 @@ import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Callsign, type TunnelListener } from '../../sdk/src/index.ts'
 import { type Origin, sendRaw, startOrigin, visit } from './harness/origin.ts'
-import { type Stage, startStage } from './harness/start.ts'
+import { type Harness, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
-let stage: Stage
+let harness: Harness
 let origin: Origin
 let listener: TunnelListener
 let port: number
 const host = 'sales.tunnel.localhost'
 beforeAll(async () => {
-  stage = await startStage()
+  harness = await startHarness()
   origin = await startOrigin()
-  await stage.createAgent('sales')
-  listener = await new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey }).tunnels.listen('sales', origin.port)
-  port = Number(new URL(stage.baseUrl).port)
+  await harness.createAgent('sales')
+  listener = await new Callsign({ url: harness.baseUrl, apiKey: harness.organizationKey }).tunnels.listen('sales', origin.port)
+  port = Number(new URL(harness.baseUrl).port)
 })
 afterAll(async () => {
   await listener.close(0)
-  await stage.stop()
+  await harness.stop()
   await origin.stop()
 })
 
@@ -138,11 +138,11 @@ test('an answer that breaks off is cut off in the middle of its chunks', async (
   const broken = await startOrigin((_request, response) => {
     response.write('half', () => setImmediate(() => response.destroy()))
   })
-  const other = await new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey }).tunnels.listen('sales', broken.port)
+  const other = await new Callsign({ url: harness.baseUrl, apiKey: harness.organizationKey }).tunnels.listen('sales', broken.port)
   await listener.close()
   const text = await sendRaw(port, get('/'))
   expect(text).toMatch(/\r\n\r\n4\r\nhalf\r\n$/)
-  listener = await new Callsign({ url: stage.baseUrl, apiKey: stage.organizationKey }).tunnels.listen('sales', origin.port)
+  listener = await new Callsign({ url: harness.baseUrl, apiKey: harness.organizationKey }).tunnels.listen('sales', origin.port)
   await other.close()
   await broken.stop()
 })
@@ -162,7 +162,7 @@ test('a visitor that sends and sends while it waits is not read from', async () 
 })
 
 test('a stopping server closes idle connections, and tells those under way that they are the last', async () => {
-  const other = await startStage()
+  const other = await startHarness()
   await other.createAgent('sales')
   const client = new Callsign({ url: other.baseUrl, apiKey: other.organizationKey })
   const target = await client.tunnels.listen('sales', origin.port)

@@ -7,20 +7,20 @@ import { type App, startApp } from '../src/app.ts'
 import { readConfig } from '../src/config/settings.ts'
 import { createLog } from '../src/core/log.ts'
 import { type Origin, startOrigin, visit } from './harness/origin.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { startStopwatch, waitFor } from './harness/wait.ts'
 
 const host = 'sales.tunnel.localhost'
 /** What a change may take to act everywhere. */
 const promisedMs = 1000
 
-let stage: Stage
+let harness: Harness
 let origin: Origin
 let gateways: App[]
 /** Where clients connect: leads to the first gateway. */
 let entrance: Server
 const open: TunnelListener[] = []
-const apiPort = () => Number(new URL(stage.baseUrl).port)
+const apiPort = () => Number(new URL(harness.baseUrl).port)
 const portsOf = () => gateways.map((gateway) => gateway.httpPort as number)
 
 beforeAll(async () => {
@@ -40,11 +40,11 @@ beforeAll(async () => {
   })
   await new Promise<void>((resolve) => entrance.listen(0, '127.0.0.1', resolve))
   const connectUrl = `http://127.0.0.1:${(entrance.address() as AddressInfo).port}`
-  stage = await startStage({ CALLSIGN_ROLES: 'api,worker', CALLSIGN_TUNNEL_CONNECT_URL: connectUrl })
+  harness = await startHarness({ CALLSIGN_ROLES: 'api,worker', CALLSIGN_TUNNEL_CONNECT_URL: connectUrl })
   gateways = []
   for (let i = 0; i < 2; i++) gateways.push(await startGateway())
   origin = await startOrigin()
-  await stage.createAgent('sales')
+  await harness.createAgent('sales')
 })
 afterEach(async () => {
   for (const listener of open.splice(0)) await listener.close(0)
@@ -52,14 +52,14 @@ afterEach(async () => {
 afterAll(async () => {
   entrance.close()
   for (const gateway of gateways) await gateway.stop()
-  await stage.stop()
+  await harness.stop()
   await origin.stop()
 })
 
-const startGateway = (): Promise<App> => startApp(readConfig({ ...stage.environment, CALLSIGN_ROLES: 'gateway' }), createLog('silent'))
+const startGateway = (): Promise<App> => startApp(readConfig({ ...harness.environment, CALLSIGN_ROLES: 'gateway' }), createLog('silent'))
 
-async function listen(handle = 'sales', key = stage.organizationKey, options: ListenOptions = {}): Promise<TunnelListener> {
-  const listener = await new Callsign({ url: stage.baseUrl, apiKey: key }).tunnels.listen(handle, origin.port, {
+async function listen(handle = 'sales', key = harness.organizationKey, options: ListenOptions = {}): Promise<TunnelListener> {
+  const listener = await new Callsign({ url: harness.baseUrl, apiKey: key }).tunnels.listen(handle, origin.port, {
     connections: 1,
     ...options,
   })
@@ -76,7 +76,7 @@ async function waitForEverywhere(wanted: unknown[], handle?: string): Promise<vo
     await waitFor(`${wanted} at every gateway`, async () => JSON.stringify(await seenAt(port, handle)) === JSON.stringify(wanted))
 }
 const api = (method: string, path: string, body?: unknown): Promise<Json> =>
-  stage.expectApi(method === 'POST' ? 201 : 200, method, path, body === undefined ? {} : { body })
+  harness.expectApi(method === 'POST' ? 201 : 200, method, path, body === undefined ? {} : { body })
 
 test('clients find the gateways by connect_url, and either gateway brings visitors to them', async () => {
   const listener = await listen()
@@ -87,10 +87,10 @@ test('clients find the gateways by connect_url, and either gateway brings visito
 
 test('a visitor or a client at a process without gateway is told so, and the API is not at the address of a tunnel', async () => {
   for (const path of ['/', '/docs', '/api/v1/me', '/api/v1/tunnels/sales/connect']) {
-    const answer = await visit(apiPort(), host, path, { headers: { authorization: `Bearer ${stage.organizationKey}` } })
+    const answer = await visit(apiPort(), host, path, { headers: { authorization: `Bearer ${harness.organizationKey}` } })
     expect([answer.status, answer.headers['x-tunnel-error']]).toEqual([421, 'misdirected_request'])
   }
-  const upgrade = { connection: 'Upgrade', upgrade: 'callsign-tunnel/1', authorization: `Bearer ${stage.organizationKey}` }
+  const upgrade = { connection: 'Upgrade', upgrade: 'callsign-tunnel/1', authorization: `Bearer ${harness.organizationKey}` }
   const refused = await visit(apiPort(), 'localhost', '/api/v1/tunnels/sales/connect', { headers: upgrade })
   expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1'])
   expect(JSON.parse(refused.body.toString()).error.message).toContain('CALLSIGN_TUNNEL_CONNECT_URL')
@@ -158,11 +158,11 @@ test('a key that expires does the same, and an identity that is deleted', async 
   const { id, key } = await api('POST', '/keys', { name: 'short', agent_handle: 'sales', expires_at })
   const expiring = await listen('sales', key)
   // As if the hour had passed.
-  await stage.db.query({ text: 'UPDATE api_keys SET expires_at = now() WHERE id = $1', values: [id] })
+  await harness.db.query({ text: 'UPDATE api_keys SET expires_at = now() WHERE id = $1', values: [id] })
   await expect(expiring.done).rejects.toMatchObject({ code: 'tunnel_revoked' })
-  await stage.createAgent('mayfly')
+  await harness.createAgent('mayfly')
   const listener = await listen('mayfly')
-  await stage.expectApi(204, 'DELETE', '/identities/mayfly')
+  await harness.expectApi(204, 'DELETE', '/identities/mayfly')
   const stopwatch = startStopwatch()
   await expect(listener.done).rejects.toMatchObject({ code: 'tunnel_deleted' })
   await waitForEverywhere([404, 'tunnel_not_found'], 'mayfly')

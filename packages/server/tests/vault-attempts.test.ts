@@ -4,14 +4,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startApp } from '../src/app.ts'
 import { readConfig } from '../src/config/settings.ts'
 import { createLog } from '../src/core/log.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { fakeBlob, fakeWrapping } from './harness/vault-client.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage()
+  harness = await startHarness()
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 let key: string
 let agentKey: string
@@ -20,15 +20,15 @@ let primary: ReturnType<typeof fakeWrapping>
 let organizations = 0
 beforeEach(async () => {
   const name = `tries_${++organizations}`
-  ;({ key } = await stage.createOrganization(name))
+  ;({ key } = await harness.createOrganization(name))
   primary = fakeWrapping()
-  vault = await stage.expectApi(201, 'POST', '/vault/initialize', { key, body: primary })
-  await stage.createAgent(name, {}, key)
-  agentKey = await stage.agentKey(name, { scopes: ['vault:read'] }, key)
+  vault = await harness.expectApi(201, 'POST', '/vault/initialize', { key, body: primary })
+  await harness.createAgent(name, {}, key)
+  agentKey = await harness.agentKey(name, { scopes: ['vault:read'] }, key)
 })
 
 const guess = () => randomBytes(32).toString('hex')
-const unlock = (auth_hash: string, as = key) => stage.api('POST', '/vault/unlock', { key: as, body: { auth_hash } })
+const unlock = (auth_hash: string, as = key) => harness.api('POST', '/vault/unlock', { key: as, body: { auth_hash } })
 const fail = async (times: number, as = key) => {
   for (let i = 0; i < times; i++) expect((await unlock(guess(), as)).status).toBe(401)
 }
@@ -36,12 +36,12 @@ const statuses = (answers: { status: number }[]) =>
   Object.fromEntries(Object.entries(Object.groupBy(answers, (one) => one.status)).map(([k, v]) => [k, v?.length]))
 /** Moves every failure of the organization into the past. */
 const age = (minutes: number) =>
-  stage.db.query({
+  harness.db.query({
     text: `UPDATE vault_unlock_failures SET failed_at = failed_at - make_interval(mins => $2) WHERE organization_id = $1`,
     values: [vault.organization_id, minutes],
   })
 const auditOf = async () => {
-  const { data } = await stage.expectApi(200, 'GET', '/audit?limit=100', { key })
+  const { data } = await harness.expectApi(200, 'GET', '/audit?limit=100', { key })
   return data.filter((one: Json) => /^vault\.unlock/.test(one.action)).toReversed()
 }
 
@@ -55,7 +55,7 @@ describe('ten wrong hashes in 15 minutes', () => {
       expect(seconds).toBeGreaterThan(14 * 60)
       expect(seconds).toBeLessThanOrEqual(15 * 60)
     }
-    expect((await stage.api('GET', `/vault/unlock?auth_hash=${primary.auth_hash}`, { key })).status).toBe(429)
+    expect((await harness.api('GET', `/vault/unlock?auth_hash=${primary.auth_hash}`, { key })).status).toBe(429)
     await age(14)
     expect(Number((await unlock(primary.auth_hash)).headers.get('retry-after'))).toBeLessThanOrEqual(60)
     await age(1)
@@ -78,18 +78,18 @@ describe('ten wrong hashes in 15 minutes', () => {
   })
 
   test('thirty of all keys together close the vault', async () => {
-    const more = await stage.agentKey(`tries_${organizations}`, { scopes: ['vault:read'] }, key)
-    const fresh = await stage.agentKey(`tries_${organizations}`, { scopes: ['vault:read'] }, key)
+    const more = await harness.agentKey(`tries_${organizations}`, { scopes: ['vault:read'] }, key)
+    const fresh = await harness.agentKey(`tries_${organizations}`, { scopes: ['vault:read'] }, key)
     for (const as of [key, agentKey, more]) await fail(10, as)
     expect((await unlock(primary.auth_hash, fresh)).status).toBe(429)
   })
 
   test('another vault is not touched', async () => {
     await fail(10)
-    const other = await stage.createOrganization('untouched')
+    const other = await harness.createOrganization('untouched')
     const body = fakeWrapping()
-    await stage.expectApi(201, 'POST', '/vault/initialize', { key: other.key, body })
-    await stage.expectApi(200, 'POST', '/vault/unlock', { key: other.key, body: { auth_hash: body.auth_hash } })
+    await harness.expectApi(201, 'POST', '/vault/initialize', { key: other.key, body })
+    await harness.expectApi(200, 'POST', '/vault/unlock', { key: other.key, body: { auth_hash: body.auth_hash } })
   })
 
   test('a burst of fifty guesses gets ten answers', async () => {
@@ -107,7 +107,7 @@ describe('ten wrong hashes in 15 minutes', () => {
     ]
     const attempt = (i: number, hash: string) => {
       const [method, path, body] = tries[i % tries.length] as (typeof tries)[number]
-      return stage.api(method, path, { key, body: body(hash) })
+      return harness.api(method, path, { key, body: body(hash) })
     }
     for (let i = 0; i < 10; i++) expect((await attempt(i, guess())).status).toBe(401)
     for (let i = 0; i < 4; i++) expect((await attempt(i, primary.auth_hash)).status).toBe(429)
@@ -120,17 +120,17 @@ describe('ten wrong hashes in 15 minutes', () => {
 
   test('a request that is not valid, or stale, is no attempt', async () => {
     for (let i = 0; i < 12; i++) {
-      expect((await stage.api('POST', '/vault/unlock', { key, body: { auth_hash: 'short' } })).status).toBe(400)
+      expect((await harness.api('POST', '/vault/unlock', { key, body: { auth_hash: 'short' } })).status).toBe(400)
       const { auth_hash: new_auth_hash, ...wrapping } = fakeWrapping()
       const body = { ...wrapping, auth_hash: guess(), new_auth_hash, expected_key_version: 9, secrets: [] }
-      expect((await stage.api('POST', '/vault/rotate', { key, body })).status).toBe(409)
+      expect((await harness.api('POST', '/vault/rotate', { key, body })).status).toBe(409)
     }
     expect((await unlock(primary.auth_hash)).status).toBe(200)
   })
 
   test('they are kept in the database: another node knows of them', async () => {
     await fail(10)
-    const node = await startApp(readConfig(stage.environment), createLog('silent'))
+    const node = await startApp(readConfig(harness.environment), createLog('silent'))
     try {
       const response = await fetch(`http://127.0.0.1:${node.httpPort}/api/v1/vault/unlock`, {
         method: 'POST',
@@ -147,7 +147,7 @@ describe('ten wrong hashes in 15 minutes', () => {
     await fail(3)
     await age(15)
     await fail(1)
-    const { rows } = await stage.db.query({
+    const { rows } = await harness.db.query({
       text: 'SELECT 1 FROM vault_unlock_failures WHERE organization_id = $1',
       values: [vault.organization_id],
     })
@@ -157,10 +157,10 @@ describe('ten wrong hashes in 15 minutes', () => {
 
 describe('what is recorded', () => {
   test('every unlock is in the audit log, ok and failed, with the key that tried', async () => {
-    const me = await stage.expectApi(200, 'GET', '/me', { key })
+    const me = await harness.expectApi(200, 'GET', '/me', { key })
     await unlock(guess())
     await unlock(primary.auth_hash)
-    await stage.api('GET', `/vault/unlock?auth_hash=${primary.auth_hash}`, { key: agentKey })
+    await harness.api('GET', `/vault/unlock?auth_hash=${primary.auth_hash}`, { key: agentKey })
     const entries = await auditOf()
     expect(entries.map((one: Json) => [one.action, one.details])).toEqual([
       ['vault.unlock_failed', { operation: 'unlock' }],
@@ -174,43 +174,43 @@ describe('what is recorded', () => {
   test('the hash itself is nowhere in the database', async () => {
     await unlock(primary.auth_hash)
     await fail(1)
-    const { rows: tables } = await stage.db.query<{ name: string }>({
+    const { rows: tables } = await harness.db.query<{ name: string }>({
       text: `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`,
     })
     const hash = primary.auth_hash
     const forms = [hash, Buffer.from(hash, 'hex').toString('base64'), `\\x${hash}`, Buffer.from(hash).toString('hex')]
     for (const { name } of tables) {
-      const { rows } = await stage.db.query<{ text: string }>({ text: `SELECT t::text AS text FROM "${name}" t` })
+      const { rows } = await harness.db.query<{ text: string }>({ text: `SELECT t::text AS text FROM "${name}" t` })
       const text = rows.map((row) => row.text).join('\n')
       for (const form of forms) expect(text.includes(form), `${name} holds the hash as ${form.slice(0, 4)}…`).toBe(false)
     }
-    const { rows } = await stage.db.query<{ count: number }>({
+    const { rows } = await harness.db.query<{ count: number }>({
       text: 'SELECT count(DISTINCT auth_salt) AS count FROM vault_keys',
     })
-    expect(rows[0]?.count).toBe((await stage.db.query({ text: 'SELECT 1 FROM vault_keys' })).rowCount)
+    expect(rows[0]?.count).toBe((await harness.db.query({ text: 'SELECT 1 FROM vault_keys' })).rowCount)
   })
 
   test('no hash, salt, wrapped key, payload or name is in the log; requests are logged by their pattern', async () => {
     const canary = 'canary-7f3a'
     const payload = fakeBlob(90)
     const wrong = guess()
-    const secret = await stage.expectApi(201, 'POST', '/vault/secrets', {
+    const secret = await harness.expectApi(201, 'POST', '/vault/secrets', {
       key,
       body: { type: 'other', name: canary, description: canary, encrypted_payload: payload },
     })
-    await stage.api('PATCH', `/vault/secrets/${secret.id}`, { key, body: { name: `${canary}-2`, revision: 9 } })
+    await harness.api('PATCH', `/vault/secrets/${secret.id}`, { key, body: { name: `${canary}-2`, revision: 9 } })
     for (const hash of [wrong, primary.auth_hash, primary.auth_hash.toUpperCase(), `${wrong}00`]) {
-      await stage.api('GET', `/vault/unlock?auth_hash=${hash}`, { key })
+      await harness.api('GET', `/vault/unlock?auth_hash=${hash}`, { key })
       await unlock(hash)
     }
-    await stage.api('GET', `/vault/unlock?auth_hash=${wrong}&auth_hash=${wrong}`, { key })
-    await stage.api('GET', `/vault/unlock?auth_hash=${wrong}`, { key: null })
-    await stage.api('GET', `/vault/unlocked?auth_hash=${wrong}`, { key })
-    await stage.api('DELETE', `/vault/unlock?auth_hash=${wrong}`, { key })
+    await harness.api('GET', `/vault/unlock?auth_hash=${wrong}&auth_hash=${wrong}`, { key })
+    await harness.api('GET', `/vault/unlock?auth_hash=${wrong}`, { key: null })
+    await harness.api('GET', `/vault/unlocked?auth_hash=${wrong}`, { key })
+    await harness.api('DELETE', `/vault/unlock?auth_hash=${wrong}`, { key })
     const fresh = fakeWrapping()
-    await stage.api('PUT', '/vault/keys/primary', { key, body: { ...fresh, current_auth_hash: wrong } })
-    await stage.api('PUT', '/vault/keys/primary', { key, body: { ...fresh, current_auth_hash: primary.auth_hash } })
-    const text = stage.logLines().join('').toLowerCase()
+    await harness.api('PUT', '/vault/keys/primary', { key, body: { ...fresh, current_auth_hash: wrong } })
+    await harness.api('PUT', '/vault/keys/primary', { key, body: { ...fresh, current_auth_hash: primary.auth_hash } })
+    const text = harness.logLines().join('').toLowerCase()
     for (const word of [
       wrong,
       primary.auth_hash,
@@ -223,12 +223,12 @@ describe('what is recorded', () => {
     ])
       expect(text.includes(word.toLowerCase()), word).toBe(false)
     expect(text).not.toContain('auth_hash=')
-    const routes = stage
+    const routes = harness
       .logLines()
       .map((line) => JSON.parse(line))
       .filter((line) => line.msg === 'request')
     expect(routes.filter((line) => line.route === '/api/v1/vault/unlock').length).toBeGreaterThan(8)
-    const tried = stage
+    const tried = harness
       .logLines()
       .map((line) => JSON.parse(line))
       .filter((line) => line.msg === 'vault key tried')
@@ -238,6 +238,6 @@ describe('what is recorded', () => {
   test('an error answer does not repeat the hash', async () => {
     const wrong = guess()
     for (const path of [`/vault/unlock?auth_hash=${wrong}`, `/vault/unlock?auth_hash=${wrong}00`, `/vault/unlock?auth_hash=${wrong}&x=1`])
-      expect(JSON.stringify((await stage.api('GET', path, { key })).body)).not.toContain(wrong)
+      expect(JSON.stringify((await harness.api('GET', path, { key })).body)).not.toContain(wrong)
   })
 })

@@ -2,15 +2,15 @@
 import { randomBytes } from 'node:crypto'
 import { newId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { authHashOf, deriveMaster, fakeBlob, fakeWrapping, kdfParams, open, openJson, sealJson, wrap } from './harness/vault-client.ts'
 import { waitFor } from './harness/wait.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage()
+  harness = await startHarness()
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 /** Each test has an organization of its own, with a primary and two recovery keys. */
 let key: string
@@ -18,20 +18,20 @@ let primary: ReturnType<typeof fakeWrapping>
 let recovery: ReturnType<typeof fakeWrapping>[]
 let organizations = 0
 beforeEach(async () => {
-  ;({ key } = await stage.createOrganization(`org ${++organizations}`))
+  ;({ key } = await harness.createOrganization(`org ${++organizations}`))
   primary = fakeWrapping()
   recovery = [fakeWrapping(), fakeWrapping()]
-  await stage.expectApi(201, 'POST', '/vault/initialize', { key, body: { ...primary, recovery_keys: recovery } })
+  await harness.expectApi(201, 'POST', '/vault/initialize', { key, body: { ...primary, recovery_keys: recovery } })
 })
 
 const codeOf = (answer: Json) => [answer.status, answer.body.error?.code]
-const unlock = (auth_hash: string) => stage.api('POST', '/vault/unlock', { key, body: { auth_hash } })
-const getVault = (): Promise<Json> => stage.expectApi(200, 'GET', '/vault', { key })
-const listKeys = async (): Promise<Json[]> => (await stage.expectApi(200, 'GET', '/vault/keys', { key })).data
-const replace = (body: Json) => stage.api('PUT', '/vault/keys/primary', { key, body })
+const unlock = (auth_hash: string) => harness.api('POST', '/vault/unlock', { key, body: { auth_hash } })
+const getVault = (): Promise<Json> => harness.expectApi(200, 'GET', '/vault', { key })
+const listKeys = async (): Promise<Json[]> => (await harness.expectApi(200, 'GET', '/vault/keys', { key })).data
+const replace = (body: Json) => harness.api('PUT', '/vault/keys/primary', { key, body })
 const create = (more: Json = {}): Promise<Json> =>
-  stage.expectApi(201, 'POST', '/vault/secrets', { key, body: { type: 'other', name: 'One', encrypted_payload: fakeBlob(), ...more } })
-const getAll = async (): Promise<Json[]> => (await stage.expectApi(200, 'GET', '/vault/secrets?limit=100', { key })).data
+  harness.expectApi(201, 'POST', '/vault/secrets', { key, body: { type: 'other', name: 'One', encrypted_payload: fakeBlob(), ...more } })
+const getAll = async (): Promise<Json[]> => (await harness.expectApi(200, 'GET', '/vault/secrets?limit=100', { key })).data
 
 type Rewritten = { id: string; revision: number; encrypted_payload: string }
 const rewritten = (secrets: Json[]): Rewritten[] => secrets.map(({ id, revision }) => ({ id, revision, encrypted_payload: fakeBlob() }))
@@ -43,7 +43,7 @@ async function rotation(more: Json = {}) {
   const secrets = rewritten(await getAll())
   return { auth_hash: primary.auth_hash, expected_key_version: key_version, ...wrapping, new_auth_hash, secrets, ...more }
 }
-const rotate = (body: Json) => stage.api('POST', '/vault/rotate', { key, body })
+const rotate = (body: Json) => harness.api('POST', '/vault/rotate', { key, body })
 
 describe('GET /vault/keys', () => {
   test('tells what each key is derived with, and no wrapped key or hash', async () => {
@@ -100,7 +100,7 @@ describe('recovery', () => {
 
   test('a code can be deleted with proof of any key; the primary key cannot', async () => {
     const [first, second] = (await listKeys()).filter((one) => one.key_type === 'recovery')
-    const remove = (id: string, auth_hash: string) => stage.api('DELETE', `/vault/keys/${id}`, { key, body: { auth_hash } })
+    const remove = (id: string, auth_hash: string) => harness.api('DELETE', `/vault/keys/${id}`, { key, body: { auth_hash } })
     expect(codeOf(await remove(first.id, randomBytes(32).toString('hex')))).toEqual([401, 'invalid_auth_hash'])
     for (let i = 0; i < 2; i++) expect((await remove(first.id, primary.auth_hash)).body).toEqual({ id: first.id, deleted: true })
     expect((await listKeys()).map((one) => one.id)).toContain(second.id)
@@ -146,19 +146,19 @@ describe('PUT /vault/keys/primary', () => {
 
 describe('POST /vault/rotate', () => {
   test('a client changes the organization key and everything under it', async () => {
-    const { key: own } = await stage.createOrganization('rotating')
+    const { key: own } = await harness.createOrganization('rotating')
     const [oldKey, newKey] = [randomBytes(32), randomBytes(32)]
     const old = wrap(oldKey, 'the old vault key 1')
-    await stage.expectApi(201, 'POST', '/vault/initialize', { key: own, body: { ...old, recovery_keys: [fakeWrapping()] } })
+    await harness.expectApi(201, 'POST', '/vault/initialize', { key: own, body: { ...old, recovery_keys: [fakeWrapping()] } })
     const ask = (body?: Json) => ({ key: own, body })
-    const secret = await stage.expectApi(
+    const secret = await harness.expectApi(
       201,
       'POST',
       '/vault/secrets',
       ask({ type: 'other', name: 'One', encrypted_payload: sealJson(oldKey, { data: 'kept' }) }),
     )
     const { auth_hash: new_auth_hash, ...wrapping } = wrap(newKey, 'the new vault key 2')
-    const rotated = await stage.expectApi(
+    const rotated = await harness.expectApi(
       200,
       'POST',
       '/vault/rotate',
@@ -171,18 +171,18 @@ describe('POST /vault/rotate', () => {
       }),
     )
     expect(rotated).toMatchObject({ key_version: 2, kdf_salt: wrapping.kdf_salt, recovery_keys_remaining: 0, secrets_count: 1 })
-    const { kdf_salt } = await stage.expectApi(200, 'GET', '/vault', ask())
+    const { kdf_salt } = await harness.expectApi(200, 'GET', '/vault', ask())
     const master = deriveMaster('the new vault key 2', Buffer.from(kdf_salt, 'base64'))
-    const unlocked = await stage.expectApi(200, 'POST', '/vault/unlock', ask({ auth_hash: authHashOf(master) }))
+    const unlocked = await harness.expectApi(200, 'POST', '/vault/unlock', ask({ auth_hash: authHashOf(master) }))
     expect(unlocked.secrets[0]).toMatchObject({ id: secret.id, revision: 2, key_version: 2 })
     expect(openJson(open(master, unlocked.wrapped_org_key), unlocked.secrets[0].encrypted_payload)).toEqual({ data: 'kept' })
-    expect((await stage.api('POST', '/vault/unlock', ask({ auth_hash: old.auth_hash }))).status).toBe(401)
+    expect((await harness.api('POST', '/vault/unlock', ask({ auth_hash: old.auth_hash }))).status).toBe(401)
   })
 
   test('old recovery codes are gone, new ones are there, grants stay', async () => {
     const secret = await create()
-    const agent = await stage.createAgent(`rotated_${organizations}`, {}, key)
-    await stage.expectApi(201, 'POST', `/vault/secrets/${secret.id}/access`, { key, body: { identity_id: agent.id } })
+    const agent = await harness.createAgent(`rotated_${organizations}`, {}, key)
+    await harness.expectApi(201, 'POST', `/vault/secrets/${secret.id}/access`, { key, body: { identity_id: agent.id } })
     const fresh = fakeWrapping()
     const body = await rotation({ recovery_keys: [fresh] })
     expect((await rotate(body)).body.keys.map((one: Json) => one.key_type)).toEqual(['primary', 'recovery'])
@@ -193,7 +193,7 @@ describe('POST /vault/rotate', () => {
 
   test('must cover exactly the live secrets at their revisions: 409 vault_rotation_conflict names the others', async () => {
     const [missing, stale, fine] = [await create(), await create(), await create()]
-    await stage.expectApi(200, 'PATCH', `/vault/secrets/${stale.id}`, { key, body: { name: 'Changed' } })
+    await harness.expectApi(200, 'PATCH', `/vault/secrets/${stale.id}`, { key, body: { name: 'Changed' } })
     const unknown = newId('vaultSecret', Date.now())
     const secrets = rewritten([stale, fine, { id: unknown, revision: 1 }])
     const before = await getAll()
@@ -236,13 +236,13 @@ describe('POST /vault/rotate', () => {
   async function inOrder(requests: (() => Promise<Json>)[]): Promise<Json[]> {
     const { organization_id } = await getVault()
     const running: Promise<Json>[] = []
-    await stage.db.transact(async (tx) => {
+    await harness.db.transact(async (tx) => {
       await tx.query({ text: 'SELECT 1 FROM vaults WHERE organization_id = $1 FOR UPDATE', values: [organization_id] })
       for (const request of requests) {
         running.push(request())
         await waitFor('a request to wait for the vault', async () => {
           // Not in the transaction: it would see the activity of its first look for ever.
-          const { rows } = await stage.db.query<{ count: number }>({
+          const { rows } = await harness.db.query<{ count: number }>({
             text: `SELECT count(*) AS count FROM pg_stat_activity
               WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%vaults%'`,
           })
@@ -253,7 +253,7 @@ describe('POST /vault/rotate', () => {
     return Promise.all(running)
   }
 
-  const write = (body: Json, id?: string) => stage.api(id ? 'PATCH' : 'POST', `/vault/secrets${id ? `/${id}` : ''}`, { key, body })
+  const write = (body: Json, id?: string) => harness.api(id ? 'PATCH' : 'POST', `/vault/secrets${id ? `/${id}` : ''}`, { key, body })
 
   test('writes of the old key that come behind a rotation are refused', async () => {
     const secret = await create()
@@ -280,7 +280,7 @@ describe('POST /vault/rotate', () => {
     const writes: (() => Promise<Json>)[] = [
       () => write({ encrypted_payload: fakeBlob(), key_version: 1 }, first.id),
       () => write({ type: 'other', name: 'New', encrypted_payload: fakeBlob(), key_version: 1 }),
-      () => stage.api('DELETE', `/vault/secrets/${second.id}`, { key }),
+      () => harness.api('DELETE', `/vault/secrets/${second.id}`, { key }),
     ]
     for (const one of writes) {
       const body = await rotation()
@@ -346,7 +346,7 @@ describe('POST /vault/rotate', () => {
       primary = { ...primary, auth_hash: body.new_auth_hash }
       seen.push((await unlock(body.new_auth_hash)).body)
       // The losers of the race tried a hash that had just become wrong.
-      await stage.db.query({ text: 'DELETE FROM vault_unlock_failures' })
+      await harness.db.query({ text: 'DELETE FROM vault_unlock_failures' })
     }
     for (const { key_version, secrets } of seen)
       expect(secrets).toMatchObject([{ key_version, encrypted_payload: payloads.get(key_version) }])
@@ -354,7 +354,7 @@ describe('POST /vault/rotate', () => {
 
   test('a large vault is rotated in one request', async () => {
     const { organization_id } = await getVault()
-    await stage.db.query({
+    await harness.db.query({
       text: `INSERT INTO vault_secrets (organization_id, id, type, name, encrypted_payload, revision, key_version, created_at, updated_at)
         SELECT $1, 'vsec_' || lpad(n::text, 26, '0'), 'other', 'filler', repeat('A', 10668), 1, 1, now(), now()
         FROM generate_series(1, 2000) n`,

@@ -1,14 +1,14 @@
 // Ciphertext secrets and their grants over HTTP, and what the schema makes impossible.
 import { newId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { fakeBlob, fakeWrapping } from './harness/vault-client.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage()
+  harness = await startHarness()
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 /** Each test has an organization of its own, with a vault and two agents. */
 let key: string
@@ -20,27 +20,27 @@ let other: Json
 let organizations = 0
 beforeEach(async () => {
   const name = `org_${++organizations}`
-  ;({ key, id: organizationId } = await stage.createOrganization(name))
-  await stage.expectApi(201, 'POST', '/vault/initialize', { key, body: fakeWrapping() })
+  ;({ key, id: organizationId } = await harness.createOrganization(name))
+  await harness.expectApi(201, 'POST', '/vault/initialize', { key, body: fakeWrapping() })
   handle = `${name}_a`
-  agent = await stage.createAgent(handle, {}, key)
-  other = await stage.createAgent(`${name}_b`, {}, key)
-  agentKey = await stage.agentKey(handle, { scopes: ['vault:read'] }, key)
+  agent = await harness.createAgent(handle, {}, key)
+  other = await harness.createAgent(`${name}_b`, {}, key)
+  agentKey = await harness.agentKey(handle, { scopes: ['vault:read'] }, key)
 })
 
 const codeOf = (answer: Json) => [answer.status, answer.body.error?.code]
 const newSecret = (more: Json = {}) => ({ type: 'login', name: 'Mail', encrypted_payload: fakeBlob(), ...more })
 const create = (more: Json = {}, as = key): Promise<Json> =>
-  stage.expectApi(201, 'POST', '/vault/secrets', { key: as, body: newSecret(more) })
-const get = (id: string, as = key): Promise<Json> => stage.expectApi(200, 'GET', `/vault/secrets/${id}`, { key: as })
-const patch = (id: string, body: Json) => stage.api('PATCH', `/vault/secrets/${id}`, { key, body })
-const grant = (id: string, body: Json = { identity_id: agent.id }) => stage.api('POST', `/vault/secrets/${id}/access`, { key, body })
-const list = async (query = '', as = key): Promise<Json> => stage.expectApi(200, 'GET', `/vault/secrets${query}`, { key: as })
+  harness.expectApi(201, 'POST', '/vault/secrets', { key: as, body: newSecret(more) })
+const get = (id: string, as = key): Promise<Json> => harness.expectApi(200, 'GET', `/vault/secrets/${id}`, { key: as })
+const patch = (id: string, body: Json) => harness.api('PATCH', `/vault/secrets/${id}`, { key, body })
+const grant = (id: string, body: Json = { identity_id: agent.id }) => harness.api('POST', `/vault/secrets/${id}/access`, { key, body })
+const list = async (query = '', as = key): Promise<Json> => harness.expectApi(200, 'GET', `/vault/secrets${query}`, { key: as })
 
 describe('POST /vault/secrets', () => {
   test('stores the ciphertext as it is', async () => {
-    const body = newSecret({ description: 'of the sales desk' })
-    const secret = await stage.expectApi(201, 'POST', '/vault/secrets', { key, body })
+    const body = newSecret({ description: 'of the sales simulatorState' })
+    const secret = await harness.expectApi(201, 'POST', '/vault/secrets', { key, body })
     expect(secret).toEqual({
       id: expect.stringMatching(/^vsec_/),
       ...body,
@@ -60,35 +60,35 @@ describe('POST /vault/secrets', () => {
   test('takes a client-made id once, also after its deletion, and in every organization', async () => {
     const id = newId('vaultSecret', Date.now())
     expect((await create({ id })).id).toBe(id)
-    const again = () => stage.api('POST', '/vault/secrets', { key, body: newSecret({ id }) })
+    const again = () => harness.api('POST', '/vault/secrets', { key, body: newSecret({ id }) })
     expect(codeOf(await again())).toEqual([409, 'vault_secret_exists'])
-    await stage.expectApi(200, 'DELETE', `/vault/secrets/${id}`, { key })
+    await harness.expectApi(200, 'DELETE', `/vault/secrets/${id}`, { key })
     expect(codeOf(await again())).toEqual([409, 'vault_secret_exists'])
-    const elsewhere = await stage.createOrganization('elsewhere')
-    await stage.expectApi(201, 'POST', '/vault/initialize', { key: elsewhere.key, body: fakeWrapping() })
+    const elsewhere = await harness.createOrganization('elsewhere')
+    await harness.expectApi(201, 'POST', '/vault/initialize', { key: elsewhere.key, body: fakeWrapping() })
     await create({ id, name: 'Theirs' }, elsewhere.key)
   })
 
   test('a payload may be 64 KiB and no byte more', async () => {
     const secret = await create({ encrypted_payload: fakeBlob(65_536) })
     expect(Buffer.from((await get(secret.id)).encrypted_payload, 'base64')).toHaveLength(65_536)
-    const answer = await stage.api('POST', '/vault/secrets', { key, body: newSecret({ encrypted_payload: fakeBlob(65_537) }) })
+    const answer = await harness.api('POST', '/vault/secrets', { key, body: newSecret({ encrypted_payload: fakeBlob(65_537) }) })
     expect(codeOf(answer)).toEqual([400, 'validation_error'])
   })
 
   test('a stale key_version is 409 vault_key_version_stale', async () => {
     expect((await create({ key_version: 1 })).key_version).toBe(1)
-    const answer = await stage.api('POST', '/vault/secrets', { key, body: newSecret({ key_version: 2 }) })
+    const answer = await harness.api('POST', '/vault/secrets', { key, body: newSecret({ key_version: 2 }) })
     expect(codeOf(answer)).toEqual([409, 'vault_key_version_stale'])
   })
 
   test('a full vault is 409', async () => {
-    await stage.db.query({
+    await harness.db.query({
       text: `INSERT INTO vault_secrets (organization_id, id, type, name, encrypted_payload, revision, key_version, created_at, updated_at)
         SELECT $1, 'filler-' || n, 'other', 'filler', repeat('A', 87384), 1, 1, now(), now() FROM generate_series(1, 256) n`,
       values: [organizationId],
     })
-    const answer = await stage.api('POST', '/vault/secrets', { key, body: newSecret() })
+    const answer = await harness.api('POST', '/vault/secrets', { key, body: newSecret() })
     expect(codeOf(answer)).toEqual([409, 'conflict'])
   })
 
@@ -108,14 +108,14 @@ describe('POST /vault/secrets', () => {
     ['an id of another kind', { id: newId('vault', Date.now()) }],
     ['a plaintext field', { payload: { password: 'hunter2' } }],
   ])('%s is 400', async (_name, change) => {
-    expect(codeOf(await stage.api('POST', '/vault/secrets', { key, body: newSecret(change) }))).toEqual([400, 'validation_error'])
+    expect(codeOf(await harness.api('POST', '/vault/secrets', { key, body: newSecret(change) }))).toEqual([400, 'validation_error'])
     expect((await list()).data).toEqual([])
   })
 
   test('the same Idempotency-Key stores one secret', async () => {
     const ask = { key, body: newSecret(), headers: { 'idempotency-key': 'one' } }
-    const first = await stage.expectApi(201, 'POST', '/vault/secrets', ask)
-    expect(await stage.expectApi(201, 'POST', '/vault/secrets', ask)).toEqual(first)
+    const first = await harness.expectApi(201, 'POST', '/vault/secrets', ask)
+    expect(await harness.expectApi(201, 'POST', '/vault/secrets', ask)).toEqual(first)
     expect((await list()).data).toHaveLength(1)
   })
 })
@@ -134,7 +134,7 @@ describe('GET /vault/secrets', () => {
     const secret = await create()
     await create()
     expect((await list(`?id=${secret.id}`)).data).toEqual([secret])
-    const missing = await stage.api('GET', `/vault/secrets?id=${newId('vaultSecret', Date.now())}`, { key })
+    const missing = await harness.api('GET', `/vault/secrets?id=${newId('vaultSecret', Date.now())}`, { key })
     expect(codeOf(missing)).toEqual([404, 'not_found'])
   })
 
@@ -158,20 +158,20 @@ describe('GET /vault/secrets', () => {
     await grant(granted.id)
     expect((await list('', agentKey)).data.map((one: Json) => one.name)).toEqual(['granted'])
     expect((await get(granted.id, agentKey)).encrypted_payload).toBe(granted.encrypted_payload)
-    const foreign = await stage.createOrganization('foreign')
-    await stage.expectApi(201, 'POST', '/vault/initialize', { key: foreign.key, body: fakeWrapping() })
+    const foreign = await harness.createOrganization('foreign')
+    await harness.expectApi(201, 'POST', '/vault/initialize', { key: foreign.key, body: fakeWrapping() })
     const theirs = await create({}, foreign.key)
     const absent = newId('vaultSecret', Date.now())
     const bodies = await Promise.all(
       [withheld.id, theirs.id, absent].map(async (id) => {
-        const answer = await stage.api('GET', `/vault/secrets/${id}`, { key: agentKey })
-        expect((await stage.api('GET', `/vault/secrets?id=${id}`, { key: agentKey })).status).toBe(404)
+        const answer = await harness.api('GET', `/vault/secrets/${id}`, { key: agentKey })
+        expect((await harness.api('GET', `/vault/secrets?id=${id}`, { key: agentKey })).status).toBe(404)
         const { request_id: _, ...error } = answer.body.error
         return [answer.status, error]
       }),
     )
     expect(bodies).toEqual(Array(3).fill([404, { code: 'not_found', message: 'No such secret.' }]))
-    expect((await stage.api('GET', `/vault/secrets/${theirs.id}`, { key })).status).toBe(404)
+    expect((await harness.api('GET', `/vault/secrets/${theirs.id}`, { key })).status).toBe(404)
   })
 })
 
@@ -193,15 +193,15 @@ describe('PATCH /vault/secrets', () => {
 
   test('on the collection, with the id in the body or the query', async () => {
     const { id } = await create()
-    expect(await stage.expectApi(200, 'PATCH', '/vault/secrets', { key, body: { id, name: 'By body' } })).toMatchObject({
+    expect(await harness.expectApi(200, 'PATCH', '/vault/secrets', { key, body: { id, name: 'By body' } })).toMatchObject({
       id,
       name: 'By body',
     })
-    const byQuery = await stage.expectApi(200, 'PATCH', `/vault/secrets?id=${id}`, { key, body: { name: 'By query' } })
+    const byQuery = await harness.expectApi(200, 'PATCH', `/vault/secrets?id=${id}`, { key, body: { name: 'By query' } })
     expect(byQuery).toMatchObject({ id, name: 'By query', revision: 3 })
-    expect(codeOf(await stage.api('PATCH', '/vault/secrets', { key, body: { name: 'Which?' } }))).toEqual([400, 'validation_error'])
+    expect(codeOf(await harness.api('PATCH', '/vault/secrets', { key, body: { name: 'Which?' } }))).toEqual([400, 'validation_error'])
     const twice = { key, body: { id: newId('vaultSecret', Date.now()), name: 'Which?' } }
-    expect(codeOf(await stage.api('PATCH', `/vault/secrets?id=${id}`, twice))).toEqual([400, 'validation_error'])
+    expect(codeOf(await harness.api('PATCH', `/vault/secrets?id=${id}`, twice))).toEqual([400, 'validation_error'])
   })
 
   test('a stale revision is 409 vault_secret_conflict, a stale key_version 409 vault_key_version_stale', async () => {
@@ -232,26 +232,27 @@ describe('DELETE /vault/secrets', () => {
   test('deletes with the grants, as often as asked; an id that never was is 404', async () => {
     const { id } = await create()
     await grant(id)
-    for (let i = 0; i < 2; i++) expect(await stage.expectApi(200, 'DELETE', `/vault/secrets/${id}`, { key })).toEqual({ id, deleted: true })
-    expect((await stage.api('GET', `/vault/secrets/${id}`, { key })).status).toBe(404)
+    for (let i = 0; i < 2; i++)
+      expect(await harness.expectApi(200, 'DELETE', `/vault/secrets/${id}`, { key })).toEqual({ id, deleted: true })
+    expect((await harness.api('GET', `/vault/secrets/${id}`, { key })).status).toBe(404)
     expect((await list('', agentKey)).data).toEqual([])
-    expect((await stage.api('DELETE', `/vault/secrets/${newId('vaultSecret', Date.now())}`, { key })).status).toBe(404)
+    expect((await harness.api('DELETE', `/vault/secrets/${newId('vaultSecret', Date.now())}`, { key })).status).toBe(404)
   })
 
   test('on the collection, with the id in the query or the body', async () => {
     const ids = [(await create()).id, (await create()).id]
-    await stage.expectApi(200, 'DELETE', `/vault/secrets?id=${ids[0]}`, { key })
-    await stage.expectApi(200, 'DELETE', '/vault/secrets', { key, body: { id: ids[1] } })
+    await harness.expectApi(200, 'DELETE', `/vault/secrets?id=${ids[0]}`, { key })
+    await harness.expectApi(200, 'DELETE', '/vault/secrets', { key, body: { id: ids[1] } })
     expect((await list()).data).toEqual([])
-    expect(codeOf(await stage.api('DELETE', '/vault/secrets', { key }))).toEqual([400, 'validation_error'])
+    expect(codeOf(await harness.api('DELETE', '/vault/secrets', { key }))).toEqual([400, 'validation_error'])
   })
 
   test("another organization's secret is 404 and stays", async () => {
     const { id } = await create()
-    const { key: theirKey } = await stage.createOrganization('thief')
-    await stage.expectApi(201, 'POST', '/vault/initialize', { key: theirKey, body: fakeWrapping() })
+    const { key: theirKey } = await harness.createOrganization('thief')
+    await harness.expectApi(201, 'POST', '/vault/initialize', { key: theirKey, body: fakeWrapping() })
     for (const [method, body] of [['DELETE'], ['PATCH', { name: 'x' }]] as const)
-      expect((await stage.api(method, `/vault/secrets/${id}`, { key: theirKey, body })).status).toBe(404)
+      expect((await harness.api(method, `/vault/secrets/${id}`, { key: theirKey, body })).status).toBe(404)
     await get(id)
   })
 })
@@ -279,9 +280,9 @@ describe('access', () => {
     await grant(id)
     await grant(id, { identity_id: other.id })
     const path = `/vault/secrets/${id}/access`
-    const first = await stage.expectApi(200, 'GET', `${path}?limit=1`, { key })
+    const first = await harness.expectApi(200, 'GET', `${path}?limit=1`, { key })
     expect([first.data.map((one: Json) => one.identity_id), first.has_more]).toEqual([[other.id], true])
-    const second = await stage.expectApi(200, 'GET', `${path}?limit=1&cursor=${first.next_cursor}`, { key })
+    const second = await harness.expectApi(200, 'GET', `${path}?limit=1&cursor=${first.next_cursor}`, { key })
     expect([second.data.map((one: Json) => one.identity_id), second.has_more]).toEqual([[agent.id], false])
   })
 
@@ -299,13 +300,13 @@ describe('access', () => {
       await grant(id)
       await get(id, agentKey)
       for (let i = 0; i < 2; i++)
-        expect(await stage.expectApi(200, 'DELETE', way, { key, body })).toEqual({
+        expect(await harness.expectApi(200, 'DELETE', way, { key, body })).toEqual({
           id: agent.id,
           secret_id: id,
           identity_id: agent.id,
           deleted: true,
         })
-      expect((await stage.api('GET', `/vault/secrets/${id}`, { key: agentKey })).status).toBe(404)
+      expect((await harness.api('GET', `/vault/secrets/${id}`, { key: agentKey })).status).toBe(404)
     }
   })
 
@@ -313,13 +314,13 @@ describe('access', () => {
     const { id } = await create()
     for (const body of [{}, { identity_id: agent.id, agent_handle: handle }])
       expect(codeOf(await grant(id, body))).toEqual([400, 'validation_error'])
-    expect((await stage.api('DELETE', `/vault/secrets/${id}/access`, { key })).status).toBe(400)
+    expect((await harness.api('DELETE', `/vault/secrets/${id}/access`, { key })).status).toBe(400)
   })
 
   test("an unknown secret or agent, or another organization's, is 404", async () => {
     const { id } = await create()
-    const { key: theirKey } = await stage.createOrganization('neighbour')
-    const theirs = await stage.createAgent(`${handle}_theirs`, {}, theirKey)
+    const { key: theirKey } = await harness.createOrganization('neighbour')
+    const theirs = await harness.createAgent(`${handle}_theirs`, {}, theirKey)
     for (const body of [
       { identity_id: theirs.id },
       { agent_handle: theirs.agent_handle },
@@ -328,16 +329,16 @@ describe('access', () => {
     ])
       expect(codeOf(await grant(id, body))).toEqual([404, 'not_found'])
     expect(codeOf(await grant(newId('vaultSecret', Date.now())))).toEqual([404, 'not_found'])
-    expect((await stage.api('GET', `/vault/secrets/${newId('vaultSecret', Date.now())}/access`, { key })).status).toBe(404)
+    expect((await harness.api('GET', `/vault/secrets/${newId('vaultSecret', Date.now())}/access`, { key })).status).toBe(404)
     expect((await get(id)).access).toEqual([])
   })
 
   test('a grant across organizations cannot be stored', async () => {
     const { id } = await create()
-    const { key: theirKey, id: theirOrganization } = await stage.createOrganization('across')
-    const theirs = await stage.createAgent(`${handle}_across`, {}, theirKey)
+    const { key: theirKey, id: theirOrganization } = await harness.createOrganization('across')
+    const theirs = await harness.createAgent(`${handle}_across`, {}, theirKey)
     const insert = (organization: string) =>
-      stage.db.query({
+      harness.db.query({
         text: `INSERT INTO vault_access (organization_id, id, secret_id, identity_id, created_by, created_at) VALUES ($1, 'a', $2, $3, 'k', now())`,
         values: [organization, id, theirs.id],
       })
@@ -349,9 +350,9 @@ describe('access', () => {
     const { id } = await create()
     await grant(id)
     await grant(id, { identity_id: other.id })
-    expect((await stage.api('DELETE', `/identities/${handle}`, { key })).status).toBe(204)
+    expect((await harness.api('DELETE', `/identities/${handle}`, { key })).status).toBe(204)
     expect((await get(id)).access.map((one: Json) => one.identity_id)).toEqual([other.id])
-    expect((await stage.api('GET', `/vault/secrets/${id}`, { key: agentKey })).status).toBe(401)
+    expect((await harness.api('GET', `/vault/secrets/${id}`, { key: agentKey })).status).toBe(401)
   })
 
   test('every change is in the audit log', async () => {
@@ -359,10 +360,10 @@ describe('access', () => {
     await patch(id, { name: 'Renamed', encrypted_payload: fakeBlob() })
     await grant(id)
     await grant(id)
-    await stage.api('DELETE', `/vault/secrets/${id}/access/${agent.id}`, { key })
-    await stage.api('DELETE', `/vault/secrets/${id}/access/${agent.id}`, { key })
-    await stage.api('DELETE', `/vault/secrets/${id}`, { key })
-    const { data } = await stage.expectApi(200, 'GET', '/audit', { key })
+    await harness.api('DELETE', `/vault/secrets/${id}/access/${agent.id}`, { key })
+    await harness.api('DELETE', `/vault/secrets/${id}/access/${agent.id}`, { key })
+    await harness.api('DELETE', `/vault/secrets/${id}`, { key })
+    const { data } = await harness.expectApi(200, 'GET', '/audit', { key })
     const entries = data.filter((one: Json) => one.target_id === id).toReversed()
     expect(entries.map((one: Json) => [one.action, one.details])).toEqual([
       ['vault.secret_created', { type: 'login' }],

@@ -2,42 +2,42 @@
 import { randomBytes } from 'node:crypto'
 import { newId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { authHashOf, deriveMaster, fakeBlob, fakeWrapping, kdfParams, open, openJson, sealJson, wrap } from './harness/vault-client.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage()
+  harness = await startHarness()
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
-const initialize = (key: string, body: Json) => stage.api('POST', '/vault/initialize', { key, body })
+const initialize = (key: string, body: Json) => harness.api('POST', '/vault/initialize', { key, body })
 const codeOf = (answer: Json) => [answer.status, answer.body.error?.code]
 
 /** An organization with a vault, an agent with vault:read, and one without. */
 async function createVault(name: string) {
-  const { id, key } = await stage.createOrganization(name)
+  const { id, key } = await harness.createOrganization(name)
   const wrapping = fakeWrapping()
-  const vault = await stage.expectApi(201, 'POST', '/vault/initialize', { key, body: wrapping })
-  const reader = await stage.createAgent(`${name}_reader`, {}, key)
-  await stage.createAgent(`${name}_other`, {}, key)
-  const readerKey = await stage.agentKey(`${name}_reader`, { scopes: ['vault:read'] }, key)
-  const plainKey = await stage.agentKey(`${name}_other`, {}, key)
+  const vault = await harness.expectApi(201, 'POST', '/vault/initialize', { key, body: wrapping })
+  const reader = await harness.createAgent(`${name}_reader`, {}, key)
+  await harness.createAgent(`${name}_other`, {}, key)
+  const readerKey = await harness.agentKey(`${name}_reader`, { scopes: ['vault:read'] }, key)
+  const plainKey = await harness.agentKey(`${name}_other`, {}, key)
   return { organizationId: id, key, wrapping, vault, reader, readerKey, plainKey }
 }
 
 test('a client written from the specification initializes, stores, unlocks and decrypts', async () => {
-  const { key } = await stage.createOrganization('whole')
+  const { key } = await harness.createOrganization('whole')
   const orgKey = randomBytes(32)
   const vaultKey = 'correct horse battery stäple 7'
-  await stage.expectApi(201, 'POST', '/vault/initialize', { key, body: wrap(orgKey, vaultKey) })
+  await harness.expectApi(201, 'POST', '/vault/initialize', { key, body: wrap(orgKey, vaultKey) })
   const payload = { username: 'ada', password: 'a password of hers' }
   const body = { type: 'login', name: 'Mail', description: 'her mail', encrypted_payload: sealJson(orgKey, payload) }
-  await stage.expectApi(201, 'POST', '/vault/secrets', { key, body })
+  await harness.expectApi(201, 'POST', '/vault/secrets', { key, body })
 
-  const { kdf_salt, kdf_params } = await stage.expectApi(200, 'GET', '/vault', { key })
+  const { kdf_salt, kdf_params } = await harness.expectApi(200, 'GET', '/vault', { key })
   const master = deriveMaster(vaultKey, Buffer.from(kdf_salt, 'base64'), kdf_params)
-  const unlocked = await stage.expectApi(200, 'GET', `/vault/unlock?auth_hash=${authHashOf(master)}`, { key })
+  const unlocked = await harness.expectApi(200, 'GET', `/vault/unlock?auth_hash=${authHashOf(master)}`, { key })
   expect(unlocked.kdf_params).toEqual(kdf_params)
   const opened = open(master, unlocked.wrapped_org_key)
   expect(opened).toEqual(orgKey)
@@ -47,13 +47,13 @@ test('a client written from the specification initializes, stores, unlocks and d
 
 describe('GET /vault', () => {
   test('says that there is none', async () => {
-    const { key } = await stage.createOrganization('none')
-    expect(await stage.expectApi(200, 'GET', '/vault', { key })).toEqual({ initialized: false })
+    const { key } = await harness.createOrganization('none')
+    expect(await harness.expectApi(200, 'GET', '/vault', { key })).toEqual({ initialized: false })
   })
 
   test('gives salt, parameters and version', async () => {
     const { key, organizationId, wrapping, vault } = await createVault('meta')
-    const body = await stage.expectApi(200, 'GET', '/vault', { key })
+    const body = await harness.expectApi(200, 'GET', '/vault', { key })
     expect(body).toEqual({
       initialized: true,
       id: expect.stringMatching(/^vlt_/),
@@ -75,11 +75,11 @@ describe('GET /vault', () => {
     const { key, reader, readerKey } = await createVault('counts')
     for (const name of ['one', 'two']) {
       const body = { type: 'other', name, encrypted_payload: fakeBlob() }
-      const { id } = await stage.expectApi(201, 'POST', '/vault/secrets', { key, body })
-      if (name === 'one') await stage.expectApi(201, 'POST', `/vault/secrets/${id}/access`, { key, body: { identity_id: reader.id } })
+      const { id } = await harness.expectApi(201, 'POST', '/vault/secrets', { key, body })
+      if (name === 'one') await harness.expectApi(201, 'POST', `/vault/secrets/${id}/access`, { key, body: { identity_id: reader.id } })
     }
-    expect((await stage.expectApi(200, 'GET', '/vault', { key })).secrets_count).toBe(2)
-    const seen = await stage.expectApi(200, 'GET', '/vault', { key: readerKey })
+    expect((await harness.expectApi(200, 'GET', '/vault', { key })).secrets_count).toBe(2)
+    const seen = await harness.expectApi(200, 'GET', '/vault', { key: readerKey })
     expect(seen.secrets_count).toBe(1)
     expect(seen).not.toHaveProperty('recovery_keys_remaining')
   })
@@ -87,7 +87,7 @@ describe('GET /vault', () => {
 
 describe('POST /vault/initialize', () => {
   test('takes a client-made id and recovery keys', async () => {
-    const { key } = await stage.createOrganization('recovery')
+    const { key } = await harness.createOrganization('recovery')
     const id = newId('vault', Date.now())
     const recoveryId = newId('vaultKey', Date.now())
     const { auth_hash, wrapped_org_key } = fakeWrapping()
@@ -100,10 +100,10 @@ describe('POST /vault/initialize', () => {
         { auth_hash, wrapped_org_key },
       ],
     }
-    const vault = await stage.expectApi(201, 'POST', '/vault/initialize', { key, body })
+    const vault = await harness.expectApi(201, 'POST', '/vault/initialize', { key, body })
     expect(vault).toMatchObject({ id, recovery_keys_remaining: 2 })
     expect(vault.keys.map((one: Json) => one.key_type)).toEqual(['primary', 'recovery', 'recovery'])
-    const { data } = await stage.expectApi(200, 'GET', '/vault/keys', { key })
+    const { data } = await harness.expectApi(200, 'GET', '/vault/keys', { key })
     expect(data.find((one: Json) => one.id === recoveryId).kdf_salt).toBe(own.kdf_salt)
     expect(data.find((one: Json) => one.key_type === 'recovery' && one.id !== recoveryId).kdf_salt).toBe(body.kdf_salt)
   })
@@ -111,25 +111,25 @@ describe('POST /vault/initialize', () => {
   test('a second one is 409 vault_already_initialized and changes nothing', async () => {
     const { key, wrapping } = await createVault('twice')
     expect(codeOf(await initialize(key, fakeWrapping()))).toEqual([409, 'vault_already_initialized'])
-    await stage.expectApi(200, 'POST', '/vault/unlock', { key, body: { auth_hash: wrapping.auth_hash } })
+    await harness.expectApi(200, 'POST', '/vault/unlock', { key, body: { auth_hash: wrapping.auth_hash } })
   })
 
   test('of twenty at once exactly one is 201', async () => {
-    const { key } = await stage.createOrganization('race')
+    const { key } = await harness.createOrganization('race')
     const bodies = Array.from({ length: 20 }, fakeWrapping)
     const answers = await Promise.all(bodies.map((body) => initialize(key, body)))
     expect(answers.map((answer) => answer.status).sort()).toEqual([201, ...Array(19).fill(409)])
     const winner = bodies[answers.findIndex((answer) => answer.status === 201)]
-    expect((await stage.expectApi(200, 'GET', '/vault', { key })).kdf_salt).toBe(winner?.kdf_salt)
-    expect((await stage.expectApi(200, 'GET', '/vault/keys', { key })).data).toHaveLength(1)
+    expect((await harness.expectApi(200, 'GET', '/vault', { key })).kdf_salt).toBe(winner?.kdf_salt)
+    expect((await harness.expectApi(200, 'GET', '/vault/keys', { key })).data).toHaveLength(1)
   })
 
   test('the same Idempotency-Key gets the first answer', async () => {
-    const { key } = await stage.createOrganization('again')
+    const { key } = await harness.createOrganization('again')
     const body = fakeWrapping()
     const headers = { 'idempotency-key': 'init' }
-    const first = await stage.expectApi(201, 'POST', '/vault/initialize', { key, body, headers })
-    expect(await stage.expectApi(201, 'POST', '/vault/initialize', { key, body, headers })).toEqual(first)
+    const first = await harness.expectApi(201, 'POST', '/vault/initialize', { key, body, headers })
+    expect(await harness.expectApi(201, 'POST', '/vault/initialize', { key, body, headers })).toEqual(first)
   })
 
   test.each([
@@ -139,14 +139,14 @@ describe('POST /vault/initialize', () => {
     ['all of them', { m: 8, t: 1, p: -1 }],
   ])('%s is 400 kdf_params_too_weak', async (_name, weak) => {
     const body = { ...fakeWrapping(), kdf_params: { ...kdfParams, ...weak } }
-    const answer = await initialize(stage.otherOrganization.key, body)
+    const answer = await initialize(harness.otherOrganization.key, body)
     expect(codeOf(answer)).toEqual([400, 'kdf_params_too_weak'])
     expect(answer.body.error.details.map((detail: Json) => detail.path)).toEqual(Object.keys(weak).map((name) => `/kdf_params/${name}`))
   })
 
   test('weak parameters of a recovery key are refused too', async () => {
     const body = { ...fakeWrapping(), recovery_keys: [{ ...fakeWrapping(), kdf_params: { ...kdfParams, t: 1 } }] }
-    const answer = await initialize(stage.otherOrganization.key, body)
+    const answer = await initialize(harness.otherOrganization.key, body)
     expect(answer.body.error).toMatchObject({ code: 'kdf_params_too_weak', details: [{ path: '/recovery_keys/0/kdf_params/t' }] })
   })
 
@@ -171,15 +171,15 @@ describe('POST /vault/initialize', () => {
     ['an id of another kind', () => ({ id: newId('vaultSecret', Date.now()) })],
     ['an unknown field', () => ({ vault_key: 'hunter2' })],
   ])('%s is 400 and makes no vault', async (_name, change) => {
-    const { key } = stage.otherOrganization
+    const { key } = harness.otherOrganization
     expect(codeOf(await initialize(key, { ...fakeWrapping(), ...change() }))).toEqual([400, 'validation_error'])
-    expect(await stage.expectApi(200, 'GET', '/vault', { key })).toEqual({ initialized: false })
+    expect(await harness.expectApi(200, 'GET', '/vault', { key })).toEqual({ initialized: false })
   })
 
   test('two keys with one auth_hash are 400, in either case of letters', async () => {
     const wrapping = fakeWrapping()
     const body = { ...wrapping, recovery_keys: [{ ...fakeWrapping(), auth_hash: wrapping.auth_hash.toUpperCase() }] }
-    expect(codeOf(await initialize(stage.otherOrganization.key, body))).toEqual([400, 'validation_error'])
+    expect(codeOf(await initialize(harness.otherOrganization.key, body))).toEqual([400, 'validation_error'])
   })
 })
 
@@ -187,9 +187,9 @@ describe('unlock', () => {
   test('by GET and by POST: the key, the parameters and every secret', async () => {
     const { key, wrapping, vault } = await createVault('both')
     const body = { type: 'api_key', name: 'Stripe', encrypted_payload: fakeBlob(200) }
-    const { access, ...secret } = await stage.expectApi(201, 'POST', '/vault/secrets', { key, body })
+    const { access, ...secret } = await harness.expectApi(201, 'POST', '/vault/secrets', { key, body })
     expect(access).toEqual([])
-    const byPost = await stage.expectApi(200, 'POST', '/vault/unlock', { key, body: { auth_hash: wrapping.auth_hash } })
+    const byPost = await harness.expectApi(200, 'POST', '/vault/unlock', { key, body: { auth_hash: wrapping.auth_hash } })
     expect(byPost).toEqual({
       wrapped_org_key: wrapping.wrapped_org_key,
       kdf_params: kdfParams,
@@ -200,33 +200,33 @@ describe('unlock', () => {
       key_type: 'primary',
       key_version: 1,
     })
-    expect(await stage.expectApi(200, 'GET', `/vault/unlock?auth_hash=${wrapping.auth_hash}`, { key })).toEqual(byPost)
+    expect(await harness.expectApi(200, 'GET', `/vault/unlock?auth_hash=${wrapping.auth_hash}`, { key })).toEqual(byPost)
   })
 
   test('a hash in upper case is the same hash', async () => {
     const { key, wrapping } = await createVault('upper')
     const auth_hash = wrapping.auth_hash.toUpperCase()
-    await stage.expectApi(200, 'GET', `/vault/unlock?auth_hash=${auth_hash}`, { key })
-    await stage.expectApi(200, 'POST', '/vault/unlock', { key, body: { auth_hash } })
+    await harness.expectApi(200, 'GET', `/vault/unlock?auth_hash=${auth_hash}`, { key })
+    await harness.expectApi(200, 'POST', '/vault/unlock', { key, body: { auth_hash } })
   })
 
   test('a mismatched hash is 401 invalid_auth_hash', async () => {
     const { key } = await createVault('wrong')
     const auth_hash = randomBytes(32).toString('hex')
-    expect(codeOf(await stage.api('GET', `/vault/unlock?auth_hash=${auth_hash}`, { key }))).toEqual([401, 'invalid_auth_hash'])
-    expect(codeOf(await stage.api('POST', '/vault/unlock', { key, body: { auth_hash } }))).toEqual([401, 'invalid_auth_hash'])
+    expect(codeOf(await harness.api('GET', `/vault/unlock?auth_hash=${auth_hash}`, { key }))).toEqual([401, 'invalid_auth_hash'])
+    expect(codeOf(await harness.api('POST', '/vault/unlock', { key, body: { auth_hash } }))).toEqual([401, 'invalid_auth_hash'])
   })
 
   test("another organization's hash is wrong here", async () => {
     const [one, two] = [await createVault('left'), await createVault('right')]
     const body = { auth_hash: one.wrapping.auth_hash }
-    expect(codeOf(await stage.api('POST', '/vault/unlock', { key: two.key, body }))).toEqual([401, 'invalid_auth_hash'])
+    expect(codeOf(await harness.api('POST', '/vault/unlock', { key: two.key, body }))).toEqual([401, 'invalid_auth_hash'])
   })
 
   test.each(['', '?auth_hash=', '?auth_hash=abc', `?auth_hash=${'g'.repeat(64)}`, `?auth_hash=${'a'.repeat(65)}`])(
     'GET /vault/unlock%s is 400',
     async (query) => {
-      const answer = await stage.api('GET', `/vault/unlock${query}`)
+      const answer = await harness.api('GET', `/vault/unlock${query}`)
       expect(codeOf(answer)).toEqual([400, 'validation_error'])
     },
   )
@@ -234,29 +234,29 @@ describe('unlock', () => {
   test('a repeated auth_hash is 400, right or not', async () => {
     const { key, wrapping } = await createVault('repeat')
     const query = `auth_hash=${wrapping.auth_hash}&auth_hash=${wrapping.auth_hash}`
-    expect(codeOf(await stage.api('GET', `/vault/unlock?${query}`, { key }))).toEqual([400, 'validation_error'])
+    expect(codeOf(await harness.api('GET', `/vault/unlock?${query}`, { key }))).toEqual([400, 'validation_error'])
   })
 
   test('without a vault it is 404 vault_not_initialized', async () => {
-    const { key } = stage.otherOrganization
+    const { key } = harness.otherOrganization
     const auth_hash = 'a'.repeat(64)
-    expect(codeOf(await stage.api('GET', `/vault/unlock?auth_hash=${auth_hash}`, { key }))).toEqual([404, 'vault_not_initialized'])
-    expect(codeOf(await stage.api('POST', '/vault/unlock', { key, body: { auth_hash } }))).toEqual([404, 'vault_not_initialized'])
+    expect(codeOf(await harness.api('GET', `/vault/unlock?auth_hash=${auth_hash}`, { key }))).toEqual([404, 'vault_not_initialized'])
+    expect(codeOf(await harness.api('POST', '/vault/unlock', { key, body: { auth_hash } }))).toEqual([404, 'vault_not_initialized'])
   })
 
   test('an agent gets the granted secrets only', async () => {
     const { key, reader, readerKey, wrapping } = await createVault('granted')
     const create = (name: string) =>
-      stage.expectApi(201, 'POST', '/vault/secrets', { key, body: { type: 'login', name, encrypted_payload: fakeBlob() } })
+      harness.expectApi(201, 'POST', '/vault/secrets', { key, body: { type: 'login', name, encrypted_payload: fakeBlob() } })
     const [granted] = [await create('granted'), await create('withheld')]
-    await stage.expectApi(201, 'POST', `/vault/secrets/${granted.id}/access`, { key, body: { agent_handle: '@granted_reader' } })
+    await harness.expectApi(201, 'POST', `/vault/secrets/${granted.id}/access`, { key, body: { agent_handle: '@granted_reader' } })
     const names = async (as: string) =>
-      (await stage.expectApi(200, 'POST', '/vault/unlock', { key: as, body: { auth_hash: wrapping.auth_hash } })).secrets.map(
+      (await harness.expectApi(200, 'POST', '/vault/unlock', { key: as, body: { auth_hash: wrapping.auth_hash } })).secrets.map(
         (one: Json) => one.name,
       )
     expect(await names(readerKey)).toEqual(['granted'])
     expect((await names(key)).sort()).toEqual(['granted', 'withheld'])
-    await stage.expectApi(200, 'DELETE', `/vault/secrets/${granted.id}/access/${reader.id}`, { key })
+    await harness.expectApi(200, 'DELETE', `/vault/secrets/${granted.id}/access/${reader.id}`, { key })
     expect(await names(readerKey)).toEqual([])
   })
 })
@@ -296,31 +296,31 @@ describe('who may', () => {
   })
 
   test.each([...reads, ...writes])('%s %s: no key 401, an agent key without the scope 403', async (method, path, body) => {
-    expect((await stage.api(method, path, { key: null, body })).status).toBe(401)
-    expect(codeOf(await stage.api(method, path, { key: vault.plainKey, body }))).toEqual([403, 'forbidden'])
+    expect((await harness.api(method, path, { key: null, body })).status).toBe(401)
+    expect(codeOf(await harness.api(method, path, { key: vault.plainKey, body }))).toEqual([403, 'forbidden'])
   })
 
   test.each(writes)('%s %s: an agent key with vault:read 403', async (method, path, body) => {
-    expect(codeOf(await stage.api(method, path, { key: vault.readerKey, body }))).toEqual([403, 'forbidden'])
+    expect(codeOf(await harness.api(method, path, { key: vault.readerKey, body }))).toEqual([403, 'forbidden'])
   })
 
   test.each(reads)('%s %s: an agent key with vault:read is let in', async (method, path, body) => {
-    expect((await stage.api(method, path, { key: vault.readerKey, body })).status).not.toBe(403)
+    expect((await harness.api(method, path, { key: vault.readerKey, body })).status).not.toBe(403)
   })
 
   test.each([...reads.slice(1), ...writes.slice(1)])('%s %s: without a vault 404', async (method, path, body) => {
-    const { key } = stage.otherOrganization
+    const { key } = harness.otherOrganization
     const handle = 'lonely'
-    await stage.api('POST', '/identities', { key, body: { agent_handle: handle } })
+    await harness.api('POST', '/identities', { key, body: { agent_handle: handle } })
     const here = JSON.parse(JSON.stringify({ path, body }).replaceAll('allowed_reader', handle))
-    expect(codeOf(await stage.api(method, here.path, { key, body: here.body }))).toEqual([404, 'vault_not_initialized'])
+    expect(codeOf(await harness.api(method, here.path, { key, body: here.body }))).toEqual([404, 'vault_not_initialized'])
   })
 
   test('no answer is kept by caches', async () => {
     for (const [method, path, body] of [...reads, ...writes]) {
-      const { headers } = await stage.api(method, path, { key: vault.plainKey, body })
+      const { headers } = await harness.api(method, path, { key: vault.plainKey, body })
       expect(headers.get('cache-control')).toBe('no-store')
     }
-    expect((await stage.api('GET', '/vault', { key: vault.key })).headers.get('cache-control')).toBe('no-store')
+    expect((await harness.api('GET', '/vault', { key: vault.key })).headers.get('cache-control')).toBe('no-store')
   })
 })

@@ -8,14 +8,14 @@ import { findUnusable } from '../src/features/account/keys/store.ts'
 import * as store from '../src/features/events/log/store.ts'
 import { createWait } from '../src/features/events/log/wait.ts'
 import { createWatch } from '../src/features/events/log/watch.ts'
-import { type Stage, startStage } from './harness/start.ts'
+import { type Harness, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage()
+  harness = await startHarness()
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 const waitsCount = 2000
 
@@ -28,12 +28,12 @@ test('two thousand wait for fifty agents', async () => {
       return run(...all)
     }
   const counted: Database = {
-    query: count(stage.db.query.bind(stage.db), (statement: Statement) => statement.name ?? statement.text) as Database['query'],
+    query: count(harness.db.query.bind(harness.db), (statement: Statement) => statement.name ?? statement.text) as Database['query'],
     transact: (work) => {
       asked.push('transact')
-      return stage.db.transact(work)
+      return harness.db.transact(work)
     },
-    lookups: stage.db.lookups,
+    lookups: harness.db.lookups,
   }
   const { wait, watchers } = createWait(
     counted,
@@ -44,12 +44,12 @@ test('two thousand wait for fifty agents', async () => {
     { place: () => store.placeEvents(counted), findUnusableKeys: (ids) => findUnusable(counted, ids), log: createLog('silent') },
     [watchers],
   )
-  const { organization_id: organizationId, key } = await stage.expectApi(200, 'GET', '/me')
+  const { organization_id: organizationId, key } = await harness.expectApi(200, 'GET', '/me')
   const caller = { organizationId } as Caller
   // A key may wait a thousand times, so there are three.
   const keyIds = [key.id]
-  for (let i = 0; i < 2; i++) keyIds.push((await stage.expectApi(201, 'POST', '/keys', { body: { name: `${i}` } })).id)
-  const agents = await Promise.all(Array.from({ length: 50 }, (_, i) => stage.createAgent(`agent_${i}`)))
+  for (let i = 0; i < 2; i++) keyIds.push((await harness.expectApi(201, 'POST', '/keys', { body: { name: `${i}` } })).id)
+  const agents = await Promise.all(Array.from({ length: 50 }, (_, i) => harness.createAgent(`agent_${i}`)))
 
   const picked: string[] = []
   const waits = Array.from({ length: waitsCount }, (_, i) =>
@@ -74,7 +74,7 @@ test('two thousand wait for fifty agents', async () => {
 
   asked.length = 0
   const emit = createEmit(() => watch.hurry())
-  await stage.db.transact((tx) =>
+  await harness.db.transact((tx) =>
     emit(
       tx,
       agents.map((agent, i) => ({ type: 'email.received' as const, organizationId, identityId: agent.id, subjectId: `msg_${i}` })),

@@ -3,31 +3,31 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startApp } from '../src/app.ts'
 import { readConfig } from '../src/config/settings.ts'
 import { createLog } from '../src/core/log.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { startStopwatch, waitFor } from './harness/wait.ts'
 
-let stage: Stage
+let harness: Harness
 beforeAll(async () => {
-  stage = await startStage({ CALLSIGN_RATE_LIMIT_ORGANIZATION_KEY: '0' })
-  for (const handle of ['one', 'two', 'three']) await stage.createAgent(handle)
+  harness = await startHarness({ CALLSIGN_RATE_LIMIT_ORGANIZATION_KEY: '0' })
+  for (const handle of ['one', 'two', 'three']) await harness.createAgent(handle)
 })
-afterAll(() => stage.stop())
+afterAll(() => harness.stop())
 
 const mail = (to: string, subject: string, text = 'Hello', from = 'Eve <eve@example.org>') =>
-  stage.deliver({ from, to: `${to}@agents.localhost`, subject, text })
-const wait = (handle: string, query = ''): Promise<Json> => stage.expectApi(200, 'GET', `/mailboxes/${handle}/wait${query}`)
+  harness.deliver({ from, to: `${to}@agents.localhost`, subject, text })
+const wait = (handle: string, query = ''): Promise<Json> => harness.expectApi(200, 'GET', `/mailboxes/${handle}/wait${query}`)
 
 /** A wait for what comes from now on, in the middle of its waiting. */
 async function begin(handle: string, query = '?timeout=20', ask: { key?: string } = {}) {
   const { cursor } = await wait(handle, '?timeout=0')
   const before = await openRequests()
-  const answer = stage.api('GET', `/mailboxes/${handle}/wait${query}&cursor=${cursor}`, ask)
+  const answer = harness.api('GET', `/mailboxes/${handle}/wait${query}&cursor=${cursor}`, ask)
   answer.catch(() => {})
   await waitFor('the wait to be open', async () => (await openRequests()) > before)
   return { answer }
 }
 const openRequests = async (): Promise<number> => {
-  const text = await (await fetch(`${stage.baseUrl}/metrics`)).text()
+  const text = await (await fetch(`${harness.baseUrl}/metrics`)).text()
   return Number(/^http_requests_in_flight (\d+)/m.exec(text)?.[1])
 }
 
@@ -40,7 +40,7 @@ describe('what it waits for', () => {
     expect(status).toBe(200)
     expect(body.message).toMatchObject({ subject: 'Now', from: 'eve@example.org', text: 'Your login code is 482913.' })
     expect(body.message.codes).toMatchObject([{ kind: 'one_time_code', value: '482913', purpose: 'sign_in' }])
-    expect(body.message).toEqual(await stage.getMessage('one', body.message.id))
+    expect(body.message).toEqual(await harness.getMessage('one', body.message.id))
   })
 
   test.each([
@@ -61,16 +61,16 @@ describe('what it waits for', () => {
     const { answer } = await begin('two', `?timeout=20&${filter}`)
     // One that passes none of the filters: it has a code exactly when none is wanted.
     await mail('two', 'Decoy', filter.startsWith('has_code=false') ? 'Your code is 909090' : 'Nothing', 'decoy@example.net')
-    await stage.deliver({ from, to: filter.startsWith('to=') ? 'two+shop@agents.localhost' : 'two@agents.localhost', subject, text })
+    await harness.deliver({ from, to: filter.startsWith('to=') ? 'two+shop@agents.localhost' : 'two@agents.localhost', subject, text })
     expect((await answer).body.message).toMatchObject({ subject })
   })
 
   test('a thread: the answer to what was sent', async () => {
-    const sent = await stage.send('one', 'eve@example.org', { subject: 'A question' })
+    const sent = await harness.send('one', 'eve@example.org', { subject: 'A question' })
     const { answer } = await begin('one', `?timeout=20&thread_id=${sent.thread_id}`)
     await mail('one', 'Another thread')
-    const { message_id } = await stage.getMessage('one', sent.id)
-    await stage.deliver({
+    const { message_id } = await harness.getMessage('one', sent.id)
+    await harness.deliver({
       from: 'eve@example.org',
       to: 'one@agents.localhost',
       subject: 'Re: A question',
@@ -81,15 +81,15 @@ describe('what it waits for', () => {
   })
 
   test('mail of other agents, outbound mail and quarantined mail wake nobody; released mail does', async () => {
-    await stage.expectApi(201, 'POST', '/identities/three/mail-rules', {
+    await harness.expectApi(201, 'POST', '/identities/three/mail-rules', {
       body: { direction: 'inbound', action: 'block', entry: 'blocked.example' },
     })
     const { answer } = await begin('three', '?timeout=20')
     await mail('two', 'For two')
-    await stage.send('three', 'eve@example.org', { subject: 'Outbound' })
+    await harness.send('three', 'eve@example.org', { subject: 'Outbound' })
     await mail('three', 'Held', 'x', 'a@blocked.example')
-    const { data } = await stage.expectApi(200, 'GET', '/mailboxes/three/messages?status=quarantined')
-    await stage.expectApi(200, 'POST', `/mailboxes/three/messages/${data[0].id}/release`)
+    const { data } = await harness.expectApi(200, 'GET', '/mailboxes/three/messages?status=quarantined')
+    await harness.expectApi(200, 'POST', `/mailboxes/three/messages/${data[0].id}/release`)
     expect((await answer).body.message).toMatchObject({ id: data[0].id, status: 'received' })
   })
 
@@ -102,14 +102,14 @@ describe('what it waits for', () => {
     ['after=2026-01-01T00:00:00Z&cursor=start', '/cursor'],
     ['code_kind=secret', '/code_kind'],
   ])('?%s is 400 naming the parameter', async (query, field) => {
-    const { status, body } = await stage.api('GET', `/mailboxes/one/wait?${query}`)
+    const { status, body } = await harness.api('GET', `/mailboxes/one/wait?${query}`)
     expect([status, body.error.details?.[0]?.path]).toEqual([400, field])
   })
 })
 
 describe('nothing is missed', () => {
   test('from poll to poll by cursor: every message once, in order, in a mailbox that had none', async () => {
-    await stage.createAgent('polls')
+    await harness.createAgent('polls')
     let { message, cursor } = await wait('polls', '?timeout=0')
     expect(message).toBe(null)
     for (const number of [1, 2, 3, 4, 5]) await mail('polls', `Number ${number}`)
@@ -125,7 +125,7 @@ describe('nothing is missed', () => {
   })
 
   test('a cursor behind a filter that matched nothing passes over what was looked at', async () => {
-    await stage.createAgent('filters')
+    await harness.createAgent('filters')
     const { cursor } = await wait('filters', '?timeout=0')
     await mail('filters', 'Not wanted')
     const next = await wait('filters', `?timeout=0&cursor=${cursor}&subject=wanted-one`)
@@ -134,7 +134,7 @@ describe('nothing is missed', () => {
   })
 
   test('what came while a wait was timing out is behind its cursor or in its answer', async () => {
-    await stage.createAgent('racing')
+    await harness.createAgent('racing')
     const sending = (async () => {
       for (let number = 0; number < 25; number++) await mail('racing', `${number}`)
     })()
@@ -151,9 +151,9 @@ describe('nothing is missed', () => {
   })
 
   test('after: what came since a time, though it came before the question', async () => {
-    await stage.createAgent('since')
+    await harness.createAgent('since')
     await mail('since', 'Too early')
-    const { created_at } = (await stage.expectApi(200, 'GET', '/mailboxes/since/messages')).data[0]
+    const { created_at } = (await harness.expectApi(200, 'GET', '/mailboxes/since/messages')).data[0]
     const after: string = created_at
     await waitFor('the clock to move on', () => Date.now() > Date.parse(after))
     await mail('since', 'In time')
@@ -163,10 +163,10 @@ describe('nothing is missed', () => {
   })
 
   test('a filter that matches nothing in a long history answers early, with a cursor that leads through it', async () => {
-    await stage.createAgent('history')
+    await harness.createAgent('history')
     await mail('history', 'First')
-    const { data } = await stage.expectApi(200, 'GET', '/events?agent=history')
-    await stage.db.query({
+    const { data } = await harness.expectApi(200, 'GET', '/events?agent=history')
+    await harness.db.query({
       text: `INSERT INTO events (id, organization_id, identity_id, type, subject_id, created_at)
         SELECT 'evt_' || left(substr(id, 5), 13) || lpad(n::text, 13, '0'), organization_id, identity_id, type, subject_id, created_at
         FROM events, generate_series(1, 1200) n WHERE id = $1`,
@@ -183,11 +183,11 @@ describe('nothing is missed', () => {
 
 describe('servers and clients', () => {
   test('mail that another server took wakes a wait here', async () => {
-    const other = await startApp(readConfig({ ...stage.environment, CALLSIGN_SMTP_PORT: 'off' }), createLog('silent'))
+    const other = await startApp(readConfig({ ...harness.environment, CALLSIGN_SMTP_PORT: 'off' }), createLog('silent'))
     try {
       const { cursor } = await wait('one', '?timeout=0')
       const answer = fetch(`http://127.0.0.1:${other.httpPort}/api/v1/mailboxes/one/wait?timeout=20&cursor=${cursor}`, {
-        headers: { authorization: `Bearer ${stage.organizationKey}` },
+        headers: { authorization: `Bearer ${harness.organizationKey}` },
       })
       const inFlight = async () =>
         Number(/^http_requests_in_flight (\d+)/m.exec(await (await fetch(`http://127.0.0.1:${other.httpPort}/metrics`)).text())?.[1])
@@ -201,11 +201,11 @@ describe('servers and clients', () => {
   })
 
   test('an agent key waits for its own mailbox only; revoked, its wait ends with 401 within two seconds', async () => {
-    const { key, id } = await stage.expectApi(201, 'POST', '/keys', { body: { name: 'x', type: 'agent', agent_handle: 'one' } })
-    expect((await stage.api('GET', '/mailboxes/two/wait', { key })).status).toBe(403)
-    expect((await stage.api('GET', '/mailboxes/one/wait', { key: stage.otherOrganization.key })).status).toBe(404)
+    const { key, id } = await harness.expectApi(201, 'POST', '/keys', { body: { name: 'x', type: 'agent', agent_handle: 'one' } })
+    expect((await harness.api('GET', '/mailboxes/two/wait', { key })).status).toBe(403)
+    expect((await harness.api('GET', '/mailboxes/one/wait', { key: harness.otherOrganization.key })).status).toBe(404)
     const { answer } = await begin('one', '?timeout=60', { key })
-    await stage.expectApi(200, 'DELETE', `/keys/${id}`)
+    await harness.expectApi(200, 'DELETE', `/keys/${id}`)
     const stopwatch = startStopwatch()
     expect((await answer).body.error.code).toBe('unauthorized')
     expect(stopwatch()).toBeLessThan(2000)
@@ -214,24 +214,24 @@ describe('servers and clients', () => {
   test('a client that goes is forgotten, and HEAD does not wait', async () => {
     const before = await openRequests()
     const controller = new AbortController()
-    const gone = fetch(`${stage.baseUrl}/api/v1/mailboxes/one/wait?timeout=60`, {
-      headers: { authorization: `Bearer ${stage.organizationKey}` },
+    const gone = fetch(`${harness.baseUrl}/api/v1/mailboxes/one/wait?timeout=60`, {
+      headers: { authorization: `Bearer ${harness.organizationKey}` },
       signal: controller.signal,
     })
     await waitFor('the wait to be open', async () => (await openRequests()) > before)
     controller.abort()
     await expect(gone).rejects.toThrow()
     await waitFor('the request to be over', async () => (await openRequests()) === before)
-    const { status } = await fetch(`${stage.baseUrl}/api/v1/mailboxes/one/wait?timeout=60`, {
+    const { status } = await fetch(`${harness.baseUrl}/api/v1/mailboxes/one/wait?timeout=60`, {
       method: 'HEAD',
-      headers: { authorization: `Bearer ${stage.organizationKey}` },
+      headers: { authorization: `Bearer ${harness.organizationKey}` },
     })
     expect(status).toBe(200)
   })
 })
 
 test('a server that stops answers those who wait, with a cursor to go on from', async () => {
-  const own = await startStage()
+  const own = await startHarness()
   await own.createAgent('ann')
   const answer = own.api('GET', '/mailboxes/ann/wait?timeout=60')
   await waitFor('the wait to be open', async () =>

@@ -1,27 +1,27 @@
 // One bad endpoint keeps nobody waiting: not by hanging, and not by what has piled up behind it.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Receiver, startReceiver } from './harness/receiver.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
-let stage: Stage
+let harness: Harness
 const receivers: Receiver[] = []
 const receive = async (...given: Parameters<typeof startReceiver>): Promise<Receiver> => {
   const receiver = await startReceiver(...given)
   receivers.push(receiver)
   return receiver
 }
-const subscribe = (url: string): Promise<Json> => stage.expectApi(201, 'POST', '/webhooks', { body: { url, events: ['email.sent'] } })
+const subscribe = (url: string): Promise<Json> => harness.expectApi(201, 'POST', '/webhooks', { body: { url, events: ['email.sent'] } })
 
 /** CALLSIGN_TEST_BACKLOG sets another number: a million is for a figure, not for every run. */
 const backlog = Number(process.env.CALLSIGN_TEST_BACKLOG ?? 50_000)
 
 beforeAll(async () => {
-  stage = await startStage({ CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8' })
-  await stage.createAgent('one')
+  harness = await startHarness({ CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8' })
+  await harness.createAgent('one')
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   await Promise.all(receivers.map((receiver) => receiver.stop()))
 })
 
@@ -29,7 +29,7 @@ afterAll(async () => {
 async function measure(receiver: Receiver, count: number): Promise<number[]> {
   const before = receiver.received.length
   for (let i = 0; i < count; i++) {
-    await stage.send('one', 'x@example.com')
+    await harness.send('one', 'x@example.com')
     await receiver.waitFor(before + i + 1)
   }
   return receiver.received
@@ -49,20 +49,20 @@ test('endpoints that hang do not delay the others', async () => {
   expect(hanging.received.length).toBeGreaterThan(30)
   // Milliseconds jump on a busy machine; an attempt that hangs takes 15 seconds.
   expect(beside[18]).toBeLessThan(Math.max(1000, 3 * (alone[18] as number)))
-  for (const { id } of [webhook, ...bad]) await stage.expectApi(200, 'DELETE', `/webhooks/${id}`)
+  for (const { id } of [webhook, ...bad]) await harness.expectApi(200, 'DELETE', `/webhooks/${id}`)
 })
 
 test(`${backlog} undelivered rows behind a dead endpoint leave a fresh one unaffected`, async () => {
   const fresh = await receive()
   const freshWebhook = await subscribe(fresh.url)
   const alone = await measure(fresh, 20)
-  await stage.expectApi(200, 'DELETE', `/webhooks/${freshWebhook.id}`)
+  await harness.expectApi(200, 'DELETE', `/webhooks/${freshWebhook.id}`)
   const dead = await receive()
   await dead.stop()
   const deadWebhook = await subscribe(dead.url)
-  const sent = await stage.send('one', 'x@example.com')
-  await stage.waitForStatus('one', sent.id, 'sent')
-  await stage.db.query({
+  const sent = await harness.send('one', 'x@example.com')
+  await harness.waitForStatus('one', sent.id, 'sent')
+  await harness.db.query({
     text: `INSERT INTO webhook_deliveries (webhook_id, id, organization_id, event_id, event_type, status, due_at, created_at)
       SELECT d.webhook_id, 'dlv_' || lpad(n::text, 26, '0'), d.organization_id, d.event_id, d.event_type, 'pending', now() - interval '1 hour', now()
       FROM (SELECT * FROM webhook_deliveries WHERE webhook_id = $1 LIMIT 1) d, generate_series(1, $2::int) n`,
@@ -73,7 +73,7 @@ test(`${backlog} undelivered rows behind a dead endpoint leave a fresh one unaff
   if (process.env.CALLSIGN_TEST_BACKLOG) console.log(`latencies beside ${backlog} rows: ${latencies.join(' ')} ms`)
   expect(latencies[18]).toBeLessThan(Math.max(1000, 3 * (alone[18] as number)))
   const tried = await waitFor('the dead endpoint to be tried', async () => {
-    const { rows } = await stage.db.query<{ n: number }>({
+    const { rows } = await harness.db.query<{ n: number }>({
       text: 'SELECT count(*)::int AS n FROM webhook_deliveries WHERE webhook_id = $1 AND attempt_count > 0',
       values: [deadWebhook.id],
     })

@@ -4,9 +4,9 @@ import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Authority, createCertificate } from './harness/certificate.ts'
 import { type Receiver, startReceiver } from './harness/receiver.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 
-let stage: Stage
+let harness: Harness
 let authority: Authority
 const receivers: Receiver[] = []
 const dayMs = 86_400_000
@@ -16,16 +16,16 @@ const receive = async (...given: Parameters<typeof startReceiver>): Promise<Rece
   receivers.push(receiver)
   return receiver
 }
-const subscribe = (url: string): Promise<Json> => stage.expectApi(201, 'POST', '/webhooks', { body: { url, events: ['email.sent'] } })
-const ping = (id: string): Promise<Json> => stage.expectApi(200, 'POST', `/webhooks/${id}/test`)
+const subscribe = (url: string): Promise<Json> => harness.expectApi(201, 'POST', '/webhooks', { body: { url, events: ['email.sent'] } })
+const ping = (id: string): Promise<Json> => harness.expectApi(200, 'POST', `/webhooks/${id}/test`)
 
 beforeAll(async () => {
   authority = createCertificate({ commonName: 'Test authority' })
   setDefaultCACertificates([...getCACertificates('default'), authority.cert])
-  stage = await startStage({ CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8' })
+  harness = await startHarness({ CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8' })
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   await Promise.all(receivers.map((receiver) => receiver.stop()))
 })
 
@@ -46,11 +46,11 @@ test('an endpoint that answers 2xx: success, its status, a latency, no error', a
   const [post] = receiver.received
   const payload = new StandardWebhook(webhook.secret).verify(String(post?.body), post?.headers as Record<string, string>)
   expect(payload).toMatchObject({ id: expect.stringMatching(/^evt_/), type: 'test.ping', data: { webhook_id: webhook.id } })
-  const { data } = await stage.expectApi(200, 'GET', `/webhooks/${webhook.id}/deliveries?event_type=test.ping`)
+  const { data } = await harness.expectApi(200, 'GET', `/webhooks/${webhook.id}/deliveries?event_type=test.ping`)
   expect(data).toMatchObject([{ event_type: 'test.ping', status: 'delivered', attempt_count: 1, last_status_code: 202 }])
-  const detail = await stage.expectApi(200, 'GET', `/webhooks/deliveries/${data[0].id}`)
+  const detail = await harness.expectApi(200, 'GET', `/webhooks/deliveries/${data[0].id}`)
   expect(detail.event).toEqual(payload)
-  const { data: events } = await stage.expectApi(200, 'GET', '/events?types=test.ping')
+  const { data: events } = await harness.expectApi(200, 'GET', '/events?types=test.ping')
   expect(events).toContainEqual(payload)
 })
 
@@ -132,11 +132,11 @@ test('TLS failures are named', async () => {
 
 test('a ping goes to its own webhook only, also when that is paused, and is never tried again', async () => {
   const [receiver, other] = [await receive(() => ({ status: 500 })), await receive()]
-  await stage.expectApi(201, 'POST', '/webhooks', { body: { url: other.url, events: ['*'] } })
+  await harness.expectApi(201, 'POST', '/webhooks', { body: { url: other.url, events: ['*'] } })
   const webhook = await subscribe(receiver.url)
-  await stage.expectApi(200, 'PATCH', `/webhooks/${webhook.id}`, { body: { status: 'paused' } })
+  await harness.expectApi(200, 'PATCH', `/webhooks/${webhook.id}`, { body: { status: 'paused' } })
   await ping(webhook.id)
-  const { data } = await stage.expectApi(200, 'GET', `/webhooks/${webhook.id}/deliveries?status=failed`)
+  const { data } = await harness.expectApi(200, 'GET', `/webhooks/${webhook.id}/deliveries?status=failed`)
   expect(data).toMatchObject([{ status: 'failed', next_attempt_at: null }])
   expect([receiver.received.length, other.received.length]).toEqual([1, 0])
 })
@@ -144,8 +144,8 @@ test('a ping goes to its own webhook only, also when that is paused, and is neve
 test('too many pings of one webhook are 429 with Retry-After', async () => {
   const receiver = await receive()
   const webhook = await subscribe(receiver.url)
-  let answer = await stage.api('POST', `/webhooks/${webhook.id}/test`)
-  for (let i = 0; i < 100 && answer.status === 200; i++) answer = await stage.api('POST', `/webhooks/${webhook.id}/test`)
+  let answer = await harness.api('POST', `/webhooks/${webhook.id}/test`)
+  for (let i = 0; i < 100 && answer.status === 200; i++) answer = await harness.api('POST', `/webhooks/${webhook.id}/test`)
   expect([answer.status, answer.body.error.code]).toEqual([429, 'rate_limited'])
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
 })

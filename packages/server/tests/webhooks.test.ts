@@ -3,10 +3,10 @@ import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Receiver, startReceiver } from './harness/receiver.ts'
-import { type Json, type Stage, startStage } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
-let stage: Stage
+let harness: Harness
 const receivers: Receiver[] = []
 
 const receive = async (...given: Parameters<typeof startReceiver>): Promise<Receiver> => {
@@ -15,17 +15,17 @@ const receive = async (...given: Parameters<typeof startReceiver>): Promise<Rece
   return receiver
 }
 const subscribe = (url: string, more: Record<string, unknown> = {}): Promise<Json> =>
-  stage.expectApi(201, 'POST', '/webhooks', { body: { url, events: ['*'], ...more } })
+  harness.expectApi(201, 'POST', '/webhooks', { body: { url, events: ['*'], ...more } })
 const deliveriesOf = async (id: string, query = ''): Promise<Json[]> =>
-  (await stage.expectApi(200, 'GET', `/webhooks/${id}/deliveries${query}`)).data
-const remove = (id: string) => stage.expectApi(200, 'DELETE', `/webhooks/${id}`)
+  (await harness.expectApi(200, 'GET', `/webhooks/${id}/deliveries${query}`)).data
+const remove = (id: string) => harness.expectApi(200, 'DELETE', `/webhooks/${id}`)
 
 beforeAll(async () => {
-  stage = await startStage({ CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8', CALLSIGN_WEBHOOK_RETRY_SECONDS: '0.05,0.1,0.1' })
-  for (const handle of ['one', 'two']) await stage.createAgent(handle)
+  harness = await startHarness({ CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8', CALLSIGN_WEBHOOK_RETRY_SECONDS: '0.05,0.1,0.1' })
+  for (const handle of ['one', 'two']) await harness.createAgent(handle)
 })
 afterAll(async () => {
-  await stage.stop()
+  await harness.stop()
   await Promise.all(receivers.map((receiver) => receiver.stop()))
 })
 
@@ -33,7 +33,7 @@ describe('delivery', () => {
   test('mail between agents arrives as signed events with the whole message', async () => {
     const receiver = await receive()
     const webhook = await subscribe(receiver.url, { events: ['email.received', 'email.delivered'] })
-    const sent = await stage.send('one', 'two@agents.localhost', { subject: 'Event me', text: 'The text', html: '<p>The text</p>' })
+    const sent = await harness.send('one', 'two@agents.localhost', { subject: 'Event me', text: 'The text', html: '<p>The text</p>' })
     await receiver.waitFor(2)
     const payloads = receiver.payloads()
     expect(payloads.map((payload) => payload.type).sort()).toEqual(['email.delivered', 'email.received'])
@@ -81,14 +81,14 @@ describe('delivery', () => {
     let refusals = 2
     const receiver = await receive(() => (refusals-- > 0 ? { status: 500, body: 'not now' } : { status: 204 }))
     const webhook = await subscribe(receiver.url, { events: ['email.sent'] })
-    await stage.send('one', 'x@example.com')
+    await harness.send('one', 'x@example.com')
     const posts = await receiver.waitFor(3)
     expect(new Set(posts.map((post) => post.headers['webhook-id'])).size).toBe(1)
     const [row] = await waitFor('the delivery', async () => {
       const rows = await deliveriesOf(webhook.id, '?status=delivered')
       return rows.length === 1 && rows
     })
-    const detail = await stage.expectApi(200, 'GET', `/webhooks/deliveries/${row.id}`)
+    const detail = await harness.expectApi(200, 'GET', `/webhooks/deliveries/${row.id}`)
     expect(detail.attempts.map((one: Json) => [one.attempt, one.status_code, one.error_code, one.response_snippet])).toEqual([
       [1, 500, 'http_5xx', 'not now'],
       [2, 500, 'http_5xx', 'not now'],
@@ -104,7 +104,7 @@ describe('delivery', () => {
     const receiver = await receive(() => ({ status }))
     const webhook = await subscribe(receiver.url, { events: ['email.failed', 'email.sent'] })
     const since = new Date().toISOString()
-    await stage.send('one', 'x@example.com')
+    await harness.send('one', 'x@example.com')
     const dead = await waitFor('a dead letter', async () => (await deliveriesOf(webhook.id, '?status=failed'))[0])
     expect(dead).toMatchObject({
       attempt_count: 4,
@@ -115,31 +115,31 @@ describe('delivery', () => {
     })
     expect(await deliveriesOf(webhook.id, '?status=delivered')).toEqual([])
     status = 200
-    const replayed = await stage.expectApi(200, 'POST', `/webhooks/deliveries/${dead.id}/replay`)
+    const replayed = await harness.expectApi(200, 'POST', `/webhooks/deliveries/${dead.id}/replay`)
     expect(replayed).toMatchObject({ id: dead.id, status: 'pending' })
     await waitFor('the replay', async () => (await deliveriesOf(webhook.id, '?status=delivered'))[0])
     const ids = receiver.received.map((post) => post.headers['webhook-id'])
     expect(new Set(ids)).toEqual(new Set([dead.event_id]))
     expect(ids.length).toBe(5)
-    const range = await stage.expectApi(200, 'POST', `/webhooks/${webhook.id}/replay`, { body: { since, status: 'failed' } })
+    const range = await harness.expectApi(200, 'POST', `/webhooks/${webhook.id}/replay`, { body: { since, status: 'failed' } })
     expect(range).toEqual({ webhook_id: webhook.id, replayed: 0, has_more: false, next_since: null })
-    const all = await stage.expectApi(200, 'POST', `/webhooks/${webhook.id}/replay`, { body: { since } })
+    const all = await harness.expectApi(200, 'POST', `/webhooks/${webhook.id}/replay`, { body: { since } })
     expect(all.replayed).toBe(1)
     await receiver.waitFor(6)
-    const future = await stage.expectApi(200, 'POST', `/webhooks/${webhook.id}/replay`, {
+    const future = await harness.expectApi(200, 'POST', `/webhooks/${webhook.id}/replay`, {
       body: { since, until: new Date(Date.parse(since) + 1).toISOString() },
     })
     expect(future.replayed).toBe(0)
-    expect((await stage.api('POST', `/webhooks/${webhook.id}/replay`, { body: { since, until: since } })).body.error.details[0].path).toBe(
-      '/until',
-    )
+    expect(
+      (await harness.api('POST', `/webhooks/${webhook.id}/replay`, { body: { since, until: since } })).body.error.details[0].path,
+    ).toBe('/until')
     await remove(webhook.id)
   })
 
   test('a replay says the same bytes as the first time; after deletion it says that the message is gone', async () => {
     const receiver = await receive()
     const webhook = await subscribe(receiver.url, { events: ['email.received'] })
-    await stage.deliver({
+    await harness.deliver({
       from: 'a@example.com',
       to: 'two@agents.localhost',
       subject: 'Bytes',
@@ -150,15 +150,15 @@ describe('delivery', () => {
     const payload = JSON.parse(String(first?.body))
     expect(payload.data.text.length).toBe(256 * 1024)
     expect(payload.data).toMatchObject({ truncated: true, attachments: [{ filename: 'a.txt', url: null }] })
-    await stage.expectApi(200, 'PATCH', `/mailboxes/two/messages/${payload.data.id}`, { body: { is_read: true, labels: ['seen'] } })
+    await harness.expectApi(200, 'PATCH', `/mailboxes/two/messages/${payload.data.id}`, { body: { is_read: true, labels: ['seen'] } })
     const row = await waitFor('the delivery', async () => (await deliveriesOf(webhook.id, '?status=delivered'))[0])
-    await stage.expectApi(200, 'POST', `/webhooks/deliveries/${row.id}/replay`)
+    await harness.expectApi(200, 'POST', `/webhooks/deliveries/${row.id}/replay`)
     const [, second] = await receiver.waitFor(2)
     expect(second?.body.equals(first?.body as Buffer)).toBe(true)
-    await stage.expectApi(200, 'DELETE', `/mailboxes/two/messages/${payload.data.id}`)
+    await harness.expectApi(200, 'DELETE', `/mailboxes/two/messages/${payload.data.id}`)
     await waitFor('the replay to be over', async () => (await deliveriesOf(webhook.id, '?status=delivered'))[0])
     const gone = await waitFor('an event that tells the deletion', async () => {
-      const detail = await stage.expectApi(200, 'GET', `/webhooks/deliveries/${row.id}`)
+      const detail = await harness.expectApi(200, 'GET', `/webhooks/deliveries/${row.id}`)
       return detail.event.data.deleted && detail.event
     })
     expect(gone).toMatchObject({
@@ -177,7 +177,7 @@ describe('delivery', () => {
       await subscribe(ofTwo.url, { agent_handle: '@two' }),
     ]
     expect(webhooks[2].agent_handle).toBe('two')
-    await stage.send('one', 'two@agents.localhost', { subject: 'Filtered' })
+    await harness.send('one', 'two@agents.localhost', { subject: 'Filtered' })
     await all.waitFor(3)
     await sentOnly.waitFor(1)
     await ofTwo.waitFor(1)
@@ -190,7 +190,7 @@ describe('delivery', () => {
     ).toEqual(['email.delivered', 'email.received', 'email.sent'])
     expect(sentOnly.payloads().map((one) => one.type)).toEqual(['email.sent'])
     expect(ofTwo.payloads().map((one) => [one.type, one.data.agent_handle])).toEqual([['email.received', 'two']])
-    const other = await stage.expectApi(200, 'GET', '/webhooks', { key: stage.otherOrganization.key })
+    const other = await harness.expectApi(200, 'GET', '/webhooks', { key: harness.otherOrganization.key })
     expect(other.data).toEqual([])
     for (const { id } of webhooks) await remove(id)
   })
@@ -199,7 +199,7 @@ describe('delivery', () => {
     const target = await receive()
     const redirecting = await receive(() => ({ status: 302, headers: { location: target.url } }))
     const webhook = await subscribe(redirecting.url, { events: ['email.sent'] })
-    await stage.send('one', 'x@example.com')
+    await harness.send('one', 'x@example.com')
     const dead = await waitFor('a dead letter', async () => (await deliveriesOf(webhook.id, '?status=failed'))[0])
     expect(dead.last_error_code).toBe('http_3xx')
     expect(target.received).toEqual([])
@@ -209,18 +209,18 @@ describe('delivery', () => {
   test('410 disables at once, and activating brings it back', async () => {
     const receiver = await receive(() => ({ status: 410 }))
     const webhook = await subscribe(receiver.url, { events: ['email.sent'] })
-    await stage.send('one', 'x@example.com')
+    await harness.send('one', 'x@example.com')
     const disabled = await waitFor('the webhook to be disabled', async () => {
-      const row = await stage.expectApi(200, 'GET', `/webhooks/${webhook.id}`)
+      const row = await harness.expectApi(200, 'GET', `/webhooks/${webhook.id}`)
       return row.status === 'disabled' && row
     })
     expect(disabled.disabled_reason).toContain('410')
     expect(receiver.received.length).toBe(1)
-    const { data } = await stage.expectApi(200, 'GET', '/audit')
+    const { data } = await harness.expectApi(200, 'GET', '/audit')
     expect(data[0]).toMatchObject({ action: 'webhook.disabled', target_id: webhook.id, actor_type: 'host' })
-    await stage.send('one', 'x@example.com')
+    await harness.send('one', 'x@example.com')
     expect((await deliveriesOf(webhook.id)).length).toBe(1)
-    const active = await stage.expectApi(200, 'PATCH', `/webhooks/${webhook.id}`, { body: { status: 'active' } })
+    const active = await harness.expectApi(200, 'PATCH', `/webhooks/${webhook.id}`, { body: { status: 'active' } })
     expect(active).toMatchObject({ status: 'active', disabled_reason: null })
     await remove(webhook.id)
   })
@@ -231,28 +231,28 @@ describe('delivery', () => {
     const webhook = await subscribe(receiver.url, { events: ['email.sent'] })
     const failingSince = async () =>
       (
-        await stage.db.query<{ failing_since: Date | null }>({
+        await harness.db.query<{ failing_since: Date | null }>({
           text: 'SELECT failing_since FROM webhooks WHERE id = $1',
           values: [webhook.id],
         })
       ).rows[0]?.failing_since
     const age = () =>
-      stage.db.query({
+      harness.db.query({
         text: "UPDATE webhooks SET failing_since = failing_since - interval '5 days 1 minute' WHERE id = $1",
         values: [webhook.id],
       })
-    await stage.send('one', 'x@example.com')
+    await harness.send('one', 'x@example.com')
     await waitFor('a first failure', failingSince)
     await age()
     status = 200
     await waitFor('a success', async () => (await failingSince()) === null)
-    expect((await stage.expectApi(200, 'GET', `/webhooks/${webhook.id}`)).status).toBe('active')
+    expect((await harness.expectApi(200, 'GET', `/webhooks/${webhook.id}`)).status).toBe('active')
     status = 500
-    await stage.send('one', 'x@example.com')
+    await harness.send('one', 'x@example.com')
     await waitFor('another failure', failingSince)
     await age()
     const disabled = await waitFor('the webhook to be disabled', async () => {
-      const row = await stage.expectApi(200, 'GET', `/webhooks/${webhook.id}`)
+      const row = await harness.expectApi(200, 'GET', `/webhooks/${webhook.id}`)
       return row.status === 'disabled' && row
     })
     expect(disabled.disabled_reason).toContain('five days')
@@ -262,7 +262,7 @@ describe('delivery', () => {
   test('Retry-After puts off the next attempt', async () => {
     const receiver = await receive(() => ({ status: 503, headers: { 'retry-after': '3600' } }))
     const webhook = await subscribe(receiver.url, { events: ['email.sent'] })
-    await stage.send('one', 'x@example.com')
+    await harness.send('one', 'x@example.com')
     const row = await waitFor('an attempt', async () => (await deliveriesOf(webhook.id)).find((one) => one.attempt_count === 1))
     const waitMs = Date.parse(row.next_attempt_at) - Date.now()
     expect(waitMs).toBeGreaterThan(3500_000)
@@ -274,11 +274,11 @@ describe('delivery', () => {
     const receiver = await receive()
     const webhook = await subscribe(receiver.url, { events: ['email.sent'], status: 'paused' })
     const since = new Date().toISOString()
-    const sent = await stage.send('one', 'x@example.com')
-    await stage.waitForStatus('one', sent.id, 'sent')
+    const sent = await harness.send('one', 'x@example.com')
+    await harness.waitForStatus('one', sent.id, 'sent')
     expect(await deliveriesOf(webhook.id)).toEqual([])
-    await stage.expectApi(200, 'PATCH', `/webhooks/${webhook.id}`, { body: { status: 'active' } })
-    const range = await stage.expectApi(200, 'POST', `/webhooks/${webhook.id}/replay`, { body: { since, status: 'missed' } })
+    await harness.expectApi(200, 'PATCH', `/webhooks/${webhook.id}`, { body: { status: 'active' } })
+    const range = await harness.expectApi(200, 'POST', `/webhooks/${webhook.id}/replay`, { body: { since, status: 'missed' } })
     expect(range.replayed).toBe(1)
     await receiver.waitFor(1)
     expect(receiver.payloads()[0].data.id).toBe(sent.id)
@@ -288,7 +288,7 @@ describe('delivery', () => {
   test('many posts to one endpoint share connections; each of many endpoints gets every event', async () => {
     const receiver = await receive()
     const webhooks = await Promise.all(Array.from({ length: 10 }, (_, i) => subscribe(`${receiver.url}/${i}`, { events: ['email.sent'] })))
-    for (let i = 0; i < 10; i++) await stage.send('one', 'x@example.com')
+    for (let i = 0; i < 10; i++) await harness.send('one', 'x@example.com')
     await receiver.waitFor(100)
     const pairs = new Set(receiver.received.map((post) => `${post.path} ${post.headers['webhook-id']}`))
     expect(pairs.size).toBe(100)
@@ -302,27 +302,27 @@ describe('the secret', () => {
     const receiver = await receive()
     const webhook = await subscribe(receiver.url)
     expect(webhook.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
-    expect(await stage.expectApi(200, 'GET', `/webhooks/${webhook.id}`)).not.toHaveProperty('secret')
-    const { rows } = await stage.db.query<{ secret: Buffer }>({ text: 'SELECT secret FROM webhooks WHERE id = $1', values: [webhook.id] })
+    expect(await harness.expectApi(200, 'GET', `/webhooks/${webhook.id}`)).not.toHaveProperty('secret')
+    const { rows } = await harness.db.query<{ secret: Buffer }>({ text: 'SELECT secret FROM webhooks WHERE id = $1', values: [webhook.id] })
     const bytes = Buffer.from(webhook.secret.slice(6), 'base64')
     expect(rows[0]?.secret.includes(bytes)).toBe(false)
-    expect(stage.logLines().join('')).not.toContain(webhook.secret)
+    expect(harness.logLines().join('')).not.toContain(webhook.secret)
     await remove(webhook.id)
   })
 
   test('after a rotation both secrets sign for 24 hours, then the new one alone', async () => {
     const receiver = await receive()
     const webhook = await subscribe(receiver.url, { events: ['email.sent'] })
-    const rotated = await stage.expectApi(200, 'POST', `/webhooks/${webhook.id}/rotate-secret`)
+    const rotated = await harness.expectApi(200, 'POST', `/webhooks/${webhook.id}/rotate-secret`)
     expect(rotated.secret).not.toBe(webhook.secret)
-    await stage.send('one', 'x@example.com')
+    await harness.send('one', 'x@example.com')
     const [first] = await receiver.waitFor(1)
     const headers = first?.headers as Record<string, string>
     expect(headers['webhook-signature']?.split(' ')).toHaveLength(2)
     for (const secret of [webhook.secret, rotated.secret])
       expect(new StandardWebhook(secret).verify(String(first?.body), headers)).toBeTruthy()
-    await stage.db.query({ text: 'UPDATE webhooks SET old_secrets_until = ARRAY[now()] WHERE id = $1', values: [webhook.id] })
-    await stage.send('one', 'x@example.com')
+    await harness.db.query({ text: 'UPDATE webhooks SET old_secrets_until = ARRAY[now()] WHERE id = $1', values: [webhook.id] })
+    await harness.send('one', 'x@example.com')
     const [, second] = await receiver.waitFor(2)
     const later = second?.headers as Record<string, string>
     expect(new StandardWebhook(rotated.secret).verify(String(second?.body), later)).toBeTruthy()
@@ -350,13 +350,13 @@ describe('subscriptions', () => {
       created_at: expect.any(String),
       updated_at: webhook.created_at,
     })
-    expect(await stage.expectApi(200, 'GET', `/webhooks/${webhook.id}`)).toEqual(shown)
-    const list = await stage.expectApi(200, 'GET', '/webhooks?limit=1')
+    expect(await harness.expectApi(200, 'GET', `/webhooks/${webhook.id}`)).toEqual(shown)
+    const list = await harness.expectApi(200, 'GET', '/webhooks?limit=1')
     expect(list).toMatchObject({ object: 'list', data: [shown], has_more: false, next_cursor: null })
     const body = { url: 'https://example.com/new', events: ['*', 'email.sent'], agent_handle: null, description: null, status: 'paused' }
-    const changed = await stage.expectApi(200, 'PATCH', `/webhooks/${webhook.id}`, { body })
+    const changed = await harness.expectApi(200, 'PATCH', `/webhooks/${webhook.id}`, { body })
     expect(changed).toMatchObject({ ...body, events: ['*'] })
-    expect(await stage.expectApi(200, 'PATCH', `/webhooks/${webhook.id}`, { body: { description: 'Only' } })).toMatchObject({
+    expect(await harness.expectApi(200, 'PATCH', `/webhooks/${webhook.id}`, { body: { description: 'Only' } })).toMatchObject({
       ...body,
       events: ['*'],
       description: 'Only',
@@ -369,10 +369,10 @@ describe('subscriptions', () => {
       ['POST', '/test'],
       ['GET', '/deliveries'],
     ] as const) {
-      const answer = await stage.api(method, `/webhooks/${webhook.id}${suffix}`, method === 'PATCH' ? { body: { description: 'a' } } : {})
+      const answer = await harness.api(method, `/webhooks/${webhook.id}${suffix}`, method === 'PATCH' ? { body: { description: 'a' } } : {})
       expect([method, suffix, answer.status]).toEqual([method, suffix, 404])
     }
-    expect((await stage.expectApi(200, 'GET', '/audit')).data.slice(0, 4).map((entry: Json) => entry.action)).toEqual([
+    expect((await harness.expectApi(200, 'GET', '/audit')).data.slice(0, 4).map((entry: Json) => entry.action)).toEqual([
       'webhook.deleted',
       'webhook.updated',
       'webhook.updated',
@@ -397,23 +397,23 @@ describe('subscriptions', () => {
     ['a status that only the server sets', { url: 'https://example.com', events: ['*'], status: 'disabled' }, '/status'],
     ['an unknown field', { url: 'https://example.com', events: ['*'], secret: 'whsec_mine' }, '/secret'],
   ])('%s is 400 validation_error naming the field', async (_name, body, path) => {
-    const answer = await stage.api('POST', '/webhooks', { body })
+    const answer = await harness.api('POST', '/webhooks', { body })
     expect([answer.status, answer.body.error.code, answer.body.error.details[0].path]).toEqual([400, 'validation_error', path])
   })
 
   test('an agent that is not there, or of another organization, is 404 as everywhere', async () => {
     const webhook = await subscribe('http://127.0.0.1:59999/')
-    await stage.createAgent('theirs', {}, stage.otherOrganization.key)
+    await harness.createAgent('theirs', {}, harness.otherOrganization.key)
     for (const agent_handle of ['nobody', 'theirs']) {
       const body = { url: 'https://example.com', events: ['*'], agent_handle }
-      expect((await stage.api('POST', '/webhooks', { body })).body.error?.code).toBe('not_found')
-      expect((await stage.api('PATCH', `/webhooks/${webhook.id}`, { body: { agent_handle } })).body.error?.code).toBe('not_found')
+      expect((await harness.api('POST', '/webhooks', { body })).body.error?.code).toBe('not_found')
+      expect((await harness.api('PATCH', `/webhooks/${webhook.id}`, { body: { agent_handle } })).body.error?.code).toBe('not_found')
     }
   })
 
   test('organization keys only, and nothing of another organization', async () => {
     const webhook = await subscribe('http://127.0.0.1:59999/')
-    const key = await stage.agentKey('one')
+    const key = await harness.agentKey('one')
     for (const [method, path, body] of [
       ['GET', '/webhooks'],
       ['POST', '/webhooks', { url: 'https://example.com', events: ['*'] }],
@@ -421,28 +421,29 @@ describe('subscriptions', () => {
       ['POST', `/webhooks/${webhook.id}/test`],
       ['GET', `/webhooks/${webhook.id}/deliveries`],
     ] as const) {
-      expect((await stage.api(method, path, { key, body })).status).toBe(403)
-      if (path.includes(webhook.id)) expect((await stage.api(method, path, { key: stage.otherOrganization.key, body })).status).toBe(404)
+      expect((await harness.api(method, path, { key, body })).status).toBe(403)
+      if (path.includes(webhook.id))
+        expect((await harness.api(method, path, { key: harness.otherOrganization.key, body })).status).toBe(404)
     }
-    expect((await stage.api('DELETE', `/webhooks/${webhook.id}`, { key: stage.otherOrganization.key })).status).toBe(404)
+    expect((await harness.api('DELETE', `/webhooks/${webhook.id}`, { key: harness.otherOrganization.key })).status).toBe(404)
     await remove(webhook.id)
   })
 
   test('the same Idempotency-Key makes one webhook', async () => {
     const ask = { body: { url: 'http://127.0.0.1:59999/', events: ['*'] }, headers: { 'idempotency-key': 'one-webhook' } }
-    const first = await stage.expectApi(201, 'POST', '/webhooks', ask)
-    expect(await stage.expectApi(201, 'POST', '/webhooks', ask)).toEqual(first)
+    const first = await harness.expectApi(201, 'POST', '/webhooks', ask)
+    expect(await harness.expectApi(201, 'POST', '/webhooks', ask)).toEqual(first)
     await remove(first.id)
   })
 
   test('an agent that goes takes its events with it, and the webhook never sees those of another', async () => {
     const receiver = await receive()
-    await stage.createAgent('brief')
+    await harness.createAgent('brief')
     const webhook = await subscribe(receiver.url, { agent_handle: 'brief' })
-    await stage.expectApi(204, 'DELETE', '/identities/brief')
-    const sent = await stage.send('one', 'x@example.com')
-    await stage.waitForStatus('one', sent.id, 'sent')
-    expect(await stage.expectApi(200, 'GET', `/webhooks/${webhook.id}`)).toMatchObject({ agent_handle: 'brief', status: 'active' })
+    await harness.expectApi(204, 'DELETE', '/identities/brief')
+    const sent = await harness.send('one', 'x@example.com')
+    await harness.waitForStatus('one', sent.id, 'sent')
+    expect(await harness.expectApi(200, 'GET', `/webhooks/${webhook.id}`)).toMatchObject({ agent_handle: 'brief', status: 'active' })
     expect(await deliveriesOf(webhook.id)).toEqual([])
     await remove(webhook.id)
   })

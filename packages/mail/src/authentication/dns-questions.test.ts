@@ -19,16 +19,16 @@ test('the same question is asked once, and only so many different ones', async (
   const { resolver, asked } = createPuppet(async (name) => found(name))
   const questions = limitQuestions(resolver, { limitMs: 60_000, questionsMax: 2 })
   await Promise.all([questions.txt('a'), questions.txt('A'), questions.txt('b'), questions.txt('b')])
-  expect(await questions.txt('c')).toMatchObject({ kind: 'trouble', reason: 'too many questions for one message' })
+  expect(await questions.txt('c')).toMatchObject({ kind: 'failure', reason: 'too many questions for one message' })
   expect(await questions.txt('a')).toEqual(found('a'))
   expect(asked).toEqual(['a', 'b'])
   questions.close()
 })
 
-test('what is open at the deadline is trouble, and so is what is asked after it', async () => {
+test('what is open at the deadline is failure, and so is what is asked after it', async () => {
   const { resolver } = createPuppet(() => new Promise(() => {}))
   const questions = limitQuestions(resolver, { limitMs: 20, questionsMax: 9 })
-  const late = { kind: 'trouble', reason: 'the time for this message is over' }
+  const late = { kind: 'failure', reason: 'the time for this message is over' }
   // Clocks are set back, and timers fire a millisecond before the clock says so.
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 60_000 })
   onTestFinished(() => void vi.useRealTimers())
@@ -36,9 +36,9 @@ test('what is open at the deadline is trouble, and so is what is asked after it'
   expect(await questions.txt('c')).toEqual(late)
 })
 
-test('a resolver that breaks is trouble', async () => {
+test('a resolver that breaks is failure', async () => {
   const { resolver } = createPuppet(() => Promise.reject(new Error('out of order')))
   const questions = limitQuestions(resolver, { limitMs: 60_000, questionsMax: 9 })
-  expect(await questions.txt('a.example')).toEqual({ kind: 'trouble', reason: 'out of order for a.example' })
+  expect(await questions.txt('a.example')).toEqual({ kind: 'failure', reason: 'out of order for a.example' })
   questions.close()
 })

@@ -3,7 +3,7 @@ import { type DnsAnswer, type Resolver, resolverThrough } from '../dns.ts'
 
 const nameShownMax = 100
 
-/** A resolver for one message. After the deadline, or too many questions, every answer is `trouble`; so it is when the resolver throws. */
+/** A resolver for one message. After the deadline, or too many questions, every answer is `failure`; so it is when the resolver throws. */
 export type Questions = Resolver & {
   /** Ends the waiting for the deadline; whatever is still open never answers then. */
   close: () => void
@@ -17,7 +17,7 @@ export function limitQuestions(resolver: Resolver, limits: { limitMs: number; qu
   let isOver = false
   const timer = setTimeout(() => {
     isOver = true
-    for (const answer of waiting) answer({ kind: 'trouble', reason: 'the time for this message is over' })
+    for (const answer of waiting) answer({ kind: 'failure', reason: 'the time for this message is over' })
     waiting.clear()
   }, limits.limitMs)
 
@@ -31,8 +31,8 @@ export function limitQuestions(resolver: Resolver, limits: { limitMs: number; qu
   }
 
   function askNow<T>(name: string, question: () => Promise<DnsAnswer<T>>): Promise<DnsAnswer<T>> {
-    if (answers.size >= limits.questionsMax) return Promise.resolve({ kind: 'trouble', reason: 'too many questions for one message' })
-    if (isOver) return Promise.resolve({ kind: 'trouble', reason: 'the time for this message is over' })
+    if (answers.size >= limits.questionsMax) return Promise.resolve({ kind: 'failure', reason: 'too many questions for one message' })
+    if (isOver) return Promise.resolve({ kind: 'failure', reason: 'the time for this message is over' })
     return new Promise((resolve) => {
       waiting.add(resolve)
       const finish = (answer: DnsAnswer<T>) => {
@@ -40,7 +40,7 @@ export function limitQuestions(resolver: Resolver, limits: { limitMs: number; qu
         resolve(answer)
       }
       question().then(finish, (error: unknown) =>
-        finish({ kind: 'trouble', reason: `${error instanceof Error ? error.message : 'unknown'} for ${name.slice(0, nameShownMax)}` }),
+        finish({ kind: 'failure', reason: `${error instanceof Error ? error.message : 'unknown'} for ${name.slice(0, nameShownMax)}` }),
       )
     })
   }

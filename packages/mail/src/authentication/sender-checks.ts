@@ -47,7 +47,7 @@ export async function checkSender(
     const message = prepareMessage(openMessage(raw))
     const author = readAuthorDomain(message.fieldsOf('from'))
     const [policy, spf, signatures] = await Promise.all([
-      'trouble' in author ? null : findPolicy(author.domain, policyQuestions),
+      'failure' in author ? null : findPolicy(author.domain, policyQuestions),
       checkHost({ envelopeFrom, client, hostname, nowMs }, questions),
       verifySignatures(message, questions, nowMs),
     ])
@@ -134,7 +134,7 @@ function readDkim(found: readonly SignatureResult[], aligned: ReadonlySet<string
 const nothing = { domain: null, policy_domain: null, policy: null, alignment: { spf: false, dkim: false }, record: null }
 
 /** Without exactly one author domain there is nothing to check, which is how a forger would like it (RFC 9989 §11.5). */
-const noAuthor = (author: AuthorDomain): Dmarc => ({ ...nothing, result: 'permerror', reason: 'trouble' in author ? author.trouble : null })
+const noAuthor = (author: AuthorDomain): Dmarc => ({ ...nothing, result: 'permerror', reason: 'failure' in author ? author.failure : null })
 
 function readDmarc(found: DmarcResult): Dmarc {
   return {

@@ -70,7 +70,7 @@ describe('composeMessage', () => {
       { name: '\u5f35\u4e09', address: 'zhang@b\u00fccher.test' },
     ],
     cc: [{ name: '', address: 'cy@x.test' }],
-    replyTo: [{ name: 'Desk', address: 'desk@here.test' }],
+    replyTo: [{ name: 'SimulatorState', address: 'desk@here.test' }],
     subject: `Gr\u00fc\u00dfe \u{1f600} ${'sehr lang '.repeat(30)}`,
     text: `Gr\u00fc\u00dfe\r\n.\r\nFrom here\n${'long '.repeat(400)}\n${'x'.repeat(5000)}\n\u{1f600}`,
     html: '<p>Gr\u00fc\u00dfe <img src="cid:logo@here"> <img src=\'cid:a%2Bb\'></p>',
@@ -97,7 +97,7 @@ describe('composeMessage', () => {
       { name: '\u5f35\u4e09', address: expect.stringMatching(/^zhang@(xn--bcher-kva|b\u00fccher)\.test$/) },
     ])
     expect(read.cc).toMatchObject([{ address: 'cy@x.test' }])
-    expect(read.replyTo).toMatchObject([{ name: 'Desk', address: 'desk@here.test' }])
+    expect(read.replyTo).toMatchObject([{ name: 'SimulatorState', address: 'desk@here.test' }])
     expect(read.subject).toBe(full.subject?.trim())
     expect(read.messageId).toBe('<1@here.test>')
     expect(read.inReplyTo).toBe('<parent@x.test>')

@@ -61,7 +61,7 @@ export class DelimiterSearch {
     return null
   }
 
-  /** The delimiter on the line that starts at `lineStart`, which begins with a dash: `--boundary` or `--boundary--` plus blanks. The whole line must match, so a boundary that begins like another is no trouble.
+  /** The delimiter on the line that starts at `lineStart`, which begins with a dash: `--boundary` or `--boundary--` plus blanks. The whole line must match, so a boundary that begins like another is no failure.
   // The innermost wins when two share a boundary. */
   match(lineStart: number): Delimiter | null {
     const raw = this.#raw

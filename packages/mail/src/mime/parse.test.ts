@@ -126,7 +126,7 @@ describe('fixtures', () => {
     expect(message.replyTo).toEqual([{ name: '', address: 'list@lists.example' }])
   })
 
-  it('broken mail: what can be read is read, and the trouble named', () => {
+  it('broken mail: what can be read is read, and the failure named', () => {
     const raw = load('broken.eml')
     const message = parseMessage(raw)
     expect(message).toMatchObject({

@@ -160,7 +160,7 @@ describe('bounces in words', () => {
 describe('automatic answers (RFC 3834)', () => {
   const answer = (header: string, from = '') =>
     read(
-      `From: Ada <ada@example.com>\nSubject: Out of office\n${header}\n\nI am away until Monday. Mail could not be delivered to my desk.\n`,
+      `From: Ada <ada@example.com>\nSubject: Out of office\n${header}\n\nI am away until Monday. Mail could not be delivered to my simulatorState.\n`,
       'ada@example.com',
       from,
     ).kind

@@ -9,7 +9,7 @@ export type OracleVerdicts = { spf: string; dkim: string[]; dmarc: string; polic
 
 type Message = { envelopeFrom: string; client: { address: string; name: string }; raw: Buffer }
 
-const codes = { 'no-name': 'ENOTFOUND', 'no-data': 'ENODATA', trouble: 'ETIMEOUT' } as const
+const codes = { 'no-name': 'ENOTFOUND', 'no-data': 'ENODATA', failure: 'ETIMEOUT' } as const
 
 /** Results as mailauth words them: of every signature, `dmarc` 'permerror' when there is no single author, and the policy that applies. */
 export async function checkWithMailauth({ envelopeFrom, client, raw }: Message, resolver: Resolver): Promise<OracleVerdicts> {

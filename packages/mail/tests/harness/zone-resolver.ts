@@ -2,13 +2,13 @@
 import { type DnsAnswer, type Resolver, reverseName } from '../../src/dns.ts'
 import type { Records } from './dns-server.ts'
 
-/** Names that are not in the zone do not exist; `trouble` is never answered in time. */
-export function createZoneResolver(zone: Record<string, Records | 'trouble'>): Resolver & { asked: string[] } {
+/** Names that are not in the zone do not exist; `failure` is never answered in time. */
+export function createZoneResolver(zone: Record<string, Records | 'failure'>): Resolver & { asked: string[] } {
   const asked: string[] = []
   function answer<T>(type: string, name: string, read: (records: Records) => T[] | undefined): Promise<DnsAnswer<T>> {
     asked.push(`${type} ${name}`)
     const records = zone[name.toLowerCase().replace(/\.$/, '')]
-    if (records === 'trouble') return Promise.resolve({ kind: 'trouble', reason: 'ETIMEOUT' })
+    if (records === 'failure') return Promise.resolve({ kind: 'failure', reason: 'ETIMEOUT' })
     const found = records && read(records)
     if (found) return Promise.resolve({ kind: 'found', records: found })
     const exists = records !== undefined || Object.keys(zone).some((known) => known.endsWith(`.${name}`))

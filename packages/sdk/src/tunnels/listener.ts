@@ -26,7 +26,7 @@ export type TunnelListener = {
 }
 
 const backoffMs = { first: 200, max: 30_000 }
-/** After this long a connection was good: the next trouble is a new one. */
+/** After this long a connection was good: the next failure is a new one. */
 const healthyMs = 10_000
 const budgetBytes = 64 * 1024 * 1024
 const helloMsMax = 10_000

@@ -5,10 +5,10 @@ import type { Log } from './log.ts'
 type Fact = string | number | boolean | null
 
 /**
- * The journal and the registry that its counters live in. Facts are ids, counts and words from closed lists; keys, addresses, subjects and
+ * The businessEvents and the registry that its counters live in. Facts are ids, counts and words from closed lists; keys, addresses, subjects and
  * bodies are none.
  */
-export function createJournal(log: Log) {
+export function createBusinessEvents(log: Log) {
   const registry = new Registry()
 
   /** An event whose counter is split by the named facts, each of which must take few values. */
@@ -161,4 +161,4 @@ export function createJournal(log: Log) {
   }
 }
 
-export type Journal = ReturnType<typeof createJournal>
+export type BusinessEvents = ReturnType<typeof createBusinessEvents>

@@ -1,4 +1,4 @@
-// The caller's kind of trouble: what was wrong with a request, said so that the caller can mend it.
+// The caller's kind of failure: what was wrong with a request, said so that the caller can mend it.
 import { type ErrorCode, errorStatuses } from '@callsign/contract/errors'
 
 export type ErrorDetail = { path: string; message: string }

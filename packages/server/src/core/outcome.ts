@@ -3,7 +3,7 @@
 export type Outcome =
   /** The other side took responsibility. `final` is true when it is the recipient's own system, false for a relay. */
   | { kind: 'delivered'; answer: string; final: boolean }
-  /** Their trouble or the network's; the schedule decides when to try again. */
+  /** Their failure or the network's; the schedule decides when to try again. */
   | { kind: 'retry'; answer: string; diagnosticCode: string | null }
   /** Permanent. The sender is told. `failed` marks what could not even be tried (bad address, nothing to compose). */
   | { kind: 'refused'; answer: string; diagnosticCode: string | null; failed?: boolean }

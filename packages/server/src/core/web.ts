@@ -5,7 +5,7 @@ export type FileAccess = { origin: string; headers: Record<string, string> }
 
 export type FetchedFile = { bytes: Buffer; contentType: string }
 
-/** What kind of trouble it was, for attempt logs that programs read. */
+/** What kind of failure it was, for attempt logs that programs read. */
 export type FetchFailure =
   | 'invalid_url'
   | 'blocked_address'

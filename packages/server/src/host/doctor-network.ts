@@ -27,17 +27,17 @@ const reachable = (host: string): string => (host === '0.0.0.0' ? '127.0.0.1' : 
 
 async function checkPort(what: string, setting: string, host: string, port: number, isOurs: () => Promise<boolean>): Promise<Finding> {
   if (port === 0) return note(`${what} takes any free port at each start (${setting}=0).`)
-  const trouble = await tryListen(host, port)
-  if (trouble === null) return ok(`${what}: port ${port} on ${host} is free.`)
-  if (trouble === 'EADDRINUSE') {
+  const failure = await tryListen(host, port)
+  if (failure === null) return ok(`${what}: port ${port} on ${host} is free.`)
+  if (failure === 'EADDRINUSE') {
     return (await isOurs())
       ? ok(`${what}: a running Callsign answers on port ${port}.`)
       : attention(`${what}: another program uses port ${port} on ${host}; stop it, or change ${setting}.`)
   }
-  if (trouble === 'EACCES')
+  if (failure === 'EACCES')
     return attention(`${what}: this user may not listen on port ${port}; ports below 1024 need a capability or root.`)
-  if (trouble === 'EADDRNOTAVAIL') return attention(`${what}: this machine has no address ${host} (CALLSIGN_HOST).`)
-  return attention(`${what}: port ${port} on ${host} cannot be used: ${trouble}.`)
+  if (failure === 'EADDRNOTAVAIL') return attention(`${what}: this machine has no address ${host} (CALLSIGN_HOST).`)
+  return attention(`${what}: port ${port} on ${host} cannot be used: ${failure}.`)
 }
 
 /** Null when the port could be taken, else the system's error code. */

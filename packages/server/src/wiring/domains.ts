@@ -5,7 +5,7 @@ import type { Emit } from '../core/event.ts'
 import type { CancelJob, Enqueue } from '../core/job.ts'
 import type { Log } from '../core/log.ts'
 import type { Database } from '../core/sql.ts'
-import type { Chore } from '../edges/jobs/scheduled-tasks.ts'
+import type { ScheduledTask } from '../edges/jobs/scheduled-tasks.ts'
 import { createResendProvider } from '../edges/suppliers/resend-domains.ts'
 import type { Accounts } from '../features/account/organizations/operations.ts'
 import { createBuiltinProvider } from '../features/mail/domains/builtin.ts'
@@ -40,6 +40,6 @@ export function createDomainParts({ config, dkim, dns, userAgent, log, ...needs 
   const recheckMs = config.domainRecheckSeconds * 1000
   const domains = createDomains({ ...needs, providers, mailDomain: config.mailDomain, recheckMs, log })
   const recheck = createRecheck({ db: needs.db, domains, recheckMs, log })
-  const chore: Chore = { name: 're-check domains', everyMs: Math.min(checkEveryMsMax, recheckMs), run: recheck }
+  const chore: ScheduledTask = { name: 're-check domains', everyMs: Math.min(checkEveryMsMax, recheckMs), run: recheck }
   return { domains, handler: createUnregister({ db: needs.db, providers, log }), chore }
 }

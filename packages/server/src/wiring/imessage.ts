@@ -1,12 +1,12 @@
 // What iMessage is made of: the provider that the settings name, and the feature on it.
 import type { Config } from '../config/settings.ts'
-import type { Journal } from '../core/business-events.ts'
+import type { BusinessEvents } from '../core/business-events.ts'
 import type { Emit } from '../core/event.ts'
 import type { Enqueue } from '../core/job.ts'
 import type { Log } from '../core/log.ts'
 import type { Database } from '../core/sql.ts'
 import type { Web } from '../core/web.ts'
-import type { Chore } from '../edges/jobs/scheduled-tasks.ts'
+import type { ScheduledTask } from '../edges/jobs/scheduled-tasks.ts'
 import type { Keyring } from '../edges/keyring/keyring.ts'
 import { createBlueBubbles } from '../edges/suppliers/bluebubbles.ts'
 import { createLinq } from '../edges/suppliers/linq.ts'
@@ -20,7 +20,7 @@ import { createReceiving } from '../features/imessage/receiving.ts'
 import { imessageRoutes, simulatedImessageRoutes } from '../features/imessage/routes.ts'
 import { createSimulation } from '../features/imessage/simulation.ts'
 import type { Attachments } from '../features/mail/attachments/operations.ts'
-import type { SimulatorDesk } from '../features/simulator/operations.ts'
+import type { SimulatorState } from '../features/simulator/operations.ts'
 
 type Parts = {
   config: Config
@@ -29,12 +29,12 @@ type Parts = {
   identities: Identities
   attachments: Attachments
   web: Web
-  desk: SimulatorDesk
+  simulatorState: SimulatorState
   enqueue: Enqueue
   emit: Emit
   publicUrl: () => string
   userAgent: string
-  journal: Journal
+  businessEvents: BusinessEvents
   log: Log
 }
 
@@ -56,8 +56,9 @@ export const imessageDescribers = (parts: () => ImessageParts) => ({
 })
 
 export function createImessageParts(parts: Parts) {
-  const { config, db, keyring, identities, attachments, web, desk, enqueue, emit, publicUrl, userAgent, journal, log } = parts
-  const simulation = createSimulation({ db, attachments, desk })
+  const { config, db, keyring, identities, attachments, web, simulatorState, enqueue, emit, publicUrl, userAgent, businessEvents, log } =
+    parts
+  const simulation = createSimulation({ db, attachments, simulatorState })
   const simulator =
     config.imessageProvider === 'simulator'
       ? createSimulatorImessage({
@@ -71,7 +72,7 @@ export function createImessageParts(parts: Parts) {
   const routeToken = imessageRouteToken(keyring)
   const outbox = createOutbox(enqueue)
   const pollMs = config.imessagePollSeconds === null ? null : config.imessagePollSeconds * 1000
-  const receiving = createReceiving({ db, identities, provider, outbox, enqueue, emit, routeToken, publicUrl, pollMs, journal, log })
+  const receiving = createReceiving({ db, identities, provider, outbox, enqueue, emit, routeToken, publicUrl, pollMs, businessEvents, log })
   const imessage = createImessage({
     db,
     identities,
@@ -86,7 +87,7 @@ export function createImessageParts(parts: Parts) {
     log,
   })
 
-  const chores: Chore[] = [
+  const scheduledTasks: ScheduledTask[] = [
     ...(provider.backfill
       ? [
           {
@@ -101,10 +102,19 @@ export function createImessageParts(parts: Parts) {
   ]
   return {
     imessage,
-    shelf: imessage.shelf,
+    attachmentSource: imessage.attachmentSource,
     routes: [...imessageRoutes(imessage, receiving), ...(simulator ? simulatedImessageRoutes(imessage) : [])],
-    handlers: createImessageJobs({ db, attachments, provider, enqueue, emit, retrySeconds: config.imessageRetrySeconds, journal, log }),
-    chores,
+    handlers: createImessageJobs({
+      db,
+      attachments,
+      provider,
+      enqueue,
+      emit,
+      retrySeconds: config.imessageRetrySeconds,
+      businessEvents,
+      log,
+    }),
+    scheduledTasks,
     close: () => provider.close(),
   }
 }

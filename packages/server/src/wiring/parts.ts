@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { decodeAttachment } from '@callsign/mail/mime/transfer-encoding'
 import type { Config } from '../config/settings.ts'
 import type { Blobs } from '../core/blobs.ts'
-import type { Journal } from '../core/business-events.ts'
+import type { BusinessEvents } from '../core/business-events.ts'
 import { nowMs } from '../core/clock.ts'
 import type { LocalWorker } from '../core/job.ts'
 import type { Log } from '../core/log.ts'
@@ -17,7 +17,7 @@ import { createS3Blobs } from '../edges/blobs/s3.ts'
 import { createDnsResolver } from '../edges/dns/resolver.ts'
 import { createResolverHealth } from '../edges/dns/resolver-health.ts'
 import { reuseAnswers } from '../edges/dns/reused-answers.ts'
-import type { Chore } from '../edges/jobs/scheduled-tasks.ts'
+import type { ScheduledTask } from '../edges/jobs/scheduled-tasks.ts'
 import type { Keyring } from '../edges/keyring/keyring.ts'
 import { createMailReader } from '../edges/mail-worker/reader.ts'
 import { createWeb } from '../edges/outbound-http/guarded-fetch.ts'
@@ -35,7 +35,7 @@ import { eventRoutes } from '../features/events/log/routes.ts'
 import { createDeliverer } from '../features/events/webhooks/jobs.ts'
 import { createWebhooks } from '../features/events/webhooks/operations.ts'
 import { webhookRoutes } from '../features/events/webhooks/routes.ts'
-import { createAttachments, type Shelf } from '../features/mail/attachments/operations.ts'
+import { type AttachmentSource, createAttachments } from '../features/mail/attachments/operations.ts'
 import { attachmentRoutes } from '../features/mail/attachments/routes.ts'
 import { createDkim } from '../features/mail/domains/dkim/operations.ts'
 import { domainRoutes } from '../features/mail/domains/routes.ts'
@@ -113,7 +113,7 @@ export function createParts(
   db: Database,
   keyring: Keyring,
   log: Log,
-  journal: Journal,
+  businessEvents: BusinessEvents,
   localWorker: () => LocalWorker | null,
   publicUrl: () => string,
 ) {
@@ -154,9 +154,9 @@ export function createParts(
     ...(config.dnsServers.length > 0 ? { lookup: createHostLookup(config.dnsServers) } : {}),
   })
   // Features whose messages are no mail put their files here.
-  const shelves: Shelf[] = []
+  const attachmentSources: AttachmentSource[] = []
   const linkKey = keyring.subkey('media-links')
-  const attachments = createAttachments({ db, blobs, web, decode: decodeAttachment, linkKey, publicUrl, shelves })
+  const attachments = createAttachments({ db, blobs, web, decode: decodeAttachment, linkKey, publicUrl, attachmentSources })
   const compose = createCompose(attachments, (messageId) => messages.findRecipients(messageId), dkim)
   // What it wakes comes later: nothing is emitted before everything is made.
   const emit = createEmit((webhookIds) => {
@@ -181,7 +181,7 @@ export function createParts(
     web,
     sealKey,
     retrySeconds: config.webhookRetrySeconds,
-    journal,
+    businessEvents,
     log: log.child({ part: 'webhooks' }),
   })
   const pings = new TokenBuckets(1, 60)
@@ -193,7 +193,7 @@ export function createParts(
     identities,
     mailRules,
     emit,
-    journal,
+    businessEvents,
     reader,
     resolverHealth,
     findHostedDomains: domains.findHosted,
@@ -210,7 +210,7 @@ export function createParts(
     enqueue,
     mailDomain: config.mailDomain,
     freshLetters: config.roles.includes('worker') ? freshLetters : null,
-    journal,
+    businessEvents,
   })
   const phone = createPhoneParts({
     config,
@@ -225,10 +225,10 @@ export function createParts(
     wait: (request) => events.wait(request),
     publicUrl,
     userAgent,
-    journal,
+    businessEvents,
     log: log.child({ part: 'phones' }),
   })
-  shelves.push(phone.shelf)
+  attachmentSources.push(phone.attachmentSource)
   const drafts = createDrafts({ db, identities, attachments, messages, outboundMail, enqueue, cancelJob })
   const scheduledSend = createScheduledSend({ db, identities, drafts })
   const mtaSts = createMtaSts({ db, resolver, fetchFile: web.fetchFile, log: log.child({ part: 'mta-sts' }) })
@@ -241,7 +241,7 @@ export function createParts(
     suppressions,
     returnPaths,
     emit,
-    journal,
+    businessEvents,
     mailDomain: config.mailDomain,
   })
   const delivery = createDelivery({
@@ -258,7 +258,7 @@ export function createParts(
     emit,
     retrySeconds: config.mailRetrySeconds,
     mailDomain: config.mailDomain,
-    journal,
+    businessEvents,
     log: log.child({ part: 'outbound-mail' }),
   })
   const imessage = createImessageParts({
@@ -268,16 +268,16 @@ export function createParts(
     identities,
     attachments,
     web,
-    desk: phone.desk,
+    simulatorState: phone.simulatorState,
     enqueue,
     emit,
     publicUrl,
     userAgent: `Callsign/${version}`,
-    journal,
+    businessEvents,
     log: log.child({ part: 'imessage' }),
   })
-  shelves.push(imessage.shelf)
-  const tunnels = createTunnelParts({ config, db, keyring, accounts, keys, emit, journal, log })
+  attachmentSources.push(imessage.attachmentSource)
+  const tunnels = createTunnelParts({ config, db, keyring, accounts, keys, emit, businessEvents, log })
   const routes = [
     ...accountRoutes(accounts),
     ...identityRoutes(identities),
@@ -293,19 +293,19 @@ export function createParts(
     ...webhookRoutes(webhooks),
     ...eventRoutes(events),
     ...tunnels.routes,
-    ...vaultRoutes(createVaults({ db, accounts, identities, journal })),
+    ...vaultRoutes(createVaults({ db, accounts, identities, businessEvents })),
     ...keyRoutes(keys),
   ]
-  const chores: Chore[] = [
+  const scheduledTasks: ScheduledTask[] = [
     { name: 'sweep blobs', everyMs: 6 * hourMs, run: () => messages.sweepBlobs(dayMs) },
-    ...phone.chores,
+    ...phone.scheduledTasks,
     { name: 'place events', everyMs: 1000, run: () => events.place() },
     { name: 'sweep deliveries and events', everyMs: hourMs, run: () => deliverer.sweep() },
     domainParts.chore,
     { name: 'sweep deferred mail', everyMs: hourMs, run: () => inboundMail.sweepDeferrals() },
     { name: 'sweep MTA-STS policies', everyMs: dayMs, run: () => mtaSts.sweep() },
-    ...imessage.chores,
-    ...tunnels.chores,
+    ...imessage.scheduledTasks,
+    ...tunnels.scheduledTasks,
   ]
   return {
     accounts,
@@ -319,7 +319,7 @@ export function createParts(
     routes,
     /** What the worker does, by kind of job. */
     handlers: [delivery, scheduledSend, domainParts.handler, ...phone.handlers, ...imessage.handlers],
-    chores,
+    scheduledTasks,
     /** Lets go of connections that parts keep open to the outside. */
     close: async () => {
       web.close()

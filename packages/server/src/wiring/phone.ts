@@ -1,6 +1,6 @@
 // What phone numbers are made of: the supplier that the settings name, the simulator in its place, and the feature on both.
 import type { Config } from '../config/settings.ts'
-import type { Journal } from '../core/business-events.ts'
+import type { BusinessEvents } from '../core/business-events.ts'
 import type { Emit } from '../core/event.ts'
 import type { Enqueue, JobHandler } from '../core/job.ts'
 import type { Log } from '../core/log.ts'
@@ -8,14 +8,14 @@ import type { Route } from '../core/route.ts'
 import type { Database } from '../core/sql.ts'
 import type { Wait } from '../core/wait.ts'
 import type { Web } from '../core/web.ts'
-import type { Chore } from '../edges/jobs/scheduled-tasks.ts'
+import type { ScheduledTask } from '../edges/jobs/scheduled-tasks.ts'
 import type { Keyring } from '../edges/keyring/keyring.ts'
 import { createPhoneSimulator, simulatedCallback } from '../edges/suppliers/simulator-phone.ts'
 import { createTelnyx } from '../edges/suppliers/telnyx.ts'
 import { createTwilio } from '../edges/suppliers/twilio.ts'
 import type { Identities } from '../features/account/identities/operations.ts'
 import type { Accounts } from '../features/account/organizations/operations.ts'
-import type { Attachments, Shelf } from '../features/mail/attachments/operations.ts'
+import type { AttachmentSource, Attachments } from '../features/mail/attachments/operations.ts'
 import { areaCodesIn, tollFreeCodes } from '../features/phone/area-codes.ts'
 import { createArrivals } from '../features/phone/arrivals.ts'
 import { createInbox } from '../features/phone/inbox.ts'
@@ -39,7 +39,7 @@ type Parts = {
   wait: Wait
   publicUrl: () => string
   userAgent: string
-  journal: Journal
+  businessEvents: BusinessEvents
   log: Log
 }
 
@@ -56,8 +56,9 @@ export const phoneDescribers = (phone: () => PhoneParts) => ({
 })
 
 export function createPhoneParts(parts: Parts) {
-  const { config, db, keyring, accounts, identities, attachments, web, emit, enqueue, wait, publicUrl, userAgent, journal, log } = parts
-  const desk = createSimulatorDesk(db)
+  const { config, db, keyring, accounts, identities, attachments, web, emit, enqueue, wait, publicUrl, userAgent, businessEvents, log } =
+    parts
+  const simulatorState = createSimulatorDesk(db)
   const signKey = keyring.subkey('phone-simulator')
   const callbackUrl = (name: ProviderName) => () => `${publicUrl()}${arrivals.hookPath(name)}`
 
@@ -66,7 +67,7 @@ export function createPhoneParts(parts: Parts) {
     [
       'simulator',
       createPhoneSimulator({
-        carrier: desk.phoneCarrier,
+        carrier: simulatorState.phoneCarrier,
         readyMs: config.simSmsReadyMs,
         signKey,
         areaCodesOf: ({ country, type, region, areaCode }) =>
@@ -101,7 +102,7 @@ export function createPhoneParts(parts: Parts) {
   }
 
   const pollMs = config.phonePollSeconds * 1000
-  const jobs = createPhoneJobs({ db, providers, enqueue, emit, pollMs, journal, log })
+  const jobs = createPhoneJobs({ db, providers, enqueue, emit, pollMs, businessEvents, log })
   const providerName = config.phoneProvider
   const phones = createPhones({ db, accounts, identities, attachments, enqueue, providerName, waitMsMax: provisionWaitMs })
   const arrivals = createArrivals({
@@ -115,13 +116,13 @@ export function createPhoneParts(parts: Parts) {
     enqueue,
     publicUrl,
     routeKey: keyring.subkey('phone-callbacks'),
-    journal,
+    businessEvents,
     log,
   })
   const inbox = createInbox({ db, phones, attachments, wait })
   const simulator = createSimulator({
     db,
-    desk,
+    simulatorState,
     phones,
     hurry: jobs.hurry,
     toCallback: (body, nowMs) => simulatedCallback(signKey, arrivals.hookPath('simulator'), body, nowMs),
@@ -134,19 +135,19 @@ export function createPhoneParts(parts: Parts) {
     ...(isSimulated || config.imessageProvider === 'simulator' ? simulatorRoutes(simulator) : []),
   ]
   const handlers: JobHandler[] = [...jobs.handlers, arrivals.mediaHandler]
-  const chores: Chore[] = [
+  const scheduledTasks: ScheduledTask[] = [
     { name: 'catch up with texts', everyMs: config.phoneCatchUpSeconds * 1000, isDueAtStart: true, run: arrivals.catchUp },
-    { name: 'sweep texts', everyMs: hourMs, run: () => Promise.all([phones.sweep(), arrivals.sweep(), desk.sweep()]) },
+    { name: 'sweep texts', everyMs: hourMs, run: () => Promise.all([phones.sweep(), arrivals.sweep(), simulatorState.sweep()]) },
   ]
-  const shelf: Shelf = { findFile: inbox.findFile, findNamedBlobs: inbox.findNamedBlobs }
+  const attachmentSource: AttachmentSource = { findFile: inbox.findFile, findNamedBlobs: inbox.findNamedBlobs }
   return {
     phones,
     inbox,
-    desk,
-    shelf,
+    simulatorState,
+    attachmentSource,
     routes,
     handlers,
-    chores,
+    scheduledTasks,
     close: async () => {
       await Promise.all(closers.map((close) => close()))
     },

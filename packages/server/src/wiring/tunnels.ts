@@ -1,7 +1,7 @@
 // What tunnels are made of: the feature, the gateway, and what each needs of the other.
 import { join } from 'node:path'
 import type { Config } from '../config/settings.ts'
-import type { Journal } from '../core/business-events.ts'
+import type { BusinessEvents } from '../core/business-events.ts'
 import { nowMs } from '../core/clock.ts'
 import type { Emit } from '../core/event.ts'
 import { newId } from '../core/ids.ts'
@@ -11,19 +11,28 @@ import { TokenBuckets } from '../edges/api/rate-limit.ts'
 import { createGateway, type Gateway } from '../edges/gateway/gateway.ts'
 import { createHttpsListener } from '../edges/gateway/https-listener.ts'
 import { localCertificate } from '../edges/gateway/local-authority.ts'
-import type { Chore } from '../edges/jobs/scheduled-tasks.ts'
+import type { ScheduledTask } from '../edges/jobs/scheduled-tasks.ts'
 import type { Keyring } from '../edges/keyring/keyring.ts'
 import type { Keys } from '../features/account/keys/operations.ts'
 import type { Accounts } from '../features/account/organizations/operations.ts'
 import { createPresence, createRecorder, createTunnels } from '../features/tunnels/operations.ts'
 import { tunnelRoutes } from '../features/tunnels/routes.ts'
 
-type Parts = { config: Config; db: Database; keyring: Keyring; accounts: Accounts; keys: Keys; emit: Emit; journal: Journal; log: Log }
+type Parts = {
+  config: Config
+  db: Database
+  keyring: Keyring
+  accounts: Accounts
+  keys: Keys
+  emit: Emit
+  businessEvents: BusinessEvents
+  log: Log
+}
 
 const hourMs = 3_600_000
 
 /** Tunnels on their gateway, nothing started yet. A process without the role sends requests for replays only, over the others. */
-export function createTunnelParts({ config, db, keyring, accounts, keys, emit, journal, log }: Parts) {
+export function createTunnelParts({ config, db, keyring, accounts, keys, emit, businessEvents, log }: Parts) {
   const isGateway = config.roles.includes('gateway')
   // The embedded database has one process.
   const hasPeers = config.databaseUrl !== null && config.gatewayPort !== null
@@ -39,7 +48,7 @@ export function createTunnelParts({ config, db, keyring, accounts, keys, emit, j
   const requests = new TokenBuckets(config.tunnelPerSecond, 2 * config.tunnelPerSecond)
   const gateway: Gateway = createGateway({
     tunnelDomain: config.tunnelDomain,
-    presence: createPresence({ db, emit, journal, nodeId: newId('gatewayNode'), findUnusableKeys: keys.findUnusable }),
+    presence: createPresence({ db, emit, businessEvents, nodeId: newId('gatewayNode'), findUnusableKeys: keys.findUnusable }),
     recorder,
     admit: tunnels.admit,
     authenticate: keys.authenticate,
@@ -67,6 +76,8 @@ export function createTunnelParts({ config, db, keyring, accounts, keys, emit, j
           log: log.child({ part: 'tunnel-https' }),
         })
       : null
-  const chores: Chore[] = [{ name: 'sweep requests of tunnels', everyMs: hourMs, isDueAtStart: true, run: () => tunnels.sweep() }]
-  return { gateway, https, routes: tunnelRoutes(tunnels), chores }
+  const scheduledTasks: ScheduledTask[] = [
+    { name: 'sweep requests of tunnels', everyMs: hourMs, isDueAtStart: true, run: () => tunnels.sweep() },
+  ]
+  return { gateway, https, routes: tunnelRoutes(tunnels), scheduledTasks }
 }

@@ -7,7 +7,7 @@ import { operation } from '@callsign/contract/operation'
 import { Cursor, id, Limit, nullableString, strict, stringOrList, Timestamp } from '@callsign/contract/schema'
 import { pino } from 'pino'
 import Type from 'typebox'
-import { createJournal } from '../../src/core/business-events.ts'
+import { createBusinessEvents } from '../../src/core/business-events.ts'
 import type { Caller } from '../../src/core/caller.ts'
 import { ApiError } from '../../src/core/errors.ts'
 import type { Replays } from '../../src/core/replay.ts'
@@ -152,7 +152,7 @@ const shapes = {
 }
 
 /** What the operations did and are waiting for. */
-export type Stage = {
+export type Harness = {
   /** Bodies that `writeNote` ran with. */
   written: unknown[]
   /** Set to hold the operations `wait` and `writeNote` until `release` is called. */
@@ -174,7 +174,7 @@ const newStage = (lines: string[]) => {
   const started = new Promise<void>((resolve) => {
     hasStarted = resolve
   })
-  const stage: Stage = {
+  const harness: Harness = {
     written: [],
     holds: false,
     held: () => started,
@@ -187,31 +187,31 @@ const newStage = (lines: string[]) => {
         .map((line) => JSON.parse(line) as Record<string, unknown>),
   }
   const pass = async (): Promise<void> => {
-    if (!stage.holds) return
+    if (!harness.holds) return
     hasStarted()
     await gate
   }
-  return { stage, pass }
+  return { harness, pass }
 }
 
 const toList = (to: string | string[] | undefined): string[] => [to ?? []].flat()
 
-function routesFor(stage: Stage, pass: () => Promise<void>): Route[] {
+function routesFor(harness: Harness, pass: () => Promise<void>): Route[] {
   let notes = 0
   return [
     route(shapes.read, 'agent', async (_call, { params, query }) => ({ id: params.note_id, query })),
     route(shapes.write, 'agent', async (call, { body }) =>
       call.transact(async () => {
-        stage.written.push(body)
+        harness.written.push(body)
         await pass()
-        await stage.afterWrite?.()
+        await harness.afterWrite?.()
         return { id: `note_${++notes}`, subject: body.subject ?? null, to: toList(body.to) }
       }),
     ),
     route(shapes.writeTo, 'agent', async (call, { params, body }) => {
       if (call.caller.agent && call.caller.agent.handle !== params.handle) throw new ApiError('forbidden', 'Not yours.')
       return call.transact(async () => {
-        stage.written.push(body)
+        harness.written.push(body)
         return { id: `note_${++notes}`, subject: body.subject, to: [params.handle] }
       })
     }),
@@ -258,13 +258,13 @@ export async function startEdge(overrides: Partial<HttpServerOptions> = {}) {
     },
   })
   const log = pino({ level: 'info', base: null, formatters: { level: (label) => ({ level: label }) } }, sink)
-  const { stage, pass } = newStage(lines)
+  const { harness, pass } = newStage(lines)
   const server = createHttpServer({
     host: '127.0.0.1',
     port: 0,
     publicUrl: null,
     version: '1.2.3',
-    routes: routesFor(stage, pass),
+    routes: routesFor(harness, pass),
     authenticate: async (token) => (Object.hasOwn(callers, token) ? (callers[token] as Caller) : null),
     transact: noTransact,
     replays: noReplays,
@@ -272,7 +272,7 @@ export async function startEdge(overrides: Partial<HttpServerOptions> = {}) {
     readiness: async () => ({ database: true }),
     door: null,
     log,
-    journal: createJournal(log),
+    businessEvents: createBusinessEvents(log),
     ...overrides,
   })
   const { port } = await server.listen()
@@ -287,7 +287,7 @@ export async function startEdge(overrides: Partial<HttpServerOptions> = {}) {
   return {
     server,
     port,
-    stage,
+    harness,
     call,
     post: (path: string, body: unknown, init: RequestInit & { key?: string } = {}) =>
       call(path, { method: 'POST', body: JSON.stringify(body), ...init }),

@@ -1,7 +1,7 @@
 // A BlueBubbles server in small: the routes of its API v1 that we use, with state, as its source (1.9.9) has them. Its callbacks are unsigned and unrepeated.
 import { randomUUID } from 'node:crypto'
 import { type FakeAnswer, type FakeRequest, startFake } from './fake-http.ts'
-import type { Callback, Trouble } from './imessage-world.ts'
+import type { Callback, Fault } from './imessage-world.ts'
 
 export const blueBubblesPassword = 'bubble & squeak'
 
@@ -21,7 +21,7 @@ export async function startBlueBubblesServer() {
   const messages: Stored[] = []
   const chats = new Set<string>()
   const webhooks = new Map<number, { id: number; url: string; events: string[] }>()
-  const troubles: Trouble[] = []
+  const faults: Fault[] = []
   /** Pieces under way: the same one again meanwhile is refused. */
   const queued = new Set<string>()
   const tempGuids: string[] = []
@@ -64,8 +64,8 @@ export async function startBlueBubblesServer() {
   ): FakeAnswer {
     if (!tempGuid) return failure(400, "A 'tempGuid' is required when sending via AppleScript")
     if (queued.has(tempGuid)) return failure(400, `Message is already queued to be sent! (Temp GUID: ${tempGuid})`)
-    const trouble = troubles.shift()
-    if (trouble === 'lost_request') return 'cut'
+    const fault = faults.shift()
+    if (fault === 'lost_request') return 'cut'
     tempGuids.push(tempGuid)
     const sent: Stored = {
       guid: randomUUID().toUpperCase(),
@@ -74,11 +74,11 @@ export async function startBlueBubblesServer() {
       text,
       files,
       atMs: Date.now(),
-      error: trouble === 'refused' ? 22 : 0,
+      error: fault === 'refused' ? 22 : 0,
     }
     messages.push(sent)
-    if (trouble === 'lost_answer') return 'cut'
-    if (trouble === 'refused') return failure(500, 'Failed to send message! See attached message error code.', view(sent))
+    if (fault === 'lost_answer') return 'cut'
+    if (fault === 'refused') return failure(500, 'Failed to send message! See attached message error code.', view(sent))
     return ok(answerOf(sent))
   }
 
@@ -145,7 +145,7 @@ export async function startBlueBubblesServer() {
 
   return {
     url: fake.url,
-    troubles,
+    faults,
     webhooks: () => [...webhooks.values()],
     addWebhook: (url: string, events: string[]) => webhooks.set(nextWebhook, { id: nextWebhook++, url, events }),
     /** The pieces that were taken, by their tempGuid, once each time. */

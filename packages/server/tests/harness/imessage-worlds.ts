@@ -3,7 +3,7 @@ import { openKeyring } from '../../src/edges/keyring/keyring.ts'
 import { blueBubblesPassword, startBlueBubblesServer } from './bluebubbles-server.ts'
 import type { World } from './imessage-world.ts'
 import { linqKey, startLinqServer } from './linq-server.ts'
-import type { Json, Stage } from './start.ts'
+import type { Harness, Json } from './start.ts'
 
 const quick = {
   CALLSIGN_IMESSAGE_RETRY_SECONDS: '0.05,0.1,0.2',
@@ -12,40 +12,40 @@ const quick = {
 }
 
 /** Where callbacks of a provider go. */
-export async function callbackUrlOf(stage: Pick<Stage, 'dataDir' | 'baseUrl'>, provider: string): Promise<string> {
-  const token = (await openKeyring(stage.dataDir)).subkey('imessage-callbacks').toString('base64url')
-  return `${stage.baseUrl}/hooks/imessage/${provider}/${token}`
+export async function callbackUrlOf(harness: Pick<Harness, 'dataDir' | 'baseUrl'>, provider: string): Promise<string> {
+  const token = (await openKeyring(harness.dataDir)).subkey('imessage-callbacks').toString('base64url')
+  return `${harness.baseUrl}/hooks/imessage/${provider}/${token}`
 }
 
 export async function simulatorWorld(): Promise<World> {
-  let stage: Stage
+  let harness: Harness
   const fault = (op: string, fail: string, times: number): Promise<Json> =>
-    stage.expectApi(200, 'POST', '/simulator/faults', { body: { provider: 'imessage', op, fail, times } })
+    harness.expectApi(200, 'POST', '/simulator/faults', { body: { provider: 'imessage', op, fail, times } })
   return {
     name: 'simulator',
     settings: quick,
     attach: async (given) => {
-      stage = given
+      harness = given
     },
     async write(from, text, { file, callback = 'once' } = {}) {
       if (callback === 'twice') await fault('webhook', 'duplicate', 1)
       const media = file ? [{ content: file.toString('base64'), content_type: 'image/png' }] : []
-      await stage.expectApi(201, 'POST', '/simulator/imessage', { body: { from, ...(text && { text }), media } })
+      await harness.expectApi(201, 'POST', '/simulator/imessage', { body: { from, ...(text && { text }), media } })
     },
     async arrived(to) {
-      const { data } = await stage.expectApi(200, 'GET', `/simulator/outbox?limit=100&to=${encodeURIComponent(to)}`)
+      const { data } = await harness.expectApi(200, 'GET', `/simulator/outbox?limit=100&to=${encodeURIComponent(to)}`)
       return Promise.all(
         data.reverse().map(async (item: Json) => {
           if (item.media_url === null) return { text: item.text, files: [] }
           const link = new URL(item.media_url)
-          const file = await stage.api('GET', link.pathname + link.search, { key: null })
+          const file = await harness.api('GET', link.pathname + link.search, { key: null })
           return { text: item.text, files: [{ contentType: file.headers.get('content-type'), bytes: file.body.length }] }
         }),
       )
     },
-    troubles: new Set(['lost_answer', 'lost_request', 'error']),
-    async befall(...troubles) {
-      for (const trouble of troubles) await fault('send', trouble === 'lost_request' ? 'timeout' : trouble, 1)
+    faults: new Set(['lost_answer', 'lost_request', 'error']),
+    async befall(...faults) {
+      for (const one of faults) await fault('send', one === 'lost_request' ? 'timeout' : one, 1)
     },
     failLater: null,
     canBeAsked: false,
@@ -68,8 +68,8 @@ export async function blueBubblesWorld(): Promise<World> {
     attach: async () => {},
     write: (from, text, { file, agoMs = 0, callback = 'once' } = {}) => server.write(from, text, file ?? null, agoMs, callback),
     arrived: async (to) => server.sentTo(to),
-    troubles: new Set(['lost_answer', 'lost_request', 'refused']),
-    befall: async (...troubles) => void server.troubles.push(...troubles),
+    faults: new Set(['lost_answer', 'lost_request', 'refused']),
+    befall: async (...faults) => void server.faults.push(...faults),
     failLater: server.failLater,
     canBeAsked: true,
     stop: server.stop,
@@ -87,11 +87,11 @@ export async function linqWorld(): Promise<World> {
       CALLSIGN_LINQ_API_KEY: linqKey,
       CALLSIGN_LINQ_WEBHOOK_SECRET: server.secret,
     },
-    attach: async (stage) => server.callTo(await callbackUrlOf(stage, 'linq')),
+    attach: async (harness) => server.callTo(await callbackUrlOf(harness, 'linq')),
     write: (from, text, { file, agoMs = 0, callback = 'once' } = {}) => server.write(from, text, file ?? null, agoMs, callback),
     arrived: async (to) => server.sentTo(to),
-    troubles: new Set(['lost_answer', 'lost_request', 'error', 'refused']),
-    befall: async (...troubles) => void server.troubles.push(...troubles),
+    faults: new Set(['lost_answer', 'lost_request', 'error', 'refused']),
+    befall: async (...faults) => void server.faults.push(...faults),
     failLater: server.failLater,
     canBeAsked: true,
     stop: server.stop,

@@ -1,7 +1,7 @@
 // Linq in small: the part of its Partner API v3 that we use, with state, as @linqapp/sdk 0.28 knows it; callbacks of version 2026-02-03.
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { type FakeAnswer, type FakeRequest, startFake } from './fake-http.ts'
-import type { Callback, Trouble } from './imessage-world.ts'
+import type { Callback, Fault } from './imessage-world.ts'
 
 export const linqKey = 'linq-test-key'
 
@@ -15,7 +15,7 @@ export async function startLinqServer(line = '+12025550100') {
   const messages: Stored[] = []
   const files = new Map<string, { filename: string; type: string; bytes: Buffer | null }>()
   const answersByKey = new Map<string, unknown>()
-  const troubles: Trouble[] = []
+  const faults: Fault[] = []
   const secret = `whsec_${randomBytes(32).toString('base64')}`
   let callbackUrl: string | null = null
 
@@ -85,10 +85,10 @@ export async function startLinqServer(line = '+12025550100') {
     const key = message.idempotency_key ?? null
     const known = key === null ? undefined : answersByKey.get(key)
     if (known !== undefined) return { status, json: known }
-    const trouble = troubles.shift()
-    if (trouble === 'lost_request') return 'cut'
-    if (trouble === 'error') return failure(429, 'slow down')
-    if (trouble === 'refused') return failure(400, 'not deliverable')
+    const fault = faults.shift()
+    if (fault === 'lost_request') return 'cut'
+    if (fault === 'error') return failure(429, 'slow down')
+    if (fault === 'refused') return failure(400, 'not deliverable')
     if (message.parts.some((part) => part.type === 'media' && !files.get(part.attachment_id ?? '')?.bytes))
       return failure(400, 'no such attachment')
     const sent: Stored = {
@@ -103,7 +103,7 @@ export async function startLinqServer(line = '+12025550100') {
     messages.push(sent)
     const answer = view(sent)
     if (key !== null) answersByKey.set(key, answer)
-    return trouble === 'lost_answer' ? 'cut' : { status, json: answer }
+    return fault === 'lost_answer' ? 'cut' : { status, json: answer }
   }
 
   const paged = (items: unknown[], name: string, { url }: FakeRequest): FakeAnswer => {
@@ -232,7 +232,7 @@ export async function startLinqServer(line = '+12025550100') {
     line,
     secret,
     sign,
-    troubles,
+    faults,
     callTo: (url: string | null) => {
       callbackUrl = url
     },

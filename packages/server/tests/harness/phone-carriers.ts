@@ -1,11 +1,11 @@
 // The three phone providers as tests see them: what is sold, what goes wrong, and texts from outside, in the same words for each.
-import type { Json, Stage } from './start.ts'
+import type { Harness, Json } from './start.ts'
 import type { BadLuck, OutsideText } from './supplier-server.ts'
 import { startTelnyxServer } from './telnyx-server.ts'
 import { startTwilioServer } from './twilio-server.ts'
 
-/** `told`: by one callback. `twice`: by two alike. `untold`: by none, so that only the provider's list has it. */
-export type Telling = 'told' | 'twice' | 'untold'
+/** `told`: by one callback. `twice`: by two alike. `undelivered`: by none, so that only the provider's list has it. */
+export type Telling = 'told' | 'twice' | 'undelivered'
 
 export type Carrier = {
   settings: Record<string, string>
@@ -52,7 +52,7 @@ function onServer(server: Server): Carrier {
     none: async () => ({ area_code: '907' }),
     text: async (number, text, telling) => {
       const { post } = server.write(number.phone_number, text)
-      if (telling !== 'untold') taken(await post())
+      if (telling !== 'undelivered') taken(await post())
       if (telling === 'twice') taken(await post())
     },
     reversed: async (number, first, second) => {
@@ -71,15 +71,15 @@ function onServer(server: Server): Carrier {
 const simulatedFaults: Record<BadLuck, string> = { lose: 'lost_answer', cut: 'timeout', late: 'timeout', fail: 'error', refuse: 'error' }
 
 /** The simulator, by its own controls. */
-function onSimulator(stage: () => Stage): Carrier {
+function onSimulator(harness: () => Harness): Carrier {
   const fault = (op: string, fail: string, times = 1) =>
-    stage().expectApi(200, 'POST', '/simulator/faults', { body: { provider: 'phone', op, fail, times } })
+    harness().expectApi(200, 'POST', '/simulator/faults', { body: { provider: 'phone', op, fail, times } })
   const count = async (condition: string) =>
-    (await stage().db.query<{ phone_number: string }>({ text: `SELECT phone_number FROM simulated_numbers WHERE ${condition}` })).rows.map(
-      (row) => row.phone_number,
-    )
+    (
+      await harness().db.query<{ phone_number: string }>({ text: `SELECT phone_number FROM simulated_numbers WHERE ${condition}` })
+    ).rows.map((row) => row.phone_number)
   const send = (number: Json, { from, text, media }: OutsideText) =>
-    stage().expectApi(201, 'POST', '/simulator/sms', {
+    harness().expectApi(201, 'POST', '/simulator/sms', {
       body: {
         to: number.phone_number,
         from,
@@ -99,7 +99,7 @@ function onSimulator(stage: () => Stage): Carrier {
     },
     text: async (number, text, telling) => {
       if (telling === 'twice') await fault('webhook', 'duplicate')
-      if (telling === 'untold') await fault('webhook', 'drop')
+      if (telling === 'undelivered') await fault('webhook', 'drop')
       await send(number, text)
     },
     reversed: async (number, first, second) => {
@@ -112,8 +112,8 @@ function onSimulator(stage: () => Stage): Carrier {
   }
 }
 
-export const carriers: Record<string, (stage: () => Stage) => Promise<Carrier>> = {
-  simulator: async (stage) => onSimulator(stage),
+export const carriers: Record<string, (harness: () => Harness) => Promise<Carrier>> = {
+  simulator: async (harness) => onSimulator(harness),
   telnyx: async () => onServer(await startTelnyxServer()),
   twilio: async () => onServer(await startTwilioServer()),
 }

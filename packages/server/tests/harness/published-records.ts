@@ -20,14 +20,14 @@ export function withdraw(dns: DnsServer, records: Json[]): void {
 
 /** Registers a domain, publishes its records and verifies it; the verified domain. */
 export async function ownDomain(
-  stage: { expectApi: (status: number, method: string, path: string, ask?: Json) => Promise<Json>; organizationKey: string },
+  harness: { expectApi: (status: number, method: string, path: string, ask?: Json) => Promise<Json>; organizationKey: string },
   dns: DnsServer,
   domain: string,
-  key = stage.organizationKey,
+  key = harness.organizationKey,
 ): Promise<Json> {
-  const { data } = await stage.expectApi(201, 'POST', '/domains', { key, body: { domain } })
+  const { data } = await harness.expectApi(201, 'POST', '/domains', { key, body: { domain } })
   publish(dns, data.dns_records)
-  const { data: verified } = await stage.expectApi(200, 'POST', `/domains/${data.id}/verify`, { key })
+  const { data: verified } = await harness.expectApi(200, 'POST', `/domains/${data.id}/verify`, { key })
   if (verified.status !== 'verified') throw new Error(`${domain} is ${verified.status}: ${JSON.stringify(verified.dns_records)}`)
   return verified
 }

@@ -1,9 +1,9 @@
-// A stage whose mail leaves through a relay into a sink, with the agents ann and ben.
+// A harness whose mail leaves through a relay into a sink, with the agents ann and ben.
 import { type MailSink, startMailSink } from './mail-sink.ts'
-import { type Json, type Stage, startStage } from './start.ts'
+import { type Harness, type Json, startHarness } from './start.ts'
 
 export type Relayed = {
-  stage: Stage
+  harness: Harness
   sink: MailSink
   /** A message that has arrived for ann, from Eve; `mail` changes its fields. */
   arrive: (mail?: { subject?: string; [field: string]: unknown }) => Promise<Json>
@@ -12,19 +12,19 @@ export type Relayed = {
 
 export async function startRelayed(): Promise<Relayed> {
   const sink = await startMailSink()
-  const stage = await startStage({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: sink.url })
-  await stage.createAgent('ann', { display_name: 'Ann' })
-  await stage.createAgent('ben')
+  const harness = await startHarness({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: sink.url })
+  await harness.createAgent('ann', { display_name: 'Ann' })
+  await harness.createAgent('ben')
   let count = 0
   return {
-    stage,
+    harness,
     sink,
     async arrive({ subject = `Question ${++count}`, ...mail } = {}) {
-      await stage.deliver({ from: 'Eve <eve@example.org>', to: 'ann@agents.localhost', subject, text: 'What now?', ...mail })
-      return stage.waitForMail('ann', subject)
+      await harness.deliver({ from: 'Eve <eve@example.org>', to: 'ann@agents.localhost', subject, text: 'What now?', ...mail })
+      return harness.waitForMail('ann', subject)
     },
     async stop() {
-      await stage.stop()
+      await harness.stop()
       await sink.close()
     },
   }

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import type { Json } from './start.ts'
 
 /** How a request goes wrong: with an answer of this status, cut off before it is worked on, or worked on with its answer lost. */
-export type Trouble = { status: number; headers?: Record<string, string>; body?: string } | 'cut' | 'lost'
+export type Failure = { status: number; headers?: Record<string, string>; body?: string } | 'cut' | 'lost'
 
 export type ResendServer = {
   url: string
@@ -26,7 +26,7 @@ export type ResendServer = {
   /** A name that another account has. */
   takeElsewhere(name: string): void
   /** The next `times` requests that match go wrong. */
-  fail(method: string, path: RegExp, trouble: Trouble, times?: number): void
+  fail(method: string, path: RegExp, failure: Failure, times?: number): void
   /** Nothing goes wrong any more. */
   heal(): void
   /** Every request so far: "POST /domains". */
@@ -51,7 +51,7 @@ export async function startResendServer(): Promise<ResendServer> {
   const published = new Map<string, Set<string>>()
   const known = new Set<string>()
   const elsewhere = new Set<string>()
-  const failures: { method: string; path: RegExp; trouble: Trouble; times: number }[] = []
+  const failures: { method: string; path: RegExp; failure: Failure; times: number }[] = []
   const asked: string[] = []
   const byName = (name: string) => [...domains.values()].find((domain) => domain.name === name)
   const isPublished = (domain: Upstream, record: Json) =>
@@ -141,15 +141,15 @@ export async function startResendServer(): Promise<ResendServer> {
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
     const failure = failures.find((one) => one.times > 0 && one.method === method && one.path.test(url.pathname))
     if (failure) failure.times--
-    if (failure && typeof failure.trouble === 'object')
-      return void send(failure.trouble.status, failure.trouble.body ?? '{}', failure.trouble.headers)
-    if (failure?.trouble === 'cut') return void request.socket.destroy()
+    if (failure && typeof failure.failure === 'object')
+      return void send(failure.failure.status, failure.failure.body ?? '{}', failure.failure.headers)
+    if (failure?.failure === 'cut') return void request.socket.destroy()
     if (request.headers.authorization !== `Bearer ${apiKey}`) {
       const { status, body } = error(401, 'validation_error', 'API key is invalid')
       return void send(status, JSON.stringify(body))
     }
     const { status, body } = answer(method, url, chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString() || 'null') : null)
-    if (failure?.trouble === 'lost') return void request.socket.destroy()
+    if (failure?.failure === 'lost') return void request.socket.destroy()
     send(status, JSON.stringify(body))
   }
 
@@ -174,7 +174,7 @@ export async function startResendServer(): Promise<ResendServer> {
     },
     knowAlready: (name) => void known.add(name),
     takeElsewhere: (name) => void elsewhere.add(name),
-    fail: (method, path, trouble, times = 1) => void failures.push({ method, path, trouble, times }),
+    fail: (method, path, failure, times = 1) => void failures.push({ method, path, failure, times }),
     heal: () => void failures.splice(0),
     asked: () => [...asked],
     async stop() {

@@ -25,12 +25,12 @@ export type Json = any
 export type Answer = { status: number; headers: Headers; body: Json }
 /** `key: null` sends none; without `key` it is the first organization's. A string body goes out as it is. */
 export type Ask = { key?: string | null; body?: unknown; headers?: Record<string, string> }
-export type Stage = Awaited<ReturnType<typeof startStage>>
+export type Harness = Awaited<ReturnType<typeof startHarness>>
 
 /** Starts a server with these CALLSIGN_ settings over the usual ones. */
-export async function startStage(settings: Record<string, string> = {}) {
+export async function startHarness(settings: Record<string, string> = {}) {
   const database = await createDatabase()
-  const dataDir = await mkdtemp(join(tmpdir(), 'callsign-stage-'))
+  const dataDir = await mkdtemp(join(tmpdir(), 'callsign-harness-'))
   const organizationKey = generateKey()
   const dns = await startDnsServer()
   const environment: Record<string, string> = {

@@ -29,7 +29,7 @@ export async function startTelnyxServer() {
   const messagingProfileId = randomUUID()
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const publicKeyBase64 = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64')
-  const shelf: ForSale[] = [...stock]
+  const attachmentSource: ForSale[] = [...stock]
   const owned: Owned[] = []
   const orders: NumberOrder[] = []
   const sent: Sent[] = []
@@ -37,8 +37,8 @@ export async function startTelnyxServer() {
   let purchases = 0
   let soldAfterSearch = 0
   const sell = (phoneNumber: string) => {
-    const index = shelf.findIndex((one) => one.phoneNumber === phoneNumber)
-    if (index >= 0) shelf.splice(index, 1)
+    const index = attachmentSource.findIndex((one) => one.phoneNumber === phoneNumber)
+    if (index >= 0) attachmentSource.splice(index, 1)
   }
 
   const json = (body: Buffer) => JSON.parse(body.toString() || '{}') as Record<string, never>
@@ -123,7 +123,7 @@ export async function startTelnyxServer() {
         pattern: /^\/v2\/available_phone_numbers$/,
         run: ({ query }) => {
           const filter = (name: string) => query.get(`filter[${name}]`)
-          const found = shelf.filter(
+          const found = attachmentSource.filter(
             (one) =>
               (one.type === 'toll_free' || one.country === (filter('country_code') ?? one.country)) &&
               one.type === (filter('phone_number_type') ?? one.type) &&
@@ -151,9 +151,9 @@ export async function startTelnyxServer() {
             customer_reference?: string
           }
           const phoneNumber = phone_numbers[0]?.phone_number ?? ''
-          const index = shelf.findIndex((one) => one.phoneNumber === phoneNumber)
+          const index = attachmentSource.findIndex((one) => one.phoneNumber === phoneNumber)
           if (index < 0) return error(422, '85001', `${phoneNumber} is not available`)
-          shelf.splice(index, 1)
+          attachmentSource.splice(index, 1)
           purchases++
           const one: NumberOrder = { id: randomUUID(), status: 'pending', customer_reference, phone_number: phoneNumber, looks: 0 }
           orders.push(one)

@@ -21,14 +21,14 @@ export async function startTwilioServer() {
   const accountSid = hex('AC')
   const authToken = randomBytes(16).toString('hex')
   const basic = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`
-  const shelf: ForSale[] = [...stock]
+  const attachmentSource: ForSale[] = [...stock]
   const owned: Owned[] = []
   const sent: Sent[] = []
   let purchases = 0
   let soldAfterSearch = 0
   const sell = (phoneNumber: string) => {
-    const index = shelf.findIndex((one) => one.phoneNumber === phoneNumber)
-    if (index >= 0) shelf.splice(index, 1)
+    const index = attachmentSource.findIndex((one) => one.phoneNumber === phoneNumber)
+    if (index >= 0) attachmentSource.splice(index, 1)
   }
 
   const account = `/2010-04-01/Accounts/${accountSid}`
@@ -62,7 +62,7 @@ export async function startTwilioServer() {
         name: 'search',
         pattern: at('AvailablePhoneNumbers/(\\w+)/(Local|TollFree)\\.json'),
         run: ({ query }, country, kind) => {
-          const found = shelf.filter(
+          const found = attachmentSource.filter(
             (one) =>
               (kind === 'TollFree' || one.country === country) &&
               one.type === (kind === 'Local' ? 'local' : 'toll_free') &&
@@ -87,9 +87,9 @@ export async function startTwilioServer() {
         run: ({ body }) => {
           const fields = form(body)
           const phoneNumber = fields.get('PhoneNumber') ?? ''
-          const index = shelf.findIndex((one) => one.phoneNumber === phoneNumber)
+          const index = attachmentSource.findIndex((one) => one.phoneNumber === phoneNumber)
           if (index < 0) return error(400, 21422, `${phoneNumber} is not available`)
-          shelf.splice(index, 1)
+          attachmentSource.splice(index, 1)
           purchases++
           const one: Owned = {
             sid: hex('PN'),

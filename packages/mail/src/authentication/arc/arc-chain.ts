@@ -68,8 +68,8 @@ function readSets(message: SignedMessage): ArcSet[] {
     if (missing) throw new BrokenChain(`i=${instance} no ${missing} set`)
     const whole = set as Record<Kind, Tagged>
     const one = { seal: whole['arc-seal'], signature: whole['arc-message-signature'], results: whole['arc-authentication-results'].field }
-    const trouble = findTrouble(one, instance === 1, instance === found.size)
-    if (trouble !== null) throw new BrokenChain(`i=${instance} ${trouble}`)
+    const failure = findFailure(one, instance === 1, instance === found.size)
+    if (failure !== null) throw new BrokenChain(`i=${instance} ${failure}`)
     sets.push(one)
   }
   return sets
@@ -91,11 +91,11 @@ const requiredOfSignature = ['a', 'b', 'bh', 'd', 'h', 's']
 const algorithms = /^(?:rsa|ed25519)-sha256$/i
 
 /** What is wrong with a set, or null. Syntax counts where something is verified: in every seal, and in the last signature. */
-function findTrouble({ seal, signature }: ArcSet, isFirst: boolean, isLast: boolean): string | null {
-  const sealTrouble = findTagTrouble(seal, requiredOfSeal)
-  if (sealTrouble !== null) return `as ${sealTrouble}`
-  const signatureTrouble = isLast ? findTagTrouble(signature, requiredOfSignature) : null
-  if (signatureTrouble !== null) return `ams ${signatureTrouble}`
+function findFailure({ seal, signature }: ArcSet, isFirst: boolean, isLast: boolean): string | null {
+  const sealFailure = findTagFailure(seal, requiredOfSeal)
+  if (sealFailure !== null) return `as ${sealFailure}`
+  const signatureFailure = isLast ? findTagFailure(signature, requiredOfSignature) : null
+  if (signatureFailure !== null) return `ams ${signatureFailure}`
   if (!algorithms.test(tagOf(seal, 'a')) || !algorithms.test(tagOf(signature, 'a'))) return 'unknown algorithm'
   // A seal covers fixed fields (RFC 8617 §4.1.3), and no signature may cover seals (§4.1.2).
   if (seal.list.tags.has('h')) return 'unexpected as h'
@@ -104,7 +104,7 @@ function findTrouble({ seal, signature }: ArcSet, isFirst: boolean, isLast: bool
   return cv === (isFirst ? 'none' : 'pass') ? null : `cv=${cv.slice(0, 20)}`
 }
 
-function findTagTrouble({ list }: Tagged, required: readonly string[]): string | null {
+function findTagFailure({ list }: Tagged, required: readonly string[]): string | null {
   if (list.defect !== null) return list.defect
   const missing = required.find((name) => !list.tags.has(name))
   if (missing) return `missing ${missing}=`

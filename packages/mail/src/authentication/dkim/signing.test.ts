@@ -178,7 +178,7 @@ describe.skipIf(missing !== null)(name('python3-dkim verifies every kind of mess
       }),
     'an answer with a long chain of references': () =>
       draft({ inReplyTo: '<9@example.com>', references: Array.from({ length: 60 }, (_, i) => `<${'r'.repeat(60)}${i}@example.com>`) }),
-    'no To, and Reply-To': () => draft({ to: [], replyTo: [{ name: 'Desk', address: 'desk@agents.test' }] }),
+    'no To, and Reply-To': () => draft({ to: [], replyTo: [{ name: 'SimulatorState', address: 'desk@agents.test' }] }),
     '8-bit octets in the body': () =>
       raw(`${head}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit`, Buffer.from('Grüße\r\n\xff\r\n')),
     '8-bit octets in the header': () => raw('From: ann@agents.test\r\nSubject: Gr\xc3\xbc\xc3\x9fe', 'x\r\n'),

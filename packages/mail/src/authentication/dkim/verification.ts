@@ -138,7 +138,7 @@ export async function isSigned(text: string, signature: Buffer, { kind, key, isS
 /** The key of a signature, or why there is none that fits. Never rejects. */
 export async function findKey(domain: string, selector: string, kind: KeyKind, resolver: Resolver): Promise<DkimKey | Outcome> {
   const answer = await resolver.txt(toAsciiName(`${selector}._domainkey.${domain}`))
-  if (answer.kind === 'trouble') return { result: 'temperror', reason: `DNS failure: ${answer.reason}` }
+  if (answer.kind === 'failure') return { result: 'temperror', reason: `DNS failure: ${answer.reason}` }
   if (answer.kind !== 'found') return neutral('no key')
   let first: Outcome | null = null
   for (const record of answer.records.slice(0, keyRecordsMax)) {

@@ -20,18 +20,18 @@ test('the one domain of From, in normal form', () => {
 })
 
 test('none, or more than one', () => {
-  expect(read()).toEqual({ trouble: 'no author' })
-  expect(read('')).toEqual({ trouble: 'no author' })
-  expect(read('Ada')).toEqual({ trouble: 'no author' })
-  expect(read('(ada@shop.example)')).toEqual({ trouble: 'no author' })
-  expect(read('a@shop.example', 'a@shop.example')).toEqual({ trouble: 'multiple from fields' })
-  expect(read('a@shop.example, b@evil.example')).toEqual({ trouble: 'multiple authors' })
-  expect(read('Ada <ada@shop.example>, Bob <bob@Shop.Example>')).toEqual({ trouble: 'multiple authors' })
-  expect(read('Staff: ada@shop.example, bob@shop.example;')).toEqual({ trouble: 'multiple authors' })
-  expect(read('Staff: ada@shop.example;')).toEqual({ trouble: 'a group instead of an author' })
-  expect(read('<a@evil.example@shop.example>')).toEqual({ trouble: 'multiple author domains' })
-  expect(read('<a@>')).toEqual({ trouble: 'invalid author domain' })
-  expect(read('a@shop.example, '.repeat(200))).toEqual({ trouble: 'too many authors' })
+  expect(read()).toEqual({ failure: 'no author' })
+  expect(read('')).toEqual({ failure: 'no author' })
+  expect(read('Ada')).toEqual({ failure: 'no author' })
+  expect(read('(ada@shop.example)')).toEqual({ failure: 'no author' })
+  expect(read('a@shop.example', 'a@shop.example')).toEqual({ failure: 'multiple from fields' })
+  expect(read('a@shop.example, b@evil.example')).toEqual({ failure: 'multiple authors' })
+  expect(read('Ada <ada@shop.example>, Bob <bob@Shop.Example>')).toEqual({ failure: 'multiple authors' })
+  expect(read('Staff: ada@shop.example, bob@shop.example;')).toEqual({ failure: 'multiple authors' })
+  expect(read('Staff: ada@shop.example;')).toEqual({ failure: 'a group instead of an author' })
+  expect(read('<a@evil.example@shop.example>')).toEqual({ failure: 'multiple author domains' })
+  expect(read('<a@>')).toEqual({ failure: 'invalid author domain' })
+  expect(read('a@shop.example, '.repeat(200))).toEqual({ failure: 'too many authors' })
 })
 
 test('characters that do not show, or that no domain name holds, make no author domain', () => {
@@ -39,7 +39,7 @@ test('characters that do not show, or that no domain name holds, make no author 
     0x80, 0x9f, 0xad, 0x200b, 0x200c, 0x200d, 0x202e, 0x2060, 0x2066, 0x2215, 0x2044, 0x3164, 0xfe0f, 0xe0041, 0x1f600, 0xfffd,
   ]
   for (const point of points)
-    expect(read(`a@shop${String.fromCodePoint(point)}.example`), point.toString(16)).toEqual({ trouble: disallowedCharacters })
+    expect(read(`a@shop${String.fromCodePoint(point)}.example`), point.toString(16)).toEqual({ failure: disallowedCharacters })
   // The same as A-labels, and A-labels that stand for nothing.
   for (const domain of [
     'xn--shop-876a',
@@ -51,7 +51,7 @@ test('characters that do not show, or that no domain name holds, make no author 
     'xn--a',
     'xn--0000000000',
   ])
-    expect(read(`a@${domain}.example`), domain).toEqual({ trouble: disallowedCharacters })
+    expect(read(`a@${domain}.example`), domain).toEqual({ failure: disallowedCharacters })
   for (const domain of ['пример.рф', '例え.jp', 'l·l.example', 'xn--bcher-kva.example', 'a_b.example', 'हिन्दी.भारत'])
     expect(read(`a@${domain}`), domain).toHaveProperty('domain')
 })

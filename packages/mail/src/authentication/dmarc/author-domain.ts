@@ -3,8 +3,8 @@ import { domainToUnicode } from 'node:url'
 import { parseAddresses } from '../../mime/addresses.ts'
 import { normalName } from '../domain-names.ts'
 
-/** `trouble`: why there is no single author; what a forger would like does not pass for having none. */
-export type AuthorDomain = { domain: string } | { trouble: string }
+/** `failure`: why there is no single author; what a forger would like does not pass for having none. */
+export type AuthorDomain = { domain: string } | { failure: string }
 
 /** Said of a domain with characters that are invisible, or that no domain name can hold (RFC 5892). */
 export const disallowedCharacters = 'the author domain holds characters that are not allowed in a domain name'
@@ -17,17 +17,17 @@ const mailboxesMax = 100
  * show one of them only, and each its own choice. The addresses are those that the message is shown with.
  */
 export function readAuthorDomain(fields: readonly { text: string }[]): AuthorDomain {
-  if (fields.length > 1) return { trouble: 'multiple from fields' }
+  if (fields.length > 1) return { failure: 'multiple from fields' }
   const text = fields[0]?.text ?? ''
   const value = Buffer.from(text.slice(text.indexOf(':') + 1), 'latin1')
     .toString('utf8')
     .replace(/\r\n/g, '')
   const found = parseAddresses(value, mailboxesMax + 1)
-  if (found.length > mailboxesMax) return { trouble: 'too many authors' }
+  if (found.length > mailboxesMax) return { failure: 'too many authors' }
   const [mailbox, ...others] = found.filter(({ address }) => address !== '')
-  if (!mailbox) return { trouble: 'no author' }
-  if (others.length > 0) return { trouble: 'multiple authors' }
-  if (isGroup(value)) return { trouble: 'a group instead of an author' }
+  if (!mailbox) return { failure: 'no author' }
+  if (others.length > 0) return { failure: 'multiple authors' }
+  if (isGroup(value)) return { failure: 'a group instead of an author' }
   return readDomain(mailbox.address)
 }
 
@@ -38,11 +38,11 @@ const isGroup = (value: string): boolean => /:.*;/s.test(value.replace(/"(?:[^"\
 export function readDomain(address: string): AuthorDomain {
   const bare = address.replace(/^"(?:[^"\\]|\\.)*"(?=@)/s, '')
   const [part = '', ...more] = bare.split('@').slice(1)
-  if (more.length > 0) return { trouble: 'multiple author domains' }
+  if (more.length > 0) return { failure: 'multiple author domains' }
   if (/^\[[^[\]\\]*\]$/.test(part)) return { domain: normalName(part) }
-  if (!part.split('.').every(isLabel)) return { trouble: disallowedCharacters }
+  if (!part.split('.').every(isLabel)) return { failure: disallowedCharacters }
   const domain = normalName(part)
-  return /^[a-z0-9_.-]+$/.test(domain) ? { domain } : { trouble: 'invalid author domain' }
+  return /^[a-z0-9_.-]+$/.test(domain) ? { domain } : { failure: 'invalid author domain' }
 }
 
 /** Letters, marks, digits, hyphens, underscores and the few signs of RFC 5892 appendix A that show; what an A-label stands for as well. */

@@ -19,7 +19,7 @@ export type DmarcRecord = {
 export type FoundRecord = { domain: string; record: DmarcRecord }
 
 /** DNS could not say now; `reason` is its. Thrown within this feature only. */
-export class DnsTrouble extends Error {}
+export class DnsError extends Error {}
 
 const versionPattern = /^[vV][ \t]*=[ \t]*DMARC1[ \t]*(?:;|$)/
 
@@ -61,7 +61,7 @@ const asksForReports = (rua: string): boolean =>
 const walkLabelsMax = 7
 
 /**
- * Walks from a name up the tree. Gives the records on the way, the longest name first; ends at one that says psd=y or psd=n. Throws DnsTrouble.
+ * Walks from a name up the tree. Gives the records on the way, the longest name first; ends at one that says psd=y or psd=n. Throws DnsError.
  */
 export async function walkTree(domain: string, resolver: Resolver): Promise<FoundRecord[]> {
   const found: FoundRecord[] = []
@@ -75,12 +75,12 @@ export async function walkTree(domain: string, resolver: Resolver): Promise<Foun
   return found
 }
 
-/** The record at `_dmarc` below a name; several are none (RFC 9989 §4.10). Throws DnsTrouble. */
+/** The record at `_dmarc` below a name; several are none (RFC 9989 §4.10). Throws DnsError. */
 export async function findRecord(name: string, resolver: Resolver): Promise<DmarcRecord | null> {
   const asked = `_dmarc.${name}`
   if (!canBeAsked(asked)) return null
   const answer = await resolver.txt(asked)
-  if (answer.kind === 'trouble') throw new DnsTrouble(`DNS failure: ${answer.reason}`)
+  if (answer.kind === 'failure') throw new DnsError(`DNS failure: ${answer.reason}`)
   if (answer.kind !== 'found') return null
   const texts = answer.records.filter((text) => versionPattern.test(text.trim()))
   return texts.length === 1 ? readDmarcRecord(texts[0] as string) : null
@@ -105,11 +105,11 @@ export function inheritedRecord(domain: string, found: readonly FoundRecord[]): 
   return found.find((one) => one.domain === organization) ?? (last?.record.psd === 'y' ? last : null)
 }
 
-/** Whether a name exists: anything below it counts, an alias whose target is gone too (RFC 9989 appendix A.4). Throws DnsTrouble. */
+/** Whether a name exists: anything below it counts, an alias whose target is gone too (RFC 9989 appendix A.4). Throws DnsError. */
 export async function nameExists(domain: string, resolver: Resolver): Promise<boolean> {
   if (!canBeAsked(domain)) return false
   for (const answer of [await resolver.a(domain), await resolver.cname(domain)]) {
-    if (answer.kind === 'trouble') throw new DnsTrouble(`DNS failure: ${answer.reason}`)
+    if (answer.kind === 'failure') throw new DnsError(`DNS failure: ${answer.reason}`)
     if (answer.kind !== 'no-name') return true
   }
   return false

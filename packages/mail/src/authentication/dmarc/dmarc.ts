@@ -4,7 +4,7 @@ import { normalName } from '../domain-names.ts'
 import {
   type DmarcPolicy,
   type DmarcRecord,
-  DnsTrouble,
+  DnsError,
   findRecord,
   inheritedRecord,
   nameExists,
@@ -36,7 +36,7 @@ const weaker = { reject: 'quarantine', quarantine: 'none', none: 'none' } as con
 export type Identifiers = { spfDomain: string | null; signers: readonly string[]; undecided: readonly string[] }
 
 /** The record that applies to an author domain, null when there is none; or why DNS could not say. */
-export type FoundPolicy = { author: string; resolver: Resolver; applied: Applied | null } | { author: string; trouble: string }
+export type FoundPolicy = { author: string; resolver: Resolver; applied: Applied | null } | { author: string; failure: string }
 
 /**
  * Finds the record that applies to an author domain, in normal form. It asks about that domain only, through a resolver with limits of its own, so
@@ -46,7 +46,7 @@ export async function findPolicy(author: string, resolver: Resolver): Promise<Fo
   try {
     return { author, resolver, applied: await findApplied(author, resolver) }
   } catch (error) {
-    if (error instanceof DnsTrouble) return { author, trouble: error.message }
+    if (error instanceof DnsError) return { author, failure: error.message }
     throw error
   }
 }
@@ -56,7 +56,7 @@ export async function evaluateDmarc(policy: FoundPolicy, identifiers: Identifier
   const { author } = policy
   const { spfDomain, signers } = identifiers
   const nothing = { domain: author, policyDomain: null, policy: null, isSpfAligned: false, alignedSigners: new Set<string>() }
-  if ('trouble' in policy) return { ...nothing, result: 'temperror', record: null, reason: policy.trouble }
+  if ('failure' in policy) return { ...nothing, result: 'temperror', record: null, reason: policy.failure }
   if (!policy.applied?.record.policies) {
     // Without a record no walk finds an organization: only the same name is aligned.
     const alignedSigners = new Set(signers.map(normalName).filter((signer) => signer === author))
@@ -84,7 +84,7 @@ async function evaluateRecord(
   { spfDomain, signers, undecided }: Identifiers,
   resolvers: Resolvers,
 ): Promise<DmarcResult> {
-  const { policy, trouble: policyTrouble } = await choosePolicy(author, domain, record, resolvers.own)
+  const { policy, failure: policyFailure } = await choosePolicy(author, domain, record, resolvers.own)
   const alignment = createAlignment(author, resolvers)
   // SPF first, so that a flood of signatures cannot use up the walks that it needs.
   const isSpfAligned = spfDomain !== null && (await alignment.aligns(normalName(spfDomain), record.isStrictSpf))
@@ -95,22 +95,22 @@ async function evaluateRecord(
   const isAligned = isSpfAligned || alignedSigners.size > 0
   const asked = record.isTest ? weaker[policy] : policy
   // A policy that asks for nothing is met whatever DNS says about the rest.
-  const isDemanding = asked !== 'none' || policyTrouble !== null
+  const isDemanding = asked !== 'none' || policyFailure !== null
   let open: string | null = null
   if (!isAligned && isDemanding)
     for (const name of new Set(undecided.map(normalName)))
       if (await alignment.aligns(name, false)) open = `DNS could not say whether ${name} has sent it`
-  const trouble = isDemanding ? (policyTrouble ?? alignment.trouble() ?? open) : null
+  const failure = isDemanding ? (policyFailure ?? alignment.failure() ?? open) : null
   return {
     // Nobody has aligned, but somebody might have, or what to do about it cannot be known.
-    result: isAligned ? 'pass' : trouble !== null ? 'temperror' : 'fail',
+    result: isAligned ? 'pass' : failure !== null ? 'temperror' : 'fail',
     domain: author,
     policyDomain: domain,
     policy: asked,
     isSpfAligned,
     alignedSigners,
     record: record.text,
-    reason: isAligned ? null : trouble,
+    reason: isAligned ? null : failure,
   }
 }
 
@@ -122,28 +122,28 @@ async function choosePolicy(
   domain: string,
   { policies }: DmarcRecord,
   resolver: Resolver,
-): Promise<{ policy: DmarcPolicy; trouble: string | null }> {
+): Promise<{ policy: DmarcPolicy; failure: string | null }> {
   const { p, sp, np } = policies as NonNullable<DmarcRecord['policies']>
-  if (domain === author) return { policy: p, trouble: null }
+  if (domain === author) return { policy: p, failure: null }
   const existing = sp ?? p
-  if (np === null || np === existing) return { policy: existing, trouble: null }
+  if (np === null || np === existing) return { policy: existing, failure: null }
   try {
-    return { policy: (await nameExists(author, resolver)) ? existing : np, trouble: null }
+    return { policy: (await nameExists(author, resolver)) ? existing : np, failure: null }
   } catch (error) {
-    if (!(error instanceof DnsTrouble)) throw error
-    return { policy: strength[np] < strength[existing] ? np : existing, trouble: error.message }
+    if (!(error instanceof DnsError)) throw error
+    return { policy: strength[np] < strength[existing] ? np : existing, failure: error.message }
   }
 }
 
 /** Identifier alignment (RFC 9989 §4.10.2). Walks only when names differ, which in most mail they do not. */
 function createAlignment(author: string, { own, others }: Resolvers) {
   const organizations = new Map<string, Promise<string>>()
-  let trouble: string | null = null
+  let failure: string | null = null
 
   function organization(name: string): Promise<string> {
     const known = organizations.get(name)
     if (known) return known
-    if (organizations.size > walksMax) return Promise.reject(new DnsTrouble('too many domains to compare with'))
+    if (organizations.size > walksMax) return Promise.reject(new DnsError('too many domains to compare with'))
     const found = walkTree(name, name === author ? own : others).then((records) => organizationOf(name, records))
     organizations.set(name, found)
     return found
@@ -159,11 +159,11 @@ function createAlignment(author: string, { own, others }: Resolvers) {
       if (name !== home && !name.endsWith(`.${home}`)) return false
       return (await organization(name)) === home
     } catch (error) {
-      if (!(error instanceof DnsTrouble)) throw error
-      trouble ??= error.message
+      if (!(error instanceof DnsError)) throw error
+      failure ??= error.message
       return false
     }
   }
 
-  return { aligns, trouble: (): string | null => trouble }
+  return { aligns, failure: (): string | null => failure }
 }

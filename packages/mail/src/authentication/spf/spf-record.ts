@@ -19,14 +19,14 @@ export type SpfRecord = { mechanisms: Mechanism[]; redirect: MacroText | null; e
 /** Whether a TXT record is an SPF record at all (RFC 7208 §4.5). */
 export const isSpfRecord = (text: string): boolean => /^v=spf1(?: |$)/i.test(text)
 
-/** Reads a record; `trouble` says what is not well formed. Readings are kept. */
-export const readSpfRecord: (text: string) => SpfRecord | { trouble: string } = keepReadings(readAnew, 2_048)
+/** Reads a record; `failure` says what is not well formed. Readings are kept. */
+export const readSpfRecord: (text: string) => SpfRecord | { failure: string } = keepReadings(readAnew, 2_048)
 
-function readAnew(text: string): SpfRecord | { trouble: string } {
-  if (!/^[ -~]*$/.test(text)) return { trouble: 'characters beyond ASCII' }
+function readAnew(text: string): SpfRecord | { failure: string } {
+  if (!/^[ -~]*$/.test(text)) return { failure: 'characters beyond ASCII' }
   const record: SpfRecord = { mechanisms: [], redirect: null, explanation: null }
   for (const term of text.split(' ').slice(1)) {
-    if (term !== '' && !readTerm(term, record)) return { trouble: `syntax error in ${term}` }
+    if (term !== '' && !readTerm(term, record)) return { failure: `syntax error in ${term}` }
   }
   return record
 }

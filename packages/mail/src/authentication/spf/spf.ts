@@ -89,7 +89,7 @@ async function checkDomain(evaluation: Evaluation, domain: string, isOwn: boolea
   evaluation.record ??= text
   if (texts.length > 1) throw new Ending('permerror', `${domain} has more than one SPF record`)
   const record = readSpfRecord(text)
-  if ('trouble' in record) throw new Ending('permerror', `the SPF record of ${domain}: ${record.trouble}`)
+  if ('failure' in record) throw new Ending('permerror', `the SPF record of ${domain}: ${record.failure}`)
   for (const mechanism of record.mechanisms) {
     if (!(await matches(evaluation, domain, mechanism))) continue
     const result = mechanism.qualifier
@@ -122,7 +122,7 @@ function countAddressLookups(evaluation: Evaluation, count: number): void {
 
 /** The records of an answer, where none is one of the few void answers that are allowed. */
 function recordsOf<T>(evaluation: Evaluation, answer: DnsAnswer<T>, name: string): T[] {
-  if (answer.kind === 'trouble') throw new Ending('temperror', `DNS failure: ${answer.reason} for ${name}`)
+  if (answer.kind === 'failure') throw new Ending('temperror', `DNS failure: ${answer.reason} for ${name}`)
   if (answer.kind === 'found') return answer.records
   if (++evaluation.voids > voidsMax) throw new Ending('permerror', 'too many DNS questions of the SPF record have no answer')
   return []
@@ -173,16 +173,16 @@ async function isMailHost(evaluation: Evaluation, bits: { bits4: number; bits6: 
     if (++asked > hostsMax) throw new Ending('permerror', `${target} has too many mail hosts`)
     countAddressLookups(evaluation, 1)
     const answer = await addressesOf(evaluation, host)
-    if (answer.kind === 'trouble') throw new Ending('temperror', `DNS failure: ${answer.reason} for ${host}`)
+    if (answer.kind === 'failure') throw new Ending('temperror', `DNS failure: ${answer.reason} for ${host}`)
     if (answer.kind === 'found' && isAmong(evaluation, bits, answer.records)) return true
   }
   return false
 }
 
-/** The names of the client that lead back to it, in normal form (RFC 7208 §5.5). DNS trouble means that there are none. */
+/** The names of the client that lead back to it, in normal form (RFC 7208 §5.5). DNS failure means that there are none. */
 async function validatedNames(evaluation: Evaluation): Promise<string[]> {
   const answer = await evaluation.resolver.ptr(readableIp(evaluation.address))
-  const names = answer.kind === 'trouble' ? [] : recordsOf(evaluation, answer, 'the address of the client').slice(0, hostsMax)
+  const names = answer.kind === 'failure' ? [] : recordsOf(evaluation, answer, 'the address of the client').slice(0, hostsMax)
   countAddressLookups(evaluation, names.length)
   const whole = { bits4: 32, bits6: 128 }
   const isValidated = await Promise.all(

@@ -1,6 +1,6 @@
 // Everything that is decided about a request before its body is read: who asks, may they, do they ask too often, and can the body be taken.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Journal } from '../../core/business-events.ts'
+import type { BusinessEvents } from '../../core/business-events.ts'
 import type { Caller } from '../../core/caller.ts'
 import { nowMs } from '../../core/clock.ts'
 import { ApiError, forbidden } from '../../core/errors.ts'
@@ -32,20 +32,20 @@ const failuresBurst = 200
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
 
 /** Builds the gate of each route. */
-export function createGate(authenticate: Authenticate, limits: RateLimits, journal: Journal): (route: Route) => Hook {
+export function createGate(authenticate: Authenticate, limits: RateLimits, businessEvents: BusinessEvents): (route: Route) => Hook {
   const organizationKeys = new TokenBuckets(limits.organizationKeyPerSecond, limits.organizationKeyBurst)
   const agentKeys = new TokenBuckets(limits.agentKeyPerSecond, limits.agentKeyBurst)
   const failures = new TokenBuckets(failuresPerSecond, failuresBurst)
 
   const refuseKey = (request: FastifyRequest, reason: 'missing' | 'malformed' | 'unknown'): ApiError => {
-    journal.keyRefused({ request_id: request.id, reason })
+    businessEvents.keyRefused({ request_id: request.id, reason })
     const waitMs = failures.take(addressName(request.raw.socket.remoteAddress), nowMs())
     if (waitMs > 0) return throttled(request, 'address', waitMs)
     return new ApiError('unauthorized', refusals[reason], { headers: { 'WWW-Authenticate': 'Bearer' } })
   }
 
   const throttled = (request: FastifyRequest, by: 'key' | 'address', waitMs: number): ApiError => {
-    journal.requestThrottled({ request_id: request.id, by, key_id: request.caller?.keyId ?? null })
+    businessEvents.requestThrottled({ request_id: request.id, by, key_id: request.caller?.keyId ?? null })
     return new ApiError('rate_limited', 'Too many requests. Wait as long as Retry-After says.', {
       headers: { 'Retry-After': retryAfterSeconds(waitMs) },
     })

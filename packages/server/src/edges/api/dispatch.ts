@@ -1,6 +1,6 @@
 // Mounts the routes tables: each row becomes a Fastify route with its schemas, its gate and a handler that calls its function.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Journal } from '../../core/business-events.ts'
+import type { BusinessEvents } from '../../core/business-events.ts'
 import type { Caller } from '../../core/caller.ts'
 import { ApiError } from '../../core/errors.ts'
 import type { Replays } from '../../core/replay.ts'
@@ -22,13 +22,16 @@ export type DispatchOptions = {
   replays: Replays
   streams: EventStreams
   polls: LongPolls
-  journal: Journal
+  businessEvents: BusinessEvents
 }
 
 type Input = Parameters<Route['run']>[1]
 
 /** Adds every route to the app. */
-export function mountRoutes(app: FastifyInstance, { routes, gate, transact, replays, streams, polls, journal }: DispatchOptions): void {
+export function mountRoutes(
+  app: FastifyInstance,
+  { routes, gate, transact, replays, streams, polls, businessEvents }: DispatchOptions,
+): void {
   const runOnce = createOnce(replays, transact)
 
   const answerOnce = async (route: Route, call: Call, input: Input, key: string, reply: FastifyReply): Promise<FastifyReply> => {
@@ -42,7 +45,7 @@ export function mountRoutes(app: FastifyInstance, { routes, gate, transact, repl
       run: (transactOnce) => route.run({ ...call, transact: transactOnce }, input, undefined),
     })
     if (answer.isReplay) {
-      journal.answerReplayed({ request_id: call.requestId, organization_id: call.caller.organizationId })
+      businessEvents.answerReplayed({ request_id: call.requestId, organization_id: call.caller.organizationId })
       reply.header('idempotent-replayed', 'true')
     }
     reply.code(answer.status)

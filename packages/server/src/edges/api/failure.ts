@@ -1,4 +1,4 @@
-// The one file that turns trouble into an HTTP answer: the body of decisions §3, and nothing about our insides.
+// The one file that turns failure into an HTTP answer: the body of decisions §3, and nothing about our insides.
 import { randomInt } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import { ApiError } from '../../core/errors.ts'

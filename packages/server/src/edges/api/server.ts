@@ -2,7 +2,7 @@
 import { createServer, type Server as HttpListener, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import Fastify, { type FastifyInstance } from 'fastify'
-import type { Journal } from '../../core/business-events.ts'
+import type { BusinessEvents } from '../../core/business-events.ts'
 import { ApiError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import type { Log } from '../../core/log.ts'
@@ -43,7 +43,7 @@ export type HttpServerOptions = {
   /** Who answers what is none of the API's: visitors of tunnels and their clients; null when that is another process. */
   door: FrontDoor | null
   log: Log
-  journal: Journal
+  businessEvents: BusinessEvents
 }
 
 /** What comes to the same port and is not the API's. */
@@ -86,7 +86,7 @@ const ownPages = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs'].m
 
 /** Builds the server; nothing listens yet. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { log, journal, door } = options
+  const { log, businessEvents, door } = options
   let isDraining = false
   let metrics: HttpMetrics | null = null
 
@@ -146,7 +146,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     () => (metrics as HttpMetrics).observe,
     () => isDraining,
   )
-  metrics = createHttpMetrics(journal.registry, () => exchanges.inFlight.size)
+  metrics = createHttpMetrics(businessEvents.registry, () => exchanges.inFlight.size)
 
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', readBody)
@@ -159,7 +159,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     const address = server.address() as AddressInfo | null
     return `http://localhost:${address?.port ?? options.port}`
   }
-  mountHealth(app, options.readiness, () => isDraining, journal.registry)
+  mountHealth(app, options.readiness, () => isDraining, businessEvents.registry)
   mountOpenApi(
     app,
     { serverUrl: publicUrl, version: options.version },
@@ -169,12 +169,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const polls = createLongPolls()
   mountRoutes(app, {
     routes: options.routes,
-    gate: createGate(options.authenticate, options.limits, journal),
+    gate: createGate(options.authenticate, options.limits, businessEvents),
     transact: options.transact,
     replays: options.replays,
     streams,
     polls,
-    journal,
+    businessEvents,
   })
 
   return {

@@ -89,7 +89,7 @@ export function createS3Blobs(options: S3Options): Blobs {
     return await request(signed.url, { method, headers: Object.fromEntries(signed.headers), body: body ?? null, dispatcher: agent })
   }
 
-  /** The first answer that is not the store's own trouble, or the last trouble. The body of an answer that is given back must be read or dumped. */
+  /** The first answer that is not the store's own failure, or the last failure. The body of an answer that is given back must be read or dumped. */
   async function call(given: Call): Promise<Dispatcher.ResponseData> {
     for (let tries = 0; ; tries++) {
       const waitMs = retryDelaysMs[tries]
@@ -98,7 +98,7 @@ export function createS3Blobs(options: S3Options): Blobs {
         if (waitMs === undefined || (answer.statusCode < 500 && answer.statusCode !== 429)) return answer
         await answer.body.dump()
       } catch (error) {
-        if (waitMs === undefined || !isConnectionTrouble(error)) throw error
+        if (waitMs === undefined || !isConnectionFailure(error)) throw error
       }
       // Jitter, so that many writers do not come back at once.
       await delay(waitMs * (0.5 + Math.random()))
@@ -139,7 +139,7 @@ export function createS3Blobs(options: S3Options): Blobs {
           return Buffer.from(await answer.body.arrayBuffer())
         } catch (error) {
           // The connection broke inside the body.
-          if (tries === 1 || !isConnectionTrouble(error)) throw error
+          if (tries === 1 || !isConnectionFailure(error)) throw error
         }
       }
     },
@@ -176,8 +176,8 @@ export function createS3Blobs(options: S3Options): Blobs {
 const connectionTroubles =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|UND_ERR_SOCKET|UND_ERR_CONNECT_TIMEOUT|UND_ERR_HEADERS_TIMEOUT|UND_ERR_BODY_TIMEOUT)$/
 
-function isConnectionTrouble(error: unknown): boolean {
-  if (error instanceof AggregateError) return error.errors.some(isConnectionTrouble)
+function isConnectionFailure(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isConnectionFailure)
   return error instanceof Error && 'code' in error && connectionTroubles.test(String(error.code))
 }
 

@@ -3,7 +3,7 @@ import type { DnsAnswer, Resolver } from '@callsign/mail/dns'
 import { expect, test } from 'vitest'
 import { createResolverHealth } from './resolver-health.ts'
 
-const trouble: DnsAnswer<string> = { kind: 'trouble', reason: 'ETIMEOUT', isSilence: true }
+const failure: DnsAnswer<string> = { kind: 'failure', reason: 'ETIMEOUT', isSilence: true }
 
 function createProber(answer: (name: string) => DnsAnswer<string>) {
   const asked: string[] = []
@@ -29,17 +29,17 @@ test('nothing is asked before it is needed; a probe takes random names below two
 })
 
 test('one registry that fails proves nothing; both prove that the servers do not work', async () => {
-  const half = createResolverHealth(createProber((name) => (name.endsWith('.com') ? trouble : { kind: 'no-name' })).prober)
+  const half = createResolverHealth(createProber((name) => (name.endsWith('.com') ? failure : { kind: 'no-name' })).prober)
   expect(await half.isAnswering()).toBe(true)
-  const dead = createResolverHealth(createProber(() => trouble).prober)
+  const dead = createResolverHealth(createProber(() => failure).prober)
   expect(await dead.isAnswering()).toBe(false)
 })
 
 test('failures about other names change nothing, an answer about any name ends an outage', async () => {
   let isCutOff = false
-  const { prober, asked } = createProber(() => (isCutOff ? trouble : { kind: 'no-name' }))
+  const { prober, asked } = createProber(() => (isCutOff ? failure : { kind: 'no-name' }))
   const health = createResolverHealth(prober)
-  for (let i = 0; i < 100; i++) health.observe(trouble)
+  for (let i = 0; i < 100; i++) health.observe(failure)
   expect(await health.isAnswering()).toBe(true)
   isCutOff = true
   const later = createResolverHealth(prober)

@@ -28,14 +28,14 @@ export function createResolverHealth(prober: Resolver, settings: HealthSettings 
   async function askOnce(): Promise<boolean> {
     const label = `callsign-probe-${randomBytes(8).toString('hex')}`
     const answers = await Promise.all(topLevels.map((topLevel) => prober.txt(`${label}.${topLevel}`)))
-    isAlive = answers.some((answer) => answer.kind !== 'trouble')
+    isAlive = answers.some((answer) => answer.kind !== 'failure')
     probedAtMs = nowMs()
     return isAlive
   }
 
   return {
     observe(answer) {
-      if (answer.kind !== 'trouble') isAlive = true
+      if (answer.kind !== 'failure') isAlive = true
     },
 
     async isAnswering() {

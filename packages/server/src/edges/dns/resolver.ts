@@ -28,14 +28,14 @@ export function createDnsResolver({ servers, timeoutMs = 5_000 }: DnsSettings): 
     if (!isName(name)) return { kind: 'no-name' }
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<DnsAnswer<T>>((resolve) => {
-      timer = setTimeout(() => resolve({ kind: 'trouble', reason: `no answer within ${timeoutMs} ms`, isSilence: true }), timeoutMs)
+      timer = setTimeout(() => resolve({ kind: 'failure', reason: `no answer within ${timeoutMs} ms`, isSilence: true }), timeoutMs)
     })
     const answer = question(name).then(
       (raw): DnsAnswer<T> => (raw.length > 0 ? { kind: 'found', records: raw.map(read) } : { kind: 'no-data' }),
       (error: NodeJS.ErrnoException): DnsAnswer<T> => {
         const code = error.code ?? 'unknown'
         if (noName.has(code)) return { kind: 'no-name' }
-        return code === noData ? { kind: 'no-data' } : { kind: 'trouble', reason: code, isSilence: silent.has(code) }
+        return code === noData ? { kind: 'no-data' } : { kind: 'failure', reason: code, isSilence: silent.has(code) }
       },
     )
     try {

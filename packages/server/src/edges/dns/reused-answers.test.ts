@@ -26,7 +26,7 @@ test('the same question is asked once, whatever its case, also while it is under
   expect(asked).toEqual(['a.example', 'b.example'])
 })
 
-test('an answer is good for its time, absence too, trouble for none', async () => {
+test('an answer is good for its time, absence too, failure for none', async () => {
   const short = createPuppet(async () => ({ kind: 'no-name' }))
   const forgetful = reuseAnswers(short.resolver, { health: working, reuseMs: -1 })
   await forgetful.txt('a')
@@ -37,7 +37,7 @@ test('an answer is good for its time, absence too, trouble for none', async () =
   await reused.txt('a')
   await reused.txt('a')
   expect(absent.asked).toHaveLength(1)
-  const sick = createPuppet(async () => ({ kind: 'trouble', reason: 'ESERVFAIL' }))
+  const sick = createPuppet(async () => ({ kind: 'failure', reason: 'ESERVFAIL' }))
   const hopeful = reuseAnswers(sick.resolver, { health: working })
   await hopeful.txt('a')
   await hopeful.txt('a')
@@ -57,7 +57,7 @@ test('a question that stays open is given up once the servers fail a probe, and 
   const { resolver } = createPuppet(() => new Promise((resolve) => (answerLate = resolve)))
   const reused = reuseAnswers(resolver, { health: { observe: () => {}, isAnswering: async () => isAlive }, patienceMs: 1 })
   // This one would wait for ever.
-  expect(await reused.txt('a')).toMatchObject({ kind: 'trouble', isSilence: true })
+  expect(await reused.txt('a')).toMatchObject({ kind: 'failure', isSilence: true })
   isAlive = true
   const patient = reused.txt('b')
   await new Promise((resolve) => setTimeout(resolve, 20))

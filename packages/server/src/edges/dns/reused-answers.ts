@@ -30,7 +30,7 @@ export function reuseAnswers(
     // Oldest first out: a map keeps the order of insertion.
     if (answers.size > answersMax) answers.delete(answers.keys().next().value as string)
     void answer.then(({ kind }) => {
-      if (kind !== 'trouble') entry.until = nowMs() + reuseMs
+      if (kind !== 'failure') entry.until = nowMs() + reuseMs
       else if (answers.get(key) === entry) answers.delete(key)
     })
     return answer
@@ -43,7 +43,7 @@ export function reuseAnswers(
     let timer: NodeJS.Timeout | undefined
     const givenUp = new Promise<DnsAnswer<T>>((resolve) => {
       timer = setTimeout(async () => {
-        if (!(await health.isAnswering())) resolve({ kind: 'trouble', reason: 'the DNS servers do not answer', isSilence: true })
+        if (!(await health.isAnswering())) resolve({ kind: 'failure', reason: 'the DNS servers do not answer', isSilence: true })
       }, patienceMs)
     })
     try {

@@ -4,7 +4,7 @@ import { resetCodes } from '@callsign/contract/tunnel-frames'
 import type { VisitorResponse } from './public-response.ts'
 
 /** By its word: status, sentence, seconds for Retry-After. The word is in X-Tunnel-Error and in the inspector. */
-const troubles = {
+const faults = {
   tunnel_not_found: { status: 404, message: 'There is no tunnel of this name.' },
   tunnel_offline: { status: 503, message: 'Nobody is connected to this tunnel right now.', retryAfter: 5 },
   tunnel_suspended: { status: 503, message: 'This tunnel is suspended.', retryAfter: 60 },
@@ -18,10 +18,10 @@ const troubles = {
   unavailable: { status: 503, message: 'The gateway cannot look up this tunnel right now.', retryAfter: 2 },
 } as const
 
-export type Trouble = keyof typeof troubles
+export type Failure = keyof typeof faults
 
 /** What a stream that was reset before an answer means for its request; `isThere`: the way to the client is still open. */
-export function troubleOfReset(code: number, isThere: boolean): Trouble {
+export function troubleOfReset(code: number, isThere: boolean): Failure {
   if (code === resetCodes.targetUnreachable) return 'target_unreachable'
   // It has left that node since we last looked, and got nothing of the request.
   if (code === resetCodes.notHere) return 'tunnel_offline'
@@ -30,10 +30,10 @@ export function troubleOfReset(code: number, isThere: boolean): Trouble {
 
 export type Refusal = { status: number; headers: string[]; body: Buffer }
 
-/** The answer for a trouble of ours. */
-export function refusalOf(trouble: Trouble): Refusal {
-  const row = troubles[trouble]
-  return refusal(row.status, trouble, row.message, 'retryAfter' in row ? row.retryAfter : null)
+/** The answer for a failure of ours. */
+export function refusalOf(failure: Failure): Refusal {
+  const row = faults[failure]
+  return refusal(row.status, failure, row.message, 'retryAfter' in row ? row.retryAfter : null)
 }
 
 /** Any refusal, as JSON for programs with a sentence for people. */

@@ -10,7 +10,7 @@ import { handleOfHost, type RepeatedRequest, type RequestRecord, type TunnelRout
 import type { Presence, Recorder, Tunnels } from '../../features/tunnels/operations.ts'
 import { connectReference, createClients, wantedWrapping } from './clients.ts'
 import { createDirectory } from './directory.ts'
-import { type Refusal, refusal, refusalOf, refusalText, type Trouble, writeRefusal } from './error-response.ts'
+import { type Failure, type Refusal, refusal, refusalOf, refusalText, writeRefusal } from './error-response.ts'
 import type { Visitor } from './forwarding.ts'
 import { UnderWayList } from './in-flight.ts'
 import { createPeers } from './peers.ts'
@@ -114,7 +114,7 @@ export function createGateway(options: GatewayOptions) {
   }
 
   /** What keeps a request from going on, or null. */
-  function problemOf(route: TunnelRoute | null): Trouble | null {
+  function problemOf(route: TunnelRoute | null): Failure | null {
     if (!route || route.status === 'disabled') return 'tunnel_not_found'
     if (route.status === 'suspended') return 'tunnel_suspended'
     return options.takeRequest(route.id) > 0 ? 'too_many_requests' : null

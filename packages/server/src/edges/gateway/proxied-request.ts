@@ -4,7 +4,7 @@ import { dataBytesMax, resetCodes } from '@callsign/contract/tunnel-frames'
 import type { StreamListener, TunnelStream } from '@callsign/contract/tunnel-stream'
 import type { TunnelRoute } from '../../features/tunnels/model.ts'
 import type { Carrier } from './client-session.ts'
-import { refusalOf, type Trouble, troubleOfReset, writeRefusal } from './error-response.ts'
+import { type Failure, refusalOf, troubleOfReset, writeRefusal } from './error-response.ts'
 import type { UnderWay } from './in-flight.ts'
 import { type ExchangeHost, stalledMsMax } from './proxied-request-host.ts'
 import { ExchangeNote } from './proxied-request-record.ts'
@@ -51,7 +51,7 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents, Visitor
   /** Bytes of the answer that the visitor has not taken yet. */
   #held = 0
   #waitingSinceMs: number
-  #trouble: Trouble = 'tunnel_offline'
+  #failure: Failure = 'tunnel_offline'
 
   /** What happens to the visitor's connection is to be told to `visitorGone` and `visitorReady`. */
   constructor(
@@ -104,17 +104,17 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents, Visitor
   #attempt(): void {
     if (this.#isOver) return
     if (this.#attempts++ === attemptsMax) {
-      this.#refuse(this.#trouble)
+      this.#refuse(this.#failure)
       return
     }
     const picked = this.#host.pick(this.#route.id, this.#tried)
-    if (picked === null) this.#refuse(this.#trouble)
+    if (picked === null) this.#refuse(this.#failure)
     else if (picked instanceof Promise) {
       picked.then(
         (carrier) => {
           if (this.#isOver) return
           if (carrier) this.#send(carrier)
-          else this.#refuse(this.#trouble)
+          else this.#refuse(this.#failure)
         },
         () => this.#refuse('unavailable'),
       )
@@ -270,7 +270,7 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents, Visitor
     }
     const carrier = this.#carrier as Carrier
     const isUntouched = code === resetCodes.refused || code === resetCodes.notHere || code === resetCodes.targetUnreachable
-    this.#trouble = troubleOfReset(code, carrier.isOpen)
+    this.#failure = troubleOfReset(code, carrier.isOpen)
     this.#release()
     if (code === resetCodes.notHere) this.#host.forget(carrier)
     // The same client once more over a fresh connection, when it was the kept one that had closed.
@@ -279,7 +279,7 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents, Visitor
       this.#attempt()
       return
     }
-    this.#refuse(this.#trouble)
+    this.#refuse(this.#failure)
   }
 
   #release(): void {
@@ -301,7 +301,7 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents, Visitor
   }
 
   /** No answer has begun: the visitor is told why; one has: it is cut off, so that nobody takes it for whole. */
-  #fail(trouble: Trouble, code: number): void {
+  #fail(failure: Failure, code: number): void {
     if (this.#isOver) return
     if (this.#isAnswered) {
       this.#cut(code)
@@ -310,7 +310,7 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents, Visitor
     const stream = this.#stream
     this.#release()
     stream?.reset(code)
-    this.#refuse(trouble)
+    this.#refuse(failure)
   }
 
   #cut(code: number): void {
@@ -321,11 +321,11 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents, Visitor
     this.#response.destroy()
   }
 
-  #refuse(trouble: Trouble): void {
+  #refuse(failure: Failure): void {
     if (this.#isOver) return
-    const refusal = refusalOf(trouble)
+    const refusal = refusalOf(failure)
     this.#note.refused(refusal.status)
-    this.#finish(trouble)
+    this.#finish(failure)
     if (!this.#isBodySent) this.#response.shouldKeepAlive = false
     writeRefusal(this.#response, this.#head.method, refusal)
     if (!this.#isBodySent) this.#dropLeftover()

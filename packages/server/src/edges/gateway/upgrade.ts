@@ -6,7 +6,7 @@ import type { TunnelStream } from '@callsign/contract/tunnel-stream'
 import type { TunnelRoute } from '../../features/tunnels/model.ts'
 import { crumbBytesMax, GatheredBytes } from './buffered-bytes.ts'
 import type { Carrier } from './client-session.ts'
-import { refusalOf, refusalText, type Trouble, troubleOfReset } from './error-response.ts'
+import { type Failure, refusalOf, refusalText, troubleOfReset } from './error-response.ts'
 import type { UnderWay } from './in-flight.ts'
 import { type ExchangeHost, stalledMsMax } from './proxied-request-host.ts'
 import { ExchangeNote } from './proxied-request-record.ts'
@@ -81,9 +81,9 @@ export class UpgradeExchange implements UnderWay {
   }
   closeAfter(): void {}
 
-  async #attempt(trouble: Trouble | null): Promise<void> {
+  async #attempt(failure: Failure | null): Promise<void> {
     if (this.#isOver) return
-    const wrong = trouble ?? 'tunnel_offline'
+    const wrong = failure ?? 'tunnel_offline'
     if (this.#attempts++ === attemptsMax) return this.#refuse(wrong)
     let carrier: Carrier | null
     try {
@@ -220,12 +220,12 @@ export class UpgradeExchange implements UnderWay {
     void this.#attempt(troubleOfReset(code, carrier.isOpen))
   }
 
-  #refuse(trouble: Trouble): void {
+  #refuse(failure: Failure): void {
     if (this.#isOver) return
-    const answer = refusalOf(trouble)
+    const answer = refusalOf(failure)
     this.#note.refused(answer.status)
     const socket = this.#socket
-    this.#end(trouble, resetCodes.cancelled)
+    this.#end(failure, resetCodes.cancelled)
     socket.end(refusalText(answer), () => socket.destroy())
   }
 

@@ -2,12 +2,12 @@
 import type { Log } from '../../core/log.ts'
 
 /** `isDueAtStart`: it runs once at the start as well. */
-export type Chore = { name: string; everyMs: number; isDueAtStart?: boolean; run: () => Promise<unknown> }
+export type ScheduledTask = { name: string; everyMs: number; isDueAtStart?: boolean; run: () => Promise<unknown> }
 
 /** Runs each chore after its interval, again and again, one run at a time. A failed run is logged and waits for the next. */
-export function startChores(chores: Chore[], log: Log): { stop: () => Promise<void> } {
+export function startScheduledTasks(scheduledTasks: ScheduledTask[], log: Log): { stop: () => Promise<void> } {
   const running = new Set<Promise<void>>()
-  const timers = chores.map((chore) => {
+  const timers = scheduledTasks.map((chore) => {
     let isRunning = false
     const runOnce = () => {
       if (isRunning) return

@@ -90,7 +90,7 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
       const answer = (text: ToThread) => thread.worker.postMessage(text)
       void resolver[message.type](message.name).then(
         (found) => answer({ what: 'answer', id: message.id, answer: found }),
-        (error: Error) => answer({ what: 'answer', id: message.id, answer: { kind: 'trouble', reason: error.message } }),
+        (error: Error) => answer({ what: 'answer', id: message.id, answer: { kind: 'failure', reason: error.message } }),
       )
       return
     }

@@ -18,20 +18,20 @@ type Opening = { rules: AddressRules; lookup: Lookup; connectTimeoutMs: number; 
 export async function openGuarded(target: OutboundTarget, opening: Opening): Promise<Socket> {
   const addresses = await publicAddresses(target.hostname, opening)
   const deadlineMs = performance.now() + opening.connectTimeoutMs
-  let trouble: unknown
+  let failure: unknown
   for (const [index, address] of addresses.entries()) {
     const leftMs = deadlineMs - performance.now()
     if (leftMs <= 0) break
     // Each address gets its share, so that one that swallows packets does not use up the others' time.
     const tcp = await dial(address, target.port, leftMs / (addresses.length - index), opening.signal).catch((error: unknown) => {
-      trouble = error
+      failure = error
       return null
     })
     if (!tcp) continue
     checkPeer(tcp, address, opening.rules)
     return target.isTls ? await secure(tcp, target.hostname, opening) : tcp
   }
-  throw connectFailure(trouble)
+  throw connectFailure(failure)
 }
 
 /** What is wrong with a host by its name alone: an address, or a name that always means this machine, that may not be reached. */

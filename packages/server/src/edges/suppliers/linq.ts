@@ -94,7 +94,7 @@ export function createLinq({ url, apiKey, webhookSecret, line, userAgent, timeou
     return numbers
   }
 
-  /** Files are uploaded before the message: nothing is sent by that, so trouble here may always be tried again. */
+  /** Files are uploaded before the message: nothing is sent by that, so failure here may always be tried again. */
   async function upload(media: NonNullable<Piece['media']>): Promise<string> {
     const { filename, contentType, bytes } = media
     const asked = await ask('POST', '/v3/attachments', { json: { content_type: contentType, filename, size_bytes: bytes.length } })

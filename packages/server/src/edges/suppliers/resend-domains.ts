@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { request } from 'undici'
 import type { DomainRecord, Inspection } from '../../features/mail/domains/model.ts'
-import { type DomainProvider, NameTaken, ProviderTrouble } from '../../features/mail/domains/provider.ts'
+import { type DomainProvider, NameTaken, ProviderError } from '../../features/mail/domains/provider.ts'
 
 export type ResendSettings = {
   apiKey: string
@@ -31,7 +31,7 @@ const noteCharactersMax = 200
 const recordStatuses: Record<string, DomainRecord['status']> = { verified: 'valid', failed: 'failed', temporary_failure: 'failed' }
 const recordTypes = ['MX', 'TXT', 'CNAME'] as const
 
-const unreadable = () => new ProviderTrouble('Resend gave an answer that could not be read.', { isOutcomeUnknown: true })
+const unreadable = () => new ProviderError('Resend gave an answer that could not be read.', { isOutcomeUnknown: true })
 const text = (value: unknown): string => {
   // What no database and no record can hold is no answer.
   if (typeof value !== 'string' || value.includes('\0') || !value.isWellFormed()) throw unreadable()
@@ -57,23 +57,23 @@ export function createResendProvider(settings: ResendSettings): DomainProvider {
         const bytes = await readBounded(response.body)
         answer = { status: response.statusCode, body: parse(bytes), retryAfter: Number(response.headers['retry-after']) }
       } catch (cause) {
-        if (cause instanceof ProviderTrouble) throw cause
-        throw new ProviderTrouble('Resend could not be reached.', { isOutcomeUnknown: true, cause })
+        if (cause instanceof ProviderError) throw cause
+        throw new ProviderError('Resend could not be reached.', { isOutcomeUnknown: true, cause })
       }
       if (answer.status === 429 && tries < throttledTriesMax) {
         const seconds = Number.isFinite(answer.retryAfter) ? answer.retryAfter : 1
         await wait(Math.min(throttledMsMax, Math.max(0, seconds * 1000)))
         continue
       }
-      if (answer.status === 429) throw new ProviderTrouble('Resend takes no more requests just now; try again in a minute.')
-      if (answer.status >= 500) throw new ProviderTrouble(`Resend failed with HTTP status ${answer.status}.`, { isOutcomeUnknown: true })
+      if (answer.status === 429) throw new ProviderError('Resend takes no more requests just now; try again in a minute.')
+      if (answer.status >= 500) throw new ProviderError(`Resend failed with HTTP status ${answer.status}.`, { isOutcomeUnknown: true })
       return answer
     }
   }
 
-  const refused = ({ status, body }: Answer): ProviderTrouble => {
+  const refused = ({ status, body }: Answer): ProviderError => {
     const message = typeof body.message === 'string' ? `: ${body.message.replace(/[^ -~]/g, ' ').slice(0, noteCharactersMax)}` : ''
-    return new ProviderTrouble(`Resend refused with HTTP status ${status}${message}`)
+    return new ProviderError(`Resend refused with HTTP status ${status}${message}`)
   }
 
   async function get(id: string): Promise<Upstream | null> {

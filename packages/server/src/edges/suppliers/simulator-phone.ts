@@ -51,7 +51,7 @@ export function createPhoneSimulator({ carrier, readyMs, signKey, areaCodesOf }:
 
     async search(query) {
       const fault = await carrier.takeFault(query.organizationId, 'search')
-      if (fault === 'error') return { kind: 'trouble', detail: 'the simulator was told to fail' }
+      if (fault === 'error') return { kind: 'failure', detail: 'the simulator was told to fail' }
       if (fault === 'empty') return { kind: 'offers', numbers: [] }
       for (const areaCode of areaCodesOf(query)) {
         const numbers = (await carrier.findFree(linesOf(areaCode))).filter((one) => !query.without.includes(one))
@@ -74,7 +74,7 @@ export function createPhoneSimulator({ carrier, readyMs, signKey, areaCodesOf }:
 
     async advance(number) {
       const fault = await carrier.takeFault(number.organizationId, 'advance')
-      if (fault === 'error') return { kind: 'trouble', detail: 'the simulator was told to fail' }
+      if (fault === 'error') return { kind: 'failure', detail: 'the simulator was told to fail' }
       const found = await carrier.find(number.providerNumberId)
       if (!found) return { kind: 'failed', code: 'number_gone', detail: 'The simulator has no such number.' }
       if (fault === 'rejected' || found.isRejected)
@@ -84,7 +84,7 @@ export function createPhoneSimulator({ carrier, readyMs, signKey, areaCodesOf }:
 
     async release(number) {
       if ((await carrier.takeFault(number.organizationId, 'release')) !== null)
-        return { kind: 'trouble', detail: 'the simulator was told to fail' }
+        return { kind: 'failure', detail: 'the simulator was told to fail' }
       await carrier.release(number.providerNumberId)
       return { kind: 'released' }
     },
@@ -108,7 +108,7 @@ export function createPhoneSimulator({ carrier, readyMs, signKey, areaCodesOf }:
     },
 
     async *listInbound(since, isKnown) {
-      for (const body of await carrier.listUntold(since)) {
+      for (const body of await carrier.listUndelivered(since)) {
         const text = readText(body)
         if (!(await isKnown(text.providerMessageId))) yield text
       }

@@ -1,13 +1,13 @@
 // Telnyx as a supplier of phone numbers: its REST API v2 and its Ed25519-signed callbacks.
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import {
+  type Failure,
   type InboundText,
   type Order,
   type OrderAnswer,
   type OrderState,
   type PhoneEvent,
   type PhoneProvider,
-  type Trouble,
   Unreadable,
 } from '../../features/phone/provider.ts'
 import { createSupplierClient, listMember, member, type SupplierAnswer, textMember } from './supplier-client.ts'
@@ -38,7 +38,7 @@ const detailOf = (answer: SupplierAnswer): string =>
     ? answer.detail
     : `status ${answer.status}${textMember(answer.body, 'errors', 0, 'detail') ? `: ${textMember(answer.body, 'errors', 0, 'detail')}` : ''}`
 
-const troubleOf = (answer: SupplierAnswer): Trouble => ({ kind: 'trouble', detail: detailOf(answer) })
+const troubleOf = (answer: SupplierAnswer): Failure => ({ kind: 'failure', detail: detailOf(answer) })
 const isRefusal = (status: number): boolean => status >= 400 && status < 500 && status !== 408 && status !== 429
 
 /** What an order's own status says; `success` is not yet the number's id. */
@@ -66,7 +66,7 @@ export function createTelnyx(options: TelnyxOptions): PhoneProvider & { close: (
   })
 
   /** The number as the account has it, or null. */
-  async function findNumber(phoneNumber: string): Promise<{ kind: 'number'; found: unknown } | Trouble> {
+  async function findNumber(phoneNumber: string): Promise<{ kind: 'number'; found: unknown } | Failure> {
     const answer = await client.ask({ method: 'GET', path: '/v2/phone_numbers', query: [['filter[phone_number]', phoneNumber]] })
     if (answer.kind !== 'answered' || answer.status !== 200) return troubleOf(answer)
     const found = listMember(answer.body, 'data').find((one) => textMember(one, 'phone_number') === phoneNumber)
@@ -74,7 +74,7 @@ export function createTelnyx(options: TelnyxOptions): PhoneProvider & { close: (
   }
 
   /** The order of this number under our reference: an order that failed may have been followed by another. */
-  async function findStatus({ orderKey, phoneNumber }: Order): Promise<{ kind: 'status'; status: OrderStatus | null } | Trouble> {
+  async function findStatus({ orderKey, phoneNumber }: Order): Promise<{ kind: 'status'; status: OrderStatus | null } | Failure> {
     const answer = await client.ask({ method: 'GET', path: '/v2/number_orders', query: [['filter[customer_reference]', orderKey]] })
     if (answer.kind !== 'answered' || answer.status !== 200) return troubleOf(answer)
     const statuses = listMember(answer.body, 'data')
@@ -86,13 +86,13 @@ export function createTelnyx(options: TelnyxOptions): PhoneProvider & { close: (
 
   async function findOrder(order: Order): Promise<OrderState> {
     const number = await findNumber(order.phoneNumber)
-    if (number.kind === 'trouble') return number
+    if (number.kind === 'failure') return number
     const id = textMember(number.found, 'id')
     const isNamed = textMember(number.found, 'customer_reference') === order.orderKey
     const isFailed = textMember(number.found, 'status') === 'purchase-failed'
     if (id !== null && isNamed && !isFailed) return { kind: 'owned', providerNumberId: id }
     const asked = await findStatus(order)
-    if (asked.kind === 'trouble') return asked
+    if (asked.kind === 'failure') return asked
     // The number's own reference can be changed by hand; an order of ours that succeeded is proof enough.
     if (asked.status === 'success') return id === null || isFailed ? { kind: 'pending' } : { kind: 'owned', providerNumberId: id }
     if (asked.status === null) return { kind: 'absent' }
@@ -100,7 +100,7 @@ export function createTelnyx(options: TelnyxOptions): PhoneProvider & { close: (
   }
 
   /** The profile sends callbacks to us; sets it to when it does not. */
-  async function routeProfile(): Promise<Trouble | null> {
+  async function routeProfile(): Promise<Failure | null> {
     const path = `/v2/messaging_profiles/${encodeURIComponent(messagingProfileId)}`
     const answer = await client.ask({ method: 'GET', path })
     if (answer.kind !== 'answered' || answer.status !== 200) return troubleOf(answer)

@@ -2,6 +2,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { RawRequest } from '../../core/route.ts'
 import {
+  type Failure,
   type InboundText,
   type MediaSource,
   type Order,
@@ -10,7 +11,6 @@ import {
   type OwnedNumber,
   type PhoneEvent,
   type PhoneProvider,
-  type Trouble,
   Unreadable,
 } from '../../features/phone/provider.ts'
 import { createSupplierClient, listMember, member, type SupplierAnswer, textMember } from './supplier-client.ts'
@@ -32,8 +32,8 @@ const takenCodes = [21421, 21422]
 const pageSize = 100
 const pagesMax = 100
 
-const troubleOf = (answer: SupplierAnswer): Trouble => ({
-  kind: 'trouble',
+const troubleOf = (answer: SupplierAnswer): Failure => ({
+  kind: 'failure',
   detail:
     answer.kind === 'failed'
       ? answer.detail

@@ -1,5 +1,5 @@
 // What the worker does: hands a chat's pieces to the provider one after the other, never one twice, and fetches the files of what came in.
-import type { Journal } from '../../core/business-events.ts'
+import type { BusinessEvents } from '../../core/business-events.ts'
 import { inMs, now, nowMs } from '../../core/clock.ts'
 import type { Emit } from '../../core/event.ts'
 import { newId } from '../../core/ids.ts'
@@ -20,7 +20,7 @@ type Parts = {
   enqueue: Enqueue
   emit: Emit
   retrySeconds: number[]
-  journal: Journal
+  businessEvents: BusinessEvents
   log: Log
 }
 
@@ -45,7 +45,7 @@ const detailCharactersMax = 500
 
 type Ending = { kind: 'sent'; providerMessageId: string; chatRef: string | null } | { kind: 'failed'; code: string; detail: string }
 
-export function createImessageJobs({ db, attachments, provider, enqueue, emit, retrySeconds, journal, log }: Parts): JobHandler[] {
+export function createImessageJobs({ db, attachments, provider, enqueue, emit, retrySeconds, businessEvents, log }: Parts): JobHandler[] {
   /** What the provider is to be given; null when its file is not there. */
   async function toPiece(chat: ChatRow, send: SendRow): Promise<Piece | null> {
     const media = send.media_id === null ? null : await store.findMedia(db, send.media_id)
@@ -91,7 +91,7 @@ export function createImessageJobs({ db, attachments, provider, enqueue, emit, r
 
   function judgeOutcome(job: Job, finish: Finish, chat: ChatRow, send: SendRow, outcome: SendOutcome): Promise<void> {
     const { organizationId: organization_id } = job
-    journal.imessageTried({ organization_id, chat_id: chat.id, outcome: outcome.kind, attempt: send.attempts + 1 })
+    businessEvents.imessageTried({ organization_id, chat_id: chat.id, outcome: outcome.kind, attempt: send.attempts + 1 })
     switch (outcome.kind) {
       case 'accepted':
         return end(job, finish, chat, send, { ...outcome, kind: 'sent' })

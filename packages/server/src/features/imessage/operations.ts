@@ -11,7 +11,7 @@ import type { Call } from '../../core/route.ts'
 import type { Database, Tx } from '../../core/sql.ts'
 import { FetchRefused, type Web } from '../../core/web.ts'
 import type { Identities } from '../account/identities/operations.ts'
-import type { Attachments, Shelf } from '../mail/attachments/operations.ts'
+import type { AttachmentSource, Attachments } from '../mail/attachments/operations.ts'
 import {
   type ConversationRow,
   connectPrompt,
@@ -312,13 +312,13 @@ export function createImessage(parts: Parts) {
     },
 
     /** Where downloads and the sweep find the files of messages. */
-    shelf: {
+    attachmentSource: {
       findFile: async (id) => {
         const row = await store.findMedia(db, id)
         return row?.state === 'stored' ? row : null
       },
       findNamedBlobs: (keys) => store.findNamedBlobs(db, keys),
-    } satisfies Shelf,
+    } satisfies AttachmentSource,
   }
 
   /** A simulated phone may not speak for somebody who talks to another organization's agent, nor connect to one. */

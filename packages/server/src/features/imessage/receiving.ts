@@ -1,6 +1,6 @@
 // What comes in: callbacks and the provider's list, each message filed once, and what people text to the router itself.
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Journal } from '../../core/business-events.ts'
+import type { BusinessEvents } from '../../core/business-events.ts'
 import { now, nowMs } from '../../core/clock.ts'
 import { forbidden, notFound } from '../../core/errors.ts'
 import type { Emit, NewEvent } from '../../core/event.ts'
@@ -45,7 +45,7 @@ type Parts = {
   publicUrl: () => string
   /** How often the provider is asked, when the operator says so. */
   pollMs: number | null
-  journal: Journal
+  businessEvents: BusinessEvents
   log: Log
 }
 
@@ -65,7 +65,7 @@ const prepareMs = 3_600_000
 const clockSkewMs = 120_000
 
 export function createReceiving(parts: Parts) {
-  const { db, identities, provider, outbox, enqueue, emit, routeToken, publicUrl, pollMs, journal, log } = parts
+  const { db, identities, provider, outbox, enqueue, emit, routeToken, publicUrl, pollMs, businessEvents, log } = parts
   let turns = 0
   let preparedMs = 0
   let isUnreachable = false
@@ -154,7 +154,9 @@ export function createReceiving(parts: Parts) {
     } else {
       await emit(tx, [receivedEvent({ id, organization_id: organizationId, identity_id: conversation.identity_id })])
     }
-    tx.afterCommit(() => journal.imessageReceived({ organization_id: organizationId, conversation_id: conversationId, message_id: id }))
+    tx.afterCommit(() =>
+      businessEvents.imessageReceived({ organization_id: organizationId, conversation_id: conversationId, message_id: id }),
+    )
     return { effect: 'filed', conversation: { id: conversationId, organizationId }, messageId: id }
   }
 
@@ -248,7 +250,7 @@ export function createReceiving(parts: Parts) {
     async callback(name: string, token: string, request: RawRequest): Promise<{ received: true; filed: Filed[] }> {
       if (name !== provider.name || !isSame(token, routeToken)) throw notFound('callback address')
       if (!provider.verify(request, nowMs())) {
-        journal.imessageCallbackRefused({ provider: provider.name })
+        businessEvents.imessageCallbackRefused({ provider: provider.name })
         throw forbidden('The signature of the callback is not right.')
       }
       const filed: Filed[] = []

@@ -3,7 +3,7 @@ import { now } from '../../core/clock.ts'
 import { newId } from '../../core/ids.ts'
 import type { Database } from '../../core/sql.ts'
 import type { Attachments } from '../mail/attachments/operations.ts'
-import type { SimulatorDesk } from '../simulator/operations.ts'
+import type { SimulatorState } from '../simulator/operations.ts'
 import { cleanFilename } from './model.ts'
 import type { MediaRef, Piece } from './provider.ts'
 import type { Filed } from './receiving.ts'
@@ -18,7 +18,15 @@ type Written = { providerMessageId: string; sender: string; text: string; media:
 
 type Call = (message: Written) => Promise<{ filed: Filed[] }>
 
-export function createSimulation({ db, attachments, desk }: { db: Database; attachments: Attachments; desk: SimulatorDesk }) {
+export function createSimulation({
+  db,
+  attachments,
+  simulatorState,
+}: {
+  db: Database
+  attachments: Attachments
+  simulatorState: SimulatorState
+}) {
   /** Keeps the file where the phone would have it; what is large lies in the blob store until it has been fetched, and is swept then. */
   async function keep(organizationId: string, { contentType, bytes }: SimulatedFile, i: number): Promise<MediaRef> {
     const { blob_key } = await attachments.keepBytes(organizationId, newId('attachment'), bytes)
@@ -35,7 +43,7 @@ export function createSimulation({ db, attachments, desk }: { db: Database; atta
           await insertSimulated(tx, { id, send_key: piece.key, recipient: piece.recipient, created_at: now() })
           const mediaUrl = piece.media && attachments.linkTo(piece.media.id)
           const item = { id, channel: 'imessage' as const, from: piece.line, to: piece.recipient, text: piece.text ?? '', mediaUrl }
-          await desk.record(tx, piece.organizationId ?? (await findFirstOrganization(tx)), item)
+          await simulatorState.record(tx, piece.organizationId ?? (await findFirstOrganization(tx)), item)
         })
         return id
       },
@@ -50,7 +58,7 @@ export function createSimulation({ db, attachments, desk }: { db: Database; atta
     nextSendFault: async (organizationId: string | null) =>
       organizationId === null
         ? null
-        : ((await desk.takeFault(organizationId, 'imessage', 'send')) as 'error' | 'timeout' | 'lost_answer' | null),
+        : ((await simulatorState.takeFault(organizationId, 'imessage', 'send')) as 'error' | 'timeout' | 'lost_answer' | null),
 
     /** How a simulated phone's message reaches the line: by the callback that `call` makes of it, unless a fault befalls that. */
     deliverer(call: Call) {
@@ -64,7 +72,7 @@ export function createSimulation({ db, attachments, desk }: { db: Database; atta
         const id = newId('simulated')
         const media = await Promise.all(files.map((file, i) => keep(organizationId, file, i)))
         const message = { providerMessageId: id, sender: from, text, media, sentAt: now() }
-        const fault = await desk.takeFault(organizationId, 'imessage', 'webhook')
+        const fault = await simulatorState.takeFault(organizationId, 'imessage', 'webhook')
         if (fault === 'reorder') held.set(organizationId, [...(held.get(organizationId) ?? []), message])
         if (fault === 'reorder' || fault === 'drop') return { id, filed: null }
         const { filed } = await call(message)

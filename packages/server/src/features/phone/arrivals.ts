@@ -1,7 +1,7 @@
 // Texts on their way in: callbacks verified before they are read, each text filed once, media fetched first, and what was missed caught up.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { findCodes } from '@callsign/mail/content/codes/codes'
-import type { Journal } from '../../core/business-events.ts'
+import type { BusinessEvents } from '../../core/business-events.ts'
 import { inMs, now, nowMs } from '../../core/clock.ts'
 import { forbidden, invalid, notFound } from '../../core/errors.ts'
 import type { Emit } from '../../core/event.ts'
@@ -32,7 +32,7 @@ type Parts = {
   enqueue: Enqueue
   publicUrl: () => string
   routeKey: Buffer
-  journal: Journal
+  businessEvents: BusinessEvents
   log: Log
 }
 
@@ -61,7 +61,7 @@ const acknowledged = () => new Raw('text/xml; charset=utf-8', Buffer.from('<?xml
 export type Filed = { kind: 'filed'; smsId: string } | { kind: 'pending' } | { kind: 'duplicate' } | { kind: 'ignored' }
 
 export function createArrivals(parts: Parts) {
-  const { db, attachments, web, providers, jobs, providerNames, emit, enqueue, publicUrl, routeKey, journal, log } = parts
+  const { db, attachments, web, providers, jobs, providerNames, emit, enqueue, publicUrl, routeKey, businessEvents, log } = parts
 
   /** The secret part of a provider's callback address; the same on every node and at every start. */
   const tokenOf = (name: string): string => createHmac('sha256', routeKey).update(`phone ${name}`).digest('base64url').slice(0, 32)
@@ -112,7 +112,7 @@ export function createArrivals(parts: Parts) {
     const number = text.to.map((one) => receivers.get(one)).find((row) => row !== undefined)
     const isTooOld = number?.activated_at && text.sentAt !== null && text.sentAt.getTime() < number.activated_at.getTime() - clockSkewMs
     if (!number || isTooOld || given.providerMessageId === '' || given.providerMessageId.length > 200) {
-      journal.textTaken({ provider: name, outcome: 'ignored', organization_id: null, phone_number_id: null })
+      businessEvents.textTaken({ provider: name, outcome: 'ignored', organization_id: null, phone_number_id: null })
       return { kind: 'ignored' }
     }
     const to = { organizationId: number.organization_id, numberId: number.id }
@@ -132,7 +132,7 @@ export function createArrivals(parts: Parts) {
       const smsId = await file(tx, to, text, kept)
       return smsId === null ? { kind: 'ignored' } : { kind: 'filed', smsId }
     })
-    journal.textTaken({ provider: name, outcome: outcome.kind, organization_id: to.organizationId, phone_number_id: to.numberId })
+    businessEvents.textTaken({ provider: name, outcome: outcome.kind, organization_id: to.organizationId, phone_number_id: to.numberId })
     return outcome
   }
 
@@ -175,7 +175,7 @@ export function createArrivals(parts: Parts) {
     if (!provider) throw notFound('callback address')
     const verdict = provider.verifyWebhook(request, `${publicUrl()}${request.target}`, nowMs())
     if (verdict !== 'ok') {
-      journal.callbackRefused({ provider: provider.name, reason: verdict })
+      businessEvents.callbackRefused({ provider: provider.name, reason: verdict })
       throw forbidden(verdict === 'too_old' ? 'The signature of this callback is too old.' : 'The signature of this callback is wrong.')
     }
     let events: ReturnType<PhoneProvider['parseWebhook']>

@@ -1,5 +1,5 @@
 // Buys numbers, brings them to where texts arrive, and gives them back: one step a run, each committed before the next is asked for.
-import type { Journal } from '../../core/business-events.ts'
+import type { BusinessEvents } from '../../core/business-events.ts'
 import { now, nowMs } from '../../core/clock.ts'
 import type { Emit } from '../../core/event.ts'
 import type { Enqueue, Finish, Job, JobEnd, JobHandler } from '../../core/job.ts'
@@ -15,26 +15,26 @@ const runMsMax = 5 * 60_000
 const concurrency = 8
 /** How many numbers one run tries before it lets others have a turn. */
 const offersTriedMax = 10
-/** The first wait after trouble, doubled each time up to the last. */
+/** The first wait after failure, doubled each time up to the last. */
 const troubleMs = { first: 1_000, last: 5 * 60_000 }
 /** A provider that the settings no longer name may come back with the next start. */
 const absentProviderMs = 10 * 60_000
 
 export type Providers = { get(name: ProviderName): PhoneProvider | undefined }
 
-type Parts = { db: Database; providers: Providers; enqueue: Enqueue; emit: Emit; pollMs: number; journal: Journal; log: Log }
+type Parts = { db: Database; providers: Providers; enqueue: Enqueue; emit: Emit; pollMs: number; businessEvents: BusinessEvents; log: Log }
 
 export type PhoneJobs = ReturnType<typeof createPhoneJobs>
 
-export function createPhoneJobs({ db, providers, enqueue, emit, pollMs, journal, log }: Parts) {
+export function createPhoneJobs({ db, providers, enqueue, emit, pollMs, businessEvents, log }: Parts) {
   const done: JobEnd = { done: true }
   const again = (retryInMs: number): JobEnd => ({ done: false, retryInMs })
-  const afterTrouble = (job: Job): JobEnd => again(Math.min(troubleMs.last, troubleMs.first * 2 ** Math.min(job.attempts - 1, 12)))
+  const afterFailure = (job: Job): JobEnd => again(Math.min(troubleMs.last, troubleMs.first * 2 ** Math.min(job.attempts - 1, 12)))
 
   const finishAs = (finish: Finish, end: JobEnd): Promise<void> => db.transact((tx) => finish(tx, end))
 
   const tried = (row: NumberRow, op: 'search' | 'order' | 'find' | 'advance' | 'release', outcome: string) =>
-    journal.phoneTried({ organization_id: row.organization_id, phone_number_id: row.id, provider: row.provider, op, outcome })
+    businessEvents.phoneTried({ organization_id: row.organization_id, phone_number_id: row.id, provider: row.provider, op, outcome })
 
   /** The purchase has bought its number. */
   async function activate(row: NumberRow, providerNumberId: string, finish: Finish): Promise<void> {
@@ -69,7 +69,7 @@ export function createPhoneJobs({ db, providers, enqueue, emit, pollMs, journal,
       tried(row, 'find', found.kind)
       if (found.kind === 'owned') return { owned: found.providerNumberId }
       if (found.kind === 'pending') return again(pollMs)
-      if (found.kind === 'trouble') return again(Math.max(pollMs, troubleMs.first))
+      if (found.kind === 'failure') return again(Math.max(pollMs, troubleMs.first))
       if (found.kind === 'failed') return drop(row, phoneNumber)
     } else if (!(await store.beginOrder(db, row.id, phoneNumber))) return done
     // An order whose answer was lost may still be under way, and then "taken" may mean by ourselves.
@@ -184,7 +184,7 @@ export function createPhoneJobs({ db, providers, enqueue, emit, pollMs, journal,
     if (!provider) return finishAs(finish, again(absentProviderMs))
     const readiness = await provider.advance(ownedOf(row))
     tried(row, 'advance', readiness.kind)
-    const end = readiness.kind === 'pending' ? again(pollMs) : readiness.kind === 'trouble' ? afterTrouble(job) : done
+    const end = readiness.kind === 'pending' ? again(pollMs) : readiness.kind === 'failure' ? afterFailure(job) : done
     await settle(row, readiness, { finish, end })
   }
 
@@ -200,12 +200,12 @@ export function createPhoneJobs({ db, providers, enqueue, emit, pollMs, journal,
       if (found.kind === 'owned') owned = found.providerNumberId
       // An order that was under way when the number was given up may still happen.
       const isSettled = row.ordered_at === null || nowMs() - row.ordered_at.getTime() > provider.settleMs
-      if (found.kind === 'pending' || found.kind === 'trouble' || (owned === null && !isSettled)) return finishAs(finish, afterTrouble(job))
+      if (found.kind === 'pending' || found.kind === 'failure' || (owned === null && !isSettled)) return finishAs(finish, afterFailure(job))
     }
     if (owned !== null) {
       const answer = await provider.release({ ...ownedOf(row), providerNumberId: owned })
       tried(row, 'release', answer.kind)
-      if (answer.kind === 'trouble') return finishAs(finish, afterTrouble(job))
+      if (answer.kind === 'failure') return finishAs(finish, afterFailure(job))
     }
     await db.transact(async (tx) => {
       await finish(tx, done)

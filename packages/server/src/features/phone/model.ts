@@ -33,7 +33,7 @@ export type NumberRow = {
   taken_numbers: string[]
   failure_code: 'no_numbers_available' | 'upstream_provider_error' | null
   failure_detail: string | null
-  told_at: Date | null
+  delivered_at: Date | null
   activated_at: Date | null
   sms_status: SmsStatus
   sms_error_code: string | null

@@ -65,7 +65,7 @@ export function createPhones({ db, accounts, identities, attachments, enqueue, p
       })
     if (isNew) return id
     const present = await store.findNumberOf(db, agent.identityId)
-    if (!present || present.told_at !== null || !isSame(present, wanted)) throw alreadyAssigned(agent.handle)
+    if (!present || present.delivered_at !== null || !isSame(present, wanted)) throw alreadyAssigned(agent.handle)
     return present.id
   }
 

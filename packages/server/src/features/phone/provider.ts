@@ -5,7 +5,7 @@ import type { Country } from './area-codes.ts'
 export type ProviderName = 'simulator' | 'telnyx' | 'twilio'
 
 /** The supplier could not be asked, or answered with something that says nothing; try later. */
-export type Trouble = { kind: 'trouble'; detail: string }
+export type Failure = { kind: 'failure'; detail: string }
 /** The supplier will not do it: the account, not the moment, is in the way. */
 export type Refusal = { kind: 'refused'; code: string; detail: string }
 
@@ -34,12 +34,12 @@ export type OrderAnswer =
   /** It may have been bought or not: `findOrder` will tell. */
   | { kind: 'unknown'; detail: string }
 
-export type OrderState = Owned | { kind: 'pending' } | { kind: 'absent' } | { kind: 'failed' } | Trouble
+export type OrderState = Owned | { kind: 'pending' } | { kind: 'absent' } | { kind: 'failed' } | Failure
 
 /** A number that we own. `providerNumberId` is the supplier's own id of it. */
 export type OwnedNumber = { organizationId: string; phoneNumber: string; providerNumberId: string }
 
-export type Readiness = { kind: 'ready' } | { kind: 'pending' } | { kind: 'failed'; code: string; detail: string } | Trouble
+export type Readiness = { kind: 'ready' } | { kind: 'pending' } | { kind: 'failed'; code: string; detail: string } | Failure
 
 /** A file of a text: where it is, or its bytes. */
 export type MediaSource = { contentType: string | null } & ({ url: string } | { bytes: Buffer })
@@ -67,7 +67,7 @@ export interface PhoneProvider {
   /** After this long an order whose answer was lost can no longer happen. */
   readonly settleMs: number
   /** Numbers that can be ordered, best first; none when there are none. Buys nothing. */
-  search(query: NumberQuery): Promise<{ kind: 'offers'; numbers: string[] } | Refusal | Trouble>
+  search(query: NumberQuery): Promise<{ kind: 'offers'; numbers: string[] } | Refusal | Failure>
   /** Buys this one number. Ordering the same number again never buys a second. */
   order(order: Order): Promise<OrderAnswer>
   /** What became of an order. */
@@ -75,7 +75,7 @@ export interface PhoneProvider {
   /** One step towards receiving texts: sees to the routing, and tells how far it is. */
   advance(number: OwnedNumber): Promise<Readiness>
   /** Gives the number back; one that is gone already is fine. */
-  release(number: OwnedNumber): Promise<{ kind: 'released' } | Trouble>
+  release(number: OwnedNumber): Promise<{ kind: 'released' } | Failure>
   /** Judges a callback by its bytes alone, before anything of it is read. `url` is the address that the supplier was given. */
   verifyWebhook(request: RawRequest, url: string, nowMs: number): Verdict
   /** Reads a callback that was verified. Throws Unreadable. */
@@ -102,5 +102,5 @@ export interface SimulatedCarrier {
   find(orderKey: string): Promise<{ phoneNumber: string; isReady: boolean; isRejected: boolean } | null>
   release(orderKey: string): Promise<void>
   /** Bodies of callbacks that were never made, since then. */
-  listUntold(since: Date): Promise<unknown[]>
+  listUndelivered(since: Date): Promise<unknown[]>
 }

@@ -5,7 +5,7 @@ import type { NumberRow } from './model.ts'
 import type { ProviderName } from './provider.ts'
 
 const columns = `id, organization_id, identity_id, agent_handle, provider, country_code, type, wanted_region, wanted_area_code, state, phone_number,
-  provider_number_id, ordered_at, uncertain_at, taken_numbers, failure_code, failure_detail, told_at, activated_at, sms_status, sms_error_code,
+  provider_number_id, ordered_at, uncertain_at, taken_numbers, failure_code, failure_detail, delivered_at, activated_at, sms_status, sms_error_code,
   sms_error_detail, created_at, updated_at`
 
 export type NewNumber = Pick<
@@ -160,7 +160,7 @@ export async function failOrder(tx: Tx, id: string, code: NumberRow['failure_cod
 /** Takes the right to tell a request that this number is its own; null when another request was told. */
 export async function tellNumber(tx: Tx, id: string): Promise<NumberRow | null> {
   const { rows } = await tx.query<NumberRow>({
-    text: `UPDATE phone_numbers SET told_at = now() WHERE id = $1 AND state = 'active' AND told_at IS NULL RETURNING ${columns}`,
+    text: `UPDATE phone_numbers SET delivered_at = now() WHERE id = $1 AND state = 'active' AND delivered_at IS NULL RETURNING ${columns}`,
     values: [id],
   })
   return rows[0] ?? null

@@ -12,7 +12,7 @@ import { decodeBase64 } from '../mail/attachments/model.ts'
 import type { Phones } from '../phone/operations.ts'
 import * as store from './store.ts'
 
-export type SimulatorDesk = ReturnType<typeof createSimulatorDesk>
+export type SimulatorState = ReturnType<typeof createSimulatorDesk>
 export type Simulator = ReturnType<typeof createSimulator>
 
 /** What became of a text that was handed in as a callback. */
@@ -33,7 +33,7 @@ export function createSimulatorDesk(db: Database) {
         store.buyNumber(db, order, readyInMs),
       find: (orderKey: string) => store.findNumber(db, orderKey),
       release: (orderKey: string) => store.releaseNumber(db, orderKey),
-      listUntold: (since: Date) => store.listTexts(db, since),
+      listUndelivered: (since: Date) => store.listTexts(db, since),
     },
 
     /** The fault that befalls this call of a channel, once, or null. */
@@ -62,7 +62,7 @@ export function createSimulatorDesk(db: Database) {
 
 type Parts = {
   db: Database
-  desk: SimulatorDesk
+  simulatorState: SimulatorState
   phones: Phones
   /** Asks at once how a number is. */
   hurry: (numberId: string) => Promise<void>
@@ -72,7 +72,7 @@ type Parts = {
   deliver: (request: RawRequest) => Promise<Filed[]>
 }
 
-export function createSimulator({ db, desk, phones, hurry, toCallback, deliver }: Parts) {
+export function createSimulator({ db, simulatorState, phones, hurry, toCallback, deliver }: Parts) {
   async function requireSimulated(caller: Caller, reference: string) {
     const number = await phones.requireNumber(caller, reference)
     if (number.provider !== 'simulator') throw notFound('simulated phone number')
@@ -103,7 +103,7 @@ export function createSimulator({ db, desk, phones, hurry, toCallback, deliver }
         media: body.media ?? [],
         sent_at_ms: nowMs(),
       }
-      const fault = await desk.takeFault(organizationId, 'phone', 'webhook')
+      const fault = await simulatorState.takeFault(organizationId, 'phone', 'webhook')
       if (fault === 'drop' || fault === 'reorder') {
         await store.keepText(db, organizationId, id, text, fault === 'reorder')
         return { provider_message_id: id, message_id: null, status: 'dropped' as const }

@@ -1,6 +1,6 @@
 // Who is connected where: the lease of this node, the sessions of its clients, those of other nodes, and the events that follow from them.
 import { batchLoader } from '../../core/batch.ts'
-import type { Journal } from '../../core/business-events.ts'
+import type { BusinessEvents } from '../../core/business-events.ts'
 import type { Emit } from '../../core/event.ts'
 import { type Database, isForeignKeyViolation, type Tx } from '../../core/sql.ts'
 import type { OpenSession, RemoteSession, TunnelRoute } from './model.ts'
@@ -15,13 +15,13 @@ const leaseMs = 10_000
 type Parts = {
   db: Database
   emit: Emit
-  journal: Journal
+  businessEvents: BusinessEvents
   nodeId: string
   /** Which of these keys hold no longer. */
   findUnusableKeys: (ids: string[]) => Promise<Set<string>>
 }
 
-export function createPresence({ db, emit, journal, nodeId, findUnusableKeys }: Parts) {
+export function createPresence({ db, emit, businessEvents, nodeId, findUnusableKeys }: Parts) {
   const loadRoute = batchLoader((handles) => store.findRoutesByHandle(db.lookups, handles))
   const loadRemote = batchLoader((ids) => sessionStore.findRemoteSessions(db.lookups, nodeId, ids))
   const sessions = new Map<string, OpenSession>()
@@ -126,14 +126,14 @@ export function createPresence({ db, emit, journal, nodeId, findUnusableKeys }: 
         result = sessions.has(session.id) ? 'opened' : 'gone'
       }
       if (result !== 'opened') sessions.delete(session.id)
-      else journal.tunnelOpened({ organization_id: session.organizationId, tunnel_id: session.tunnelId, session_id: session.id })
+      else businessEvents.tunnelOpened({ organization_id: session.organizationId, tunnel_id: session.tunnelId, session_id: session.id })
       return result
     },
 
     /** The client has gone; `reason` is a word for the log. */
     async close(session: OpenSession, reason: string): Promise<void> {
       if (!sessions.delete(session.id)) return
-      journal.tunnelClosed({ organization_id: session.organizationId, tunnel_id: session.tunnelId, session_id: session.id, reason })
+      businessEvents.tunnelClosed({ organization_id: session.organizationId, tunnel_id: session.tunnelId, session_id: session.id, reason })
       await db.transact((tx) => leave(tx, session.organizationId, session.tunnelId, () => sessionStore.deleteSession(tx, session.id)))
     },
   }

@@ -1,7 +1,7 @@
 // Operations on the vault as a whole: metadata, initialize, unlock, keys and rotation.
 import type { UnlockedVault, VaultWithKeys } from '@callsign/contract/vault'
 import type { Static } from 'typebox'
-import type { Journal } from '../../core/business-events.ts'
+import type { BusinessEvents } from '../../core/business-events.ts'
 import type { Caller } from '../../core/caller.ts'
 import { now } from '../../core/clock.ts'
 import { ApiError, invalid } from '../../core/errors.ts'
@@ -31,7 +31,7 @@ import * as store from './store.ts'
 
 export type Vaults = ReturnType<typeof createVaults>
 
-type Parts = { db: Database; accounts: Accounts; identities: Identities; journal: Journal }
+type Parts = { db: Database; accounts: Accounts; identities: Identities; businessEvents: BusinessEvents }
 
 type KeyBody = { auth_hash: string; wrapped_org_key: string; kdf_salt: string; kdf_params: KdfParams }
 type RecoveryBody = Omit<KeyBody, 'kdf_salt' | 'kdf_params'> & { id?: string; kdf_salt?: string; kdf_params?: KdfParams }
@@ -47,8 +47,8 @@ type RotateBody = Omit<KeyBody, 'auth_hash'> & {
 /** The most secrets that a rotation conflict names. */
 const namedMax = 100
 
-export function createVaults({ db, accounts, identities, journal }: Parts) {
-  const prove = createProver(accounts, journal)
+export function createVaults({ db, accounts, identities, businessEvents }: Parts) {
+  const prove = createProver(accounts, businessEvents)
 
   /** A key as it is stored. `path` is where the request has it, for its errors. */
   function newKey(call: Call, type: VaultKeyRow['type'], path: string, body: KeyBody, id = newId('vaultKey')): VaultKeyRow {

@@ -1,5 +1,5 @@
 // One attempt to prove a vault key: under the vault's lock it is counted, compared and recorded, and a failure stays recorded though the request fails.
-import type { Journal } from '../../core/business-events.ts'
+import type { BusinessEvents } from '../../core/business-events.ts'
 import { inMs, now, nowMs } from '../../core/clock.ts'
 import { ApiError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
@@ -35,7 +35,7 @@ export type Proof<T> = {
 type Ending<T> = { outcome: 'ok'; value: T } | { outcome: 'wrong' | 'throttled'; refusal: ApiError }
 
 /** Runs `work` when the hash is right. Throws 401 when it is wrong and 429, right or wrong, after too many wrong ones. */
-export function createProver(accounts: Accounts, journal: Journal) {
+export function createProver(accounts: Accounts, businessEvents: BusinessEvents) {
   return async function prove<T>(call: Call, { purpose, authHash, keyType, check, work }: Proof<T>): Promise<T> {
     const { organizationId, keyId } = call.caller
     // A refusal is returned, not thrown: the transaction that recorded the failure has to commit.
@@ -53,7 +53,7 @@ export function createProver(accounts: Accounts, journal: Journal) {
       await accounts.audit(tx, organizationId, actorOf(call), 'vault.unlock_failed', vault.id, { operation: purpose })
       return { outcome: 'wrong', refusal: new ApiError('invalid_auth_hash', 'No key of this vault has this auth_hash.') }
     })
-    journal.vaultKeyTried({ organization_id: organizationId, key_id: keyId, outcome: ending.outcome })
+    businessEvents.vaultKeyTried({ organization_id: organizationId, key_id: keyId, outcome: ending.outcome })
     if (ending.outcome !== 'ok') throw ending.refusal
     return ending.value
   }

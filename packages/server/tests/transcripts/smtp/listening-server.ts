@@ -1,4 +1,4 @@
-// The stage of the SMTP server's tests: a listening server and the receiver behind it.
+// The harness of the SMTP server's tests: a listening server and the receiver behind it.
 import { afterEach } from 'vitest'
 import { createLog } from '../../../src/core/log.ts'
 import type { Limits } from '../../../src/edges/smtp/server/limits.ts'
@@ -8,7 +8,7 @@ import { DialogClient } from './play.ts'
 
 type Accepted = { envelope: Envelope; raw: Buffer; received: string }
 
-/** Keeps what is accepted; some local parts stand for kinds of trouble. */
+/** Keeps what is accepted; some local parts stand for kinds of failure. */
 class KeepingReceiver implements SmtpReceiver {
   readonly accepted: Accepted[] = []
   /** While set, `accept` waits for it. */
@@ -34,11 +34,11 @@ class KeepingReceiver implements SmtpReceiver {
   }
 }
 
-type Stage = { server: SmtpServer; port: number; receiver: KeepingReceiver }
+type Harness = { server: SmtpServer; port: number; receiver: KeepingReceiver }
 const stages: SmtpServer[] = []
 
 /** A listening server with its receiver; closed after the test. */
-export async function open(limits: Partial<Limits> = {}, options: Partial<SmtpServerOptions> = {}): Promise<Stage> {
+export async function open(limits: Partial<Limits> = {}, options: Partial<SmtpServerOptions> = {}): Promise<Harness> {
   const receiver = new KeepingReceiver()
   const server = createSmtpServer(
     {

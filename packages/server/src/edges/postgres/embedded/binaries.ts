@@ -21,13 +21,13 @@ export function findPrograms(options: { account: Account | null; copyDir: string
   const packageDir = options.packageDir ?? findPackage()
   const { version } = JSON.parse(readFileSync(join(packageDir, 'package.json'), 'utf8')) as { version: string }
   const installed = programsIn(packageDir, version)
-  let trouble = tryLinks(packageDir) ?? tryRun(installed, account)
-  if (trouble === null) return installed
+  let failure = tryLinks(packageDir) ?? tryRun(installed, account)
+  if (failure === null) return installed
   for (const parent of [options.copyDir, '/var/cache/callsign', join(tmpdir(), `callsign-${process.getuid?.() ?? 0}`)]) {
     try {
       const copy = programsIn(copyPackage(packageDir, parent, version, account), version)
-      trouble = tryRun(copy, account)
-      if (trouble === null) {
+      failure = tryRun(copy, account)
+      if (failure === null) {
         log.info(
           { from: packageDir, to: dirname(dirname(dirname(copy.postgres))), reason: 'not executable in place' },
           'PostgreSQL programs copied',
@@ -35,10 +35,10 @@ export function findPrograms(options: { account: Account | null; copyDir: string
         return copy
       }
     } catch (error) {
-      trouble = (error as Error).message
+      failure = (error as Error).message
     }
   }
-  throw new Error(`The embedded PostgreSQL does not run on this machine: ${trouble}. ${advice}`)
+  throw new Error(`The embedded PostgreSQL does not run on this machine: ${failure}. ${advice}`)
 }
 
 function findPackage(): string {
@@ -102,8 +102,8 @@ function copyPackage(packageDir: string, parent: string, version: string, accoun
   })
   cpSync(join(packageDir, 'package.json'), join(partial, 'package.json'))
   openToAll(partial)
-  const trouble = tryLinks(partial)
-  if (trouble) throw new Error(trouble)
+  const failure = tryLinks(partial)
+  if (failure) throw new Error(failure)
   try {
     renameSync(partial, target)
   } catch (error) {

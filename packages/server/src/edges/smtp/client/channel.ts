@@ -4,8 +4,8 @@ import { connect as connectTls, TLSSocket } from 'node:tls'
 import { ReplyReader, replyText, type ServerReply } from './reply-reader.ts'
 
 /** Why a conversation ended early, in words for records, with the enhanced status code that describes it (RFC 3463). */
-export class ConnectionTrouble extends Error {
-  override name = 'ConnectionTrouble'
+export class ConnectionFailure extends Error {
+  override name = 'ConnectionFailure'
   readonly diagnosticCode: string
   constructor(message: string, diagnosticCode: string) {
     super(message)
@@ -16,12 +16,12 @@ export class ConnectionTrouble extends Error {
 /** How a TLS session is made. `serverName` is sent as SNI and checked against the certificate when `verify` is on. */
 export type TlsSettings = { serverName: string; verify: boolean; ca?: string | Buffer }
 
-type Waiter = { resolve: (reply: ServerReply) => void; reject: (trouble: Error) => void; timer: NodeJS.Timeout }
+type Waiter = { resolve: (reply: ServerReply) => void; reject: (failure: Error) => void; timer: NodeJS.Timeout }
 
 // Slices keep the timeout of a long upload about progress, and let an early refusal stop it.
 const sliceBytes = 256 * 1024
 
-/** A connected channel. Every method that waits rejects with ConnectionTrouble, at once when the connection is already gone. */
+/** A connected channel. Every method that waits rejects with ConnectionFailure, at once when the connection is already gone. */
 export class Channel {
   #socket: Socket
   #peer: string
@@ -30,7 +30,7 @@ export class Channel {
   #waiter: Waiter | null = null
   #drain: (() => void) | null = null
   #expected = 0
-  #trouble: ConnectionTrouble | null = null
+  #failure: ConnectionFailure | null = null
   #onEnd: (() => void) | null = null
 
   constructor(socket: Socket, peer: string) {
@@ -40,8 +40,8 @@ export class Channel {
   }
 
   /** Null while the connection is of use. */
-  get trouble(): ConnectionTrouble | null {
-    return this.#trouble
+  get failure(): ConnectionFailure | null {
+    return this.#failure
   }
 
   /** Protocol and IANA cipher name of the connection; null for clear text. */
@@ -62,14 +62,14 @@ export class Channel {
   }
 
   write(bytes: Buffer | string): void {
-    if (!this.#trouble) this.#socket.write(bytes)
+    if (!this.#failure) this.#socket.write(bytes)
   }
 
   /** The next reply, within `timeoutMs`. One that arrived before the connection ended is still given. */
   async read(timeoutMs: number, what: string): Promise<ServerReply> {
     const reply = this.#inbox.shift()
     if (reply) return reply
-    if (this.#trouble) throw this.#trouble
+    if (this.#failure) throw this.#failure
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.fail(`${this.#peer} did not answer ${what} within ${timeoutMs / 1000} s`, '4.4.2'), timeoutMs)
       this.#waiter = { resolve, reject, timer }
@@ -80,7 +80,7 @@ export class Channel {
   async upload(bytes: Buffer, timeoutMs: number): Promise<boolean> {
     for (let start = 0; start < bytes.length; start += sliceBytes) {
       if (this.#inbox.length) return false
-      if (this.#trouble) throw this.#trouble
+      if (this.#failure) throw this.#failure
       if (!this.#socket.write(bytes.subarray(start, start + sliceBytes)) && start + sliceBytes < bytes.length)
         await this.#drained(timeoutMs)
     }
@@ -100,7 +100,7 @@ export class Channel {
 
   /** Continues inside TLS. Octets that the server sent in clear after its answer to STARTTLS end the connection (CVE-2011-0411). */
   async startTls(settings: TlsSettings, timeoutMs: number): Promise<void> {
-    if (this.#trouble) throw this.#trouble
+    if (this.#failure) throw this.#failure
     if (this.#inbox.length || this.#reader.isInside())
       throw this.fail(`${this.#peer} sent clear text after its answer to STARTTLS`, '4.7.5')
     const plain = this.#socket
@@ -108,28 +108,28 @@ export class Channel {
     try {
       const secure = await handshake({ socket: plain }, settings, timeoutMs, this.#peer)
       this.#socket = secure
-      if (this.#trouble) secure.destroy()
+      if (this.#failure) secure.destroy()
       else this.#attach(secure)
-    } catch (trouble) {
-      this.#end(trouble as ConnectionTrouble)
+    } catch (failure) {
+      this.#end(failure as ConnectionFailure)
     }
-    if (this.#trouble) throw this.#trouble
+    if (this.#failure) throw this.#failure
   }
 
-  /** Ends the connection with this trouble and returns it. */
-  fail(message: string, diagnosticCode: string): ConnectionTrouble {
-    const trouble = new ConnectionTrouble(message, diagnosticCode)
-    this.#end(trouble)
-    return trouble
+  /** Ends the connection with this failure and returns it. */
+  fail(message: string, diagnosticCode: string): ConnectionFailure {
+    const failure = new ConnectionFailure(message, diagnosticCode)
+    this.#end(failure)
+    return failure
   }
 
   /** Takes leave without waiting for the answer. */
   quit(): void {
-    if (this.#trouble) return
+    if (this.#failure) return
     this.#socket.end('QUIT\r\n')
     const socket = this.#socket
     setTimeout(() => socket.destroy(), 2000).unref()
-    this.#end(new ConnectionTrouble('the connection was closed by us', '4.4.2'), true)
+    this.#end(new ConnectionFailure('the connection was closed by us', '4.4.2'), true)
   }
 
   #attach(socket: Socket): void {
@@ -145,7 +145,7 @@ export class Channel {
   }
 
   #receive(chunk: Buffer): void {
-    if (this.#trouble) return
+    if (this.#failure) return
     let replies: ServerReply[]
     try {
       replies = this.#reader.push(chunk)
@@ -171,22 +171,22 @@ export class Channel {
     }
   }
 
-  #end(trouble: ConnectionTrouble, isPolite = false): void {
-    if (this.#trouble) return
-    this.#trouble = trouble
+  #end(failure: ConnectionFailure, isPolite = false): void {
+    if (this.#failure) return
+    this.#failure = failure
     if (!isPolite) this.#socket.destroy()
     const waiter = this.#waiter
     this.#waiter = null
     if (waiter) {
       clearTimeout(waiter.timer)
-      waiter.reject(trouble)
+      waiter.reject(failure)
     }
     this.#drain?.()
     this.#onEnd?.()
   }
 }
 
-/** Connects, inside TLS from the first octet when `tls` is given. Rejects with ConnectionTrouble. */
+/** Connects, inside TLS from the first octet when `tls` is given. Rejects with ConnectionFailure. */
 export async function openChannel(target: { host: string; port: number; tls: TlsSettings | null }, timeoutMs: number): Promise<Channel> {
   const peer = `${target.host}:${target.port}`
   const socket = target.tls
@@ -222,7 +222,7 @@ function connected<S extends Socket>(socket: S, event: string, timeoutMs: number
     const refuse = (why: string) => {
       settle()
       socket.on('error', ignore).destroy()
-      reject(new ConnectionTrouble(`could not connect to ${peer}: ${why}`, diagnosticCode))
+      reject(new ConnectionFailure(`could not connect to ${peer}: ${why}`, diagnosticCode))
     }
     const onError = (error: Error) => refuse(reason(error))
     const onClose = () => refuse('the connection was closed')

@@ -1,12 +1,12 @@
 // Keeps the SMTP client's connections: reused where they are idle, so many at most to one server, the rest waiting in order.
 import { nowMs } from '../../../core/clock.ts'
 import type { Envelope, Handover } from '../../../features/mail/outbound/provider.ts'
-import { type Channel, ConnectionTrouble } from './channel.ts'
+import { type Channel, ConnectionFailure } from './channel.ts'
 import { type ClientSession, type ClientTarget, openSession, type Sent, sendMessage } from './conversation.ts'
 import type { PreparedData } from './outgoing-data.ts'
 
 /**
- * Limits of a pool: connections to one server (it begins with `connectionsStart`; every message that it takes makes room for one more, and trouble
+ * Limits of a pool: connections to one server (it begins with `connectionsStart`; every message that it takes makes room for one more, and failure
  * with its connections halves them), messages over one connection, how long one may idle, how long one attempt may take, and how long a server that
  * cannot be reached is left alone (0: not at all).
  * An attempt that waited `waitMs` for a connection gives up without having tried (0: it waits on): one busy server must not hold up mail for others.
@@ -51,19 +51,19 @@ type Pooled = { session: ClientSession; messages: number; idleTimer: NodeJS.Time
 type Lane = { key: string; idle: Pooled[]; busy: number; turns: number; waiting: Attempt[] }
 
 /** One message on its way. `channel` is what a deadline or the end of the pool has to break; `go` ends its wait for a turn. */
-type Attempt = { channel: Channel | null; stop: ConnectionTrouble | null; go: (() => void) | null; isPostponed: boolean }
+type Attempt = { channel: Channel | null; stop: ConnectionFailure | null; go: (() => void) | null; isPostponed: boolean }
 
 export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
   const limits = { ...poolLimits, connectionsStart: custom.connectionsMax ?? poolLimits.connectionsStart, ...custom }
   const lanes = new Map<string, Lane>()
   const attempts = new Set<Attempt>()
   /** Servers that could not be reached, why, and until when they are left alone. */
-  const resting = new Map<string, { trouble: ConnectionTrouble; untilMs: number }>()
+  const resting = new Map<string, { failure: ConnectionFailure; untilMs: number }>()
   let isClosed = false
   let onQuiet: (() => void) | null = null
 
   const stop = (attempt: Attempt, message: string, code: string): void => {
-    attempt.stop ??= new ConnectionTrouble(message, code)
+    attempt.stop ??= new ConnectionFailure(message, code)
     attempt.channel?.fail(message, code)
     attempt.go?.()
   }
@@ -85,9 +85,9 @@ export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
     const place = lane.waiting.indexOf(attempt)
     if (place === -1) return
     lane.waiting.splice(place, 1)
-    const trouble = attempt.stop as ConnectionTrouble | null
-    attempt.isPostponed = trouble?.message === busy
-    throw trouble
+    const failure = attempt.stop as ConnectionFailure | null
+    attempt.isPostponed = failure?.message === busy
+    throw failure
   }
 
   /** Hands the turn to whoever has waited longest, so that nobody can slip in between; more than one when the turns have grown, none when they shrank. */
@@ -101,15 +101,15 @@ export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
     }
   }
 
-  const rest = (lane: Lane, trouble: ConnectionTrouble): void => {
+  const rest = (lane: Lane, failure: ConnectionFailure): void => {
     if (limits.restMs === 0) return
     if (resting.size >= restingMax) for (const [key, { untilMs }] of resting) if (untilMs < nowMs()) resting.delete(key)
-    if (resting.size < restingMax) resting.set(lane.key, { trouble, untilMs: nowMs() + limits.restMs })
+    if (resting.size < restingMax) resting.set(lane.key, { failure, untilMs: nowMs() + limits.restMs })
   }
 
   const requireAwake = (lane: Lane): void => {
     const found = resting.get(lane.key)
-    if (found && found.untilMs > nowMs()) throw found.trouble
+    if (found && found.untilMs > nowMs()) throw found.failure
     resting.delete(lane.key)
   }
 
@@ -131,7 +131,7 @@ export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
       attempt.channel = channel
       if (attempt.stop) channel.fail(attempt.stop.message, attempt.stop.diagnosticCode)
     }).catch((error: unknown) => {
-      if (error instanceof ConnectionTrouble && !attempt.stop) rest(lane, error)
+      if (error instanceof ConnectionFailure && !attempt.stop) rest(lane, error)
       throw error
     })
     const pooled: Pooled = { session, messages: 0, idleTimer: null }
@@ -142,7 +142,7 @@ export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
   /** Keeps a connection for the next message, or ends it. */
   const keep = (lane: Lane, pooled: Pooled): void => {
     const { channel } = pooled.session
-    if (isClosed || channel.trouble || pooled.messages >= limits.messagesMax) {
+    if (isClosed || channel.failure || pooled.messages >= limits.messagesMax) {
       channel.quit()
       return
     }
@@ -201,7 +201,7 @@ export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
       lanes.set(key, lane)
       const attempt: Attempt = {
         channel: null,
-        stop: isClosed ? new ConnectionTrouble(shuttingDown, '4.3.2') : null,
+        stop: isClosed ? new ConnectionFailure(shuttingDown, '4.3.2') : null,
         go: null,
         isPostponed: false,
       }
@@ -211,7 +211,7 @@ export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
       try {
         return await run(lane, attempt, message)
       } catch (error) {
-        if (!(error instanceof ConnectionTrouble)) throw error
+        if (!(error instanceof ConnectionFailure)) throw error
         const { message: answer, diagnosticCode } = error
         const handover: Handover = { kind: 'retry', answer, diagnosticCode, ...(attempt.isPostponed ? { isPostponed: true } : {}) }
         return { handovers: envelope.recipients.map(() => handover), isUntouched: !attempt.isPostponed }

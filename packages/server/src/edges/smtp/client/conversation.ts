@@ -1,7 +1,7 @@
 // The SMTP client's conversation (RFC 5321): opening a session, and one message sent over it with one outcome a recipient.
 import type { Outcome } from '../../../core/outcome.ts'
 import type { Envelope } from '../../../features/mail/outbound/provider.ts'
-import { type Channel, ConnectionTrouble, openChannel, type TlsSettings } from './channel.ts'
+import { type Channel, ConnectionFailure, openChannel, type TlsSettings } from './channel.ts'
 import { endOfData, type PreparedData, wirePath } from './outgoing-data.ts'
 import { replyText, type ServerReply } from './reply-reader.ts'
 
@@ -37,14 +37,14 @@ export type ClientSession = {
 }
 
 /**
- * Connects, greets, changes to TLS and authenticates. Rejects with ConnectionTrouble for whatever goes wrong, a 5xx included: so far
+ * Connects, greets, changes to TLS and authenticates. Rejects with ConnectionFailure for whatever goes wrong, a 5xx included: so far
  * nothing was said about a message, and a session that is refused (a block list, wrong credentials) may be granted later.
  */
 export async function openSession(target: ClientTarget, onChannel: (channel: Channel) => void): Promise<ClientSession> {
   try {
     return await converse(target, onChannel)
   } catch (error) {
-    if (target.tlsMode === 'opportunistic' && error instanceof HandshakeTrouble) {
+    if (target.tlsMode === 'opportunistic' && error instanceof HandshakeFailure) {
       return converse({ ...target, tlsMode: 'off' }, onChannel)
     }
     throw error
@@ -52,7 +52,7 @@ export async function openSession(target: ClientTarget, onChannel: (channel: Cha
 }
 
 /** STARTTLS was offered, and the handshake failed. */
-class HandshakeTrouble extends ConnectionTrouble {}
+class HandshakeFailure extends ConnectionFailure {}
 
 async function converse(target: ClientTarget, onChannel: (channel: Channel) => void): Promise<ClientSession> {
   const { timeouts } = target
@@ -75,8 +75,8 @@ async function converse(target: ClientTarget, onChannel: (channel: Channel) => v
   }
 }
 
-const refusal = (reply: ServerReply, what: string): ConnectionTrouble =>
-  new ConnectionTrouble(`${what} was refused: ${replyText(reply)}`, reply.enhanced ?? (reply.code === 421 ? '4.3.2' : '4.5.0'))
+const refusal = (reply: ServerReply, what: string): ConnectionFailure =>
+  new ConnectionFailure(`${what} was refused: ${replyText(reply)}`, reply.enhanced ?? (reply.code === 421 ? '4.3.2' : '4.5.0'))
 
 async function command(channel: Channel, line: string, timeoutMs: number, what: string): Promise<ServerReply> {
   channel.expect(1)
@@ -101,7 +101,7 @@ async function hello(channel: Channel, target: ClientTarget): Promise<Map<string
 }
 
 async function changeToTls(channel: Channel, extensions: Map<string, string>, target: ClientTarget): Promise<boolean> {
-  if (!extensions.has('STARTTLS')) throw new ConnectionTrouble(`${target.host} does not offer STARTTLS, which is required`, '4.7.10')
+  if (!extensions.has('STARTTLS')) throw new ConnectionFailure(`${target.host} does not offer STARTTLS, which is required`, '4.7.10')
   const reply = await command(channel, 'STARTTLS', target.timeouts.commandMs, 'STARTTLS')
   if (reply.code !== 220) {
     if (target.tlsMode === 'required' || reply.code === 421) throw refusal(reply, 'STARTTLS')
@@ -110,7 +110,7 @@ async function changeToTls(channel: Channel, extensions: Map<string, string>, ta
   try {
     await channel.startTls(target.tls, target.timeouts.connectMs)
   } catch (error) {
-    throw new HandshakeTrouble((error as Error).message, '4.7.5')
+    throw new HandshakeFailure((error as Error).message, '4.7.5')
   }
   return true
 }
@@ -126,11 +126,11 @@ async function authenticate(channel: Channel, extensions: Map<string, string>, a
       if (reply.code === 334) reply = await command(channel, base64(secret), timeoutMs, 'AUTH')
     }
   } else {
-    throw new ConnectionTrouble('the server offers neither AUTH PLAIN nor AUTH LOGIN', '4.7.0')
+    throw new ConnectionFailure('the server offers neither AUTH PLAIN nor AUTH LOGIN', '4.7.0')
   }
   // Only the codes: some servers repeat what they were sent.
   if (reply.code !== 235)
-    throw new ConnectionTrouble(`the credentials were refused: ${reply.code} ${reply.enhanced ?? ''}`.trimEnd(), '4.7.8')
+    throw new ConnectionFailure(`the credentials were refused: ${reply.code} ${reply.enhanced ?? ''}`.trimEnd(), '4.7.8')
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
@@ -207,7 +207,7 @@ export async function sendMessage(session: ClientSession, envelope: Envelope, da
     session.needsReset = false
     return settle({ kind: 'delivered', answer: replyText(end), final: isFinal })
   } catch (error) {
-    if (!(error instanceof ConnectionTrouble)) throw error
+    if (!(error instanceof ConnectionFailure)) throw error
     const fate = isDataSent ? '; the message had been sent and may have been accepted, so another attempt may deliver it twice' : ''
     return { ...settle(retry(error.message + fate, error.diagnosticCode)), isUntouched: !isMailAnswered }
   }
@@ -222,7 +222,7 @@ const isTooMany = (reply: ServerReply): boolean => reply.code === 552 && (reply.
 
 const retry = (answer: string, diagnosticCode: string | null): Outcome => ({ kind: 'retry', answer, diagnosticCode })
 
-// 530, 534, 535 and 538 ask us to authenticate (RFC 4954 §6): our configuration's trouble, not this recipient's.
+// 530, 534, 535 and 538 ask us to authenticate (RFC 4954 §6): our configuration's failure, not this recipient's.
 const asksForAuthentication = new Set([530, 534, 535, 538])
 
 function refused(reply: ServerReply): Outcome {
@@ -244,20 +244,20 @@ function plan(session: ClientSession, envelope: Envelope, data: PreparedData): P
   const sender = wirePath(envelope.from)
   let needsUtf8 = envelope.smtputf8 || data.hasEightBitHeader || sender?.needsSmtputf8 === true
   const sizeMax = Number(extensions.get('SIZE') || 0)
-  let trouble: Outcome | undefined
-  if (!sender) trouble = cannot('5.1.7', '553', 'The sender is no valid address')
-  else if (needsUtf8 && !canUtf8) trouble = cannot('5.6.7', '550', 'The message needs SMTPUTF8, which the next server does not offer')
+  let failure: Outcome | undefined
+  if (!sender) failure = cannot('5.1.7', '553', 'The sender is no valid address')
+  else if (needsUtf8 && !canUtf8) failure = cannot('5.6.7', '550', 'The message needs SMTPUTF8, which the next server does not offer')
   else if (data.hasEightBit && !extensions.has('8BITMIME')) {
-    trouble = cannot('5.6.3', '554', 'The message needs 8BITMIME, which the next server does not offer')
+    failure = cannot('5.6.3', '554', 'The message needs 8BITMIME, which the next server does not offer')
   } else if (sizeMax > 0 && data.sizeBytes > sizeMax) {
-    trouble = cannot('5.3.4', '552', `The message has ${data.sizeBytes} octets; the next server takes ${sizeMax}`)
+    failure = cannot('5.3.4', '552', `The message has ${data.sizeBytes} octets; the next server takes ${sizeMax}`)
   }
 
   const accepted: Plan['accepted'] = []
   const outcomes = envelope.recipients.map((address, index): Outcome | undefined => {
     const recipient = address === '' ? null : wirePath(address)
     if (!recipient) return cannot('5.1.3', '553', 'The recipient is no valid address')
-    if (trouble) return trouble
+    if (failure) return failure
     if (recipient.needsSmtputf8 && !canUtf8) {
       return cannot('5.6.7', '550', 'The address needs SMTPUTF8, which the next server does not offer')
     }

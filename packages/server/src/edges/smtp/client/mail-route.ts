@@ -58,7 +58,7 @@ async function findRoute(settings: RouteSettings, domain: string): Promise<Route
   const name = /^\p{ASCII}*$/u.test(domain) ? domain : domainToASCII(domain)
   if (!name || /(?:^|\.)\d+$/.test(name)) return failed(`${domain} is no domain name`, '5.1.2')
   const exchangers = await settings.resolver.mx(name)
-  if (exchangers.kind === 'trouble') return later(`DNS did not say which mail servers ${name} has: ${exchangers.reason}`, '4.4.3')
+  if (exchangers.kind === 'failure') return later(`DNS did not say which mail servers ${name} has: ${exchangers.reason}`, '4.4.3')
   if (exchangers.kind === 'no-name') return failed(`550 5.1.2 The domain ${name} does not exist`, '5.1.2')
   // Without MX records the domain's own addresses count (RFC 5321 §5.1).
   if (exchangers.kind === 'no-data') return resolveHosts(settings, name, [name])
@@ -99,8 +99,8 @@ async function resolveHosts(settings: RouteSettings, domain: string, hosts: stri
     addresses.filter(settings.allows).map((address) => ({ name: (hosts[index] as string).replace(/\.$/, '').toLowerCase(), address })),
   )
   if (hops.length > 0) return { kind: 'hops', hops: hops.slice(0, hopsMax) }
-  const trouble = found.find((host) => host.trouble !== null)
-  if (trouble) return later(`DNS did not say where the mail servers of ${domain} are: ${trouble.trouble}`, '4.4.3')
+  const failure = found.find((host) => host.failure !== null)
+  if (failure) return later(`DNS did not say where the mail servers of ${domain} are: ${failure.failure}`, '4.4.3')
   if (found.some(({ addresses }) => addresses.length > 0)) return refusedPrivate(domain)
   return failed(`550 5.4.4 No mail server of ${domain} has an address`, '5.4.4')
 }
@@ -109,9 +109,9 @@ const refusedPrivate = (domain: string): Route =>
   failed(`550 5.4.4 The mail servers of ${domain} have no public address; CALLSIGN_OUTBOUND_ALLOW_CIDRS can allow others`, '5.4.4')
 
 /** IPv4 first: a machine without IPv6 notices only after the connection has failed. */
-async function resolveHost({ resolver }: RouteSettings, host: string): Promise<{ addresses: string[]; trouble: string | null }> {
+async function resolveHost({ resolver }: RouteSettings, host: string): Promise<{ addresses: string[]; failure: string | null }> {
   const answers = await Promise.all([resolver.a(host), resolver.aaaa(host)])
   const addresses = answers.flatMap((answer) => (answer.kind === 'found' ? answer.records.slice(0, addressesMax) : []))
-  const trouble = answers.find((answer) => answer.kind === 'trouble')
-  return { addresses, trouble: trouble?.kind === 'trouble' ? trouble.reason : null }
+  const failure = answers.find((answer) => answer.kind === 'failure')
+  return { addresses, failure: failure?.kind === 'failure' ? failure.reason : null }
 }

@@ -1,7 +1,7 @@
 // The conversation of one session without its socket: which command is allowed when, and what is answered (RFC 5321 §4.1.4).
 import type { Log } from '../../../core/log.ts'
 import { parseClientName, parseMail, parseRecipient, splitCommand } from './command.ts'
-import { replyToTrouble } from './error-reply.ts'
+import { replyToFailure } from './error-reply.ts'
 import type { Limits } from './limits.ts'
 import type { Envelope, RecipientVerdict, SenderFacts, SmtpReceiver, TlsFacts } from './receiver.ts'
 import { renderLines, renderReply, replies, type SmtpReply } from './reply.ts'
@@ -177,7 +177,7 @@ export class Dialog {
       verdict = await receiver.checkRecipient(to, sender)
     } catch (error) {
       log.error({ err: error, transaction: id }, 'recipient check failed')
-      verdict = { kind: 'refused', reply: replyToTrouble(error, id) }
+      verdict = { kind: 'refused', reply: replyToFailure(error, id) }
     }
     if (verdict.kind === 'accepted') {
       transaction.recipients.push(to)

@@ -6,10 +6,10 @@ const diskFullCodes = new Set(['ENOSPC', 'EDQUOT', '53100'])
 const causesMax = 5
 
 /** 452 4.3.1 when a disk is full, 451 4.3.0 for everything else; the reference leads the operator to the log line. */
-export function replyToTrouble(error: unknown, reference: string): SmtpReply {
+export function replyToFailure(error: unknown, reference: string): SmtpReply {
   return isDiskFull(error)
     ? { code: 452, enhanced: '4.3.1', text: `Insufficient storage, try again later (${reference})` }
-    : { code: 451, enhanced: '4.3.0', text: `Temporary trouble, try again later (${reference})` }
+    : { code: 451, enhanced: '4.3.0', text: `Temporary failure, try again later (${reference})` }
 }
 
 function isDiskFull(error: unknown): boolean {

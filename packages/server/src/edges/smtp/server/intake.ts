@@ -2,7 +2,7 @@
 import { now } from '../../../core/clock.ts'
 import { type DataProgress, DataReader } from './data-reader.ts'
 import type { DialogSettings } from './dialog.ts'
-import { replyToTrouble } from './error-reply.ts'
+import { replyToFailure } from './error-reply.ts'
 import type { MemoryBudget } from './message-buffer.ts'
 import { renderReceived } from './received.ts'
 import type { Envelope } from './receiver.ts'
@@ -57,7 +57,7 @@ export class Intake {
       return verdict.kind === 'stored' ? { code: 250, enhanced: '2.0.0', text: `queued as ${verdict.id}` } : verdict.reply
     } catch (error) {
       log.error({ err: error, transaction: envelope.id }, 'message was not accepted')
-      return replyToTrouble(error, envelope.id)
+      return replyToFailure(error, envelope.id)
     } finally {
       this.#isAccepting = false
       this.#reader.clear()

@@ -63,7 +63,7 @@ export const replies = {
   dataTimeout: reply(421, '4.4.2', 'Message data came too slowly'),
   sessionTimeout: reply(421, '4.4.2', 'Session lasted too long'),
   shuttingDown: reply(421, '4.3.2', 'Shutting down, try again later'),
-  internalTrouble: reply(421, '4.3.0', 'Internal trouble, try again later'),
+  internalFailure: reply(421, '4.3.0', 'Internal failure, try again later'),
 } as const satisfies Record<string, SmtpReply>
 
 /** The reply line with its CRLF. Whatever the text holds, the result is one line of printable ASCII within 512 octets. */

@@ -152,7 +152,7 @@ export class Session {
       this.#flush()
     } catch (error) {
       this.#settings.log.error({ err: error, session: this.id }, 'smtp session failed')
-      this.close(replies.internalTrouble)
+      this.close(replies.internalFailure)
     } finally {
       this.#isPumping = false
     }

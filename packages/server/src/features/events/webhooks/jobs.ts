@@ -2,7 +2,7 @@
 import { createSecretKey, type KeyObject, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { groupCommit } from '../../../core/batch.ts'
-import type { Journal } from '../../../core/business-events.ts'
+import type { BusinessEvents } from '../../../core/business-events.ts'
 import { nowMs } from '../../../core/clock.ts'
 import type { Log } from '../../../core/log.ts'
 import { nextAttemptMs } from '../../../core/schedule.ts'
@@ -27,7 +27,7 @@ type Parts = {
   sealKey: Buffer
   /** Delays between attempts, in seconds. */
   retrySeconds: number[]
-  journal: Journal
+  businessEvents: BusinessEvents
   log: Log
 }
 
@@ -51,7 +51,7 @@ type Target = Omit<store.EndpointRow, 'secrets'> & { secrets: KeyObject[] }
 type Claim = { claimed: deliveryStore.Claimed; target: Target; event: EventRow }
 type Ended = deliveryStore.Ended & { target: Target; verdict: Verdict }
 /** The delivering part of a process. Any number of processes may deliver from one database. */
-export function createDeliverer({ db, accounts, events, web, sealKey, retrySeconds, journal, log }: Parts) {
+export function createDeliverer({ db, accounts, events, web, sealKey, retrySeconds, businessEvents, log }: Parts) {
   const turns = new Turns<Claim>()
   const open = new Set<Promise<void>>()
   const bodies = new Map<string, { madeMs: number; body: Promise<Buffer> }>()
@@ -207,7 +207,7 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
   async function settle(ended: Ended): Promise<void> {
     const { claimed, target, status, retryInMs, attempt } = ended
     const isHeld = await endTogether(ended)
-    journal.webhookTried({
+    businessEvents.webhookTried({
       organization_id: target.organization_id,
       webhook_id: target.id,
       delivery_id: claimed.id,

@@ -44,14 +44,25 @@ export type ShelvedFile = { filename: string; content_type: string; bytes: Buffe
  * The files of a feature whose messages are no mail. They have attachment ids and are downloaded by the same links; `findNamedBlobs` gives
  * those among some blobs that its rows name, which the sweep leaves alone.
  */
-export type Shelf = { findFile: (id: string) => Promise<ShelvedFile | null>; findNamedBlobs: (keys: string[]) => Promise<string[]> }
+export type AttachmentSource = {
+  findFile: (id: string) => Promise<ShelvedFile | null>
+  findNamedBlobs: (keys: string[]) => Promise<string[]>
+}
 
-type Parts = { db: Database; blobs: Blobs; web: Web; decode: Decode; linkKey: Buffer; publicUrl: () => string; shelves: Shelf[] }
+type Parts = {
+  db: Database
+  blobs: Blobs
+  web: Web
+  decode: Decode
+  linkKey: Buffer
+  publicUrl: () => string
+  attachmentSources: AttachmentSource[]
+}
 
 const linkSeconds = 3600
 const fetchTimeoutMs = 15_000
 
-export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl, shelves }: Parts) {
+export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl, attachmentSources }: Parts) {
   const loadMetadata = batchLoader((messageIds) => store.findMetadata(db.lookups, messageIds))
   const loadOfDraft = batchLoader((draftIds) => findOfDrafts(db.lookups, draftIds))
 
@@ -70,8 +81,8 @@ export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl, 
   async function findFile(id: string): Promise<{ filename: string; contentType: string; read: () => Promise<Buffer> } | null> {
     const row = await store.findStored(db, id)
     if (row) return { filename: row.filename, contentType: row.content_type, read: () => readBytes(row) }
-    for (const shelf of shelves) {
-      const file = await shelf.findFile(id)
+    for (const attachmentSource of attachmentSources) {
+      const file = await attachmentSource.findFile(id)
       if (file)
         return {
           filename: file.filename,
@@ -139,12 +150,12 @@ export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl, 
     linkTo,
     keepBytes,
 
-    /** The bytes of a file that somebody's shelf holds. */
+    /** The bytes of a file that somebody's attachmentSource holds. */
     readFile: async (file: Pick<ShelvedFile, 'bytes' | 'blob_key'>): Promise<Buffer> => file.bytes ?? blobs.get(file.blob_key as string),
 
-    /** Those among these blobs that files on shelves are kept in. */
+    /** Those among these blobs that files on attachmentSources are kept in. */
     findShelvedBlobs: async (keys: string[]): Promise<string[]> =>
-      (await Promise.all(shelves.map((shelf) => shelf.findNamedBlobs(keys)))).flat(),
+      (await Promise.all(attachmentSources.map((attachmentSource) => attachmentSource.findNamedBlobs(keys)))).flat(),
 
     /** Rows for a new message's attachments. Large bytes are durable in the blob store before this resolves; a sweep removes them if no row follows. */
     async keep(organizationId: string, loaded: LoadedAttachment[]) {

@@ -4,7 +4,7 @@ import type { DnsAnswer, Resolver } from '@callsign/mail/dns'
 import type { Tx } from '../../../core/sql.ts'
 import type { DomainRecord, Inspection } from './model.ts'
 import { type Finding, judgeMx, judgeTxt, ownRecords } from './own-records.ts'
-import { type DomainClaim, type DomainProvider, ProviderTrouble } from './provider.ts'
+import { type DomainClaim, type DomainProvider, ProviderError } from './provider.ts'
 
 /** What it needs of DKIM: a key for a domain, with the record that tells its public half. */
 export type DomainKeys<Pair> = {
@@ -26,8 +26,8 @@ export function createBuiltinProvider<Pair>({
   mailHost: string
 }): DomainProvider {
   function answered<T>(record: DomainRecord, answer: DnsAnswer<T>): DnsAnswer<T> {
-    if (answer.kind === 'trouble')
-      throw new ProviderTrouble(`DNS could not be asked for ${record.type} ${record.name}: ${answer.reason}. Nothing has changed.`)
+    if (answer.kind === 'failure')
+      throw new ProviderError(`DNS could not be asked for ${record.type} ${record.name}: ${answer.reason}. Nothing has changed.`)
     return answer
   }
 

@@ -5,7 +5,7 @@ import type { Log } from '../../../core/log.ts'
 import type { Database } from '../../../core/sql.ts'
 import { unregisterJob } from './model.ts'
 import type { Domains } from './operations.ts'
-import { type DomainProvider, ProviderTrouble } from './provider.ts'
+import { type DomainProvider, ProviderError } from './provider.ts'
 import * as store from './store.ts'
 
 const togetherMax = 20
@@ -24,7 +24,7 @@ export function createRecheck({ db, domains, recheckMs, log }: { db: Database; d
           try {
             await domains.settleCheck(row, await domains.inspect(row, false))
           } catch (err) {
-            if (!(err instanceof ProviderTrouble)) throw err
+            if (!(err instanceof ProviderError)) throw err
             log.warn({ err, domain: row.id }, 'a domain could not be checked')
           }
         }),
@@ -40,11 +40,11 @@ export function createUnregister({ db, providers, log }: { db: Database; provide
     const [name = '', id = ''] = job.subject.split(' ')
     const provider = providers.find((one) => one.name === name)
     try {
-      if (!provider) throw new ProviderTrouble(`The provider ${name} is not set up any more.`)
+      if (!provider) throw new ProviderError(`The provider ${name} is not set up any more.`)
       await provider.unregister(id)
       await db.transact((tx) => finish(tx, { done: true }))
     } catch (err) {
-      if (!(err instanceof ProviderTrouble)) throw err
+      if (!(err instanceof ProviderError)) throw err
       const isLast = job.attempts >= triesMax
       log.warn({ err, provider: name, registration: id, isLast }, 'a registration could not be taken back')
       await db.transact((tx) => finish(tx, isLast ? { done: true } : { done: false, retryInMs: retryMs }))

@@ -25,7 +25,7 @@ import {
   toMessage,
   unregisterJob,
 } from './model.ts'
-import { type DomainProvider, NameTaken, ProviderTrouble, type Registration } from './provider.ts'
+import { type DomainProvider, NameTaken, ProviderError, type Registration } from './provider.ts'
 import * as store from './store.ts'
 import { UnhostedNames } from './unhosted-names.ts'
 import { zoneFile } from './zone-file.ts'
@@ -84,10 +84,10 @@ export function createDomains(parts: Parts) {
     try {
       return await provider.register(claim, triedAt)
     } catch (error) {
-      const isOpen = error instanceof ProviderTrouble && error.isOutcomeUnknown
+      const isOpen = error instanceof ProviderError && error.isOutcomeUnknown
       if (provider.isElsewhere && !isOpen && triedAt === null) await store.endRegistration(db, claim, provider.name)
       if (error instanceof NameTaken) throw new ApiError('domain_exists', error.message)
-      if (error instanceof ProviderTrouble) throw new ApiError('upstream_provider_error', error.message)
+      if (error instanceof ProviderError) throw new ApiError('upstream_provider_error', error.message)
       throw error
     }
   }
@@ -206,7 +206,7 @@ export function createDomains(parts: Parts) {
       for (let looks = 1; ; looks++) {
         const seen = await requireDomain(call.caller, id)
         const inspection = await this.inspect(seen, true).catch((error: unknown) => {
-          if (error instanceof ProviderTrouble) throw new ApiError('verification_failed', error.message)
+          if (error instanceof ProviderError) throw new ApiError('verification_failed', error.message)
           throw error
         })
         const verified = await call
@@ -225,10 +225,10 @@ export function createDomains(parts: Parts) {
       }
     },
 
-    /** Looks at the records of a domain. Rejects with ProviderTrouble when that cannot be done now. */
+    /** Looks at the records of a domain. Rejects with ProviderError when that cannot be done now. */
     async inspect(row: DomainRow, isAsked: boolean): Promise<Inspection> {
       const provider = findProvider(row.provider)
-      if (!provider) throw new ProviderTrouble(`The provider ${row.provider} is not set up on this server any more.`)
+      if (!provider) throw new ProviderError(`The provider ${row.provider} is not set up on this server any more.`)
       const { organization_id: organizationId, domain, provider_domain_id: providerDomainId, dns_records: records } = row
       return provider.inspect({ organizationId, domain, providerDomainId, records }, isAsked)
     },

@@ -17,8 +17,8 @@ export type Registration = {
 }
 
 /** The provider could not be asked, or did not do its part. `isOutcomeUnknown`: what was asked for may have happened all the same. */
-export class ProviderTrouble extends Error {
-  override name = 'ProviderTrouble'
+export class ProviderError extends Error {
+  override name = 'ProviderError'
   readonly isOutcomeUnknown: boolean
   constructor(message: string, more: { isOutcomeUnknown?: boolean; cause?: unknown } = {}) {
     super(message, { cause: more.cause })
@@ -31,7 +31,7 @@ export class NameTaken extends Error {
   override name = 'NameTaken'
 }
 
-/** Every method rejects with ProviderTrouble, whose message may be shown to the caller, when the provider cannot do it now. */
+/** Every method rejects with ProviderError, whose message may be shown to the caller, when the provider cannot do it now. */
 export interface DomainProvider {
   name: string
   /** True when the domain is registered somewhere else, so that a registration can be lost and has to be taken back; its mail may be served elsewhere. */

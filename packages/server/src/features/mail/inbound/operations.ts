@@ -7,7 +7,7 @@ import type { ResolverHealth } from '@callsign/mail/dns'
 import { addressDomain } from '@callsign/mail/mime/addresses'
 import { groupCommit } from '../../../core/batch.ts'
 import type { Blobs } from '../../../core/blobs.ts'
-import type { Journal } from '../../../core/business-events.ts'
+import type { BusinessEvents } from '../../../core/business-events.ts'
 import { inMs, now, nowMs } from '../../../core/clock.ts'
 import type { Emit } from '../../../core/event.ts'
 import { newId } from '../../../core/ids.ts'
@@ -52,7 +52,7 @@ type Parts = {
   identities: Identities
   mailRules: MailRules
   emit: Emit
-  journal: Journal
+  businessEvents: BusinessEvents
   reader: MailReader
   /** Whether DNS works at all; a sender's own names do not count. */
   resolverHealth: ResolverHealth
@@ -82,7 +82,7 @@ export function createInboundMail({
   identities,
   mailRules,
   emit,
-  journal,
+  businessEvents,
   reader,
   resolverHealth,
   findHostedDomains,
@@ -124,7 +124,7 @@ export function createInboundMail({
         if (filed[index]?.isDuplicate) continue
         const { organization_id, mailbox_id, id: message_id, size_bytes, guardrail } = filing.message
         const status = guardrail?.decision === 'quarantined' ? 'quarantined' : 'received'
-        journal.messageAccepted({ organization_id, mailbox_id, message_id, size_bytes, status })
+        businessEvents.messageAccepted({ organization_id, mailbox_id, message_id, size_bytes, status })
       }
     })
     let next = 0

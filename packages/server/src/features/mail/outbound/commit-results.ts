@@ -1,6 +1,6 @@
 // Commits what attempts came to, several messages a transaction: filings, recipients, statuses, events, and the jobs' ends or next runs.
 import { groupCommit } from '../../../core/batch.ts'
-import type { Journal } from '../../../core/business-events.ts'
+import type { BusinessEvents } from '../../../core/business-events.ts'
 import { now } from '../../../core/clock.ts'
 import type { Emit } from '../../../core/event.ts'
 import type { Finish, Job } from '../../../core/job.ts'
@@ -19,7 +19,7 @@ type Parts = {
   suppressions: Suppressions
   emit: Emit
   retrySeconds: number[]
-  journal: Journal
+  businessEvents: BusinessEvents
 }
 
 /** One run of a delivery job. */
@@ -43,7 +43,7 @@ const pauseMsMin = 5
 const groups = { groupMax: 16, inFlightMax: 2, besideFrom: 16, gatherMs: 5 }
 
 /** A function that commits what an attempt came to. Throws LeaseLost, and nothing of the attempt stays, when another worker holds its job. */
-export function createSettle({ db, messages, inboundMail, suppressions, emit, retrySeconds, journal }: Parts) {
+export function createSettle({ db, messages, inboundMail, suppressions, emit, retrySeconds, businessEvents }: Parts) {
   const settleTogether = groupCommit((group: Settling[]) => db.transact((tx) => settleAll(tx, group)), groups)
 
   async function settleAll(tx: Tx, group: Settling[]): Promise<undefined[]> {
@@ -106,7 +106,7 @@ export function createSettle({ db, messages, inboundMail, suppressions, emit, re
         ({ handover, heldMs }) => handover.kind === outcome && heldMs === undefined && !handover.isPostponed,
       ).length
       const { organization_id, id: message_id } = row
-      if (recipients > 0) journal.deliveryTried({ organization_id, message_id, outcome, recipients, attempt: job.attempts })
+      if (recipients > 0) businessEvents.deliveryTried({ organization_id, message_id, outcome, recipients, attempt: job.attempts })
     }
   }
 }

@@ -1,6 +1,6 @@
 // Delivers queued messages: hosted recipients by filing, the others through the transport; one Outcome decides what each becomes.
 import { BlobMissing } from '../../../core/blobs.ts'
-import type { Journal } from '../../../core/business-events.ts'
+import type { BusinessEvents } from '../../../core/business-events.ts'
 import { now } from '../../../core/clock.ts'
 import type { Emit } from '../../../core/event.ts'
 import type { Finish, Job, JobHandler } from '../../../core/job.ts'
@@ -35,7 +35,7 @@ type Parts = {
   retrySeconds: number[]
   loopRule: LoopRule
   mailDomain: string
-  journal: Journal
+  businessEvents: BusinessEvents
   log: Log
 }
 
@@ -89,7 +89,7 @@ export function createDelivery(parts: Parts): JobHandler {
     } catch (err) {
       if (err instanceof DatabaseUnavailable) throw err
       log.error({ err, message: row.id }, 'a message could not be composed')
-      // What is missing stays missing. Any other trouble may be a disk's or a blob store's, and pass: the schedule decides.
+      // What is missing stays missing. Any other failure may be a disk's or a blob store's, and pass: the schedule decides.
       return err instanceof BlobMissing ? notComposed : { kind: 'retry', answer: notComposed.answer, diagnosticCode: '4.3.0' }
     }
   }

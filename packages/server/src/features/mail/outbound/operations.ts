@@ -4,7 +4,7 @@ import { messageBytesMax } from '@callsign/contract/attachments'
 import type { forwardMessage, replyToMessage, sendMessage } from '@callsign/contract/outbound-mail'
 import type { Static } from 'typebox'
 import { groupCommit } from '../../../core/batch.ts'
-import type { Journal } from '../../../core/business-events.ts'
+import type { BusinessEvents } from '../../../core/business-events.ts'
 import { inMs } from '../../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../../core/errors.ts'
 import type { Enqueue } from '../../../core/job.ts'
@@ -55,7 +55,7 @@ type Parts = {
   mailDomain: string
   /** Null in a process that delivers nothing. */
   freshLetters: FreshLetters | null
-  journal: Journal
+  businessEvents: BusinessEvents
 }
 
 type Queued = { id: string; threadId: string; at: Date }
@@ -70,7 +70,7 @@ export function createOutboundMail({
   enqueue,
   mailDomain,
   freshLetters,
-  journal,
+  businessEvents,
 }: Parts) {
   /** What a call has when it came without an Idempotency-Key. */
   const { transact } = db
@@ -106,7 +106,7 @@ export function createOutboundMail({
     ])
     tx.afterCommit(() => {
       for (const [index, { message, recipients, thread }] of filings.entries()) {
-        journal.messageQueued({ organization_id: message.organization_id, message_id: message.id, recipients: recipients.length })
+        businessEvents.messageQueued({ organization_id: message.organization_id, message_id: message.id, recipients: recipients.length })
         const inReplyTo = 'known' in thread ? thread.known.inReplyToMessageId : null
         freshLetters?.keep({ ...message, thread_id: filed[index]?.threadId as string, in_reply_to_message_id: inReplyTo })
       }

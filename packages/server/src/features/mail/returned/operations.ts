@@ -2,7 +2,7 @@
 import { isHardBounce } from '@callsign/mail/reports/hard-bounce'
 import { readReport } from '@callsign/mail/reports/report'
 import { type Report, statusOf } from '@callsign/mail/reports/report-kinds'
-import type { Journal } from '../../../core/business-events.ts'
+import type { BusinessEvents } from '../../../core/business-events.ts'
 import { now } from '../../../core/clock.ts'
 import type { Emit, NewEvent } from '../../../core/event.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
@@ -21,7 +21,7 @@ type Parts = {
   suppressions: Suppressions
   returnPaths: ReturnPaths
   emit: Emit
-  journal: Journal
+  businessEvents: BusinessEvents
   mailDomain: string
 }
 
@@ -33,7 +33,7 @@ const answerCharactersMax = 1000
 const quotedBytesMax = 256 * 1024
 const quotedMax = 20
 
-export function createReturnedMail({ db, messages, identities, suppressions, returnPaths, emit, journal, mailDomain }: Parts) {
+export function createReturnedMail({ db, messages, identities, suppressions, returnPaths, emit, businessEvents, mailDomain }: Parts) {
   /** Where feedback loops send their reports: the return path that a report is about stands inside it. */
   const reportAddress = `bounce@${mailDomain}`
 
@@ -104,7 +104,7 @@ export function createReturnedMail({ db, messages, identities, suppressions, ret
       )
       await suppress(tx, row, recipient, report, entry)
     })
-    journal.returnTaken({
+    businessEvents.returnTaken({
       organization_id: row.organization_id,
       message_id: row.id,
       kind: report.kind as Exclude<Report['kind'], 'letter'>,
