@@ -210,7 +210,11 @@ function errorCodes(operation: Operation): ErrorCode[] {
 }
 
 function codesByStatus(operation: Operation): Partial<Record<number, ErrorCode[]>> {
-  const byStatus = Object.groupBy(errorCodes(operation), (code) => errorStatuses[code]) as Partial<Record<number, ErrorCode[]>>
+  const byStatus: Partial<Record<number, ErrorCode[]>> = {}
+  for (const code of errorCodes(operation)) {
+    byStatus[errorStatuses[code]] ??= []
+    byStatus[errorStatuses[code]]?.push(code)
+  }
   if (operation.codesOf400) byStatus[400] = [...(byStatus[400] ?? []), ...operation.codesOf400]
   return byStatus
 }
