@@ -2,10 +2,14 @@
 import { setFlagsFromString } from 'node:v8'
 import { runProgram } from './program.ts'
 
+const nodeMajor = Number(process.versions.node.split('.', 1)[0])
+
 // What passes through a tunnel is freed by small collections, without a full one for every 32 MB: it counts with the heap, which is small and gets room
 // for it. Small collections are done sooner than other threads have been woken up to help.
-for (const flag of ['external-memory-accounted-in-global-limit', 'heap-growing-percent=400', 'no-parallel-scavenge'])
-  setFlagsFromString(`--${flag}`)
+// V8 of Node 22 and older lacks the first flag and reports an unknown flag on standard error.
+if (nodeMajor >= 24)
+  for (const flag of ['external-memory-accounted-in-global-limit', 'heap-growing-percent=400', 'no-parallel-scavenge'])
+    setFlagsFromString(`--${flag}`)
 
 // A reader that has seen enough, such as head, is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
