@@ -2,9 +2,8 @@
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import type * as contract from '@callsign/contract/tunnels'
 import { type Connection, path, type RequestOptions } from './request.ts'
-import type { ListenOptions } from './tunnels/listen-options.ts'
-import { openTunnel, type TunnelListener } from './tunnels/listener.ts'
-import type { TunnelTarget } from './tunnels/target.ts'
+import type { ListenOptions, TunnelListener, TunnelTarget } from './tunnels/listen-options.ts'
+import { openTunnel } from './tunnels/listener.ts'
 
 export type Tunnel = ReplyOf<typeof contract.getTunnel>
 export type TunnelPage = ReplyOf<typeof contract.listTunnels>

@@ -4,9 +4,9 @@ import type { Socket } from 'node:net'
 import type { Wrapping } from '@callsign/contract/tunnel-connection'
 import { tunnelProtocol, tunnelWebSocketProtocol } from '@callsign/contract/tunnel-frames'
 import { ApiError, ConnectionError } from '../errors.ts'
+import type { Transport } from './listen-options.ts'
 import type { Node } from './node.ts'
 
-export type Transport = 'auto' | 'upgrade' | 'web-socket'
 export type Dialled = { socket: Socket; wrapping: Wrapping; head: Buffer; transport: 'upgrade' | 'web-socket' }
 
 export type DialOptions = {

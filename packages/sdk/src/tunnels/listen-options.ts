@@ -1,5 +1,27 @@
-// How a tunnel is to be served, and what its owner is told meanwhile.
-import type { Transport } from './dial.ts'
+// Declares the types of `tunnels.listen`. Imports no types of Node: pages type-check without @types/node.
+
+export type Transport = 'auto' | 'upgrade' | 'web-socket'
+
+/** A handler of web Requests, as other runtimes name it. */
+export type FetchHandler = { fetch: (request: Request) => Response | Promise<Response> }
+
+// biome-ignore lint/suspicious/noTsIgnore: an error in projects without @types/node only
+/** @ts-ignore `any` in projects without @types/node. */
+type NodeHandler = import('node:http').RequestListener
+
+export type TunnelTarget = number | string | URL | NodeHandler | FetchHandler
+
+export type TunnelListener = {
+  readonly publicUrl: string
+  /** For people: where requests go. */
+  readonly target: string
+  /** Connections that are up. */
+  readonly connected: number
+  /** Takes no new requests, lets those under way end (at most `graceMs`, default 5,000), and disconnects. */
+  close(graceMs?: number): Promise<void>
+  /** Resolves after `close`; rejects when the server has said that this client is not wanted any more: disabled, deleted or revoked. */
+  readonly done: Promise<void>
+}
 
 /** A request that came through, as the gateway tells it afterwards. */
 export type ReportedRequest = {

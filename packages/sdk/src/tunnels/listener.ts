@@ -7,23 +7,11 @@ import type { getTunnel } from '@callsign/contract/tunnels'
 import { ApiError, ConnectionError } from '../errors.ts'
 import type { Connection } from '../request.ts'
 import { dial, proxyFor, readProxy } from './dial.ts'
-import type { ListenOptions, ReportedRequest } from './listen-options.ts'
+import type { ListenOptions, ReportedRequest, TunnelListener, TunnelTarget } from './listen-options.ts'
 import { type Node, needNode } from './node.ts'
-import { type Destination, openTarget, type TunnelTarget } from './target.ts'
+import { type Destination, openTarget } from './target.ts'
 
 type Tunnel = ReplyOf<typeof getTunnel>
-
-export type TunnelListener = {
-  readonly publicUrl: string
-  /** For people: where requests go. */
-  readonly target: string
-  /** Connections that are up. */
-  readonly connected: number
-  /** Takes no new requests, lets those under way end (at most `graceMs`, default 5,000), and disconnects. */
-  close(graceMs?: number): Promise<void>
-  /** Resolves after `close`; rejects when the server has said that this client is not wanted any more: disabled, deleted or revoked. */
-  readonly done: Promise<void>
-}
 
 const backoffMs = { first: 200, max: 30_000 }
 /** After this long a connection was good: the next failure is a new one. */

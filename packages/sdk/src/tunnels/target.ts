@@ -4,12 +4,8 @@ import type { Socket } from 'node:net'
 import { resetCodes } from '@callsign/contract/tunnel-frames'
 import type { TunnelStream } from '@callsign/contract/tunnel-stream'
 import { toDuplex } from './duplex.ts'
+import type { FetchHandler, TunnelTarget } from './listen-options.ts'
 import type { Node } from './node.ts'
-
-/** A handler of web Requests, as other runtimes name it. */
-export type FetchHandler = { fetch: (request: Request) => Response | Promise<Response> }
-
-export type TunnelTarget = number | string | URL | RequestListener | FetchHandler
 
 /** A target made ready: what each stream is handed to. */
 export type Destination = {
