@@ -10,6 +10,7 @@ const published = ['contract', 'sdk', 'cli'] as const
 /** What browsers and Node 20 understand; the rest as in tsconfig.json. */
 const compilerOptions = {
   target: 'es2023',
+  lib: ['es2023'],
   noEmit: false,
   declaration: true,
   rewriteRelativeImportExtensions: true,
