@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** Files that take ten seconds and more, longest first: the last worker to finish is not to have begun one of these at the end. */
 const slowest = [
   'backup',
+  'package-readmes',
   'start',
   'imessage-crash',
   'postgres',
@@ -23,6 +24,7 @@ const slowest = [
   'argon2',
   'imessage-providers',
   'readme-tour',
+  'packages',
   'parse-hostile',
   'drafts-sending',
   'phones',

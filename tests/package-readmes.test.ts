@@ -1,0 +1,87 @@
+// Runs the READMEs of the published packages as printed: the install command, then each example, type-checked, on Node 20, against a server.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { published } from '../bin/build.ts'
+import { type Stage, startStage } from '../packages/server/tests/stage/start.ts'
+import { consumerNode, nodeTypes, type Registry, startRegistry, typeCheck } from './package-registry.ts'
+
+/** `output` is the text block that follows the example, or null; in it `…` stands for anything. */
+type Example = { language: 'sh' | 'ts' | 'js'; code: string; output: string | null }
+
+const linesMax = 7
+
+function readExamples(name: string): Example[] {
+  const readme = readFileSync(join(import.meta.dirname, '..', 'packages', name, 'README.md'), 'utf8')
+  const examples: Example[] = []
+  for (const [, language, code = ''] of readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)) {
+    const last = examples.at(-1)
+    if (language === 'text' && last && last.output === null) last.output = code
+    else if (language === 'sh' || language === 'ts' || language === 'js') examples.push({ language, code, output: null })
+    else throw new Error(`packages/${name}/README.md: a ${language} block is neither an example nor the output of one`)
+  }
+  return examples
+}
+
+const toPattern = (output: string): RegExp => {
+  const literals = output.split('…').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+  return new RegExp(`^${literals.join('[\\s\\S]*')}$`)
+}
+
+let registry: Registry
+beforeAll(async () => {
+  registry = await startRegistry()
+}, 120_000)
+afterAll(() => registry?.stop())
+
+describe.each(published)('packages/$name/README.md', ({ name }) => {
+  const examples = readExamples(name)
+  const install = `npm install @callsign/${name}\n`
+  const needsServer = examples.some(({ code }) => /\bCALLSIGN_URL\b|\bnpx callsign\b/.test(code))
+  let project: string
+  let stage: Stage | undefined
+  beforeAll(async () => {
+    if (needsServer) stage = await startStage()
+    project = registry.createProject(`readme-${name}`)
+  })
+  afterAll(() => stage?.stop())
+
+  test('documents install, import and require in short examples, each with its output', () => {
+    expect(examples[0]).toEqual({ language: 'sh', code: install, output: null })
+    for (const { code, output } of examples.slice(1)) {
+      expect(code.split('\n').filter((line) => line !== '').length, code).toBeLessThanOrEqual(linesMax)
+      expect(output, code).not.toBeNull()
+    }
+    expect(examples.filter(({ language }) => language === 'ts').map(({ code }) => code)).toContainEqual(
+      expect.stringContaining(`from '@callsign/${name}`),
+    )
+    expect(examples.filter(({ language }) => language === 'js').map(({ code }) => code)).toContainEqual(
+      expect.stringContaining(`require('@callsign/${name}`),
+    )
+  })
+
+  test(`examples type-check and print the documented output on ${consumerNode.label}`, { timeout: 120_000 }, async () => {
+    const settings = {
+      ...(stage && { CALLSIGN_URL: stage.baseUrl, CALLSIGN_API_KEY: stage.organizationKey }),
+      CALLSIGN_CLIENT_DIR: join(project, 'settings'),
+    }
+    const runShell = (script: string) => registry.run(project, 'bash', ['-c', `set -euo pipefail\n${script}`], settings)
+    expect(await runShell(install)).toMatchObject({ code: 0, stderr: '' })
+
+    const files = examples.map(({ language }, index) => (language === 'js' ? `example-${index}.cjs` : `example-${index}.mts`))
+    const programs = files.filter((_, index) => examples[index]?.language !== 'sh')
+    for (const [index, { language, code }] of examples.entries())
+      if (language !== 'sh') writeFileSync(join(project, files[index] as string), code)
+    const options = { ...nodeTypes, module: 'nodenext', skipLibCheck: true, allowJs: true, checkJs: true, outDir: 'built' }
+    expect(await typeCheck(registry, project, options, programs)).toBe('')
+
+    for (const [index, { language, code, output }] of examples.entries()) {
+      if (code === install) continue
+      const program = join('built', (files[index] as string).replace('.mts', '.mjs'))
+      const ran = await (language === 'sh' ? runShell(code) : registry.run(project, consumerNode.path, [program], settings))
+      expect(ran, `${code}${ran.stderr}`).toMatchObject({ code: 0 })
+      expect(ran.stdout, code).toMatch(toPattern(output as string))
+      if (language !== 'sh') expect(ran.stderr, code).toBe('')
+    }
+  })
+})
