@@ -3,10 +3,10 @@ import Type from 'typebox'
 import { operation } from './operation.ts'
 import { id, nullableString, strict } from './schema.ts'
 
-/** The largest message with its attachments, in bytes (decisions §3). */
+/** Bytes per message with its attachments. */
 export const messageBytesMax = 25 * 1024 * 1024
 
-/** The largest JSON body on routes that take attachments: 25 MB in base64 and room for the rest (decisions §3). */
+/** Bytes per JSON body on routes that take attachments. 25 MB are 34 MB in base64, and the text needs room too. */
 export const attachmentBodyBytesMax = 40 * 1024 * 1024
 
 export const Attachment = Type.Object(
@@ -33,7 +33,7 @@ export const AttachmentInput = strict(
   { $id: 'AttachmentInput' },
 )
 
-/** On reply the content type is required (spec "Attachment"). */
+/** An attachment of a reply. Unlike on other sends, `content_type` is required. */
 export const ReplyAttachmentInput = strict(
   {
     ...AttachmentInput.properties,

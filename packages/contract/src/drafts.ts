@@ -42,7 +42,7 @@ export const Draft = Type.Object(
   { $id: 'Draft' },
 )
 
-/** One attachment of a draft: its bytes come along (spec "Attachment"). */
+/** One attachment of a draft, with its bytes. Only sends, replies and forwards take a URL. */
 export const DraftAttachmentInput = strict(
   {
     filename: AttachmentInput.properties.filename,

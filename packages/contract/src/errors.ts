@@ -1,4 +1,4 @@
-// Every error code of the API with its status, and the one body shape that carries them (decisions §3).
+// Every error code of the API with its status, and the shape of the body that carries them.
 import Type from 'typebox'
 
 /** Error codes by HTTP status. A code has exactly one status. */

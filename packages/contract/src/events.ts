@@ -1,4 +1,4 @@
-// Events: every type, their one payload, and the two ways to read them without a public URL (decisions §8).
+// Events: every type, the payload, and the two ways to read them without a public URL.
 import Type from 'typebox'
 import { operation } from './operation.ts'
 import { Cursor, HandleReference, id, Limit, page, strict, Timestamp } from './schema.ts'

@@ -1,6 +1,6 @@
 // Identifiers: one prefix a resource, TypeID style: prefix, underscore, 26 base32 characters of a UUIDv7. Sortable by time, opaque to clients.
 
-/** Every prefix in use, by the resource that it names (spec "Resources and their fields", decisions §3). */
+/** Every prefix in use, by resource. Clients store ids, so a prefix never changes. */
 export const idPrefixes = {
   organization: 'org',
   user: 'user',

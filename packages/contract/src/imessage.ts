@@ -7,7 +7,7 @@ import { Cursor, HandleReference, id, Limit, nullableString, nullableTimestamp, 
 /** The longest text of one message, in characters. */
 export const imessageTextCharactersMax = 20_000
 
-/** The largest file that is sent, in bytes (decisions §10). */
+/** Bytes per file sent. */
 export const imessageMediaBytesMax = 10 * 1024 * 1024
 
 const E164 = Type.String({ pattern: '^\\+[1-9][0-9]{6,14}$', description: 'A phone number in E.164, such as +12015550123' })

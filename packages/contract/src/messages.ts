@@ -100,7 +100,7 @@ export const Message = Type.Object(
   { $id: 'Message' },
 )
 
-/** One item of a list; here `from` may take the form `display name <address>` (spec "Message"). */
+/** One item of a list. Here `from` may have the form `display name <address>`. */
 export const MessageItem = Type.Object(messageFields, { $id: 'MessageItem' })
 
 const messageParams = strict({ email_address: MailboxParam, message_id: id('message') })

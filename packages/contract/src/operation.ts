@@ -31,9 +31,9 @@ export type Operation<
   media?: string
   /** Error codes beyond those that any operation may answer. */
   errors?: ErrorCode[]
-  /** Codes that this operation answers with 400, though they have another status elsewhere (decisions §10). */
+  /** Codes that this operation returns with status 400, although they have another status elsewhere. */
   codesOf400?: ErrorCode[]
-  /** True when the operation takes an Idempotency-Key (decisions §3: every POST that creates or sends). */
+  /** True when the operation takes an Idempotency-Key. Every POST that creates or sends does. */
   idempotent?: boolean
   /** The largest request body in bytes: 1 MB unless the operation takes attachments. */
   bodyBytesMax?: number

@@ -4,10 +4,10 @@ import { AttachmentInputs, attachmentBodyBytesMax, ReplyAttachmentInput } from '
 import { operation } from './operation.ts'
 import { AddressText, HandleReference, id, MailboxParam, strict, stringOrList, Timestamp } from './schema.ts'
 
-/** The most recipients of one message, to, cc and bcc together (decisions §3). */
+/** Recipients per message, To, Cc and Bcc together. */
 export const recipientsMax = 50
 
-/** The longest subject, in characters (decisions §3). */
+/** Characters per subject. RFC 5322 §2.1.1 limits a header line to 998. */
 export const subjectCharactersMax = 998
 
 const Addresses = Type.Array(AddressText, { maxItems: recipientsMax })

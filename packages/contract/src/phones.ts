@@ -1,4 +1,4 @@
-// Phone numbers that receive texts, the texts themselves, and the callbacks by which providers bring them (spec "Phone numbers", decisions §9).
+// Phone numbers that receive texts, the texts themselves, and the callbacks by which providers bring them.
 import Type from 'typebox'
 import { Code } from './codes.ts'
 import { operation } from './operation.ts'

@@ -18,14 +18,14 @@ export const nullableTimestamp = nullableString({ format: 'date-time' })
 /** The id of one resource, as a path parameter or body field. */
 export const id = (kind: IdKind) => Type.String({ pattern: idPattern(kind), maxLength: 40 })
 
-/** A field that takes one string or a list of them (spec: reply and drafts). */
+/** A field that takes one string or a list of them: the recipients of replies and drafts. */
 export const stringOrList = (item: TSchema, maxItems: number) =>
   Type.Unsafe<string | string[]>({ anyOf: [item, { type: 'array', items: item, maxItems }] })
 
 /** Any email address as text; the server parses it and answers 400 naming the field. 320 = 64 + @ + 255, plus room for a display name. */
 export const AddressText = Type.String({ minLength: 3, maxLength: 900 })
 
-/** The path parameter `{email_address}`: a full mailbox address or the agent's handle (spec "Endpoints"). */
+/** The path parameter `{email_address}`, a full mailbox address or the agent's handle. */
 export const MailboxParam = Type.String({ minLength: 2, maxLength: 320, description: 'A full mailbox address or the agent handle.' })
 
 export const Handle = Type.String({ pattern: '^[a-z0-9_]{2,32}$', description: '2-32 lowercase alphanumerics or underscores.' })
@@ -33,10 +33,10 @@ export const Handle = Type.String({ pattern: '^[a-z0-9_]{2,32}$', description: '
 /** A handle in a query or body that names an agent; a leading @ is allowed. */
 export const HandleReference = Type.String({ minLength: 1, maxLength: 64 })
 
-/** `{id, deleted: true}` (decisions §3). */
+/** The reply to a DELETE, `{id, deleted: true}`. */
 export const Deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(true) })
 
-/** The list envelope where the spec gives no shape (decisions §3). */
+/** The list envelope. Lists of mail, drafts, domains, tunnels and iMessage history have shapes of their own. */
 export const page = <S extends TSchema>(item: S) =>
   Type.Object({ object: Type.Literal('list'), data: Type.Array(item), has_more: Type.Boolean(), next_cursor: nullableString() })
 

@@ -1,4 +1,4 @@
-// The simulator's controls: what a phone, a carrier and bad luck would do, for trying and testing everything on one machine (decisions §9).
+// Controls of the simulator: incoming texts, provider progress and faults, so that every channel can be tried on one machine without an account.
 import Type from 'typebox'
 import { attachmentBodyBytesMax } from './attachments.ts'
 import { operation } from './operation.ts'

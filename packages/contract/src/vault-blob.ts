@@ -1,6 +1,6 @@
 // The bytes of the vault as both ends know them: the layout of a ciphertext blob, its sizes, and strict base64. No keys and no cryptography.
 
-/** A blob is `[version][algorithm][iv][ciphertext][tag]` (spec "Vault cryptography", decisions §12). Offsets and sizes are in bytes. */
+/** A blob is `[version][algorithm][iv][ciphertext][tag]`, as docs/vault.md describes it. Offsets and sizes are in bytes. */
 export const blobVersion = 0x01
 
 /** AES-256-GCM with a 12-byte IV, a 16-byte tag and no additional data. */

@@ -29,7 +29,7 @@ const secretFields = {
   updated_at: Timestamp,
 }
 
-/** As unlock gives it (spec "Vault secret"). */
+/** A secret in the reply to unlock. */
 export const UnlockedSecret = Type.Object(secretFields, { $id: 'UnlockedVaultSecret' })
 
 /** `access` is there for organization keys only. */

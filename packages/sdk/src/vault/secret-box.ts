@@ -8,8 +8,8 @@ import type { SecretPin } from './pins.ts'
 import type { SecretRow } from './replies.ts'
 
 /**
- * What to do with a payload that has no context, as clients make them that know only the specification. `if-seen`: it opens, unless this
- * secret had one before. `always`: it is refused.
+ * Treatment of a payload without `$ctx`, as clients write it that implement only the blob format of docs/vault.md. `if-seen` opens it, unless
+ * this secret had a context before. `always` refuses it.
  */
 export type Binding = 'if-seen' | 'always'
 

@@ -13,7 +13,7 @@ export type SecretSummary = {
   name: string
   /** True when the name was encrypted with the secret and the server gives the same one. */
   nameVerified: boolean
-  /** False for secrets of clients that know only the specification: nothing but the payload is proven then. */
+  /** False for a payload without `$ctx`. Then only the payload is proven, not its name, type or revision. */
   isBound: boolean
   description: string | null
   revision: number

@@ -1,4 +1,4 @@
-// An event: one row for every change that concerns the outside, written in the transaction of the change (decisions §8).
+// An event: one row per change that subscribers can see, written in the transaction of the change, so that neither exists alone.
 import type { EventType } from '@callsign/contract/events'
 import type { Tx } from './sql.ts'
 

@@ -17,7 +17,7 @@ export function readPage(query: { limit?: number | undefined; cursor?: string | 
  */
 export const before = (parameter: string): string => `coalesce(${parameter}::text, 'zzzz')`
 
-/** Shapes `limit + 1` rows into a page of at most `limit` (decisions §3). */
+/** Shapes `limit + 1` rows into a page of at most `limit`. The extra row sets `has_more` without a count. */
 export function toPage<R, T>(rows: R[], limit: number, cursorOf: (row: R) => string, view: (row: R) => T) {
   const kept = rows.slice(0, limit)
   const last = kept.at(-1)

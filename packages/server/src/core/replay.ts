@@ -1,7 +1,7 @@
 // What HTTP asks of the store of first answers, by which a request that is sent again gets the answer it got before.
 import type { Tx } from './sql.ts'
 
-/** Where an Idempotency-Key counts: one organization, one method, one concrete path (decisions §3). */
+/** The scope of an Idempotency-Key: one organization, one method, one concrete path. */
 export type ReplayScope = { organizationId: string; method: string; path: string; key: string }
 
 /** The answer that a key got the first time; `body` is the exact text. */

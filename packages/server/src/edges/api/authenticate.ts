@@ -20,7 +20,7 @@ export type RateLimits = {
   agentKeyBurst: number
 }
 
-/** The largest body of operations that do not say otherwise (decisions §3). */
+/** Bytes per request body, unless the operation sets its own limit. */
 const defaultBodyBytesMax = 1024 * 1024
 
 const tokenBytesMax = 4096

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { ApiError, invalid } from '../../core/errors.ts'
 
-/** The deepest nesting of a body (decisions §3). */
+/** Levels of nesting per body. */
 export const depthMax = 32
 
 /** The most values in one body. Parsed values take many times the room of their text, so a large body must be large by its strings. */

@@ -1,4 +1,4 @@
-// The one file that turns failure into an HTTP answer: the body of decisions §3, and nothing about our insides.
+// Turns every error into an HTTP response of the shape in contract/errors.ts, without stack, SQL or internal addresses.
 import { randomInt } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import { ApiError } from '../../core/errors.ts'

@@ -1,4 +1,4 @@
-// Requests that are sent again: the first answer of an Idempotency-Key is kept with its effect and given again (decisions §3).
+// Replays of requests: stores the first response of an Idempotency-Key in the transaction of its effect, and returns it to every repetition.
 import { createHash, type Hash } from 'node:crypto'
 import type { Caller } from '../../core/caller.ts'
 import { ApiError } from '../../core/errors.ts'

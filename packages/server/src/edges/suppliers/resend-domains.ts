@@ -183,7 +183,7 @@ function toUpstream(body: Json): Upstream {
   return { id: text(body.id), name: text(body.name), status: text(body.status), createdAt, records }
 }
 
-/** Name and value are Resend's own words (spec: copied as returned). Types that the API has no word for are left out. */
+/** Copies name and value as Resend returns them, because the owner enters them unchanged. Drops record types that the API does not have. */
 function toRecord(record: Json): DomainRecord[] {
   const type = recordTypes.find((known) => known === record.type)
   if (!type) return []

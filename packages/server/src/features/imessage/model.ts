@@ -132,7 +132,7 @@ export const routerTexts = {
   unknownAgent: (handle: string): string => `There is no agent @${handle} here. Text connect @ and the name of an agent.`,
 }
 
-/** A type of file that a message may carry (spec: PNG, JPEG, GIF, PDF), by its first bytes; null for anything else. */
+/** The type of a file by its first bytes: PNG, JPEG, GIF or PDF, which a phone shows inline. Null for anything else. */
 export function sniffMedia(bytes: Buffer): { contentType: string; extension: string } | null {
   const starts = (...magic: number[]) => bytes.length > magic.length && magic.every((byte, i) => bytes[i] === byte)
   if (starts(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)) return { contentType: 'image/png', extension: 'png' }

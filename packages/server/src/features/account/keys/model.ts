@@ -1,4 +1,4 @@
-// The API key: its text form, its checksum and its hash (decisions §4).
+// The API key: its text form, its checksum and its hash.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 

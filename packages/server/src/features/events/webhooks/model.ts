@@ -33,7 +33,7 @@ export type DeliveryRow = {
   created_at: Date
 }
 
-/** How long one attempt may take, from the first look at the name to the answer's status (decisions §8). */
+/** Time limit of one attempt, from the DNS lookup to the response status. */
 export const attemptTimeoutMs = 15_000
 export const pingTimeoutMs = 10_000
 export const snippetBytesMax = 1024

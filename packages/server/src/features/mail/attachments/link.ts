@@ -8,7 +8,7 @@ const idPattern = /^[a-z0-9_]{1,64}$/
 // Twelve digits reach beyond the year 30000, and stay far inside what a number holds exactly.
 const expiresPattern = /^[1-9][0-9]{0,11}$/
 
-/** `{base_url}/media/<attachment_id>?expires=<unix_time>&signature=<signature>` (spec.md, Attachment). */
+/** `{base_url}/media/<attachment_id>?expires=<unix_time>&signature=<signature>`. `expires` is in seconds. */
 export function signMediaUrl({ baseUrl, ...link }: MediaLink & { baseUrl: string }): string {
   if (!idPattern.test(link.attachmentId) || !expiresPattern.test(String(link.expires))) throw new Error('not a media link')
   return `${baseUrl.replace(/\/$/, '')}/media/${link.attachmentId}?expires=${link.expires}&signature=${signature(link)}`

@@ -30,7 +30,7 @@ export type Inspection = { verdict: 'verified' | 'incomplete' | 'undecided'; rec
 /** The job that takes a deleted domain off its provider; its subject is `provider id`. */
 export const unregisterJob = 'domain.unregister'
 
-/** A verified domain fails only after its records have been wrong for so long (decisions §7). */
+/** Records must be wrong for this long before a verified domain fails, so that an outage of its DNS over a weekend changes nothing. */
 export const failingMsMax = 72 * 3_600_000
 export const domainsMax = 1000
 
@@ -88,7 +88,7 @@ type Look = {
   nextCheckAt: Date
 }
 
-/** The standing of a domain after an inspection (spec "States and transitions"). */
+/** The status of a domain after an inspection. */
 export function standingAfter(row: Standing, inspection: Inspection, look: Look): Standing {
   const { at, nextCheckAt: check_at } = look
   const dns_records = inspection.records

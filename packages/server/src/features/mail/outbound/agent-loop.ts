@@ -1,4 +1,4 @@
-// Agents can talk each other into a loop (decisions §6): how many messages between two of them on one thread go through in a while.
+// Limits the messages between two agents on one thread, because agents that answer each other automatically can loop.
 
 /** At most `messagesMax` messages within `windowMs`; a window of 0 lets everything through. */
 export type LoopRule = { messagesMax: number; windowMs: number }
