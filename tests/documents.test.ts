@@ -1,13 +1,13 @@
 // The documents tell the truth: files that they name exist, and printed pages are current.
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { configurationPage } from '../bin/docs.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const documents = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/**/*.md', { cwd: root })]
 
-// Paths in flows.md and elsewhere may leave out packages/server/src/.
+// Quoted paths may leave out packages/server/src/. Links are relative to their document.
 const exists = (path: string) =>
   ['', 'packages/server/src', 'packages/server', 'packages'].some((folder) => existsSync(join(root, folder, path)))
 
@@ -15,7 +15,7 @@ test('every file that a document names exists', () => {
   const missing = documents.flatMap((document) => {
     const text = readFileSync(join(root, document), 'utf8')
     const quoted = [...text.matchAll(/`([\w./-]+\.(?:ts|md|sql|json))`/g)].map((match) => match[1] as string)
-    const linked = [...text.matchAll(/\]\(([\w./-]+)\)/g)].map((match) => match[1] as string)
+    const linked = [...text.matchAll(/\]\(([\w./-]+)(?:#[\w-]+)?\)/g)].map((match) => join(dirname(document), match[1] as string))
     return [...quoted.filter((path) => /^\w[^/]*\//.test(path)), ...linked]
       .filter((path) => !exists(path))
       .map((path) => `${document}: ${path}`)
