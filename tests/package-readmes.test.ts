@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { published } from '../bin/build.ts'
-import { type Stage, startStage } from '../packages/server/tests/stage/start.ts'
+import { type Harness, startHarness } from '../packages/server/tests/harness/start.ts'
 import { consumerNode, nodeTypes, type Registry, startRegistry, typeCheck } from './package-registry.ts'
 
 /** `output` is the text block that follows the example, or null; in it `…` stands for anything. */
@@ -39,12 +39,12 @@ describe.each(published)('packages/$name/README.md', ({ name }) => {
   const install = `npm install @callsign/${name}\n`
   const needsServer = examples.some(({ code }) => /\bCALLSIGN_URL\b|\bnpx callsign\b/.test(code))
   let project: string
-  let stage: Stage | undefined
+  let harness: Harness | undefined
   beforeAll(async () => {
-    if (needsServer) stage = await startStage()
+    if (needsServer) harness = await startHarness()
     project = registry.createProject(`readme-${name}`)
   })
-  afterAll(() => stage?.stop())
+  afterAll(() => harness?.stop())
 
   test('documents install, import and require in short examples, each with its output', () => {
     expect(examples[0]).toEqual({ language: 'sh', code: install, output: null })
@@ -62,7 +62,7 @@ describe.each(published)('packages/$name/README.md', ({ name }) => {
 
   test(`examples type-check and print the documented output on ${consumerNode.label}`, { timeout: 120_000 }, async () => {
     const settings = {
-      ...(stage && { CALLSIGN_URL: stage.baseUrl, CALLSIGN_API_KEY: stage.organizationKey }),
+      ...(harness && { CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: harness.organizationKey }),
       CALLSIGN_CLIENT_DIR: join(project, 'settings'),
     }
     const runShell = (script: string) => registry.run(project, 'bash', ['-c', `set -euo pipefail\n${script}`], settings)

@@ -25,25 +25,26 @@ function expectNoMoreThan(rule: string, remedy: string, found: Record<string, nu
 const shortPath = (path: string): string => path.split('/').slice(-2).join('/')
 
 const longFiles: Record<string, number> = {
-  'app/parts.ts': 332,
+  'wiring/parts.ts': 332,
   'src/messages.ts': 320,
-  'src/openapi.ts': 307,
+  'src/openapi.ts': 311,
   'src/tunnel-mux.ts': 304,
   'domains/operations.ts': 334,
+  'inbound/operations.ts': 301,
   'identities/operations.ts': 324,
   'imessage/operations.ts': 359,
   'imessage/store.ts': 312,
-  'inbound-mail/flags.ts': 318,
-  'inbound-mail/reply-phrases.ts': 346,
+  'deception/flags.ts': 318,
+  'replies/reply-phrases.ts': 346,
   'messages/filing-store.ts': 304,
   'messages/filing.ts': 340,
-  'messages/operations.ts': 349,
-  'outbound-mail/operations.ts': 310,
+  'messages/operations.ts': 342,
+  'outbound/operations.ts': 310,
   'tunnels/listener.ts': 320,
-  'src/config.ts': 665,
+  'config/settings.ts': 665,
   'suppliers/linq.ts': 326,
-  'tunnel/exchange.ts': 342,
-  'tunnel/gateway.ts': 302,
+  'gateway/proxied-request.ts': 342,
+  'gateway/gateway.ts': 302,
   'vault/unlocked-vault.ts': 310,
   'webhooks/jobs.ts': 318,
 }
@@ -78,13 +79,13 @@ function functionsAbove(max: number, measure: (shape: (typeof functions)[number]
 
 const longFunctions: Record<string, number> = {
   'core/batch.ts groupCommit': 75,
-  'inbound-mail/flags.ts toFlags': 80,
+  'deception/flags.ts toFlags': 80,
   'postgres/connect.ts connect': 114,
   'postgres/copier.ts openCopier': 63,
   'tunnels/listener.ts connect': 69,
   'src/app.ts startApp': 112,
-  'smtp/client.ts sendMessage': 73,
-  'smtp/data-reader.ts feed': 95,
+  'client/conversation.ts sendMessage': 73,
+  'server/data-reader.ts feed': 95,
 }
 
 test(`function bodies have at most ${functionLinesMax} lines, but for factories`, () => {
@@ -98,8 +99,8 @@ test(`function bodies have at most ${functionLinesMax} lines, but for factories`
 })
 
 const manyParameters: Record<string, number> = {
-  'app/parts.ts createParts': 7,
-  'inbound-mail/filing.ts toFiling': 11,
+  'wiring/parts.ts createParts': 7,
+  'inbound/filing.ts toFiling': 11,
 }
 
 test(`functions take at most ${parametersMax} parameters`, () => {
@@ -135,12 +136,8 @@ function importCycles(files: Pick<Source, 'path' | 'imports'>[]): string[][] {
   return cycles
 }
 
-// All three are of types alone, which the linter's own rule passes over. The number is that of the files in the cycle.
-const recordedCycles: Record<string, number> = {
-  'cli: command.ts, input.ts': 2,
-  'sdk: listener.ts, tunnels.ts': 2,
-  'server: automatic-answer.ts, compose.ts, plain-letter.ts, reply.ts': 4,
-}
+// The linter's own rule passes over cycles of types alone.
+const recordedCycles: Record<string, number> = {}
 
 test('no import cycles, types included', () => {
   const found = Object.fromEntries(

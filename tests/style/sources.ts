@@ -33,6 +33,10 @@ export const isTestCode = (path: string): boolean => /(^|\/)(tests|bench)\/|\.te
 /** The folder that a count is handed out by: one feature, one edge, or the first three levels. */
 export function folderOf(path: string): string {
   const folders = path.split('/').slice(0, -1)
-  const depth = /^packages\/[^/]+\/src\/(features|edges)\//.test(path) ? 5 : 4
+  const depth = /^packages\/[^/]+\/src\/(features\/(mail|account|events)|edges\/(smtp|postgres))\//.test(path)
+    ? 6
+    : /^packages\/[^/]+\/src\/(features|edges)\//.test(path)
+      ? 5
+      : 4
   return folders.slice(0, depth).join('/') || '.'
 }
