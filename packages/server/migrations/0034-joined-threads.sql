@@ -4,3 +4,6 @@ ALTER TABLE threads ADD FOREIGN KEY (mailbox_id, joined_into) REFERENCES threads
 ALTER TABLE threads ADD CHECK (joined_into IS NULL OR (message_count = 0 AND joined_into <> id));
 CREATE INDEX threads_joined_into ON threads (mailbox_id, joined_into) WHERE joined_into IS NOT NULL;
 CREATE INDEX drafts_thread ON drafts (thread_id) WHERE thread_id IS NOT NULL;
+
+-- An id that only a quarantined message carries: it finds copies of that message, and joins no thread.
+ALTER TABLE thread_references ADD COLUMN is_quarantined boolean NOT NULL DEFAULT false;

@@ -187,3 +187,20 @@ test('sends into two threads while they become one are all filed, none twice', a
   const { data: after } = await harness.expectApi(200, 'GET', `/mailboxes/${handle}/threads`)
   expect(after.map((thread: Json) => thread.message_count)).toEqual([45])
 })
+
+test('conversations that are too large to be moved stay apart, and the message that connects them is filed', async () => {
+  const handle = await newAgent()
+  const [x1, x2, y1, y2, z] = bridge as [Mail, Mail, Mail, Mail, Mail]
+  for (const mail of [x1, x2, y1, y2]) await deliver(handle, mail)
+  await harness.db.query({
+    text: 'UPDATE threads SET message_count = 100000 WHERE mailbox_id = (SELECT id FROM mailboxes WHERE address = $1)',
+    values: [`${handle}@agents.localhost`],
+  })
+  for (const mail of [z, { id: 'y3', inReplyTo: 'y2', references: ['y2', 'z'] }, { id: 'x3', inReplyTo: 'x2', references: [] }])
+    expect(await deliver(handle, mail)).toBe(250)
+  const { data } = await harness.expectApi(200, 'GET', `/mailboxes/${handle}/messages`)
+  const threadOf = (subject: string) => data.find((one: Json) => one.subject === subject).thread_id
+  expect(threadOf('x1')).not.toBe(threadOf('y1'))
+  expect([threadOf('x1'), threadOf('y1')]).toContain(threadOf('z'))
+  expect(threadOf('x3')).toBe(threadOf('x1'))
+})

@@ -17,6 +17,13 @@ export function parseAddresses(value: string, addressesMax: number = ADDRESSES_M
   return new AddressReader(value, addressesMax).read()
 }
 
+/** The same, and whether a group with an address in it stands in the list (RFC 6854: `name: mailboxes;`). */
+export function parseAddressList(value: string, addressesMax: number = ADDRESSES_MAX): { mailboxes: ParsedAddress[]; hasGroup: boolean } {
+  const reader = new AddressReader(value, addressesMax)
+  const mailboxes = reader.read()
+  return { mailboxes, hasGroup: reader.hasGroup }
+}
+
 /** The domain of an address in lower case: what stands after its last `@`, or "" when there is none. */
 export function addressDomain(address: string): string {
   const at = address.lastIndexOf('@')
@@ -34,6 +41,9 @@ class AddressReader {
   #angle: string | null = null
   #comment = ''
   #hasGap = true
+  hasGroup = false
+  /** How many addresses had been read when a group began; null outside of one. */
+  #groupStart: number | null = null
   // Once a quote or comment is found without an end, later openers count as plain text: looking for each one's end again would be quadratic.
   #areQuotesOpen = false
   #areCommentsOpen = false
@@ -53,10 +63,12 @@ class AddressReader {
       else if (character === '<') at = this.#readAngle(at)
       else if (character === ',' || character === ';') {
         this.#finish()
+        if (character === ';') this.#endGroup()
         at++
       } else if (character === ':') {
-        // What stood before the colon was a group's name.
+        // The pieces before the colon were a group's name.
         this.#reset()
+        this.#groupStart = this.#found.length
         at++
       } else if (value.charCodeAt(at) <= 0x20 || character === '>') {
         this.#hasGap = true
@@ -65,6 +77,11 @@ class AddressReader {
     }
     this.#finish()
     return this.#found
+  }
+
+  #endGroup(): void {
+    if (this.#groupStart !== null && this.#found.slice(this.#groupStart).some((one) => one.address !== '')) this.hasGroup = true
+    this.#groupStart = null
   }
 
   #add(text: string, isQuoted: boolean): void {

@@ -55,3 +55,14 @@ test('characters that do not show, or that no domain name holds, make no author 
   for (const domain of ['пример.рф', '例え.jp', 'l·l.example', 'xn--bcher-kva.example', 'a_b.example', 'हिन्दी.भारत'])
     expect(read(`a@${domain}`), domain).toHaveProperty('domain')
 })
+
+test('a From field of 400 KB is read in linear time', () => {
+  for (const unit of [':', '"\\"', '(', '<', '[', 'a:b,', '=?utf-8?Q?', '"a" ', ';:', '@']) {
+    const value = `${unit.repeat(400_000 / unit.length)} <x@evil.example>`
+    const before = process.cpuUsage()
+    read(value)
+    const { user, system } = process.cpuUsage(before)
+    // A quadratic reader takes minutes, whatever the machine.
+    expect((user + system) / 1000, unit).toBeLessThan(3_000)
+  }
+})

@@ -1,7 +1,8 @@
 // The one author that a message says it is from, as DMARC asks for it (RFC 9989 §5.3.1): exactly one, or none can be answered for.
 import { domainToUnicode } from 'node:url'
-import { parseAddresses } from '../../mime/addresses.ts'
-import { normalName } from '../domain-names.ts'
+import ipaddr from 'ipaddr.js'
+import { type ParsedAddress, parseAddressList } from '../../mime/addresses.ts'
+import { canBeAsked, normalName } from '../domain-names.ts'
 
 /** `failure`: why there is no single author; what a forger would like does not pass for having none. */
 export type AuthorDomain = { domain: string } | { failure: string }
@@ -22,37 +23,58 @@ export function readAuthorDomain(fields: readonly { text: string }[]): AuthorDom
   const value = Buffer.from(text.slice(text.indexOf(':') + 1), 'latin1')
     .toString('utf8')
     .replace(/\r\n/g, '')
-  const found = parseAddresses(value, mailboxesMax + 1)
-  if (found.length > mailboxesMax) return { failure: 'too many authors' }
-  const [mailbox, ...others] = found.filter(({ address }) => address !== '')
-  if (!mailbox) return { failure: 'no author' }
+  const { mailboxes, hasGroup } = parseAddressList(value, mailboxesMax + 1)
+  if (mailboxes.length > mailboxesMax) return { failure: 'too many authors' }
+  const authors = distinctAuthors(mailboxes)
+  const [author, ...others] = authors
+  if (!author) return { failure: 'no author' }
   if (others.length > 0) return { failure: 'multiple authors' }
-  if (isGroup(value)) return { failure: 'a group instead of an author' }
-  return readDomain(mailbox.address)
+  if (hasGroup) return { failure: 'a group instead of an author' }
+  return readDomain(author.address)
 }
 
-/** Whether a list holds a group (RFC 6854): a colon and a semicolon outside of quotes, comments, angle brackets and domain literals. */
-const isGroup = (value: string): boolean => /:.*;/s.test(value.replace(/"(?:[^"\\]|\\.)*"|\([^()]*\)|<[^<>]*>|\[[^[\]]*\]/gs, ' '))
+/** The mailboxes that have an address, each address once: a program that repeats its sender names one author. */
+export function distinctAuthors(mailboxes: readonly ParsedAddress[]): ParsedAddress[] {
+  const byAddress = new Map<string, ParsedAddress>()
+  for (const mailbox of mailboxes) {
+    const key = mailbox.address.toLowerCase()
+    if (mailbox.address !== '' && !byAddress.has(key)) byAddress.set(key, mailbox)
+  }
+  return [...byAddress.values()]
+}
 
-/** The domain behind the one `@` of an address outside quotes: another one is no address, and each part may be what a reader sees. */
+/**
+ * The domain behind the one `@` of an address outside quotes, in normal form. Another `@` is not an address: each part may be the one that a reader
+ * sees. A domain literal has to be an IP address, and a name has to be one that DNS can hold (RFC 1035 §2.3.4).
+ */
 export function readDomain(address: string): AuthorDomain {
   const bare = address.replace(/^"(?:[^"\\]|\\.)*"(?=@)/s, '')
   const [part = '', ...more] = bare.split('@').slice(1)
   if (more.length > 0) return { failure: 'multiple author domains' }
-  if (/^\[[^[\]\\]*\]$/.test(part)) return { domain: normalName(part) }
-  if (!part.split('.').every(isLabel)) return { failure: disallowedCharacters }
+  const literal = /^\[(?:ipv6:)?([0-9a-f:.]+)\]$/i.exec(part)?.[1]
+  if (literal !== undefined && ipaddr.isValid(literal)) return { domain: part.toLowerCase() }
+  if (part.length > nameLengthMax) return { failure: 'invalid author domain' }
+  const labels = part.split('.')
+  if (labels.includes('')) return { failure: 'invalid author domain' }
+  if (!labels.every(isShown)) return { failure: disallowedCharacters }
   const domain = normalName(part)
-  return /^[a-z0-9_.-]+$/.test(domain) ? { domain } : { failure: 'invalid author domain' }
+  if (!canBeAsked(domain) || !/^[a-z0-9_.-]+$/.test(domain)) return { failure: 'invalid author domain' }
+  // The normal form may hold A-labels that the address did not show, as full-width letters do.
+  return domain.split('.').every(isDecodable) ? { domain } : { failure: disallowedCharacters }
 }
 
-/** Letters, marks, digits, hyphens, underscores and the few signs of RFC 5892 appendix A that show; what an A-label stands for as well. */
+const nameLengthMax = 253
+
+/** Letters, marks, digits, hyphens, underscores and the few signs of RFC 5892 appendix A that are drawn. */
 const labelPattern = /^[\p{L}\p{M}\p{Nd}_\-\u00b7\u0375\u05f3\u05f4\u30fb]*$/u
-/** Invisible all the same: fillers of Hangul and Khmer vowels that are never drawn, and variation selectors. */
+/** Letters that are never drawn, such as Hangul fillers, and variation selectors. */
 const invisible = /\p{Default_Ignorable_Code_Point}/u
 
-function isLabel(label: string): boolean {
-  if (!labelPattern.test(label) || invisible.test(label)) return false
-  if (!/^xn--/i.test(label)) return true
+const isShown = (label: string): boolean => labelPattern.test(label) && !invisible.test(label)
+
+/** Whether an A-label stands for characters that a domain name may hold. Other labels are what they are. */
+function isDecodable(label: string): boolean {
+  if (!label.startsWith('xn--')) return true
   const shown = domainToUnicode(label)
-  return shown !== '' && !/^xn--/i.test(shown) && labelPattern.test(shown) && !invisible.test(shown)
+  return shown !== '' && !shown.startsWith('xn--') && isShown(shown)
 }

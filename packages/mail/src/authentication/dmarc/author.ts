@@ -2,11 +2,11 @@
 import type { ParsedAddress } from '../../mime/addresses.ts'
 import type { ParsedMessage } from '../../mime/parse.ts'
 import type { Verdicts } from '../sender-checks.ts'
-import { readDomain } from './author-domain.ts'
+import { distinctAuthors, readDomain } from './author-domain.ts'
 
 /** The author of a message: the one mailbox in From, when the checks agree that there is exactly one. Sender and the return path are no authors. */
 export function authorOf({ from }: Pick<ParsedMessage, 'from'>, { source, dmarc }: Verdicts): ParsedAddress | null {
-  const [author, ...others] = from.filter((entry) => entry.address !== '')
+  const [author, ...others] = distinctAuthors(from)
   if (!author || others.length > 0 || dmarc?.result === 'permerror') return null
   if (source !== 'smtp' || dmarc?.domain == null) return author
   // The header was read twice, for the checks and for display; what is shown has to be what was checked.

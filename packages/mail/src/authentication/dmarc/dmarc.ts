@@ -94,13 +94,11 @@ async function evaluateRecord(
   }
   const isAligned = isSpfAligned || alignedSigners.size > 0
   const asked = record.isTest ? weaker[policy] : policy
-  // A policy that asks for nothing is met whatever DNS says about the rest.
-  const isDemanding = asked !== 'none' || policyFailure !== null
   let open: string | null = null
-  if (!isAligned && isDemanding)
+  if (!isAligned)
     for (const name of new Set(undecided.map(normalName)))
       if (await alignment.aligns(name, false)) open = `DNS could not say whether ${name} has sent it`
-  const failure = isDemanding ? (policyFailure ?? alignment.failure() ?? open) : null
+  const failure = policyFailure ?? alignment.failure() ?? open
   return {
     // Nobody has aligned, but somebody might have, or what to do about it cannot be known.
     result: isAligned ? 'pass' : failure !== null ? 'temperror' : 'fail',

@@ -23,19 +23,23 @@ export function createResolverHealth(prober: Resolver, settings: HealthSettings 
   const { topLevels = ['com', 'org'], freshMs = 10_000 } = settings
   let isAlive = true
   let probedAtMs = Number.NEGATIVE_INFINITY
+  let answers = 0
   let probe: Promise<boolean> | null = null
 
   async function askOnce(): Promise<boolean> {
     const label = `callsign-probe-${randomBytes(8).toString('hex')}`
-    const answers = await Promise.all(topLevels.map((topLevel) => prober.txt(`${label}.${topLevel}`)))
-    isAlive = answers.some((answer) => answer.kind !== 'failure')
+    const answersBefore = answers
+    const probes = await Promise.all(topLevels.map((topLevel) => prober.txt(`${label}.${topLevel}`)))
+    isAlive = answers > answersBefore || probes.some((answer) => answer.kind !== 'failure')
     probedAtMs = nowMs()
     return isAlive
   }
 
   return {
     observe(answer) {
-      if (answer.kind !== 'failure') isAlive = true
+      if (answer.kind === 'failure') return
+      answers++
+      isAlive = true
     },
 
     async isAnswering() {

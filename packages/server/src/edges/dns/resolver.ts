@@ -70,7 +70,7 @@ export function createDnsResolver({ servers, timeoutMs = 5_000 }: DnsSettings): 
 }
 
 /** What can stand in a question at all. Underscores and bytes beyond letters do occur; NUL and blanks would only confuse somebody's parser. */
-function isName(name: string): boolean {
+export function isName(name: string): boolean {
   const bare = name.endsWith('.') ? name.slice(0, -1) : name
   return (
     bare !== '' &&

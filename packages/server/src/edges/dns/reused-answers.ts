@@ -1,7 +1,11 @@
 // A resolver in front of another for busy moments: answers are reused for a few seconds, and servers that do not work are given up early.
 import { type DnsAnswer, type Resolver, resolverThrough } from '@callsign/mail/dns'
 import { nowMs } from '../../core/clock.ts'
+import { isName } from './resolver.ts'
 import type { ObservedHealth } from './resolver-health.ts'
+
+/** Names that are answered without asking a server (RFC 6761 §6.3, RFC 7686 §2), or are not asked at all: they prove nothing about the servers. */
+const isAnsweredLocally = (name: string): boolean => !isName(name) || /(?:^|\.)(?:localhost|onion)\.?$/i.test(name)
 
 export type ReuseSettings = {
   health: ObservedHealth
@@ -23,7 +27,7 @@ export function reuseAnswers(
     const key = `${type} ${name.toLowerCase()}`
     const known = answers.get(key)
     if (known && known.until > nowMs()) return known.answer as Promise<DnsAnswer<T>>
-    const answer = patiently(question)
+    const answer = patiently(question, isAnsweredLocally(name))
     const entry = { until: Number.POSITIVE_INFINITY, answer }
     answers.delete(key)
     answers.set(key, entry)
@@ -37,9 +41,9 @@ export function reuseAnswers(
   }
 
   /** Names that do not answer cost their asker the whole time limit. Only servers that fail a probe are given up before. */
-  async function patiently<T>(question: () => Promise<DnsAnswer<T>>): Promise<DnsAnswer<T>> {
+  async function patiently<T>(question: () => Promise<DnsAnswer<T>>, isLocal: boolean): Promise<DnsAnswer<T>> {
     const answer = question()
-    void answer.then(health.observe)
+    if (!isLocal) void answer.then(health.observe)
     let timer: NodeJS.Timeout | undefined
     const givenUp = new Promise<DnsAnswer<T>>((resolve) => {
       timer = setTimeout(async () => {

@@ -30,8 +30,11 @@ export type ReaderSettings = {
   idleMs?: number
 }
 
-type Waiting = { resolve: (result: never) => void; reject: (error: Error) => void; timer: NodeJS.Timeout }
+type Waiting = { resolve: (result: never) => void; reject: (error: Error) => void; timer: NodeJS.Timeout; again: (() => void) | null }
 type Thread = { worker: Worker; waiting: Map<number, Waiting>; idle: NodeJS.Timeout | undefined }
+
+/** How often a task is started, when the thread that has it goes down with another one. */
+const triesMax = 3
 
 const headerEndMark = '\r\n\r\n'
 
@@ -104,15 +107,18 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
   }
 
   /** The thread is of no more use, and what it had to do has failed. */
-  function discard(thread: Thread, error: Error): void {
+  function discard(thread: Thread, error: Error, culprit: number | null = null): void {
     if (!threads.delete(thread)) return
     clearTimeout(thread.idle)
-    for (const waiting of thread.waiting.values()) {
-      clearTimeout(waiting.timer)
-      waiting.reject(error)
-    }
+    const open = [...thread.waiting]
     thread.waiting.clear()
     end(thread.worker.terminate())
+    for (const [id, { timer, reject, again }] of open) {
+      clearTimeout(timer)
+      // A message that takes a thread down must not fail the messages beside it.
+      if (again && !isClosed && id !== culprit) again()
+      else reject(error)
+    }
   }
 
   /** A thread without work ends by itself; cutting one off is for those that do not come to an end. */
@@ -142,7 +148,7 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
     return startThread()
   }
 
-  async function perform<Kind extends Task['kind']>(task: Extract<Task, { kind: Kind }>): Promise<TaskResult[Kind]> {
+  async function perform<Kind extends Task['kind']>(toTask: () => Extract<Task, { kind: Kind }>, tries = 1): Promise<TaskResult[Kind]> {
     let thread = pickThread()
     while (thread === null) {
       await Promise.all(endings)
@@ -152,8 +158,10 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
     const id = ++tasks
     clearTimeout(chosen.idle)
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => discard(chosen, new Error(`not done within ${taskMsMax} ms`)), taskMsMax)
-      chosen.waiting.set(id, { resolve, reject, timer })
+      const timer = setTimeout(() => discard(chosen, new Error(`not done within ${taskMsMax} ms`), id), taskMsMax)
+      const again = tries < triesMax ? () => void perform(toTask, tries + 1).then(resolve, reject) : null
+      chosen.waiting.set(id, { resolve, reject, timer, again })
+      const task = toTask()
       const message: ToThread = { what: 'task', id, task }
       chosen.worker.postMessage(message, [task.bytes])
     })
@@ -168,7 +176,7 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
         return { verdicts: await checkSender({ envelopeFrom, client, raw }, { resolver, hostname, nowMs }), sha256, isMade: true }
       }
       try {
-        const { verdicts, sha256 } = await perform<'check'>({ kind: 'check', envelopeFrom, client, hostname, bytes: copyOf(raw) })
+        const { verdicts, sha256 } = await perform<'check'>(() => ({ kind: 'check', envelopeFrom, client, hostname, bytes: copyOf(raw) }))
         return { verdicts, sha256: Buffer.from(sha256), isMade: true }
       } catch (error) {
         give(error, 'checked')
@@ -179,7 +187,7 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
     async digest(raw: Buffer) {
       if (raw.length <= checkedBytesMax) return digestOf(raw)
       try {
-        return Buffer.from((await perform<'digest'>({ kind: 'digest', bytes: copyOf(raw) })).sha256)
+        return Buffer.from((await perform<'digest'>(() => ({ kind: 'digest', bytes: copyOf(raw) }))).sha256)
       } catch (error) {
         give(error, 'digested')
         return digestOf(raw)
@@ -189,7 +197,7 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
     async read(stored: Buffer) {
       if (isSmall(stored)) return readMail(stored)
       try {
-        return await perform<'read'>({ kind: 'read', bytes: copyOf(stored) })
+        return await perform<'read'>(() => ({ kind: 'read', bytes: copyOf(stored) }))
       } catch (error) {
         give(error, 'read')
         return readHeader(stored)

@@ -1,6 +1,7 @@
 // Mail that arrives: the envelope it came in, and the rows that it becomes.
 import { hash } from 'node:crypto'
 import { openMessage } from '@callsign/mail/authentication/dkim/message-fields'
+import { distinctAuthors } from '@callsign/mail/authentication/dmarc/author-domain'
 import type { SmtpClient, Verdicts } from '@callsign/mail/authentication/sender-checks'
 import { renderResults, withoutForeignResults } from '@callsign/mail/authentication/trace-fields'
 import type { ParsedAddress } from '@callsign/mail/mime/addresses'
@@ -80,7 +81,7 @@ const authorsCharactersMax = 16_000
 /** What is shown as the sender: the author; all authors, as a list of addresses, when there are several; nothing when there is none. */
 export function shownAuthor({ from }: Pick<ParsedMessage, 'from'>, author: ParsedAddress | null): ParsedAddress {
   if (author) return author
-  const addresses = addressesOf(from).filter((address) => address !== '')
+  const addresses = addressesOf(distinctAuthors(from))
   if (addresses.length < 2) return { name: '', address: '' }
   let shown = ''
   for (const address of addresses) {
@@ -100,17 +101,42 @@ export function isAuthenticated({ source, spf, dkim, dmarc }: Verdicts, isHosted
   if (isHostedName) return dmarc.alignment.dkim
   if (dmarc.result === 'pass' || dmarc.alignment.spf || dmarc.alignment.dkim) return true
   if (dmarc.result !== 'none' || spf === null || dkim === null) return false
-  const author = dmarc.domain ?? ''
-  const isOwn = (domain: string | null) =>
-    domain !== null && (domain === author || author.endsWith(`.${domain}`) || domain.endsWith(`.${author}`))
+  const isOwn = isOwnDomain(dmarc.domain ?? '')
   return (
     (spf.result === 'pass' || spf.result === 'none' || spf.result === 'neutral') &&
     dkim.signatures.every(({ result, domain }) => result === 'pass' || (result === 'neutral' && !isOwn(domain)))
   )
 }
 
-/** Names a message across the retries of its sender: the return path with the Message-ID, or with the bytes where there is none. */
-export function deferralKey(envelopeFrom: string, raw: Buffer, sha256: Buffer): Buffer {
+/**
+ * Names a message across the retries of its sender: the author's domain and the return path, with the Message-ID or, without one, the bytes. The domain is
+ * in it because a return path and a Message-ID can be copied by another sender.
+ */
+export function deferralKey(author: string | null, envelopeFrom: string, raw: Buffer, sha256: Buffer): Buffer {
   const field = openMessage(raw).fields.find(({ key }) => key === 'message-id')
-  return hash('sha256', `${envelopeFrom}\0${field?.text.replace(/\s+/g, '') ?? sha256.toString('hex')}`, 'buffer')
+  return hash('sha256', [author, envelopeFrom, field?.text.replace(/\s+/g, '') ?? sha256.toString('hex')].join('\0'), 'buffer')
+}
+
+/** Whether a signature of the author's domain, or of one above or below it, or its SPF could not be checked: proof may come with the next try. */
+const hasOwnTemperror = ({ spf, dkim, dmarc }: Verdicts): boolean => {
+  const isOwn = isOwnDomain(dmarc?.domain ?? '')
+  return (
+    (spf?.result === 'temperror' && isOwn(spf.domain)) ||
+    dkim?.signatures.some(({ result, domain }) => result === 'temperror' && isOwn(domain)) === true
+  )
+}
+
+const isOwnDomain =
+  (author: string) =>
+  (domain: string | null): boolean =>
+    domain !== null && (domain === author || author.endsWith(`.${domain}`) || domain.endsWith(`.${author}`))
+
+/**
+ * Whether the sender has to come again because DNS cannot say now who wrote a message. Where the domain asks for nothing (policy none, or no record), the
+ * proof matters to mailboxes in allowlist mode only.
+ */
+export function isUndecided(verdicts: Verdicts, hasAllowlist: boolean): boolean {
+  const { dmarc } = verdicts
+  if (dmarc?.result === 'temperror') return dmarc.policy !== 'none' || hasAllowlist
+  return dmarc?.result === 'none' && !dmarc.alignment.spf && !dmarc.alignment.dkim && hasAllowlist && hasOwnTemperror(verdicts)
 }

@@ -28,7 +28,7 @@ import {
 import type { Guardrail } from '../rules/model.ts'
 import type { FoundRules, MailRules } from '../rules/operations.ts'
 import { toFiling } from './filing.ts'
-import { type Arrival, deferralKey, hostedVerdicts, isAuthenticated, roleDomainOf, shownAuthor, withTrace } from './model.ts'
+import { type Arrival, deferralKey, hostedVerdicts, isAuthenticated, isUndecided, roleDomainOf, shownAuthor, withTrace } from './model.ts'
 import type { MailReader } from './provider.ts'
 import { RecentRecipients } from './recent-recipients.ts'
 import * as store from './store.ts'
@@ -181,13 +181,14 @@ export function createInboundMail({
   }
 
   /** The checks of the sender, or `later` while the verdict on the author is missing and the sender has not waited for an hour. */
-  async function check({ client, from, raw }: Arrival): Promise<Checked | { later: string }> {
+  async function check({ client, from, raw }: Arrival, owners: MailboxOwner[]): Promise<Checked | { later: string | null }> {
     if (!client) return { verdicts: hostedVerdicts(null), sha256: await reader.digest(raw), isUnverified: false }
     const { verdicts, sha256, isMade } = await reader.check(from, client, raw)
-    if (verdicts.dmarc?.result !== 'temperror') return { verdicts, sha256, isUnverified: false }
+    const hasAllowlist = owners.some((owner) => owner.inboundMode === 'allowlist')
+    if (!isUndecided(verdicts, hasAllowlist)) return { verdicts, sha256, isUnverified: false }
     if (isMade && !(await resolverHealth.isAnswering())) return { verdicts, sha256, isUnverified: true }
-    const firstAt = await store.noteDeferral(db, deferralKey(from, raw, sha256), now())
-    if (nowMs() - firstAt.getTime() < deferMsMax) return { later: verdicts.dmarc.domain ?? 'the author' }
+    const firstAt = await store.noteDeferral(db, deferralKey(verdicts.dmarc?.domain ?? null, from, raw, sha256), now())
+    if (nowMs() - firstAt.getTime() < deferMsMax) return { later: verdicts.dmarc?.domain ?? null }
     return { verdicts, sha256, isUnverified: false }
   }
 
@@ -265,13 +266,13 @@ export function createInboundMail({
      * `gone` when a recipient's mailbox has gone since RCPT, with `loop` when the message has been in one of them before, with `later` and the author's
      * domain while DNS cannot say what that domain wants done with forged mail. Arrivals at the same time share a transaction.
      */
-    async accept(arrival: Arrival): Promise<{ id: string } | 'gone' | 'loop' | { later: string }> {
+    async accept(arrival: Arrival): Promise<{ id: string } | 'gone' | 'loop' | { later: string | null }> {
       const found = await Promise.all(arrival.recipients.map((address) => recent.recall(address) ?? findRecipient(address)))
       const owners = found.flatMap((owner) => owner ?? [])
       if (owners.length < found.length) return 'gone'
       const mailboxes = owners.map((owner) => owner.address)
       if (hasBeenDelivered(arrival.raw, mailboxes)) return 'loop'
-      const checked = await check(arrival)
+      const checked = await check(arrival, owners)
       if ('later' in checked) return checked
       const prepared = await this.prepare(arrival, owners, checked)
       const filed = await fileTogether(prepared).catch((error: unknown) => {
@@ -291,9 +292,9 @@ export function createInboundMail({
 const outsideDomain = ({ address, verdicts }: Author): string | null =>
   address === null || verdicts.source === 'hosted' ? null : (verdicts.dmarc?.domain ?? addressDomain(address).toLowerCase())
 
-/** Whether a stored message was written by the author that it names. */
+/** Whether a stored message is proven to be its author's. That nothing failed is not enough to bring others into a conversation. */
 const isProven = (authentication: MessageRow['authentication']): boolean =>
-  authentication !== null && isAuthenticated(authentication, false)
+  authentication?.source === 'hosted' || authentication?.dmarc?.alignment.spf === true || authentication?.dmarc?.alignment.dkim === true
 
 function withForeignFlag(flags: Flag[], { reason }: Guardrail): Flag[] {
   const type = 'failed_authentication' as const

@@ -9,10 +9,12 @@ const noSuchMailbox: Reply = { code: 550, enhanced: '5.1.1', text: 'No such mail
 const noPostmaster: Reply = { code: 451, enhanced: '4.2.1', text: 'Nobody here takes mail for that role yet; try again later' }
 const mailLoop: Reply = { code: 554, enhanced: '5.4.6', text: 'This message has been delivered to that mailbox before: mail loop' }
 /** RFC 7372 §3.2 has 4.7.25 and 5.7.2x for SPF and DKIM; for DMARC 4.7.5 is in use: a cryptographic failure that may end. */
-const noVerdict = (domain: string): Reply => ({
+const noVerdict = (domain: string | null): Reply => ({
   code: 451,
   enhanced: '4.7.5',
-  text: `The DMARC record of ${domain.replace(/[^\x21-\x7e]/g, '?').slice(0, 253)} cannot be looked up now; try again later`,
+  text: domain
+    ? `The DMARC record of ${domain.replace(/[^\x21-\x7e]/g, '?').slice(0, 253)} or its proof cannot be looked up now; try again later`
+    : 'The sender of this message cannot be checked now; try again later',
 })
 const mailboxGone: Reply = { code: 451, enhanced: '4.2.1', text: 'A mailbox has just gone; try again' }
 

@@ -34,6 +34,9 @@ export type Filed = { messageId: string; threadId: string; isDuplicate: boolean 
 
 const shards = 8
 
+/** Messages that one message may move from thread to thread: some 2 s. Beyond it the threads stay apart, and the message joins one of them. */
+const movedMax = 3_000
+
 /** Ends with the next try, which looks up where its references are now. */
 const threadMoved = 'a thread has gone, or has become part of another one, since it was looked up'
 
@@ -162,6 +165,8 @@ async function joinThreads(tx: Tx, places: ThreadPlace[]): Promise<(threadId: st
   const newThreads = new Set(places.flatMap((place) => (place.isNew ? [place.threadId] : [])))
   const isStored = (id: string) => !newThreads.has(id)
   const kept = new Map<string, string>()
+  /** Threads that stay apart, because moving their messages would take too long. */
+  const apart = new Set<string>()
   const stored = [...groups].map(([root, ids]) => [root, ids.filter(isStored)] as const)
   for (const [root, [only = root]] of stored) kept.set(root, only)
   if (stored.some(([, ids]) => ids.length > 1)) {
@@ -174,23 +179,29 @@ async function joinThreads(tx: Tx, places: ThreadPlace[]): Promise<(threadId: st
       if (threads.length < ids.length || threads.some((thread) => thread.joined_into !== null)) throw new TryAgain(threadMoved)
       const [largest, ...others] = threads.toSorted((a, b) => b.message_count - a.message_count || (a.id < b.id ? -1 : 1))
       if (!largest || others.length === 0) continue
+      if (others.reduce((sum, thread) => sum + thread.message_count, 0) > movedMax) {
+        for (const id of groups.get(root) as string[]) apart.add(id)
+        continue
+      }
       await threadStore.joinStored(tx, largest, others)
       kept.set(root, largest.id)
     }
   }
-  return (id) => kept.get(joins.find(id)) ?? id
+  return (id) => (apart.has(id) ? id : (kept.get(joins.find(id)) ?? id))
 }
 
 /** The same for two copies of one message in one mailbox; null for a message that is never taken for a copy. */
 function nameOfCopies({ message, sha256 }: Filing): string | null {
   if (message.rfc_message_id === null || sha256 === null) return null
-  return JSON.stringify([message.mailbox_id, message.rfc_message_id, sha256.toString('base64')])
+  return JSON.stringify([message.mailbox_id, message.rfc_message_id, message.status === 'quarantined', sha256.toString('base64')])
 }
 
 async function findDuplicates(tx: Tx, filings: Filing[], known: KnownThreads) {
   const candidates = filings.flatMap((filing) => {
-    const { mailbox_id, rfc_message_id } = filing.message
-    const first = rfc_message_id === null || filing.sha256 === null ? undefined : known.get(mailbox_id)?.get(rfc_message_id)
+    const { mailbox_id, rfc_message_id, status } = filing.message
+    const named = rfc_message_id === null || filing.sha256 === null ? undefined : known.get(mailbox_id)?.get(rfc_message_id)
+    // A copy in quarantine does not keep out the same message once it is let in.
+    const first = named?.isQuarantined && status !== 'quarantined' ? undefined : named
     return first?.messageId && filing.sha256 && rfc_message_id !== null
       ? [{ filing, firstId: first.messageId, threadId: first.threadId, rfcMessageId: rfc_message_id, sha256: filing.sha256 }]
       : []
@@ -288,13 +299,15 @@ function referencesOf(placed: Placed[]): store.NewReference[] {
   const references = new Map<string, store.NewReference>()
   for (const { filing, place } of placed) {
     const { mailbox_id: mailboxId, rfc_message_id: own, id } = filing.message
+    const isQuarantined = filing.message.status === 'quarantined'
     const ids = own === null || place.unknownReferences.includes(own) ? place.unknownReferences : [...place.unknownReferences, own]
     for (const reference of ids) {
       const key = `${mailboxId} ${reference}`
       const messageId = reference === own ? id : null
       const first = references.get(key)
-      if (!first) references.set(key, { mailboxId, reference, threadId: place.threadId, messageId })
-      else first.messageId ??= messageId
+      if (!first || (first.isQuarantined && !isQuarantined))
+        references.set(key, { mailboxId, reference, threadId: place.threadId, messageId, isQuarantined })
+      else if (!isQuarantined) first.messageId ??= messageId
     }
   }
   return [...references.values()].filter((reference) => Buffer.byteLength(reference.reference) <= 998)
@@ -333,6 +346,7 @@ export async function fileReleased(tx: Tx, row: MessageRow): Promise<string> {
     reference,
     threadId,
     messageId: reference === row.rfc_message_id ? row.id : null,
+    isQuarantined: false,
   }))
   if (!(await store.insertReferences(tx, references))) throw new TryAgain(sharedReference)
   await store.addToCounts(tx, countsOf([row]), 0)

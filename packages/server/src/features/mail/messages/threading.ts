@@ -12,8 +12,11 @@ export function lookupOrder(keys: ThreadKeys): string[] {
   return [...new Set(ordered)].filter((id) => Buffer.byteLength(id) <= idBytesMax)
 }
 
-/** `hasOutbound`: the agent has written in the thread. */
-export type KnownReference = { threadId: string; messageId: string | null; hasOutbound: boolean }
+/**
+ * `hasOutbound`: the agent has written in the thread. `isQuarantined`: only a quarantined message says that this is its id, so that it counts for finding
+ * copies of that message and for nothing else.
+ */
+export type KnownReference = { threadId: string; messageId: string | null; hasOutbound: boolean; isQuarantined: boolean }
 
 /** References of one mailbox that are known, by id. */
 export type KnownReferences = Map<string, KnownReference>
@@ -23,7 +26,7 @@ export type ThreadPlace = {
   isNew: boolean
   /** Our message that this one answers, when it is here. */
   inReplyToMessageId: string | null
-  /** Ids to record as belonging to the thread that no thread owns yet. */
+  /** Ids to record as belonging to the thread, because no thread owns them yet. */
   unknownReferences: string[]
   /** Other threads that the message belongs to as well. They and `threadId` become one thread. */
   joined: string[]
@@ -31,38 +34,40 @@ export type ThreadPlace = {
 
 /**
  * Places one message. Adds the decision to `known`, so that the next message of a batch sees it. The threads of a mailbox are the connected
- * components of its references, so they do not depend on the order of arrival.
+ * components of its references, so they do not depend on the order of arrival. `threadId` is that of the message's own id where there is one.
  */
 export function placeInThread(keys: ThreadKeys, messageId: string, known: KnownReferences, newThreadId: () => string): ThreadPlace {
   const ordered = lookupOrder(keys)
-  const found = ordered.flatMap((id) => known.get(id) ?? [])
+  const own = keys.messageId === null ? undefined : believed(known, keys.messageId)
+  const found = [...(own ? [own] : []), ...ordered.flatMap((id) => believed(known, id) ?? [])]
   const [first, ...joined] = new Set(found.map((reference) => reference.threadId))
   const threadId = first ?? newThreadId()
   const hasOutbound = found.some((reference) => reference.hasOutbound)
-  const unknownReferences = ordered.filter((id) => !known.has(id))
-  for (const id of unknownReferences) known.set(id, { threadId, messageId: null, hasOutbound })
+  const unknownReferences = ordered.filter((id) => !believed(known, id))
+  for (const id of unknownReferences) known.set(id, { threadId, messageId: null, hasOutbound, isQuarantined: false })
   const inReplyToMessageId = findParent(keys, known)
   recordOwnId(keys, messageId, known)
   return { threadId, isNew: first === undefined, inReplyToMessageId, unknownReferences, joined }
 }
 
 /**
- * Places a quarantined message, whose references prove nothing: it joins the thread of its own Message-ID, or is shown beside what it claims to
- * answer. Only its own id is recorded, and no threads become one.
+ * Places a quarantined message in a thread of its own. Its references prove nothing, and its Message-ID may be that of a message to come: the id is
+ * recorded as quarantined, to recognise copies, and no other message is placed by it.
  */
 export function placeQuarantined(keys: ThreadKeys, messageId: string, known: KnownReferences, newThreadId: () => string): ThreadPlace {
-  const own = keys.messageId === null ? undefined : known.get(keys.messageId)
-  const found = own ?? lookupOrder(keys).flatMap((id) => known.get(id) ?? [])[0]
-  const threadId = found?.threadId ?? newThreadId()
-  const unknownReferences = own ? [] : lookupOrder(keys).filter((id) => id === keys.messageId)
-  for (const id of unknownReferences) known.set(id, { threadId, messageId: null, hasOutbound: false })
-  const inReplyToMessageId = findParent(keys, known)
-  recordOwnId(keys, messageId, known)
-  return { threadId, isNew: found === undefined, inReplyToMessageId, unknownReferences, joined: [] }
+  const threadId = newThreadId()
+  const unknownReferences = lookupOrder(keys).filter((id) => id === keys.messageId && !known.has(id))
+  for (const id of unknownReferences) known.set(id, { threadId, messageId, hasOutbound: false, isQuarantined: true })
+  return { threadId, isNew: true, inReplyToMessageId: findParent(keys, known), unknownReferences, joined: [] }
+}
+
+function believed(known: KnownReferences, id: string): KnownReference | undefined {
+  const reference = known.get(id)
+  return reference?.isQuarantined ? undefined : reference
 }
 
 const findParent = (keys: ThreadKeys, known: KnownReferences): string | null =>
-  keys.inReplyTo.map((id) => known.get(id)?.messageId).find((id) => id) ?? null
+  keys.inReplyTo.map((id) => believed(known, id)?.messageId).find((id) => id) ?? null
 
 function recordOwnId(keys: ThreadKeys, messageId: string, known: KnownReferences): void {
   const own = keys.messageId === null ? undefined : known.get(keys.messageId)

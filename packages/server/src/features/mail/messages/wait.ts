@@ -40,8 +40,9 @@ function isFrom({ from_address, from_name }: MessageHead, wanted: string | undef
   if (author === null) return false
   const at = wanted.lastIndexOf('@')
   if (at > 0) return author === addressKey(wanted)
-  if (at === 0 || /^[^\s.]+(?:\.[^\s.]+)+$/.test(wanted)) {
-    const domain = domainKey(at === 0 ? wanted.slice(1) : wanted)
+  const name = wanted.trim().replace(/^\.|\.$/g, '')
+  if (at === 0 || /^[^\s.]+(?:\.[^\s.]+)+$/.test(name)) {
+    const domain = domainKey(at === 0 ? wanted.slice(1) : name)
     return author.endsWith(`@${domain}`) || (at < 0 && author.endsWith(`.${domain}`))
   }
   return holds(from_address, wanted) || holds(from_name, wanted)

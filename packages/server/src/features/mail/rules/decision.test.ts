@@ -72,6 +72,14 @@ describe('inbound, in this order', () => {
     ['failed DMARC, no policy', { dmarc: failed(null) }, rules(), 'allowed', null, 'mode'],
     ['passed DMARC', { dmarc: { ...failed('reject'), result: 'pass' } }, rules(), 'allowed', null, 'mode'],
     ['DMARC that could not be asked', { ...forged, dmarc: undecided }, rules(), 'quarantined', null, 'dmarc'],
+    [
+      'DMARC that could not be asked, of a domain that asks for nothing',
+      { ...forged, dmarc: { ...undecided, policy: 'none' } },
+      rules(),
+      'allowed',
+      null,
+      'mode',
+    ],
     ['DNS that answers nothing', { ...forged, isUnverified: true, dmarc: undecided }, rules(), 'allowed', null, 'mode'],
     [
       'DNS that answers nothing lets nobody through an allowlist',
@@ -260,7 +268,8 @@ describe('against a naive reading', () => {
         let expected: 'allowed' | 'quarantined'
         if (author === null || said === 'block') expected = 'quarantined'
         else if (said === 'allow') expected = 'allowed'
-        else if (fails || known.isForeign || (verdict?.result === 'temperror' && !known.isUnverified)) expected = 'quarantined'
+        else if (fails || known.isForeign || (verdict?.result === 'temperror' && verdict.policy !== 'none' && !known.isUnverified))
+          expected = 'quarantined'
         else if (known.isReply && known.isAuthenticated) expected = 'allowed'
         else expected = how === 'open' ? 'allowed' : 'quarantined'
         const guardrail = decideInbound(

@@ -74,7 +74,7 @@ export function decideInbound(arrival: Arrival, rules: Rules): Guardrail {
     return held('dmarc', `${domain} asks to ${dmarc.policy} mail in its name that fails DMARC, and this one does.`)
   if (isForeign)
     return held('hosted_domain', `It came from outside in the name of ${domain}, which has its mailboxes here, without a signature of it.`)
-  if (dmarc?.result === 'temperror' && !isUnverified)
+  if (dmarc?.result === 'temperror' && dmarc.policy !== 'none' && !isUnverified)
     return held('dmarc', `The DMARC record of ${domain} could not be looked up, for an hour and longer.`)
   if (isReply && isAuthenticated)
     return {
