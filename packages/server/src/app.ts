@@ -5,7 +5,6 @@ import { messageBytesMax } from '@callsign/contract/attachments'
 import { BadSetting, type Config } from './config/settings.ts'
 import { createBusinessEvents } from './core/business-events.ts'
 import { inMs } from './core/clock.ts'
-import type { LocalWorker } from './core/job.ts'
 import type { Log } from './core/log.ts'
 import { keptMs } from './edges/api/idempotency.ts'
 import { createHttpServer } from './edges/api/server.ts'
@@ -21,7 +20,8 @@ import { createSmtpIntake } from './features/mail/inbound/smtp-intake.ts'
 import { createReturnIntake } from './features/mail/returned/smtp-intake.ts'
 import { openDatabase, type StoredDatabase } from './host/database.ts'
 import { checkBootstrapKey, ensureFirstKey } from './host/first-start.ts'
-import { createParts, sealingOf, version } from './wiring/parts.ts'
+import { type Running, sealingOf, version } from './wiring/parts.ts'
+import { createServerParts } from './wiring/server.ts'
 
 /** A running server. */
 export type App = {
@@ -54,18 +54,9 @@ export async function startApp(config: Config, log: Log, onFirstKey: (key: strin
   try {
     const { db } = database
     const businessEvents = createBusinessEvents(log)
-    let localWorker: LocalWorker | null = null
-    let publicUrl = () => config.publicUrl ?? ''
+    const running: Running = { worker: null, publicUrl: config.publicUrl ?? '' }
     const keyring = await openKeyring(config.dataDir)
-    const parts = createParts(
-      config,
-      db,
-      keyring,
-      log,
-      businessEvents,
-      () => localWorker,
-      () => publicUrl(),
-    )
+    const parts = createServerParts({ config, db, keyring, log, businessEvents, running })
     const firstKey = await ensureFirstKey(db, parts.accounts, parts.keys, config.bootstrapApiKey)
     if (firstKey !== null) onFirstKey(firstKey)
     await parts.dkim.ensureMailDomainKeys()
@@ -82,7 +73,7 @@ export async function startApp(config: Config, log: Log, onFirstKey: (key: strin
     if (worker) {
       // Whoever has the embedded database to itself knows that the leases in it belong to a server that died.
       if (config.databaseUrl === null) await queue.releaseAll()
-      localWorker = worker
+      running.worker = worker
       worker.start()
       await parts.deliverer.start({ isAlone: config.databaseUrl === null })
     }
@@ -136,7 +127,7 @@ export async function startApp(config: Config, log: Log, onFirstKey: (key: strin
     const gatewayPort = await parts.gateway.start()
     if (gatewayPort !== null) listening.push(`gateway nodes ${config.gatewayHost}:${gatewayPort}`)
     const { port: httpPort } = await http.listen()
-    publicUrl = () => http.url
+    running.publicUrl = http.url
     listening.push(`http ${config.host}:${httpPort}`)
     const tunnelHttpsPort = parts.tunnelHttps ? await parts.tunnelHttps.listen() : null
     if (tunnelHttpsPort !== null) listening.push(`https for tunnels ${config.host}:${tunnelHttpsPort}`)

@@ -5,7 +5,6 @@ import { type Config, describeConfig } from '../config/settings.ts'
 import { createLog, type Log } from '../core/log.ts'
 import type { Database } from '../core/sql.ts'
 import { openKeyring } from '../edges/keyring/keyring.ts'
-import { createFindAgent } from '../features/account/identities/operations.ts'
 import { callbackPath } from '../features/imessage/model.ts'
 import { createDkim } from '../features/mail/domains/dkim/operations.ts'
 import { imessageRouteToken } from '../wiring/imessage.ts'
@@ -133,9 +132,7 @@ function readOptions(args: string[]): Options {
 }
 
 function credentialsOf(db: Database): Credentials {
-  const credentials = createCredentials(db)
-  credentials.handInAgents(createFindAgent(db))
-  return credentials
+  return createCredentials(db)
 }
 
 const commands: Record<string, (context: Context) => Promise<void>> = {

@@ -1,36 +1,26 @@
-// What custom domains are made of: the feature on its providers.
-import type { Resolver } from '@callsign/mail/dns'
-import type { Config } from '../config/settings.ts'
+// Builds custom domains on their providers.
 import type { Emit } from '../core/event.ts'
-import type { CancelJob, Enqueue } from '../core/job.ts'
-import type { Log } from '../core/log.ts'
-import type { Database } from '../core/sql.ts'
+import type { CancelJob, JobHandler } from '../core/job.ts'
 import type { ScheduledTask } from '../edges/jobs/scheduled-tasks.ts'
 import { createResendProvider } from '../edges/suppliers/resend-domains.ts'
+import type { Identities } from '../features/account/identities/operations.ts'
 import type { Accounts } from '../features/account/organizations/operations.ts'
 import { createBuiltinProvider } from '../features/mail/domains/builtin.ts'
 import type { Dkim } from '../features/mail/domains/dkim/operations.ts'
 import { createRecheck, createUnregister } from '../features/mail/domains/jobs.ts'
-import { createDomains, type MoveMailboxes } from '../features/mail/domains/operations.ts'
+import { createDomains, type Domains } from '../features/mail/domains/operations.ts'
+import type { SharedParts } from './parts.ts'
 
-type Needs = {
-  config: Config
-  db: Database
-  accounts: Accounts
-  dkim: Dkim
-  dns: Resolver
-  emit: Emit
-  enqueue: Enqueue
-  cancelJob: CancelJob
-  moveMailboxes: MoveMailboxes
-  userAgent: string
-  log: Log
-}
+type Needs = { accounts: Accounts; identities: Identities; dkim: Dkim; emit: Emit; cancelJob: CancelJob }
 
-const checkEveryMsMax = 60_000
+const recheckEveryMsMax = 60_000
 
-/** The feature, its job and its chore. */
-export function createDomainParts({ config, dkim, dns, userAgent, log, ...needs }: Needs) {
+/** The feature, the handler of its job and its scheduled task. */
+export function createDomainParts(
+  { config, db, dns, enqueue, userAgent, log: serverLog }: SharedParts,
+  { accounts, identities, dkim, emit, cancelJob }: Needs,
+): { domains: Domains; handler: JobHandler; recheckTask: ScheduledTask } {
+  const log = serverLog.child({ part: 'domains' })
   const builtin = createBuiltinProvider({ keys: dkim, dns, mailHost: config.mailDomain })
   const { resendApiKey: apiKey, resendUrl: baseUrl } = config
   const resend = apiKey === null ? null : createResendProvider({ apiKey, baseUrl, userAgent })
@@ -38,8 +28,22 @@ export function createDomainParts({ config, dkim, dns, userAgent, log, ...needs 
     (a, b) => Number(b.name === config.domainProvider) - Number(a.name === config.domainProvider),
   )
   const recheckMs = config.domainRecheckSeconds * 1000
-  const domains = createDomains({ ...needs, providers, mailDomain: config.mailDomain, recheckMs, log })
-  const recheck = createRecheck({ db: needs.db, domains, recheckMs, log })
-  const chore: ScheduledTask = { name: 're-check domains', everyMs: Math.min(checkEveryMsMax, recheckMs), run: recheck }
-  return { domains, handler: createUnregister({ db: needs.db, providers, log }), chore }
+  const domains = createDomains({
+    db,
+    accounts,
+    providers,
+    mailDomain: config.mailDomain,
+    recheckMs,
+    moveMailboxes: identities.moveToMailDomain,
+    emit,
+    enqueue,
+    cancelJob,
+    log,
+  })
+  const recheck = createRecheck({ db, domains, recheckMs, log })
+  return {
+    domains,
+    handler: createUnregister({ db, providers, log }),
+    recheckTask: { name: 're-check domains', everyMs: Math.min(recheckEveryMsMax, recheckMs), run: recheck },
+  }
 }

@@ -1,63 +1,42 @@
-// What iMessage is made of: the provider that the settings name, and the feature on it.
+// Builds iMessage on the provider that the settings name.
 import type { Config } from '../config/settings.ts'
-import type { BusinessEvents } from '../core/business-events.ts'
 import type { Emit } from '../core/event.ts'
-import type { Enqueue } from '../core/job.ts'
-import type { Log } from '../core/log.ts'
-import type { Database } from '../core/sql.ts'
-import type { Web } from '../core/web.ts'
 import type { ScheduledTask } from '../edges/jobs/scheduled-tasks.ts'
 import type { Keyring } from '../edges/keyring/keyring.ts'
 import { createBlueBubbles } from '../edges/suppliers/bluebubbles.ts'
 import { createLinq } from '../edges/suppliers/linq.ts'
 import { createSimulatorImessage } from '../edges/suppliers/simulator-imessage.ts'
 import type { Identities } from '../features/account/identities/operations.ts'
+import type { Events } from '../features/events/log/operations.ts'
 import { createImessageJobs } from '../features/imessage/jobs.ts'
 import { createImessage } from '../features/imessage/operations.ts'
 import { createOutbox } from '../features/imessage/outbox.ts'
 import type { ImessageProvider } from '../features/imessage/provider.ts'
 import { createReceiving } from '../features/imessage/receiving.ts'
 import { imessageRoutes, simulatedImessageRoutes } from '../features/imessage/routes.ts'
-import { createSimulation } from '../features/imessage/simulation.ts'
+import { createSimulation, type SimulatedPhones } from '../features/imessage/simulation.ts'
 import type { Attachments } from '../features/mail/attachments/operations.ts'
-import type { SimulatorState } from '../features/simulator/operations.ts'
+import { type Area, hourMs, type SharedParts } from './parts.ts'
 
-type Parts = {
-  config: Config
-  db: Database
-  keyring: Keyring
+type Needs = SharedParts & {
   identities: Identities
-  attachments: Attachments
-  web: Web
-  simulatorState: SimulatorState
-  enqueue: Enqueue
+  events: Events
   emit: Emit
-  publicUrl: () => string
-  userAgent: string
-  businessEvents: BusinessEvents
-  log: Log
+  attachments: Attachments
+  simulatorState: SimulatedPhones
 }
 
-/** The line that the simulator has: a toll-free number set aside for fiction. */
+/** The simulator's line: a toll-free number reserved for fiction. */
 const simulatedLine = '+18005550199'
 
 const pollTickMsMax = 1000
-const hourMs = 3_600_000
 
-export type ImessageParts = ReturnType<typeof createImessageParts>
-
-/** The secret part of the address of callbacks: the same for as long as the keyring is. */
+/** The secret part of the callback address. It changes only with the keyring. */
 export const imessageRouteToken = (keyring: Keyring): string => keyring.subkey('imessage-callbacks').toString('base64url')
 
-/** How events tell messages and conversations; iMessage is made after events. */
-export const imessageDescribers = (parts: () => ImessageParts) => ({
-  imsg: (ids: string[]) => parts().imessage.describeMessages(ids),
-  conv: (ids: string[]) => parts().imessage.describeConversations(ids),
-})
-
-export function createImessageParts(parts: Parts) {
-  const { config, db, keyring, identities, attachments, web, simulatorState, enqueue, emit, publicUrl, userAgent, businessEvents, log } =
-    parts
+export function createImessageArea(needs: Needs): Area {
+  const { config, db, keyring, identities, events, attachments, web, simulatorState, enqueue, emit, publicUrl, businessEvents } = needs
+  const log = needs.log.child({ part: 'imessage' })
   const simulation = createSimulation({ db, attachments, simulatorState })
   const simulator =
     config.imessageProvider === 'simulator'
@@ -68,7 +47,7 @@ export function createImessageParts(parts: Parts) {
           nextFault: simulation.nextSendFault,
         })
       : null
-  const provider: ImessageProvider = simulator ?? createProvider(config, userAgent)
+  const provider: ImessageProvider = simulator ?? createProvider(config, needs.userAgent)
   const routeToken = imessageRouteToken(keyring)
   const outbox = createOutbox(enqueue)
   const pollMs = config.imessagePollSeconds === null ? null : config.imessagePollSeconds * 1000
@@ -87,11 +66,15 @@ export function createImessageParts(parts: Parts) {
     log,
   })
 
+  events.describe('imsg', imessage.describeMessages)
+  events.describe('conv', imessage.describeConversations)
+  attachments.addSource(imessage.attachmentSource)
+
   const scheduledTasks: ScheduledTask[] = [
     ...(provider.backfill
       ? [
           {
-            name: 'ask the iMessage provider',
+            name: 'poll the iMessage provider',
             everyMs: Math.min(pollTickMsMax, pollMs ?? pollTickMsMax),
             isDueAtStart: true,
             run: () => receiving.poll(),
@@ -101,8 +84,6 @@ export function createImessageParts(parts: Parts) {
     { name: 'sweep received iMessages', everyMs: hourMs, run: () => receiving.sweep() },
   ]
   return {
-    imessage,
-    attachmentSource: imessage.attachmentSource,
     routes: [...imessageRoutes(imessage, receiving), ...(simulator ? simulatedImessageRoutes(imessage) : [])],
     handlers: createImessageJobs({
       db,

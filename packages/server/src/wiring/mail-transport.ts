@@ -1,4 +1,4 @@
-// The way on which mail leaves, as the settings name it.
+// Builds the transport for outbound mail that the settings name.
 import type { Resolver } from '@callsign/mail/dns'
 import type { Config } from '../config/settings.ts'
 import type { Log } from '../core/log.ts'
@@ -9,10 +9,10 @@ import { createSimulatorTransport } from '../edges/suppliers/simulator-mail.ts'
 import type { MtaSts } from '../features/mail/outbound/mta-sts/operations.ts'
 import type { MailTransport } from '../features/mail/outbound/provider.ts'
 
-/** A server that cannot be reached is left alone this long, or as long as its first message waits anyway. */
-const restMsMax = 60_000
+/** Longest backoff for an unreachable server. The first retry delay of a message applies when it is shorter. */
+const backoffMsMax = 60_000
 
-/** Nothing is dialled before the first message. */
+/** Opens no connection before the first message. */
 export function createTransport(config: Config, resolver: Resolver, mtaSts: MtaSts, log: Log): MailTransport {
   const hostname = config.mailDomain
   switch (config.mailTransport) {
@@ -25,7 +25,7 @@ export function createTransport(config: Config, resolver: Resolver, mtaSts: MtaS
         allows: createAddressRules(config.outboundAllowCidrs).allows,
         findTlsPolicy: mtaSts.findPolicy,
         port: config.directPort,
-        restMs: Math.min(restMsMax, (config.mailRetrySeconds[0] ?? 0) * 1000),
+        restMs: Math.min(backoffMsMax, (config.mailRetrySeconds[0] ?? 0) * 1000),
         log: log.child({ part: 'direct' }),
       })
     default:

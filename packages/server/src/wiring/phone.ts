@@ -1,68 +1,98 @@
-// What phone numbers are made of: the supplier that the settings name, the simulator in its place, and the feature on both.
-import type { Config } from '../config/settings.ts'
-import type { BusinessEvents } from '../core/business-events.ts'
+// Builds phone numbers and texts on the suppliers that the settings name and on the simulator.
 import type { Emit } from '../core/event.ts'
-import type { Enqueue, JobHandler } from '../core/job.ts'
-import type { Log } from '../core/log.ts'
-import type { Route } from '../core/route.ts'
-import type { Database } from '../core/sql.ts'
-import type { Wait } from '../core/wait.ts'
-import type { Web } from '../core/web.ts'
-import type { ScheduledTask } from '../edges/jobs/scheduled-tasks.ts'
-import type { Keyring } from '../edges/keyring/keyring.ts'
-import { createPhoneSimulator, simulatedCallback } from '../edges/suppliers/simulator-phone.ts'
+import { createPhoneSimulator } from '../edges/suppliers/simulator-phone.ts'
 import { createTelnyx } from '../edges/suppliers/telnyx.ts'
 import { createTwilio } from '../edges/suppliers/twilio.ts'
 import type { Identities } from '../features/account/identities/operations.ts'
 import type { Accounts } from '../features/account/organizations/operations.ts'
-import type { AttachmentSource, Attachments } from '../features/mail/attachments/operations.ts'
+import type { Events } from '../features/events/log/operations.ts'
+import type { Attachments } from '../features/mail/attachments/operations.ts'
 import { areaCodesIn, tollFreeCodes } from '../features/phone/area-codes.ts'
-import { createArrivals } from '../features/phone/arrivals.ts'
+import { type Arrivals, createArrivals } from '../features/phone/arrivals.ts'
+import { type CallbackPaths, createCallbackPaths } from '../features/phone/callback-paths.ts'
 import { createInbox } from '../features/phone/inbox.ts'
 import { createPhoneJobs } from '../features/phone/jobs.ts'
-import { createPhones } from '../features/phone/operations.ts'
+import { createPhones, type Phones } from '../features/phone/operations.ts'
 import type { PhoneProvider, ProviderName } from '../features/phone/provider.ts'
 import { phoneRoutes } from '../features/phone/routes.ts'
-import { createSimulator, createSimulatorDesk } from '../features/simulator/operations.ts'
-import { phoneSimulatorRoutes, simulatorRoutes } from '../features/simulator/routes.ts'
+import type { SimulatorState } from '../features/simulator/operations.ts'
+import { type Area, hourMs, type SharedParts } from './parts.ts'
 
-type Parts = {
-  config: Config
-  db: Database
-  keyring: Keyring
+type Needs = SharedParts & {
   accounts: Accounts
   identities: Identities
-  attachments: Attachments
-  web: Web
+  events: Events
   emit: Emit
-  enqueue: Enqueue
-  wait: Wait
-  publicUrl: () => string
-  userAgent: string
-  businessEvents: BusinessEvents
-  log: Log
+  attachments: Attachments
+  simulatorState: SimulatorState
 }
 
-export type PhoneParts = ReturnType<typeof createPhoneParts>
+export type PhoneArea = Area & {
+  phones: Phones
+  arrivals: Arrivals
+  callbackPaths: CallbackPaths
+  /** Signs the callbacks of the simulator. */
+  simulatorSignKey: Buffer
+  /** Polls the provider now for the state of a number. */
+  pollNow: (numberId: string) => Promise<void>
+}
 
-/** Below what clients and proxies wait for an answer. */
+/** Longest wait of a request for its number: shorter than the timeouts of clients and proxies. */
 const provisionWaitMs = 25_000
-const hourMs = 3_600_000
 
-/** How events tell numbers and texts; phones are made after events. */
-export const phoneDescribers = (phone: () => PhoneParts) => ({
-  pn: (ids: string[]) => phone().phones.describe(ids),
-  sms: (ids: string[]) => phone().inbox.describe(ids),
-})
+export function createPhoneArea(needs: Needs): PhoneArea {
+  const { config, db, keyring, accounts, identities, events, attachments, web, emit, enqueue, publicUrl, businessEvents } = needs
+  const log = needs.log.child({ part: 'phones' })
+  const callbackPaths = createCallbackPaths(keyring.subkey('phone-callbacks'))
+  const simulatorSignKey = keyring.subkey('phone-simulator')
+  const { providers, closers } = createProviders(needs, callbackPaths, simulatorSignKey)
 
-export function createPhoneParts(parts: Parts) {
-  const { config, db, keyring, accounts, identities, attachments, web, emit, enqueue, wait, publicUrl, userAgent, businessEvents, log } =
-    parts
-  const simulatorState = createSimulatorDesk(db)
-  const signKey = keyring.subkey('phone-simulator')
-  const callbackUrl = (name: ProviderName) => () => `${publicUrl()}${arrivals.hookPath(name)}`
+  const pollMs = config.phonePollSeconds * 1000
+  const jobs = createPhoneJobs({ db, providers, enqueue, emit, pollMs, businessEvents, log })
+  const providerName = config.phoneProvider
+  const phones = createPhones({ db, accounts, identities, attachments, enqueue, providerName, waitMsMax: provisionWaitMs })
+  const arrivals = createArrivals({
+    db,
+    attachments,
+    web,
+    providers,
+    jobs,
+    providerNames: [...providers.keys()],
+    emit,
+    enqueue,
+    publicUrl,
+    callbackPaths,
+    businessEvents,
+    log,
+  })
+  const inbox = createInbox({ db, phones, attachments, wait: events.wait })
 
-  // The simulator stays able to give back what it sold; new numbers come from the one that the settings name.
+  identities.onDelete((tx, { identityId }) => phones.releaseOf(tx, identityId))
+  events.describe('pn', phones.describe)
+  events.describe('sms', inbox.describe)
+  attachments.addSource({ findFile: inbox.findFile, findNamedBlobs: inbox.findNamedBlobs })
+
+  return {
+    phones,
+    arrivals,
+    callbackPaths,
+    simulatorSignKey,
+    pollNow: jobs.pollNow,
+    routes: phoneRoutes(phones, inbox, arrivals),
+    handlers: [...jobs.handlers, arrivals.mediaHandler],
+    scheduledTasks: [
+      { name: 'catch up with texts', everyMs: config.phoneCatchUpSeconds * 1000, isDueAtStart: true, run: arrivals.catchUp },
+      { name: 'sweep texts', everyMs: hourMs, run: () => Promise.all([phones.sweep(), arrivals.sweep()]) },
+    ],
+    close: async () => {
+      await Promise.all(closers.map((close) => close()))
+    },
+  }
+}
+
+/** The simulator and every supplier that has settings: a number is released where it was bought, also after `CALLSIGN_PHONE_PROVIDER` changed. */
+function createProviders({ config, simulatorState, publicUrl, userAgent }: Needs, callbackPaths: CallbackPaths, signKey: Buffer) {
+  const callbackUrl = (name: ProviderName) => () => `${publicUrl()}${callbackPaths.of(name)}`
   const providers = new Map<ProviderName, PhoneProvider>([
     [
       'simulator',
@@ -100,56 +130,5 @@ export function createPhoneParts(parts: Parts) {
     providers.set('twilio', twilio)
     closers.push(twilio.close)
   }
-
-  const pollMs = config.phonePollSeconds * 1000
-  const jobs = createPhoneJobs({ db, providers, enqueue, emit, pollMs, businessEvents, log })
-  const providerName = config.phoneProvider
-  const phones = createPhones({ db, accounts, identities, attachments, enqueue, providerName, waitMsMax: provisionWaitMs })
-  const arrivals = createArrivals({
-    db,
-    attachments,
-    web,
-    providers,
-    jobs,
-    providerNames: [...providers.keys()],
-    emit,
-    enqueue,
-    publicUrl,
-    routeKey: keyring.subkey('phone-callbacks'),
-    businessEvents,
-    log,
-  })
-  const inbox = createInbox({ db, phones, attachments, wait })
-  const simulator = createSimulator({
-    db,
-    simulatorState,
-    phones,
-    hurry: jobs.hurry,
-    toCallback: (body, nowMs) => simulatedCallback(signKey, arrivals.hookPath('simulator'), body, nowMs),
-    deliver: (request) => arrivals.receiveAt(request),
-  })
-  const isSimulated = providerName === 'simulator'
-  const routes: Route[] = [
-    ...phoneRoutes(phones, inbox, arrivals),
-    ...(isSimulated ? phoneSimulatorRoutes(simulator) : []),
-    ...(isSimulated || config.imessageProvider === 'simulator' ? simulatorRoutes(simulator) : []),
-  ]
-  const handlers: JobHandler[] = [...jobs.handlers, arrivals.mediaHandler]
-  const scheduledTasks: ScheduledTask[] = [
-    { name: 'catch up with texts', everyMs: config.phoneCatchUpSeconds * 1000, isDueAtStart: true, run: arrivals.catchUp },
-    { name: 'sweep texts', everyMs: hourMs, run: () => Promise.all([phones.sweep(), arrivals.sweep(), simulatorState.sweep()]) },
-  ]
-  const attachmentSource: AttachmentSource = { findFile: inbox.findFile, findNamedBlobs: inbox.findNamedBlobs }
-  return {
-    phones,
-    inbox,
-    simulatorState,
-    attachmentSource,
-    routes,
-    handlers,
-    scheduledTasks,
-    close: async () => {
-      await Promise.all(closers.map((close) => close()))
-    },
-  }
+  return { providers, closers }
 }

@@ -1,56 +1,40 @@
-// What tunnels are made of: the feature, the gateway, and what each needs of the other.
+// Builds tunnels on the gateway.
 import { join } from 'node:path'
-import type { Config } from '../config/settings.ts'
-import type { BusinessEvents } from '../core/business-events.ts'
 import { nowMs } from '../core/clock.ts'
-import type { Emit } from '../core/event.ts'
 import { newId } from '../core/ids.ts'
-import type { Log } from '../core/log.ts'
-import type { Database } from '../core/sql.ts'
 import { TokenBuckets } from '../edges/api/rate-limit.ts'
 import { createGateway, type Gateway } from '../edges/gateway/gateway.ts'
 import { createHttpsListener } from '../edges/gateway/https-listener.ts'
 import { localCertificate } from '../edges/gateway/local-authority.ts'
-import type { ScheduledTask } from '../edges/jobs/scheduled-tasks.ts'
-import type { Keyring } from '../edges/keyring/keyring.ts'
-import type { Keys } from '../features/account/keys/operations.ts'
-import type { Accounts } from '../features/account/organizations/operations.ts'
-import { createPresence, createRecorder, createTunnels } from '../features/tunnels/operations.ts'
+import { createPresence, createRecorder, createTunnelAdmission, createTunnels } from '../features/tunnels/operations.ts'
 import { tunnelRoutes } from '../features/tunnels/routes.ts'
+import type { AccountArea } from './account.ts'
+import type { EventArea } from './events.ts'
+import { type Area, hourMs, type SharedParts } from './parts.ts'
 
-type Parts = {
-  config: Config
-  db: Database
-  keyring: Keyring
-  accounts: Accounts
-  keys: Keys
-  emit: Emit
-  businessEvents: BusinessEvents
-  log: Log
+/** The HTTPS listener for public requests to tunnels. */
+export interface HttpsListener {
+  /** Resolves with the port. */
+  listen(): Promise<number>
+  drain(): Promise<void>
+  close(): void
 }
 
-const hourMs = 3_600_000
+export type TunnelArea = Area & { gateway: Gateway; https: HttpsListener | null }
 
-/** Tunnels on their gateway, nothing started yet. A process without the role sends requests for replays only, over the others. */
-export function createTunnelParts({ config, db, keyring, accounts, keys, emit, businessEvents, log }: Parts) {
+/** A process without the gateway role has a gateway for replays only, which sends them through the nodes with that role. */
+export function createTunnelArea(shared: SharedParts, { accounts, keys }: AccountArea, { emit }: EventArea): TunnelArea {
+  const { config, db, keyring, businessEvents, log } = shared
   const isGateway = config.roles.includes('gateway')
-  // The embedded database has one process.
+  // The embedded database serves one process only.
   const hasPeers = config.databaseUrl !== null && config.gatewayPort !== null
-  const tunnels = createTunnels({
-    db,
-    accounts,
-    tunnelDomain: config.tunnelDomain,
-    connectUrl: config.tunnelConnectUrl,
-    onChange: (tunnelId) => gateway.changed(tunnelId),
-    repeat: (tunnel, request) => gateway.repeat(tunnel, request),
-  })
   const recorder = createRecorder(db, log.child({ part: 'tunnels' }))
   const requests = new TokenBuckets(config.tunnelPerSecond, 2 * config.tunnelPerSecond)
-  const gateway: Gateway = createGateway({
+  const gateway = createGateway({
     tunnelDomain: config.tunnelDomain,
     presence: createPresence({ db, emit, businessEvents, nodeId: newId('gatewayNode'), findUnusableKeys: keys.findUnusable }),
     recorder,
-    admit: tunnels.admit,
+    admit: createTunnelAdmission(db, config.tunnelDomain).admit,
     authenticate: keys.authenticate,
     takeRequest: config.tunnelPerSecond === 0 ? () => 0 : (tunnelId) => requests.take(tunnelId, nowMs()),
     trustedProxies: config.trustedProxies,
@@ -76,8 +60,11 @@ export function createTunnelParts({ config, db, keyring, accounts, keys, emit, b
           log: log.child({ part: 'tunnel-https' }),
         })
       : null
-  const scheduledTasks: ScheduledTask[] = [
-    { name: 'sweep requests of tunnels', everyMs: hourMs, isDueAtStart: true, run: () => tunnels.sweep() },
-  ]
-  return { gateway, https, routes: tunnelRoutes(tunnels), scheduledTasks }
+  const tunnels = createTunnels({ db, accounts, tunnelDomain: config.tunnelDomain, connectUrl: config.tunnelConnectUrl, gateway })
+  return {
+    gateway,
+    https,
+    routes: tunnelRoutes(tunnels),
+    scheduledTasks: [{ name: 'sweep requests of tunnels', everyMs: hourMs, isDueAtStart: true, run: () => tunnels.sweep() }],
+  }
 }

@@ -7,7 +7,7 @@ import { WindowBudget } from '@callsign/contract/tunnel-window'
 import type { Caller } from '../../core/caller.ts'
 import type { Log } from '../../core/log.ts'
 import { handleOfHost, type RepeatedRequest, type RequestRecord, type TunnelRoute } from '../../features/tunnels/model.ts'
-import type { Presence, Recorder, Tunnels } from '../../features/tunnels/operations.ts'
+import type { Presence, Recorder, TunnelAdmission } from '../../features/tunnels/operations.ts'
 import { connectReference, createClients, wantedWrapping } from './clients.ts'
 import { createDirectory } from './directory.ts'
 import { type Failure, type Refusal, refusal, refusalOf, refusalText, writeRefusal } from './error-response.ts'
@@ -29,7 +29,7 @@ export type GatewayOptions = {
   tunnelDomain: string
   presence: Presence
   recorder: Recorder
-  admit: Tunnels['admit']
+  admit: TunnelAdmission['admit']
   authenticate: (token: string) => Promise<Caller | null> | null
   /** Takes the right to one request of a tunnel: 0, or the milliseconds to wait. */
   takeRequest: (tunnelId: string) => number

@@ -1,14 +1,25 @@
 // The simulator's own side: what it took, the files of its phones, and what is made to go wrong with it.
 import { now } from '../../core/clock.ts'
 import { newId } from '../../core/ids.ts'
-import type { Database } from '../../core/sql.ts'
+import type { Database, Sql } from '../../core/sql.ts'
 import type { Attachments } from '../mail/attachments/operations.ts'
-import type { SimulatorState } from '../simulator/operations.ts'
 import { cleanFilename } from './model.ts'
 import type { MediaRef, Piece } from './provider.ts'
 import type { Filed } from './receiving.ts'
 import { findFirstOrganization } from './sending-store.ts'
 import { findSimulated, insertSimulated } from './simulated-store.ts'
+
+/** What simulated iMessage needs of the simulator: its faults and its outbox. */
+export interface SimulatedPhones {
+  /** Takes the fault of one call, which then happens once; null for none. */
+  takeFault(organizationId: string, channel: 'imessage', op: string): Promise<string | null>
+  /** Records what a phone would have received. The same id twice is one item. */
+  record(
+    sql: Sql,
+    organizationId: string,
+    item: { id: string; channel: 'imessage'; from: string; to: string; text: string; mediaUrl: string | null },
+  ): Promise<void>
+}
 
 /** A file that a simulated phone sends. */
 export type SimulatedFile = { contentType: string; bytes: Buffer }
@@ -25,7 +36,7 @@ export function createSimulation({
 }: {
   db: Database
   attachments: Attachments
-  simulatorState: SimulatorState
+  simulatorState: SimulatedPhones
 }) {
   /** Keeps the file where the phone would have it; what is large lies in the blob store until it has been fetched, and is swept then. */
   async function keep(organizationId: string, { contentType, bytes }: SimulatedFile, i: number): Promise<MediaRef> {

@@ -1,5 +1,4 @@
 // Texts on their way in: callbacks verified before they are read, each text filed once, media fetched first, and what was missed caught up.
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import { findCodes } from '@callsign/mail/content/codes/codes'
 import type { BusinessEvents } from '../../core/business-events.ts'
 import { inMs, now, nowMs } from '../../core/clock.ts'
@@ -12,6 +11,7 @@ import { Raw, type RawRequest } from '../../core/route.ts'
 import type { Database, Tx } from '../../core/sql.ts'
 import { FetchRefused, type Web } from '../../core/web.ts'
 import type { Attachments } from '../mail/attachments/operations.ts'
+import type { CallbackPaths } from './callback-paths.ts'
 import type { PhoneJobs, Providers } from './jobs.ts'
 import * as messageStore from './message-store.ts'
 import { boundText, fetchMediaJob, mediaFilename, mediaTypeOf, type PendingText, toPending } from './model.ts'
@@ -31,7 +31,7 @@ type Parts = {
   emit: Emit
   enqueue: Enqueue
   publicUrl: () => string
-  routeKey: Buffer
+  callbackPaths: CallbackPaths
   businessEvents: BusinessEvents
   log: Log
 }
@@ -61,19 +61,11 @@ const acknowledged = () => new Raw('text/xml; charset=utf-8', Buffer.from('<?xml
 export type Filed = { kind: 'filed'; smsId: string } | { kind: 'pending' } | { kind: 'duplicate' } | { kind: 'ignored' }
 
 export function createArrivals(parts: Parts) {
-  const { db, attachments, web, providers, jobs, providerNames, emit, enqueue, publicUrl, routeKey, businessEvents, log } = parts
-
-  /** The secret part of a provider's callback address; the same on every node and at every start. */
-  const tokenOf = (name: string): string => createHmac('sha256', routeKey).update(`phone ${name}`).digest('base64url').slice(0, 32)
-
-  const hookPath = (name: ProviderName): string => `/hooks/phone/${name}/${tokenOf(name)}`
+  const { db, attachments, web, providers, jobs, providerNames, emit, enqueue, publicUrl, callbackPaths, businessEvents, log } = parts
 
   function findRoute(name: string, token: string): PhoneProvider | null {
     const provider = providers.get(name as ProviderName)
-    const expected = Buffer.from(tokenOf(name))
-    const actual = Buffer.from(token)
-    const isRight = actual.length === expected.length && timingSafeEqual(actual, expected)
-    return provider && isRight ? provider : null
+    return provider && callbackPaths.isRight(name, token) ? provider : null
   }
 
   /** Rows for media; large bytes are durable in the blob store before any transaction names them. */
@@ -190,14 +182,13 @@ export function createArrivals(parts: Parts) {
       if (event.kind === 'text') filed.push(await take(provider.name, event.text))
       else {
         const row = (await store.findReceivers(db, provider.name, [event.phoneNumber])).get(event.phoneNumber)
-        if (row) await jobs.hurry(row.id)
+        if (row) await jobs.pollNow(row.id)
       }
     }
     return filed
   }
 
   return {
-    hookPath,
     mediaHandler,
 
     /** A callback of the simulator, which comes by no socket: the same as if it had been posted to its target. */

@@ -222,8 +222,8 @@ export function createPhoneJobs({ db, providers, enqueue, emit, pollMs, business
   return {
     handlers,
 
-    /** Asks the provider at once how a pending number is, beside its job: something may have changed. */
-    async hurry(numberId: string): Promise<void> {
+    /** Polls the provider now for the state of a pending number, independently of the number's job. */
+    async pollNow(numberId: string): Promise<void> {
       const row = await store.findNumber(db, numberId)
       const provider = row && providers.get(row.provider)
       if (!provider || row.state !== 'active' || row.sms_status !== 'pending') return

@@ -12,7 +12,7 @@ import { decodeBase64 } from '../mail/attachments/model.ts'
 import type { Phones } from '../phone/operations.ts'
 import * as store from './store.ts'
 
-export type SimulatorState = ReturnType<typeof createSimulatorDesk>
+export type SimulatorState = ReturnType<typeof createSimulatorState>
 export type Simulator = ReturnType<typeof createSimulator>
 
 /** What became of a text that was handed in as a callback. */
@@ -23,7 +23,7 @@ const textsKeptMs = 24 * 3_600_000
 const defaultSender = '+15555550100'
 
 /** What the simulated suppliers keep: numbers, faults, texts kept back, the outbox. */
-export function createSimulatorDesk(db: Database) {
+export function createSimulatorState(db: Database) {
   return {
     /** The carrier behind the simulated phone provider. */
     phoneCarrier: {
@@ -64,15 +64,15 @@ type Parts = {
   db: Database
   simulatorState: SimulatorState
   phones: Phones
-  /** Asks at once how a number is. */
-  hurry: (numberId: string) => Promise<void>
+  /** Polls the provider now for the state of a number. */
+  pollNow: (numberId: string) => Promise<void>
   /** A text as a signed callback of the simulated provider. */
   toCallback: (body: Buffer, nowMs: number) => RawRequest
   /** Hands a callback in where real ones come in. */
   deliver: (request: RawRequest) => Promise<Filed[]>
 }
 
-export function createSimulator({ db, simulatorState, phones, hurry, toCallback, deliver }: Parts) {
+export function createSimulator({ db, simulatorState, phones, pollNow, toCallback, deliver }: Parts) {
   async function requireSimulated(caller: Caller, reference: string) {
     const number = await phones.requireNumber(caller, reference)
     if (number.provider !== 'simulator') throw notFound('simulated phone number')
@@ -124,7 +124,7 @@ export function createSimulator({ db, simulatorState, phones, hurry, toCallback,
       const wanted = body?.to ?? 'ready'
       if (number.sms_status === 'pending') {
         await store.advanceNumber(db, number.id, wanted === 'assignment_failed')
-        await hurry(number.id)
+        await pollNow(number.id)
       }
       const settled = await phones.getPhoneNumber(caller, number.id)
       if (settled.sms_status !== wanted)

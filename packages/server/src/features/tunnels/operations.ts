@@ -26,18 +26,49 @@ type Parts = {
   tunnelDomain: string
   /** Where clients connect when that is not the address of the API. */
   connectUrl: string | null
-  /** Tells the gateway of this process, if it has one, that a tunnel has changed; others find out by polling. */
-  onChange: (tunnelId: string) => void
-  /** Sends a request through the tunnel, as a visitor would; resolves with how it went. */
-  repeat: (tunnel: { id: string; organizationId: string; handle: string }, request: RepeatedRequest) => Promise<RequestRecord>
+  gateway: TunnelGateway
 }
 
-export function createTunnels({ db, accounts, tunnelDomain, connectUrl, onChange, repeat }: Parts) {
+/** Tunnels as clients connect to them. */
+export interface TunnelAdmission {
+  /** The tunnel for a new client. Throws as the operations do, and 403 for a disabled tunnel. */
+  admit(caller: Caller, reference: string): Promise<{ tunnelId: string; organizationId: string; handle: string; publicUrl: string }>
+}
+
+/** The gateway of this process, as operations use it. */
+export interface TunnelGateway {
+  /** Reloads a tunnel that has changed. Gateways of other processes poll. */
+  changed(tunnelId: string): void
+  /** Sends a request through the tunnel as a public request, and resolves with its record. */
+  repeat(tunnel: { id: string; organizationId: string; handle: string }, request: RepeatedRequest): Promise<RequestRecord>
+}
+
+const publicUrlOf = (row: TunnelRow, tunnelDomain: string): string => `https://${row.agent_handle}.${tunnelDomain}`
+
+/** The tunnel with this handle or id. An agent key gets 403 for every tunnel but its own, existing or not. */
+async function findOwnTunnel(db: Database, caller: Caller, reference: string): Promise<TunnelRow> {
+  const row = await store.findTunnel(db, caller.organizationId, reference.replace(/^@/, ''))
+  if (caller.agent && row?.identity_id !== caller.agent.identityId) throw forbidden('This key is limited to another agent.')
+  if (!row) throw notFound('tunnel')
+  return row
+}
+
+export function createTunnelAdmission(db: Database, tunnelDomain: string): TunnelAdmission {
+  return {
+    async admit(caller, reference) {
+      const row = await findOwnTunnel(db, caller, reference)
+      if (row.status === 'disabled') throw new ApiError('tunnel_disabled', 'This tunnel is disabled; set its status to active first.')
+      return { tunnelId: row.id, organizationId: row.organization_id, handle: row.agent_handle, publicUrl: publicUrlOf(row, tunnelDomain) }
+    },
+  }
+}
+
+export function createTunnels({ db, accounts, tunnelDomain, connectUrl, gateway }: Parts) {
   const toTunnel = (row: TunnelRow): Static<typeof Tunnel> => ({
     id: row.id,
     agent_id: row.identity_id,
     agent_handle: row.agent_handle,
-    public_url: `https://${row.agent_handle}.${tunnelDomain}`,
+    public_url: publicUrlOf(row, tunnelDomain),
     status: row.status,
     is_connected: row.connected_clients > 0,
     connected_clients: row.connected_clients,
@@ -48,13 +79,7 @@ export function createTunnels({ db, accounts, tunnelDomain, connectUrl, onChange
     updated_at: row.updated_at.toISOString(),
   })
 
-  /** The tunnel named by handle or id. An agent key gets 403 for any other than its own, whether or not it exists. */
-  async function findOwn(caller: Caller, reference: string): Promise<TunnelRow> {
-    const row = await store.findTunnel(db, caller.organizationId, reference.replace(/^@/, ''))
-    if (caller.agent && row?.identity_id !== caller.agent.identityId) throw forbidden('This key is limited to another agent.')
-    if (!row) throw notFound('tunnel')
-    return row
-  }
+  const findOwn = (caller: Caller, reference: string) => findOwnTunnel(db, caller, reference)
 
   return {
     /** `GET /tunnels`: newest first; an agent key sees its own. */
@@ -76,7 +101,7 @@ export function createTunnels({ db, accounts, tunnelDomain, connectUrl, onChange
         const change = { status: body.status ?? null, capture: body.capture ?? null, at: now() }
         if (!(await store.updateTunnel(tx, row.id, change))) throw notFound('tunnel')
         await accounts.audit(tx, row.organization_id, actorOf(call), 'tunnel.updated', row.id, { ...body })
-        tx.afterCommit(() => onChange(row.id))
+        tx.afterCommit(() => gateway.changed(row.id))
       })
       return toTunnel(await findOwn(call.caller, row.id))
     },
@@ -110,7 +135,7 @@ export function createTunnels({ db, accounts, tunnelDomain, connectUrl, onChange
         throw new ApiError('conflict', 'The path of this request was too long to be kept whole, so it cannot be sent again.')
       if (row.path.includes(masked))
         throw new ApiError('conflict', 'The query of this request held a secret that was not kept, so it cannot be sent again.')
-      const record = await repeat(
+      const record = await gateway.repeat(
         { id: tunnel.id, organizationId: tunnel.organization_id, handle: tunnel.agent_handle },
         {
           method: row.method,
@@ -124,17 +149,6 @@ export function createTunnels({ db, accounts, tunnelDomain, connectUrl, onChange
       const stored = await requestStore.findRequest(db, tunnel.id, record.id)
       if (!stored) throw notFound('tunnel')
       return toRequest(stored)
-    },
-
-    /** The tunnel that a client wants to connect to. Throws as the operations do, and 403 for one that is disabled. */
-    async admit(
-      caller: Caller,
-      reference: string,
-    ): Promise<{ tunnelId: string; organizationId: string; handle: string; publicUrl: string }> {
-      const row = await findOwn(caller, reference)
-      if (row.status === 'disabled') throw new ApiError('tunnel_disabled', 'This tunnel is disabled; set its status to active first.')
-      const { public_url } = toTunnel(row)
-      return { tunnelId: row.id, organizationId: row.organization_id, handle: row.agent_handle, publicUrl: public_url }
     },
 
     /** Forgets requests that are too old. */

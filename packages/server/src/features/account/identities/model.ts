@@ -1,6 +1,6 @@
 // The agent identity and its mailbox: rows, addresses, and the names that nobody may take.
 import { isId } from '@callsign/contract/ids'
-import { toDomainName } from '../../mail/domains/model.ts'
+import { toDomainName } from '../../../core/domain-name.ts'
 
 /** `required`: the agent's own key writes drafts, an organization key sends them. */
 export type DraftApproval = 'none' | 'required'

@@ -9,7 +9,6 @@ import { newId } from '../../../core/ids.ts'
 import { readPage, toPage } from '../../../core/page.ts'
 import type { Call } from '../../../core/route.ts'
 import { type Database, isUniqueViolation, type Tx } from '../../../core/sql.ts'
-import type { Domains } from '../../mail/domains/operations.ts'
 import { type Accounts, actorOf } from '../organizations/operations.ts'
 import {
   type DraftApproval,
@@ -26,18 +25,34 @@ import * as store from './store.ts'
 
 export type Identities = ReturnType<typeof createIdentities>
 
-/**
- * Takes away what other features keep for an identity that is about to go, in the transaction that deletes it; those features come after
- * identities in their order, so app.ts hands this in.
- */
-export type EmptyIdentity = (tx: Tx, identity: { organizationId: string; identityId: string; mailboxId: string }) => Promise<void>
+/** Deletes what another feature keeps for an identity, in the transaction that deletes the identity. */
+export type DeleteHook = (tx: Tx, identity: { organizationId: string; identityId: string; mailboxId: string }) => Promise<void>
+
+/** What mailbox addresses need of custom domains, which register themselves with `useDomains`. */
+export interface CustomDomains {
+  /** The verified domain for a new identity, by id, by name or the default; null for the mail domain. Locked until the transaction ends. */
+  chooseForIdentity(
+    tx: Tx,
+    organizationId: string,
+    wanted: { custom_domain_id?: string | null; domain?: string | null },
+  ): Promise<{ id: string; domain: string } | null>
+  /** True when the organization holds the verified name. */
+  isHeldBy(organizationId: string, domain: string): Promise<boolean>
+  /** True when mail to missing mailboxes at the domain is refused here and never sent outside. */
+  isServed(domain: string): Promise<boolean>
+}
 
 type Settings = { mailDomain: string; tunnelDomain: string; postmaster: string | null }
 
 /** PostgreSQL decides which of the inserts of one statement comes first, so a taken handle may be told by any of these. */
 const takenConstraints = ['handles_pkey', 'identities_agent_handle_key', 'mailboxes_address_key']
 
-export function createIdentities(db: Database, accounts: Accounts, domains: Domains, settings: Settings, emptyIdentity: EmptyIdentity) {
+/** Domains of a server without custom domains: every mailbox is on the mail domain. */
+const noDomains: CustomDomains = { chooseForIdentity: async () => null, isHeldBy: async () => false, isServed: async () => false }
+
+export function createIdentities(db: Database, accounts: Accounts, settings: Settings) {
+  const deleteHooks: DeleteHook[] = []
+  let domains = noDomains
   const loadByAddress = batchLoader((addresses) => store.findOwnersByAddress(db.lookups, addresses))
   const loadByHandle = batchLoader((handles) => store.findOwnersByHandle(db.lookups, handles))
 
@@ -188,7 +203,8 @@ export function createIdentities(db: Database, accounts: Accounts, domains: Doma
       await call.transact(async (tx) => {
         // First, so that nothing is filed any more behind what is being deleted.
         await store.lockMailbox(tx, row.mailbox_id)
-        await emptyIdentity(tx, { organizationId: row.organization_id, identityId: row.id, mailboxId: row.mailbox_id })
+        const deleted = { organizationId: row.organization_id, identityId: row.id, mailboxId: row.mailbox_id }
+        for (const hook of deleteHooks) await hook(tx, deleted)
         await store.deleteIdentity(tx, row.organization_id, row.id)
         await accounts.audit(tx, row.organization_id, actorOf(call), 'identity.deleted', row.id, { agent_handle: row.agent_handle })
       })
@@ -290,6 +306,16 @@ export function createIdentities(db: Database, accounts: Accounts, domains: Doma
       store.moveMailboxes(tx, organizationId, domainId, settings.mailDomain, now()),
 
     findAgent: createFindAgent(db),
+
+    /** Registers a hook for deletions. Hooks run one after another, in the order of their registration. */
+    onDelete(hook: DeleteHook): void {
+      deleteHooks.push(hook)
+    },
+
+    /** Registers the custom domains, which a mailbox address may be on. */
+    useDomains(registered: CustomDomains): void {
+      domains = registered
+    },
   }
 }
 

@@ -16,7 +16,7 @@ import * as store from './store.ts'
 
 export type Keys = ReturnType<typeof createKeys>
 
-/** Finds the agent that a key is limited to; identities come after keys in the feature order, so app.ts hands this in. */
+/** Finds the agent that a key is limited to. A function, because identities come after keys in the order of features. */
 export type FindAgent = (organizationId: string, handle: string) => Promise<{ identityId: string; handle: string } | null>
 
 type NewKeyRequest = {

@@ -22,12 +22,13 @@ export type Events = ReturnType<typeof createEvents>
 /** Describes the subjects with these ids; one that is not in the map is gone. */
 export type Describe = (ids: string[]) => Promise<Map<string, Description>>
 
+/** Takes the webhooks that committed events have deliveries for. */
+export type CommitHook = (webhookIds: string[]) => void
+
 type Parts = {
   db: Database
   keys: Keys
   identities: Identities
-  /** How subjects are described, by the prefix of their id: `msg`. A prefix that is not here has events with facts only. */
-  describers: Record<string, Describe>
   log: Log
 }
 
@@ -37,13 +38,9 @@ type Filters = { agent?: string; types?: string }
 const describedTogetherMax = 32
 const batchMax = 50
 
-export function createEvents({ db, keys, identities, describers, log }: Parts) {
-  const loaders = new Map(
-    Object.entries(describers).map(([prefix, describe]) => [
-      prefix,
-      batchLoader(describe, { batchMax: describedTogetherMax, inFlightMax: 2 }),
-    ]),
-  )
+export function createEvents({ db, keys, identities, log }: Parts) {
+  const loaders = new Map<string, (id: string) => Promise<Description | null>>()
+  const commitHooks: CommitHook[] = []
   const followers = createFollowers((organizationIds, after) => store.findChanged(db, organizationIds, after))
   const waits = createWait(db, positionAfter, () => watch.begin())
   const watch = createWatch({ place: () => store.placeEvents(db), findUnusableKeys: (ids) => keys.findUnusable(ids), log }, [
@@ -136,8 +133,21 @@ export function createEvents({ db, keys, identities, describers, log }: Parts) {
     /** Events by id, as rows, for whoever delivers them. */
     find: (ids: string[]) => store.findEvents(db, ids),
 
-    /** Something was committed in this process: whoever follows wants to know. Only a hint. */
-    hurry: watch.hurry,
+    /** Registers the describer of subjects whose ids have this prefix: `msg`. Events of other subjects have facts only. */
+    describe(prefix: string, describer: Describe): void {
+      loaders.set(prefix, batchLoader(describer, { batchMax: describedTogetherMax, inFlightMax: 2 }))
+    },
+
+    /** Registers a hook for events that this process has committed. */
+    onCommit(hook: CommitHook): void {
+      commitHooks.push(hook)
+    },
+
+    /** Passes a commit of this process on to the hooks and to readers that follow. A hint: other processes poll. */
+    committed(webhookIds: string[]): void {
+      for (const hook of commitHooks) hook(webhookIds)
+      watch.hurry()
+    },
 
     /** Waits for an event of one agent that is wanted (core `wait`). */
     wait: waits.wait,

@@ -50,8 +50,17 @@ const gatherMs = 5
 type Target = Omit<store.EndpointRow, 'secrets'> & { secrets: KeyObject[] }
 type Claim = { claimed: deliveryStore.Claimed; target: Target; event: EventRow }
 type Ended = deliveryStore.Ended & { target: Target; verdict: Verdict }
+
 /** The delivering part of a process. Any number of processes may deliver from one database. */
-export function createDeliverer({ db, accounts, events, web, sealKey, retrySeconds, businessEvents, log }: Parts) {
+export interface Deliverer {
+  wake(webhookIds: string[]): void
+  start(options: { isAlone: boolean }): Promise<void>
+  isDelivering(): boolean
+  stop(limitMs: number): Promise<void>
+  sweep(): Promise<void>
+}
+
+export function createDeliverer({ db, accounts, events, web, sealKey, retrySeconds, businessEvents, log }: Parts): Deliverer {
   const turns = new Turns<Claim>()
   const open = new Set<Promise<void>>()
   const bodies = new Map<string, { madeMs: number; body: Promise<Buffer> }>()

@@ -56,13 +56,13 @@ type Parts = {
   decode: Decode
   linkKey: Buffer
   publicUrl: () => string
-  attachmentSources: AttachmentSource[]
 }
 
 const linkSeconds = 3600
 const fetchTimeoutMs = 15_000
 
-export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl, attachmentSources }: Parts) {
+export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }: Parts) {
+  const attachmentSources: AttachmentSource[] = []
   const loadMetadata = batchLoader((messageIds) => store.findMetadata(db.lookups, messageIds))
   const loadOfDraft = batchLoader((draftIds) => findOfDrafts(db.lookups, draftIds))
 
@@ -146,6 +146,9 @@ export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl, 
       }
       return loaded
     },
+
+    /** Registers the files of another feature. */
+    addSource: (source: AttachmentSource): void => void attachmentSources.push(source),
 
     linkTo,
     keepBytes,

@@ -1,6 +1,7 @@
 // Names that may be a domain, and every move of a domain's standing.
 import { describe, expect, test } from 'vitest'
-import { type Inspection, type Standing, standingAfter, toDomainName } from './model.ts'
+import { toDomainName } from '../../../core/domain-name.ts'
+import { type Inspection, type Standing, standingAfter } from './model.ts'
 
 test('names are compared in one form', () => {
   expect(['Example.COM', 'MÜNCHEN.example', 'xn--mnchen-3ya.example', 'ｅxample.com'].map(toDomainName)).toEqual([

@@ -1,7 +1,7 @@
 // The custom domain: its row, the names that may be one, and what an inspection of its records makes of it.
-import { domainToASCII, domainToUnicode } from 'node:url'
 import { type DnsRecord, type Domain, domainCharactersMax } from '@callsign/contract/domains'
 import type { Static } from 'typebox'
+import { toDomainName } from '../../../core/domain-name.ts'
 
 export type DomainRecord = Static<typeof DnsRecord>
 export type DomainStatus = 'pending' | 'verified' | 'failed'
@@ -33,18 +33,6 @@ export const unregisterJob = 'domain.unregister'
 /** Records must be wrong for this long before a verified domain fails, so that an outage of its DNS over a weekend changes nothing. */
 export const failingMsMax = 72 * 3_600_000
 export const domainsMax = 1000
-
-const labelPattern = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
-
-/** The form in which a domain is stored and compared: lower case, other alphabets as xn--… (RFC 5891). Null when it can be none. */
-export function toDomainName(text: string): string | null {
-  // Most are plain; for those the conversion would change nothing.
-  const ascii = /^[a-z0-9.-]+$/.test(text) && !text.includes('xn--') ? text : domainToASCII(text)
-  const isName = ascii.split('.').every((label) => labelPattern.test(label))
-  // What stays xn-- in Unicode is no encoding of anything.
-  const isReadable = !ascii.includes('xn--') || !/(^|\.)xn--/.test(domainToUnicode(ascii))
-  return isName && isReadable ? ascii : null
-}
 
 /** What is wrong with a name that is to be registered, as a sentence; null when it is well formed. `mailDomain` is everybody's. */
 export function findNameProblem(text: string, mailDomain: string): string | null {

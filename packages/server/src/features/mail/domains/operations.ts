@@ -4,6 +4,7 @@ import type { Static } from 'typebox'
 import { batchLoader } from '../../../core/batch.ts'
 import type { Caller } from '../../../core/caller.ts'
 import { inMs, now, nowMs } from '../../../core/clock.ts'
+import { toDomainName } from '../../../core/domain-name.ts'
 import { ApiError, invalid, notFound } from '../../../core/errors.ts'
 import type { Emit } from '../../../core/event.ts'
 import { newId } from '../../../core/ids.ts'
@@ -21,7 +22,6 @@ import {
   isSame,
   standingAfter,
   toDomain,
-  toDomainName,
   toMessage,
   unregisterJob,
 } from './model.ts'

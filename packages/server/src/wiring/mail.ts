@@ -1,0 +1,142 @@
+// Builds the mail area: domains, attachments, rules, messages, mail in, mail out, returned mail and drafts.
+import { decodeAttachment } from '@callsign/mail/mime/transfer-encoding'
+import { createDnsResolver } from '../edges/dns/resolver.ts'
+import { createResolverHealth } from '../edges/dns/resolver-health.ts'
+import { reuseAnswers } from '../edges/dns/reused-answers.ts'
+import { createMailReader } from '../edges/mail-worker/reader.ts'
+import { cancelJob } from '../edges/postgres/job-maker.ts'
+import { type Attachments, createAttachments } from '../features/mail/attachments/operations.ts'
+import { attachmentRoutes } from '../features/mail/attachments/routes.ts'
+import { createDkim, type Dkim } from '../features/mail/domains/dkim/operations.ts'
+import { domainRoutes } from '../features/mail/domains/routes.ts'
+import { createScheduledSend } from '../features/mail/drafts/jobs.ts'
+import { createDrafts } from '../features/mail/drafts/operations.ts'
+import { draftRoutes } from '../features/mail/drafts/routes.ts'
+import { createInboundMail, type InboundMail } from '../features/mail/inbound/operations.ts'
+import { createMessages } from '../features/mail/messages/operations.ts'
+import { createFindRecipients } from '../features/mail/messages/recipients.ts'
+import { messageRoutes } from '../features/mail/messages/routes.ts'
+import { loopMessagesMax } from '../features/mail/outbound/agent-loop.ts'
+import { createCompose } from '../features/mail/outbound/composer.ts'
+import { createDelivery } from '../features/mail/outbound/jobs.ts'
+import { createFreshLetters } from '../features/mail/outbound/message-cache.ts'
+import { createMtaSts } from '../features/mail/outbound/mta-sts/operations.ts'
+import { createOutboundMail } from '../features/mail/outbound/operations.ts'
+import { createReturnPaths } from '../features/mail/outbound/return-path.ts'
+import { outboundMailRoutes } from '../features/mail/outbound/routes.ts'
+import { createReturnedMail, type ReturnedMail } from '../features/mail/returned/operations.ts'
+import { createMailRules } from '../features/mail/rules/operations.ts'
+import { mailRuleRoutes } from '../features/mail/rules/routes.ts'
+import { createSuppressions } from '../features/mail/suppressions/operations.ts'
+import { suppressionRoutes } from '../features/mail/suppressions/routes.ts'
+import type { AccountArea } from './account.ts'
+import { createDomainParts } from './domains.ts'
+import type { EventArea } from './events.ts'
+import { createTransport } from './mail-transport.ts'
+import { type Area, dayMs, hourMs, type SharedParts, sealingOf } from './parts.ts'
+
+export type MailArea = Area & { attachments: Attachments; dkim: Dkim; inboundMail: InboundMail; returnedMail: ReturnedMail }
+
+const blobSweepEveryMs = 6 * hourMs
+/** The health check's own DNS timeout. A failing server delays mail by no more than this. */
+const healthTimeoutMs = 3_000
+
+export function createMailArea(shared: SharedParts, { accounts, identities }: AccountArea, { events, emit }: EventArea): MailArea {
+  const { config, db, keyring, blobs, dns, web, enqueue, publicUrl, businessEvents, log } = shared
+  const { mailDomain } = config
+
+  const dkim = createDkim({ db, sealing: sealingOf(keyring.subkey('dkim-keys')), mailDomain })
+  const domains = createDomainParts(shared, { accounts, identities, dkim, emit, cancelJob })
+  identities.useDomains(domains.domains)
+
+  const attachments = createAttachments({ db, blobs, web, decode: decodeAttachment, linkKey: keyring.subkey('media-links'), publicUrl })
+  const compose = createCompose(attachments, createFindRecipients(db), dkim)
+  const messages = createMessages({ db, blobs, accounts, identities, attachments, emit, compose, wait: events.wait })
+  events.describe('msg', messages.describe)
+  identities.onDelete((tx, { organizationId, mailboxId }) => messages.emptyMailbox(tx, organizationId, mailboxId))
+
+  const mailRules = createMailRules({ db, accounts, identities })
+  const suppressions = createSuppressions({ db, accounts })
+
+  const resolverHealth = createResolverHealth(createDnsResolver({ servers: config.dnsServers, timeoutMs: healthTimeoutMs }))
+  const reader = createMailReader({
+    resolver: reuseAnswers(dns, { health: resolverHealth }),
+    hostname: mailDomain,
+    log: log.child({ part: 'mail-reader' }),
+  })
+  const inboundMail = createInboundMail({
+    db,
+    blobs,
+    identities,
+    mailRules,
+    emit,
+    businessEvents,
+    reader,
+    resolverHealth,
+    findHostedDomains: domains.domains.findHosted,
+    hostname: mailDomain,
+  })
+
+  const freshLetters = createFreshLetters()
+  const outboundMail = createOutboundMail({
+    db,
+    identities,
+    attachments,
+    messages,
+    mailRules,
+    suppressions,
+    enqueue,
+    mailDomain,
+    freshLetters: config.roles.includes('worker') ? freshLetters : null,
+    businessEvents,
+  })
+  const mtaSts = createMtaSts({ db, resolver: dns, fetchFile: web.fetchFile, log: log.child({ part: 'mta-sts' }) })
+  const transport = createTransport(config, dns, mtaSts, log)
+  const returnPaths = createReturnPaths(keyring.subkey('return-paths'), mailDomain)
+  const delivery = createDelivery({
+    db,
+    identities,
+    messages,
+    inboundMail,
+    suppressions,
+    transport,
+    returnPaths,
+    loopRule: { messagesMax: loopMessagesMax, windowMs: config.agentLoopSeconds * 1000 },
+    compose,
+    freshLetters,
+    emit,
+    retrySeconds: config.mailRetrySeconds,
+    mailDomain,
+    businessEvents,
+    log: log.child({ part: 'outbound-mail' }),
+  })
+  const returnedMail = createReturnedMail({ db, messages, identities, suppressions, returnPaths, emit, businessEvents, mailDomain })
+  const drafts = createDrafts({ db, identities, attachments, messages, outboundMail, enqueue, cancelJob })
+
+  return {
+    attachments,
+    dkim,
+    inboundMail,
+    returnedMail,
+    routes: [
+      ...outboundMailRoutes(outboundMail),
+      ...messageRoutes(messages),
+      ...draftRoutes(drafts),
+      ...domainRoutes(domains.domains),
+      ...attachmentRoutes(attachments),
+      ...mailRuleRoutes(mailRules),
+      ...suppressionRoutes(suppressions),
+    ],
+    handlers: [delivery, createScheduledSend({ db, identities, drafts }), domains.handler],
+    scheduledTasks: [
+      { name: 'sweep blobs', everyMs: blobSweepEveryMs, run: () => messages.sweepBlobs(dayMs) },
+      domains.recheckTask,
+      { name: 'sweep deferred mail', everyMs: hourMs, run: () => inboundMail.sweepDeferrals() },
+      { name: 'sweep MTA-STS policies', everyMs: dayMs, run: () => mtaSts.sweep() },
+    ],
+    close: async () => {
+      await transport.close()
+      await reader.close()
+    },
+  }
+}

@@ -1,0 +1,75 @@
+// Builds every area on its edges in the order of the areas. Nothing is started yet.
+import type { JobHandler } from '../core/job.ts'
+import type { Route } from '../core/route.ts'
+import type { Gateway } from '../edges/gateway/gateway.ts'
+import type { ScheduledTask } from '../edges/jobs/scheduled-tasks.ts'
+import type { Deliverer } from '../features/events/webhooks/jobs.ts'
+import type { Dkim } from '../features/mail/domains/dkim/operations.ts'
+import type { InboundMail } from '../features/mail/inbound/operations.ts'
+import type { ReturnedMail } from '../features/mail/returned/operations.ts'
+import { createSimulatorState } from '../features/simulator/operations.ts'
+import { createAccountArea } from './account.ts'
+import { createEventArea } from './events.ts'
+import { createImessageArea } from './imessage.ts'
+import { createMailArea } from './mail.ts'
+import { type Area, type Credentials, createSharedParts, type ServerNeeds } from './parts.ts'
+import { createPhoneArea } from './phone.ts'
+import { createSimulatorArea } from './simulator.ts'
+import { createTunnelArea, type HttpsListener } from './tunnels.ts'
+import { createVaultArea } from './vault.ts'
+import { createWebhookArea } from './webhooks.ts'
+
+export type ServerParts = Omit<Credentials, 'findAgent'> & {
+  dkim: Dkim
+  inboundMail: InboundMail
+  returnedMail: ReturnedMail
+  deliverer: Deliverer
+  gateway: Gateway
+  tunnelHttps: HttpsListener | null
+  routes: Route[]
+  /** Handlers for the worker, one per kind of job. */
+  handlers: JobHandler[]
+  scheduledTasks: ScheduledTask[]
+  /** Closes the connections to the outside that areas keep open. */
+  close: () => Promise<void>
+}
+
+export function createServerParts(needs: ServerNeeds): ServerParts {
+  const shared = createSharedParts(needs)
+  const account = createAccountArea(shared)
+  const events = createEventArea(shared, account)
+  const mail = createMailArea(shared, account, events)
+  const context = { ...shared, ...account, ...events, attachments: mail.attachments, simulatorState: createSimulatorState(shared.db) }
+  const phone = createPhoneArea(context)
+  const imessage = createImessageArea(context)
+  const tunnels = createTunnelArea(shared, account, events)
+  const areas: Area[] = [
+    account,
+    events,
+    mail,
+    phone,
+    imessage,
+    tunnels,
+    createVaultArea(shared, account),
+    createSimulatorArea(shared, context.simulatorState, phone),
+  ]
+  const webhooks = createWebhookArea(shared, account, events)
+  areas.push(webhooks)
+  return {
+    accounts: account.accounts,
+    keys: account.keys,
+    dkim: mail.dkim,
+    inboundMail: mail.inboundMail,
+    returnedMail: mail.returnedMail,
+    deliverer: webhooks.deliverer,
+    gateway: tunnels.gateway,
+    tunnelHttps: tunnels.https,
+    routes: areas.flatMap((area) => area.routes ?? []),
+    handlers: areas.flatMap((area) => area.handlers ?? []),
+    scheduledTasks: areas.flatMap((area) => area.scheduledTasks ?? []),
+    close: async () => {
+      shared.web.close()
+      for (const area of [phone, imessage, mail]) await area.close?.()
+    },
+  }
+}

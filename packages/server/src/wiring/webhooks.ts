@@ -1,0 +1,38 @@
+// Builds webhooks on the event log.
+import { nowMs } from '../core/clock.ts'
+import { TokenBuckets } from '../edges/api/rate-limit.ts'
+import { createDeliverer, type Deliverer } from '../features/events/webhooks/jobs.ts'
+import { createWebhooks } from '../features/events/webhooks/operations.ts'
+import { webhookRoutes } from '../features/events/webhooks/routes.ts'
+import type { AccountArea } from './account.ts'
+import type { EventArea } from './events.ts'
+import { type Area, hourMs, type SharedParts } from './parts.ts'
+
+export type WebhookArea = Area & { deliverer: Deliverer }
+
+/** Test pings of one webhook: this many at once, then one per second. */
+const pingBurst = 60
+
+export function createWebhookArea(shared: SharedParts, { accounts, identities }: AccountArea, { events }: EventArea): WebhookArea {
+  const { config, db, keyring, web, businessEvents, log } = shared
+  const sealKey = keyring.subkey('webhook-secrets')
+  const deliverer = createDeliverer({
+    db,
+    accounts,
+    events,
+    web,
+    sealKey,
+    retrySeconds: config.webhookRetrySeconds,
+    businessEvents,
+    log: log.child({ part: 'webhooks' }),
+  })
+  events.onCommit(deliverer.wake)
+  const pings = new TokenBuckets(1, pingBurst)
+  const takePing = (webhookId: string) => pings.take(webhookId, nowMs())
+  const webhooks = createWebhooks({ db, accounts, identities, events, web, sealKey, takePing, wake: deliverer.wake })
+  return {
+    deliverer,
+    routes: webhookRoutes(webhooks),
+    scheduledTasks: [{ name: 'sweep deliveries and events', everyMs: hourMs, run: () => deliverer.sweep() }],
+  }
+}
