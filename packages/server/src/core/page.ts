@@ -29,3 +29,9 @@ export function toPage<R, T>(rows: R[], limit: number, cursorOf: (row: R) => str
     next_cursor: hasMore && last !== undefined ? cursorOf(last) : null,
   }
 }
+
+/** Limit and cursor as a list request gives them. */
+export type PageQuery = { limit?: number; cursor?: string }
+
+/** A page as the API returns it. `next_cursor` is null on the last page. */
+export type Page<T> = { object: 'list'; data: T[]; has_more: boolean; next_cursor: string | null }

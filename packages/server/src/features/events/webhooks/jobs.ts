@@ -13,7 +13,9 @@ import type { Accounts } from '../../account/organizations/operations.ts'
 import type { EventRow } from '../log/model.ts'
 import type { Events } from '../log/operations.ts'
 import * as deliveryStore from './delivery-store.ts'
-import { type Attempt, attemptTimeoutMs, failingMsMax, judge, retentionMs, snippetBytesMax, type Verdict } from './model.ts'
+import { createEndpointHealth } from './endpoint-health.ts'
+import { createEventBodies } from './event-bodies.ts'
+import { type Attempt, attemptTimeoutMs, judge, retentionMs, snippetBytesMax, type Verdict } from './model.ts'
 import { type Turn, Turns } from './queue-slots.ts'
 import { sign } from './signature.ts'
 import * as store from './store.ts'
@@ -39,10 +41,6 @@ const pollMs = 500
 const troubleMs = 1_000
 /** A retry sooner than this is waited for, later ones are found by polling. */
 const timedRetryMsMax = 60_000
-/** The bytes of one event go to many webhooks; they are made once when these follow each other within moments. */
-const bodiesKept = 256
-const bodyKeptBytesMax = 32 * 1024
-const bodyKeptMs = 2_000
 /** While posts run, claims wait this long for others to end: fewer and fuller statements. */
 const gatherMs = 5
 
@@ -63,7 +61,8 @@ export interface Deliverer {
 export function createDeliverer({ db, accounts, events, web, sealKey, retrySeconds, businessEvents, log }: Parts): Deliverer {
   const turns = new Turns<Claim>()
   const open = new Set<Promise<void>>()
-  const bodies = new Map<string, { madeMs: number; body: Promise<Buffer> }>()
+  const bodies = createEventBodies(events.tell)
+  const health = createEndpointHealth(db, accounts)
   let state: 'idle' | 'running' | 'stopping' = 'idle'
   let isDelivering = false
   let isClaiming = false
@@ -182,7 +181,7 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
     let verdict: Verdict
     let durationMs: number
     try {
-      const body = await bodyOf(event)
+      const body = await bodies.bodyOf(event)
       const headers = { 'content-type': 'application/json', ...sign(target.secrets, event.id, body, nowMs()) }
       const result = await web.post(target.url, { headers, body, timeoutMs: attemptTimeoutMs, snippetBytesMax, keepAlive: true })
       durationMs = result.durationMs
@@ -233,49 +232,11 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
     async (group: Ended[]) => {
       const held = await deliveryStore.end(db, group)
       // A second try of the group would find every lease given up.
-      await judgeWebhooks(group).catch((err) => log.error({ err }, 'the health of webhooks could not be kept'))
+      await health.judge(group).catch((err) => log.error({ err }, 'recording the health of webhooks failed'))
       return group.map((one) => held.has(one.claimed.id))
     },
     { groupMax: 128, inFlightMax: 2 },
   )
-
-  /** Keeps when failures began, and disables a webhook that is gone or has known nothing else for days. */
-  async function judgeWebhooks(group: Ended[]): Promise<void> {
-    const byWebhook = Map.groupBy(group, (one) => one.target.id)
-    const well: string[] = []
-    const failing: string[] = []
-    for (const [id, ended] of byWebhook) {
-      const { target } = ended[0] as Ended
-      if (ended.some((one) => one.verdict.isGone)) await disable(target, 'The endpoint answered 410 Gone.', null)
-      else if (ended.some((one) => one.verdict.isSuccess)) {
-        if (target.failing_since) well.push(id)
-      } else if (!target.failing_since) failing.push(id)
-      else if (nowMs() - target.failing_since.getTime() > failingMsMax)
-        await disable(target, 'Every delivery of the last five days failed.', failingMsMax)
-    }
-    if (well.length > 0) await store.clearFailing(db, well)
-    if (failing.length > 0) await store.startFailing(db, failing)
-  }
-
-  async function disable(target: Target, reason: string, failingLongerThanMs: number | null): Promise<void> {
-    await db.transact(async (tx) => {
-      if (!(await store.disableWebhook(tx, target.id, reason, failingLongerThanMs))) return
-      await accounts.audit(tx, target.organization_id, { type: 'host' }, 'webhook.disabled', target.id, { reason })
-    })
-  }
-
-  function bodyOf(event: EventRow): Promise<Buffer> {
-    const atMs = nowMs()
-    const known = bodies.get(event.id)
-    if (known && atMs - known.madeMs < bodyKeptMs) return known.body
-    const body = events.tell(event).then((payload) => Buffer.from(JSON.stringify(payload)))
-    // Large ones would add up.
-    body.then(({ length }) => length > bodyKeptBytesMax && bodies.delete(event.id)).catch(() => bodies.delete(event.id))
-    bodies.delete(event.id)
-    bodies.set(event.id, { madeMs: atMs, body })
-    if (bodies.size > bodiesKept) bodies.delete(bodies.keys().next().value as string)
-    return body
-  }
 
   return {
     /** Starts to deliver. `isAlone`: no other process uses this database, so leases in it are those of a dead one. */

@@ -1,0 +1,168 @@
+// Decides which mailbox a request, a sender or a recipient address names.
+import type { Mailbox } from '@callsign/contract/identities'
+import type { Static } from 'typebox'
+import { batchLoader } from '../../../core/batch.ts'
+import type { Caller } from '../../../core/caller.ts'
+import { now } from '../../../core/clock.ts'
+import { ApiError, forbidden, notFound } from '../../../core/errors.ts'
+import { type Page, type PageQuery, readPage, toPage } from '../../../core/page.ts'
+import type { Database, Tx } from '../../../core/sql.ts'
+import { type MailboxOwner, type MailboxRow, mailboxAddressOf, normalizeAddress, normalizeHandle } from './model.ts'
+import * as store from './store.ts'
+
+export interface Mailboxes {
+  /** `GET /mailboxes`: newest first; an agent key sees its own. */
+  listMailboxes(caller: Caller, query: PageQuery): Promise<Page<Static<typeof Mailbox>>>
+  /** `GET /mailboxes/{email_address}`. */
+  getMailbox(caller: Caller, reference: string): Promise<Static<typeof Mailbox>>
+  /**
+   * The mailbox with this full address or handle. An agent key gets 403 for every mailbox but its own, existing or not. An organization key
+   * gets 404 for a mailbox of another organization.
+   */
+  requireMailbox(caller: Caller, reference: string): Promise<MailboxOwner>
+  /** The mailbox that a caller sends from. Throws 403 for an agent key whose mail needs approval. */
+  requireSender(caller: Caller, reference: string): Promise<MailboxOwner>
+  /** True when `requireMailbox` would return the mailbox of this row to the caller. Saves a query to callers that have the row. */
+  isMailboxNamed(caller: Caller, reference: string, owner: { organization_id: string; agent_handle: string; address: string }): boolean
+  /** The current owner of a mailbox; null when the mailbox was deleted. */
+  findOwner(mailboxId: string): Promise<MailboxOwner | null>
+  /** The agent with this handle in any organization: people outside know agents by their handle only. */
+  findByHandle(handle: string): Promise<MailboxOwner | null>
+  /** The mailbox for mail to this recipient, or null without one here. Plus tags are ignored. */
+  findHosted(recipient: string): Promise<MailboxOwner | null>
+  /**
+   * The mailbox that a queued message leaves from, also after the mailbox has moved, while its organization may still use the old address.
+   * Null when the mailbox was deleted or may not send from that address any more.
+   */
+  findSender(mailboxId: string, fromAddress: string): Promise<MailboxOwner | null>
+  /** The receiver of mail to role addresses: the agent that the settings name, or the first agent. Null on a server without agents. */
+  findPostmaster(): Promise<MailboxOwner | null>
+  /** The receiver of mail to role addresses of a custom domain: its first agent, or else the first one of its organization. */
+  findDomainPostmaster(domain: string): Promise<MailboxOwner | null>
+  /** True when mail to this recipient is filed or refused here and never sent outside: its mailbox or its domain is served here. */
+  isHostedRecipient(recipient: string): Promise<boolean>
+  /** Moves the mailboxes of a custom domain to the mail domain, in the transaction that deletes the domain. */
+  moveToMailDomain(tx: Tx, organizationId: string, domainId: string): Promise<void>
+}
+
+/** What mailbox addresses need of custom domains, which register themselves with `useDomains`. */
+export interface CustomDomains {
+  /** The verified domain for a new identity, by id, by name or the default; null for the mail domain. Locked until the transaction ends. */
+  chooseForIdentity(
+    tx: Tx,
+    organizationId: string,
+    wanted: { custom_domain_id?: string | null; domain?: string | null },
+  ): Promise<{ id: string; domain: string } | null>
+  /** True when the organization holds the verified name. */
+  isHeldBy(organizationId: string, domain: string): Promise<boolean>
+  /** True when mail to missing mailboxes at the domain is refused here and never sent outside. */
+  isServed(domain: string): Promise<boolean>
+}
+
+type Settings = { mailDomain: string; postmaster: string | null }
+
+export function createMailboxes(db: Database, domains: () => CustomDomains, settings: Settings): Mailboxes {
+  const loadByAddress = batchLoader((addresses) => store.findOwnersByAddress(db.lookups, addresses))
+  const loadByHandle = batchLoader((handles) => store.findOwnersByHandle(db.lookups, handles))
+
+  async function requireMailbox(caller: Caller, reference: string): Promise<MailboxOwner> {
+    const name = toMailboxName(reference)
+    const { agent } = caller
+    if (agent && name !== agent.handle && name !== agent.address) throw forbidden('This key is limited to another agent.')
+    const owner = await (name.includes('@') ? loadByAddress(name) : loadByHandle(name))
+    if (!owner || owner.organizationId !== caller.organizationId) throw notFound('mailbox')
+    return owner
+  }
+
+  async function findHosted(recipient: string): Promise<MailboxOwner | null> {
+    const address = mailboxAddressOf(recipient)
+    const owner = address === null ? null : await loadByAddress(address)
+    return owner?.isReachable ? owner : null
+  }
+
+  return {
+    requireMailbox,
+    findHosted,
+
+    async listMailboxes(caller, query) {
+      const page = readPage(query, 'mailbox')
+      const rows = await store.listMailboxes(db, caller.organizationId, caller.agent?.mailboxId ?? null, page)
+      return toPage(rows, page.limit, (row) => row.id, toMailbox)
+    },
+
+    async getMailbox(caller, reference) {
+      const owner = await requireMailbox(caller, reference)
+      const row = await store.getMailbox(db, owner.mailboxId)
+      if (!row) throw notFound('mailbox')
+      return toMailbox(row)
+    },
+
+    async requireSender(caller, reference) {
+      const owner = await requireMailbox(caller, reference)
+      if (needsApproval(caller, owner)) throw approvalRequired()
+      return owner
+    },
+
+    findOwner: (mailboxId) => store.findOwner(db, mailboxId),
+
+    isMailboxNamed(caller, reference, owner) {
+      const { agent } = caller
+      if (owner.organization_id !== caller.organizationId || (agent && agent.handle !== owner.agent_handle)) return false
+      const name = toMailboxName(reference)
+      return name === owner.agent_handle || name === owner.address
+    },
+
+    findByHandle: (handle) => loadByHandle(handle),
+
+    async findSender(mailboxId, fromAddress) {
+      const owner = await findHosted(fromAddress)
+      if (owner?.mailboxId === mailboxId) return owner
+      const moved = await store.findOwner(db, mailboxId)
+      const domain = fromAddress.slice(fromAddress.lastIndexOf('@') + 1)
+      if (!moved || moved.address === fromAddress) return null
+      return domain === settings.mailDomain || (await domains().isHeldBy(moved.organizationId, domain)) ? moved : null
+    },
+
+    async findPostmaster() {
+      const named = settings.postmaster === null ? null : await loadByHandle(settings.postmaster)
+      return named ?? store.findFirstOwner(db)
+    },
+
+    findDomainPostmaster: (domain) => store.findDomainPostmaster(db, domain),
+
+    async isHostedRecipient(recipient) {
+      const address = mailboxAddressOf(recipient)
+      if (address === null) return false
+      const domain = address.slice(address.lastIndexOf('@') + 1)
+      if (domain === settings.mailDomain) return true
+      const [isServed, owner] = await Promise.all([domains().isServed(domain), findHosted(recipient)])
+      return isServed || owner !== null
+    },
+
+    moveToMailDomain: (tx, organizationId, domainId) => store.moveMailboxes(tx, organizationId, domainId, settings.mailDomain, now()),
+  }
+}
+
+/** True when this caller writes drafts only, which an organization key has to send. */
+export const needsApproval = (caller: Caller, owner: MailboxOwner): boolean => caller.agent !== null && owner.draftApproval === 'required'
+
+export const approvalRequired = (): ApiError =>
+  new ApiError(
+    'approval_required',
+    'Mail of this agent needs approval: its own key writes drafts, and an organization key sends or schedules them.',
+  )
+
+const toMailboxName = (reference: string): string =>
+  reference.includes('@') && !reference.startsWith('@') ? (normalizeAddress(reference) ?? reference) : normalizeHandle(reference)
+
+function toMailbox(row: MailboxRow): Static<typeof Mailbox> {
+  return {
+    id: row.id,
+    email_address: row.address,
+    agent_handle: row.agent_handle,
+    agent_identity_id: row.identity_id,
+    display_name: row.display_name,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  }
+}
