@@ -7,15 +7,17 @@ import { type ChatRow, chatJob } from './model.ts'
 import { findFirstOrganization, insertSends, type NewSend } from './sending-store.ts'
 import { updateChat } from './store.ts'
 
-export type Outbox = ReturnType<typeof createOutbox>
+export interface Outbox {
+  /** Queues pieces behind all others of the chat, which the caller has locked. */
+  say(tx: Tx, chat: ChatRow, pieces: Said[]): Promise<void>
+}
 
 /** A message's piece, or words of the router itself. */
 type Said = Pick<NewSend, 'text'> & Partial<Pick<NewSend, 'message_id' | 'organization_id' | 'part' | 'media_id'>>
 
-export function createOutbox(enqueue: Enqueue) {
+export function createOutbox(enqueue: Enqueue): Outbox {
   return {
-    /** Queues pieces behind whatever else waits in the chat, which the caller holds. */
-    async say(tx: Tx, chat: ChatRow, pieces: Said[]): Promise<void> {
+    async say(tx, chat, pieces) {
       const rows = pieces.map(
         (piece): NewSend => ({
           id: newId('imessageSend'),

@@ -32,7 +32,18 @@ import type { ImessageProvider, InboundMessage, ProviderEvent } from './provider
 import * as sending from './sending-store.ts'
 import * as store from './store.ts'
 
-export type Receiving = ReturnType<typeof createReceiving>
+export interface Receiving {
+  /** Archives a conversation. False when it was archived before. */
+  archive(tx: Tx, conversation: ConversationRow, reason: ArchivedReason): Promise<boolean>
+  /** Files a message from the provider once, and runs the command in it. */
+  receive(message: InboundMessage): Promise<Filed>
+  /** `POST /hooks/imessage/{provider}/{route_token}`: 404 for a wrong token, 403 for a wrong signature, 200 after the commit. */
+  callback(name: string, token: string, request: RawRequest): Promise<{ received: true; filed: Filed[] }>
+  /** Polls the provider when a poll is due. One node polls at a time. */
+  poll(): Promise<void>
+  /** Deletes old records of received messages. */
+  sweep(): Promise<number>
+}
 
 type Parts = {
   db: Database
@@ -64,7 +75,7 @@ const prepareMs = 3_600_000
 /** How much the provider's clock may be behind ours. */
 const clockSkewMs = 120_000
 
-export function createReceiving(parts: Parts) {
+export function createReceiving(parts: Parts): Receiving {
   const { db, identities, provider, outbox, enqueue, emit, routeToken, publicUrl, pollMs, businessEvents, log } = parts
   let turns = 0
   let preparedMs = 0
@@ -246,8 +257,7 @@ export function createReceiving(parts: Parts) {
     archive,
     receive,
 
-    /** `POST /hooks/imessage/{provider}/{route_token}`: 404 for a wrong token, 403 for a wrong signature; once it is 200, it is committed. */
-    async callback(name: string, token: string, request: RawRequest): Promise<{ received: true; filed: Filed[] }> {
+    async callback(name, token, request) {
       if (name !== provider.name || !isSame(token, routeToken)) throw notFound('callback address')
       if (!provider.verify(request, nowMs())) {
         businessEvents.imessageCallbackRefused({ provider: provider.name })
@@ -258,8 +268,7 @@ export function createReceiving(parts: Parts) {
       return { received: true, filed }
     },
 
-    /** Asks the provider what came in, when it is time to; any node may, one at a time does. */
-    async poll(): Promise<void> {
+    async poll() {
       if (!provider.backfill) return
       const turn = await sending.takeTurn(db, provider.name, now(), pollMs ?? provider.backfill.everyMs)
       if (!turn) return

@@ -18,7 +18,17 @@ import { boundText, fetchMediaJob, mediaFilename, mediaTypeOf, type PendingText,
 import { type InboundText, type PhoneProvider, type ProviderName, Unreadable } from './provider.ts'
 import * as store from './store.ts'
 
-export type Arrivals = ReturnType<typeof createArrivals>
+export interface Arrivals {
+  mediaHandler: JobHandler
+  /** Takes a callback of the simulator, which needs no socket, as if it had been posted to its target. */
+  receiveAt(request: RawRequest): Promise<Filed[]>
+  /** `POST /hooks/phone/{provider}/{route_token}`: one response for texts that are new, known or for other numbers. */
+  receiveHook(name: string, token: string, request: RawRequest): Promise<Raw>
+  /** Reads each provider's list from the last run on, and takes the texts that no callback brought. */
+  catchUp(): Promise<void>
+  /** Deletes records of received texts after 30 days. */
+  sweep(): Promise<void>
+}
 
 type Parts = {
   db: Database
@@ -60,7 +70,7 @@ const acknowledged = () => new Raw('text/xml; charset=utf-8', Buffer.from('<?xml
 /** What became of a text. `ignored`: it is for no number here. */
 export type Filed = { kind: 'filed'; smsId: string } | { kind: 'pending' } | { kind: 'duplicate' } | { kind: 'ignored' }
 
-export function createArrivals(parts: Parts) {
+export function createArrivals(parts: Parts): Arrivals {
   const { db, attachments, web, providers, jobs, providerNames, emit, enqueue, publicUrl, callbackPaths, businessEvents, log } = parts
 
   function findRoute(name: string, token: string): PhoneProvider | null {
@@ -191,20 +201,17 @@ export function createArrivals(parts: Parts) {
   return {
     mediaHandler,
 
-    /** A callback of the simulator, which comes by no socket: the same as if it had been posted to its target. */
-    async receiveAt(request: RawRequest): Promise<Filed[]> {
+    async receiveAt(request) {
       const [, , , name = '', token = ''] = request.target.split('/')
       return receive(name, token, request)
     },
 
-    /** `POST /hooks/phone/{provider}/{route_token}`: the same answer for what is new, known or none of ours. */
-    async receiveHook(name: string, token: string, request: RawRequest): Promise<Raw> {
+    async receiveHook(name, token, request) {
       await receive(name, token, request)
       return acknowledged()
     },
 
-    /** Reads what each provider has had for us since the last time, and takes what no callback brought. */
-    async catchUp(): Promise<void> {
+    async catchUp() {
       for (const name of providerNames) {
         const provider = providers.get(name)
         if (!provider) continue

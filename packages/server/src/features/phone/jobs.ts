@@ -24,9 +24,13 @@ export type Providers = { get(name: ProviderName): PhoneProvider | undefined }
 
 type Parts = { db: Database; providers: Providers; enqueue: Enqueue; emit: Emit; pollMs: number; businessEvents: BusinessEvents; log: Log }
 
-export type PhoneJobs = ReturnType<typeof createPhoneJobs>
+export interface PhoneJobs {
+  handlers: JobHandler[]
+  /** Polls the provider now for the state of a pending number, independently of the number's job. */
+  pollNow(numberId: string): Promise<void>
+}
 
-export function createPhoneJobs({ db, providers, enqueue, emit, pollMs, businessEvents, log }: Parts) {
+export function createPhoneJobs({ db, providers, enqueue, emit, pollMs, businessEvents, log }: Parts): PhoneJobs {
   const done: JobEnd = { done: true }
   const again = (retryInMs: number): JobEnd => ({ done: false, retryInMs })
   const afterFailure = (job: Job): JobEnd => again(Math.min(troubleMs.last, troubleMs.first * 2 ** Math.min(job.attempts - 1, 12)))
@@ -222,8 +226,7 @@ export function createPhoneJobs({ db, providers, enqueue, emit, pollMs, business
   return {
     handlers,
 
-    /** Polls the provider now for the state of a pending number, independently of the number's job. */
-    async pollNow(numberId: string): Promise<void> {
+    async pollNow(numberId) {
       const row = await store.findNumber(db, numberId)
       const provider = row && providers.get(row.provider)
       if (!provider || row.state !== 'active' || row.sms_status !== 'pending') return

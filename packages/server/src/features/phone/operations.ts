@@ -1,4 +1,4 @@
-// Operations on phone numbers: buy one for an agent, list, get, release. The buying itself is a job's; a request waits for it.
+// Operations on phone numbers: provision, list, get and release. A job buys the number and the request waits for it.
 import { isId } from '@callsign/contract/ids'
 import type { PhoneNumber, provisionPhoneNumber } from '@callsign/contract/phones'
 import type { Static } from 'typebox'
@@ -7,7 +7,7 @@ import { inMs, now, nowMs } from '../../core/clock.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import type { Enqueue } from '../../core/job.ts'
-import { readPage, toPage } from '../../core/page.ts'
+import { type Page, type PageQuery, readPage, toPage } from '../../core/page.ts'
 import type { Call } from '../../core/route.ts'
 import { type Database, isForeignKeyViolation, type Tx } from '../../core/sql.ts'
 import type { Identities } from '../account/identities/operations.ts'
@@ -18,7 +18,26 @@ import { alreadyAssigned, failureOf, type NumberRow, orderJob, readWanted, relea
 import type { ProviderName } from './provider.ts'
 import * as store from './store.ts'
 
-export type Phones = ReturnType<typeof createPhones>
+export interface Phones {
+  /** The active number with this id or phone number. Throws 404 for numbers of other organizations and, for an agent key, of other agents. */
+  requireNumber(caller: Caller, reference: string): Promise<NumberRow>
+  /** `POST /phone/numbers`: waits until the purchase has ended, at most `waitMsMax`. */
+  provisionPhoneNumber(call: Call, body: Static<NonNullable<typeof provisionPhoneNumber.body>>): Promise<Static<typeof PhoneNumber>>
+  /** `GET /phone/numbers`: newest first; an agent key sees its own. */
+  listPhoneNumbers(caller: Caller, query: PageQuery): Promise<Page<Static<typeof PhoneNumber>>>
+  /** `GET /phone/numbers/{id}`. */
+  getPhoneNumber(caller: Caller, reference: string): Promise<Static<typeof PhoneNumber>>
+  /** `DELETE /phone/numbers/{id}`: idempotent by id. A phone number may have a new owner by the second request. */
+  releasePhoneNumber(call: Call, reference: string): Promise<{ id: string; deleted: true }>
+  /** `POST /phone/numbers/{id}/messages`. */
+  refuseToSend(caller: Caller, reference: string): Promise<never>
+  /** Releases the number or the purchase of an identity, in the transaction that deletes the identity. */
+  releaseOf(tx: Tx, identityId: string): Promise<void>
+  /** Numbers in events: the facts that never change. */
+  describe(ids: string[]): Promise<Map<string, Record<string, unknown>>>
+  /** Deletes purchases that failed more than 7 days ago. */
+  sweep(): Promise<void>
+}
 
 type Parts = {
   db: Database
@@ -26,24 +45,24 @@ type Parts = {
   identities: Identities
   attachments: Attachments
   enqueue: Enqueue
-  /** Who sells new numbers. */
+  /** The supplier of new numbers. */
   providerName: ProviderName
-  /** How long a request waits for its number. */
+  /** Longest wait of a request for its number. */
   waitMsMax: number
 }
 
-/** The first wait between two looks at a purchase, and the longest. */
+/** First and longest interval between two polls of a purchase. */
 const lookMs = { first: 20, last: 250 }
 const failedKeptMs = 7 * 24 * 3_600_000
 
-export function createPhones({ db, accounts, identities, attachments, enqueue, providerName, waitMsMax }: Parts) {
+export function createPhones({ db, accounts, identities, attachments, enqueue, providerName, waitMsMax }: Parts): Phones {
   const isSame = (row: NumberRow, wanted: Wanted): boolean =>
     row.country_code === wanted.country_code &&
     row.type === wanted.type &&
     row.wanted_region === wanted.wanted_region &&
     row.wanted_area_code === wanted.wanted_area_code
 
-  /** The purchase that this request waits for: a new one, or one like it whose request died before it was told. */
+  /** The purchase that this request waits for: a new one, or an equal one whose request ended before its response. */
   async function findOrBegin(caller: Caller, agent: { identityId: string; handle: string }, wanted: Wanted): Promise<string> {
     const id = newId('phoneNumber')
     const isNew = await db
@@ -69,7 +88,7 @@ export function createPhones({ db, accounts, identities, attachments, enqueue, p
     return present.id
   }
 
-  /** Waits until the purchase has ended one way or the other. */
+  /** Waits until the purchase has succeeded or failed. */
   async function waitForEnd(id: string): Promise<NumberRow | null> {
     const deadlineMs = nowMs() + waitMsMax
     for (let waitMs = lookMs.first; ; waitMs = Math.min(lookMs.last, waitMs * 1.5)) {
@@ -91,7 +110,7 @@ export function createPhones({ db, accounts, identities, attachments, enqueue, p
     return row
   }
 
-  /** Takes a number from its agent, its texts with it, and has it given back. */
+  /** Takes a number and its texts from its agent, and enqueues its return to the supplier. */
   async function startRelease(tx: Tx, row: Pick<NumberRow, 'id' | 'organization_id'>): Promise<boolean> {
     if (!(await store.startRelease(tx, row.id, now()))) return false
     const blobKeys = await deleteTexts(tx, row.id)
@@ -103,11 +122,7 @@ export function createPhones({ db, accounts, identities, attachments, enqueue, p
   return {
     requireNumber,
 
-    /** `POST /phone/numbers`. */
-    async provisionPhoneNumber(
-      call: Call,
-      body: Static<NonNullable<typeof provisionPhoneNumber.body>>,
-    ): Promise<Static<typeof PhoneNumber>> {
+    async provisionPhoneNumber(call, body) {
       const { caller } = call
       const wanted = readWanted(body)
       const agent = await identities.findAgent(caller.organizationId, body.agent_handle.replace(/^@/, ''))
@@ -117,7 +132,7 @@ export function createPhones({ db, accounts, identities, attachments, enqueue, p
       if (ended.state === 'failed') throw failureOf(ended)
       return call.transact(async (tx) => {
         const row = await store.tellNumber(tx, ended.id)
-        // Told to another request like this one, or taken back since.
+        // Returned by an equal request, or released meanwhile.
         if (!row) throw alreadyAssigned(agent.handle)
         const details = { agent_handle: row.agent_handle, phone_number: row.phone_number, provider: row.provider }
         await accounts.audit(tx, row.organization_id, actorOf(call), 'phone_number.provisioned', row.id, details)
@@ -125,18 +140,15 @@ export function createPhones({ db, accounts, identities, attachments, enqueue, p
       })
     },
 
-    /** `GET /phone/numbers`: newest first; an agent key sees its own. */
-    async listPhoneNumbers(caller: Caller, query: { limit?: number; cursor?: string }) {
+    async listPhoneNumbers(caller, query) {
       const page = readPage(query, 'phoneNumber')
       const rows = await store.listNumbers(db, caller.organizationId, caller.agent?.identityId ?? null, page)
       return toPage(rows, page.limit, (row) => row.id, toPhoneNumber)
     },
 
-    /** `GET /phone/numbers/{id}`. */
-    getPhoneNumber: async (caller: Caller, reference: string) => toPhoneNumber(await requireNumber(caller, reference)),
+    getPhoneNumber: async (caller, reference) => toPhoneNumber(await requireNumber(caller, reference)),
 
-    /** `DELETE /phone/numbers/{id}`: idempotent by id; a number by itself may be somebody else's by then. */
-    async releasePhoneNumber(call: Call, reference: string) {
+    async releasePhoneNumber(call, reference) {
       const { organizationId } = call.caller
       const row = await store.findActive(db, organizationId, reference)
       if (!row) {
@@ -152,22 +164,19 @@ export function createPhones({ db, accounts, identities, attachments, enqueue, p
       return { id: row.id, deleted: true as const }
     },
 
-    /** `POST /phone/numbers/{id}/messages`. */
-    async refuseToSend(caller: Caller, reference: string): Promise<never> {
+    async refuseToSend(caller, reference) {
       await requireNumber(caller, reference)
       throw new ApiError('sms_outbound_unavailable', 'Phone numbers here receive texts and cannot send any.', {
         headers: { Allow: 'GET, HEAD' },
       })
     },
 
-    /** Releases what an identity has or is getting, in the transaction that deletes it. */
-    async releaseOf(tx: Tx, identityId: string): Promise<void> {
+    async releaseOf(tx, identityId) {
       const row = await store.findNumberOf(tx, identityId)
       if (row) await startRelease(tx, row)
     },
 
-    /** Numbers as events tell them: what never changes. */
-    async describe(ids: string[]): Promise<Map<string, Record<string, unknown>>> {
+    async describe(ids) {
       const rows = await store.findNumbers(db, ids)
       return new Map(
         [...rows].flatMap(([id, row]) => {
@@ -178,7 +187,6 @@ export function createPhones({ db, accounts, identities, attachments, enqueue, p
       )
     },
 
-    /** Forgets purchases that failed long ago. */
     sweep: () => store.sweepFailed(db, inMs(-failedKeptMs)),
   }
 }

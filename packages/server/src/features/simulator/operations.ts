@@ -1,31 +1,77 @@
-// The simulator's controls, and what it keeps in a supplier's place. What it sends takes the way of a real callback: signed, verified, parsed, filed.
-import { type FaultChannel, type listOutbox, type setFault, simulatedFaults, type simulateSms } from '@callsign/contract/simulator'
+// Controls and state of the simulated suppliers. Their texts arrive as real callbacks do: signed, verified, parsed and filed.
+import type { PhoneNumber } from '@callsign/contract/phones'
+import {
+  type FaultChannel,
+  type listOutbox,
+  type OutboxItem,
+  type setFault,
+  simulatedFaults,
+  type simulateSms,
+} from '@callsign/contract/simulator'
 import type { Static } from 'typebox'
 import type { Caller } from '../../core/caller.ts'
 import { inMs, now, nowMs } from '../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
-import { readPage, toPage } from '../../core/page.ts'
+import { type Page, readPage, toPage } from '../../core/page.ts'
 import type { RawRequest } from '../../core/route.ts'
 import type { Database, Sql } from '../../core/sql.ts'
 import { decodeBase64 } from '../mail/attachments/model.ts'
 import type { Phones } from '../phone/operations.ts'
 import * as store from './store.ts'
 
-export type SimulatorState = ReturnType<typeof createSimulatorState>
-export type Simulator = ReturnType<typeof createSimulator>
+export interface SimulatorState {
+  /** The carrier behind the simulated phone provider. */
+  phoneCarrier: {
+    takeFault(organizationId: string, op: string): Promise<string | null>
+    findFree(numbers: string[]): Promise<string[]>
+    buy(order: { organizationId: string; orderKey: string; phoneNumber: string }, readyInMs: number): Promise<boolean>
+    find(orderKey: string): Promise<{ phoneNumber: string; isReady: boolean; isRejected: boolean } | null>
+    release(orderKey: string): Promise<void>
+    listUndelivered(since: Date): Promise<unknown[]>
+  }
+  /** Takes the fault of one call of a channel, which then happens once; null for none. */
+  takeFault(organizationId: string, channel: FaultChannel, op: string): Promise<string | null>
+  /** Records what a phone would have received, in the caller's transaction if it has one. The same id twice is one item. */
+  record(
+    sql: Sql,
+    organizationId: string,
+    item: { id?: string; channel: 'imessage' | 'sms'; from: string; to: string; text: string; mediaUrl: string | null },
+  ): Promise<void>
+  /** Deletes withheld texts after 24 hours. */
+  sweep(): Promise<void>
+}
+export interface Simulator {
+  /** `POST /simulator/sms`. */
+  simulateSms(
+    caller: Caller,
+    body: Static<NonNullable<typeof simulateSms.body>>,
+  ): Promise<{ provider_message_id: string; message_id: string | null; status: 'dropped' | 'pending' | 'received' }>
+  /** `POST /simulator/numbers/{id}/advance`. */
+  advanceNumber(
+    caller: Caller,
+    reference: string,
+    body: { to?: 'ready' | 'assignment_failed' } | undefined,
+  ): Promise<Static<typeof PhoneNumber>>
+  /** `POST /simulator/faults`. */
+  setFault(
+    caller: Caller,
+    body: Static<NonNullable<typeof setFault.body>>,
+  ): Promise<{ faults: { provider: FaultChannel; op: string; fail: string; times: number }[] }>
+  /** `GET /simulator/outbox`: newest first. */
+  listOutbox(caller: Caller, query: Static<NonNullable<typeof listOutbox.query>>): Promise<Page<Static<typeof OutboxItem>>>
+}
 
-/** What became of a text that was handed in as a callback. */
+/** The result of a text that arrived as a callback. */
 type Filed = { kind: string; smsId?: string }
 
 const mediaBytesMax = 25 * 1024 * 1024
 const textsKeptMs = 24 * 3_600_000
 const defaultSender = '+15555550100'
 
-/** What the simulated suppliers keep: numbers, faults, texts kept back, the outbox. */
-export function createSimulatorState(db: Database) {
+/** State of the simulated suppliers: numbers, faults, withheld texts and the outbox. */
+export function createSimulatorState(db: Database): SimulatorState {
   return {
-    /** The carrier behind the simulated phone provider. */
     phoneCarrier: {
       takeFault: (organizationId: string, op: string) => store.takeFault(db, organizationId, 'phone', op),
       findFree: (numbers: string[]) => store.findFree(db, numbers),
@@ -36,15 +82,9 @@ export function createSimulatorState(db: Database) {
       listUndelivered: (since: Date) => store.listTexts(db, since),
     },
 
-    /** The fault that befalls this call of a channel, once, or null. */
-    takeFault: (organizationId: string, channel: FaultChannel, op: string) => store.takeFault(db, organizationId, channel, op),
+    takeFault: (organizationId, channel, op) => store.takeFault(db, organizationId, channel, op),
 
-    /** Notes what a phone would have received, in the caller's transaction if it has one; the same id twice is one. */
-    async record(
-      sql: Sql,
-      organizationId: string,
-      item: { id?: string; channel: 'imessage' | 'sms'; from: string; to: string; text: string; mediaUrl: string | null },
-    ): Promise<void> {
+    async record(sql, organizationId, item) {
       await store.insertOutbox(sql, organizationId, {
         id: item.id ?? newId('simulated'),
         channel: item.channel,
@@ -66,13 +106,13 @@ type Parts = {
   phones: Phones
   /** Polls the provider now for the state of a number. */
   pollNow: (numberId: string) => Promise<void>
-  /** A text as a signed callback of the simulated provider. */
+  /** Makes the signed callback of a text. */
   toCallback: (body: Buffer, nowMs: number) => RawRequest
-  /** Hands a callback in where real ones come in. */
+  /** Delivers a callback to the endpoint of real ones. */
   deliver: (request: RawRequest) => Promise<Filed[]>
 }
 
-export function createSimulator({ db, simulatorState, phones, pollNow, toCallback, deliver }: Parts) {
+export function createSimulator({ db, simulatorState, phones, pollNow, toCallback, deliver }: Parts): Simulator {
   async function requireSimulated(caller: Caller, reference: string) {
     const number = await phones.requireNumber(caller, reference)
     if (number.provider !== 'simulator') throw notFound('simulated phone number')
@@ -82,8 +122,7 @@ export function createSimulator({ db, simulatorState, phones, pollNow, toCallbac
   const post = (body: unknown) => deliver(toCallback(Buffer.from(JSON.stringify(body)), nowMs()))
 
   return {
-    /** `POST /simulator/sms`. */
-    async simulateSms(caller: Caller, body: Static<NonNullable<typeof simulateSms.body>>) {
+    async simulateSms(caller, body) {
       const number = await requireSimulated(caller, body.to)
       if (!body.text && !body.media?.length) throw invalid('/text', 'a text needs text or media')
       let bytes = 0
@@ -118,8 +157,7 @@ export function createSimulator({ db, simulatorState, phones, pollNow, toCallbac
       }
     },
 
-    /** `POST /simulator/numbers/{id}/advance`. */
-    async advanceNumber(caller: Caller, reference: string, body: { to?: 'ready' | 'assignment_failed' } | undefined) {
+    async advanceNumber(caller, reference, body) {
       const number = await requireSimulated(caller, reference)
       const wanted = body?.to ?? 'ready'
       if (number.sms_status === 'pending') {
@@ -132,8 +170,7 @@ export function createSimulator({ db, simulatorState, phones, pollNow, toCallbac
       return settled
     },
 
-    /** `POST /simulator/faults`. */
-    async setFault(caller: Caller, body: Static<NonNullable<typeof setFault.body>>) {
+    async setFault(caller, body) {
       const { provider, op, fail, times = 1 } = body
       const ops: Record<string, readonly string[]> = simulatedFaults[provider]
       if (!Object.hasOwn(ops, op)) throw invalid('/op', `${provider} has the steps ${Object.keys(ops).join(', ')}`)
@@ -143,8 +180,7 @@ export function createSimulator({ db, simulatorState, phones, pollNow, toCallbac
       return { faults: faults.map((one) => ({ provider: one.channel as FaultChannel, op: one.op, fail: one.fail, times: one.times })) }
     },
 
-    /** `GET /simulator/outbox`: newest first. */
-    async listOutbox(caller: Caller, query: Static<NonNullable<typeof listOutbox.query>>) {
+    async listOutbox(caller, query) {
       const page = readPage(query, 'simulated')
       const rows = await store.listOutbox(db, caller.organizationId, query.to ?? null, page)
       return toPage(

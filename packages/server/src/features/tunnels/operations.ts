@@ -1,10 +1,10 @@
-// Operations on tunnels: list, get, change; the latest requests, and sending one again.
+// Operations on tunnels: list, get, update, list the latest requests and replay one.
 import type { Tunnel, TunnelCapture, TunnelRequest, TunnelStatus } from '@callsign/contract/tunnels'
 import type { Static } from 'typebox'
 import type { Caller } from '../../core/caller.ts'
 import { inMs, now } from '../../core/clock.ts'
 import { ApiError, forbidden, notFound } from '../../core/errors.ts'
-import { readPage, toPage } from '../../core/page.ts'
+import { type Page, type PageQuery, readPage, toPage } from '../../core/page.ts'
 import type { Call } from '../../core/route.ts'
 import type { Database } from '../../core/sql.ts'
 import { type Accounts, actorOf } from '../account/organizations/operations.ts'
@@ -18,13 +18,26 @@ export type { Presence } from './presence.ts'
 export type { Recorder } from './recorder.ts'
 export { createPresence, createRecorder }
 
-export type Tunnels = ReturnType<typeof createTunnels>
+export interface Tunnels {
+  /** `GET /tunnels`: newest first; an agent key sees its own. */
+  listTunnels(caller: Caller, query: PageQuery & { status?: TunnelStatus }): Promise<Omit<Page<Static<typeof Tunnel>>, 'next_cursor'>>
+  /** `GET /tunnels/{handle}`. */
+  getTunnel(caller: Caller, reference: string): Promise<Static<typeof Tunnel>>
+  /** `PATCH /tunnels/{handle}`. */
+  updateTunnel(call: Call, reference: string, body: { status?: TunnelStatus; capture?: TunnelCapture }): Promise<Static<typeof Tunnel>>
+  /** `GET /tunnels/{handle}/requests`: newest first. */
+  listRequests(caller: Caller, reference: string, query: PageQuery): Promise<Page<Static<typeof TunnelRequest>>>
+  /** `POST /tunnels/{handle}/requests/{tunnel_request_id}/replay`. */
+  replayRequest(call: Call, reference: string, id: string): Promise<Static<typeof TunnelRequest>>
+  /** Deletes requests after 24 hours. */
+  sweep(): Promise<void>
+}
 
 type Parts = {
   db: Database
   accounts: Accounts
   tunnelDomain: string
-  /** Where clients connect when that is not the address of the API. */
+  /** The URL for clients, null for the address of the API. */
   connectUrl: string | null
   gateway: TunnelGateway
 }
@@ -63,7 +76,7 @@ export function createTunnelAdmission(db: Database, tunnelDomain: string): Tunne
   }
 }
 
-export function createTunnels({ db, accounts, tunnelDomain, connectUrl, gateway }: Parts) {
+export function createTunnels({ db, accounts, tunnelDomain, connectUrl, gateway }: Parts): Tunnels {
   const toTunnel = (row: TunnelRow): Static<typeof Tunnel> => ({
     id: row.id,
     agent_id: row.identity_id,
@@ -82,8 +95,7 @@ export function createTunnels({ db, accounts, tunnelDomain, connectUrl, gateway 
   const findOwn = (caller: Caller, reference: string) => findOwnTunnel(db, caller, reference)
 
   return {
-    /** `GET /tunnels`: newest first; an agent key sees its own. */
-    async listTunnels(caller: Caller, query: { limit?: number; cursor?: string; status?: TunnelStatus }) {
+    async listTunnels(caller, query) {
       const page = readPage(query, 'tunnel', 20)
       const filter = { identityId: caller.agent?.identityId ?? null, status: query.status ?? null }
       const rows = await store.listTunnels(db, caller.organizationId, filter, page)
@@ -91,11 +103,9 @@ export function createTunnels({ db, accounts, tunnelDomain, connectUrl, gateway 
       return { object, data, has_more }
     },
 
-    /** `GET /tunnels/{handle}`. */
-    getTunnel: async (caller: Caller, reference: string) => toTunnel(await findOwn(caller, reference)),
+    getTunnel: async (caller, reference) => toTunnel(await findOwn(caller, reference)),
 
-    /** `PATCH /tunnels/{handle}`. */
-    async updateTunnel(call: Call, reference: string, body: { status?: TunnelStatus; capture?: TunnelCapture }) {
+    async updateTunnel(call, reference, body) {
       const row = await findOwn(call.caller, reference)
       await call.transact(async (tx) => {
         const change = { status: body.status ?? null, capture: body.capture ?? null, at: now() }
@@ -106,15 +116,13 @@ export function createTunnels({ db, accounts, tunnelDomain, connectUrl, gateway 
       return toTunnel(await findOwn(call.caller, row.id))
     },
 
-    /** `GET /tunnels/{handle}/requests`: newest first. */
-    async listRequests(caller: Caller, reference: string, query: { limit?: number; cursor?: string }) {
+    async listRequests(caller, reference, query) {
       const page = readPage(query, 'tunnelRequest')
       const tunnel = await findOwn(caller, reference)
       return toPage(await requestStore.listRequests(db, tunnel.id, page), page.limit, (row) => row.id, toRequest)
     },
 
-    /** `POST /tunnels/{handle}/requests/{tunnel_request_id}/replay`. */
-    async replayRequest(call: Call, reference: string, id: string) {
+    async replayRequest(call, reference, id) {
       const tunnel = await findOwn(call.caller, reference)
       const row = await requestStore.findRequest(db, tunnel.id, id)
       if (!row) throw notFound('request')
@@ -151,8 +159,7 @@ export function createTunnels({ db, accounts, tunnelDomain, connectUrl, gateway 
       return toRequest(stored)
     },
 
-    /** Forgets requests that are too old. */
-    sweep: (): Promise<void> => requestStore.sweepRequests(db, inMs(-requestsKeptMs)),
+    sweep: () => requestStore.sweepRequests(db, inMs(-requestsKeptMs)),
   }
 }
 

@@ -1,12 +1,12 @@
 // Operations on API keys: authenticate, create, list, revoke.
-import type { CreatedKey, Key } from '@callsign/contract/keys'
+import type { CreatedKey, createKey, Key } from '@callsign/contract/keys'
 import type { Static } from 'typebox'
 import { batchLoader } from '../../../core/batch.ts'
 import type { Caller } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
 import { invalid, notFound } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
-import { readPage, toPage } from '../../../core/page.ts'
+import { type Page, type PageQuery, readPage, toPage } from '../../../core/page.ts'
 import type { Call } from '../../../core/route.ts'
 import { type Database, isForeignKeyViolation, type Sql } from '../../../core/sql.ts'
 import type { Actor } from '../organizations/model.ts'
@@ -14,7 +14,26 @@ import { type Accounts, actorOf } from '../organizations/operations.ts'
 import { generateKey, hashSecret, isSecret, type KeyParts, newSalt, parseKey } from './model.ts'
 import * as store from './store.ts'
 
-export type Keys = ReturnType<typeof createKeys>
+export interface Keys {
+  /** The caller of a bearer token. Null for a token that is unknown, wrong, revoked or expired, and at once for one that is not well-formed. */
+  authenticate(token: string): Promise<Caller | null> | null
+  /** Those of these keys that were revoked, have expired or were deleted with their agent. For work that outlives its request. */
+  findUnusable(ids: string[]): Promise<Set<string>>
+  /** `POST /keys`. */
+  createKey(call: Call, body: Static<NonNullable<typeof createKey.body>>): Promise<Static<typeof CreatedKey>>
+  /** `GET /keys`: newest first, revoked ones included. */
+  listKeys(caller: Caller, query: PageQuery): Promise<Page<Static<typeof Key>>>
+  /** `DELETE /keys/{id}`: effective from the next request on. */
+  revokeKey(call: Call, id: string): Promise<{ id: string; deleted: true; revoked_at: string }>
+  /** Adds a key in the caller's transaction, for the first start and for host commands. */
+  insertFromHost(sql: Sql, request: NewKeyRequest, plaintext?: string): Promise<Static<typeof CreatedKey>>
+  /** Revokes a key from the host and resolves with the time of its revocation. */
+  revokeFromHost(organizationId: string, id: string): Promise<Date>
+  /** The keys of an organization for host commands, newest first. */
+  listFromHost(organizationId: string): Promise<store.KeyRow[]>
+  /** True when a key with the same public part is stored. */
+  isKnown(plaintext: string): Promise<boolean>
+}
 
 /** Finds the agent that a key is limited to. A function, because identities come after keys in the order of features. */
 export type FindAgent = (organizationId: string, handle: string) => Promise<{ identityId: string; handle: string } | null>
@@ -28,17 +47,17 @@ type NewKeyRequest = {
   expiresAt: Date | null
 }
 
-export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgent) {
+export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgent): Keys {
   const loadHolder = batchLoader((lookupIds) => store.findHolders(db.lookups, lookupIds))
   const touches = new Set<string>()
 
-  /** Notes the use of a key, at most once a minute a key, beside the request and never in its way. */
+  /** Records the use of a key, at most once per minute and key. The request does not wait for it. */
   function touch(keyId: string): void {
     if (touches.size === 0) {
       setImmediate(() => {
         const ids = [...touches]
         touches.clear()
-        // A missed note is made up for by the next request.
+        // The next request records the use when this write fails.
         store.touchKeys(db, ids).catch(() => {})
       })
     }
@@ -88,20 +107,14 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
   }
 
   return {
-    /** The caller that a bearer token stands for, or null: unknown, wrong, revoked or expired; null at once when it has not a key's form. */
-    authenticate(token: string): Promise<Caller | null> | null {
+    authenticate(token) {
       const parts = parseKey(token)
       return parts && findCaller(parts)
     },
 
-    /** Which of these keys hold no longer: revoked, expired, or gone with their agent. For what outlives the request that brought the key. */
-    findUnusable: (ids: string[]) => store.findUnusable(db, ids),
+    findUnusable: (ids) => store.findUnusable(db, ids),
 
-    /** `POST /keys`. */
-    async createKey(
-      call: Call,
-      body: { name: string; type?: 'organization' | 'agent'; agent_handle?: string; scopes?: string[]; expires_at?: string | null },
-    ) {
+    async createKey(call, body) {
       const { organizationId, userId } = call.caller
       const type = body.type ?? (body.agent_handle === undefined ? 'organization' : 'agent')
       const handle = body.agent_handle?.replace(/^@/, '')
@@ -121,27 +134,23 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
         })
     },
 
-    /** `GET /keys`: newest first, revoked ones included. */
-    async listKeys(caller: Caller, query: { limit?: number; cursor?: string }) {
+    async listKeys(caller, query) {
       const page = readPage(query, 'key')
       return toPage(await store.listKeys(db, caller.organizationId, page), page.limit, (row) => row.id, toKey)
     },
 
-    /** `DELETE /keys/{id}`: holds on the very next request. */
-    async revokeKey(call: Call, id: string) {
+    async revokeKey(call, id) {
       const revokedAt = await call.transact((tx) => revoke(tx, actorOf(call), call.caller.organizationId, id))
       return { id, deleted: true as const, revoked_at: revokedAt.toISOString() }
     },
 
-    /** For the first start and the host commands: a key for an organization, in the caller's transaction. */
-    insertFromHost: (sql: Sql, request: NewKeyRequest, plaintext?: string) => insert(sql, { type: 'host' }, request, plaintext),
+    insertFromHost: (sql, request, plaintext) => insert(sql, { type: 'host' }, request, plaintext),
 
-    revokeFromHost: (organizationId: string, id: string) => db.transact((tx) => revoke(tx, { type: 'host' }, organizationId, id)),
+    revokeFromHost: (organizationId, id) => db.transact((tx) => revoke(tx, { type: 'host' }, organizationId, id)),
 
-    listFromHost: (organizationId: string) => store.listKeys(db, organizationId, { limit: 999, cursor: null }),
+    listFromHost: (organizationId) => store.listKeys(db, organizationId, { limit: 999, cursor: null }),
 
-    /** True when a key with this public part is stored. */
-    isKnown: (plaintext: string) => {
+    isKnown: (plaintext) => {
       const parts = parseKey(plaintext)
       return parts ? store.hasLookupId(db, parts.lookupId) : Promise.resolve(false)
     },

@@ -1,20 +1,42 @@
-// Operations on organizations: who the caller is, the audit log, and making organizations from the host.
-import type { CallerInfo } from '@callsign/contract/accounts'
+// Operations on organizations: the caller, the audit log, and organizations made on the host.
+import type { AuditEntry, CallerInfo } from '@callsign/contract/accounts'
 import type { Static } from 'typebox'
 import type { Caller } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
 import { newId } from '../../../core/ids.ts'
-import { readPage, toPage } from '../../../core/page.ts'
+import { type Page, type PageQuery, readPage, toPage } from '../../../core/page.ts'
 import type { Database, Sql } from '../../../core/sql.ts'
 import type { Actor, AuditAction } from './model.ts'
 import * as store from './store.ts'
 
-export type Accounts = ReturnType<typeof createAccounts>
+export interface Accounts {
+  /** `GET /me`. */
+  describeCaller(caller: Caller): Static<typeof CallerInfo>
+  /** `GET /audit`: newest first. */
+  listAudit(caller: Caller, query: PageQuery): Promise<Page<Static<typeof AuditEntry>>>
+  /** Adds an audit entry in the transaction of the change. */
+  audit(
+    sql: Sql,
+    organizationId: string,
+    actor: Actor,
+    action: AuditAction,
+    targetId: string,
+    details?: Record<string, unknown>,
+  ): Promise<void>
+  /** Adds an organization with its owner in the caller's transaction. */
+  createOrganization(sql: Sql, name: string): Promise<{ organizationId: string; userId: string }>
+  /** Claims the first start for this organization. False when another start has claimed it. */
+  claimInstallation(sql: Sql, organizationId: string): Promise<boolean>
+  /** The organization of the first start; null on an empty database. */
+  findInstallation(): Promise<string | null>
+  /** The user that owns keys made on the host. */
+  findOwner(organizationId: string): Promise<{ userId: string; name: string } | null>
+  listOrganizations(): Promise<{ id: string; name: string; created_at: Date }[]>
+}
 
-export function createAccounts(db: Database) {
+export function createAccounts(db: Database): Accounts {
   return {
-    /** `GET /me`. */
-    describeCaller(caller: Caller): Static<typeof CallerInfo> {
+    describeCaller(caller) {
       return {
         user_id: caller.userId,
         organization_id: caller.organizationId,
@@ -30,8 +52,7 @@ export function createAccounts(db: Database) {
       }
     },
 
-    /** `GET /audit`: newest first. */
-    async listAudit(caller: Caller, query: { limit?: number; cursor?: string }) {
+    async listAudit(caller, query) {
       const page = readPage(query, 'audit')
       const rows = await store.listAudit(db, caller.organizationId, page)
       return toPage(
@@ -42,15 +63,7 @@ export function createAccounts(db: Database) {
       )
     },
 
-    /** Adds an audit entry in the transaction of what it tells. */
-    async audit(
-      sql: Sql,
-      organizationId: string,
-      actor: Actor,
-      action: AuditAction,
-      targetId: string,
-      details: Record<string, unknown> = {},
-    ) {
+    async audit(sql, organizationId, actor, action, targetId, details = {}) {
       await store.insertAudit(sql, {
         id: newId('audit'),
         organization_id: organizationId,
@@ -64,8 +77,7 @@ export function createAccounts(db: Database) {
       })
     },
 
-    /** A new organization with its owner, inside the caller's transaction. */
-    async createOrganization(sql: Sql, name: string): Promise<{ organizationId: string; userId: string }> {
+    async createOrganization(sql, name) {
       const organizationId = newId('organization')
       const userId = newId('user')
       await store.insertOrganization(sql, { id: organizationId, name, ownerId: userId, at: now() })
@@ -73,14 +85,11 @@ export function createAccounts(db: Database) {
       return { organizationId, userId }
     },
 
-    /** Claims the first start for this organization; false when another start already has it. */
-    claimInstallation: (sql: Sql, organizationId: string) => store.claimInstallation(sql, organizationId, now()),
+    claimInstallation: (sql, organizationId) => store.claimInstallation(sql, organizationId, now()),
 
-    /** The organization that the first start made, or null on an empty database. */
     findInstallation: () => store.findInstallation(db),
 
-    /** The user that keys made on the host belong to. */
-    findOwner: (organizationId: string) => store.findOwner(db, organizationId),
+    findOwner: (organizationId) => store.findOwner(db, organizationId),
 
     listOrganizations: () => store.listOrganizations(db),
   }

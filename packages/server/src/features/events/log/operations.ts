@@ -1,4 +1,4 @@
-// Operations on events: list them, follow them, and tell each one as its payload.
+// Operations on events: lists, streams, waits and payloads.
 
 import { isId } from '@callsign/contract/ids'
 import { batchLoader } from '../../../core/batch.ts'
@@ -6,9 +6,10 @@ import type { Caller } from '../../../core/caller.ts'
 import { inMs } from '../../../core/clock.ts'
 import { invalid } from '../../../core/errors.ts'
 import type { Log } from '../../../core/log.ts'
-import { readPage, toPage } from '../../../core/page.ts'
+import { type Page, type PageQuery, readPage, toPage } from '../../../core/page.ts'
 import { type Call, Live } from '../../../core/route.ts'
 import type { Database } from '../../../core/sql.ts'
+import type { Wait } from '../../../core/wait.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { Keys } from '../../account/keys/operations.ts'
 import { createFollowers, type Follower } from './followers.ts'
@@ -17,9 +18,30 @@ import * as store from './store.ts'
 import { createWait } from './wait.ts'
 import { createWatch } from './watch.ts'
 
-export type Events = ReturnType<typeof createEvents>
+export interface Events {
+  /** The payload of an event, with the description of its subject. */
+  tell(row: EventRow): Promise<Payload>
+  /** `GET /events`: oldest first. */
+  listEvents(caller: Caller, query: Filters & PageQuery): Promise<Page<Payload>>
+  /** `GET /events/stream`: events after the reader's last one, or new events only. */
+  streamEvents(call: Call, query: Filters & { after?: string }): Promise<Live>
+  /** Events by id, as rows. */
+  find(ids: string[]): Promise<Map<string, EventRow>>
+  /** Registers the describer of subjects whose ids have this prefix: `msg`. Events of other subjects have facts only. */
+  describe(prefix: string, describer: Describe): void
+  /** Registers a hook for events that this process has committed. */
+  onCommit(hook: CommitHook): void
+  /** Passes a commit of this process on to the hooks and to open streams and waits. A hint: other processes poll. */
+  committed(webhookIds: string[]): void
+  /** Waits for an event of one agent that matches. */
+  wait: Wait
+  /** Assigns positions to committed events. Reads do so as well, and find less to do after a run of this. */
+  place(): Promise<number>
+  /** Deletes events older than this. */
+  sweep(olderThanMs: number): Promise<number>
+}
 
-/** Describes the subjects with these ids; one that is not in the map is gone. */
+/** Describes the subjects with these ids. Deleted subjects are missing from the map. */
 export type Describe = (ids: string[]) => Promise<Map<string, Description>>
 
 /** Takes the webhooks that committed events have deliveries for. */
@@ -34,11 +56,11 @@ type Parts = {
 
 type Filters = { agent?: string; types?: string }
 
-/** Bodies may be large: what one query brings is bounded by this many. */
+/** Subjects per query: their bodies may be large. */
 const describedTogetherMax = 32
 const batchMax = 50
 
-export function createEvents({ db, keys, identities, log }: Parts) {
+export function createEvents({ db, keys, identities, log }: Parts): Events {
   const loaders = new Map<string, (id: string) => Promise<Description | null>>()
   const commitHooks: CommitHook[] = []
   const followers = createFollowers((organizationIds, after) => store.findChanged(db, organizationIds, after))
@@ -59,7 +81,7 @@ export function createEvents({ db, keys, identities, log }: Parts) {
     return { organizationId: caller.organizationId, identityId, types: readTypes(filters.types) ?? (caller.agent ? unaskedTypes : null) }
   }
 
-  /** The position of the event that a reader saw last. One that has been swept is before everything that is left. */
+  /** The position of the reader's last event. A swept event counts as older than all stored ones. */
   async function positionAfter(organizationId: string, id: string, field: string): Promise<number> {
     let found = await store.findPosition(db, organizationId, id)
     if (found?.position === null) {
@@ -95,8 +117,7 @@ export function createEvents({ db, keys, identities, log }: Parts) {
   return {
     tell,
 
-    /** `GET /events`: oldest first. */
-    async listEvents(caller: Caller, query: Filters & { limit?: number; cursor?: string }) {
+    async listEvents(caller, query) {
       const page = readPage(query, 'event')
       const scope = await scopeOf(caller, query)
       await store.placeEvents(db)
@@ -111,14 +132,13 @@ export function createEvents({ db, keys, identities, log }: Parts) {
       return { ...envelope, data: await Promise.all(data.map(tell)) }
     },
 
-    /** `GET /events/stream`: from after the event that the reader had last, or from now on. */
-    async streamEvents(call: Call, query: Filters & { after?: string }): Promise<Live> {
+    async streamEvents(call, query) {
       const { caller } = call
       const scope = await scopeOf(caller, query)
-      // The header wins: a client that reconnects repeats the address with its first `after`.
+      // The header has precedence: a client that reconnects repeats its first URL, `after` included.
       const lastId = call.lastEventId ?? query.after ?? null
       if (lastId !== null && !isId('event', lastId)) throw invalid('/after', 'Last-Event-ID and after have to be the id of an event')
-      // Joined before the position is read, so that nothing falls between.
+      // Joined before the position is read, so that no event is missed in between.
       const follower = followers.join(caller.organizationId, caller.keyId)
       watch.begin()
       try {
@@ -130,32 +150,25 @@ export function createEvents({ db, keys, identities, log }: Parts) {
       }
     },
 
-    /** Events by id, as rows, for whoever delivers them. */
-    find: (ids: string[]) => store.findEvents(db, ids),
+    find: (ids) => store.findEvents(db, ids),
 
-    /** Registers the describer of subjects whose ids have this prefix: `msg`. Events of other subjects have facts only. */
-    describe(prefix: string, describer: Describe): void {
+    describe(prefix, describer) {
       loaders.set(prefix, batchLoader(describer, { batchMax: describedTogetherMax, inFlightMax: 2 }))
     },
 
-    /** Registers a hook for events that this process has committed. */
-    onCommit(hook: CommitHook): void {
+    onCommit(hook) {
       commitHooks.push(hook)
     },
 
-    /** Passes a commit of this process on to the hooks and to readers that follow. A hint: other processes poll. */
-    committed(webhookIds: string[]): void {
+    committed(webhookIds) {
       for (const hook of commitHooks) hook(webhookIds)
       watch.hurry()
     },
 
-    /** Waits for an event of one agent that is wanted (core `wait`). */
     wait: waits.wait,
 
-    /** Gives positions to what is committed; whoever reads does it as well, but a reader that comes after long finds less to do. */
     place: () => store.placeEvents(db),
 
-    /** Forgets events older than this. */
-    sweep: (olderThanMs: number) => store.sweepEvents(db, inMs(-olderThanMs)),
+    sweep: (olderThanMs) => store.sweepEvents(db, inMs(-olderThanMs)),
   }
 }

@@ -1,12 +1,21 @@
 // Operations on webhooks: subscriptions, the test ping, the delivery log and replays.
 import { randomBytes } from 'node:crypto'
 import { formatSecret } from '@callsign/contract/webhook-signature'
-import { type DeliveryStatus, replayEventsMax } from '@callsign/contract/webhooks'
+import {
+  type Delivery,
+  type DeliveryDetail,
+  type DeliveryStatus,
+  replayEventsMax,
+  type Webhook,
+  type WebhookTest,
+  type WebhookWithSecret,
+} from '@callsign/contract/webhooks'
+import type { Static } from 'typebox'
 import type { Caller } from '../../../core/caller.ts'
 import { now, nowMs } from '../../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
-import { readPage, toPage } from '../../../core/page.ts'
+import { type Page, type PageQuery, readPage, toPage } from '../../../core/page.ts'
 import type { Call } from '../../../core/route.ts'
 import { openSecret, sealSecret } from '../../../core/secret-seal.ts'
 import type { Database } from '../../../core/sql.ts'
@@ -19,7 +28,38 @@ import { judge, pingTimeoutMs, snippetBytesMax, toDelivery, toWebhook } from './
 import { sign } from './signature.ts'
 import * as store from './store.ts'
 
-export type Webhooks = ReturnType<typeof createWebhooks>
+export interface Webhooks {
+  /** `POST /webhooks`. */
+  createWebhook(call: Call, body: Fields & { url: string; events: string[] }): Promise<Static<typeof WebhookWithSecret>>
+  /** `GET /webhooks`: newest first. */
+  listWebhooks(caller: Caller, query: PageQuery): Promise<Page<Static<typeof Webhook>>>
+  /** `GET /webhooks/{id}`. */
+  getWebhook(caller: Caller, id: string): Promise<Static<typeof Webhook>>
+  /** `PATCH /webhooks/{id}`. */
+  updateWebhook(call: Call, id: string, body: Fields): Promise<Static<typeof Webhook>>
+  /** `DELETE /webhooks/{id}`: idempotent. */
+  deleteWebhook(call: Call, id: string): Promise<{ id: string; deleted: true }>
+  /** `POST /webhooks/{id}/rotate-secret`. */
+  rotateSecret(call: Call, id: string): Promise<Static<typeof WebhookWithSecret>>
+  /** `POST /webhooks/{id}/test`: one attempt, reported in the response and kept in the delivery log. */
+  testWebhook(call: Call, id: string): Promise<Static<typeof WebhookTest>>
+  /** `GET /webhooks/{id}/deliveries`: newest first. */
+  listDeliveries(
+    caller: Caller,
+    id: string,
+    query: PageQuery & { status?: DeliveryStatus; event_type?: string },
+  ): Promise<Page<Static<typeof Delivery>>>
+  /** `GET /webhooks/deliveries/{delivery_id}`. */
+  getDelivery(caller: Caller, id: string): Promise<Static<typeof DeliveryDetail>>
+  /** `POST /webhooks/deliveries/{delivery_id}/replay`. */
+  replayDelivery(call: Call, id: string): Promise<Static<typeof Delivery>>
+  /** `POST /webhooks/{id}/replay`: the events of a range, with those from times when the webhook was paused or disabled. */
+  replayRange(
+    call: Call,
+    id: string,
+    body: { since: string; until?: string; status?: 'failed' | 'delivered' | 'missed' },
+  ): Promise<{ webhook_id: string; replayed: number; has_more: boolean; next_since: string | null }>
+}
 
 type Parts = {
   db: Database
@@ -28,9 +68,9 @@ type Parts = {
   events: Events
   web: GuardedPost
   sealKey: Buffer
-  /** Takes the right to one test ping of a webhook: 0, or the milliseconds to wait. */
+  /** Takes one test ping from the rate limit of a webhook. Returns 0, or the milliseconds to wait. */
   takePing: (webhookId: string) => number
-  /** Says that a webhook has something to deliver now. */
+  /** Announces deliveries that are due now. */
   wake: (webhookIds: string[]) => void
 }
 
@@ -39,7 +79,7 @@ const secretBytes = 32
 
 type Fields = { url?: string; events?: string[]; agent_handle?: string | null; description?: string | null; status?: 'active' | 'paused' }
 
-export function createWebhooks({ db, accounts, identities, events, web, sealKey, takePing, wake }: Parts) {
+export function createWebhooks({ db, accounts, identities, events, web, sealKey, takePing, wake }: Parts): Webhooks {
   const noWebhook = () => notFound('webhook')
 
   function checkUrl(url: string): string {
@@ -48,7 +88,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
     return url
   }
 
-  /** `*` says it all. */
+  /** `*` includes every other type. */
   const eventTypesOf = (names: string[]): string[] => (names.includes('*') ? ['*'] : names)
 
   async function findAgent(
@@ -68,8 +108,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
   }
 
   return {
-    /** `POST /webhooks`. */
-    async createWebhook(call: Call, body: Fields & { url: string; events: string[] }) {
+    async createWebhook(call, body) {
       const { organizationId } = call.caller
       const agent = await findAgent(organizationId, body.agent_handle ?? null)
       const secret = randomBytes(secretBytes)
@@ -94,17 +133,14 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
       })
     },
 
-    /** `GET /webhooks`: newest first. */
-    async listWebhooks(caller: Caller, query: { limit?: number; cursor?: string }) {
+    async listWebhooks(caller, query) {
       const page = readPage(query, 'webhook')
       return toPage(await store.listWebhooks(db, caller.organizationId, page), page.limit, (row) => row.id, toWebhook)
     },
 
-    /** `GET /webhooks/{id}`. */
-    getWebhook: async (caller: Caller, id: string) => toWebhook(await requireWebhook(caller, id)),
+    getWebhook: async (caller, id) => toWebhook(await requireWebhook(caller, id)),
 
-    /** `PATCH /webhooks/{id}`. */
-    async updateWebhook(call: Call, id: string, body: Fields) {
+    async updateWebhook(call, id, body) {
       const { organizationId } = call.caller
       const agent = body.agent_handle === undefined ? null : await findAgent(organizationId, body.agent_handle)
       const change = {
@@ -125,8 +161,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
       })
     },
 
-    /** `DELETE /webhooks/{id}`: as often as you like. */
-    async deleteWebhook(call: Call, id: string) {
+    async deleteWebhook(call, id) {
       const { organizationId } = call.caller
       return call.transact(async (tx) => {
         const deleted = await store.deleteWebhook(tx, organizationId, id, now())
@@ -136,8 +171,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
       })
     },
 
-    /** `POST /webhooks/{id}/rotate-secret`. */
-    async rotateSecret(call: Call, id: string) {
+    async rotateSecret(call, id) {
       const { organizationId } = call.caller
       const secret = randomBytes(secretBytes)
       return call.transact(async (tx) => {
@@ -148,8 +182,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
       })
     },
 
-    /** `POST /webhooks/{id}/test`: one attempt, told as it went, and kept in the log like any other. */
-    async testWebhook(call: Call, id: string) {
+    async testWebhook(call, id) {
       const { organizationId } = call.caller
       const row = await requireWebhook(call.caller, id)
       const waitMs = takePing(id)
@@ -207,20 +240,14 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
       }
     },
 
-    /** `GET /webhooks/{id}/deliveries`: newest first. */
-    async listDeliveries(
-      caller: Caller,
-      id: string,
-      query: { status?: DeliveryStatus; event_type?: string; limit?: number; cursor?: string },
-    ) {
+    async listDeliveries(caller, id, query) {
       const page = readPage(query, 'delivery')
       await requireWebhook(caller, id)
       const filter = { status: query.status ?? null, eventType: query.event_type ?? null }
       return toPage(await deliveryStore.listDeliveries(db, id, filter, page), page.limit, (row) => row.id, toDelivery)
     },
 
-    /** `GET /webhooks/deliveries/{delivery_id}`. */
-    async getDelivery(caller: Caller, id: string) {
+    async getDelivery(caller, id) {
       const row = await deliveryStore.findDelivery(db, caller.organizationId, id)
       if (!row) throw notFound('delivery')
       const event = (await events.find([row.event_id])).get(row.event_id)
@@ -228,8 +255,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
       return { ...toDelivery(row), attempts: row.attempts, event: await events.tell(event) }
     },
 
-    /** `POST /webhooks/deliveries/{delivery_id}/replay`. */
-    async replayDelivery(call: Call, id: string) {
+    async replayDelivery(call, id) {
       const found = await deliveryStore.findDelivery(db, call.caller.organizationId, id)
       if (!found) throw notFound('delivery')
       return call.transact(async (tx) => {
@@ -240,8 +266,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
       })
     },
 
-    /** `POST /webhooks/{id}/replay`: the events of a range, those included that came while the webhook was paused or disabled. */
-    async replayRange(call: Call, id: string, body: { since: string; until?: string; status?: 'failed' | 'delivered' | 'missed' }) {
+    async replayRange(call, id, body) {
       const { organizationId } = call.caller
       await requireWebhook(call.caller, id)
       const since = new Date(body.since)
@@ -269,5 +294,5 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
   }
 }
 
-/** What the audit log keeps of a URL: paths of endpoints often hold a token. */
+/** The part of a URL that the audit log keeps: paths of endpoints often hold a token. */
 const originOf = (url: string): string => new URL(url).origin
