@@ -266,6 +266,7 @@ test('a concept file of a feature is pure: it reaches no store and no operation'
     'server/src/features/events/webhooks/endpoint-health.ts',
     'server/src/features/imessage/outbox.ts',
     'server/src/features/imessage/receiving.ts',
+    'server/src/features/imessage/sending.ts',
     'server/src/features/imessage/simulation.ts',
     'server/src/features/mail/messages/filing.ts',
     'server/src/features/mail/messages/recipients.ts',

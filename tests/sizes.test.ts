@@ -30,7 +30,6 @@ const longFiles: Record<string, number> = {
   'src/tunnel-mux.ts': 304,
   'domains/operations.ts': 334,
   'inbound/operations.ts': 301,
-  'imessage/operations.ts': 359,
   'imessage/store.ts': 312,
   'deception/flags.ts': 318,
   'replies/reply-phrases.ts': 346,

@@ -7,7 +7,30 @@ import type { OpenSession, RemoteSession, TunnelRoute } from './model.ts'
 import * as sessionStore from './session-store.ts'
 import * as store from './store.ts'
 
-export type Presence = ReturnType<typeof createPresence>
+export interface Presence {
+  nodeId: string
+  /** True when the last look found other nodes in service. */
+  readonly hasOthers: boolean
+  /** The tunnel of a handle in any organization; null for an unknown handle. */
+  findRoute(handle: string): Promise<TunnelRoute | null>
+  /** The current state of tunnels by id. */
+  findRoutes(ids: string[]): Promise<Map<string, TunnelRoute>>
+  /** Sessions of a tunnel on other nodes. */
+  findRemote(tunnelId: string): Promise<RemoteSession[]>
+  findUnusableKeys(ids: string[]): Promise<Set<string>>
+  /** Registers this node under an address, null for one that other nodes cannot reach. `renew` keeps it registered. */
+  join(at: string | null): Promise<void>
+  /** Renews the lease, and removes nodes whose lease has ended. */
+  renew(): Promise<void>
+  /** Announces that this node takes no new clients. True when other nodes do. */
+  startDraining(): Promise<boolean>
+  /** Unregisters this node. */
+  part(): Promise<void>
+  /** Records a client's connection to this node. */
+  open(session: OpenSession): Promise<'opened' | 'gone' | 'disabled'>
+  /** Records the end of a client's connection. `reason` is a word for the log. */
+  close(session: OpenSession, reason: string): Promise<void>
+}
 
 /** A node that has not renewed its lease for this long is dead. */
 const leaseMs = 10_000
@@ -21,7 +44,7 @@ type Parts = {
   findUnusableKeys: (ids: string[]) => Promise<Set<string>>
 }
 
-export function createPresence({ db, emit, businessEvents, nodeId, findUnusableKeys }: Parts) {
+export function createPresence({ db, emit, businessEvents, nodeId, findUnusableKeys }: Parts): Presence {
   const loadRoute = batchLoader((handles) => store.findRoutesByHandle(db.lookups, handles))
   const loadRemote = batchLoader((ids) => sessionStore.findRemoteSessions(db.lookups, nodeId, ids))
   const sessions = new Map<string, OpenSession>()
@@ -65,30 +88,24 @@ export function createPresence({ db, emit, businessEvents, nodeId, findUnusableK
   return {
     nodeId,
 
-    /** True when other nodes stand ready, or did a moment ago. */
     get hasOthers(): boolean {
       return hasOthers
     },
 
-    /** The tunnel of a handle, of any organization; null when there is none. */
-    findRoute: (handle: string): Promise<TunnelRoute | null> => loadRoute(handle),
+    findRoute: (handle) => loadRoute(handle),
 
-    /** Tunnels by id as they are now. */
-    findRoutes: (ids: string[]): Promise<Map<string, TunnelRoute>> => store.findRoutes(db, ids),
+    findRoutes: (ids) => store.findRoutes(db, ids),
 
-    /** Sessions of a tunnel on other nodes. */
-    findRemote: async (tunnelId: string): Promise<RemoteSession[]> => (await loadRemote(tunnelId)) ?? [],
+    findRemote: async (tunnelId) => (await loadRemote(tunnelId)) ?? [],
 
     findUnusableKeys,
 
-    /** Begins to be a node that others reach here, or by nobody; `renew` keeps it so. */
-    async join(at: string | null): Promise<void> {
+    async join(at) {
       address = at
       await lease()
     },
 
-    /** Renews the lease, and buries nodes that have not. */
-    async renew(): Promise<void> {
+    async renew() {
       await lease()
       const left = await db.transact((tx) => sessionStore.removeDeadNodes(tx))
       for (const { tunnelId, organizationId } of left) {
@@ -100,18 +117,15 @@ export function createPresence({ db, emit, businessEvents, nodeId, findUnusableK
       }
     },
 
-    /** Says that this node takes no new clients; true when others do. */
-    async startDraining(): Promise<boolean> {
+    async startDraining() {
       isDraining = true
       await lease()
       return hasOthers
     },
 
-    /** Stops being a node. */
-    part: (): Promise<void> => sessionStore.removeNode(db, nodeId),
+    part: () => sessionStore.removeNode(db, nodeId),
 
-    /** Writes down that a client is connected here. */
-    async open(session: OpenSession): Promise<'opened' | 'gone' | 'disabled'> {
+    async open(session) {
       sessions.set(session.id, session)
       let result: 'opened' | 'gone' | 'disabled'
       try {
@@ -130,8 +144,7 @@ export function createPresence({ db, emit, businessEvents, nodeId, findUnusableK
       return result
     },
 
-    /** The client has gone; `reason` is a word for the log. */
-    async close(session: OpenSession, reason: string): Promise<void> {
+    async close(session, reason) {
       if (!sessions.delete(session.id)) return
       businessEvents.tunnelClosed({ organization_id: session.organizationId, tunnel_id: session.tunnelId, session_id: session.id, reason })
       await db.transact((tx) => leave(tx, session.organizationId, session.tunnelId, () => sessionStore.deleteSession(tx, session.id)))

@@ -5,7 +5,14 @@ import { maskRecord, type RequestRecord, requestsKeptMax } from './model.ts'
 import * as requestStore from './request-store.ts'
 import * as store from './store.ts'
 
-export type Recorder = ReturnType<typeof createRecorder>
+export interface Recorder {
+  /** Records the time of a tunnel's last request. */
+  touch(tunnelId: string, at: Date): void
+  /** Records a request that has ended. */
+  note(record: RequestRecord): void
+  /** Writes all records that are waiting. */
+  flush(): Promise<void>
+}
 
 /** Between two groups; the first request after a pause is noted at once. */
 const flushEveryMs = 500
@@ -14,7 +21,7 @@ const perTunnelMax = 50
 /** Bytes of bodies that wait to be written; beyond it they are left out. */
 const waitingBytesMax = 16 * 1024 * 1024
 
-export function createRecorder(db: Database, log: Log) {
+export function createRecorder(db: Database, log: Log): Recorder {
   let records = new Map<string, RequestRecord[]>()
   let touched = new Map<string, Date>()
   let waitingBytes = 0
@@ -55,14 +62,12 @@ export function createRecorder(db: Database, log: Log) {
   }
 
   return {
-    /** A tunnel was asked. */
-    touch(tunnelId: string, at: Date): void {
+    touch(tunnelId, at) {
       touched.set(tunnelId, at)
       schedule()
     },
 
-    /** A request ended. */
-    note(record: RequestRecord): void {
+    note(record) {
       const { captured } = record
       const bytes = (captured?.requestBody?.length ?? 0) + (captured?.responseBody?.length ?? 0)
       const keepsBodies = waitingBytes + bytes <= waitingBytesMax
@@ -75,8 +80,7 @@ export function createRecorder(db: Database, log: Log) {
       schedule()
     },
 
-    /** Writes what waits. */
-    async flush(): Promise<void> {
+    async flush() {
       if (timer) clearTimeout(timer)
       timer = null
       writing = writing.then(flush)

@@ -6,6 +6,7 @@ import type { Caller } from '../../core/caller.ts'
 import { now } from '../../core/clock.ts'
 import { ApiError, invalid } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
+import type { Page } from '../../core/page.ts'
 import type { Call } from '../../core/route.ts'
 import type { Database, Tx } from '../../core/sql.ts'
 import type { Identities } from '../account/identities/operations.ts'
@@ -26,10 +27,28 @@ import {
 } from './model.ts'
 import { createProver, notInitialized } from './proof.ts'
 import { findMismatch, findRepeated, type Mismatch } from './rotation.ts'
-import { createSecrets, requireKeyVersion, requireRoom } from './secrets.ts'
+import { createSecrets, requireKeyVersion, requireRoom, type Secrets } from './secrets.ts'
 import * as store from './store.ts'
 
-export type Vaults = ReturnType<typeof createVaults>
+export interface Vaults extends Secrets {
+  /** `GET` and `POST /vault/unlock`. */
+  unlock(call: Call, authHash: string): Promise<Static<typeof UnlockedVault>>
+  /** `GET /vault`. */
+  getVault(caller: Caller): Promise<ReturnType<typeof toVault> | { initialized: false }>
+  /** `POST /vault/initialize`. */
+  initialize(call: Call, body: KeyBody & { id?: string; recovery_keys?: RecoveryBody[] }): Promise<Static<typeof VaultWithKeys>>
+  /** `GET /vault/keys`: at most eleven, the primary first. */
+  listKeys(caller: Caller): Promise<Page<ReturnType<typeof toVaultKey>> & { next_cursor: null }>
+  /** `PUT /vault/keys/primary`: wraps the same organization key with a new primary key. */
+  replacePrimaryKey(
+    call: Call,
+    body: KeyBody & { current_auth_hash?: string; recovery_auth_hash?: string; expected_key_version?: number },
+  ): Promise<Static<typeof VaultWithKeys>>
+  /** `DELETE /vault/keys/{id}`: deletes a recovery key; idempotent. */
+  deleteKey(call: Call, id: string, body: { auth_hash: string }): Promise<{ id: string; deleted: true }>
+  /** `POST /vault/rotate`: replaces the keys and re-encrypts every live secret, in one transaction. */
+  rotate(call: Call, body: RotateBody): Promise<Static<typeof VaultWithKeys>>
+}
 
 type Parts = { db: Database; accounts: Accounts; identities: Identities; businessEvents: BusinessEvents }
 
@@ -47,7 +66,7 @@ type RotateBody = Omit<KeyBody, 'auth_hash'> & {
 /** The most secrets that a rotation conflict names. */
 const namedMax = 100
 
-export function createVaults({ db, accounts, identities, businessEvents }: Parts) {
+export function createVaults({ db, accounts, identities, businessEvents }: Parts): Vaults {
   const prove = createProver(accounts, businessEvents)
 
   /** A key as it is stored. `path` is where the request has it, for its errors. */
@@ -123,8 +142,7 @@ export function createVaults({ db, accounts, identities, businessEvents }: Parts
     ...createSecrets(db, accounts, identities),
     unlock,
 
-    /** `GET /vault`. */
-    async getVault(caller: Caller) {
+    async getVault(caller) {
       const { organizationId } = caller
       const readerId = readerOf(caller)
       const [found, count] = await Promise.all([
@@ -135,8 +153,7 @@ export function createVaults({ db, accounts, identities, businessEvents }: Parts
       return toVault(found.vault, found.keys, count, caller.agent === null)
     },
 
-    /** `POST /vault/initialize`. */
-    async initialize(call: Call, body: KeyBody & { id?: string; recovery_keys?: RecoveryBody[] }): Promise<Static<typeof VaultWithKeys>> {
+    async initialize(call, body) {
       const { organizationId } = call.caller
       const keys = newKeys(call, body, body.recovery_keys)
       const at = now()
@@ -154,18 +171,13 @@ export function createVaults({ db, accounts, identities, businessEvents }: Parts
       }
     },
 
-    /** `GET /vault/keys`: at most eleven, the primary first. */
-    async listKeys(caller: Caller) {
+    async listKeys(caller) {
       const keys = await keyStore.listKeys(db, caller.organizationId)
       if (keys.length === 0) throw notInitialized()
       return { object: 'list' as const, data: keys.map(toVaultKey), has_more: false, next_cursor: null }
     },
 
-    /** `PUT /vault/keys/primary`: the same organization key wrapped anew. */
-    async replacePrimaryKey(
-      call: Call,
-      body: KeyBody & { current_auth_hash?: string; recovery_auth_hash?: string; expected_key_version?: number },
-    ): Promise<Static<typeof VaultWithKeys>> {
+    async replacePrimaryKey(call, body) {
       const { current_auth_hash: current, recovery_auth_hash: recovery } = body
       const authHash = current ?? recovery
       if (authHash === undefined || (current !== undefined && recovery !== undefined))
@@ -192,8 +204,7 @@ export function createVaults({ db, accounts, identities, businessEvents }: Parts
       })
     },
 
-    /** `DELETE /vault/keys/{id}`: a recovery key; afterwards there is none of that id, whether there was or not. */
-    deleteKey: (call: Call, id: string, body: { auth_hash: string }) =>
+    deleteKey: (call, id, body) =>
       prove(call, {
         purpose: 'delete_key',
         authHash: body.auth_hash,
@@ -208,8 +219,7 @@ export function createVaults({ db, accounts, identities, businessEvents }: Parts
         },
       }),
 
-    /** `POST /vault/rotate`: new keys and every live secret anew, in one transaction. */
-    async rotate(call: Call, body: RotateBody): Promise<Static<typeof VaultWithKeys>> {
+    async rotate(call, body) {
       const { organizationId } = call.caller
       const keys = newKeys(call, { ...body, auth_hash: body.new_auth_hash }, body.recovery_keys)
       const secrets = body.secrets.map(({ id, encrypted_payload }, i) => ({

@@ -6,7 +6,7 @@ import type { Caller } from '../../core/caller.ts'
 import { now } from '../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
-import { type PageRequest, readPage, toPage } from '../../core/page.ts'
+import { type Page, type PageQuery, type PageRequest, readPage, toPage } from '../../core/page.ts'
 import type { Call } from '../../core/route.ts'
 import type { Database, Sql, Tx } from '../../core/sql.ts'
 import type { Identities } from '../account/identities/operations.ts'
@@ -18,8 +18,37 @@ import { type AccessRow, readerOf, type SecretRow, toAccess, toSecret, type Vaul
 import { lockVault, notInitialized } from './proof.ts'
 import * as store from './store.ts'
 
+type Secret = ReturnType<typeof toSecret>
+type Access = ReturnType<typeof toAccess>
+
 /** The most agents that one secret is granted to. */
 const grantsMax = 1000
+
+export interface Secrets {
+  /** `GET /vault/secrets/{id}`. */
+  getSecret(caller: Caller, id: string): Promise<Secret>
+  /** `POST /vault/secrets`. */
+  createSecret(
+    call: Call,
+    body: { id?: string; type: SecretType; name: string; description?: string | null; encrypted_payload: string; key_version?: number },
+  ): Promise<Secret>
+  /** `GET /vault/secrets`: newest first; an agent sees those granted to it. `id` selects one secret. */
+  listSecrets(caller: Caller, query: PageQuery & { id?: string; type?: SecretType }): Promise<Page<Secret>>
+  /** `PATCH /vault/secrets/{id}`. */
+  updateSecret(call: Call, id: string, body: SecretChange): Promise<Secret>
+  /** `DELETE /vault/secrets/{id}`: with its grants; idempotent. */
+  deleteSecret(call: Call, id: string): Promise<{ id: string; deleted: true }>
+  /** `GET /vault/secrets/{id}/access`: newest first. */
+  listAccess(caller: Caller, secretId: string, query: PageQuery): Promise<Page<Access>>
+  /** `POST /vault/secrets/{id}/access`: a second grant to the same agent returns the first one. */
+  grantAccess(call: Call, secretId: string, body: IdentityChoice): Promise<Access>
+  /** `DELETE /vault/secrets/{id}/access/{identity_id}`, or with the agent in the query or the body. */
+  revokeAccess(
+    call: Call,
+    secretId: string,
+    places: IdentityChoice[],
+  ): Promise<{ id: string; secret_id: string; identity_id: string; deleted: true }>
+}
 
 export type IdentityChoice = { identity_id?: string; agent_handle?: string }
 
@@ -43,7 +72,7 @@ export function requireRoom(characters: number): void {
     throw new ApiError('conflict', `The vault would hold more than ${vaultPayloadBytesMax} bytes of ciphertext. Delete something first.`)
 }
 
-export function createSecrets(db: Database, accounts: Accounts, identities: Identities) {
+export function createSecrets(db: Database, accounts: Accounts, identities: Identities): Secrets {
   const audit = (tx: Tx, call: Call, action: AuditAction, id: string, details: Record<string, unknown> = {}) =>
     accounts.audit(tx, call.caller.organizationId, actorOf(call), action, id, details)
 
@@ -89,18 +118,7 @@ export function createSecrets(db: Database, accounts: Accounts, identities: Iden
   return {
     getSecret,
 
-    /** `POST /vault/secrets`. */
-    async createSecret(
-      call: Call,
-      body: {
-        id?: string
-        type: SecretType
-        name: string
-        description?: string | null
-        encrypted_payload: string
-        key_version?: number
-      },
-    ) {
+    async createSecret(call, body) {
       const payload = readPayload('/encrypted_payload', body.encrypted_payload)
       const { organizationId } = call.caller
       return call.transact(async (tx) => {
@@ -128,8 +146,7 @@ export function createSecrets(db: Database, accounts: Accounts, identities: Iden
       })
     },
 
-    /** `GET /vault/secrets`: newest first; an agent sees what is granted to it. With an id, that secret alone. */
-    async listSecrets(caller: Caller, query: { id?: string; type?: SecretType; limit?: number; cursor?: string }) {
+    async listSecrets(caller, query) {
       const page = readPage(query, 'vaultSecret')
       const readerId = readerOf(caller)
       if (query.id !== undefined) {
@@ -142,8 +159,7 @@ export function createSecrets(db: Database, accounts: Accounts, identities: Iden
       return { ...list, data: await show(db, caller, list.data) }
     },
 
-    /** `PATCH /vault/secrets/{id}`. */
-    async updateSecret(call: Call, id: string, body: SecretChange) {
+    async updateSecret(call, id, body) {
       if (body.name === undefined && body.description === undefined && body.encrypted_payload === undefined)
         throw invalid('', 'give name, description or encrypted_payload')
       const payload = body.encrypted_payload === undefined ? null : readPayload('/encrypted_payload', body.encrypted_payload)
@@ -173,8 +189,7 @@ export function createSecrets(db: Database, accounts: Accounts, identities: Iden
       })
     },
 
-    /** `DELETE /vault/secrets/{id}`: with its grants, and as often as you like. */
-    async deleteSecret(call: Call, id: string) {
+    async deleteSecret(call, id) {
       const { organizationId } = call.caller
       await call.transact(async (tx) => {
         await lockVault(tx, call)
@@ -184,15 +199,13 @@ export function createSecrets(db: Database, accounts: Accounts, identities: Iden
       return { id, deleted: true as const }
     },
 
-    /** `GET /vault/secrets/{id}/access`: newest first. */
-    async listAccess(caller: Caller, secretId: string, query: { limit?: number; cursor?: string }) {
+    async listAccess(caller, secretId, query) {
       const page: PageRequest = readPage(query, 'vaultAccess')
       if (!(await store.findSecret(db, caller.organizationId, null, secretId))) throw await missing(db, caller.organizationId)
       return toPage(await store.listAccess(db, caller.organizationId, secretId, page), page.limit, idOf, toAccess)
     },
 
-    /** `POST /vault/secrets/{id}/access`: granting again answers with the first grant. */
-    async grantAccess(call: Call, secretId: string, body: IdentityChoice) {
+    async grantAccess(call, secretId, body) {
       const { organizationId, keyId } = call.caller
       const identityId = await resolveIdentity(call.caller, [body])
       return call.transact(async (tx) => {
@@ -209,8 +222,7 @@ export function createSecrets(db: Database, accounts: Accounts, identities: Iden
       })
     },
 
-    /** `DELETE /vault/secrets/{id}/access/{identity_id}`, or with the agent in the query or the body. */
-    async revokeAccess(call: Call, secretId: string, places: IdentityChoice[]) {
+    async revokeAccess(call, secretId, places) {
       const { organizationId } = call.caller
       const identityId = await resolveIdentity(call.caller, places)
       await call.transact(async (tx) => {

@@ -1,0 +1,193 @@
+// Sends an agent's iMessage: chooses or begins the conversation, and queues the message in one transaction.
+import { type ImessageSent, imessageMediaBytesMax, type sendImessage } from '@callsign/contract/imessage'
+import type { Static } from 'typebox'
+import type { Caller } from '../../core/caller.ts'
+import { now } from '../../core/clock.ts'
+import { ApiError, invalid } from '../../core/errors.ts'
+import { newId } from '../../core/ids.ts'
+import type { Call } from '../../core/route.ts'
+import type { Database, Tx } from '../../core/sql.ts'
+import { FetchRefused, type Web } from '../../core/web.ts'
+import type { Attachments } from '../mail/attachments/operations.ts'
+import { type ConversationRow, type MediaRow, type MessageRow, sniffMedia, toSent } from './model.ts'
+import type { Outbox } from './outbox.ts'
+import type { ImessageProvider } from './provider.ts'
+import * as store from './store.ts'
+
+export type SendBody = Static<NonNullable<typeof sendImessage.body>>
+
+/** An agent as conversations know it. */
+export type Agent = { id: string; handle: string; displayName: string }
+
+export interface Sending {
+  /** `POST /imessage/messages`: the message and its pieces are one transaction. A job hands the pieces to the provider. */
+  send(call: Call, body: SendBody): Promise<Static<typeof ImessageSent>>
+}
+
+type Parts = {
+  db: Database
+  attachments: Attachments
+  web: Web
+  provider: ImessageProvider
+  outbox: Outbox
+  allowCold: boolean
+  requireAgent: (caller: Caller, reference: string) => Promise<Agent>
+  requireConversation: (caller: Caller, id: string) => Promise<ConversationRow>
+  /** The provider's lines. Throws `upstream_provider_error` without any. */
+  requireLines: () => Promise<[string, ...string[]]>
+}
+
+const fetchTimeoutMs = 15_000
+
+export function createSending(parts: Parts): Sending {
+  const { db, attachments, web, provider, outbox, allowCold, requireAgent, requireConversation, requireLines } = parts
+
+  const archived = () => new ApiError('conversation_archived', 'This conversation is over; the person has to connect again.')
+  const notConnected = (to: string) =>
+    new ApiError(
+      'recipient_not_connected',
+      `Nobody with the number ${to} is connected to the agent: they text the connect prompt of GET /imessage/router first.`,
+    )
+
+  /** The conversation for a message; null when it has to begin one with a person who never wrote. */
+  async function chooseConversation(caller: Caller, body: SendBody, agent: Agent | null): Promise<ConversationRow | null> {
+    if (body.conversation_id !== undefined) {
+      const row = await requireConversation(caller, body.conversation_id)
+      if (body.to !== undefined && body.to !== row.participant)
+        throw invalid('/to', 'to is not who this conversation is with: give one of the two')
+      if (agent && agent.id !== row.identity_id) throw invalid('/identity_id', 'this conversation is with another agent')
+      if (row.status === 'archived') throw archived()
+      if (row.provider !== provider.name)
+        throw new ApiError('conflict', `This conversation is on ${row.provider}, and this server is connected to ${provider.name} now.`)
+      return row
+    }
+    const to = body.to as string
+    const [first, ...more] = await store.findActiveWith(db, caller.organizationId, provider.name, to, agent?.id ?? null)
+    if (first && agent === null && more.some((one) => one.identity_id !== first.identity_id))
+      throw invalid('/identity_id', 'this number is connected to several agents: say which one sends')
+    if (first) return first
+    if (!allowCold) throw notConnected(to)
+    if (!agent) throw invalid('/identity_id', 'who sends has to be said when nobody with this number is connected')
+    return null
+  }
+
+  /** Fetches the file of a message once. Throws 400 for a file that cannot be sent. */
+  async function fetchMedia(url: string): Promise<{ filename: string; contentType: string; bytes: Buffer }> {
+    const { bytes } = await web.fetchFile(url, { bytesMax: imessageMediaBytesMax, timeoutMs: fetchTimeoutMs }).catch((error: unknown) => {
+      throw error instanceof FetchRefused ? invalid('/media_url', error.message) : error
+    })
+    const kind = sniffMedia(bytes)
+    if (!kind) {
+      const details = [
+        { path: '/media_url', message: 'must lead to a PNG, JPEG, GIF or PDF; the first bytes of the file are of none of them' },
+      ]
+      throw new ApiError('unsupported_media_type', 'media_url must lead to a PNG, JPEG, GIF or PDF.', { details, status: 400 })
+    }
+    return { filename: `${nameOf(url)}.${kind.extension}`, contentType: kind.contentType, bytes }
+  }
+
+  /** Begins a conversation with a person who never wrote, on the first line where they have none with another agent. */
+  async function beginCold(tx: Tx, organizationId: string, agent: Agent, to: string, ours: string[]) {
+    for (const line of ours) {
+      const at = now()
+      const chat = await store.holdChatOf(tx, {
+        id: newId('imessageChat'),
+        provider: provider.name,
+        line,
+        participant: to,
+        chatRef: null,
+        at,
+      })
+      const active = await store.findActive(tx, chat.id)
+      if (active && active.identity_id !== agent.id) continue
+      const id = active?.id ?? newId('conversation')
+      if (!active) await store.insertConversation(tx, { id, organizationId, identityId: agent.id, chatId: chat.id, at })
+      return { chat, conversationId: id }
+    }
+    throw new ApiError('conflict', 'Somebody with this number is talking to another agent on every line.')
+  }
+
+  /** Locks the chat of an existing conversation. Throws 409 when the conversation has ended meanwhile. */
+  async function holdConversation(tx: Tx, row: ConversationRow) {
+    const chat = await store.holdChat(tx, row.chat_id)
+    const active = chat && (await store.findActive(tx, chat.id))
+    if (!chat || active?.id !== row.id) throw archived()
+    return { chat, conversationId: row.id }
+  }
+
+  return {
+    async send(call, body) {
+      const { caller } = call
+      if (body.conversation_id === undefined && body.to === undefined)
+        throw invalid('/conversation_id', 'give conversation_id or to: one of them says who the message is for')
+      const named = body.identity_id ?? (body.conversation_id === undefined ? caller.agent?.handle : undefined)
+      const agent = named === undefined ? null : await requireAgent(caller, named)
+      const chosen = await chooseConversation(caller, body, agent)
+      const ours = chosen ? [] : await requireLines()
+      const file = body.media_url === undefined ? null : await fetchMedia(body.media_url)
+      const { organizationId } = caller
+      const [id, mediaId] = [newId('imessage'), newId('attachment')]
+      const kept = file && (await attachments.keepBytes(organizationId, mediaId, file.bytes))
+      return call.transact(async (tx) => {
+        const { chat, conversationId } = chosen
+          ? await holdConversation(tx, chosen)
+          : await beginCold(tx, organizationId, agent as Agent, body.to as string, ours)
+        const row: MessageRow = {
+          id,
+          organization_id: organizationId,
+          conversation_id: conversationId,
+          direction: 'outbound',
+          status: 'queued',
+          sender: chosen?.agent_handle ?? (agent as Agent).handle,
+          text: body.text,
+          sent_at: null,
+          error_code: null,
+          error_detail: null,
+          created_at: now(),
+        }
+        await store.insertMessage(tx, row)
+        if (file && kept) await store.insertMedia(tx, [toMediaRow(row, mediaId, file, kept)])
+        const piece = { organization_id: organizationId, message_id: id }
+        const media = file ? mediaId : null
+        await outbox.say(
+          tx,
+          chat,
+          media !== null && provider.sendsFilesApart
+            ? [
+                { ...piece, part: 0, text: body.text },
+                { ...piece, part: 1, text: null, media_id: media },
+              ]
+            : [{ ...piece, part: 0, text: body.text, media_id: media }],
+        )
+        return toSent(row)
+      })
+    },
+  }
+}
+
+/** The last part of a URL's path without its extension, as a file's name. */
+function nameOf(url: string): string {
+  const last = new URL(url).pathname.split('/').at(-1) ?? ''
+  const name = last.replace(/\.[A-Za-z0-9]{1,8}$/, '').replace(/[^A-Za-z0-9_-]/g, '_')
+  return name.slice(0, 100) || 'file'
+}
+
+function toMediaRow(
+  message: MessageRow,
+  id: string,
+  file: { filename: string; contentType: string; bytes: Buffer },
+  kept: Pick<MediaRow, 'bytes' | 'blob_key'>,
+): MediaRow {
+  return {
+    id,
+    organization_id: message.organization_id,
+    message_id: message.id,
+    position: 0,
+    state: 'stored',
+    filename: file.filename,
+    content_type: file.contentType,
+    size_bytes: file.bytes.length,
+    provider_ref: null,
+    ...kept,
+  }
+}
