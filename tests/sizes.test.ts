@@ -79,7 +79,6 @@ const longFunctions: Record<string, number> = {
   'postgres/connect.ts connect': 114,
   'postgres/copier.ts openCopier': 63,
   'tunnels/listener.ts connect': 69,
-  'src/app.ts startApp': 112,
   'client/conversation.ts sendMessage': 73,
   'server/data-reader.ts feed': 95,
 }

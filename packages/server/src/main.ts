@@ -10,7 +10,7 @@ import { CommandFailed } from './host/failure.ts'
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
-/** Two interrupts this close are one Ctrl-C: nobody presses it twice that fast. */
+/** Interrupts within this time are one Ctrl-C. */
 const sameInterruptMs = 100
 
 /** Runs the server until a signal: the first one drains it and exits 0, a second one exits at once. */
@@ -22,7 +22,7 @@ async function serve(config: Config): Promise<void> {
   let stop: (() => Promise<void>) | null = null
   let signalledMs = 0
   const onSignal = (signal: 'SIGINT' | 'SIGTERM') => {
-    // A terminal's Ctrl-C goes to the whole group, and npm passes its own on: what follows this closely is the same one.
+    // The terminal sends Ctrl-C to the whole process group, and npm forwards its own: a close second signal is the same one.
     if (isStopping && signal === 'SIGINT' && nowMs() - signalledMs < sameInterruptMs) return
     if (isStopping) process.exit(1)
     isStopping = true
@@ -38,13 +38,13 @@ async function serve(config: Config): Promise<void> {
     firstKey = key
   }
   const app = await startApp(config, log, onFirstKey).catch((error: unknown) => {
-    // Stored already, and shown by no later start.
+    // The key is stored by now, and later starts do not show it.
     if (firstKey !== null) print(`Your organization key, shown this once: ${firstKey}`)
     throw describeListenFailure(error, config)
   })
   stop = app.stop
   app.failed.catch((error: unknown) => {
-    log.error({ err: error }, 'the database is gone for good')
+    log.error({ err: error }, 'the database failed for good')
     process.exit(1)
   })
   for (const line of app.listening) print(`callsign listening ${line}`)
@@ -69,7 +69,7 @@ async function serve(config: Config): Promise<void> {
   }
 }
 
-/** A listener's failure in the words of the settings; anything else as it is. */
+/** Names the setting in a listener's error. Other errors are returned unchanged. */
 function describeListenFailure(error: unknown, config: Config): unknown {
   const { syscall, code, port } = error as NodeJS.ErrnoException & { port?: number }
   if (syscall !== 'listen' && code !== 'ENOTFOUND') return error
