@@ -47,7 +47,7 @@ export type SharedParts = Omit<ServerNeeds, 'running'> & {
   userAgent: string
 }
 
-/** What an area adds to the server. */
+/** The parts that an area adds to the server. */
 export type Area = {
   routes?: Route[]
   handlers?: JobHandler[]

@@ -1,4 +1,4 @@
-// What the worker does: hands a chat's pieces to the provider one after the other, never one twice, and fetches the files of what came in.
+// Jobs of iMessage: hand the pieces of a chat to the provider one after the other, never one twice, and fetch the files of received messages.
 import type { BusinessEvents } from '../../core/business-events.ts'
 import { inMs, now, nowMs } from '../../core/clock.ts'
 import type { Emit } from '../../core/event.ts'
@@ -29,14 +29,14 @@ const leaseMs = 30_000
 const sendRunMsMax = 30 * 60_000
 const sendConcurrency = 16
 const jitter = 0.2
-/** How long the outcome of a piece may stay unknown; then it has failed, with a reason that says so. */
+/** Time for which the outcome of a piece may stay unknown. After it the piece has failed, with this reason. */
 const unknownMsMax = 48 * 3_600_000
 /** The pauses between looks at what became of a piece: twice as long each time. */
 const lookMsMin = 250
 const lookMsMax = 60_000
 /** Pieces of a chat on a provider that is not in use wait for it. */
 const idleMs = 60_000
-/** What was sent this much before a piece was tried cannot be that piece. */
+/** A message sent earlier than this before the first attempt at a piece is not that piece. */
 const otherIdsMs = 3_600_000
 
 const mediaBytesMax = 25 * 1024 * 1024
@@ -46,7 +46,7 @@ const detailCharactersMax = 500
 type Ending = { kind: 'sent'; providerMessageId: string; chatRef: string | null } | { kind: 'failed'; code: string; detail: string }
 
 export function createImessageJobs({ db, attachments, provider, enqueue, emit, retrySeconds, businessEvents, log }: Parts): JobHandler[] {
-  /** What the provider is to be given; null when its file is not there. */
+  /** The piece for the provider; null when its file is missing. */
   async function toPiece(chat: ChatRow, send: SendRow): Promise<Piece | null> {
     const media = send.media_id === null ? null : await store.findMedia(db, send.media_id)
     if (send.media_id !== null && media?.state !== 'stored') return null

@@ -86,7 +86,7 @@ export type SendRow = {
 /** Where a provider's callbacks come in; the token is secret. */
 export const callbackPath = (provider: string, routeToken: string): string => `/hooks/imessage/${provider}/${routeToken}`
 
-/** What somebody texts to the router itself. */
+/** A command that a person texts to the router. */
 export type Command = { kind: 'connect'; handle: string } | { kind: 'disconnect' }
 
 /** `connect @handle`, `disconnect` or `stop`, however a phone's keyboard has dressed it up; null for anything else. */
@@ -206,7 +206,7 @@ export const toConversation = (row: ConversationRow): Static<typeof ImessageConv
   updated_at: row.updated_at.toISOString(),
 })
 
-/** What events tell of a message: only what never changes, so files have no links, and a status is told by the event's type. */
+/** A message in events: only facts that never change. Files have no links, and the event's type gives the status. */
 export const describeMessage = (row: MessageRow, participant: string, media: MediaMetadata[]): Record<string, unknown> => ({
   id: row.id,
   conversation_id: row.conversation_id,

@@ -1,4 +1,4 @@
-// What we ask of whoever connects us to Apple's network: lines, sending that can be looked up afterwards, callbacks, and what we missed.
+// Interface of providers of iMessage: lines, sending with a later lookup, callbacks, and a list of missed messages.
 import type { RawRequest } from '../../core/route.ts'
 
 export type ProviderName = 'simulator' | 'bluebubbles' | 'linq'
@@ -6,7 +6,7 @@ export type ProviderName = 'simulator' | 'bluebubbles' | 'linq'
 /** A file at the provider. `ref` is the provider's own word for it, whatever it is. */
 export type MediaRef = { ref: string; filename: string; contentType: string }
 
-/** What somebody wrote to a line. `sender` is as the provider tells it; `line` is null when the provider has one only. */
+/** A message from a person to a line. `sender` is in the provider's form. `line` is null when the provider has one line only. */
 export type InboundMessage = {
   providerMessageId: string
   line: string | null
@@ -28,7 +28,7 @@ export type ProviderEvent =
 /** One message of the provider. `key` is the same however often it is handed over; a file's name is unlike any other's. */
 export type Piece = {
   key: string
-  /** Whose agent speaks; null for the router's help. */
+  /** The organization of the sending agent; null for the router's help. */
   organizationId: string | null
   line: string
   recipient: string
@@ -46,7 +46,7 @@ export type SendOutcome =
   /** It may have been taken. */
   | { kind: 'unknown'; detail: string }
 
-/** What is known of a piece that was handed over without a clear answer. Times are of this installation's clock. */
+/** The facts about a piece that was sent without a clear answer. Times are of this installation's clock. */
 export type Tried = {
   firstAt: Date
   lastAt: Date
@@ -74,15 +74,15 @@ export interface ImessageProvider {
   lines(): Promise<string[]>
   /** One attempt. Never rejects for reasons of the outside world. */
   send(piece: Piece): Promise<SendOutcome>
-  /** What became of a piece whose outcome is unknown. Never rejects for reasons of the outside world. */
+  /** Looks up a piece whose outcome is unknown. Never rejects for reasons of the outside world. */
   find(piece: Piece, tried: Tried): Promise<Finding>
   /** True when the callback is the provider's. Its route token has been checked; nothing has been parsed. */
   verify(request: RawRequest, nowMs: number): boolean
-  /** What a verified callback tells; nothing when it is about something else, or makes no sense. */
+  /** The events in a verified callback; none when it is about something else or cannot be read. */
   parse(request: RawRequest): ProviderEvent[]
   /** Asking for what came in, where the provider can be asked; null where it cannot. */
   readonly backfill: {
-    /** How often, unless the operator says otherwise. */
+    /** Default poll interval. */
     everyMs: number
     /**
      * What came since, oldest first, a little before that included. `upTo` is the time of the newest, by the provider's clock, or `since` when there

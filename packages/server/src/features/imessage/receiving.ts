@@ -1,4 +1,4 @@
-// What comes in: callbacks and the provider's list, each message filed once, and what people text to the router itself.
+// Receives iMessages from callbacks and the provider's list, files each one once, and runs the commands that people text to the router.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { BusinessEvents } from '../../core/business-events.ts'
 import { now, nowMs } from '../../core/clock.ts'
@@ -54,13 +54,13 @@ type Parts = {
   emit: Emit
   routeToken: string
   publicUrl: () => string
-  /** How often the provider is asked, when the operator says so. */
+  /** Poll interval from the settings; null for the provider's default. */
   pollMs: number | null
   businessEvents: BusinessEvents
   log: Log
 }
 
-/** What became of a message; ids are of the organization's whose agent it concerns. */
+/** The result of a received message. Ids belong to the organization of the agent concerned. */
 export type Filed = {
   effect: 'filed' | 'connected' | 'disconnected' | 'helped' | 'ignored'
   conversation: { id: string; organizationId: string } | null
@@ -72,7 +72,7 @@ const ignored: Filed = { effect: 'ignored', conversation: null, messageId: null 
 /** Every so many turns the provider is asked about a whole day: a message may reach it late, with the time at which it was written. */
 const wideTurns = 30
 const prepareMs = 3_600_000
-/** How much the provider's clock may be behind ours. */
+/** Longest time that the provider's clock may be behind ours. */
 const clockSkewMs = 120_000
 
 export function createReceiving(parts: Parts): Receiving {
@@ -206,7 +206,7 @@ export function createReceiving(parts: Parts): Receiving {
       const active = await store.findActive(tx, chat.id)
       if (command?.kind === 'connect') return connect(tx, chat, active, command.handle, agent)
       if (command?.kind === 'disconnect') {
-        // Who is connected to nobody and says stop wants to hear nothing.
+        // A person without a connection who says stop gets no reply.
         if (!active) return ignored
         await archive(tx, active, 'disconnected_by_user')
         return { effect: 'disconnected', conversation: { id: active.id, organizationId: active.organization_id }, messageId: null }
@@ -240,7 +240,7 @@ export function createReceiving(parts: Parts): Receiving {
     const isWide = turns++ % wideTurns === 0
     const { events, upTo } = await backfill.read(turn.position, isWide)
     for (const event of events) {
-      // What was written before this installation knew the provider is nobody's business here.
+      // Messages from before this installation knew the provider are not read.
       if (event.kind === 'message' && event.message.sentAt.getTime() < turn.started_at.getTime() - clockSkewMs) continue
       try {
         await handle(event)

@@ -18,7 +18,7 @@ export const imessageRoutes = (imessage: Imessage, receiving: Receiving): Route[
   }),
 ]
 
-/** What is there only while the simulator is the provider. */
+/** Routes that exist only while the simulator is the provider. */
 export const simulatedImessageRoutes = (imessage: Imessage): Route[] => [
   route(contract.simulateImessage, 'organization', (call, { body }) => imessage.simulate(call.caller, body)),
 ]

@@ -65,7 +65,7 @@ export async function settleSend(
   return rowCount === 1
 }
 
-/** How many pieces of a message are not sent yet. */
+/** Number of pieces of a message that are not sent yet. */
 export async function countUnsent(tx: Tx, messageId: string): Promise<number> {
   const { rows } = await tx.query<{ count: number }>({
     name: 'count-unsent-imessage-pieces',
@@ -75,7 +75,7 @@ export async function countUnsent(tx: Tx, messageId: string): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-/** Fails what waits in a conversation, without a word to the provider; gives the messages. What is being handed over goes its way. */
+/** Fails the waiting pieces of a conversation without contacting the provider, and returns their messages. In-flight pieces continue. */
 export async function dropWaiting(tx: Tx, by: { conversationId: string } | { messageId: string }, at: Date): Promise<string[]> {
   const { rows } = await tx.query<{ message_id: string }>({
     name: 'conversationId' in by ? 'drop-waiting-of-conversation' : 'drop-waiting-of-message',

@@ -67,7 +67,7 @@ export function createSending(parts: Parts): Sending {
       throw invalid('/identity_id', 'this number is connected to several agents: say which one sends')
     if (first) return first
     if (!allowCold) throw notConnected(to)
-    if (!agent) throw invalid('/identity_id', 'who sends has to be said when nobody with this number is connected')
+    if (!agent) throw invalid('/identity_id', 'identity_id is required: this number is not connected to an agent')
     return null
   }
 

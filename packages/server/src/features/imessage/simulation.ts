@@ -9,7 +9,7 @@ import type { Filed } from './receiving.ts'
 import { findFirstOrganization } from './sending-store.ts'
 import { findSimulated, insertSimulated } from './simulated-store.ts'
 
-/** What simulated iMessage needs of the simulator: its faults and its outbox. */
+/** The part of the simulator that simulated iMessage uses: its faults and its outbox. */
 export interface SimulatedPhones {
   /** Takes the fault of one call, which then happens once; null for none. */
   takeFault(organizationId: string, channel: 'imessage', op: string): Promise<string | null>
@@ -24,7 +24,7 @@ export interface SimulatedPhones {
 /** A file that a simulated phone sends. */
 export type SimulatedFile = { contentType: string; bytes: Buffer }
 
-/** What a simulated phone writes. */
+/** A message from a simulated phone. */
 type Written = { providerMessageId: string; sender: string; text: string; media: MediaRef[]; sentAt: Date }
 
 type Call = (message: Written) => Promise<{ filed: Filed[] }>
@@ -65,13 +65,13 @@ export function createSimulation({
       },
     },
 
-    /** What is to go wrong with the next send for an organization; null for nothing. */
+    /** Takes the fault for the next send of an organization; null for none. */
     nextSendFault: async (organizationId: string | null) =>
       organizationId === null
         ? null
         : ((await simulatorState.takeFault(organizationId, 'imessage', 'send')) as 'error' | 'timeout' | 'lost_answer' | null),
 
-    /** How a simulated phone's message reaches the line: by the callback that `call` makes of it, unless a fault befalls that. */
+    /** Delivers the message of a simulated phone through the callback that `call` makes, unless a fault prevents it. */
     deliverer(call: Call) {
       const held = new Map<string, Written[]>()
       return async (

@@ -72,7 +72,7 @@ export async function findConversations(sql: Sql, ids: string[]): Promise<Map<st
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** Who a chat talks to now. */
+/** The active conversation of a chat. */
 export async function findActive(sql: Sql, chatId: string): Promise<ConversationRow | null> {
   const { rows } = await sql.query<ConversationRow>({
     name: 'find-active-imessage-conversation',

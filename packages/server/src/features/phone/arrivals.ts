@@ -67,7 +67,7 @@ const arrivalsKeptMs = 30 * 24 * 3_600_000
 
 const acknowledged = () => new Raw('text/xml; charset=utf-8', Buffer.from('<?xml version="1.0" encoding="UTF-8"?><Response/>'))
 
-/** What became of a text. `ignored`: it is for no number here. */
+/** The result of a received text. `ignored`: it is not for a number of this server. */
 export type Filed = { kind: 'filed'; smsId: string } | { kind: 'pending' } | { kind: 'duplicate' } | { kind: 'ignored' }
 
 export function createArrivals(parts: Parts): Arrivals {
@@ -138,7 +138,7 @@ export function createArrivals(parts: Parts): Arrivals {
     return outcome
   }
 
-  /** Fetches the media of one text, then files it. What cannot be had is named as missing after the last attempt: the words are never lost. */
+  /** Fetches the media of one text, then files it. After the last attempt, missing media is recorded as such, so that the text is never lost. */
   async function fetchMedia(job: Job, finish: Finish): Promise<void> {
     const arrival = await messageStore.findPending(db, job.subject)
     if (!arrival) return db.transact((tx) => finish(tx, { done: true }))

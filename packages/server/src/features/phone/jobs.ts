@@ -13,7 +13,7 @@ const leaseMs = 30_000
 /** Longer than any chain of calls that one run makes. */
 const runMsMax = 5 * 60_000
 const concurrency = 8
-/** How many numbers one run tries before it lets others have a turn. */
+/** Numbers that one run tries before it yields to other jobs. */
 const offersTriedMax = 10
 /** The first wait after failure, doubled each time up to the last. */
 const troubleMs = { first: 1_000, last: 5 * 60_000 }

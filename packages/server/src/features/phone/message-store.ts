@@ -127,7 +127,7 @@ export async function insertMedia(tx: Tx, sms: { id: string; organizationId: str
 
 export type MediaFact = { id: string; sms_id: string; content_type: string; size_bytes: number; is_missing: boolean }
 
-/** What the API shows of the files of texts, in order, without their bytes. */
+/** The files of texts as the API shows them, in order, without their bytes. */
 export async function findMedia(sql: Sql, smsIds: string[]): Promise<Map<string, MediaFact[]>> {
   const { rows } = await sql.query<MediaFact>({
     name: 'find-sms-media',

@@ -44,7 +44,7 @@ export type NumberRow = {
 
 export type Wanted = Pick<NumberRow, 'country_code' | 'type' | 'wanted_region' | 'wanted_area_code'>
 
-/** What is asked for, checked. Throws 400 with the sentence of the check that failed. */
+/** Checks the requested number. Throws 400 with the sentence of the check that failed. */
 export function readWanted(body: Static<NonNullable<typeof provisionPhoneNumber.body>>): Wanted {
   const { country_code: country = 'US', type = 'local', region = null, area_code: areaCode = null } = body
   const countryName = country === 'US' ? 'the United States' : 'Canada'
@@ -86,7 +86,7 @@ export function toPhoneNumber(row: NumberRow): Static<typeof PhoneNumber> {
   }
 }
 
-/** What an order that failed means to whoever asked for the number. */
+/** The API error for a failed order. */
 export const failureOf = (row: NumberRow): ApiError =>
   row.failure_code === 'no_numbers_available'
     ? new ApiError('no_numbers_available', 'The provider has no such number now. Another area code, region or type may have some.')
@@ -117,7 +117,7 @@ export function toSmsMessage(row: SmsRow, media: Media[]): Static<typeof SmsMess
   return { ...toSmsFacts(row, media), is_read: row.is_read }
 }
 
-/** What never changes of a text: what its event tells. Links last an hour and are left out there. */
+/** A text in events: facts that never change. Links are left out, because they expire after an hour. */
 export function toSmsFacts(row: SmsRow, media: Media[]): Omit<Static<typeof SmsMessage>, 'is_read'> {
   return {
     id: row.id,
@@ -135,7 +135,7 @@ export function toSmsFacts(row: SmsRow, media: Media[]): Omit<Static<typeof SmsM
   }
 }
 
-/** What a wait for a text may ask of it. */
+/** Filters of a wait for a text. */
 export type SmsWants = { from?: string; text?: string; has_code?: boolean; code_kind?: Code['kind'] }
 
 const holds = (text: string, part: string | undefined): boolean => part === undefined || text.toLowerCase().includes(part.toLowerCase())

@@ -1,4 +1,4 @@
-// What phones ask of a supplier of phone numbers. Each answer is a value: the state machine decides what follows, once for every supplier.
+// Interface of suppliers of phone numbers. Each answer is a value: one state machine decides the next step for every supplier.
 import type { RawRequest } from '../../core/route.ts'
 import type { Country } from './area-codes.ts'
 
@@ -70,7 +70,7 @@ export interface PhoneProvider {
   search(query: NumberQuery): Promise<{ kind: 'offers'; numbers: string[] } | Refusal | Failure>
   /** Buys this one number. Ordering the same number again never buys a second. */
   order(order: Order): Promise<OrderAnswer>
-  /** What became of an order. */
+  /** Looks up an order. */
   findOrder(order: Order): Promise<OrderState>
   /** One step towards receiving texts: sees to the routing, and tells how far it is. */
   advance(number: OwnedNumber): Promise<Readiness>
@@ -91,7 +91,7 @@ export class Unreadable extends Error {
   override name = 'Unreadable'
 }
 
-/** What the simulator keeps in a supplier's place; the feature `simulator` has its SQL. */
+/** State that the simulator keeps in a supplier's place. The feature `simulator` has its SQL. */
 export interface SimulatedCarrier {
   /** The fault that befalls this call, once, or null. */
   takeFault(organizationId: string, op: string): Promise<string | null>

@@ -14,7 +14,7 @@ export type TunnelRow = {
   updated_at: Date
 }
 
-/** What a gateway needs to know of a tunnel to serve a request. */
+/** The part of a tunnel that a gateway needs to serve a request. */
 export type TunnelRoute = { id: string; organizationId: string; handle: string; status: TunnelStatus; capture: TunnelCapture }
 
 /** One connection of a client to the gateway of this process. */
@@ -82,7 +82,7 @@ export const pathCharactersMax = 2048
 export const requestsKeptMax = 200
 export const requestsKeptMs = 24 * 3_600_000
 
-/** What stands for a value that is not kept. */
+/** Placeholder for a masked value. */
 export const masked = '(masked)'
 
 const secretName =

@@ -1,4 +1,4 @@
-// Who is connected where: the lease of this node, the sessions of its clients, those of other nodes, and the events that follow from them.
+// Registry of nodes and client sessions: this node's lease, its sessions, those of other nodes, and the events that follow from them.
 import { batchLoader } from '../../core/batch.ts'
 import type { BusinessEvents } from '../../core/business-events.ts'
 import type { Emit } from '../../core/event.ts'

@@ -11,14 +11,14 @@ export const failuresPerVaultMax = 30
 
 export type Failure = { key_id: string; failed_at: Date }
 
-/** How long this API key has to wait before its next attempt, in milliseconds; 0 when it need not. `failures`: of the window, newest first. */
+/** Milliseconds until this API key may try again; 0 for now. `failures`: those of the window, newest first. */
 export function waitMs(failures: Failure[], keyId: string, nowMs: number): number {
   const own = failures.filter((failure) => failure.key_id === keyId)
   const deciding = [own[failuresPerKeyMax - 1], failures[failuresPerVaultMax - 1]]
   return Math.max(0, ...deciding.map((failure) => (failure ? failure.failed_at.getTime() + windowMs - nowMs : 0)))
 }
 
-/** What is stored of an auth_hash: a salt of its own and SHA-256(salt ‖ hash). It has 256 bits, so no slow hash is needed. */
+/** The stored form of an auth_hash: its own salt and SHA-256(salt ‖ hash). The hash has 256 bits, so a slow hash is not needed. */
 export function digestAuthHash(authHash: string): { auth_salt: Buffer; auth_digest: Buffer } {
   const salt = randomBytes(16)
   return { auth_salt: salt, auth_digest: digest(salt, authHash) }

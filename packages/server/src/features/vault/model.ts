@@ -6,7 +6,7 @@ import { forbidden } from '../../core/errors.ts'
 
 export type VaultRow = { id: string; organization_id: string; key_version: number; created_at: Date; updated_at: Date }
 
-/** What a master key is derived with: Argon2id with `m` KiB, `t` passes and `p` lanes. */
+/** Parameters of master key derivation: Argon2id with `m` KiB, `t` passes and `p` lanes. */
 export type KdfParams = { algorithm: 'argon2id'; m: number; t: number; p: number }
 
 /** One wrapping of the organization key. `auth_digest` is SHA-256(auth_salt ‖ auth_hash). */

@@ -28,7 +28,7 @@ export type Proof<T> = {
   keyType?: 'primary' | 'recovery'
   /** Runs before the hash is looked at; what it throws counts as no attempt. */
   check?: (vault: VaultRow) => void
-  /** What the proof is for, in the transaction of the comparison. Throwing undoes it. */
+  /** The work that the proof permits, in the transaction of the comparison. Throwing rolls it back. */
   work: (tx: Tx, vault: VaultRow, proven: VaultKeyRow, keys: VaultKeyRow[]) => Promise<T>
 }
 

@@ -1,4 +1,4 @@
-// Whether a rotation covers the vault: every live secret at its current revision, and nothing else.
+// Checks that a rotation covers the vault: every live secret at its current revision, and no other.
 
 export type Revision = { id: string; revision: number }
 

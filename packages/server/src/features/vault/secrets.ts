@@ -101,7 +101,7 @@ export function createSecrets(db: Database, accounts: Accounts, identities: Iden
     const [reference, ...more] = references
     if (reference === undefined) throw invalid('/identity_id', 'name the agent by identity_id or agent_handle')
     if (more.length > 0) throw invalid('/identity_id', 'name the agent once, by identity_id or agent_handle')
-    // What looks like an id is one, even if a handle looks the same.
+    // Text in the form of an id is an id, also when a handle has that form.
     if (isId('identity', reference)) return reference
     const agent = await identities.findAgent(caller.organizationId, reference.replace(/^@/, ''))
     if (!agent) throw notFound('identity')

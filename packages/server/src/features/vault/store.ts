@@ -11,7 +11,7 @@ const columns = 's.id, s.type, s.name, s.description, s.encrypted_payload, s.rev
 const isReadable = `($2::text IS NULL OR EXISTS (SELECT 1 FROM vault_access a
   WHERE a.organization_id = s.organization_id AND a.secret_id = s.id AND a.identity_id = $2))`
 
-/** How much the vault holds: secrets, and characters of base64. */
+/** Size of the vault: number of secrets, and characters of base64. */
 export async function measureSecrets(sql: Sql, organizationId: string): Promise<{ count: number; characters: number }> {
   const { rows } = await sql.query<{ count: number; characters: number }>({
     name: 'measure-vault-secrets',

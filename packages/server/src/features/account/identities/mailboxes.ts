@@ -45,7 +45,7 @@ export interface Mailboxes {
   moveToMailDomain(tx: Tx, organizationId: string, domainId: string): Promise<void>
 }
 
-/** What mailbox addresses need of custom domains, which register themselves with `useDomains`. */
+/** The questions that mailbox addresses have about custom domains, which register themselves with `useDomains`. */
 export interface CustomDomains {
   /** The verified domain for a new identity, by id, by name or the default; null for the mail domain. Locked until the transaction ends. */
   chooseForIdentity(

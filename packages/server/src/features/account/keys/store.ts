@@ -54,7 +54,7 @@ export async function insertKey(sql: Sql, key: NewKey): Promise<void> {
   })
 }
 
-/** What authentication needs of a key, with the caller that it stands for. */
+/** The part of a key that authentication needs, with the key's caller. */
 export type KeyHolder = { salt: Buffer; secretHash: Buffer; isUsable: boolean; isTouchDue: boolean; caller: Caller }
 
 type HolderRow = {

@@ -1,4 +1,4 @@
-// Who follows the events of which organization in this process; woken when there may be more to read.
+// Open event streams of this process by organization, which wake up when there may be new events.
 import { ApiError } from '../../../core/errors.ts'
 import type { Watchers } from './watch.ts'
 

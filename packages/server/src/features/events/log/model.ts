@@ -15,17 +15,17 @@ export type EventRow = {
   created_at: Date
 }
 
-/** What a wait needs to know of an event. */
+/** The part of an event that a wait needs. */
 export type EventBrief = Pick<EventRow, 'id' | 'type' | 'subject_id' | 'created_at'> & { identity_id: string; position: number }
 
 export type PlacedRow = EventRow & { position: number }
 
 export type Payload = Static<typeof Event>
 
-/** What a subject is in a payload: only what never changes, so that an event says the same whenever it is told. */
+/** A subject in a payload. It holds facts that never change, so that every delivery of an event is the same. */
 export type Description = Record<string, unknown>
 
-/** What an agent's own key is told without asking for types: not what its guardrails keep from it. */
+/** The types for an agent's own key that names none: without those about mail that its guardrails keep from it. */
 export const unaskedTypes: string[] = eventTypes.filter((type) => type !== 'email.quarantined')
 
 const knownTypes = new Set<string>(eventTypes)

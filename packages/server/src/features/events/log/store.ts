@@ -31,7 +31,7 @@ export async function placeEvents(db: Database): Promise<number> {
         await tx.query({ name: 'move-event-head', text: 'UPDATE event_head SET position = position + $1::bigint', values: [rowCount] })
       return rowCount
     })
-    // What is committed meanwhile comes after: chasing it under load would have no end.
+    // Events committed meanwhile get later positions: under load a loop until the last one would not end.
     if (placed < placedMax) return (await readHead(db)).head
   }
 }
@@ -54,7 +54,7 @@ export async function findChanged(sql: Sql, organizationIds: string[], after: nu
   return rows.map((row) => row.id)
 }
 
-/** Whose events: an organization's, or those of one of its agents; of these types, or of all. */
+/** The events to read: of an organization or of one of its agents, and of these types or of all. */
 export type EventScope = { organizationId: string; identityId: string | null; types: string[] | null }
 
 /** Placed events after a position, oldest first. */

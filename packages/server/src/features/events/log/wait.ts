@@ -10,7 +10,7 @@ import { createWaiters } from './waiters.ts'
 
 const timeoutSecondsDefault = 30
 const readTogetherMax = 50
-/** What one wait looks at before it answers with a cursor to go on from: a filter that nothing matches must not read a whole mailbox. */
+/** Events that one wait examines before it returns a cursor: a filter without matches must not read a whole mailbox. */
 const lookedAtMax = 500
 
 /** The cursor before everything. */

@@ -1,4 +1,4 @@
-// Who waits for the next event of which agent in this process: each new event is handed to those who wait for it, so that none of them asks.
+// Waits of this process for the next event of an agent. Each new event is passed to its waits, so that none of them polls.
 import { ApiError } from '../../../core/errors.ts'
 import type { EventBrief } from './model.ts'
 import type { Watchers } from './watch.ts'

@@ -47,7 +47,7 @@ export async function release(sql: Sql, claimed: Claimed[]): Promise<void> {
   })
 }
 
-/** How an attempt ended, and what becomes of the delivery: tried again after `retryInMs`, or over. */
+/** The end of an attempt, and the next status of the delivery: retried after `retryInMs`, or ended. */
 export type Ended = {
   claimed: Claimed
   status: 'pending' | 'delivered' | 'failed'

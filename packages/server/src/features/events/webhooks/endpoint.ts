@@ -1,4 +1,4 @@
-// How hard one endpoint is worked: a window that opens with quick successes and closes with failures, so that a bad one keeps nobody waiting.
+// Concurrency window of one endpoint. It opens with fast successes and closes with failures, so that a failing endpoint does not delay others.
 
 const windowAtFirst = 4
 const windowMax = 32
@@ -13,7 +13,7 @@ const pauseMsMax = 5000
 /** Retry-After holds for the delivery that got it; the others wait for it only this long. */
 const retryAfterMsMax = 60_000
 
-/** What this process knows about one endpoint. Nothing of it outlives the process: the rows in the database decide what is due. */
+/** State of one endpoint in this process. It is lost with the process: rows in the database decide which deliveries are due. */
 export class Endpoint {
   readonly webhookId: string
   /** There may be rows that are due. */
@@ -28,12 +28,12 @@ export class Endpoint {
     this.webhookId = webhookId
   }
 
-  /** How many posts may run side by side. */
+  /** Number of posts that may run in parallel. */
   get window(): number {
     return this.#window
   }
 
-  /** How many rows to hold: those that run and those that wait for their turn. */
+  /** Number of rows to hold: the running ones and those that wait in the queue. */
   get holdMax(): number {
     return this.#failures > 0 || this.#window < windowMax / 2 ? this.#window : this.#window * aheadMax
   }

@@ -114,7 +114,7 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
       const counts = Map.groupBy(claimed, (one) => one.webhook_id)
       turns.endClaim(wants, (webhookId) => counts.get(webhookId)?.length ?? 0)
     } catch (err) {
-      // What was claimed is claimed again when its lease runs out; the rest is found by the next look.
+      // The leases of claimed deliveries run out, and the next poll finds the others.
       log.error({ err }, 'deliveries cannot be claimed')
     }
     begin()

@@ -39,7 +39,7 @@ export const pingTimeoutMs = 10_000
 export const snippetBytesMax = 1024
 /** Attempts that a delivery remembers. */
 export const attemptsKept = 50
-/** How long a retired secret signs along. */
+/** Time for which a retired secret still signs. */
 export const secretOverlapMs = 24 * 3_600_000
 /** This long nothing but failures disables a webhook. */
 export const failingMsMax = 5 * 24 * 3_600_000
@@ -57,14 +57,14 @@ export const isWanted = (webhook: string, event: string): string =>
   `(${webhook}.event_types @> ARRAY[${event}.type] OR ${webhook}.event_types @> ARRAY['*'])
     AND (${webhook}.identity_id IS NULL OR ${webhook}.identity_id = ${event}.identity_id)`
 
-/** What one POST means: a 2xx status is success, and nothing else is. */
+/** The result of one POST. Only a 2xx status is a success. */
 export type Verdict = {
   isSuccess: boolean
   statusCode: number | null
   errorCode: string | null
   error: string | null
   snippet: string | null
-  /** What the endpoint asks for by Retry-After, null when it does not. */
+  /** The wait that the endpoint asks for with Retry-After; null without one. */
   retryAfterMs: number | null
   /** The endpoint says that it is gone for good (410). */
   isGone: boolean

@@ -1,4 +1,4 @@
-// Whose turn it is: what is claimed waits in one line for each endpoint, and every line moves by itself.
+// Per-endpoint queues of claimed deliveries, so that a slow endpoint does not delay the others.
 import { Endpoint } from './endpoint.ts'
 
 /** A claimed row that has waited this long for its turn is given back. */
@@ -45,7 +45,7 @@ export class Turns<T> {
     for (const [id, { endpoint, queue }] of this.#lines) if (endpoint.isForgettable && queue.length === 0) this.#lines.delete(id)
   }
 
-  /** How many more posts may begin now. */
+  /** Number of posts that may begin now. */
   #room(nowMs: number): number {
     let lingering = 0
     // In the order of their beginning.
@@ -56,7 +56,7 @@ export class Turns<T> {
     return Math.min(quickMax - (this.#running.size - lingering), runningMax - this.#running.size)
   }
 
-  /** What to claim: for every endpoint that is hot and has room. */
+  /** Deliveries to claim, for every endpoint that is due and has room. */
   wants(nowMs: number): Want[] {
     const wants: Want[] = []
     let rows = this.#room(nowMs) > 0 ? claimRowsMax : 0
@@ -102,7 +102,7 @@ export class Turns<T> {
     return [...this.#lines.keys()]
   }
 
-  /** What may begin now, one from each line in turn; and the webhooks whose line has to be emptied, because they pause or have waited too long. */
+  /** Takes the deliveries that may begin now, round robin over the queues. `stale`: webhooks to give back, because they pause or waited too long. */
   take(nowMs: number): { turns: Turn<T>[]; stale: string[] } {
     const turns: Turn<T>[] = []
     const stale = new Set<string>()

@@ -112,7 +112,7 @@ export async function rotateSecret(sql: Sql, organizationId: string, id: string,
   return rows[0] ?? null
 }
 
-/** What delivering to a webhook needs of it: where to, and the sealed secrets in force, newest first. */
+/** The part of a webhook that delivery needs: its URL, and the sealed secrets in force, newest first. */
 export type EndpointRow = { id: string; organization_id: string; url: string; secrets: Buffer[]; failing_since: Date | null }
 
 export async function findEndpoints(sql: Sql, ids: string[]): Promise<Map<string, EndpointRow>> {
