@@ -157,7 +157,7 @@ export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }
     readFile: async (file: Pick<ShelvedFile, 'bytes' | 'blob_key'>): Promise<Buffer> => file.bytes ?? blobs.get(file.blob_key as string),
 
     /** Those among these blobs that files on attachmentSources are kept in. */
-    findShelvedBlobs: async (keys: string[]): Promise<string[]> =>
+    findSourceBlobs: async (keys: string[]): Promise<string[]> =>
       (await Promise.all(attachmentSources.map((attachmentSource) => attachmentSource.findNamedBlobs(keys)))).flat(),
 
     /** Rows for a new message's attachments. Large bytes are durable in the blob store before this resolves; a sweep removes them if no row follows. */

@@ -28,14 +28,11 @@ function byMessage(rows: RecipientRow[]): Map<string, RecipientRow[]> {
   return lists
 }
 
-/**
- * What two agents wrote to each other on a thread before this message: when each was delivered, null for what still waits. `address` is the other
- * agent's; only messages made since then count, the latest thousand.
- */
-export async function findExchange(
-  sql: Sql,
-  exchange: { threadId: string; address: string; beforeId: string; sinceId: string },
-): Promise<(Date | null)[]> {
+/** The messages between two agents on a thread: `address` is the other agent's, and ids lie between `sinceId` and `beforeId`. */
+export type Exchange = { threadId: string; address: string; beforeId: string; sinceId: string }
+
+/** Delivery times of the latest 1,000 messages of an exchange, newest first. Null stands for a message that still waits. */
+export async function findExchange(sql: Sql, exchange: Exchange): Promise<(Date | null)[]> {
   const { rows } = await sql.query<{ at: Date | null }>({
     name: 'find-exchange',
     text: `SELECT CASE WHEN m.direction = 'inbound' THEN m.created_at WHEN r.status = 'queued' THEN NULL ELSE r.last_attempt_at END AS at

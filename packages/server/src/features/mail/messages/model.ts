@@ -210,6 +210,8 @@ export function toDescription(row: MessageRow, attachments: Static<typeof Attach
   }
 }
 
+export type MessageDescription = ReturnType<typeof toDescription>
+
 /** The beginning of a text that fits this many bytes of UTF-8, no character cut in two. */
 function cutToBytes(text: string, bytesMax: number): string {
   // No character of UTF-16 takes more than three bytes.

@@ -1,36 +1,112 @@
 // Operations on stored messages and threads.
 import { eventBodyBytesMax } from '@callsign/contract/events'
 import { firstId, isId } from '@callsign/contract/ids'
+import type * as contract from '@callsign/contract/messages'
+import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { batchLoader } from '../../../core/batch.ts'
 import type { Blobs } from '../../../core/blobs.ts'
 import type { Caller } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
 import { ApiError, forbidden, invalid, notFound } from '../../../core/errors.ts'
 import type { Emit } from '../../../core/event.ts'
-import { type PageRequest, readPage, toPage } from '../../../core/page.ts'
 import { type Call, Later, Raw } from '../../../core/route.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
-import type { Wait, WaitQuery } from '../../../core/wait.ts'
+import type { Wait } from '../../../core/wait.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { type Accounts, actorOf } from '../../account/organizations/operations.ts'
-import { type Attachments, findBytes, findMailboxBytes, findUnusedBlobs } from '../attachments/operations.ts'
+import type { Attachments } from '../attachments/operations.ts'
 import * as deliveryStore from './delivery-store.ts'
 import { fileReleased } from './filing.ts'
-import { addToCounts } from './filing-store.ts'
-import * as filterStore from './filter-store.ts'
-import { type MessageRow, type RecipientRow, toDescription, toItem, toMessage, toThread } from './model.ts'
+import { createMessageDeletion } from './message-deletion.ts'
+import { createMessageLists } from './message-lists.ts'
+import { type MessageDescription, type MessageRow, type RecipientRow, toDescription, toMessage } from './model.ts'
 import * as rawStore from './raw-store.ts'
-import * as searchStore from './search-store.ts'
 import * as store from './store.ts'
 import { findJoined } from './thread-store.ts'
-import { isWanted, type MessageWants } from './wait.ts'
+import { isWanted } from './wait.ts'
 
 export { answeredThreads, type Filed, type Filing, fileMessages, findParticipants, findThreads, type KnownThreads } from './filing.ts'
 export type { NewRaw } from './filing-store.ts'
 
-export type Messages = ReturnType<typeof createMessages>
+/** Stored messages and threads. Null results mean that the message was deleted, unless said otherwise. */
+export interface Messages {
+  /** `GET /mail/messages`: newest first, over every mailbox that the key may see. */
+  listMail(caller: Caller, query: QueryOf<typeof contract.listMail>): Promise<ReplyOf<typeof contract.listMail>>
+  /** `GET …/messages`: one mailbox, filtered. */
+  listMessages(
+    caller: Caller,
+    mailbox: string,
+    query: QueryOf<typeof contract.listMessages>,
+  ): Promise<ReplyOf<typeof contract.listMessages>>
+  /** `GET …/wait`: the next arriving message that passes the filters. */
+  waitForMessage(
+    caller: Caller,
+    mailbox: string,
+    query: QueryOf<typeof contract.waitForMessage>,
+  ): Promise<Later<ReplyOf<typeof contract.waitForMessage>>>
+  /** Reads the message that a path names, before the caller is known. Only `getMessage` may disclose it, after its checks. */
+  lookAhead(id: string): Promise<store.LocatedMessage | null> | undefined
+  /** `GET …/messages/{message_id}`. */
+  getMessage(
+    caller: Caller,
+    mailbox: string,
+    id: string,
+    found?: Promise<store.LocatedMessage | null>,
+  ): Promise<ReplyOf<typeof contract.getMessage>>
+  /** `PATCH …/messages/{message_id}`: `labels` replaces, `add_labels` and `remove_labels` change. */
+  updateMessage(
+    call: Call,
+    mailbox: string,
+    id: string,
+    body: BodyOf<typeof contract.updateMessage>,
+  ): Promise<ReplyOf<typeof contract.updateMessage>>
+  /** `DELETE …/messages/{message_id}`: permanent and idempotent. */
+  deleteMessage(call: Call, mailbox: string, id: string): Promise<ReplyOf<typeof contract.deleteMessage>>
+  /** `POST …/messages/{message_id}/release`: out of quarantine, with the event of a regular arrival. */
+  releaseMessage(call: Call, mailbox: string, id: string): Promise<ReplyOf<typeof contract.releaseMessage>>
+  /** `GET …/messages/{message_id}/raw`: the bytes as they arrived, or as they are sent. */
+  getRawMessage(caller: Caller, mailbox: string, id: string): Promise<Raw>
+  /** `GET …/threads`: latest message first. */
+  listThreads(caller: Caller, mailbox: string, query: QueryOf<typeof contract.listThreads>): Promise<ReplyOf<typeof contract.listThreads>>
+  /** `GET …/threads/{thread_id}`: oldest first, the latest 100 messages. */
+  getThread(caller: Caller, mailbox: string, id: string): Promise<ReplyOf<typeof contract.getThread>>
+  /** `GET …/search?q=`: newest first, with the matches marked. */
+  search(caller: Caller, mailbox: string, query: QueryOf<typeof contract.searchMessages>): Promise<ReplyOf<typeof contract.searchMessages>>
 
-/** Composes an outbound message; sending comes after messages in the feature order, so app.ts hands this in. */
+  /** The message of this mailbox. Access to the mailbox is checked first, so that 403 and 404 do not depend on the message. */
+  requireMessage(caller: Caller, mailbox: string, id: string): Promise<MessageRow>
+  /** Like `requireMessage`, to answer or forward it. Throws 409 for a message in quarantine. */
+  requireAnswerable(caller: Caller, mailbox: string, id: string): Promise<MessageRow>
+  /** The latest message of a thread, to continue it. Throws 404 when the mailbox does not have this thread. */
+  requireThread(mailboxId: string, organizationId: string, id: string): Promise<{ threadId: string; latest: MessageRow | null }>
+  /** A message, read fresh. */
+  findMessage(id: string): Promise<MessageRow | null>
+  /** An outbound message and its recipients, read fresh. */
+  findForDelivery(id: string): Promise<{ row: MessageRow; recipients: RecipientRow[] } | null>
+  /** The recipients of an outbound message, in order. Empty when it was deleted. */
+  findRecipients(messageId: string): Promise<RecipientRow[]>
+  /** Locks the recipients of these messages until the transaction ends. */
+  lockRecipients(tx: Tx, messageIds: string[]): Promise<Map<string, RecipientRow[]>>
+  /** Writes delivery results of recipients, and the status of their messages. */
+  updateDeliveries(tx: Tx, deliveries: deliveryStore.DeliveryChange[], at: Date): Promise<void>
+  /** Delivery times of the earlier messages between two agents on a thread. Null stands for a message that still waits. */
+  findExchange(exchange: deliveryStore.Exchange): Promise<(Date | null)[]>
+  /**
+   * True when the mailbox of a message has sent this address an automatic answer since then. Holds a lock on the pair until the transaction
+   * ends, so that concurrent calls cannot both answer.
+   */
+  hasAutomaticAnswer(tx: Tx, message: MessageRow, address: string, since: Date): Promise<boolean>
+  /** The stored bytes of an inbound message. */
+  readRaw(rawId: string): Promise<Buffer>
+  /** The event payloads of messages. Deleted messages are absent from the map. */
+  describe(ids: string[]): Promise<Map<string, MessageDescription>>
+  /** Deletes everything in a mailbox that is about to be deleted, inside the caller's transaction. */
+  emptyMailbox(tx: Tx, organizationId: string, mailboxId: string): Promise<void>
+  /** Deletes blobs older than this that no row names, left by requests that failed after writing them. Returns their number. */
+  sweepBlobs(olderThanMs: number): Promise<number>
+}
+
+/** Composes the bytes of an outbound message. */
 export type Compose = (message: MessageRow) => Promise<Buffer>
 
 type Parts = {
@@ -44,22 +120,15 @@ type Parts = {
   wait: Wait
 }
 
-/** The most messages that a thread shows at once. */
-const threadMessagesMax = 100
 const labelsMax = 50
 
-export function createMessages({ db, blobs, accounts, identities, attachments, emit, compose, wait }: Parts) {
+export function createMessages({ db, blobs, accounts, identities, attachments, emit, compose, wait }: Parts): Messages {
   const loadMessage = batchLoader((ids) => store.findMessages(db.lookups, ids))
   const loadHead = batchLoader((ids) => store.findHeads(db.lookups, ids))
   const loadRecipients = batchLoader((ids) => deliveryStore.findRecipients(db.lookups, ids))
 
-  let isPartsIndexThere: boolean | undefined
-  const hasPartsIndex = async () => (isPartsIndexThere ??= await filterStore.hasPartsIndex(db))
-
   const showAttachments = async (row: MessageRow) => (row.attachment_count === 0 ? [] : attachments.show(row.id))
-  const showItems = (rows: MessageRow[]) => Promise.all(rows.map(async (row) => toItem(row, await showAttachments(row))))
 
-  /** A message under the mailbox that the path names. The mailbox decides first: 403 and 404 do not depend on the message. */
   async function requireMessage(caller: Caller, mailbox: string, id: string, found = loadMessage(id)): Promise<MessageRow> {
     const row = await found
     if (row && identities.isMailboxNamed(caller, mailbox, row)) return row
@@ -69,29 +138,27 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
 
   const currentThread = async (id: string) => (await findJoined(db.lookups, [id])).get(id) ?? id
 
-  async function itemsPage(rows: MessageRow[], page: PageRequest) {
-    const { data, ...envelope } = toPage(
-      rows,
-      page.limit,
-      (row) => row.id,
-      (row) => row,
-    )
-    return { ...envelope, data: await showItems(data) }
+  async function readRaw(rawId: string): Promise<Buffer> {
+    const raw = await rawStore.findRaw(db, rawId)
+    if (!raw) throw notFound('message')
+    return raw.bytes ?? blobs.get(raw.blobKey as string)
   }
 
   return {
-    requireMessage,
+    ...createMessageLists({ db, identities, attachments }),
+    ...createMessageDeletion({ db, blobs, identities, attachments }),
 
-    /** The same for a message that is to be answered or forwarded. 409 for one in quarantine: whoever wants to answer it lets it out first. */
-    async requireAnswerable(caller: Caller, mailbox: string, id: string): Promise<MessageRow> {
+    requireMessage: (caller, mailbox, id) => requireMessage(caller, mailbox, id),
+    readRaw,
+
+    async requireAnswerable(caller, mailbox, id) {
       const row = await requireMessage(caller, mailbox, id)
       if (row.status === 'quarantined')
         throw new ApiError('conflict', 'This message is in quarantine; it can be answered or forwarded once it has been released.')
       return row
     },
 
-    /** `POST …/messages/{message_id}/release`: out of quarantine, with the event that its arrival would have been. */
-    async releaseMessage(call: Call, mailbox: string, id: string) {
+    async releaseMessage(call, mailbox, id) {
       const { mailboxId, organizationId, identityId } = await identities.requireMailbox(call.caller, mailbox)
       await requireMessage(call.caller, mailbox, id)
       if (call.caller.agent)
@@ -114,42 +181,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
       })
     },
 
-    /** `GET /mail/messages`: newest first over every mailbox that the key may see. */
-    async listMail(caller: Caller, query: { thread_id?: string; agent?: string; limit?: number; cursor?: string }) {
-      const page = readPage(query, 'message')
-      const mailboxId =
-        query.agent !== undefined ? (await identities.requireMailbox(caller, query.agent)).mailboxId : (caller.agent?.mailboxId ?? null)
-      const scope = { organizationId: caller.organizationId, mailboxId, threadId: query.thread_id ?? null }
-      const [rows, total] = await Promise.all([store.listByScope(db, scope, page), store.countByScope(db, scope)])
-      const { data, next_cursor } = await itemsPage(rows, page)
-      return { messages: data, total, next_cursor }
-    },
-
-    /** `GET …/messages`: one mailbox, filtered. */
-    async listMessages(
-      caller: Caller,
-      mailbox: string,
-      query: Omit<filterStore.MessageFilter, 'after' | 'before'> & { after?: string; before?: string; limit?: number; cursor?: string },
-    ) {
-      const page = readPage(query, 'message')
-      const { mailboxId } = await identities.requireMailbox(caller, mailbox)
-      const { after, before, limit: _limit, cursor: _cursor, ...filter } = query
-      const rows = await filterStore.listByFilter(
-        db,
-        mailboxId,
-        {
-          ...filter,
-          after: after === undefined ? undefined : new Date(after),
-          before: before === undefined ? undefined : new Date(before),
-        },
-        page,
-        hasPartsIndex,
-      )
-      return itemsPage(rows, page)
-    },
-
-    /** `GET …/wait`: the next message to arrive that is wanted. */
-    async waitForMessage(caller: Caller, mailbox: string, query: WaitQuery & MessageWants) {
+    async waitForMessage(caller, mailbox, query) {
       const owner = await identities.requireMailbox(caller, mailbox)
       const pick = async (ids: string[], after: Date | null) => {
         const heads = await Promise.all(ids.map(loadHead))
@@ -167,23 +199,15 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
       })
     },
 
-    /** Reads the message that a path names while it is not yet known who asks. What it says is for `getMessage`, which decides. */
-    lookAhead: (id: string) => (isId('message', id) ? loadMessage(id) : undefined),
+    lookAhead: (id) => (isId('message', id) ? loadMessage(id) : undefined),
 
-    /** `GET …/messages/{message_id}`. */
-    async getMessage(caller: Caller, mailbox: string, id: string, found?: Promise<store.LocatedMessage | null>) {
+    async getMessage(caller, mailbox, id, found) {
       const row = await requireMessage(caller, mailbox, id, found)
       const [shown, recipients] = await Promise.all([showAttachments(row), row.direction === 'outbound' ? loadRecipients(id) : null])
       return toMessage(row, shown, recipients ?? [])
     },
 
-    /** `PATCH …/messages/{message_id}`. `labels` replaces, `add_labels` and `remove_labels` change. */
-    async updateMessage(
-      call: Call,
-      mailbox: string,
-      id: string,
-      body: { is_read?: boolean; is_starred?: boolean; labels?: string[]; add_labels?: string[]; remove_labels?: string[] },
-    ) {
+    async updateMessage(call, mailbox, id, body) {
       const { mailboxId } = await identities.requireMailbox(call.caller, mailbox)
       return call.transact(async (tx) => {
         const flags = await store.updateFlags(tx, mailboxId, id, {
@@ -200,143 +224,40 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
       })
     },
 
-    /** `DELETE …/messages/{message_id}`: for ever, and as often as you like. */
-    async deleteMessage(call: Call, mailbox: string, id: string) {
-      const { mailboxId, organizationId } = await identities.requireMailbox(call.caller, mailbox)
-      await call.transact(async (tx) => {
-        const row = await store.lockMessage(tx, mailboxId, id)
-        if (!row) {
-          if (await store.isDeleted(tx, mailboxId, id)) return
-          throw notFound('message')
-        }
-        const bytes = await findBytes(tx, id)
-        await store.deleteMessage(tx, mailboxId, id, row.thread_id, row.isCounted, now())
-        const rawIds = row.raw_id ? [row.raw_id, ...bytes.rawIds] : bytes.rawIds
-        const rawBlobs = rawIds.length > 0 ? await rawStore.deleteUnusedRaw(tx, rawIds) : []
-        // A forward may share them. Asked after the deletion, which waits for a forward under way.
-        const attachmentBlobs = await findUnusedBlobs(tx, bytes.blobKeys)
-        if (row.isCounted) await addToCounts(tx, [{ organizationId, mailboxId, delta: -1 }], 0)
-        tx.afterCommit(() => attachments.deleteBlobs([...attachmentBlobs, ...rawBlobs]))
-      })
-      return { id, deleted: true as const }
-    },
-
-    /** `GET …/messages/{message_id}/raw`: as it arrived, or as it is sent. */
-    async getRawMessage(caller: Caller, mailbox: string, id: string): Promise<Raw> {
+    async getRawMessage(caller, mailbox, id) {
       const row = await requireMessage(caller, mailbox, id)
-      return new Raw('message/rfc822', row.raw_id === null ? await compose(row) : await this.readRaw(row.raw_id), {
+      return new Raw('message/rfc822', row.raw_id === null ? await compose(row) : await readRaw(row.raw_id), {
         'content-disposition': `attachment; filename="${id}.eml"`,
       })
     },
 
-    async readRaw(rawId: string): Promise<Buffer> {
-      const raw = await rawStore.findRaw(db, rawId)
-      if (!raw) throw notFound('message')
-      return raw.bytes ?? blobs.get(raw.blobKey as string)
-    },
-
-    /** `GET …/threads`: latest message first. */
-    async listThreads(caller: Caller, mailbox: string, query: { limit?: number; cursor?: string }) {
-      const page = readPage(query, 'message')
-      const { mailboxId } = await identities.requireMailbox(caller, mailbox)
-      return toPage(await store.listThreads(db, mailboxId, page), page.limit, (row) => row.last_message_id, toThread)
-    },
-
-    /** `GET …/threads/{thread_id}`: oldest first, the latest 100. */
-    async getThread(caller: Caller, mailbox: string, id: string) {
-      const { mailboxId, organizationId } = await identities.requireMailbox(caller, mailbox)
-      const [thread, rows] = await Promise.all([
-        store.findThread(db, mailboxId, id),
-        store.listByScope(db, { organizationId, mailboxId, threadId: id }, { limit: threadMessagesMax - 1, cursor: null }),
-      ])
-      if (!thread) throw notFound('thread')
-      return { ...toThread(thread), messages: await showItems(rows.toReversed()) }
-    },
-
-    /** `GET …/search?q=`: newest first, with what matched marked. */
-    async search(caller: Caller, mailbox: string, query: { q: string; limit?: number; cursor?: string }) {
-      const page = readPage(query, 'message')
-      const { mailboxId } = await identities.requireMailbox(caller, mailbox)
-      const rows = await searchStore.search(db, mailboxId, query.q, page)
-      const marked = new Map(
-        rows.map((row) => [row.id, { subject: searchStore.toMarked(row.subject_marked), text: searchStore.toMarked(row.text_marked) }]),
-      )
-      const found = await itemsPage(rows, page)
-      return { ...found, data: found.data.map((item) => ({ ...item, highlights: marked.get(item.id) ?? { subject: null, text: null } })) }
-    },
-
-    /** The latest message of a thread, to continue it; 404 when the mailbox has no such thread. */
-    async requireThread(mailboxId: string, organizationId: string, id: string): Promise<{ threadId: string; latest: MessageRow | null }> {
+    async requireThread(mailboxId, organizationId, id) {
       const thread = await store.findThread(db, mailboxId, id)
       if (!thread) throw notFound('thread')
       const [latest] = await store.listByScope(db, { organizationId, mailboxId, threadId: thread.id }, { limit: 1, cursor: null })
       return { threadId: thread.id, latest: latest ?? null }
     },
 
-    /** An outbound message and its recipients, read fresh. Null when it was deleted. */
-    async findForDelivery(id: string): Promise<{ row: MessageRow; recipients: RecipientRow[] } | null> {
+    async findForDelivery(id) {
       const [row, recipients] = await Promise.all([loadMessage(id), loadRecipients(id)])
       return row && { row, recipients: recipients ?? [] }
     },
 
-    /** A message, read fresh; null when it was deleted. */
-    findMessage: (id: string): Promise<MessageRow | null> => loadMessage(id),
-
-    /** The recipients of an outbound message, in order; none when it was deleted. */
-    findRecipients: async (messageId: string) => (await loadRecipients(messageId)) ?? [],
-
+    findMessage: (id) => loadMessage(id),
+    findRecipients: async (messageId) => (await loadRecipients(messageId)) ?? [],
     lockRecipients: deliveryStore.lockRecipients,
     updateDeliveries: deliveryStore.updateDeliveries,
+    findExchange: (exchange) => deliveryStore.findExchange(db, exchange),
 
-    /** When two agents' messages on a thread before this one were delivered; null for those that wait. */
-    findExchange: (exchange: Parameters<typeof deliveryStore.findExchange>[1]) => deliveryStore.findExchange(db, exchange),
-
-    /** What events tell of messages; those that are gone are not in the map. */
-    async describe(ids: string[]) {
-      // One character more than fits, so that a body that was cut here is seen to be too long.
+    async describe(ids) {
+      // One character more than fits shows that a body was cut.
       const rows = [...(await store.findCutMessages(db, ids, eventBodyBytesMax + 1)).values()]
       return new Map(await Promise.all(rows.map(async (row) => [row.id, toDescription(row, await showAttachments(row))] as const)))
     },
 
-    /**
-     * Whether an automatic answer went from the mailbox of a message to this address since then. Whoever asks for the same two waits until the
-     * transaction has ended, so that nobody is answered twice at once.
-     */
-    async hasAutomaticAnswer(tx: Tx, message: MessageRow, address: string, since: Date): Promise<boolean> {
+    async hasAutomaticAnswer(tx, message, address, since) {
       await store.lockAutomaticAnswers(tx, message.mailbox_id, address)
       return store.hasAutomaticAnswer(tx, message.mailbox_id, address, firstId('message', since.getTime()))
-    },
-
-    /** Deletes everything in a mailbox that is about to go, inside the caller's transaction. */
-    async emptyMailbox(tx: Tx, organizationId: string, mailboxId: string): Promise<void> {
-      // Attachments share blobs within a mailbox only, so none of these is needed elsewhere.
-      const bytes = await findMailboxBytes(tx, mailboxId)
-      const rawIds = await store.deleteAll(tx, organizationId, mailboxId)
-      const rawBlobs = await rawStore.deleteUnusedRaw(tx, [...rawIds, ...bytes.rawIds])
-      tx.afterCommit(() => attachments.deleteBlobs([...bytes.blobKeys, ...rawBlobs]))
-    },
-
-    /** Deletes blobs older than a day that no row names: left by requests that failed after writing them. Returns how many. */
-    async sweepBlobs(olderThanMs: number): Promise<number> {
-      let deleted = 0
-      const check = async (keys: string[]) => {
-        const named = new Set([...(await rawStore.findNamedBlobs(db, keys)), ...(await attachments.findShelvedBlobs(keys))])
-        for (const key of keys) {
-          if (named.has(key)) continue
-          await blobs.delete(key)
-          deleted++
-        }
-      }
-      let keys: string[] = []
-      for await (const key of blobs.list(olderThanMs)) {
-        keys.push(key)
-        if (keys.length === 500) {
-          await check(keys)
-          keys = []
-        }
-      }
-      if (keys.length > 0) await check(keys)
-      return deleted
     },
   }
 }
