@@ -16,8 +16,17 @@ import { checkTotal } from '../attachments/model.ts'
 import { type Attachments, deleteOfDraft, insertAttachments, moveToMessage } from '../attachments/operations.ts'
 import type { MessageRow } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
-import { answerTo, bodyBytes, checkRecipients, forwardOf, type Letter, readAddresses } from '../outbound/model.ts'
-import { forwardedIsGone, type OutboundMail, orGone } from '../outbound/operations.ts'
+import {
+  answerTo,
+  bodyBytes,
+  checkRecipients,
+  forwardedIsGone,
+  forwardOf,
+  type OutgoingMessage,
+  orGone,
+  readAddresses,
+} from '../outbound/model.ts'
+import type { OutboundMail } from '../outbound/operations.ts'
 import { asEntries, checkComplete, checkRecipientCount, type DraftRow, previewOf, readFields, sendDraftJob, toDraft } from './model.ts'
 import * as store from './store.ts'
 
@@ -103,7 +112,7 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
     checkTotal(bodyBytes(content) + moved.sizeBytes, messageBytesMax)
     const along =
       forwarded && row.forward_attachments ? await outboundMail.shareAttachments(tx, forwarded, bodyBytes(content) + moved.sizeBytes) : []
-    const letter: Letter = {
+    const outgoing: OutgoingMessage = {
       recipients,
       replyTo: [],
       subject: row.subject ?? content.subject,
@@ -119,7 +128,7 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
           : { id: row.in_reply_to_message_id, messageId: row.in_reply_to, references: row.reference_ids },
       threadId: row.thread_id,
     }
-    const queued = await outboundMail.queueLetter(tx, owner, letter)
+    const queued = await outboundMail.queueMessage(tx, owner, outgoing)
     if (moved.count > 0) await moveToMessage(tx, row.id, queued.id, along.length)
     await Promise.all([store.endDraft(tx, row, queued.id, queued.at), row.job_id === null ? null : cancelJob(tx, row.job_id)])
     return queued

@@ -1,23 +1,23 @@
-// A letter as the rows that it is filed as.
+// Turns an outgoing message into the rows that are filed.
 import { autoSubmittedField } from '@callsign/mail/compose/custom-headers'
 import { now } from '../../../core/clock.ts'
 import { newId } from '../../../core/ids.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import { type MessageRow, snippetOf } from '../messages/model.ts'
 import type { Guardrail } from '../rules/model.ts'
-import { bodyBytes, type Letter, toRecipientRows } from './model.ts'
+import { bodyBytes, type OutgoingMessage, toRecipientRows } from './model.ts'
 
-/** A letter and the mailbox that it leaves from. */
-export type Addressed = { owner: MailboxOwner; letter: Letter }
+/** An outgoing message and the mailbox that sends it. */
+export type Addressed = { owner: MailboxOwner; outgoing: OutgoingMessage }
 
-/** The message that a letter is filed as, queued. */
-export function toFiling({ owner, letter }: Addressed, guardrail: Guardrail, mailDomain: string) {
+/** The rows of an outgoing message, queued. */
+export function toFiling({ owner, outgoing }: Addressed, guardrail: Guardrail, mailDomain: string) {
   const at = now()
   const id = newId('message')
-  const threadId = letter.threadId ?? newId('thread')
-  const rows = toRecipientRows(letter.recipients)
-  const addresses = (kind: 'to' | 'cc' | 'bcc') => letter.recipients[kind].map((entry) => entry.address)
-  const moved = letter.moved ?? { count: 0, sizeBytes: 0 }
+  const threadId = outgoing.threadId ?? newId('thread')
+  const rows = toRecipientRows(outgoing.recipients)
+  const addresses = (kind: 'to' | 'cc' | 'bcc') => outgoing.recipients[kind].map((entry) => entry.address)
+  const moved = outgoing.moved ?? { count: 0, sizeBytes: 0 }
   const message: Omit<MessageRow, 'thread_id' | 'in_reply_to_message_id'> = {
     id,
     organization_id: owner.organizationId,
@@ -29,24 +29,24 @@ export function toFiling({ owner, letter }: Addressed, guardrail: Guardrail, mai
     to_addresses: addresses('to'),
     cc_addresses: addresses('cc'),
     bcc_addresses: addresses('bcc'),
-    reply_to: letter.replyTo.map((entry) => entry.address),
-    subject: letter.subject,
-    snippet: snippetOf(letter.text),
-    text: letter.text,
-    html: letter.html,
-    extracted_text: letter.text,
+    reply_to: outgoing.replyTo.map((entry) => entry.address),
+    subject: outgoing.subject,
+    snippet: snippetOf(outgoing.text),
+    text: outgoing.text,
+    html: outgoing.html,
+    extracted_text: outgoing.text,
     codes: [],
     rfc_message_id: `<${id.slice(id.indexOf('_') + 1)}@${mailDomain}>`,
-    in_reply_to: letter.parent?.messageId ?? null,
-    reference_ids: letter.parent?.references ?? [],
-    headers: letter.autoSubmitted === null ? letter.headers : { ...letter.headers, [autoSubmittedField]: letter.autoSubmitted },
+    in_reply_to: outgoing.parent?.messageId ?? null,
+    reference_ids: outgoing.parent?.references ?? [],
+    headers: outgoing.autoSubmitted === null ? outgoing.headers : { ...outgoing.headers, [autoSubmittedField]: outgoing.autoSubmitted },
     authentication: null,
-    envelope_from: letter.autoSubmitted === 'auto-replied' ? '' : owner.address,
+    envelope_from: outgoing.autoSubmitted === 'auto-replied' ? '' : owner.address,
     labels: [],
     is_read: true,
     is_starred: false,
-    size_bytes: bodyBytes(letter) + letter.attachments.reduce((sum, row) => sum + row.size_bytes, 0) + moved.sizeBytes,
-    attachment_count: letter.attachments.length + moved.count,
+    size_bytes: bodyBytes(outgoing) + outgoing.attachments.reduce((sum, row) => sum + row.size_bytes, 0) + moved.sizeBytes,
+    attachment_count: outgoing.attachments.length + moved.count,
     raw_id: null,
     guardrail,
     flags: [],
@@ -56,8 +56,8 @@ export function toFiling({ owner, letter }: Addressed, guardrail: Guardrail, mai
   }
   return {
     message,
-    thread: { known: { threadId, isNew: letter.threadId === null, inReplyToMessageId: letter.parent?.id ?? null } },
-    attachments: letter.attachments.map((row, position) => ({ ...row, position })),
+    thread: { known: { threadId, isNew: outgoing.threadId === null, inReplyToMessageId: outgoing.parent?.id ?? null } },
+    attachments: outgoing.attachments.map((row, position) => ({ ...row, position })),
     recipients: rows,
     sha256: null,
   }

@@ -16,7 +16,7 @@ import type { Suppressions } from '../suppressions/operations.ts'
 import { findHoldMs, type LoopRule } from './agent-loop.ts'
 import { type Attempt, exchangeSince, notComposed } from './attempt.ts'
 import { createSettle, pauseMs } from './commit-results.ts'
-import type { FreshLetters } from './message-cache.ts'
+import type { MessageCache } from './message-cache.ts'
 import type { ReturnPaths } from './model.ts'
 import { deliverJob } from './model.ts'
 import type { Handover, MailTransport } from './provider.ts'
@@ -30,7 +30,7 @@ type Parts = {
   transport: MailTransport
   returnPaths: ReturnPaths
   compose: (message: MessageRow) => Promise<Buffer>
-  freshLetters: FreshLetters
+  freshLetters: MessageCache
   emit: Emit
   retrySeconds: number[]
   loopRule: LoopRule

@@ -1,46 +1,46 @@
-// Letters that were just queued, for their first attempt in this process: read from the database they would come back as they were written.
+// Keeps messages that were just queued for their first delivery attempt in this process, which saves reading them from the database.
 import { nowMs } from '../../../core/clock.ts'
 import type { MessageRow } from '../messages/model.ts'
 import { bodyBytes } from './model.ts'
 
-/** The rows are the truth, whether a letter is found here or not; it is only never found in a process without a worker, or after a restart. */
-export type FreshLetters = {
-  /** Remembers a letter that has been committed, unless it is large or there are too many. */
+/** A cache of committed rows. It stays empty in a process without a worker, and after a restart. */
+export interface MessageCache {
+  /** Keeps a committed message, unless it is larger than 256 KiB or the cache holds 16 MiB. */
   keep(row: MessageRow): void
-  /** The letter, once; null when it is not here. */
+  /** Removes and returns the message. Null when it is not cached. */
   take(id: string): MessageRow | null
 }
 
 const bytesMax = 16 * 1024 * 1024
-const letterBytesMax = 256 * 1024
-/** Another node may have taken its job. */
+const messageBytesMax = 256 * 1024
+/** A message that is not taken by then was probably delivered by another node. */
 const keptMs = 60_000
 
-export function createFreshLetters(): FreshLetters {
-  const letters = new Map<string, { row: MessageRow; bytes: number; untilMs: number }>()
+export function createFreshLetters(): MessageCache {
+  const messages = new Map<string, { row: MessageRow; bytes: number; untilMs: number }>()
   let bytes = 0
 
   const drop = (id: string): MessageRow | null => {
-    const letter = letters.get(id)
-    if (!letter) return null
-    letters.delete(id)
-    bytes -= letter.bytes
-    return letter.row
+    const message = messages.get(id)
+    if (!message) return null
+    messages.delete(id)
+    bytes -= message.bytes
+    return message.row
   }
 
   return {
     keep(row) {
-      // The database gives headers back in an order of its own, and the bytes have to be the same at every attempt.
+      // The database changes the order of headers, but every attempt has to send the same bytes.
       if (Object.keys(row.headers).length > 1) return
       const size = bodyBytes(row) + 1024
-      if (size > letterBytesMax) return
-      for (const [id, { untilMs }] of letters) {
+      if (size > messageBytesMax) return
+      for (const [id, { untilMs }] of messages) {
         if (untilMs > nowMs()) break
         drop(id)
       }
-      // The oldest are wanted first: a newer one gives way.
+      // A full cache rejects new messages, because the oldest are delivered first.
       if (bytes + size > bytesMax) return
-      letters.set(row.id, { row, bytes: size, untilMs: nowMs() + keptMs })
+      messages.set(row.id, { row, bytes: size, untilMs: nowMs() + keptMs })
       bytes += size
     },
     take: drop,

@@ -3,7 +3,8 @@ import { recipientsMax } from '@callsign/contract/outbound-mail'
 import { checkCustomHeaders } from '@callsign/mail/compose/custom-headers'
 import { forwardSubject, quotedForward, replyRecipients, replyReferences, replySubject } from '@callsign/mail/compose/reply'
 import { type ParsedAddress, parseAddresses } from '@callsign/mail/mime/addresses'
-import { ApiError, invalid } from '../../../core/errors.ts'
+import { ApiError, invalid, notFound } from '../../../core/errors.ts'
+import { isForeignKeyViolation } from '../../../core/sql.ts'
 import type { NewAttachment } from '../attachments/operations.ts'
 import type { MessageRow, RecipientRow } from '../messages/model.ts'
 import type { AutoSubmitted } from './automatic-answer.ts'
@@ -16,8 +17,8 @@ export type Recipients = { to: ParsedAddress[]; cc: ParsedAddress[]; bcc: Parsed
 /** The message that a new one answers: its id here, its Message-ID, and the References of the answer. */
 export type Parent = { id: string; messageId: string | null; references: string[] }
 
-/** Everything that a new outbound message is made of. */
-export type Letter = {
+/** The fields of a new outbound message. */
+export type OutgoingMessage = {
   recipients: Recipients
   replyTo: ParsedAddress[]
   subject: string
@@ -33,6 +34,17 @@ export type Letter = {
   parent: Parent | null
   /** The thread to join; null starts one. */
   threadId: string | null
+}
+
+/** A message that has been filed as queued. */
+export type Queued = { id: string; threadId: string; at: Date }
+
+/** 409: the message to forward is gone. */
+export const forwardedIsGone = (): ApiError => new ApiError('conflict', 'The message to forward has been deleted.')
+
+/** Rethrows the error of a failed write, as 404 when the mailbox was deleted meanwhile. */
+export const orGone = (error: unknown): never => {
+  throw isForeignKeyViolation(error) ? notFound('mailbox') : error
 }
 
 /** `string | string[] | undefined` as a list. */

@@ -32,7 +32,7 @@ export type JudgedArrival = Omit<Arrival, 'mode'> & { owner: MailboxOwner }
 export type FoundRules = (identityId: string) => Rules
 
 /** A message that is about to go, and the field that names each recipient. */
-export type JudgedLetter = { owner: MailboxOwner; addressees: { kind: 'to' | 'cc' | 'bcc'; address: string }[] }
+export type OutgoingRecipients = { owner: MailboxOwner; addressees: { kind: 'to' | 'cc' | 'bcc'; address: string }[] }
 
 type Change = { direction?: RuleDirection; action?: RuleAction; entry?: string; reason?: string | null; status?: RuleStatus }
 type NewRule = Change & { direction: RuleDirection; action: RuleAction; entry: string }
@@ -183,13 +183,13 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
       arrivals.map(({ owner, ...arrival }) => decideInbound({ ...arrival, mode: owner.inboundMode }, rulesOf(owner.identityId))),
 
     /** What lets messages go, in their order. Throws 403 `recipient_not_allowed` for the first that may not, naming each of its recipients that is refused. */
-    async judgeLetters(sql: Sql, letters: JudgedLetter[]): Promise<Guardrail[]> {
+    async judgeOutgoing(sql: Sql, messages: OutgoingRecipients[]): Promise<Guardrail[]> {
       const rulesOf = await findRules(
         sql,
         'outbound',
-        letters.map(({ owner, addressees }) => ({ identityId: owner.identityId, addresses: addressees.map(({ address }) => address) })),
+        messages.map(({ owner, addressees }) => ({ identityId: owner.identityId, addresses: addressees.map(({ address }) => address) })),
       )
-      return letters.map(({ owner, addressees }) => {
+      return messages.map(({ owner, addressees }) => {
         const recipients = addressees.map(({ address }) => address)
         const { guardrail, refusals } = decideOutbound(recipients, owner.outboundMode, rulesOf(owner.identityId))
         if (guardrail) return guardrail

@@ -1,0 +1,117 @@
+// Queues outgoing messages: checks their recipients, then files each message with its delivery job in one transaction.
+import { messageBytesMax } from '@callsign/contract/attachments'
+import { groupCommit } from '../../../core/batch.ts'
+import type { BusinessEvents } from '../../../core/business-events.ts'
+import { ApiError } from '../../../core/errors.ts'
+import type { Enqueue } from '../../../core/job.ts'
+import type { Call } from '../../../core/route.ts'
+import type { Database, Sql, Tx } from '../../../core/sql.ts'
+import type { MailboxOwner } from '../../account/identities/model.ts'
+import type { AttachmentInput } from '../attachments/model.ts'
+import type { Attachments } from '../attachments/operations.ts'
+import type { MessageRow } from '../messages/model.ts'
+import { fileMessages, findThreads } from '../messages/operations.ts'
+import type { Guardrail } from '../rules/model.ts'
+import type { MailRules } from '../rules/operations.ts'
+import type { Suppressions } from '../suppressions/operations.ts'
+import { type Addressed, toFiling } from './filing.ts'
+import type { MessageCache } from './message-cache.ts'
+import { deliverJob, forwardedIsGone, type OutgoingMessage, orGone, type Queued, type Recipients, toRecipientRows } from './model.ts'
+
+type Parts = {
+  db: Database
+  attachments: Attachments
+  mailRules: MailRules
+  suppressions: Suppressions
+  enqueue: Enqueue
+  mailDomain: string
+  /** Null in a process that delivers nothing. */
+  freshLetters: MessageCache | null
+  businessEvents: BusinessEvents
+}
+
+export function createOutgoingQueue(parts: Parts) {
+  const { db, attachments, mailRules, suppressions, enqueue, mailDomain, freshLetters, businessEvents } = parts
+  /** `call.transact` of a call without an Idempotency-Key. */
+  const { transact } = db
+
+  /**
+   * Checks rules and suppressions for the recipients of messages, before anything is written. Every send passes here. Throws 403 for the
+   * first refused message. Resolves with the guardrail that allowed each.
+   */
+  async function judge(sql: Sql, messages: { owner: MailboxOwner; recipients: Recipients }[]): Promise<Guardrail[]> {
+    const asked = messages.map(({ owner, recipients }) => ({
+      owner,
+      organizationId: owner.organizationId,
+      addressees: toRecipientRows(recipients),
+    }))
+    const [guardrails] = await Promise.all([mailRules.judgeOutgoing(sql, asked), suppressions.requireUnsuppressed(sql, asked)])
+    return guardrails
+  }
+
+  /** Files messages as queued, with their jobs, in the caller's transaction. */
+  async function queueAll(tx: Tx, messages: Addressed[]): Promise<Queued[]> {
+    const guardrails = await judge(
+      tx,
+      messages.map(({ owner, outgoing }) => ({ owner, recipients: outgoing.recipients })),
+    )
+    const filings = messages.map((one, index) => toFiling(one, guardrails[index] as Guardrail, mailDomain))
+    const known = await findThreads(tx, filings)
+    const [filed] = await Promise.all([
+      fileMessages(tx, filings, known, []),
+      enqueue(
+        tx,
+        filings.map(({ message }) => ({ kind: deliverJob, organizationId: message.organization_id, subject: message.id })),
+      ),
+    ])
+    tx.afterCommit(() => {
+      for (const [index, { message, recipients, thread }] of filings.entries()) {
+        businessEvents.messageQueued({ organization_id: message.organization_id, message_id: message.id, recipients: recipients.length })
+        const inReplyTo = 'known' in thread ? thread.known.inReplyToMessageId : null
+        freshLetters?.keep({ ...message, thread_id: filed[index]?.threadId as string, in_reply_to_message_id: inReplyTo })
+      }
+    })
+    return filings.map(({ message }, index) => ({ id: message.id, threadId: filed[index]?.threadId as string, at: message.created_at }))
+  }
+
+  const queueMessage = async (tx: Tx, owner: MailboxOwner, outgoing: OutgoingMessage): Promise<Queued> =>
+    (await queueAll(tx, [{ owner, outgoing }]))[0] as Queued
+
+  const queueTogether = groupCommit((messages: Addressed[]) => transact((tx) => queueAll(tx, messages)), {
+    groupMax: 16,
+    inFlightMax: 2,
+    besideFrom: 16,
+    gatherMs: 5,
+  })
+
+  /**
+   * Queues a message as the one effect of a call. With an Idempotency-Key it happens once: the key's row is in the call's own transaction.
+   * Without a key, concurrent messages share a transaction.
+   */
+  const queue = async <R>(call: Call, owner: MailboxOwner, outgoing: OutgoingMessage, answer: (message: Queued) => R): Promise<R> => {
+    try {
+      return call.transact === transact
+        ? answer(await queueTogether({ owner, outgoing }))
+        : await call.transact(async (tx) => answer(await queueMessage(tx, owner, outgoing)))
+    } catch (error) {
+      return orGone(error)
+    }
+  }
+
+  async function shareAttachments(tx: Tx, message: MessageRow, otherBytes: number): Promise<OutgoingMessage['attachments']> {
+    if (message.attachment_count === 0) return []
+    const shared = await attachments.share(tx, message.id)
+    if (shared.length !== message.attachment_count) throw forwardedIsGone()
+    if (otherBytes + shared.reduce((sum, row) => sum + row.size_bytes, 0) > messageBytesMax)
+      throw new ApiError('payload_too_large', 'The forwarded message would be larger than 25 MB; leave its attachments out.')
+    return shared
+  }
+
+  /** Stores the attachments of a request. Refuses forbidden recipients before it fetches or stores anything. */
+  async function takeFiles(owner: MailboxOwner, recipients: Recipients, inputs: AttachmentInput[] | undefined, otherBytes: number) {
+    if (inputs !== undefined && inputs.length > 0) await judge(db, [{ owner, recipients }])
+    return attachments.keep(owner.organizationId, await attachments.load(inputs, otherBytes))
+  }
+
+  return { queue, queueMessage, shareAttachments, takeFiles }
+}
