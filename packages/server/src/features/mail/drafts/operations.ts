@@ -1,7 +1,8 @@
-// Operations on drafts: write, read, list, delete, and the one transaction that turns a draft into a message.
+// Operations on drafts: create, read, list, change, delete and send.
 import { messageBytesMax } from '@callsign/contract/attachments'
-import { type createDraft, draftAttachmentsMax, type sendDraft, type updateDraft } from '@callsign/contract/drafts'
-import type { Static } from 'typebox'
+import type * as contract from '@callsign/contract/drafts'
+import { draftAttachmentsMax } from '@callsign/contract/drafts'
+import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { batchLoader } from '../../../core/batch.ts'
 import type { Caller } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
@@ -13,28 +14,43 @@ import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import { approvalRequired, type Identities, needsApproval } from '../../account/identities/operations.ts'
 import { checkTotal } from '../attachments/model.ts'
-import { type Attachments, deleteOfDraft, insertAttachments, moveToMessage } from '../attachments/operations.ts'
+import { type Attachments, deleteOfDraft, insertAttachments } from '../attachments/operations.ts'
 import type { MessageRow } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
-import {
-  answerTo,
-  bodyBytes,
-  checkRecipients,
-  forwardedIsGone,
-  forwardOf,
-  type OutgoingMessage,
-  orGone,
-  readAddresses,
-} from '../outbound/model.ts'
+import { answerTo, bodyBytes, forwardOf, orGone, type Queued } from '../outbound/model.ts'
 import type { OutboundMail } from '../outbound/operations.ts'
-import { asEntries, checkComplete, checkRecipientCount, type DraftRow, previewOf, readFields, sendDraftJob, toDraft } from './model.ts'
+import { createDraftQueue } from './draft-queue.ts'
+import { asEntries, checkRecipientCount, type DraftRow, previewOf, readFields, sendDraftJob, toDraft } from './model.ts'
 import * as store from './store.ts'
 
-export type Drafts = ReturnType<typeof createDrafts>
+type CreateBody = BodyOf<typeof contract.createDraft>
+type UpdateBody = BodyOf<typeof contract.updateDraft>
+type SendBody = BodyOf<typeof contract.sendDraft>
+type DraftView = ReplyOf<typeof contract.getDraft>
 
-type CreateBody = Static<NonNullable<typeof createDraft.body>>
-type UpdateBody = Static<NonNullable<typeof updateDraft.body>>
-type SendBody = Static<NonNullable<typeof sendDraft.body>>
+/** Drafts: messages that can be changed until they are sent. */
+export interface Drafts {
+  /** `POST …/drafts`: a reply copies recipients, subject and thread from its message, a forward copies the subject. Given fields win. */
+  createDraft(call: Call, mailbox: string, body?: CreateBody): Promise<DraftView>
+  /** `GET …/drafts`: latest change first. */
+  listDrafts(caller: Caller, mailbox: string, query: QueryOf<typeof contract.listDrafts>): Promise<ReplyOf<typeof contract.listDrafts>>
+  /** `GET …/drafts/{draft_id}`. */
+  getDraft(caller: Caller, mailbox: string, id: string): Promise<DraftView>
+  /** `PATCH …/drafts/{draft_id}`. */
+  updateDraft(call: Call, mailbox: string, id: string, body: UpdateBody): Promise<DraftView>
+  /** `DELETE …/drafts/{draft_id}`. */
+  deleteDraft(call: Call, mailbox: string, id: string): Promise<ReplyOf<typeof contract.deleteDraft>>
+  /** `POST …/drafts/{draft_id}/send`: of concurrent sends one succeeds, and the others throw `draft_send_in_progress`. */
+  sendDraft(call: Call, mailbox: string, id: string, body?: SendBody): Promise<ReplyOf<typeof contract.sendDraft>>
+
+  /** The message that a draft forwards, or null. Throws 409 when that message was deleted. */
+  findForwarded(row: DraftRow): Promise<MessageRow | null>
+  /**
+   * Turns a locked draft into a queued message. Message, job, attachments and the end of the draft commit together, so that a draft is sent
+   * at most once. Throws ApiError when the draft cannot be sent as it is.
+   */
+  queueDraft(tx: Tx, owner: MailboxOwner, row: DraftRow, forwarded: MessageRow | null): Promise<Queued>
+}
 
 type Parts = {
   db: Database
@@ -46,7 +62,8 @@ type Parts = {
   cancelJob: CancelJob
 }
 
-export function createDrafts({ db, identities, attachments, messages, outboundMail, enqueue, cancelJob }: Parts) {
+export function createDrafts({ db, identities, attachments, messages, outboundMail, enqueue, cancelJob }: Parts): Drafts {
+  const { findForwarded, queueDraft } = createDraftQueue({ attachments, messages, outboundMail, cancelJob })
   const loadDraft = batchLoader((ids) => store.findDrafts(db.lookups, ids))
 
   const show = async (row: DraftRow) => toDraft(row, row.attachment_count > 0 ? await attachments.showOfDraft(row.id) : [])
@@ -56,7 +73,7 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
     return row?.mailbox_id === owner.mailboxId ? row : null
   }
 
-  /** Why a draft is not there: it was sent, which changes and sends are told with this code, or there is none. */
+  /** The error for a missing draft: this code when it was sent, 404 when it does not exist. */
   async function absence(
     sql: Sql,
     owner: MailboxOwner,
@@ -75,71 +92,23 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
       throw new ApiError('draft_version_conflict', `The draft is at version ${row.version}, not ${version}: get it again and reapply.`)
   }
 
-  /** Under draft approval an agent may neither schedule a draft nor change one that is scheduled. */
+  /** Under draft approval an agent may neither schedule a draft nor change a scheduled one. */
   function checkSchedule(caller: Caller, owner: MailboxOwner, row: DraftRow): void {
     if (row.send_at !== null && needsApproval(caller, owner)) throw approvalRequired()
   }
 
-  /** Makes the job of a scheduled draft. */
+  /** Enqueues the job of a scheduled draft. */
   const schedule = async (tx: Tx, row: DraftRow, at: Date): Promise<void> => {
     if (row.job_id === null || row.send_at === null) return
     const delayMs = row.send_at.getTime() - at.getTime()
     await enqueue(tx, [{ id: row.job_id, kind: sendDraftJob, organizationId: row.organization_id, subject: row.id, delayMs }])
   }
 
-  /** The message that a draft forwards, null when it forwards none. 409 when it is gone. */
-  async function findForwarded(row: DraftRow): Promise<MessageRow | null> {
-    if (row.forward_of_message_id === null) return null
-    const found = await messages.findMessage(row.forward_of_message_id)
-    if (!found) throw forwardedIsGone()
-    return found
-  }
-
-  /**
-   * Turns a held draft into a queued message: message, job, attachments and the draft's end are one transaction with whatever else the
-   * caller puts in it, so a draft is sent at most once and never half. Throws ApiError when it cannot be sent as it is.
-   */
-  async function queueDraft(tx: Tx, owner: MailboxOwner, row: DraftRow, forwarded: MessageRow | null) {
-    checkComplete(row)
-    const recipients = checkRecipients({
-      to: readAddresses('to', row.to_addresses),
-      cc: readAddresses('cc', row.cc_addresses),
-      bcc: readAddresses('bcc', row.bcc_addresses),
-    })
-    const own = row.attachment_count > 0 ? await attachments.listOfDraft(tx, row.id) : []
-    const moved = { count: own.length, sizeBytes: own.reduce((sum, one) => sum + one.size_bytes, 0) }
-    const content = forwarded ? forwardOf(forwarded, row) : { subject: '', text: row.text ?? '', html: row.html ?? '' }
-    checkTotal(bodyBytes(content) + moved.sizeBytes, messageBytesMax)
-    const along =
-      forwarded && row.forward_attachments ? await outboundMail.shareAttachments(tx, forwarded, bodyBytes(content) + moved.sizeBytes) : []
-    const outgoing: OutgoingMessage = {
-      recipients,
-      replyTo: [],
-      subject: row.subject ?? content.subject,
-      text: content.text,
-      html: content.html,
-      headers: row.headers,
-      autoSubmitted: null,
-      attachments: along,
-      moved,
-      parent:
-        row.in_reply_to_message_id === null
-          ? null
-          : { id: row.in_reply_to_message_id, messageId: row.in_reply_to, references: row.reference_ids },
-      threadId: row.thread_id,
-    }
-    const queued = await outboundMail.queueMessage(tx, owner, outgoing)
-    if (moved.count > 0) await moveToMessage(tx, row.id, queued.id, along.length)
-    await Promise.all([store.endDraft(tx, row, queued.id, queued.at), row.job_id === null ? null : cancelJob(tx, row.job_id)])
-    return queued
-  }
-
   return {
     queueDraft,
     findForwarded,
 
-    /** `POST …/drafts`. A reply takes recipients, subject and thread from its message, a forward the subject, unless they are given. */
-    async createDraft(call: Call, mailbox: string, body: CreateBody = {}) {
+    async createDraft(call, mailbox, body = {}) {
       const owner = await identities.requireMailbox(call.caller, mailbox)
       const at = now()
       const fields = readFields(body, at.getTime())
@@ -199,25 +168,22 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
         .catch(orGone)
     },
 
-    /** `GET …/drafts`. */
-    async listDrafts(caller: Caller, mailbox: string, { limit = 50, offset = 0 }: { limit?: number; offset?: number }) {
+    async listDrafts(caller, mailbox, { limit = 50, offset = 0 }) {
       const { mailboxId } = await identities.requireMailbox(caller, mailbox)
       const [rows, count] = await Promise.all([store.listDrafts(db, mailboxId, limit, offset), store.countDrafts(db, mailboxId)])
       return { drafts: await Promise.all(rows.map(show)), count, limit, offset }
     },
 
-    /** `GET …/drafts/{draft_id}`. */
-    async getDraft(caller: Caller, mailbox: string, id: string) {
+    async getDraft(caller, mailbox, id) {
       const row = await findOwn(await identities.requireMailbox(caller, mailbox), id)
       if (!row) throw notFound('draft')
       return show(row)
     },
 
-    /** `PATCH …/drafts/{draft_id}`. */
-    async updateDraft(call: Call, mailbox: string, id: string, body: UpdateBody) {
+    async updateDraft(call, mailbox, id, body) {
       const owner = await identities.requireMailbox(call.caller, mailbox)
       const fields = readFields(body, now().getTime())
-      // Asked before any attachment is stored; what counts is asked again below, with the draft held.
+      // An early check, before any attachment is stored. It is repeated below on the locked draft.
       const seen = await findOwn(owner, id)
       if (!seen) throw await absence(db, owner, id, 'draft_not_editable')
       checkVersion(seen, body.version)
@@ -273,8 +239,7 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
       })
     },
 
-    /** `DELETE …/drafts/{draft_id}`. */
-    async deleteDraft(call: Call, mailbox: string, id: string) {
+    async deleteDraft(call, mailbox, id) {
       const owner = await identities.requireMailbox(call.caller, mailbox)
       return call.transact(async (tx) => {
         const row = await store.lockDraft(tx, owner.mailboxId, id)
@@ -286,8 +251,7 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
       })
     },
 
-    /** `POST …/drafts/{draft_id}/send`. Of concurrent sends the first to hold the draft goes; the others find that it is sent. */
-    async sendDraft(call: Call, mailbox: string, id: string, body: SendBody = {}) {
+    async sendDraft(call, mailbox, id, body = {}) {
       const owner = await identities.requireSender(call.caller, mailbox)
       const overrides = readFields(body, now().getTime())
       const seen = await findOwn(owner, id)

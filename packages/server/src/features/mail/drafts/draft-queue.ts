@@ -1,0 +1,69 @@
+// Turns a draft into a queued message, in the caller's transaction.
+import { messageBytesMax } from '@callsign/contract/attachments'
+import type { CancelJob } from '../../../core/job.ts'
+import type { Tx } from '../../../core/sql.ts'
+import type { MailboxOwner } from '../../account/identities/model.ts'
+import { checkTotal } from '../attachments/model.ts'
+import { type Attachments, moveToMessage } from '../attachments/operations.ts'
+import type { MessageRow } from '../messages/model.ts'
+import type { Messages } from '../messages/operations.ts'
+import {
+  bodyBytes,
+  checkRecipients,
+  forwardedIsGone,
+  forwardOf,
+  type OutgoingMessage,
+  type Queued,
+  readAddresses,
+} from '../outbound/model.ts'
+import type { OutboundMail } from '../outbound/operations.ts'
+import { checkComplete, type DraftRow } from './model.ts'
+import * as store from './store.ts'
+
+type Parts = { attachments: Attachments; messages: Messages; outboundMail: OutboundMail; cancelJob: CancelJob }
+
+export function createDraftQueue({ attachments, messages, outboundMail, cancelJob }: Parts) {
+  async function findForwarded(row: DraftRow): Promise<MessageRow | null> {
+    if (row.forward_of_message_id === null) return null
+    const found = await messages.findMessage(row.forward_of_message_id)
+    if (!found) throw forwardedIsGone()
+    return found
+  }
+
+  async function queueDraft(tx: Tx, owner: MailboxOwner, row: DraftRow, forwarded: MessageRow | null): Promise<Queued> {
+    checkComplete(row)
+    const recipients = checkRecipients({
+      to: readAddresses('to', row.to_addresses),
+      cc: readAddresses('cc', row.cc_addresses),
+      bcc: readAddresses('bcc', row.bcc_addresses),
+    })
+    const own = row.attachment_count > 0 ? await attachments.listOfDraft(tx, row.id) : []
+    const moved = { count: own.length, sizeBytes: own.reduce((sum, one) => sum + one.size_bytes, 0) }
+    const content = forwarded ? forwardOf(forwarded, row) : { subject: '', text: row.text ?? '', html: row.html ?? '' }
+    checkTotal(bodyBytes(content) + moved.sizeBytes, messageBytesMax)
+    const shared =
+      forwarded && row.forward_attachments ? await outboundMail.shareAttachments(tx, forwarded, bodyBytes(content) + moved.sizeBytes) : []
+    const outgoing: OutgoingMessage = {
+      recipients,
+      replyTo: [],
+      subject: row.subject ?? content.subject,
+      text: content.text,
+      html: content.html,
+      headers: row.headers,
+      autoSubmitted: null,
+      attachments: shared,
+      moved,
+      parent:
+        row.in_reply_to_message_id === null
+          ? null
+          : { id: row.in_reply_to_message_id, messageId: row.in_reply_to, references: row.reference_ids },
+      threadId: row.thread_id,
+    }
+    const queued = await outboundMail.queueMessage(tx, owner, outgoing)
+    if (moved.count > 0) await moveToMessage(tx, row.id, queued.id, shared.length)
+    await Promise.all([store.endDraft(tx, row, queued.id, queued.at), row.job_id === null ? null : cancelJob(tx, row.job_id)])
+    return queued
+  }
+
+  return { findForwarded, queueDraft }
+}
