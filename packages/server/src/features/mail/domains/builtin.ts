@@ -1,4 +1,4 @@
-// The provider that ships: our own mail engine serves the domain, and DNS is the proof.
+// The built-in provider: this server's mail engine serves the domain, and DNS records prove its ownership.
 import { randomBytes } from 'node:crypto'
 import type { DnsAnswer, Resolver } from '@callsign/mail/dns'
 import type { Tx } from '../../../core/sql.ts'
@@ -6,7 +6,7 @@ import type { DomainRecord, Inspection } from './model.ts'
 import { type Finding, judgeMx, judgeTxt, ownRecords } from './own-records.ts'
 import { type DomainClaim, type DomainProvider, ProviderError } from './provider.ts'
 
-/** What it needs of DKIM: a key for a domain, with the record that tells its public half. */
+/** DKIM keys for domains, each with the record that publishes its public half. */
 export type DomainKeys<Pair> = {
   generateKeyPair: () => Promise<Pair>
   addKey: (tx: Tx, owner: DomainClaim, pair: Pair) => Promise<{ name: string; value: string }>
@@ -15,7 +15,7 @@ export type DomainKeys<Pair> = {
 
 const tokenBytes = 20
 
-/** `mailHost` is the host that takes our mail. */
+/** `mailHost` is the host that receives this server's mail. */
 export function createBuiltinProvider<Pair>({
   keys,
   dns,
@@ -36,7 +36,7 @@ export function createBuiltinProvider<Pair>({
       ? judgeMx(record, answered(record, await dns.mx(record.name)))
       : judgeTxt(record, answered(record, await dns.txt(record.name)))
 
-  /** One key at a time: each keeps a thread busy that disk and DNS need too, and whoever registers many has to wait for his own. */
+  /** Generates one key at a time. Each occupies a thread of the pool that disk and DNS share, so that bulk registration delays only itself. */
   let lastKey: Promise<unknown> = Promise.resolve()
   function generateInTurn(): Promise<Pair> {
     const pair = lastKey.then(() => keys.generateKeyPair())

@@ -1,4 +1,4 @@
-// What the worker does for custom domains: looks at verified ones again, and takes registrations of deleted ones back.
+// Background work on custom domains: checks verified domains again, and takes back registrations of deleted ones.
 import { inMs, now } from '../../../core/clock.ts'
 import type { Finish, Job, JobHandler } from '../../../core/job.ts'
 import type { Log } from '../../../core/log.ts'
@@ -10,11 +10,11 @@ import * as store from './store.ts'
 
 const togetherMax = 20
 const leaseMs = 60_000
-/** After so many tries, a week in all, the registration is left to the operator. */
+/** After these attempts, a week in all, the registration is left to the operator. */
 const triesMax = 40
 const retryMs = 4 * 3_600_000
 
-/** Looks at the verified domains that are due, a few at a time. What cannot be asked now keeps its standing and has its next turn. */
+/** Checks the verified domains that are due, 20 at a time. A domain whose provider is not available keeps its status until the next check. */
 export function createRecheck({ db, domains, recheckMs, log }: { db: Database; domains: Domains; recheckMs: number; log: Log }) {
   return async (): Promise<void> => {
     for (;;) {
@@ -22,7 +22,7 @@ export function createRecheck({ db, domains, recheckMs, log }: { db: Database; d
       await Promise.all(
         due.map(async (row) => {
           try {
-            await domains.settleCheck(row, await domains.inspect(row, false))
+            await domains.commitCheck(row, await domains.inspect(row, false))
           } catch (err) {
             if (!(err instanceof ProviderError)) throw err
             log.warn({ err, domain: row.id }, 'a domain could not be checked')
@@ -34,7 +34,7 @@ export function createRecheck({ db, domains, recheckMs, log }: { db: Database; d
   }
 }
 
-/** Takes a registration back at the provider that the subject names. */
+/** Takes back a registration at the provider that the job's subject names. */
 export function createUnregister({ db, providers, log }: { db: Database; providers: DomainProvider[]; log: Log }): JobHandler {
   async function run(job: Job, finish: Finish): Promise<void> {
     const [name = '', id = ''] = job.subject.split(' ')

@@ -1,7 +1,7 @@
-// Names that may be a domain, and every move of a domain's standing.
+// Valid domain names, and every transition of a domain's status.
 import { describe, expect, test } from 'vitest'
 import { toDomainName } from '../../../core/domain-name.ts'
-import { type Inspection, type Standing, standingAfter } from './model.ts'
+import { type Inspection, nextStatus, type StatusColumns } from './model.ts'
 
 test('names are compared in one form', () => {
   expect(['Example.COM', 'MÜNCHEN.example', 'xn--mnchen-3ya.example', 'ｅxample.com'].map(toDomainName)).toEqual([
@@ -14,22 +14,22 @@ test('names are compared in one form', () => {
     expect(toDomainName(text), text).toBeNull()
 })
 
-describe('standing after an inspection', () => {
+describe('status after an inspection', () => {
   const at = new Date('2026-03-10T12:00:00Z')
   const earlier = new Date('2026-03-01T12:00:00Z')
   const nextCheckAt = new Date('2026-03-10T18:00:00Z')
   const hoursAgo = (hours: number) => new Date(at.getTime() - hours * 3_600_000)
-  const pending: Standing = { status: 'pending', dns_records: [], verified_at: null, failing_since: null, check_at: null }
-  const failed: Standing = { ...pending, status: 'failed' }
-  const verified: Standing = { ...pending, status: 'verified', verified_at: earlier, check_at: at }
-  const failing = (since: Date): Standing => ({ ...verified, failing_since: since })
+  const pending: StatusColumns = { status: 'pending', dns_records: [], verified_at: null, failing_since: null, check_at: null }
+  const failed: StatusColumns = { ...pending, status: 'failed' }
+  const verified: StatusColumns = { ...pending, status: 'verified', verified_at: earlier, check_at: at }
+  const failing = (since: Date): StatusColumns => ({ ...verified, failing_since: since })
   const inspect = (verdict: Inspection['verdict']): Inspection => ({ verdict, records: [], notes: [] })
-  const after = (from: Standing, verdict: Inspection['verdict'], by: 'asked' | 'background') => {
-    const { status, verified_at, failing_since, check_at } = standingAfter(from, inspect(verdict), { by, at, nextCheckAt })
+  const after = (from: StatusColumns, verdict: Inspection['verdict'], by: 'asked' | 'background') => {
+    const { status, verified_at, failing_since, check_at } = nextStatus(from, inspect(verdict), { by, at, nextCheckAt })
     return [status, verified_at, failing_since, check_at]
   }
 
-  test.each<[string, Standing, Inspection['verdict'], 'asked' | 'background', unknown[]]>([
+  test.each<[string, StatusColumns, Inspection['verdict'], 'asked' | 'background', unknown[]]>([
     ['pending, confirmed', pending, 'verified', 'asked', ['verified', at, null, nextCheckAt]],
     ['pending, incomplete', pending, 'incomplete', 'asked', ['failed', null, null, null]],
     ['pending, undecided', pending, 'undecided', 'asked', ['failed', null, null, null]],

@@ -1,6 +1,7 @@
-// The custom domain: its row, the names that may be one, and what an inspection of its records makes of it.
+// The custom domain: its row, valid names, and its status after an inspection of its records.
 import { type DnsRecord, type Domain, domainCharactersMax } from '@callsign/contract/domains'
 import type { Static } from 'typebox'
+import { ApiError } from '../../../core/errors.ts'
 import { toDomainName } from '../../../core/domain-name.ts'
 
 export type DomainRecord = Static<typeof DnsRecord>
@@ -24,17 +25,17 @@ export type DomainRow = {
   updated_at: Date
 }
 
-/** What a look at the records came to; `undecided`: the provider has not made up its mind. `notes` say what was found, one for each record, or null. */
+/** The result of inspecting the records. `undecided`: the provider has not decided yet. `notes` has one entry per record: the value found, or null. */
 export type Inspection = { verdict: 'verified' | 'incomplete' | 'undecided'; records: DomainRecord[]; notes: (string | null)[] }
 
-/** The job that takes a deleted domain off its provider; its subject is `provider id`. */
+/** The job that removes a deleted domain from its provider. Its subject is `provider id`. */
 export const unregisterJob = 'domain.unregister'
 
-/** Records must be wrong for this long before a verified domain fails, so that an outage of its DNS over a weekend changes nothing. */
+/** A verified domain fails only after its records were wrong for this long, so that a DNS outage over a weekend changes nothing. */
 export const failingMsMax = 72 * 3_600_000
 export const domainsMax = 1000
 
-/** What is wrong with a name that is to be registered, as a sentence; null when it is well formed. `mailDomain` is everybody's. */
+/** The reason why a name cannot be registered, as the end of a sentence. Null for a valid name. Every organization shares `mailDomain`. */
 export function findNameProblem(text: string, mailDomain: string): string | null {
   if (/[/:@?#\s\\]/.test(text)) return 'has to be the bare name, such as mail.example.com: no protocol, port, path or @'
   if (text.endsWith('.')) return 'has to be without the dot at its end'
@@ -65,25 +66,25 @@ export function toDomain(row: DomainRow): Static<typeof Domain> {
   }
 }
 
-/** What of a domain an inspection may change. */
-export type Standing = Pick<DomainRow, 'status' | 'dns_records' | 'verified_at' | 'failing_since' | 'check_at'>
+/** The columns of a domain that an inspection may change. */
+export type StatusColumns = Pick<DomainRow, 'status' | 'dns_records' | 'verified_at' | 'failing_since' | 'check_at'>
 
 type Look = {
-  /** `asked`: somebody wants to know now, and what is incomplete fails. `background`: a verified domain has 72 hours. */
+  /** `asked`: a caller requested it, and incomplete records fail at once. `background`: a verified domain has 72 hours. */
   by: 'asked' | 'background'
   at: Date
-  /** When a domain that is verified is looked at next. */
+  /** The next check of a verified domain. */
   nextCheckAt: Date
 }
 
 /** The status of a domain after an inspection. */
-export function standingAfter(row: Standing, inspection: Inspection, look: Look): Standing {
+export function nextStatus(row: StatusColumns, inspection: Inspection, look: Look): StatusColumns {
   const { at, nextCheckAt: check_at } = look
   const dns_records = inspection.records
   const verified = { status: 'verified', dns_records, verified_at: row.verified_at ?? at, check_at } as const
   if (inspection.verdict === 'verified') return { ...verified, failing_since: null }
   if (row.status === 'verified') {
-    // A provider that thinks it over has not said that anything is wrong.
+    // An undecided provider has not reported an error.
     if (inspection.verdict === 'undecided') return { ...verified, failing_since: row.failing_since }
     const failing_since = row.failing_since ?? at
     if (look.by === 'background' && at.getTime() - failing_since.getTime() < failingMsMax) return { ...verified, failing_since }
@@ -91,9 +92,9 @@ export function standingAfter(row: Standing, inspection: Inspection, look: Look)
   return { status: 'failed', dns_records, verified_at: null, failing_since: null, check_at: null }
 }
 
-/** True when an inspection has found what was known already. Key by key, because the database orders the keys of a record in its own way. */
-export function isSame(before: Standing, after: Standing): boolean {
-  const textOf = ({ status, dns_records, failing_since }: Standing) =>
+/** True when an inspection changed nothing. Compares key by key, because the database reorders the keys of a record. */
+export function isSame(before: StatusColumns, after: StatusColumns): boolean {
+  const textOf = ({ status, dns_records, failing_since }: StatusColumns) =>
     JSON.stringify([
       status,
       failing_since,
@@ -102,7 +103,12 @@ export function isSame(before: Standing, after: Standing): boolean {
   return textOf(before) === textOf(after)
 }
 
-/** What to tell who asked for the verification: which records are not there, and what was found instead. */
+export const alreadyRegistered = (domain: string) => new ApiError('domain_exists', `${domain} is registered already.`)
+
+export const verifiedElsewhere = (domain: string) =>
+  new ApiError('domain_exists', `Another organization of this server has verified ${domain}; it has to delete it first.`)
+
+/** The answer to a verification: the missing records, and the values found instead. */
 export function toMessage(row: Pick<DomainRow, 'domain' | 'status'>, inspection: Inspection): string {
   const lines = inspection.records.flatMap((record, index) => {
     if (record.status === 'valid') return []

@@ -1,9 +1,8 @@
-// Operations on custom domains: register, verify, choose the default, delete; and what other features ask about a name.
-import type { Domain } from '@callsign/contract/domains'
-import type { Static } from 'typebox'
-import { batchLoader } from '../../../core/batch.ts'
+// Operations on custom domains: register, verify, choose the default and delete.
+import type * as contract from '@callsign/contract/domains'
+import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
 import type { Caller } from '../../../core/caller.ts'
-import { inMs, now, nowMs } from '../../../core/clock.ts'
+import { inMs, now } from '../../../core/clock.ts'
 import { toDomainName } from '../../../core/domain-name.ts'
 import { ApiError, invalid, notFound } from '../../../core/errors.ts'
 import type { Emit } from '../../../core/event.ts'
@@ -14,31 +13,71 @@ import { type Call, Raw } from '../../../core/route.ts'
 import { type Database, isUniqueViolation, type Sql, type Tx } from '../../../core/sql.ts'
 import type { Actor } from '../../account/organizations/model.ts'
 import { type Accounts, actorOf } from '../../account/organizations/operations.ts'
+import { createHostedDomains } from './hosted-domains.ts'
 import {
+  alreadyRegistered,
   type DomainRow,
   domainsMax,
   findNameProblem,
   type Inspection,
   isSame,
-  standingAfter,
+  nextStatus,
   toDomain,
   toMessage,
   unregisterJob,
+  verifiedElsewhere,
 } from './model.ts'
-import { type DomainProvider, NameTaken, ProviderError, type Registration } from './provider.ts'
+import { type DomainProvider, ProviderError } from './provider.ts'
+import { createRegistrar } from './registration.ts'
 import * as store from './store.ts'
-import { UnhostedNames } from './unhosted-names.ts'
 import { zoneFile } from './zone-file.ts'
 
-export type Domains = ReturnType<typeof createDomains>
+type DomainReply = ReplyOf<typeof contract.getDomain>
 
-/** Moves the mailboxes of a domain to the mail domain; identities come after domains in the feature order, so app.ts hands this in. */
+/** Custom domains of organizations. */
+export interface Domains {
+  /** `GET /domains`: newest first. */
+  listDomains(caller: Caller): Promise<ReplyOf<typeof contract.listDomains>>
+  /** `POST /domains`. */
+  createDomain(call: Call, body: BodyOf<typeof contract.createDomain>): Promise<DomainReply>
+  /** `GET /domains/{domain_id}`. */
+  getDomain(caller: Caller, id: string): Promise<DomainReply>
+  /** `POST /domains/{domain_id}/verify`. */
+  verifyDomain(call: Call, id: string): Promise<ReplyOf<typeof contract.verifyDomain>>
+  /** `POST /domains/{domain_id}/set-default`. */
+  setDefault(call: Call, id: string): Promise<ReplyOf<typeof contract.setDefaultDomain>>
+  /** `DELETE /domains/{domain_id}`. */
+  deleteDomain(call: Call, id: string, isForced: boolean): Promise<ReplyOf<typeof contract.deleteDomain>>
+  /** `GET /domains/{domain_id}/zone-file`. */
+  getZoneFile(caller: Caller, id: string): Promise<Raw>
+
+  /** Inspects the records of a domain. Rejects with ProviderError when its provider is not available. */
+  inspect(row: DomainRow, isAsked: boolean): Promise<Inspection>
+  /** Stores the result of a background check. Leaves a domain alone that has changed since `seen`. */
+  commitCheck(seen: DomainRow, inspection: Inspection): Promise<void>
+  /**
+   * The verified domain of a new identity: by id, by name, or the default. Null for the mail domain. The domain stays as it is until the
+   * transaction ends. Throws 400 with the name of the field.
+   */
+  chooseForIdentity(tx: Tx, organizationId: string, wanted: WantedDomain): Promise<{ id: string; domain: string } | null>
+  /** True when the organization may send mail in this name: it was the last to verify it. */
+  isHeldBy(organizationId: string, domain: string): Promise<boolean>
+  /** The domains among these whose mailboxes are here: the mail domain and every verified domain. */
+  findHosted(sql: Sql, names: string[]): Promise<ReadonlySet<string>>
+  /** True when this server refuses mail for missing mailboxes at this domain, and never sends it outside. */
+  isServed(domain: string): Promise<boolean>
+}
+
+/** The domain that a request for a new identity names, if any. */
+type WantedDomain = { custom_domain_id?: string | null; domain?: string | null }
+
+/** Moves the mailboxes of a domain to the mail domain. */
 export type MoveMailboxes = (tx: Tx, organizationId: string, domainId: string) => Promise<void>
 
 type Parts = {
   db: Database
   accounts: Accounts
-  /** Those that are configured, the one for requests that name none first. */
+  /** The configured providers. Requests that do not name one get the first. */
   providers: DomainProvider[]
   mailDomain: string
   recheckMs: number
@@ -49,27 +88,16 @@ type Parts = {
   log: Log
 }
 
-/** What a deleted domain leaves at its provider is taken back at once, and by a job when that fails. */
+/** The registration of a deleted domain is taken back at once. A job repeats this when it fails. */
 const unregisterDelayMs = 30_000
-/** How often one verification looks, when others change the domain meanwhile. */
-const looksMax = 3
-/** An attempt to register whose answer was lost is taken up by the next one within a day. */
-const lostMs = 24 * 3_600_000
+/** Inspections per verification, when the domain changes meanwhile. */
+const inspectionsMax = 3
 
-export function createDomains(parts: Parts) {
+export function createDomains(parts: Parts): Domains {
   const { db, accounts, providers, mailDomain, recheckMs, moveMailboxes, emit, enqueue, cancelJob, log } = parts
   const noDomain = () => notFound('domain')
-  const exists = (domain: string) => new ApiError('domain_exists', `${domain} is registered already.`)
-  const heldByOther = (domain: string) =>
-    new ApiError('domain_exists', `Another organization of this server has verified ${domain}; it has to delete it first.`)
-  const unhosted = new UnhostedNames()
-  const loadServed = batchLoader(async (domains: string[]) => {
-    const served = await store.findServed(db.lookups, domains, ownMail)
-    return new Map(domains.map((domain) => [domain, served.has(domain)]))
-  })
-  /** Of these providers' domains we refuse mail for mailboxes that are not there; others may be served elsewhere. */
-  const ownMail = providers.filter((provider) => !provider.isElsewhere).map((provider) => provider.name)
-
+  const hosted = createHostedDomains({ db, providers, mailDomain })
+  const registrar = createRegistrar({ db, cancelJob, log })
   const findProvider = (name: string): DomainProvider | undefined => providers.find((provider) => provider.name === name)
 
   async function requireDomain(caller: Caller, id: string): Promise<DomainRow> {
@@ -78,72 +106,39 @@ export function createDomains(parts: Parts) {
     return row
   }
 
-  /** Registers at the provider, noting it beforehand, so that an answer that is lost leaves a trace. */
-  async function register(provider: DomainProvider, claim: { organizationId: string; domain: string }): Promise<Registration> {
-    const triedAt = provider.isElsewhere ? await store.beginRegistration(db, claim, provider.name, now(), inMs(-lostMs)) : null
-    try {
-      return await provider.register(claim, triedAt)
-    } catch (error) {
-      const isOpen = error instanceof ProviderError && error.isOutcomeUnknown
-      if (provider.isElsewhere && !isOpen && triedAt === null) await store.endRegistration(db, claim, provider.name)
-      if (error instanceof NameTaken) throw new ApiError('domain_exists', error.message)
-      if (error instanceof ProviderError) throw new ApiError('upstream_provider_error', error.message)
-      throw error
-    }
-  }
-
-  async function undo(
-    provider: DomainProvider,
-    claim: { organizationId: string; domain: string },
-    providerDomainId: string,
-  ): Promise<void> {
-    try {
-      await provider.unregister(providerDomainId)
-      await store.endRegistration(db, claim, provider.name)
-    } catch (err) {
-      log.warn({ err, provider: provider.name, registration: providerDomainId }, 'a registration that nobody has could not be taken back')
-    }
-  }
-
-  /** Writes what an inspection came to, with its event. Throws 409 when the name is verified by another organization. */
-  async function settle(tx: Tx, row: DomainRow, inspection: Inspection, by: 'asked' | 'background', actor: Actor): Promise<DomainRow> {
+  /** Stores the result of an inspection, with its event. Throws 409 when another organization has verified the name. */
+  async function commitInspection(
+    tx: Tx,
+    row: DomainRow,
+    inspection: Inspection,
+    by: 'asked' | 'background',
+    actor: Actor,
+  ): Promise<DomainRow> {
     const seenAt = now()
-    const standing = standingAfter(row, inspection, { by, at: seenAt, nextCheckAt: inMs(recheckMs) })
-    const at = isSame(row, standing) ? row.updated_at : seenAt
-    const holdsName = row.holds_name || standing.status === 'verified'
+    const next = nextStatus(row, inspection, { by, at: seenAt, nextCheckAt: inMs(recheckMs) })
+    const at = isSame(row, next) ? row.updated_at : seenAt
+    const holdsName = row.holds_name || next.status === 'verified'
     if (holdsName && !row.holds_name) await store.releaseName(tx, row.domain, row.id)
-    const after = await store.updateStanding(tx, row.id, standing, holdsName, at)
-    if (after.status !== row.status) await tell(tx, after, actor)
-    tx.afterCommit(() => unhosted.clear())
+    const after = await store.updateStatus(tx, row.id, next, holdsName, at)
+    if (after.status !== row.status) await announce(tx, after, actor)
+    tx.afterCommit(() => hosted.clear())
     return after
   }
 
-  async function tell(tx: Tx, row: DomainRow, actor: Actor): Promise<void> {
+  async function announce(tx: Tx, row: DomainRow, actor: Actor): Promise<void> {
     if (row.status === 'pending') return
     const type = row.status === 'verified' ? 'domain.verified' : 'domain.failed'
     await emit(tx, [{ type, organizationId: row.organization_id, identityId: null, subjectId: row.id, data: toDomain(row) }])
     await accounts.audit(tx, row.organization_id, actor, type, row.id, { domain: row.domain })
   }
 
-  /** Takes a registration back now; the job that was made for it does it otherwise. */
-  async function unregister(provider: DomainProvider, providerDomainId: string, jobId: string): Promise<void> {
-    try {
-      await provider.unregister(providerDomainId)
-      await db.transact((tx) => cancelJob(tx, jobId))
-    } catch (err) {
-      log.warn({ err, provider: provider.name }, 'a registration could not be taken back; a job tries again')
-    }
-  }
-
   return {
-    /** `GET /domains`: newest first. */
-    async listDomains(caller: Caller) {
+    async listDomains(caller) {
       const rows = await store.listDomains(db, caller.organizationId)
       return { data: rows.map((row) => ({ ...toDomain(row), mailboxes_count: row.mailboxes_count })) }
     },
 
-    /** `POST /domains`. */
-    async createDomain(call: Call, body: { domain: string; provider?: string }): Promise<{ data: Static<typeof Domain> }> {
+    async createDomain(call, body) {
       const { organizationId } = call.caller
       const { domain } = body
       const problem = findNameProblem(domain, mailDomain)
@@ -153,10 +148,10 @@ export function createDomains(parts: Parts) {
         throw invalid('/provider', `provider is not set up on this server; there is ${providers.map(({ name }) => name).join(', ')}`)
       const claim = { organizationId, domain }
       const tooMany = new ApiError('conflict', `An organization has at most ${domainsMax} domains.`)
-      if (await store.findByName(db, organizationId, domain)) throw exists(domain)
-      // Asked again inside the transaction; here it saves the registration.
+      if (await store.findByName(db, organizationId, domain)) throw alreadyRegistered(domain)
+      // An early check that saves the registration. The transaction repeats it.
       if ((await store.countDomains(db, organizationId)) >= domainsMax) throw tooMany
-      const registration = await register(provider, claim)
+      const registration = await registrar.register(provider, claim)
       const at = now()
       const { isVerified, providerDomainId } = registration
       try {
@@ -184,26 +179,25 @@ export function createDomains(parts: Parts) {
           await store.insertDomain(tx, row)
           if (provider.isElsewhere) await store.endRegistration(tx, claim, provider.name)
           await accounts.audit(tx, organizationId, actorOf(call), 'domain.created', row.id, { domain, provider: provider.name })
-          await tell(tx, row, actorOf(call))
+          await announce(tx, row, actorOf(call))
           return { data: toDomain(row) }
         })
       } catch (error) {
-        if (isUniqueViolation(error, 'domains_once') || isUniqueViolation(error, 'domains_one_registration')) throw exists(domain)
-        // It is nobody's here: what has just been registered goes again.
+        if (isUniqueViolation(error, 'domains_once') || isUniqueViolation(error, 'domains_one_registration'))
+          throw alreadyRegistered(domain)
+        // No organization here has it, so the new registration is taken back.
         const isUnwanted = isUniqueViolation(error, 'domains_one_holder') || (error instanceof ApiError && error.code === 'conflict')
-        if (isUnwanted && providerDomainId !== null) await undo(provider, claim, providerDomainId)
-        if (isUniqueViolation(error, 'domains_one_holder')) throw heldByOther(domain)
+        if (isUnwanted && providerDomainId !== null) await registrar.undo(provider, claim, providerDomainId)
+        if (isUniqueViolation(error, 'domains_one_holder')) throw verifiedElsewhere(domain)
         throw error
       }
     },
 
-    /** `GET /domains/{domain_id}`. */
-    getDomain: async (caller: Caller, id: string) => ({ data: toDomain(await requireDomain(caller, id)) }),
+    getDomain: async (caller, id) => ({ data: toDomain(await requireDomain(caller, id)) }),
 
-    /** `POST /domains/{domain_id}/verify`. */
-    async verifyDomain(call: Call, id: string) {
+    async verifyDomain(call, id) {
       const { organizationId } = call.caller
-      for (let looks = 1; ; looks++) {
+      for (let inspections = 1; ; inspections++) {
         const seen = await requireDomain(call.caller, id)
         const inspection = await this.inspect(seen, true).catch((error: unknown) => {
           if (error instanceof ProviderError) throw new ApiError('verification_failed', error.message)
@@ -213,37 +207,34 @@ export function createDomains(parts: Parts) {
           .transact(async (tx) => {
             const row = await store.lockDomain(tx, organizationId, id)
             if (!row) throw noDomain()
-            // What was seen may be older than what another verification has written since: then it is looked at again.
-            if (looks < looksMax && row.updated_at.getTime() !== seen.updated_at.getTime()) return null
-            const after = await settle(tx, row, inspection, 'asked', actorOf(call))
+            // Another verification may have stored a newer result. Then this one inspects again.
+            if (inspections < inspectionsMax && row.updated_at.getTime() !== seen.updated_at.getTime()) return null
+            const after = await commitInspection(tx, row, inspection, 'asked', actorOf(call))
             return { data: toDomain(after), message: toMessage(after, inspection) }
           })
           .catch((error: unknown) => {
-            throw isUniqueViolation(error, 'domains_one_holder') ? heldByOther(seen.domain) : error
+            throw isUniqueViolation(error, 'domains_one_holder') ? verifiedElsewhere(seen.domain) : error
           })
         if (verified) return verified
       }
     },
 
-    /** Looks at the records of a domain. Rejects with ProviderError when that cannot be done now. */
-    async inspect(row: DomainRow, isAsked: boolean): Promise<Inspection> {
+    async inspect(row, isAsked) {
       const provider = findProvider(row.provider)
       if (!provider) throw new ProviderError(`The provider ${row.provider} is not set up on this server any more.`)
       const { organization_id: organizationId, domain, provider_domain_id: providerDomainId, dns_records: records } = row
       return provider.inspect({ organizationId, domain, providerDomainId, records }, isAsked)
     },
 
-    /** What a background check came to. A domain that has changed meanwhile is left alone. */
-    async settleCheck(seen: DomainRow, inspection: Inspection): Promise<void> {
+    async commitCheck(seen, inspection) {
       await db.transact(async (tx) => {
         const row = await store.lockDomain(tx, seen.organization_id, seen.id)
         if (row?.updated_at.getTime() !== seen.updated_at.getTime() || row.status !== 'verified') return
-        await settle(tx, row, inspection, 'background', { type: 'host' })
+        await commitInspection(tx, row, inspection, 'background', { type: 'host' })
       })
     },
 
-    /** `POST /domains/{domain_id}/set-default`. */
-    async setDefault(call: Call, id: string): Promise<Static<typeof Domain>> {
+    async setDefault(call, id) {
       const { organizationId } = call.caller
       return call.transact(async (tx) => {
         await store.lockDomains(tx, organizationId)
@@ -257,8 +248,7 @@ export function createDomains(parts: Parts) {
       })
     },
 
-    /** `DELETE /domains/{domain_id}`. */
-    async deleteDomain(call: Call, id: string, isForced: boolean): Promise<{ success: true; message: string }> {
+    async deleteDomain(call, id, isForced) {
       const { organizationId } = call.caller
       const jobId = newId('job')
       const deleted = await call.transact(async (tx) => {
@@ -283,26 +273,17 @@ export function createDomains(parts: Parts) {
         return { row, message: `${domain} is deleted.${moved}${next}` }
       })
       const provider = findProvider(deleted.row.provider)
-      if (provider && deleted.row.provider_domain_id !== null) await unregister(provider, deleted.row.provider_domain_id, jobId)
+      if (provider && deleted.row.provider_domain_id !== null) await registrar.unregister(provider, deleted.row.provider_domain_id, jobId)
       return { success: true, message: deleted.message }
     },
 
-    /** `GET /domains/{domain_id}/zone-file`. */
-    async getZoneFile(caller: Caller, id: string): Promise<Raw> {
+    async getZoneFile(caller, id) {
       const row = await requireDomain(caller, id)
       const text = zoneFile(row.domain, row.dns_records)
       return new Raw('text/dns', Buffer.from(text), { 'content-disposition': `attachment; filename="${row.domain}.zone"` })
     },
 
-    /**
-     * The verified domain that a new identity is on, by id or by name, else the default; null for the mail domain. It stays as it is until the
-     * transaction ends. Throws 400 naming the field.
-     */
-    async chooseForIdentity(
-      tx: Tx,
-      organizationId: string,
-      wanted: { custom_domain_id?: string | null; domain?: string | null },
-    ): Promise<{ id: string; domain: string } | null> {
+    async chooseForIdentity(tx, organizationId, wanted) {
       const id = wanted.custom_domain_id ?? null
       const domain = id === null && wanted.domain ? toDomainName(wanted.domain) : null
       if (domain === mailDomain) return null
@@ -312,23 +293,9 @@ export function createDomains(parts: Parts) {
       return chosen
     },
 
-    /** True when mail in this name is the organization's to send: it has verified it, and nobody else since. */
-    isHeldBy: async (organizationId: string, domain: string): Promise<boolean> =>
-      (await store.findByName(db, organizationId, domain))?.holds_name === true,
+    isHeldBy: async (organizationId, domain) => (await store.findByName(db, organizationId, domain))?.holds_name === true,
 
-    /** Of these domains those whose mailboxes are here: the mail domain, and what an organization has verified. */
-    async findHosted(sql: Sql, names: string[]): Promise<ReadonlySet<string>> {
-      const unknown = names.filter((name) => name !== mailDomain && !unhosted.has(name))
-      const askedAtMs = nowMs()
-      const verified = new Set(unknown.length > 0 ? await store.findVerified(sql, unknown) : [])
-      unhosted.note(
-        unknown.filter((name) => !verified.has(name)),
-        askedAtMs,
-      )
-      return names.includes(mailDomain) ? verified.add(mailDomain) : verified
-    },
-
-    /** True when mail for mailboxes that are not there is refused at this domain, and never sent outside. */
-    isServed: async (domain: string): Promise<boolean> => (await loadServed(domain)) ?? false,
+    findHosted: hosted.findHosted,
+    isServed: hosted.isServed,
   }
 }

@@ -1,11 +1,11 @@
-// The DNS records of a domain whose mail we serve ourselves, and what a look into DNS says about each.
+// The DNS records of a domain that the built-in engine serves, and the check of each against DNS.
 import type { DnsAnswer, MxRecord } from '@callsign/mail/dns'
 import type { DomainRecord } from './model.ts'
 
 const ownershipPrefix = 'callsign-verification='
 const foundCharactersMax = 120
 
-/** The records to publish. `mailHost` takes the mail; `token` proves that who asks here writes there. */
+/** The records to publish. `mailHost` receives the mail. `token` proves that the organization controls the domain's DNS. */
 export function ownRecords(
   domain: string,
   more: { mailHost: string; token: string; dkim: { name: string; value: string } },
@@ -20,11 +20,11 @@ export function ownRecords(
   })
   return [
     { ...record('mx', domain, more.mailHost), type: 'MX', priority: 10 },
-    // The host that takes the domain's mail is the one that sends it.
+    // The host that receives the domain's mail also sends it.
     record('spf', domain, 'v=spf1 mx ~all'),
     record('dkim', more.dkim.name, more.dkim.value),
     record('ownership', `_callsign.${domain}`, `${ownershipPrefix}${more.token}`),
-    // Reports nothing and refuses nothing: the policy is the owner's choice.
+    // Requests neither reports nor refusals: the policy is the owner's choice.
     { ...record('dmarc', `_dmarc.${domain}`, 'v=DMARC1; p=none'), required: false },
   ]
 }
@@ -39,7 +39,7 @@ const shown = (texts: string[]): string => {
 }
 const hostOf = (name: string): string => name.toLowerCase().replace(/\.$/, '')
 
-/** The MX record: ours, and no other before it, since mail goes to the lowest preference first (RFC 5321 §5.1). */
+/** Checks that our MX record has the lowest preference, since mail goes there first (RFC 5321 §5.1). */
 export function judgeMx(record: DomainRecord, answer: DnsAnswer<MxRecord>): Finding {
   if (answer.kind !== 'found') return wrong('not found')
   const ours = answer.records.filter((one) => hostOf(one.exchange) === hostOf(record.value))
@@ -49,7 +49,7 @@ export function judgeMx(record: DomainRecord, answer: DnsAnswer<MxRecord>): Find
   return wrong(ours.length > 0 ? `mail goes to others first: ${others}` : `found ${others}`)
 }
 
-/** A TXT record, by its purpose. */
+/** Checks a TXT record by its purpose. */
 export function judgeTxt(record: DomainRecord, answer: DnsAnswer<string>): Finding {
   const texts = answer.kind === 'found' ? answer.records : []
   switch (record.purpose) {
@@ -66,14 +66,14 @@ export function judgeTxt(record: DomainRecord, answer: DnsAnswer<string>): Findi
 
 const spfTermsOf = (text: string): string[] => text.toLowerCase().split(' ').slice(1).filter(Boolean)
 
-/** One SPF record with our mechanism in it; what else it allows is the owner's. Several are an error for every receiver (RFC 7208 §4.5). */
+/** Requires exactly one SPF record that has our mechanism. Further mechanisms are allowed. Receivers reject several records (RFC 7208 §4.5). */
 function judgeSpf(record: DomainRecord, texts: string[]): Finding {
   const policies = texts.filter((text) => /^v=spf1( |$)/i.test(text))
   if (policies.length === 0) return wrong(texts.length > 0 ? `no SPF record among ${shown(texts)}` : 'not found')
   if (policies.length > 1) return wrong(`${policies.length} SPF records, which receivers take for none: merge them into one`)
   const terms = spfTermsOf(policies[0] as string)
   const wanted = spfTermsOf(record.value).filter((term) => !term.endsWith('all'))
-  // What stands behind `all` is never looked at.
+  // Receivers ignore terms after `all`.
   const end = terms.findIndex((term) => /^[-+~?]?all$/.test(term))
   const before = end === -1 ? terms : terms.slice(0, end)
   const missing = wanted.filter((term) => !before.some((one) => one.replace(/^\+/, '') === term))
@@ -89,7 +89,7 @@ function tagsOf(text: string): Map<string, string> {
   return new Map(tags)
 }
 
-/** One key record that holds our key; how it is spaced and split does not matter. */
+/** Requires exactly one key record with our key. Ignores its spacing and splitting. */
 function judgeDkim(record: DomainRecord, texts: string[]): Finding {
   const keys = texts.filter((text) => tagsOf(text).has('p'))
   if (keys.length === 0) return wrong(texts.length > 0 ? `no DKIM key in ${shown(texts)}` : 'not found')

@@ -1,22 +1,22 @@
-// What we ask of whoever serves the mail of custom domains: our own engine, or a supplier.
+// The interface of mail providers for custom domains: the built-in engine or a supplier.
 import type { Tx } from '../../../core/sql.ts'
 import type { DomainRecord, Inspection } from './model.ts'
 
-/** A name and the organization that wants it or has it. */
+/** A name and the organization that requests or has it. */
 export type DomainClaim = { organizationId: string; domain: string }
 
 /** A domain as its provider knows it. */
 export type RegisteredDomain = DomainClaim & { providerDomainId: string | null; records: DomainRecord[] }
 
-/** A new registration. `keep` stores what the provider itself needs, in the transaction that stores the domain, and gives the records to publish. */
+/** A new registration. `keep` stores the provider's own data in the transaction that stores the domain, and returns the records to publish. */
 export type Registration = {
   providerDomainId: string | null
-  /** The provider considers it verified already. */
+  /** The provider has already verified it. */
   isVerified: boolean
   keep: (tx: Tx) => Promise<DomainRecord[]>
 }
 
-/** The provider could not be asked, or did not do its part. `isOutcomeUnknown`: what was asked for may have happened all the same. */
+/** The provider was not reachable or failed. `isOutcomeUnknown`: the request may have taken effect nevertheless. */
 export class ProviderError extends Error {
   override name = 'ProviderError'
   readonly isOutcomeUnknown: boolean
@@ -26,22 +26,22 @@ export class ProviderError extends Error {
   }
 }
 
-/** The name is registered at the provider by somebody else, or by another organization of this server. */
+/** The name is registered at the provider by another customer, or by another organization of this server. */
 export class NameTaken extends Error {
   override name = 'NameTaken'
 }
 
-/** Every method rejects with ProviderError, whose message may be shown to the caller, when the provider cannot do it now. */
+/** Every method rejects with ProviderError when the provider fails. The error's message may be shown to the caller. */
 export interface DomainProvider {
   name: string
-  /** True when the domain is registered somewhere else, so that a registration can be lost and has to be taken back; its mail may be served elsewhere. */
+  /** True for a supplier: a registration there can be lost, has to be taken back, and may have its mail served elsewhere. */
   isElsewhere: boolean
-  /** Registers a name. `triedAt` is when an attempt of the same organization began whose outcome is unknown: what it made is taken over. Throws NameTaken. */
+  /** Registers a name. `triedAt` is the start of the same organization's attempt with an unknown outcome, whose registration is adopted. Throws NameTaken. */
   register(claim: DomainClaim, triedAt: Date | null): Promise<Registration>
-  /** Looks at the records. `isAsked`: somebody wants them looked at anew; else what the provider knows is enough. */
+  /** Inspects the records. `isAsked`: a caller requested a fresh look. Otherwise the provider's last known result suffices. */
   inspect(domain: RegisteredDomain, isAsked: boolean): Promise<Inspection>
-  /** Forgets what `keep` stored, in the transaction that deletes the domain. */
+  /** Deletes the data that `keep` stored, in the transaction that deletes the domain. */
   forget(tx: Tx, claim: DomainClaim): Promise<void>
-  /** Takes a registration back; one that is gone already is fine. */
+  /** Takes a registration back. Succeeds when it is already gone. */
   unregister(providerDomainId: string): Promise<void>
 }

@@ -1,11 +1,11 @@
 // The SQL of custom domains.
 import type { Sql, Tx } from '../../../core/sql.ts'
-import type { DomainRow, Standing } from './model.ts'
+import type { DomainRow, StatusColumns } from './model.ts'
 
 const columns = `d.id, d.organization_id, d.domain, d.status, d.is_default, d.holds_name, d.provider, d.provider_domain_id, d.dns_records,
   d.verified_at, d.failing_since, d.check_at, d.created_at, d.updated_at`
 
-/** Until the transaction ends, nobody else changes which of the organization's domains there are and which is the default. */
+/** Locks the organization's list of domains and its default until the transaction ends. */
 export async function lockDomains(tx: Tx, organizationId: string): Promise<void> {
   await tx.query({ text: 'SELECT 1 FROM organizations WHERE id = $1 FOR NO KEY UPDATE', values: [organizationId] })
 }
@@ -18,7 +18,7 @@ export async function countDomains(sql: Sql, organizationId: string): Promise<nu
   return rows[0]?.count ?? 0
 }
 
-/** Violates domains_once when the organization has the name, domains_one_registration when another has the registration. */
+/** Violates `domains_once` when the organization has the name, and `domains_one_registration` when another domain has the registration. */
 export async function insertDomain(sql: Sql, row: DomainRow): Promise<void> {
   await sql.query({
     text: `INSERT INTO domains (id, organization_id, domain, status, is_default, holds_name, provider, provider_domain_id, dns_records,
@@ -45,7 +45,7 @@ export async function insertDomain(sql: Sql, row: DomainRow): Promise<void> {
 
 export type CountedRow = DomainRow & { mailboxes_count: number }
 
-/** Newest first, all of them: an organization has few. */
+/** All domains of an organization, newest first. */
 export async function listDomains(sql: Sql, organizationId: string): Promise<CountedRow[]> {
   const { rows } = await sql.query<CountedRow>({
     name: 'list-domains',
@@ -73,7 +73,7 @@ export async function findByName(sql: Sql, organizationId: string, domain: strin
   return rows[0] ?? null
 }
 
-/** The domain, for this transaction alone until it ends. */
+/** The domain, locked until the transaction ends. */
 export async function lockDomain(tx: Tx, organizationId: string, id: string): Promise<DomainRow | null> {
   const { rows } = await tx.query<DomainRow>({
     text: `SELECT ${columns} FROM domains d WHERE d.organization_id = $1 AND d.id = $2 FOR UPDATE`,
@@ -82,7 +82,7 @@ export async function lockDomain(tx: Tx, organizationId: string, id: string): Pr
   return rows[0] ?? null
 }
 
-/** The verified domain with this id or name, or the default when both are null: neither changed nor deleted until the transaction ends. */
+/** The verified domain with this id or name, or the default when both are null. It cannot change or be deleted until the transaction ends. */
 export async function shareVerified(
   tx: Tx,
   organizationId: string,
@@ -99,26 +99,17 @@ export async function shareVerified(
   return rows[0] ?? null
 }
 
-/** Writes what an inspection came to. Violates domains_one_holder when another organization has the name. */
-export async function updateStanding(sql: Sql, id: string, standing: Standing, holdsName: boolean, at: Date): Promise<DomainRow> {
+/** Writes the result of an inspection. Violates `domains_one_holder` when another organization has the name. */
+export async function updateStatus(sql: Sql, id: string, next: StatusColumns, holdsName: boolean, at: Date): Promise<DomainRow> {
   const { rows } = await sql.query<DomainRow>({
     text: `UPDATE domains d SET status = $2, dns_records = $3, verified_at = $4, failing_since = $5, check_at = $6, holds_name = $7, updated_at = $8
       WHERE id = $1 RETURNING ${columns}`,
-    values: [
-      id,
-      standing.status,
-      JSON.stringify(standing.dns_records),
-      standing.verified_at,
-      standing.failing_since,
-      standing.check_at,
-      holdsName,
-      at,
-    ],
+    values: [id, next.status, JSON.stringify(next.dns_records), next.verified_at, next.failing_since, next.check_at, holdsName, at],
   })
   return rows[0] as DomainRow
 }
 
-/** Another organization whose records have failed has a name no longer that is verified elsewhere. */
+/** Takes a name that is now verified elsewhere from an organization whose records have failed. */
 export async function releaseName(sql: Sql, domain: string, exceptId: string): Promise<void> {
   await sql.query({
     text: `UPDATE domains SET holds_name = false WHERE domain = $1 AND holds_name AND status <> 'verified' AND id <> $2`,
@@ -126,7 +117,7 @@ export async function releaseName(sql: Sql, domain: string, exceptId: string): P
   })
 }
 
-/** Makes one domain the default and no other. In two steps, since the index allows no moment with two. */
+/** Makes one domain the only default. Needs two statements, because the unique index forbids two defaults at any moment. */
 export async function setDefault(tx: Tx, organizationId: string, id: string, at: Date): Promise<DomainRow> {
   await tx.query({
     text: 'UPDATE domains SET is_default = false, updated_at = $3 WHERE organization_id = $1 AND is_default AND id <> $2',
@@ -151,7 +142,7 @@ export async function deleteDomain(sql: Sql, id: string): Promise<void> {
   await sql.query({ text: 'DELETE FROM domains WHERE id = $1', values: [id] })
 }
 
-/** Of these names those whose mail is ours to file or to refuse: somebody has verified them with one of these providers. */
+/** The names among these that an organization has verified with one of these providers: their mail is filed or refused here. */
 export async function findServed(sql: Sql, domains: string[], providers: string[]): Promise<Set<string>> {
   const { rows } = await sql.query<{ domain: string }>({
     name: 'find-served-domains',
@@ -161,7 +152,7 @@ export async function findServed(sql: Sql, domains: string[], providers: string[
   return new Set(rows.map((row) => row.domain))
 }
 
-/** Of these names those that an organization of this server has verified, whoever carries their mail. */
+/** The names among these that an organization of this server has verified, with any provider. */
 export async function findVerified(sql: Sql, domains: string[]): Promise<string[]> {
   const { rows } = await sql.query<{ domain: string }>({
     name: 'find-verified-domains',
@@ -171,7 +162,7 @@ export async function findVerified(sql: Sql, domains: string[]): Promise<string[
   return rows.map((row) => row.domain)
 }
 
-/** Takes verified domains that are due for a check, and sets their next one: nobody else checks them meanwhile. */
+/** Claims verified domains that are due for a check by setting their next one, so that no other node checks them meanwhile. */
 export async function claimDue(sql: Sql, at: Date, nextCheckAt: Date, limit: number): Promise<DomainRow[]> {
   const { rows } = await sql.query<DomainRow>({
     text: `UPDATE domains d SET check_at = $2
@@ -181,7 +172,7 @@ export async function claimDue(sql: Sql, at: Date, nextCheckAt: Date, limit: num
   return rows
 }
 
-/** Notes that a registration begins, and gives the time when an earlier one began whose outcome is unknown. What began before `since` is forgotten. */
+/** Records the start of a registration. Returns the start of an earlier attempt with an unknown outcome, unless that was before `since`. */
 export async function beginRegistration(
   sql: Sql,
   claim: { organizationId: string; domain: string },

@@ -1,12 +1,12 @@
-// A domain's records as a zone file (RFC 1035 §5), to be imported at a DNS host.
+// Writes a domain's records as a zone file (RFC 1035 §5), to be imported at a DNS host.
 import { quotedTxt } from '@callsign/mail/authentication/dkim/zone-text'
 import type { DomainRecord } from './model.ts'
 
 const ttlSeconds = 3600
 
 /**
- * The whole name of a record. Providers give whole names, or names below the registered domain: `send` for example.com, and `send.mail` for
- * mail.example.com, so what both have in common at the seam is there once.
+ * The fully qualified name of a record. Providers return full names, or names below the registered domain: `send` for example.com and
+ * `send.mail` for mail.example.com. Labels that both have in common are written once.
  */
 export function wholeName(name: string, domain: string): string {
   const bare = name.toLowerCase().replace(/\.$/, '')
@@ -19,16 +19,16 @@ export function wholeName(name: string, domain: string): string {
   return `${bare}.${domain}`
 }
 
-/** Some providers quote the value already. */
+/** Some providers return the value already quoted. */
 const unquoted = (value: string): string => (/^"[^"]*"$/.test(value) ? value.slice(1, -1) : value)
 
-/** Text of others that stands in a comment: one line. */
+/** Foreign text as a comment of one line. */
 const comment = (text: string): string => `; ${text.replace(/[^ -~]/g, '?')}`
 
-/** Names that a zone file can hold as they are; a provider's answer is not to write lines of its own. */
+/** True for names that need no escaping in a zone file, so that a provider's answer cannot inject lines. */
 const isPlainName = (name: string): boolean => /^[a-z0-9_*-]+(\.[a-z0-9_-]+)*$/i.test(name) && name.length <= 253
 
-/** The text of the file, every name whole and with its dot. A record that no zone file could hold is left out, with a comment. */
+/** The text of the file, with fully qualified names. A record that a zone file cannot express is replaced by a comment. */
 export function zoneFile(domain: string, records: DomainRecord[]): string {
   const lines = records.map((record) => {
     const about = comment(`${record.purpose}${record.required ? '' : ', recommended'}: ${record.status}`)

@@ -1,7 +1,7 @@
-// DKIM keys (RFC 6376) as they are kept: whose they are, and both their halves.
+// Stored DKIM keys (RFC 6376): their owner, and both halves.
 import type { DkimAlgorithm } from '@callsign/mail/authentication/dkim/key-publication'
 
-/** Whose key it is: an organization's own domain, or with null the mail domain, which all of them send from. */
+/** The owner of a key: an organization's own domain, or null and the mail domain, which all organizations share. */
 export type DkimOwner = { organizationId: string | null; domain: string }
 
 export type DkimKeyRow = {

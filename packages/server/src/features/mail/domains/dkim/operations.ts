@@ -1,4 +1,4 @@
-// DKIM keys for the domains that mail leaves from: made, told as DNS records, and used to sign.
+// DKIM keys of sending domains: generates them, lists their DNS records and signs with them.
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { generateKeyPairFor, type KeyPair } from '@callsign/mail/authentication/dkim/key-pair'
 import { type DkimAlgorithm, type DkimRecord, recordOf } from '@callsign/mail/authentication/dkim/key-publication'
@@ -11,20 +11,38 @@ import type { Database, Sql, Tx } from '../../../../core/sql.ts'
 import type { DkimKeyRow, DkimOwner } from './model.ts'
 import * as store from './store.ts'
 
-export type Dkim = ReturnType<typeof createDkim>
+type OwnDomain = { organizationId: string; domain: string }
+
+/** DKIM keys of sending domains. */
+export interface Dkim {
+  /** Generates a key pair for `addKey`, by default RSA. Slow, so call it before the transaction. */
+  generateKeyPair(algorithm?: DkimAlgorithm): Promise<KeyPair>
+  /** Adds a key to an organization's domain, in the caller's transaction. Mail from the domain is signed with it after the commit. */
+  addKey(tx: Tx, owner: OwnDomain, pair: KeyPair): Promise<DkimRecord>
+  /** The DNS records of a domain's keys. `organizationId: null` stands for the mail domain. */
+  listRecords(owner: DkimOwner, sql?: Sql): Promise<DkimRecord[]>
+  /** Deletes the keys of an organization's domain, in the caller's transaction. */
+  removeKeys(tx: Tx, owner: OwnDomain): Promise<void>
+  /** Creates missing keys of the mail domain. Safe on several nodes at once. */
+  ensureMailDomainKeys(): Promise<void>
+  /** The signing keys for a From address: those of its domain, never those of another organization with the same name. */
+  findSigningKeys(organizationId: string, fromAddress: string): Promise<SigningKey[]>
+  /** Adds one signature per key. The bytes must not change afterwards. */
+  sign: typeof signMessage
+}
 
 type Parts = {
   db: Database
-  /** Closes private keys for the database. */
+  /** Encrypts private keys for the database. */
   sealing: Sealing
   mailDomain: string
 }
 
 const algorithms: readonly DkimAlgorithm[] = ['rsa-sha256', 'ed25519-sha256']
-/** Opened private keys that are kept; a key never changes under its id. */
+/** Cached decrypted keys. A key never changes under its id. */
 const openedMax = 1000
 
-export function createDkim({ db, sealing, mailDomain }: Parts) {
+export function createDkim({ db, sealing, mailDomain }: Parts): Dkim {
   const opened = new Map<string, KeyObject>()
 
   function open(row: DkimKeyRow): KeyObject {
@@ -73,23 +91,18 @@ export function createDkim({ db, sealing, mailDomain }: Parts) {
   }
 
   return {
-    /** A new key pair, for `addKey`. Made before the transaction, since it takes a while. */
     generateKeyPair: (algorithm: DkimAlgorithm = 'rsa-sha256'): Promise<KeyPair> => generateKeyPairFor(algorithm),
 
-    /** Gives an organization's domain this key, in the caller's transaction. Mail from the domain is signed with it from the commit on. */
-    async addKey(tx: Tx, owner: { organizationId: string; domain: string }, pair: KeyPair): Promise<DkimRecord> {
+    async addKey(tx: Tx, owner: OwnDomain, pair: KeyPair): Promise<DkimRecord> {
       const row = toRow(owner, pair)
       await store.insertKey(tx, row)
       return recordOf(row)
     },
 
-    /** The records of a domain's keys; the mail domain's with `organizationId: null`. */
     listRecords: async (owner: DkimOwner, sql: Sql = db): Promise<DkimRecord[]> => (await store.findKeys(sql, owner)).map(recordOf),
 
-    /** Takes an organization's domain its keys, in the caller's transaction. */
-    removeKeys: (tx: Tx, owner: { organizationId: string; domain: string }): Promise<void> => store.deleteKeys(tx, owner),
+    removeKeys: (tx, owner) => store.deleteKeys(tx, owner),
 
-    /** Makes the mail domain's keys unless it has them. Nodes that do it at once agree. */
     async ensureMailDomainKeys(): Promise<void> {
       const owner = { organizationId: null, domain: mailDomain }
       const present = new Set((await store.findKeys(db, owner)).map((row) => row.algorithm))
@@ -97,16 +110,14 @@ export function createDkim({ db, sealing, mailDomain }: Parts) {
       for (const pair of pairs) await store.insertKey(db, toRow(owner, pair))
     },
 
-    /** The keys that sign mail from this address: those of its domain, none when it has none. A key of another organization never, even for the same name. */
     findSigningKeys: (organizationId: string, fromAddress: string): Promise<SigningKey[]> =>
       findSigningKeys(organizationId, fromAddress.slice(fromAddress.lastIndexOf('@') + 1).toLowerCase()),
 
-    /** The message with a signature for each key; as it is without keys. Nothing may change the bytes afterwards. */
     sign: signMessage,
   }
 }
 
-/** An owner as one text, to be looked up together with others. A domain holds no space. */
+/** An owner as a batch key. A domain cannot contain a space. */
 const nameOwner = ({ organizationId, domain }: DkimOwner): string => `${domain} ${organizationId ?? ''}`
 
 function readOwner(name: string): DkimOwner {

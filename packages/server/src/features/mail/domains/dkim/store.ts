@@ -4,7 +4,7 @@ import type { DkimKeyRow, DkimOwner } from './model.ts'
 
 const columns = 'id, organization_id, domain, selector, algorithm, public_key, private_key, created_at'
 
-/** Stores a key. False when the mail domain has one of this kind already: another node was first. */
+/** Stores a key. False when another node has already stored the mail domain's key of this algorithm. */
 export async function insertKey(sql: Sql, key: DkimKeyRow): Promise<boolean> {
   const { rowCount } = await sql.query({
     text: `INSERT INTO dkim_keys (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -24,7 +24,7 @@ export async function findKeys(sql: Sql, owner: DkimOwner): Promise<DkimKeyRow[]
   return rows
 }
 
-/** The keys of these domains that are the mail domain's or belong to one of these organizations, oldest first. */
+/** The keys of these domains that belong to the mail domain or to one of these organizations, oldest first. */
 export async function findKeysOf(sql: Sql, domains: string[], organizationIds: string[]): Promise<DkimKeyRow[]> {
   const { rows } = await sql.query<DkimKeyRow>({
     name: 'find-dkim-keys-of',
@@ -34,7 +34,6 @@ export async function findKeysOf(sql: Sql, domains: string[], organizationIds: s
   return rows
 }
 
-/** Deletes the keys of a domain. */
 export async function deleteKeys(sql: Sql, owner: DkimOwner): Promise<void> {
   await sql.query({
     text: 'DELETE FROM dkim_keys WHERE organization_id IS NOT DISTINCT FROM $1 AND domain = $2',
