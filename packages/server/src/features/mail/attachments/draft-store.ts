@@ -1,10 +1,10 @@
-// The SQL of attachments that are a draft's.
+// The SQL of attachments of drafts.
 import type { Sql, Tx } from '../../../core/sql.ts'
 import type { AttachmentMetadata } from './store.ts'
 
 export type DraftAttachment = AttachmentMetadata & { draft_id: string; position: number; blob_key: string | null }
 
-/** By draft, in order. */
+/** Attachments by draft, in order. */
 export async function findOfDrafts(sql: Sql, draftIds: string[]): Promise<Map<string, DraftAttachment[]>> {
   const { rows } = await sql.query<DraftAttachment>({
     name: 'find-draft-attachments',
@@ -15,7 +15,7 @@ export async function findOfDrafts(sql: Sql, draftIds: string[]): Promise<Map<st
   return Map.groupBy(rows, (row) => row.draft_id)
 }
 
-/** Makes a draft's attachments those of a message, behind the `before` that it has already. The bytes stay where they are. */
+/** Moves a draft's attachments to a message, after the `before` that it already has. Bytes are not copied. */
 export async function moveToMessage(tx: Tx, draftId: string, messageId: string, before: number): Promise<void> {
   await tx.query({
     name: 'move-draft-attachments',

@@ -1,4 +1,4 @@
-// What callers give as attachments: checks that need no bytes from anywhere.
+// Checks of attachment inputs that need no I/O.
 import { ApiError, invalid } from '../../../core/errors.ts'
 
 export type AttachmentInput = { filename: string; content_type?: string; content?: string; url?: string; content_id?: string | null }
@@ -6,7 +6,7 @@ export type AttachmentInput = { filename: string; content_type?: string; content
 /** An attachment with its bytes, ready to be stored or composed. */
 export type LoadedAttachment = { id: string; filename: string; contentType: string; contentId: string | null; bytes: Buffer }
 
-/** Attachments up to this size stay in their row; larger ones go to the blob store. */
+/** Attachments up to this size are stored in their row, larger ones in the blob store. */
 export const inlineBytesMax = 32 * 1024
 
 const typesByExtension: Record<string, string> = {
@@ -31,7 +31,7 @@ const typesByExtension: Record<string, string> = {
 
 const contentTypePattern = /^[A-Za-z0-9!#$&^_.+-]{1,127}\/[A-Za-z0-9!#$&^_.+-]{1,127}$/
 
-/** The media type: the caller's without parameters, or by the file name's extension. */
+/** The media type: the caller's without parameters, or one derived from the file name's extension. */
 export function contentTypeOf(input: AttachmentInput, path: string): string {
   if (input.content_type === undefined) {
     const extension = /\.([A-Za-z0-9]{1,8})$/.exec(input.filename)?.[1]?.toLowerCase() ?? ''
@@ -43,7 +43,7 @@ export function contentTypeOf(input: AttachmentInput, path: string): string {
   return type
 }
 
-/** The file name as given; control characters and path separators have no place in one. */
+/** The file name as given. Throws 400 for control characters and path separators. */
 export function checkFilename(input: AttachmentInput, path: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
   if (/[\u0000-\u001f\u007f/\\]/.test(input.filename))
@@ -64,7 +64,7 @@ export function contentIdOf(input: AttachmentInput, path: string): string | null
 export function decodeBase64(content: string, path: string): Buffer {
   const text = /[\r\n]/.test(content) ? content.replace(/[\r\n]+/g, '') : content
   const bytes = Buffer.from(text, 'base64')
-  // Buffer skips what is not base64, so a text that decodes to fewer bytes than its length says had something else in it.
+  // Buffer skips characters outside base64, so fewer bytes than the length implies mean that the text had some.
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
   if (text.length % 4 !== 0 || bytes.length !== (text.length / 4) * 3 - padding || /[-_]/.test(text)) {
     throw invalid(`${path}/content`, 'content must be base64 with padding')
@@ -72,7 +72,7 @@ export function decodeBase64(content: string, path: string): Buffer {
   return bytes
 }
 
-/** 413 when a message would be larger than a message may be. */
+/** Throws 413 when a message exceeds this size. */
 export function checkTotal(bytes: number, bytesMax: number): void {
   if (bytes > bytesMax)
     throw new ApiError('payload_too_large', `The message is larger than ${Math.floor(bytesMax / (1024 * 1024))} MB with its attachments.`)

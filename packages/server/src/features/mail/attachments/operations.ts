@@ -1,4 +1,4 @@
-// Operations on attachments: take what callers give, show what messages carry, and serve the signed downloads.
+// Operations on attachments: store, share, list and download.
 import { type Attachment, messageBytesMax } from '@callsign/contract/attachments'
 import type { Static } from 'typebox'
 import { batchLoader } from '../../../core/batch.ts'
@@ -32,20 +32,67 @@ export {
   type NewAttachment,
 } from './store.ts'
 
-export type Attachments = ReturnType<typeof createAttachments>
+type AttachmentView = Static<typeof Attachment>
+type StoredBytes = Pick<SourceFile, 'bytes' | 'blob_key'>
 
-/** Decodes a range of a raw message; the MIME parser's own decoder, which app.ts hands in. */
+/** Attachments of messages and drafts, and the signed downloads of all files. */
+export interface Attachments {
+  /** `GET /media/{attachment_id}`. Throws 403 for a forged or expired link, and 404 for a deleted attachment. */
+  download(id: string, query: { expires: string; signature: string }): Promise<Raw>
+
+  /**
+   * Reads the attachments of a request: decodes base64, and fetches URLs through the outbound guard. Works one by one, so that the limit of
+   * a message covers all of them and `otherBytes`. Throws 400 with the attachment in `field`, and 413 when the limit is exceeded.
+   */
+  load(inputs: AttachmentInput[] | undefined, otherBytes: number, field?: string): Promise<LoadedAttachment[]>
+  /** Rows for attachments of a new message. Large bytes are durable in the blob store before this resolves. A sweep removes blobs without rows. */
+  keep(organizationId: string, loaded: LoadedAttachment[]): Promise<KeptAttachment[]>
+  /** Stores bytes in the row or, when large, as a blob. They are durable before this resolves. A sweep removes blobs without rows. */
+  keepBytes(organizationId: string, id: string, bytes: Buffer): Promise<StoredBytes>
+  /** The bytes of a file of an attachment source. */
+  readFile(file: StoredBytes): Promise<Buffer>
+  /** The attachments of a message with their bytes, in order. */
+  readAll(messageId: string): Promise<LoadedAttachment[]>
+
+  /** Registers the files of another feature. */
+  addSource(source: AttachmentSource): void
+  /** A signed download link, valid for an hour. */
+  linkTo(id: string): string
+  /** The attachments of a message for the API, with new links. */
+  show(messageId: string): Promise<AttachmentView[]>
+  /** The attachments of a draft for the API, with new links. */
+  showOfDraft(draftId: string): Promise<AttachmentView[]>
+  /** These rows for the API, with new links. */
+  showRows(rows: store.AttachmentMetadata[]): AttachmentView[]
+  /** The attachments of a draft, in order, inside the caller's transaction. */
+  listOfDraft(tx: Tx, draftId: string): Promise<DraftAttachment[]>
+  /**
+   * Rows that attach a message's files to another message without copying blobs or raw bytes. Locks the originals until the transaction
+   * ends. Fewer rows than expected mean that the message is being deleted.
+   */
+  share(tx: Tx, messageId: string): Promise<store.NewAttachment[]>
+
+  /** The blobs among these that attachment sources name. */
+  findSourceBlobs(keys: string[]): Promise<string[]>
+  /** Deletes blobs that a committed transaction released. A later sweep repeats failed deletions. */
+  deleteBlobs(keys: string[]): void
+}
+
+/** An attachment whose bytes are stored, without its message or draft. */
+export type KeptAttachment = Omit<store.NewAttachment, 'organization_id' | 'created_at'>
+
+/** Decodes a range of a raw message. */
 export type Decode = (bytes: Buffer, encoding: 'base64' | 'quoted-printable' | 'identity') => Buffer
 
-/** A file that a feature keeps in a table of its own; its bytes are in the row or in a blob. */
-export type ShelvedFile = { filename: string; content_type: string; bytes: Buffer | null; blob_key: string | null }
+/** A file in another feature's table. Its bytes are in the row or in a blob. */
+export type SourceFile = { filename: string; content_type: string; bytes: Buffer | null; blob_key: string | null }
 
 /**
- * The files of a feature whose messages are no mail. They have attachment ids and are downloaded by the same links; `findNamedBlobs` gives
- * those among some blobs that its rows name, which the sweep leaves alone.
+ * The files of a feature other than mail. They have attachment ids and the same download links. `findNamedBlobs` returns the blobs among
+ * these that its rows name, which the sweep keeps.
  */
 export type AttachmentSource = {
-  findFile: (id: string) => Promise<ShelvedFile | null>
+  findFile: (id: string) => Promise<SourceFile | null>
   findNamedBlobs: (keys: string[]) => Promise<string[]>
 }
 
@@ -61,7 +108,7 @@ type Parts = {
 const linkSeconds = 3600
 const fetchTimeoutMs = 15_000
 
-export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }: Parts) {
+export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }: Parts): Attachments {
   const attachmentSources: AttachmentSource[] = []
   const loadMetadata = batchLoader((messageIds) => store.findMetadata(db.lookups, messageIds))
   const loadOfDraft = batchLoader((draftIds) => findOfDrafts(db.lookups, draftIds))
@@ -69,15 +116,14 @@ export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }
   const linkTo = (id: string): string =>
     signMediaUrl({ baseUrl: publicUrl(), attachmentId: id, expires: Math.floor(nowMs() / 1000) + linkSeconds, key: linkKey })
 
-  /** Puts bytes where they belong by their size; they are durable before this resolves. A sweep removes them if no row follows. */
-  async function keepBytes(organizationId: string, id: string, bytes: Buffer): Promise<Pick<ShelvedFile, 'bytes' | 'blob_key'>> {
+  async function keepBytes(organizationId: string, id: string, bytes: Buffer): Promise<StoredBytes> {
     if (bytes.length <= inlineBytesMax) return { bytes, blob_key: null }
     const key = `attachments/${organizationId}/${id}`
     await blobs.put(key, bytes)
     return { bytes: null, blob_key: key }
   }
 
-  /** The file that an attachment id names, wherever it is kept. */
+  /** The file with this attachment id, of a message, a draft or an attachment source. */
   async function findFile(id: string): Promise<{ filename: string; contentType: string; read: () => Promise<Buffer> } | null> {
     const row = await store.findStored(db, id)
     if (row) return { filename: row.filename, contentType: row.content_type, read: () => readBytes(row) }
@@ -130,11 +176,7 @@ export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }
   }
 
   return {
-    /**
-     * Takes the attachments of a request: decodes base64, fetches URLs through the outbound guard, one after the other so that the
-     * message's limit holds for all of them together. 400 names the attachment in `field`, 413 when it gets too large.
-     */
-    async load(inputs: AttachmentInput[] | undefined, otherBytes: number, field = 'attachments'): Promise<LoadedAttachment[]> {
+    async load(inputs, otherBytes, field = 'attachments') {
       const loaded: LoadedAttachment[] = []
       let total = otherBytes
       checkTotal(total, messageBytesMax)
@@ -147,21 +189,17 @@ export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }
       return loaded
     },
 
-    /** Registers the files of another feature. */
-    addSource: (source: AttachmentSource): void => void attachmentSources.push(source),
+    addSource: (source) => void attachmentSources.push(source),
 
     linkTo,
     keepBytes,
 
-    /** The bytes of a file that somebody's attachmentSource holds. */
-    readFile: async (file: Pick<ShelvedFile, 'bytes' | 'blob_key'>): Promise<Buffer> => file.bytes ?? blobs.get(file.blob_key as string),
+    readFile: async (file) => file.bytes ?? blobs.get(file.blob_key as string),
 
-    /** Those among these blobs that files on attachmentSources are kept in. */
-    findSourceBlobs: async (keys: string[]): Promise<string[]> =>
+    findSourceBlobs: async (keys) =>
       (await Promise.all(attachmentSources.map((attachmentSource) => attachmentSource.findNamedBlobs(keys)))).flat(),
 
-    /** Rows for a new message's attachments. Large bytes are durable in the blob store before this resolves; a sweep removes them if no row follows. */
-    async keep(organizationId: string, loaded: LoadedAttachment[]) {
+    async keep(organizationId, loaded) {
       return Promise.all(
         loaded.map(async (attachment, position) => {
           const kept = await keepBytes(organizationId, attachment.id, attachment.bytes)
@@ -182,31 +220,22 @@ export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }
       )
     },
 
-    /** What the API shows of a message's attachments, with freshly signed links. */
-    show: async (messageId: string) => ((await loadMetadata(messageId)) ?? []).map(toAttachment),
+    show: async (messageId) => ((await loadMetadata(messageId)) ?? []).map(toAttachment),
 
-    /** The same of a draft's, and of rows that the caller has. */
-    showOfDraft: async (draftId: string) => ((await loadOfDraft(draftId)) ?? []).map(toAttachment),
-    showRows: (rows: store.AttachmentMetadata[]) => rows.map(toAttachment),
+    showOfDraft: async (draftId) => ((await loadOfDraft(draftId)) ?? []).map(toAttachment),
+    showRows: (rows) => rows.map(toAttachment),
 
-    /** A draft's attachments inside the caller's transaction, in order. */
-    listOfDraft: async (tx: Tx, draftId: string): Promise<DraftAttachment[]> => (await findOfDrafts(tx, [draftId])).get(draftId) ?? [],
+    listOfDraft: async (tx, draftId) => (await findOfDrafts(tx, [draftId])).get(draftId) ?? [],
 
-    /**
-     * Rows that give a message's attachments to another message as well, without a second copy of blobs and raw bytes. The message's own
-     * stay until the transaction ends; fewer than it should have means that it is being deleted.
-     */
-    async share(tx: Tx, messageId: string): Promise<store.NewAttachment[]> {
+    async share(tx, messageId) {
       return (await store.holdAttachments(tx, messageId)).map((row) => ({ ...row, id: newId('attachment') }))
     },
 
-    /** Deletes blobs that a committed transaction let go. What fails here is swept later. */
-    deleteBlobs(keys: string[]): void {
+    deleteBlobs(keys) {
       for (const key of keys) blobs.delete(key).catch(() => {})
     },
 
-    /** The attachments of a message with their bytes, in order. */
-    async readAll(messageId: string): Promise<LoadedAttachment[]> {
+    async readAll(messageId) {
       const rows = await store.listStored(db, messageId)
       return Promise.all(
         rows.map(async (row) => ({
@@ -219,8 +248,7 @@ export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }
       )
     },
 
-    /** `GET /media/{attachment_id}`: 403 when the link is forged or expired, 404 when the attachment is gone. */
-    async download(id: string, query: { expires: string; signature: string }): Promise<Raw> {
+    async download(id, query) {
       const verdict = verifyMediaLink({
         attachmentId: id,
         expires: query.expires,

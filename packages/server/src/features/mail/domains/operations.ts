@@ -95,14 +95,13 @@ const inspectionsMax = 3
 
 export function createDomains(parts: Parts): Domains {
   const { db, accounts, providers, mailDomain, recheckMs, moveMailboxes, emit, enqueue, cancelJob, log } = parts
-  const noDomain = () => notFound('domain')
   const hosted = createHostedDomains({ db, providers, mailDomain })
   const registrar = createRegistrar({ db, cancelJob, log })
   const findProvider = (name: string): DomainProvider | undefined => providers.find((provider) => provider.name === name)
 
   async function requireDomain(caller: Caller, id: string): Promise<DomainRow> {
     const row = await store.findDomain(db, caller.organizationId, id)
-    if (!row) throw noDomain()
+    if (!row) throw notFound('domain')
     return row
   }
 
@@ -206,7 +205,7 @@ export function createDomains(parts: Parts): Domains {
         const verified = await call
           .transact(async (tx) => {
             const row = await store.lockDomain(tx, organizationId, id)
-            if (!row) throw noDomain()
+            if (!row) throw notFound('domain')
             // Another verification may have stored a newer result. Then this one inspects again.
             if (inspections < inspectionsMax && row.updated_at.getTime() !== seen.updated_at.getTime()) return null
             const after = await commitInspection(tx, row, inspection, 'asked', actorOf(call))
@@ -239,7 +238,7 @@ export function createDomains(parts: Parts): Domains {
       return call.transact(async (tx) => {
         await store.lockDomains(tx, organizationId)
         const row = await store.lockDomain(tx, organizationId, id)
-        if (!row) throw noDomain()
+        if (!row) throw notFound('domain')
         if (row.status !== 'verified')
           throw new ApiError('domain_not_verified', `${row.domain} is not verified: publish its records and verify it first.`)
         const after = await store.setDefault(tx, organizationId, id, now())
@@ -254,7 +253,7 @@ export function createDomains(parts: Parts): Domains {
       const deleted = await call.transact(async (tx) => {
         await store.lockDomains(tx, organizationId)
         const row = await store.lockDomain(tx, organizationId, id)
-        if (!row) throw noDomain()
+        if (!row) throw notFound('domain')
         const count = await store.countMailboxes(tx, id)
         const boxes = count === 1 ? '1 mailbox' : `${count} mailboxes`
         if (count > 0 && !isForced)

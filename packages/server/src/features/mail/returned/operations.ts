@@ -1,4 +1,4 @@
-// Takes mail that comes back: what an authenticated return path reports moves its recipient; everything else is a letter to the agent.
+// Takes mail to return paths: a report updates its recipient, and other mail goes to the agent's mailbox.
 import { isHardBounce } from '@callsign/mail/reports/hard-bounce'
 import { readReport } from '@callsign/mail/reports/report'
 import { type Report, statusOf } from '@callsign/mail/reports/report-kinds'
@@ -12,7 +12,15 @@ import type { Messages } from '../messages/operations.ts'
 import type { ReturnAddressee, ReturnPaths } from '../outbound/model.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
 
-export type ReturnedMail = ReturnType<typeof createReturnedMail>
+/** Mail to return paths: bounces, delivery reports and complaints. */
+export interface ReturnedMail {
+  /** True for the addresses of this server that do not belong to a mailbox. */
+  isReturnAddress(address: string): boolean
+  /** True when mail to a return address is accepted: it is a genuine return path of a message that still exists. */
+  isTaken(address: string): Promise<boolean>
+  /** Takes mail to a return address. Resolves once its report is committed. */
+  take(address: string, envelopeFrom: string, raw: Buffer): Promise<Taken>
+}
 
 type Parts = {
   db: Database
@@ -25,16 +33,25 @@ type Parts = {
   mailDomain: string
 }
 
-/** `letterTo`: not a report, or one that a person wants to see; it belongs into this mailbox. `unknown`: about no message of ours. */
-export type Taken = { kind: 'recorded' } | { kind: 'letter'; letterTo: string } | { kind: 'unknown' }
+/** `message`: not a report, or an automatic answer that a reader should see, for the mailbox `to`. `unknown`: not about a message of this server. */
+export type Taken = { kind: 'recorded' } | { kind: 'message'; to: string } | { kind: 'unknown' }
 
 const answerCharactersMax = 1000
-/** How far, and how often, a report at the common address is searched: anybody may write there. */
+/** Limits of the search in a report to the common address, since anyone may write there. */
 const quotedBytesMax = 256 * 1024
 const quotedMax = 20
 
-export function createReturnedMail({ db, messages, identities, suppressions, returnPaths, emit, businessEvents, mailDomain }: Parts) {
-  /** Where feedback loops send their reports: the return path that a report is about stands inside it. */
+export function createReturnedMail({
+  db,
+  messages,
+  identities,
+  suppressions,
+  returnPaths,
+  emit,
+  businessEvents,
+  mailDomain,
+}: Parts): ReturnedMail {
+  /** The address that feedback loops report to. Their reports quote the return path that they are about. */
   const reportAddress = `bounce@${mailDomain}`
 
   async function find({ messageId, position }: ReturnAddressee): Promise<{ row: MessageRow; recipient: RecipientRow } | null> {
@@ -43,7 +60,7 @@ export function createReturnedMail({ db, messages, identities, suppressions, ret
     return found && recipient ? { row: found.row, recipient } : null
   }
 
-  /** The return path that a report at the common address quotes: of its Original-Mail-From, or of the message that it encloses. */
+  /** The recipient of the return path that a report quotes, in its Original-Mail-From or in the enclosed message. */
   function quotedAddressee(raw: Buffer): ReturnAddressee | null {
     const text = raw.toString('latin1', 0, quotedBytesMax).replace(/=\r\n/g, '')
     let left = quotedMax
@@ -77,7 +94,7 @@ export function createReturnedMail({ db, messages, identities, suppressions, ret
     await db.transact(async (tx) => {
       const current = (await messages.lockRecipients(tx, [row.id])).get(row.id) ?? []
       const recipient = current.find((one) => one.position === position)
-      // The same report again: its sender lost our answer, or sends one a day.
+      // A repeated report: its sender lost our answer, or sends one per day.
       if (!recipient || recipient.log.some((known) => isSame(known, entry))) return
       const wanted = statusOf(report, recipient.status)
       const status = wanted === null ? recipient.status : moved(recipient.status, wanted)
@@ -121,28 +138,25 @@ export function createReturnedMail({ db, messages, identities, suppressions, ret
   }
 
   return {
-    /** True for addresses that belong to us and not to a mailbox. */
-    isReturnAddress: (address: string): boolean => returnPaths.isReturnPath(address) || address.toLowerCase() === reportAddress,
+    isReturnAddress: (address) => returnPaths.isReturnPath(address) || address.toLowerCase() === reportAddress,
 
-    /** Whether mail to such an address is taken: a return path that we made, for a message that is still here. */
-    async isTaken(address: string): Promise<boolean> {
+    async isTaken(address) {
       if (address.toLowerCase() === reportAddress) return true
       const addressee = returnPaths.read(address)
       return addressee !== null && (await find(addressee)) !== null
     },
 
-    /** Takes mail to such an address. Resolves once what it reports is committed. */
-    async take(address: string, envelopeFrom: string, raw: Buffer): Promise<Taken> {
+    async take(address, envelopeFrom, raw) {
       const isDirect = address.toLowerCase() !== reportAddress
       const addressee = isDirect ? returnPaths.read(address) : quotedAddressee(raw)
       const found = addressee && (await find(addressee))
       if (!found) return { kind: 'unknown' }
       const report = readReport(raw, envelopeFrom, found.recipient.address)
-      const isLetter = report.kind === 'letter'
-      // What comes to the common address and is no report was written by somebody who has seen a return path: it is about nothing.
-      if (isLetter && !isDirect) return { kind: 'unknown' }
-      if (!isLetter) await record(found.row, found.recipient.position, report)
-      return isLetter || report.kind === 'automatic' ? { kind: 'letter', letterTo: found.row.from_address } : { kind: 'recorded' }
+      const isMessage = report.kind === 'letter'
+      // Mail to the common address that is not a report was written by a person who saw a return path. It belongs to no message.
+      if (isMessage && !isDirect) return { kind: 'unknown' }
+      if (!isMessage) await record(found.row, found.recipient.position, report)
+      return isMessage || report.kind === 'automatic' ? { kind: 'message', to: found.row.from_address } : { kind: 'recorded' }
     },
   }
 }
@@ -153,7 +167,7 @@ const eventTypes = { delivered: 'email.delivered', bounced: 'email.bounced', fai
 const isSame = (a: LogEntry, b: LogEntry): boolean =>
   a.result === 'report' && a.answer === b.answer && a.enhanced_status === b.enhanced_status && a.host === b.host
 
-/** What the log says: a report's own words, with what it is in front where they do not say so themselves. */
+/** The text for the delivery log: the report's own, after its kind where the text does not say so. */
 function wordsFor(report: Report, answer: string): string {
   switch (report.kind) {
     case 'automatic':

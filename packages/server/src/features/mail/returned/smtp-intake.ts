@@ -1,10 +1,10 @@
-// Stands between the SMTP edge and the mailboxes: mail to return paths is taken here, everything else goes on as it came.
+// Takes mail to return paths between the SMTP edge and the mailboxes. Passes other mail on unchanged.
 import type { ReturnedMail } from './operations.ts'
 
 type Reply = { code: number; enhanced: string; text: string }
 type Refused = { kind: 'refused'; reply: Reply }
 type Envelope = { id: string; from: string; recipients: string[]; clientAddress: string; clientName: string }
-/** What the SMTP edge asks, whoever answers. */
+/** The interface that the SMTP edge calls. */
 type Intake = {
   checkRecipient: (address: string) => Promise<{ kind: 'accepted' } | Refused>
   accept: (envelope: Envelope, raw: Buffer, received: string) => Promise<{ kind: 'stored'; id: string } | Refused>
@@ -13,7 +13,7 @@ type Intake = {
 const noSuchReturnPath: Reply = { code: 550, enhanced: '5.1.1', text: 'No such return path here' }
 const noReport: Reply = { code: 550, enhanced: '5.6.0', text: 'This address takes reports about mail from here only' }
 
-/** The receiver that takes returned mail and hands the rest to `mailboxes`. */
+/** An intake that takes returned mail and passes the rest to `mailboxes`. */
 export function createReturnIntake(returnedMail: ReturnedMail, mailboxes: Intake): Intake {
   return {
     async checkRecipient(address) {
@@ -28,10 +28,10 @@ export function createReturnIntake(returnedMail: ReturnedMail, mailboxes: Intake
       let isRecorded = false
       for (const address of returns) {
         const taken = await returnedMail.take(address, envelope.from, raw)
-        if (taken.kind === 'letter' && !recipients.includes(taken.letterTo)) recipients.push(taken.letterTo)
+        if (taken.kind === 'message' && !recipients.includes(taken.to)) recipients.push(taken.to)
         isRecorded ||= taken.kind === 'recorded'
       }
-      // Reports are recorded by now, and known when the client has to come again for the others.
+      // The reports are recorded by now. When the client retries for the other recipients, they are recognized.
       if (recipients.length > 0) return mailboxes.accept({ ...envelope, recipients }, raw, received)
       return isRecorded ? { kind: 'stored', id: envelope.id } : { kind: 'refused', reply: noReport }
     },

@@ -1,4 +1,6 @@
-// Operations on mail rules, and the two questions that they answer: is this mail let in, and may this one go out.
+// Operations on mail rules, and their decisions on inbound and outbound mail.
+import type * as contract from '@callsign/contract/mail-rules'
+import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { addressKey, domainKey } from '@callsign/mail/mail-address'
 import type { Caller } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
@@ -11,40 +13,53 @@ import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { type Accounts, actorOf } from '../../account/organizations/operations.ts'
 import { type Arrival, candidatesFor, decideInbound, decideOutbound, type Rule, type Rules } from './decision.ts'
-import {
-  type Guardrail,
-  type MailRuleRow,
-  type RuleAction,
-  type RuleDirection,
-  type RuleStatus,
-  readEntry,
-  rulesMax,
-  toMailRule,
-} from './model.ts'
+import { type Guardrail, type MailRuleRow, type RuleDirection, readEntry, rulesMax, toMailRule } from './model.ts'
 import * as store from './store.ts'
 
-export type MailRules = ReturnType<typeof createMailRules>
+type RuleReply = ReplyOf<typeof contract.getMailRule>
 
-/** A message that arrives in somebody's mailbox. */
+/** Mail rules of identities, and the decisions on inbound and outbound mail. */
+export interface MailRules {
+  /** `POST /identities/{handle}/mail-rules`. */
+  createMailRule(call: Call, reference: string, body: BodyOf<typeof contract.createMailRule>): Promise<RuleReply>
+  /** `GET /identities/{handle}/mail-rules`: newest first. */
+  listMailRules(
+    caller: Caller,
+    reference: string,
+    query: QueryOf<typeof contract.listMailRules>,
+  ): Promise<ReplyOf<typeof contract.listMailRules>>
+  /** `GET …/mail-rules/{rule_id}`. */
+  getMailRule(caller: Caller, reference: string, id: string): Promise<RuleReply>
+  /** `PATCH …/mail-rules/{rule_id}`. */
+  updateMailRule(call: Call, reference: string, id: string, body: BodyOf<typeof contract.updateMailRule>): Promise<RuleReply>
+  /** `DELETE …/mail-rules/{rule_id}`: idempotent. */
+  deleteMailRule(call: Call, reference: string, id: string): Promise<ReplyOf<typeof contract.deleteMailRule>>
+
+  /** The rules that `judgeArrivals` needs for messages from these senders. */
+  findInbound(sql: Sql, arrivals: { owner: MailboxOwner; senders: string[] }[]): Promise<FoundRules>
+  /** The decision on each arriving message, in order. */
+  judgeArrivals(arrivals: JudgedArrival[], rulesOf: FoundRules): Guardrail[]
+  /** The guardrail that allows each outgoing message, in order. Throws 403 `recipient_not_allowed` for the first refused message, with its refused recipients. */
+  judgeOutgoing(sql: Sql, messages: OutgoingRecipients[]): Promise<Guardrail[]>
+}
+
+/** An inbound message and the owner of its mailbox. */
 export type JudgedArrival = Omit<Arrival, 'mode'> & { owner: MailboxOwner }
 
-/** The active rules of an identity that speak of the addresses that were asked for. */
+/** The active rules of an identity that match the requested addresses. */
 export type FoundRules = (identityId: string) => Rules
 
-/** A message that is about to go, and the field that names each recipient. */
+/** The sender of an outgoing message, and its recipients with the field that names each. */
 export type OutgoingRecipients = { owner: MailboxOwner; addressees: { kind: 'to' | 'cc' | 'bcc'; address: string }[] }
-
-type Change = { direction?: RuleDirection; action?: RuleAction; entry?: string; reason?: string | null; status?: RuleStatus }
-type NewRule = Change & { direction: RuleDirection; action: RuleAction; entry: string }
 
 const uniqueIndexes = ['mail_rules_inbound', 'mail_rules_outbound']
 
-export function createMailRules({ db, accounts, identities }: { db: Database; accounts: Accounts; identities: Identities }) {
+export function createMailRules({ db, accounts, identities }: { db: Database; accounts: Accounts; identities: Identities }): MailRules {
   const noRule = () => notFound('mail rule')
 
   const isTaken = (error: unknown) => uniqueIndexes.some((index) => isUniqueViolation(error, index))
 
-  /** 409 that names the rule that is there. */
+  /** 409 that names the existing rule. */
   async function taken(identityId: string, rule: { entry: string; direction: RuleDirection }, id: string | null): Promise<ApiError> {
     const other = await store.findRuleOfEntry(db, identityId, rule.entry, rule.direction, id)
     return new ApiError('conflict', `${rule.entry} has a rule for this direction already${other ? `: ${other}` : ''}. Change that one.`)
@@ -66,8 +81,7 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
   }
 
   return {
-    /** `POST /identities/{handle}/mail-rules`. */
-    async createMailRule(call: Call, reference: string, body: NewRule) {
+    async createMailRule(call, reference, body) {
       const identity = await identities.getIdentity(call.caller, reference)
       const at = now()
       const row: MailRuleRow = {
@@ -96,19 +110,7 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
       }
     },
 
-    /** `GET /identities/{handle}/mail-rules`: newest first. */
-    async listMailRules(
-      caller: Caller,
-      reference: string,
-      query: {
-        direction?: RuleDirection
-        action?: RuleAction
-        status?: RuleStatus
-        entry?: string
-        limit?: number
-        cursor?: string
-      },
-    ) {
+    async listMailRules(caller, reference, query) {
       const page = readPage(query, 'mailRule')
       const identity = await identities.getIdentity(caller, reference)
       const { direction = null, action = null, status = null, entry } = query
@@ -122,16 +124,14 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
       )
     },
 
-    /** `GET …/mail-rules/{rule_id}`. */
-    async getMailRule(caller: Caller, reference: string, id: string) {
+    async getMailRule(caller, reference, id) {
       const identity = await identities.getIdentity(caller, reference)
       const row = await store.findMailRule(db, identity.id, id)
       if (!row) throw noRule()
       return toMailRule(row, identity.agent_handle)
     },
 
-    /** `PATCH …/mail-rules/{rule_id}`. */
-    async updateMailRule(call: Call, reference: string, id: string, body: Change) {
+    async updateMailRule(call, reference, id, body) {
       const identity = await identities.getIdentity(call.caller, reference)
       const change: store.MailRuleChange = {
         direction: body.direction ?? null,
@@ -158,8 +158,7 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
       }
     },
 
-    /** `DELETE …/mail-rules/{rule_id}`: as often as you like. */
-    async deleteMailRule(call: Call, reference: string, id: string) {
+    async deleteMailRule(call, reference, id) {
       const identity = await identities.getIdentity(call.caller, reference)
       return call.transact(async (tx) => {
         const deleted = await store.deleteMailRule(tx, identity.id, id, now())
@@ -170,20 +169,17 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
       })
     },
 
-    /** The rules that `judgeArrivals` needs for messages from these senders. */
-    findInbound: (sql: Sql, arrivals: { owner: MailboxOwner; senders: string[] }[]): Promise<FoundRules> =>
+    findInbound: (sql, arrivals) =>
       findRules(
         sql,
         'inbound',
         arrivals.map(({ owner, senders }) => ({ identityId: owner.identityId, addresses: senders })),
       ),
 
-    /** What becomes of messages that arrive, in their order. */
-    judgeArrivals: (arrivals: JudgedArrival[], rulesOf: FoundRules): Guardrail[] =>
+    judgeArrivals: (arrivals, rulesOf) =>
       arrivals.map(({ owner, ...arrival }) => decideInbound({ ...arrival, mode: owner.inboundMode }, rulesOf(owner.identityId))),
 
-    /** What lets messages go, in their order. Throws 403 `recipient_not_allowed` for the first that may not, naming each of its recipients that is refused. */
-    async judgeOutgoing(sql: Sql, messages: OutgoingRecipients[]): Promise<Guardrail[]> {
+    async judgeOutgoing(sql, messages) {
       const rulesOf = await findRules(
         sql,
         'outbound',

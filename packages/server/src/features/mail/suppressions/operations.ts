@@ -1,5 +1,6 @@
-// Operations on the suppression list: what people put on it and take off, what bounces add, and the question that every send asks.
-import type { SuppressionSource } from '@callsign/contract/suppressions'
+// Operations on the suppression list: manual entries, entries from bounces and complaints, and the check before every send.
+import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
+import type * as contract from '@callsign/contract/suppressions'
 import { addressKey, findHiddenCharacter, readAddressKey } from '@callsign/mail/mail-address'
 import type { Caller } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
@@ -20,12 +21,27 @@ import {
 } from './model.ts'
 import * as store from './store.ts'
 
-export type Suppressions = ReturnType<typeof createSuppressions>
+/** The list of addresses that an organization must not send to. */
+export interface Suppressions {
+  /** `POST /suppressions`. */
+  createSuppression(call: Call, body: BodyOf<typeof contract.createSuppression>): Promise<ReplyOf<typeof contract.createSuppression>>
+  /** `GET /suppressions`: newest first. */
+  listSuppressions(caller: Caller, query: QueryOf<typeof contract.listSuppressions>): Promise<ReplyOf<typeof contract.listSuppressions>>
+  /** `DELETE /suppressions/{email_address}`: idempotent. Throws 404 for an address that was never on the list. */
+  deleteSuppression(call: Call, emailAddress: string): Promise<ReplyOf<typeof contract.deleteSuppression>>
 
-export function createSuppressions({ db, accounts }: { db: Database; accounts: Accounts }) {
+  /**
+   * Adds addresses with a permanent bounce or a complaint, in the transaction that records it. Existing entries stay unchanged. Skips texts
+   * that are not addresses, since a report may name anything.
+   */
+  suppress(tx: Tx, additions: NewSuppression[]): Promise<void>
+  /** Throws 403 `recipient_suppressed` when a message has suppressed recipients, naming all of its suppressed recipients. */
+  requireUnsuppressed(sql: Sql, messages: { organizationId: string; addressees: Addressee[] }[]): Promise<void>
+}
+
+export function createSuppressions({ db, accounts }: { db: Database; accounts: Accounts }): Suppressions {
   return {
-    /** `POST /suppressions`. */
-    async createSuppression(call: Call, body: { email_address: string; reason?: string | null }) {
+    async createSuppression(call, body) {
       const { organizationId } = call.caller
       const hidden = findHiddenCharacter(body.email_address)
       if (hidden !== null) throw invalid('/email_address', `it holds ${hidden}, a character that does not show; write it without`)
@@ -47,8 +63,7 @@ export function createSuppressions({ db, accounts }: { db: Database; accounts: A
       })
     },
 
-    /** `GET /suppressions`: newest first. */
-    async listSuppressions(caller: Caller, query: { email_address?: string; source?: SuppressionSource; limit?: number; cursor?: string }) {
+    async listSuppressions(caller, query) {
       const page = readPage(query, 'suppression')
       const filter = {
         emailAddress: query.email_address === undefined ? null : addressKey(query.email_address),
@@ -57,8 +72,7 @@ export function createSuppressions({ db, accounts }: { db: Database; accounts: A
       return toPage(await store.listSuppressions(db, caller.organizationId, filter, page), page.limit, (row) => row.id, toSuppression)
     },
 
-    /** `DELETE /suppressions/{email_address}`: as often as you like; 404 for an address that never was on the list. */
-    async deleteSuppression(call: Call, emailAddress: string) {
+    async deleteSuppression(call, emailAddress) {
       const { organizationId } = call.caller
       const key = addressKey(emailAddress)
       return call.transact(async (tx) => {
@@ -70,11 +84,7 @@ export function createSuppressions({ db, accounts }: { db: Database; accounts: A
       })
     },
 
-    /**
-     * Suppresses addresses that bounced for good or complained, in the transaction that records it. An address that is on the list already
-     * stays as it is. What is no address (a report may name anything) is passed over.
-     */
-    async suppress(tx: Tx, additions: NewSuppression[]): Promise<void> {
+    async suppress(tx, additions) {
       const rows = new Map<string, SuppressionRow>()
       for (const { organizationId, address, source, reason, messageId } of additions) {
         const key = readAddressKey(address)
@@ -92,8 +102,7 @@ export function createSuppressions({ db, accounts }: { db: Database; accounts: A
       if (rows.size > 0) await store.upsertSuppressions(tx, [...rows.values()], true)
     },
 
-    /** Throws 403 `recipient_suppressed` when one of these messages would go to a suppressed address, naming every one of its recipients that is. */
-    async requireUnsuppressed(sql: Sql, messages: { organizationId: string; addressees: Addressee[] }[]): Promise<void> {
+    async requireUnsuppressed(sql, messages) {
       const wanted = messages.flatMap(({ organizationId, addressees }) =>
         addressees.flatMap(({ address }) => entriesFor(address).map((emailAddress) => ({ organizationId, emailAddress }))),
       )

@@ -1,14 +1,14 @@
-// MTA-STS (RFC 8461): what a domain says about TLS to its mail servers, as its DNS record and its policy file say it.
+// Reads MTA-STS records and policy files (RFC 8461): a domain's requirements for TLS to its mail servers.
 
 export type TlsPolicy = {
-  /** `enforce`: no delivery without a verified certificate. `testing` and `none` demand nothing of a delivery. */
+  /** `enforce`: no delivery without a verified certificate. `testing` and `none` do not restrict delivery. */
   mode: 'enforce' | 'testing' | 'none'
   /** Names of mail servers; `*.` stands for one label. */
   mx: string[]
   maxAgeSeconds: number
 }
 
-/** What a policy file may take; one year is the longest that it may hold (§3.2). */
+/** Limits of a policy file. The longest lifetime is one year (§3.2). */
 export const policyBytesMax = 64 * 1024
 const maxAgeMax = 31_557_600
 const mxMax = 100
@@ -20,7 +20,7 @@ export function readRecord(texts: string[]): string | null {
   return /(?:^|;)[ \t]*id[ \t]*=[ \t]*([A-Za-z0-9]{1,32})[ \t]*(?:;|$)/.exec(records[0] as string)?.[1] ?? null
 }
 
-/** A policy file (§3.2), or null when it is none: then it is as if the domain had none. */
+/** A policy file (§3.2). Null for an invalid one, which counts as absent. */
 export function readPolicy(text: string): TlsPolicy | null {
   const mx: string[] = []
   const single = new Map<string, string>()
@@ -28,7 +28,7 @@ export function readPolicy(text: string): TlsPolicy | null {
     const [, key, value] = /^([a-z0-9_.-]{1,32})[ \t]*:[ \t]*(.*?)[ \t]*$/i.exec(line) ?? []
     if (key === undefined || value === undefined) continue
     if (key === 'mx') mx.push(value.toLowerCase().replace(/\.$/, ''))
-    // Of a repeated field the first counts.
+    // The first of repeated fields counts.
     else if (!single.has(key)) single.set(key, value)
   }
   const mode = single.get('mode')
@@ -40,7 +40,7 @@ export function readPolicy(text: string): TlsPolicy | null {
   return { mode, mx, maxAgeSeconds: Math.min(Number(maxAge), maxAgeMax) }
 }
 
-/** Whether a mail server is one of those that the policy names (§4.1). */
+/** True for a mail server that the policy names (§4.1). */
 export function matchesPolicy(policy: TlsPolicy, host: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, '')
   const parent = name.slice(name.indexOf('.') + 1)

@@ -1,4 +1,4 @@
-// MTA-STS policies: fetched when a domain's record names a new one, kept in the database, and believed until their time is over.
+// MTA-STS policies: fetched when a domain's record names a new one, and stored in the database until they expire.
 import type { Resolver } from '@callsign/mail/dns'
 import { now, nowMs } from '../../../../core/clock.ts'
 import type { Log } from '../../../../core/log.ts'
@@ -7,7 +7,13 @@ import { type FetchedFile, FetchRefused } from '../../../../core/web.ts'
 import { policyBytesMax, readPolicy, readRecord, type TlsPolicy } from './model.ts'
 import * as store from './store.ts'
 
-export type MtaSts = ReturnType<typeof createMtaSts>
+/** MTA-STS policies of recipient domains. */
+export interface MtaSts {
+  /** The TLS policy of a domain, or null. Rejects only when the database is unavailable. */
+  findPolicy(domain: string): Promise<TlsPolicy | null>
+  /** Deletes expired policies. */
+  sweep(): Promise<void>
+}
 
 type Parts = {
   db: Database
@@ -18,13 +24,13 @@ type Parts = {
 }
 
 const fetchMs = 10_000
-/** Neither DNS nor a policy host is asked more often than this about one domain (§3.3). */
+/** The least time between two lookups for one domain, in DNS and at its policy host (RFC 8461 §3.3). */
 const askedAgainMs = 300_000
-/** A policy is fetched anew after a day, or half its time: an attacker would have to hide it for all the rest. */
+/** A policy is fetched again after a day or half its lifetime, so that an attacker would have to block it for the whole remainder. */
 const freshMsMax = 86_400_000
 const keptMax = 5_000
 
-export function createMtaSts({ db, resolver, fetchFile, log }: Parts) {
+export function createMtaSts({ db, resolver, fetchFile, log }: Parts): MtaSts {
   const kept = new Map<string, { policy: Promise<TlsPolicy | null>; untilMs: number }>()
 
   async function fetchPolicy(domain: string): Promise<TlsPolicy | null> {
@@ -53,7 +59,7 @@ export function createMtaSts({ db, resolver, fetchFile, log }: Parts) {
   async function find(domain: string): Promise<TlsPolicy | null> {
     const [known, record] = await Promise.all([store.findPolicy(db, domain, now()), resolver.txt(`_mta-sts.${domain}`)])
     const id = record.kind === 'found' ? readRecord(record.records) : null
-    // Without a record a policy that we know still holds (§3.3): whoever can hide a record must not be able to end it.
+    // A stored policy stays valid without a record (RFC 8461 §3.3), so that an attacker cannot end it by hiding the record.
     if (id === null || (known?.policy_id === id && isFresh(known))) return known && toPolicy(known)
     const policy = await fetchPolicy(domain)
     if (!policy) {
@@ -67,12 +73,11 @@ export function createMtaSts({ db, resolver, fetchFile, log }: Parts) {
   }
 
   return {
-    /** What a domain demands of TLS to its mail servers; null when nothing. Rejects only when the database is away. */
-    findPolicy(domain: string): Promise<TlsPolicy | null> {
+    findPolicy(domain) {
       // Address literals and single labels have no policy host.
       if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(domain)) return Promise.resolve(null)
-      const held = kept.get(domain)
-      if (held && held.untilMs > nowMs()) return held.policy
+      const cached = kept.get(domain)
+      if (cached && cached.untilMs > nowMs()) return cached.policy
       if (kept.size >= keptMax) kept.clear()
       const policy = find(domain)
       kept.set(domain, { policy, untilMs: nowMs() + askedAgainMs })
@@ -80,7 +85,6 @@ export function createMtaSts({ db, resolver, fetchFile, log }: Parts) {
       return policy
     },
 
-    /** Forgets policies whose time is over. */
-    sweep: (): Promise<void> => store.deleteExpired(db, now()),
+    sweep: () => store.deleteExpired(db, now()),
   }
 }

@@ -1,10 +1,10 @@
-// The SQL of MTA-STS policies: what a domain said the last time, for as long as it said that it holds.
+// The SQL of MTA-STS policies: the last policy of each domain, until it expires.
 import type { Sql } from '../../../../core/sql.ts'
 import type { TlsPolicy } from './model.ts'
 
 export type PolicyRow = { domain: string; policy_id: string; mode: TlsPolicy['mode']; mx: string[]; fetched_at: Date; expires_at: Date }
 
-/** The policy of a domain, unless its time is over. */
+/** The policy of a domain, unless it has expired. */
 export async function findPolicy(sql: Sql, domain: string, at: Date): Promise<PolicyRow | null> {
   const { rows } = await sql.query<PolicyRow>({
     name: 'find-mta-sts-policy',
@@ -23,7 +23,6 @@ export async function upsertPolicy(sql: Sql, row: PolicyRow): Promise<void> {
   })
 }
 
-/** Forgets policies whose time is over. */
 export async function deleteExpired(sql: Sql, at: Date): Promise<void> {
   await sql.query({ text: 'DELETE FROM mta_sts_policies WHERE expires_at < $1', values: [at] })
 }
