@@ -1,4 +1,4 @@
-// Sends scheduled drafts at their time; one that cannot be sent stays a draft and says why.
+// Sends scheduled drafts. One that cannot be sent stays a draft, with the reason in `send_error`.
 import { now } from '../../../core/clock.ts'
 import { ApiError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
@@ -17,7 +17,7 @@ export function createScheduledSend({ db, identities, drafts }: { db: Database; 
   async function run(job: Job, finish: Finish): Promise<void> {
     const seen = (await store.findDrafts(db, [job.subject])).get(job.subject)
     const owner = seen ? await identities.findOwner(seen.mailbox_id) : null
-    // Sent, deleted or moved to another time: this job is not wanted any more.
+    // The draft was sent, deleted or rescheduled, so this job is obsolete.
     if (!seen || !owner || seen.job_id !== job.id) return db.transact((tx) => finish(tx, { done: true }))
     try {
       const forwarded = await drafts.findForwarded(seen)

@@ -1,4 +1,4 @@
-// The draft: its row, what a request says about it, and the view that the API gives of it.
+// The draft: its row, the fields of a request, and its view in the API.
 import type { Attachment } from '@callsign/contract/attachments'
 import { type Draft, scheduleDaysMax } from '@callsign/contract/drafts'
 import { recipientsMax } from '@callsign/contract/outbound-mail'
@@ -8,10 +8,10 @@ import { ApiError, invalid } from '../../../core/errors.ts'
 import { formatAddress, snippetOf } from '../messages/model.ts'
 import { asList, checkHeaders, checkSubject, readAddress, readAddresses } from '../outbound/model.ts'
 
-/** The kind of the job that sends a draft at its time. */
+/** The kind of the job that sends a scheduled draft. */
 export const sendDraftJob = 'send-draft'
 
-/** A stored draft. Every stored row is in the state `draft`: sending happens inside one transaction, and what is sent is no draft any more. */
+/** A stored draft. Every row has the status `draft`, because sending deletes the row in one transaction. */
 export type DraftRow = {
   id: string
   organization_id: string
@@ -42,7 +42,7 @@ export type DraftRow = {
   updated_at: Date
 }
 
-/** What a request may say of a draft's fields: null clears, undefined leaves alone. `body_text` and `body_html` are other names. */
+/** A draft's fields in a request: null clears, undefined leaves unchanged. `body_text` and `body_html` are aliases. */
 export type DraftBody = {
   to?: string | string[] | null
   cc?: string | string[] | null
@@ -56,12 +56,12 @@ export type DraftBody = {
   send_at?: string | null
 }
 
-/** The columns that a request sets; absent ones stay as they are. */
+/** The columns that a request sets. Absent columns stay unchanged. */
 export type DraftFields = Partial<
   Pick<DraftRow, 'to_addresses' | 'cc_addresses' | 'bcc_addresses' | 'subject' | 'text' | 'html' | 'headers' | 'send_at'>
 >
 
-/** Reads and checks what a request says. 400 names what cannot stand in a message. */
+/** Reads and checks the fields of a request. Throws 400 with the path of an invalid value. */
 export function readFields(body: DraftBody, nowMs: number): DraftFields {
   const fields: DraftFields = {}
   for (const kind of ['to', 'cc', 'bcc'] as const) {
@@ -94,29 +94,29 @@ function readSendAt(text: string, nowMs: number): Date {
   return at
 }
 
-/** Addresses as a caller would give them. A name that does not fit is left out: it came with somebody's mail. */
+/** Addresses in request form. Drops a name that this form cannot express, since it came from received mail. */
 export const asEntries = (list: { name: string; address: string }[]): string[] =>
   list.map(({ name, address }) => {
     const entry = formatAddress(name, address)
     return readAddress(entry)?.address === address ? entry : address
   })
 
-/** 400 when a draft has more recipients than a message may have: nobody should learn that only when sending. */
+/** Throws 400 when a draft has more recipients than a message may have, before it is sent. */
 export function checkRecipientCount(row: Pick<DraftRow, 'to_addresses' | 'cc_addresses' | 'bcc_addresses'>): void {
   if (row.to_addresses.length + row.cc_addresses.length + row.bcc_addresses.length > recipientsMax)
     throw invalid('/to', `a message has at most ${recipientsMax} recipients, to, cc and bcc together`)
 }
 
-/** HTML past this many characters does not count for a preview. */
+/** A preview reads this many characters of the HTML. */
 const previewCharactersMax = 20_000
 
-/** A short preview of the body: of the text, or of what the HTML shows. */
+/** A short preview of the text, or of the HTML's visible text. */
 export function previewOf({ text, html }: { text: string | null; html: string | null }): string | null {
   if (text) return snippetOf(text)
   return html ? snippetOf(htmlToText(html.slice(0, previewCharactersMax))) : null
 }
 
-/** 400 when there is nobody to send to, or nothing to send. A forward has its original to send. */
+/** Throws `draft_incomplete` for a draft without recipients or without a body. A forward needs no body. */
 export function checkComplete(row: DraftRow): void {
   const missing = [
     ...(row.to_addresses.length + row.cc_addresses.length + row.bcc_addresses.length === 0
@@ -130,7 +130,6 @@ export function checkComplete(row: DraftRow): void {
     })
 }
 
-/** What the API shows of a draft. */
 export function toDraft(row: DraftRow, attachments: Static<typeof Attachment>[]): Static<typeof Draft> {
   return {
     id: row.id,

@@ -54,12 +54,11 @@ export async function findDrafts(sql: Sql, ids: string[]): Promise<Map<string, D
 }
 
 /**
- * A draft of this mailbox, held until the transaction ends; null when there is none. Waits for whoever holds it, and sees what that left:
- * the change, or nothing after a send.
+ * A draft of this mailbox, locked until the transaction ends. Null when it does not exist. Waits for a concurrent transaction, and then sees
+ * its change, or null after a send.
  */
 export async function lockDraft(tx: Tx, mailboxId: string, id: string): Promise<DraftRow | null> {
-  // The mailbox first, as the deletion of an agent takes it: who has the draft and wants the mailbox would wait for who has the mailbox and wants
-  // the draft.
+  // Locks the mailbox first, like the deletion of an agent. The other order would deadlock with it.
   const mailbox = tx.query({ name: 'hold-draft-mailbox', text: 'SELECT 1 FROM mailboxes WHERE id = $1 FOR KEY SHARE', values: [mailboxId] })
   const draft = tx.query<DraftRow>({
     name: 'lock-draft',
@@ -70,11 +69,11 @@ export async function lockDraft(tx: Tx, mailboxId: string, id: string): Promise<
   return rows[0] ?? null
 }
 
-/** Latest change first. */
+/** The drafts of a mailbox, latest change first. */
 export async function listDrafts(sql: Sql, mailboxId: string, limit: number, offset: number): Promise<DraftRow[]> {
   const { rows } = await sql.query<DraftRow>({
     name: 'list-drafts',
-    // The offset is walked in the index alone; wide rows are read for the page only.
+    // Only the index is read up to the offset. Wide rows are read for the page alone.
     text: `SELECT ${columns} FROM drafts WHERE id = ANY (ARRAY(
         SELECT id FROM drafts WHERE mailbox_id = $1 ORDER BY change_id DESC LIMIT $2 OFFSET $3)) ORDER BY change_id DESC`,
     values: [mailboxId, limit, offset],
@@ -91,7 +90,7 @@ export async function countDrafts(sql: Sql, mailboxId: string): Promise<number> 
   return rows[0]?.count ?? 0
 }
 
-/** Writes what may change of a held draft. */
+/** Writes the changeable columns of a locked draft. */
 export async function updateDraft(tx: Tx, row: DraftRow): Promise<void> {
   await tx.query({
     name: 'update-draft',
@@ -120,12 +119,12 @@ export async function updateDraft(tx: Tx, row: DraftRow): Promise<void> {
   })
 }
 
-/** Deletes a held draft; attachments that are still its own go with it. */
+/** Deletes a locked draft and its remaining attachments. */
 export async function deleteDraft(tx: Tx, id: string): Promise<void> {
   await tx.query({ name: 'delete-draft', text: 'DELETE FROM drafts WHERE id = $1', values: [id] })
 }
 
-/** Deletes a held draft that became a message, and keeps its id. */
+/** Deletes a locked draft that became a message, and records its id. */
 export async function endDraft(tx: Tx, row: DraftRow, messageId: string, at: Date): Promise<void> {
   await tx.query({
     name: 'end-draft',

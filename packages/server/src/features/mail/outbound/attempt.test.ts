@@ -1,4 +1,4 @@
-// What an attempt makes of its recipient, and for how long a message is tried.
+// The change to a recipient after an attempt, and the time during which a message is tried.
 import { expect, test } from 'vitest'
 import type { RecipientRow } from '../messages/model.ts'
 import { changeOf, lifetimeMs } from './attempt.ts'
@@ -24,9 +24,9 @@ const after = (ms: number) => new Date(acceptedAt.getTime() + ms)
 const postponed: Handover = { kind: 'retry', answer: 'the server is busy', diagnosticCode: '4.4.5', isPostponed: true }
 const deferred: Handover = { kind: 'retry', answer: '451 4.7.1 greylisted', diagnosticCode: '4.7.1' }
 
-test('what was put back counts as no attempt and leaves no trace', () => {
+test('a postponed attempt does not count and is not logged', () => {
   const at = after(30_000)
-  const change = changeOf({ recipient, handover: postponed }, recipient, acceptedAt, delays, at)
+  const change = changeOf({ recipient, result: postponed }, recipient, acceptedAt, delays, at)
   expect(change).toMatchObject({ status: 'queued', attempts: 1, lastAnswer: recipient.last_answer, diagnosticCode: '4.3.0', entry: null })
   expect(change.nextAttemptAt?.getTime()).toBeGreaterThan(at.getTime())
 })
@@ -35,19 +35,19 @@ test('a message is tried as long as its schedule lasts from when it was accepted
   const limitMs = lifetimeMs(delays)
   expect(limitMs).toBeGreaterThanOrEqual((60 + 3600 + 7200) * 1000)
   const ends = [
-    { recipient, handover: postponed },
-    { recipient, handover: deferred },
-    { recipient, handover: deferred, heldMs: 60_000 },
+    { recipient, result: postponed },
+    { recipient, result: deferred },
+    { recipient, result: deferred, heldMs: 60_000 },
   ]
   for (const attempt of ends) {
     const change = (ms: number) => changeOf(attempt, recipient, acceptedAt, delays, after(ms))
     expect(change(limitMs - 1).status).toBe('queued')
-    expect(change(limitMs)).toMatchObject({ status: 'failed', nextAttemptAt: null, lastAnswer: attempt.handover.answer })
-    expect(change(limitMs).entry).toMatchObject({ answer: attempt.handover.answer })
+    expect(change(limitMs)).toMatchObject({ status: 'failed', nextAttemptAt: null, lastAnswer: attempt.result.answer })
+    expect(change(limitMs).entry).toMatchObject({ answer: attempt.result.answer })
   }
 })
 
 test('a message whose server was down for longer is still tried, and what is taken then counts', () => {
   const taken: Handover = { kind: 'delivered', answer: '250 2.0.0 ok', final: false }
-  expect(changeOf({ recipient, handover: taken }, recipient, acceptedAt, delays, after(10 * lifetimeMs(delays))).status).toBe('sent')
+  expect(changeOf({ recipient, result: taken }, recipient, acceptedAt, delays, after(10 * lifetimeMs(delays))).status).toBe('sent')
 })

@@ -1,4 +1,4 @@
-// One attempt to deliver a message, per recipient: its outcome, what it makes of the recipient, and the entry that the delivery log gets.
+// One delivery attempt per recipient: its outcome, the change to the recipient, and the entry in the delivery log.
 import { firstId } from '@callsign/contract/ids'
 import { isHardBounce } from '@callsign/mail/reports/hard-bounce'
 import type { NewEvent } from '../../../core/event.ts'
@@ -7,10 +7,10 @@ import { type LogEntry, type MessageRow, moved, type RecipientRow, type Recipien
 import type { NewSuppression } from '../suppressions/model.ts'
 import type { Handover } from './provider.ts'
 
-/** `heldMs`: not tried, because two agents write to each other too fast; tried again after so long. */
-export type Attempt = { recipient: RecipientRow; handover: Handover; isHosted?: true; heldMs?: number }
+/** `heldMs`: not tried, because two agents write to each other too fast. The recipient is due again after this time. */
+export type Attempt = { recipient: RecipientRow; result: Handover; isHosted?: true; heldMs?: number }
 
-/** What an attempt makes of its recipient; `status` is where the recipient stands afterwards. */
+/** The change to a recipient after an attempt. */
 export type Change = {
   position: number
   status: RecipientStatus
@@ -19,12 +19,12 @@ export type Change = {
   diagnosticCode: string | null
   lastAttemptAt: Date | null
   nextAttemptAt: Date | null
-  /** Null when there is nothing to tell. */
+  /** Null for an attempt that is not logged. */
   entry: LogEntry | null
 }
 
 const jitter = 0.2
-/** A server that was too busy to be asked is asked again soon, and it does not count as an attempt. */
+/** The pause after a server was too busy for a connection, which does not count as an attempt. */
 const postponedMs = 5_000
 const answerCharactersMax = 1000
 
@@ -36,52 +36,52 @@ export const notComposed = {
   failed: true,
 } as const
 
-/** An answer as rows and logs keep it. */
+/** An answer in the form that rows and logs store. */
 export const storedAnswer = (answer: string): string => answer.slice(0, answerCharactersMax).toWellFormed().replaceAll('\0', '')
 
-/** The enhanced status code of an answer (RFC 2034), which servers also give when all is well. */
+/** The enhanced status code of an answer (RFC 2034). Positive answers have one, too. */
 const enhancedIn = (answer: string): string | null => /^[245]\d\d[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(answer)?.[1] ?? null
 
-/** What comes of an attempt, by the schedule of delays. `current` is the recipient as it is by now: news may have come from elsewhere meanwhile. */
+/** The change after an attempt, by the schedule of delays in seconds. `current` is the recipient's latest row, which a report may have changed meanwhile. */
 export function changeOf(
-  { recipient, handover, heldMs }: Attempt,
+  { recipient, result, heldMs }: Attempt,
   current: RecipientRow,
   acceptedAt: Date,
   delays: readonly number[],
   at: Date,
 ): Change {
-  const isTried = heldMs === undefined && !handover.isPostponed
+  const isTried = heldMs === undefined && !result.isPostponed
   const attempts = recipient.attempts + (isTried ? 1 : 0)
   const isLate = at.getTime() - acceptedAt.getTime() >= lifetimeMs(delays)
-  const againMs = heldMs ?? (handover.isPostponed ? postponedMs : nextAttemptMs(delays, attempts, jitter, Math.random()))
+  const againMs = heldMs ?? (result.isPostponed ? postponedMs : nextAttemptMs(delays, attempts, jitter, Math.random()))
   const delayMs = isLate ? null : againMs
-  const status = moved(current.status, nextStatus(handover, delayMs !== null))
-  // Put back every few seconds, it would push out what was really tried.
-  const isSilent = handover.isPostponed && status === 'queued'
+  const status = moved(current.status, nextStatus(result, delayMs !== null))
+  // A postponed attempt repeats every few seconds and would push real attempts out of the log.
+  const isSilent = result.isPostponed && status === 'queued'
   return {
     position: recipient.position,
     status,
     attempts,
-    lastAnswer: isSilent ? recipient.last_answer : storedAnswer(handover.answer),
-    diagnosticCode: isSilent ? recipient.diagnostic_code : handover.kind === 'delivered' ? null : handover.diagnosticCode,
+    lastAnswer: isSilent ? recipient.last_answer : storedAnswer(result.answer),
+    diagnosticCode: isSilent ? recipient.diagnostic_code : result.kind === 'delivered' ? null : result.diagnosticCode,
     lastAttemptAt: isTried ? at : recipient.last_attempt_at,
     nextAttemptAt: status === 'queued' ? new Date(at.getTime() + (delayMs as number)) : null,
     entry: isSilent
       ? null
       : {
           at: at.toISOString(),
-          result: isTried ? results[handover.kind] : 'held',
-          host: handover.hop?.host ?? null,
-          tls: handover.hop?.tls ?? null,
-          answer: storedAnswer(handover.answer),
-          enhanced_status: (handover.kind === 'delivered' ? null : handover.diagnosticCode) ?? enhancedIn(handover.answer),
+          result: isTried ? results[result.kind] : 'held',
+          host: result.hop?.host ?? null,
+          tls: result.hop?.tls ?? null,
+          answer: storedAnswer(result.answer),
+          enhanced_status: (result.kind === 'delivered' ? null : result.diagnosticCode) ?? enhancedIn(result.answer),
         },
   }
 }
 
 /**
- * How long after it was accepted a message is tried at all: as long as its schedule, and what the attempts of it may take themselves. A message that
- * was held or put back, which counts as no attempt, or whose server was down, ends by this.
+ * The time after acceptance during which a message is tried: its schedule, and 15 minutes for the attempts themselves. This also ends a
+ * message that was held or postponed, which does not count as an attempt, or whose server was down.
  */
 export const lifetimeMs = (delays: readonly number[]): number => delays.reduce((sum, seconds) => sum + seconds * 1000, attemptsMs)
 
@@ -89,14 +89,14 @@ const attemptsMs = 15 * 60_000
 
 const results = { delivered: 'taken', retry: 'deferred', refused: 'refused' } as const
 
-/** What a recipient becomes after an attempt; without another attempt to come, a retry is a failure. */
-function nextStatus(handover: Handover, canRetry: boolean): RecipientStatus {
-  if (handover.kind === 'delivered') return handover.final ? 'delivered' : 'sent'
-  if (handover.kind === 'retry') return canRetry ? 'queued' : 'failed'
-  return handover.failed ? 'failed' : 'bounced'
+/** The status of a recipient after an attempt. A retry without a further attempt is a failure. */
+function nextStatus(result: Handover, canRetry: boolean): RecipientStatus {
+  if (result.kind === 'delivered') return result.final ? 'delivered' : 'sent'
+  if (result.kind === 'retry') return canRetry ? 'queued' : 'failed'
+  return result.failed ? 'failed' : 'bounced'
 }
 
-/** One event a kind of change, naming the recipients that it concerns. What is delivered was sent first. */
+/** One event per kind of change, with its recipients. A delivered recipient also gets `email.sent`. */
 export function eventsOf(
   row: MessageRow,
   identityId: string | null,
@@ -112,18 +112,18 @@ export function eventsOf(
   return types.flatMap(([type, wanted]): NewEvent[] => {
     const concerned = attempts.filter(({ recipient }) => (wanted as readonly string[]).includes(statuses.get(recipient.position) ?? ''))
     if (concerned.length === 0) return []
-    const recipients = concerned.map(({ recipient, handover }) => ({ address: recipient.address, answer: handover.answer.slice(0, 500) }))
+    const recipients = concerned.map(({ recipient, result }) => ({ address: recipient.address, answer: result.answer.slice(0, 500) }))
     return [{ type, organizationId: row.organization_id, identityId, subjectId: row.id, data: { recipients } }]
   })
 }
 
-/** Outside recipients whose server said that there is no such address. Names that are ours come and go with agents. */
+/** Outside recipients whose server reported a missing address. Hosted addresses are left out, since they come and go with agents. */
 export const suppressionsOf = (row: MessageRow, attempts: Attempt[]): NewSuppression[] =>
-  attempts.flatMap(({ recipient: { address }, handover, isHosted }): NewSuppression[] =>
-    handover.kind === 'refused' && !isHosted && isHardBounce(handover.diagnosticCode, handover.answer)
-      ? [{ organizationId: row.organization_id, address, source: 'bounce', reason: handover.answer, messageId: row.id }]
+  attempts.flatMap(({ recipient: { address }, result, isHosted }): NewSuppression[] =>
+    result.kind === 'refused' && !isHosted && isHardBounce(result.diagnosticCode, result.answer)
+      ? [{ organizationId: row.organization_id, address, source: 'bounce', reason: result.answer, messageId: row.id }]
       : [],
   )
 
-/** The id from which on messages count for the hold of an exchange: a message may have waited for days. */
+/** The id from which messages count for the limit of an exchange: two days back, since a message may have waited that long. */
 export const exchangeSince = (at: Date): string => firstId('message', at.getTime() - 2 * 86_400_000)

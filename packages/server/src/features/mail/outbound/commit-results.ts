@@ -1,4 +1,4 @@
-// Commits what attempts came to, several messages a transaction: filings, recipients, statuses, events, and the jobs' ends or next runs.
+// Commits the results of attempts, several messages per transaction: filings, recipients, statuses, events, and the jobs' ends or next runs.
 import { groupCommit } from '../../../core/batch.ts'
 import type { BusinessEvents } from '../../../core/business-events.ts'
 import { now } from '../../../core/clock.ts'
@@ -29,24 +29,24 @@ export type Delivered = {
   row: MessageRow
   sender: MailboxOwner | null
   attempts: Attempt[]
-  /** Recipients that are still to be tried, and were not due. */
+  /** Open recipients that were not due. */
   others: RecipientRow[]
-  /** What is filed for hosted recipients. */
+  /** The filings for hosted recipients. */
   prepared: Prepared | null
 }
 
-type Settling = Delivered & { at: Date; drawn: Change[]; retryInMs: number | null }
+type Result = Delivered & { at: Date; planned: Change[]; retryInMs: number | null }
 
-/** The least pause before a job runs again. */
+/** The shortest pause before a job runs again. */
 const pauseMsMin = 5
-/** What was handed over and is not yet committed would be handed over again after a crash: a result waits for at most two commits under way. */
+/** A crash before the commit repeats a delivery, so a result waits for at most two commits in flight. */
 const groups = { groupMax: 16, inFlightMax: 2, besideFrom: 16, gatherMs: 5 }
 
-/** A function that commits what an attempt came to. Throws LeaseLost, and nothing of the attempt stays, when another worker holds its job. */
-export function createSettle({ db, messages, inboundMail, suppressions, emit, retrySeconds, businessEvents }: Parts) {
-  const settleTogether = groupCommit((group: Settling[]) => db.transact((tx) => settleAll(tx, group)), groups)
+/** A function that commits the results of an attempt. Throws LeaseLost and commits nothing when another worker holds the job. */
+export function createCommitResults({ db, messages, inboundMail, suppressions, emit, retrySeconds, businessEvents }: Parts) {
+  const commitTogether = groupCommit((group: Result[]) => db.transact((tx) => commitAll(tx, group)), groups)
 
-  async function settleAll(tx: Tx, group: Settling[]): Promise<undefined[]> {
+  async function commitAll(tx: Tx, group: Result[]): Promise<undefined[]> {
     const [current] = await Promise.all([
       messages.lockRecipients(
         tx,
@@ -75,14 +75,14 @@ export function createSettle({ db, messages, inboundMail, suppressions, emit, re
     return group.map(() => undefined)
   }
 
-  /** What an attempt makes of a message whose recipients stand so by now. */
-  function resultOf({ row, sender, attempts, drawn, at }: Settling, current: RecipientRow[]) {
+  /** The changes to a message, given the current rows of its recipients. */
+  function resultOf({ row, sender, attempts, planned, at }: Result, current: RecipientRow[]) {
     const before = new Map(current.map((recipient) => [recipient.position, recipient]))
     const changes = attempts.flatMap((attempt, index): Change[] => {
       const recipient = before.get(attempt.recipient.position)
       if (!recipient) return []
-      // A report may have come before the answer to the message that it is about; it stays, and the attempt is only noted.
-      return recipient.status === 'queued' ? [drawn[index] as Change] : [changeOf(attempt, recipient, row.created_at, retrySeconds, at)]
+      // A report may arrive before the answer to its own message. Then its status stays, and the attempt is only logged.
+      return recipient.status === 'queued' ? [planned[index] as Change] : [changeOf(attempt, recipient, row.created_at, retrySeconds, at)]
     })
     const statuses = new Map(changes.map((change) => [change.position, change.status]))
     const fresh = new Map([...statuses].filter(([position, status]) => before.get(position)?.status !== status))
@@ -96,14 +96,14 @@ export function createSettle({ db, messages, inboundMail, suppressions, emit, re
   return async (delivered: Delivered): Promise<void> => {
     const { job, row, attempts, others } = delivered
     const at = now()
-    // Decided once: the transaction may run again.
-    const drawn = attempts.map((attempt) => changeOf(attempt, attempt.recipient, row.created_at, retrySeconds, at))
-    const waiting = drawn.flatMap(({ nextAttemptAt }) => (nextAttemptAt ? [{ next_attempt_at: nextAttemptAt }] : []))
+    // Computed once, because the transaction may run again.
+    const planned = attempts.map((attempt) => changeOf(attempt, attempt.recipient, row.created_at, retrySeconds, at))
+    const waiting = planned.flatMap(({ nextAttemptAt }) => (nextAttemptAt ? [{ next_attempt_at: nextAttemptAt }] : []))
     const open = [...waiting, ...others]
-    await settleTogether({ ...delivered, at, drawn, retryInMs: open.length > 0 ? pauseMs(open, at) : null })
+    await commitTogether({ ...delivered, at, planned, retryInMs: open.length > 0 ? pauseMs(open, at) : null })
     for (const outcome of ['delivered', 'retry', 'refused'] as const) {
       const recipients = attempts.filter(
-        ({ handover, heldMs }) => handover.kind === outcome && heldMs === undefined && !handover.isPostponed,
+        ({ result, heldMs }) => result.kind === outcome && heldMs === undefined && !result.isPostponed,
       ).length
       const { organization_id, id: message_id } = row
       if (recipients > 0) businessEvents.deliveryTried({ organization_id, message_id, outcome, recipients, attempt: job.attempts })
@@ -111,6 +111,6 @@ export function createSettle({ db, messages, inboundMail, suppressions, emit, re
   }
 }
 
-/** Until the first of these recipients is due. */
+/** The time until the first of these recipients is due. */
 export const pauseMs = (recipients: { next_attempt_at: Date | null }[], at: Date): number =>
   Math.max(pauseMsMin, Math.min(...recipients.map(({ next_attempt_at: next }) => (next?.getTime() ?? 0) - at.getTime())))

@@ -1,4 +1,4 @@
-// Composes and signs a stored outbound message: the same bytes each time, from its fields and its attachments.
+// Composes and signs a stored outbound message from its fields and attachments. The bytes are the same each time.
 import { composeMessage } from '@callsign/mail/compose/compose'
 import { parseAddresses } from '@callsign/mail/mime/addresses'
 import type { Attachments } from '../attachments/operations.ts'
@@ -37,6 +37,6 @@ export const createCompose =
       autoSubmitted,
       attachments: files,
     })
-    // Stamped with the message's own time: the bytes have to be the same at every attempt.
+    // Uses the message's own time, because every attempt has to send the same bytes.
     return dkim.sign(raw, keys, message.created_at)
   }

@@ -1,4 +1,4 @@
-// Delivers queued messages: hosted recipients by filing, the others through the transport; one Outcome decides what each becomes.
+// Delivers queued messages: files them for hosted recipients, and uses the transport for others. Each recipient gets one Outcome.
 import { BlobMissing } from '../../../core/blobs.ts'
 import type { BusinessEvents } from '../../../core/business-events.ts'
 import { now } from '../../../core/clock.ts'
@@ -15,7 +15,7 @@ import type { Messages } from '../messages/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
 import { findHoldMs, type LoopRule } from './agent-loop.ts'
 import { type Attempt, exchangeSince, notComposed } from './attempt.ts'
-import { createSettle, pauseMs } from './commit-results.ts'
+import { createCommitResults, pauseMs } from './commit-results.ts'
 import type { MessageCache } from './message-cache.ts'
 import type { ReturnPaths } from './model.ts'
 import { deliverJob } from './model.ts'
@@ -39,22 +39,22 @@ type Parts = {
   log: Log
 }
 
-/** What a process that died had under way waits this long on other nodes. */
+/** Other nodes take over the jobs of a dead process after this time. */
 const leaseMs = 30_000
-/** Longer than the transport's own timeouts, so that a slow receiver does not have its message sent twice. */
+/** Longer than the transport's own timeouts, so that a slow receiver does not get its message twice. */
 const runMsMax = 15 * 60_000
 const concurrency = 16
-/** Recipients that are due this soon are tried along. */
-const alongMs = 100
+/** Recipients that are due within this time are included. */
+const dueSoonMs = 100
 
 export function createDelivery(parts: Parts): JobHandler {
   const { db, identities, messages, inboundMail, transport, returnPaths, compose, freshLetters, loopRule, mailDomain, log } = parts
-  const settle = createSettle(parts)
+  const commitResults = createCommitResults(parts)
 
   async function deliver(job: Job, finish: Finish): Promise<void> {
     const row = freshLetters.take(job.subject) ?? (await messages.findMessage(job.subject))
     if (!row) return db.transact((tx) => finish(tx, { done: true }))
-    // Asked for in one turn, so that they travel together, and with those of other messages.
+    // Started together, so that batches combine them with the lookups of other messages.
     const [recipients, sender, hostedAddresses, composed] = await Promise.all([
       messages.findRecipients(row.id),
       identities.findSender(row.mailbox_id, row.from_address),
@@ -64,37 +64,38 @@ export function createDelivery(parts: Parts): JobHandler {
     const open = recipients.filter((recipient) => recipient.status === 'queued')
     if (open.length === 0) return db.transact((tx) => finish(tx, { done: true }))
     const at = now()
-    const due = open.filter(({ next_attempt_at: next }) => next === null || next.getTime() <= at.getTime() + alongMs)
+    const due = open.filter(({ next_attempt_at: next }) => next === null || next.getTime() <= at.getTime() + dueSoonMs)
     const others = open.filter((recipient) => !due.includes(recipient))
     if (due.length === 0) return db.transact((tx) => finish(tx, { done: false, retryInMs: pauseMs(others, at) }))
     const raw = sender === null ? notComposed : composed
     const run = { job, finish, row, sender, others }
-    if (!Buffer.isBuffer(raw)) return settle({ ...run, attempts: due.map((recipient) => ({ recipient, handover: raw })), prepared: null })
+    if (!Buffer.isBuffer(raw))
+      return commitResults({ ...run, attempts: due.map((recipient) => ({ recipient, result: raw })), prepared: null })
     const hosted = due.filter(({ address }) => hostedAddresses.has(address))
     const outside = due.filter((recipient) => !hosted.includes(recipient))
     const [local, remote] = await Promise.all([prepareLocal(row, raw, hosted), attemptRemote(row, raw, outside)])
-    await settle({ ...run, attempts: [...local.attempts, ...remote], prepared: local.prepared })
+    await commitResults({ ...run, attempts: [...local.attempts, ...remote], prepared: local.prepared })
   }
 
-  /** Those of these addresses that are ours to file or to refuse. */
+  /** The addresses among these whose mail this server files or refuses. */
   async function findHosted(addresses: string[]): Promise<Set<string>> {
     const isHosted = await Promise.all(addresses.map((address) => identities.isHostedRecipient(address)))
     return new Set(addresses.filter((_, index) => isHosted[index]))
   }
 
-  /** The bytes, or why there are none. Rejects when the database is away: nothing is known of the message then. */
+  /** The bytes, or the outcome of a failed composition. Rejects when the database is unavailable. */
   async function tryCompose(row: MessageRow): Promise<Buffer | Outcome> {
     try {
       return await compose(row)
     } catch (err) {
       if (err instanceof DatabaseUnavailable) throw err
       log.error({ err, message: row.id }, 'a message could not be composed')
-      // What is missing stays missing. Any other failure may be a disk's or a blob store's, and pass: the schedule decides.
+      // A missing blob is permanent. Any other failure, as of a disk or blob store, may pass and is retried.
       return err instanceof BlobMissing ? notComposed : { kind: 'retry', answer: notComposed.answer, diagnosticCode: '4.3.0' }
     }
   }
 
-  /** Hosted recipients: what to file when the outcome is committed, who has no mailbox here, and who is held because two agents are in a loop. */
+  /** Attempts for hosted recipients, and their filings for the commit. Covers missing mailboxes, and exchanges over the agent loop limit. */
   async function prepareLocal(
     row: MessageRow,
     raw: Buffer,
@@ -105,17 +106,17 @@ export function createDelivery(parts: Parts): JobHandler {
     const attempts = await Promise.all(
       hosted.map(async (recipient, index): Promise<Attempt> => {
         const owner = owners[index]
-        if (!owner) return { recipient, handover: noMailbox, isHosted: true }
+        if (!owner) return { recipient, result: noMailbox, isHosted: true }
         const heldMs = await findHold(row, owner)
-        return heldMs === null ? { recipient, handover: filed(mailDomain) } : { recipient, handover: held, heldMs }
+        return heldMs === null ? { recipient, result: filed(mailDomain) } : { recipient, result: held, heldMs }
       }),
     )
-    const kept = attempts.flatMap(({ heldMs }, index) => (owners[index] && heldMs === undefined ? [index] : []))
-    if (kept.length === 0) return { attempts, prepared: null }
+    const filable = attempts.flatMap(({ heldMs }, index) => (owners[index] && heldMs === undefined ? [index] : []))
+    if (filable.length === 0) return { attempts, prepared: null }
     const received = `Received: by ${mailDomain} with HTTP id ${row.id}; ${row.created_at.toUTCString().replace('GMT', '+0000')}\r\n`
-    const recipients = kept.map((index) => (hosted[index] as RecipientRow).address)
+    const recipients = filable.map((index) => (hosted[index] as RecipientRow).address)
     const arrival = { from: row.envelope_from ?? '', recipients, raw, received, client: null }
-    const present = kept.map((index) => owners[index] as MailboxOwner)
+    const present = filable.map((index) => owners[index] as MailboxOwner)
     return { attempts, prepared: await inboundMail.prepare(arrival, present) }
   }
 
@@ -126,16 +127,16 @@ export function createDelivery(parts: Parts): JobHandler {
     return findHoldMs(await messages.findExchange(exchange), at.getTime(), loopRule)
   }
 
-  /** Each recipient has a return path of its own, so each is an envelope of its own: nobody can bounce for another. */
+  /** Sends one envelope per recipient, because each has its own return path. So no recipient can bounce for another. */
   async function attemptRemote(row: MessageRow, raw: Buffer, outside: RecipientRow[]): Promise<Attempt[]> {
     return Promise.all(
       outside.map(async (recipient): Promise<Attempt> => {
         const { address, position } = recipient
         const smtputf8 = /[^\x20-\x7e]/.test(address.slice(0, address.lastIndexOf('@')))
-        // Nothing comes back from an automatic answer: it goes out with the null return path (RFC 3834 §3.3).
+        // An automatic answer has the null return path, so that it cannot bounce (RFC 3834 §3.3).
         const from = row.envelope_from === '' ? '' : returnPaths.make({ messageId: row.id, position })
-        const [handover] = await transport.deliver({ from, recipients: [address], smtputf8, eightBit: false }, raw)
-        return { recipient, handover: handover as Handover }
+        const [result] = await transport.deliver({ from, recipients: [address], smtputf8, eightBit: false }, raw)
+        return { recipient, result: result as Handover }
       }),
     )
   }

@@ -1,4 +1,4 @@
-// A message to be sent: what it is made of, who it goes to, and what it takes over from the message that it answers or forwards.
+// The outgoing message: its fields, its recipients, and the fields that answers and forwards copy.
 import { recipientsMax } from '@callsign/contract/outbound-mail'
 import { checkCustomHeaders } from '@callsign/mail/compose/custom-headers'
 import { forwardSubject, quotedForward, replyRecipients, replyReferences, replySubject } from '@callsign/mail/compose/reply'
@@ -14,7 +14,7 @@ export const deliverJob = 'deliver-message'
 
 export type Recipients = { to: ParsedAddress[]; cc: ParsedAddress[]; bcc: ParsedAddress[] }
 
-/** The message that a new one answers: its id here, its Message-ID, and the References of the answer. */
+/** The message that a new one answers: its id, its Message-ID, and the References of the answer. */
 export type Parent = { id: string; messageId: string | null; references: string[] }
 
 /** The fields of a new outbound message. */
@@ -25,11 +25,11 @@ export type OutgoingMessage = {
   text: string
   html: string
   headers: Record<string, string>
-  /** Null for what a person or an agent wrote. */
+  /** Null for a message that a person or an agent wrote. */
   autoSubmitted: AutoSubmitted | null
-  /** Rows that are written with the message, in their order. */
+  /** Rows to insert with the message, in order. */
   attachments: Omit<NewAttachment, 'position' | 'organization_id' | 'created_at'>[]
-  /** Attachments that are rows already, and that the caller makes the message's in the same transaction. */
+  /** Existing attachment rows that the caller moves to the message in the same transaction. */
   moved?: { count: number; sizeBytes: number }
   parent: Parent | null
   /** The thread to join; null starts one. */
@@ -51,7 +51,7 @@ export const orGone = (error: unknown): never => {
 export const asList = (value: string | string[] | undefined): string[] =>
   value === undefined ? [] : typeof value === 'string' ? [value] : value
 
-/** Reads one field of addresses, each `user@host` or `Name <user@host>`. 400 names the entry that is no address. */
+/** Reads one field of addresses, each `user@host` or `Name <user@host>`. Throws 400 with the path of an invalid entry. */
 export function readAddresses(field: string, entries: string[]): ParsedAddress[] {
   return entries.map((entry, index) => {
     const address = readAddress(entry)
@@ -65,13 +65,13 @@ export function readAddresses(field: string, entries: string[]): ParsedAddress[]
   })
 }
 
-/** One address with or without a name, or null when it is none that mail can be sent to. */
+/** One address with or without a name. Null when mail cannot be sent to it. */
 export function readAddress(entry: string): ParsedAddress | null {
   const [address, ...others] = parseAddresses(entry, 2)
   return address && others.length === 0 && isSendable(address.address) && isWhole(entry, address.address) ? address : null
 }
 
-/** True when the entry is this address and at most a name: the parser also finds addresses in what is no single one, which is right for mail that arrives. */
+/** True when the entry is this address with at most a name. The parser, made for inbound mail, also finds addresses in longer text. */
 function isWhole(entry: string, address: string): boolean {
   const text = entry.trim()
   if (/\p{Cc}/u.test(text)) return false
@@ -81,7 +81,7 @@ function isWhole(entry: string, address: string): boolean {
   return !/[<>@]/.test(name) || /^"(?:[^"\\]|\\.)*"$/.test(name)
 }
 
-/** An address that can stand on the wire (RFC 5321 §4.5.3.1: 64 octets before the @, 255 after, 254 in all). */
+/** True for an address that SMTP can carry (RFC 5321 §4.5.3.1: 64 octets before the @, 255 after, 254 in all). */
 function isSendable(address: string): boolean {
   const at = address.lastIndexOf('@')
   const local = address.slice(0, at)
@@ -92,7 +92,7 @@ function isSendable(address: string): boolean {
   return isDomain && /^([^\s"(),:;<>@[\\\]\p{Cc}]+|"([^"\\\p{Cc}]|\\[^\p{Cc}])*")$/u.test(local)
 }
 
-/** Checks the number of recipients and drops repeated ones: an address is served once, in the first field that names it. */
+/** Checks the number of recipients and drops duplicates. An address stays in the first field that names it. */
 export function checkRecipients(recipients: Recipients): Recipients {
   const seen = new Set<string>()
   const distinct = (list: ParsedAddress[]) =>
@@ -114,7 +114,7 @@ export const toRecipientRows = (recipients: Recipients): Pick<RecipientRow, 'pos
     .flatMap((kind) => recipients[kind].map((entry) => ({ kind, name: entry.name, address: entry.address })))
     .map((row, position) => ({ position, ...row }))
 
-/** Checks custom headers. 400 names each that may not be given. */
+/** Checks custom headers. Throws 400 with each forbidden header. */
 export function checkHeaders(headers: Record<string, string> | undefined): Record<string, string> {
   const problems = checkCustomHeaders(headers ?? {})
   if (problems.length > 0) throw new ApiError('validation_error', problems[0]?.message ?? 'headers are not valid', { details: problems })
@@ -125,15 +125,15 @@ export function checkSubject(subject: string): void {
   if (/[\r\n]/.test(subject)) throw invalid('/subject', 'subject must be one line')
 }
 
-/** The bytes of a message's own words, as its limit counts them. */
+/** The bytes of a message's text and HTML, as its limit counts them. */
 export const bodyBytes = (body: { text?: string | null | undefined; html?: string | null | undefined }): number =>
   Buffer.byteLength(body.text ?? '') + Buffer.byteLength(body.html ?? '')
 
-/** The authors of a message: one as a rule, several as From lists them, none where it names none. */
+/** The authors of a message: usually one, several as listed in From, or none. */
 const authorsOf = ({ from_name: name, from_address: address }: MessageRow): ParsedAddress[] =>
   name === '' && address.includes(',') ? parseAddresses(address) : address === '' ? [] : [{ name, address }]
 
-/** What an answer to a message takes over from it. */
+/** The recipients, subject and thread position of an answer to a message. */
 export function answerTo(message: MessageRow, ownAddress: string, replyAll: boolean) {
   const recipients = replyRecipients({
     from: authorsOf(message),
@@ -146,7 +146,7 @@ export function answerTo(message: MessageRow, ownAddress: string, replyAll: bool
   return { ...recipients, subject: replySubject(message.subject), parent: parentOf(message) }
 }
 
-/** The place in its thread that a message gives to an answer. */
+/** The thread position of an answer to a message. */
 export const parentOf = (message: MessageRow): Parent => ({
   id: message.id,
   messageId: message.rfc_message_id,
@@ -157,7 +157,7 @@ export const parentOf = (message: MessageRow): Parent => ({
   }),
 })
 
-/** The subject of a forward, and its bodies: one's own words, then the message. */
+/** The subject and bodies of a forward: the caller's text, then the original. */
 export function forwardOf(message: MessageRow, intro: { text?: string | null | undefined; html?: string | null | undefined }) {
   const quoted = quotedForward({
     from: authorsOf(message),
@@ -175,13 +175,13 @@ export function forwardOf(message: MessageRow, intro: { text?: string | null | u
 
 const bare = (address: string): ParsedAddress => parseAddresses(address, 1)[0] ?? { name: '', address }
 
-/** The recipient that a return path was made for. */
+/** The recipient of a return path. */
 export type ReturnAddressee = { messageId: string; position: number }
 
 export type ReturnPaths = {
   /** The return path for one recipient of a message: at most 59 characters before the @. */
   make(addressee: ReturnAddressee): string
-  /** Who a return path was made for; null when it is none of ours, or was made by somebody else. */
+  /** The recipient of a return path. Null for a foreign or forged one. */
   read(address: string): ReturnAddressee | null
   /** True for an address that can only be a return path, genuine or not. */
   isReturnPath(address: string): boolean

@@ -1,7 +1,7 @@
-// What outbound mail asks of whatever carries a message away: the simulator, a relay, or direct delivery.
+// The transport interface of outbound mail: the simulator, a relay, or direct delivery.
 import type { Outcome } from '../../../core/outcome.ts'
 
-/** Who a message is from and to on the wire (RFC 5321 §2.3.1), and what its bytes need of the next hop. */
+/** Sender and recipients of a message on the wire (RFC 5321 §2.3.1), and the extensions that its bytes require of the next hop. */
 export type Envelope = {
   /** The return path; empty for the null sender. */
   from: string
@@ -12,13 +12,13 @@ export type Envelope = {
   eightBit: boolean
 }
 
-/** The server that was spoken to, and protocol and cipher of the connection; null for clear text. */
+/** The next hop, with protocol and cipher of the connection. `tls` is null for clear text. */
 export type Hop = { host: string; tls: string | null }
 
-/** How an attempt for one recipient ended, and at which server; without one when none was reached. */
+/** The result of an attempt for one recipient. `hop` is absent when the attempt did not reach a server. */
 export type Handover = Outcome & {
   hop?: Hop
-  /** Nothing was tried: the server had as many messages of ours as it takes at once. */
+  /** Not tried: the server was already receiving as many of our messages as it accepts at once. */
   isPostponed?: true
 }
 
@@ -26,10 +26,10 @@ export interface MailTransport {
   /** Its name in records and logs: simulator | relay | direct. */
   name: string
   /**
-   * One attempt for these recipients of one message: one Handover per recipient, in the same order; never rejects for reasons of the
-   * outside world. `raw` has CRLF line ends only and is sent as it is.
+   * Attempts delivery to these recipients of one message. Returns one result per recipient, in the same order. Failures of remote servers
+   * are results, not rejections. `raw` has CRLF line ends only and is sent as it is.
    */
   deliver(envelope: Envelope, raw: Buffer): Promise<Handover[]>
-  /** Lets attempts under way end, then drops every connection. */
+  /** Waits for in-flight attempts, then closes every connection. */
   close(): Promise<void>
 }

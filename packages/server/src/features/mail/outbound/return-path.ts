@@ -1,17 +1,17 @@
-// Return paths that tell whose bounce comes back: message, recipient, and a code that only this installation can make.
+// Return paths that identify the recipient of a bounce: message, recipient, and a code that only this installation can compute.
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import { idPrefixes, isId } from '@callsign/contract/ids'
 import type { ReturnAddressee, ReturnPaths } from './model.ts'
 
-/** Where every return path begins; the handle of this name is reserved. */
+/** The prefix of every return path. The handle `bounce` is reserved. */
 const localPrefix = 'bounce+'
-/** 100 bits in 20 characters of the alphabet of ids, which survive being put in lower or upper case. */
+/** 100 bits as 20 characters of the id alphabet, which survives a change of case. */
 const codeCharacters = 20
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const pattern = new RegExp(`^bounce\\+([0-9a-z]{26})-(\\d{1,3})-([0-9a-z]{${codeCharacters}})$`)
 
 export function createReturnPaths(keyBytes: Buffer, mailDomain: string): ReturnPaths {
-  // Made ready once: from bytes it would be at every use, which takes four times as long as the code itself.
+  // Created once, because creating a key object takes four times as long as computing the code.
   const key = createSecretKey(keyBytes)
   const codeOf = ({ messageId, position }: ReturnAddressee): string => {
     const mac = createHmac('sha256', key).update(`${messageId} ${position}`).digest()
