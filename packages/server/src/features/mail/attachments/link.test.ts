@@ -1,4 +1,4 @@
-// Links that pass, links that ran out, and everything that must not pass.
+// Valid, expired and forged links.
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { signMediaUrl, verifyMediaLink } from './link.ts'
@@ -50,7 +50,7 @@ test('every changed character of the signature, and every other length, is forge
     const other = signature[index] === 'A' ? 'B' : 'A'
     expect(verifyMediaLink({ ...given, signature: signature.slice(0, index) + other + signature.slice(index + 1) })).toBe('forged')
   }
-  // The last character carries two bits that decode to nothing: its other spellings are refused too.
+  // The last character has two unused bits. Its other encodings are refused, too.
   for (const last of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_') {
     const spelled = signature.slice(0, -1) + last
     expect(verifyMediaLink({ ...given, signature: spelled })).toBe(spelled === signature ? 'valid' : 'forged')

@@ -1,11 +1,11 @@
-// Signed download links of attachments: who holds one may fetch those bytes until it expires, and nothing else.
+// Signed download links of attachments. A link grants access to one attachment until it expires.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** `expires` and `nowSeconds` are Unix times in seconds; `key` is 32 secret bytes kept for this purpose alone. */
+/** `expires` and `nowSeconds` are Unix times in seconds; `key` is 32 secret bytes for this purpose only. */
 export type MediaLink = { attachmentId: string; expires: number; key: Buffer }
 
 const idPattern = /^[a-z0-9_]{1,64}$/
-// Twelve digits reach beyond the year 30000, and stay far inside what a number holds exactly.
+// Twelve digits reach beyond the year 30000 and stay below Number.MAX_SAFE_INTEGER.
 const expiresPattern = /^[1-9][0-9]{0,11}$/
 
 /** `{base_url}/media/<attachment_id>?expires=<unix_time>&signature=<signature>`. `expires` is in seconds. */
@@ -15,8 +15,8 @@ export function signMediaUrl({ baseUrl, ...link }: MediaLink & { baseUrl: string
 }
 
 /**
- * Judges a link as it came over the wire, `expires` and `signature` as text. Only a link of ours is ever called expired. Takes the same time
- * wherever the signature is wrong.
+ * Verifies a received link, with `expires` and `signature` as text. Only a genuine link can be `expired`. Runs in constant time for any wrong
+ * signature.
  */
 export function verifyMediaLink(given: {
   attachmentId: string
@@ -27,14 +27,14 @@ export function verifyMediaLink(given: {
 }): 'valid' | 'expired' | 'forged' {
   if (!idPattern.test(given.attachmentId) || !expiresPattern.test(given.expires)) return 'forged'
   const expires = Number(given.expires)
-  // Compared as text: base64url has several spellings of the same bytes, of which we made one.
+  // Compared as text, because base64url has several encodings of the same bytes.
   const expected = Buffer.from(signature({ attachmentId: given.attachmentId, expires, key: given.key }))
   const actual = Buffer.from(given.signature)
   if (actual.length !== expected.length || !timingSafeEqual(actual, expected)) return 'forged'
   return given.nowSeconds < expires ? 'valid' : 'expired'
 }
 
-/** HMAC-SHA256 in base64url. The parts hold no line end, so no two links share a text; the first line keeps it apart from anything else we may sign. */
+/** HMAC-SHA256 in base64url. The parts have no line breaks, so the signed text is unambiguous. Its first line separates it from other signed texts. */
 function signature({ attachmentId, expires, key }: MediaLink): string {
   return createHmac('sha256', key).update(`callsign media link 1\n${attachmentId}\n${expires}`).digest('base64url')
 }

@@ -228,7 +228,7 @@ export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }
     listOfDraft: async (tx, draftId) => (await findOfDrafts(tx, [draftId])).get(draftId) ?? [],
 
     async share(tx, messageId) {
-      return (await store.holdAttachments(tx, messageId)).map((row) => ({ ...row, id: newId('attachment') }))
+      return (await store.lockAttachments(tx, messageId)).map((row) => ({ ...row, id: newId('attachment') }))
     },
 
     deleteBlobs(keys) {

@@ -4,7 +4,7 @@ import type { Sql, Tx } from '../../../core/sql.ts'
 export type AttachmentRow = {
   id: string
   organization_id: string
-  /** Null while it is a draft's. */
+  /** Null for an attachment of a draft. */
   message_id: string | null
   draft_id: string | null
   position: number
@@ -16,14 +16,14 @@ export type AttachmentRow = {
   raw_start: number | null
   raw_end: number | null
   encoding: 'base64' | 'quoted-printable' | 'identity' | null
-  /** The raw message of the range, when it is not that of the attachment's own message. */
+  /** The raw message of the range, when it is not the raw message of the attachment's own message. */
   raw_id: string | null
   blob_key: string | null
   bytes: Buffer | null
   created_at: Date
 }
 
-/** A row to insert; what it leaves out is null. */
+/** A row to insert. Absent columns are null. */
 export type NewAttachment = Omit<AttachmentRow, 'message_id' | 'draft_id' | 'raw_id'> &
   Partial<Pick<AttachmentRow, 'message_id' | 'draft_id' | 'raw_id'>>
 
@@ -59,7 +59,7 @@ export async function insertAttachments(tx: Tx, rows: NewAttachment[]): Promise<
 
 export type AttachmentMetadata = Pick<AttachmentRow, 'id' | 'filename' | 'content_type' | 'content_id' | 'size_bytes'>
 
-/** Metadata by message, in the order of the message. */
+/** Metadata by message, in order. */
 export async function findMetadata(sql: Sql, messageIds: string[]): Promise<Map<string, AttachmentMetadata[]>> {
   const { rows } = await sql.query<AttachmentMetadata & { message_id: string }>({
     name: 'find-attachments',
@@ -69,7 +69,7 @@ export async function findMetadata(sql: Sql, messageIds: string[]): Promise<Map<
   return Map.groupBy(rows, (row) => row.message_id)
 }
 
-/** An attachment with where its bytes are; the raw message's bytes are cut to the attachment's range by the database. */
+/** An attachment with the place of its bytes. The database cuts the raw message to the attachment's range. */
 export type StoredAttachment = AttachmentRow & { raw_slice: Buffer | null; raw_blob_key: string | null }
 
 const storedColumns = `a.*, r.blob_key AS raw_blob_key,
@@ -95,7 +95,7 @@ export async function listStored(sql: Sql, messageId: string): Promise<StoredAtt
   return rows
 }
 
-/** What the attachments of messages keep their bytes in, beside their rows: blobs, and raw messages that are not their own message's. */
+/** The storage of attachments outside their rows: blobs, and raw messages of other messages. */
 export type Bytes = { blobKeys: string[]; rawIds: string[] }
 
 const toBytes = (rows: { blob_key: string | null; raw_id: string | null }[]): Bytes => ({
@@ -111,7 +111,7 @@ export async function findBytes(sql: Sql, messageId: string): Promise<Bytes> {
   return toBytes(rows)
 }
 
-/** The same for every message and draft of one mailbox. */
+/** The storage of the attachments of every message and draft of one mailbox. */
 export async function findMailboxBytes(sql: Sql, mailboxId: string): Promise<Bytes> {
   const { rows } = await sql.query<{ blob_key: string | null; raw_id: string | null }>({
     text: `SELECT a.blob_key, a.raw_id FROM attachments a JOIN messages m ON m.id = a.message_id
@@ -122,7 +122,7 @@ export async function findMailboxBytes(sql: Sql, mailboxId: string): Promise<Byt
   return toBytes(rows)
 }
 
-/** Those among these blobs that no attachment names any more. */
+/** The blobs among these that attachments no longer name. */
 export async function findUnusedBlobs(sql: Sql, keys: string[]): Promise<string[]> {
   if (keys.length === 0) return []
   const { rows } = await sql.query<{ blob_key: string }>({
@@ -132,10 +132,10 @@ export async function findUnusedBlobs(sql: Sql, keys: string[]): Promise<string[
   return rows.map((row) => row.blob_key)
 }
 
-/** A message's attachments as rows, held in place until the transaction ends; `raw_id` is filled in for ranges. */
-export async function holdAttachments(tx: Tx, messageId: string): Promise<AttachmentRow[]> {
+/** A message's attachments, locked until the transaction ends. `raw_id` is set for ranges. */
+export async function lockAttachments(tx: Tx, messageId: string): Promise<AttachmentRow[]> {
   const { rows } = await tx.query<AttachmentRow & { message_raw_id: string | null }>({
-    name: 'hold-attachments',
+    name: 'lock-attachments',
     text: `SELECT a.*, m.raw_id AS message_raw_id FROM attachments a JOIN messages m ON m.id = a.message_id
       WHERE a.message_id = $1 ORDER BY a.position FOR KEY SHARE OF a`,
     values: [messageId],

@@ -1,4 +1,4 @@
-// The SQL of recipients: what became of each, read and written.
+// The SQL of recipients and their delivery.
 import type { Sql, Tx } from '../../../core/sql.ts'
 import type { LogEntry, RecipientRow, RecipientStatus } from './model.ts'
 
@@ -6,8 +6,8 @@ const recipientColumns =
   'message_id, position, kind, name, address, status, attempts, last_answer, diagnostic_code, last_attempt_at, next_attempt_at, log'
 
 /**
- * The recipients of messages as they are now, by message, locked until the transaction ends: what changes them decides on nothing older.
- * In one order for everybody, so that two transactions wait for one another instead of deadlocking.
+ * The current recipients of messages, by message, locked until the transaction ends, so that changes never build on older rows. Locks in one
+ * order, so that concurrent transactions wait instead of deadlocking.
  */
 export async function lockRecipients(tx: Tx, messageIds: string[]): Promise<Map<string, RecipientRow[]>> {
   const { rows } = await tx.query<RecipientRow>({
@@ -46,7 +46,7 @@ export async function findExchange(sql: Sql, exchange: Exchange): Promise<(Date 
   return rows.map((row) => row.at)
 }
 
-/** Recipients by message, in the order in which they were given. */
+/** Recipients by message, in their original order. */
 export async function findRecipients(sql: Sql, messageIds: string[]): Promise<Map<string, RecipientRow[]>> {
   const { rows } = await sql.query<RecipientRow>({
     name: 'find-recipients',
@@ -64,17 +64,17 @@ export type RecipientChange = {
   diagnosticCode: string | null
   lastAttemptAt: Date | null
   nextAttemptAt: Date | null
-  /** Null leaves the log as it is. */
+  /** Null leaves the log unchanged. */
   entry: LogEntry | null
 }
 
-/** Entries that a recipient's log keeps. */
+/** The most entries of a recipient's log. */
 const logMax = 50
 
-/** What became of recipients of one message, and the status that the message has from all of them. */
+/** Changes to recipients of one message, and the message's resulting status. */
 export type DeliveryChange = { messageId: string; changes: RecipientChange[]; status: RecipientStatus }
 
-/** Writes what became of recipients, and their messages' statuses. A message is named once. */
+/** Writes changes to recipients, and the statuses of their messages. Each message may occur once. */
 export async function updateDeliveries(sql: Sql, deliveries: DeliveryChange[], at: Date): Promise<void> {
   const changes = deliveries.flatMap((delivery) => delivery.changes.map((change) => ({ ...change, messageId: delivery.messageId })))
   await sql.query({

@@ -1,4 +1,4 @@
-// The list of one mailbox by any filters: newest first, in a time that does not grow with the mailbox where an index knows what is looked for.
+// Lists one mailbox by any filters: newest first, in a time independent of the mailbox's size where an index covers the filters.
 import { firstId } from '@callsign/contract/ids'
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql } from '../../../core/sql.ts'
@@ -22,15 +22,15 @@ export type MessageFilter = {
   thread_id?: string | undefined
 }
 
-/** How many messages are looked through before an index is asked: what is frequent fills its page from these. */
+/** Messages that are scanned before an index is used. Frequent values fill a page from these. */
 const firstWalked = 500
-/** The most that one statement looks through where no index helps: some tenths of a second, however large the mailbox is. */
+/** The most messages that one statement scans without an index: some tenths of a second in a mailbox of any size. */
 const walkedMax = 100_000
 
 /**
- * The messages of one mailbox that match every filter, newest first; one row more than the page's limit. How frequent they are the planner cannot know, and
- * any one way taken for all is slow for some. So the newest are walked, and before them an index is asked for one era after another, for more of them
- * each time. `hasPartsIndex` says whether there is an index of parts of senders and subjects, which takes an extension (migration 0032).
+ * The messages of one mailbox that match every filter, newest first, and one row more than the page's limit. PostgreSQL cannot estimate their
+ * frequency, and each plan is slow for some filters. So this scans the newest messages, then queries an index by time partition, with more
+ * partitions each time. `hasPartsIndex` resolves with true when the trigram index of senders and subjects exists, which needs an extension.
  */
 export async function listByFilter(
   sql: Sql,
@@ -57,41 +57,41 @@ export async function listByFilter(
     firstId ??= step.firstId
     const stretch = { hits: rows.length, firstId, lastId }
     const missing = wanted - rows.length
-    // To choose an era's newest hits the index reads all of them; walking on reads what is between those that are missing.
+    // For the newest hits of a partition the index reads all of its hits. A further scan reads the messages between the missing hits.
     const expected = Math.ceil((missing * walked) / rows.length)
     if (expected < expectedHits(stretch)) {
       count = Math.min(expected * 2, walkedMax)
       continue
     }
-    const ask = (eras: string[], limit: number) => listEras(sql, mailboxId, conditions, eras, lastId, limit)
+    const ask = (partitions: string[], limit: number) => listPartitions(sql, mailboxId, conditions, partitions, lastId, limit)
     return [...rows, ...(await askEras(stretch, step.oldestId, missing, ask))]
   }
 }
 
-/** Whether the index of parts can find a text: three letters or digits of ASCII in a row are a trigram in every database, whatever its locale. */
+/** True for a text that the trigram index can find: three consecutive ASCII letters or digits are a trigram in every locale. */
 const hasTrigram = (part: string): boolean => /[a-z0-9]{3}/i.test(part)
 
-/** Whether this database has the index of parts; a migration has made it or not before the server runs. */
+/** True when this database has the trigram index. A migration creates it, if at all, before the server runs. */
 export async function hasPartsIndex(sql: Sql): Promise<boolean> {
   const { rows } = await sql.query<{ is_there: boolean }>({ text: `SELECT to_regclass('messages_parts') IS NOT NULL AS is_there` })
   return rows[0]?.is_there === true
 }
 
 const recipients = 'm.to_addresses || m.cc_addresses || m.bcc_addresses'
-/** As the index has them. */
+/** The recipients as the index stores them. */
 const foldedRecipients = `CASE WHEN cardinality(${recipients}) = 1 THEN ARRAY[lower((${recipients})[1])] ELSE folded_addresses(${recipients}) END`
 
-/** Filters as SQL; each piece is empty or begins with ` AND `. */
+/** Filters as SQL. Each part is empty or begins with ` AND `. */
 type Conditions = {
-  /** The mailbox, then what the conditions name from $4 on; $2 and $3 are the cursor and the number of rows. */
+  /** $1 is the mailbox, $2 the cursor and $3 the number of rows. The conditions use $4 and later. */
   values: unknown[]
-  /** Which messages are walked, by the time in their ids and what has a partial index or is the same for most. */
+  /** Limits the scan, by the time in ids, and by columns that have a partial index or the same value in most rows. */
   scope: string
-  /** What has to be true of them, and may be of few. */
+  /** Conditions that few of the scanned messages may meet. */
   sought: string
-  /** The same as an index by mailbox and era has it; null when none has. */
+  /** The same conditions in the form of an index by mailbox and partition. Null without such an index. */
   indexed: string | null
-  /** The part of the scope that says where it ends. */
+  /** The part of the scope that ends the scan. */
   reach: string
 }
 
@@ -108,7 +108,7 @@ function toConditions(mailboxId: string, filter: MessageFilter, isInParts: boole
   const contains = (text: string | undefined) => (text === undefined ? undefined : `%${text.replace(/[\\%_]/g, '\\$&')}%`)
   const isQuarantined = filter.status === 'quarantined'
   pieces.reach += isQuarantined ? ' AND m.is_quarantined' : ' AND NOT m.is_quarantined'
-  // Ids begin with their time: these bounds keep the walk from all that is newer or older.
+  // Ids begin with their time, so these bounds keep newer and older messages out of the scan.
   add('reach', filter.after && firstId('message', filter.after.getTime() - idTimeApartMs), (p) => `m.id >= ${p}`)
   add('scope', filter.before && firstId('message', filter.before.getTime() + idTimeApartMs), (p) => `m.id < ${p}`)
   add('scope', filter.after, (p) => `m.created_at > ${p}`)
@@ -181,23 +181,23 @@ async function walk(sql: Sql, conditions: Conditions, cursor: string | null, cou
   return { rows: toRows(found as StoredMessage[]), firstId, lastId, oldestId }
 }
 
-/** Asks an index by mailbox and era: the newest of these eras with ids below `to`. Why it is said this way: search-store.ts. */
-async function listEras(
+/** Queries an index by mailbox and partition for the newest matches with ids below `to`. See search-store.ts for the form of the SQL. */
+async function listPartitions(
   sql: Sql,
   mailboxId: string,
   conditions: Conditions,
-  eras: string[],
+  partitions: string[],
   to: string,
   limit: number,
 ): Promise<MessageRow[]> {
   const { values, scope, indexed } = conditions
   const { rows } = await sql.query<StoredMessage>({
     text: `SELECT ${columns} FROM messages m WHERE m.id = ANY(ARRAY(
-        SELECT found.id FROM unnest($${values.length + 1}::text[]) AS era (name) CROSS JOIN LATERAL (
-          SELECT m.id FROM messages m WHERE (m.mailbox_id || substr(m.id, 5, 4)) = era.name AND m.mailbox_id || '' = $1
+        SELECT found.id FROM unnest($${values.length + 1}::text[]) AS time_partition (name) CROSS JOIN LATERAL (
+          SELECT m.id FROM messages m WHERE (m.mailbox_id || substr(m.id, 5, 4)) = time_partition.name AND m.mailbox_id || '' = $1
             ${scope}${indexed} AND m.id < $2 OFFSET 0) AS found
         ORDER BY found.id DESC LIMIT $3)) ORDER BY m.id DESC`,
-    values: [...values.with(1, to).with(2, limit), eras.map((era) => mailboxId + era)],
+    values: [...values.with(1, to).with(2, limit), partitions.map((name) => mailboxId + name)],
   })
   return toRows(rows)
 }

@@ -1,4 +1,4 @@
-// The stored message: its row, its states, and the views that the API gives of it.
+// The stored message: its row, its statuses, and its views in the API.
 
 import type { Attachment } from '@callsign/contract/attachments'
 import type { Code } from '@callsign/contract/codes'
@@ -34,7 +34,7 @@ export type MessageRow = {
   in_reply_to_message_id: string | null
   reference_ids: string[]
   headers: Record<string, string>
-  /** What the checks of the sender found; null on outbound messages. */
+  /** Results of the sender checks. Null on outbound messages. */
   authentication: Static<typeof Authentication> | null
   envelope_from: string | null
   labels: string[]
@@ -43,13 +43,13 @@ export type MessageRow = {
   size_bytes: number
   attachment_count: number
   raw_id: string | null
-  /** Signs of deception; none on outbound messages. */
+  /** Indicators of deception. Empty on outbound messages. */
   flags: Flag[]
   /** Null on messages from before there were guardrails. */
   guardrail: Guardrail | null
-  /** When it was let out of quarantine. */
+  /** The time of its release from quarantine. */
   released_at: Date | null
-  /** Found when the message was filed; empty for outbound ones. */
+  /** Codes that were found when the message was filed. Empty on outbound messages. */
   codes: Code[]
   created_at: Date
   updated_at: Date
@@ -89,23 +89,23 @@ export type ThreadRow = {
 
 const severity: Record<RecipientStatus, number> = { delivered: 0, sent: 1, queued: 2, bounced: 3, failed: 4 }
 
-/** A message's status is the worst of its recipients' (decisions §6). Statuses of recipients only move forward, and so does this. */
+/** The status of a message: the worst of its recipients'. It only moves forward, since their statuses do. */
 export const worstStatus = (statuses: readonly RecipientStatus[]): RecipientStatus =>
   statuses.reduce((worst, status) => (severity[status] > severity[worst] ? status : worst), 'delivered')
 
 const moves: Record<RecipientStatus, readonly RecipientStatus[]> = {
   queued: ['sent', 'delivered', 'bounced', 'failed'],
   sent: ['delivered', 'bounced', 'failed'],
-  // A relay or a receiving system may still bounce what it took.
+  // A relay or a receiving system may still bounce a message that it accepted.
   delivered: ['bounced'],
   bounced: [],
   failed: [],
 }
 
-/** True when a recipient's status may change this way: forward only. */
+/** True when a recipient's status may change this way. Statuses only move forward. */
 export const canMove = (from: RecipientStatus, to: RecipientStatus): boolean => moves[from].includes(to)
 
-/** Where a recipient stands after news of it: news that would move it back, or from one end to another, moves nothing. */
+/** The status of a recipient after a report. A report cannot move it backwards, or from one final status to another. */
 export const moved = (from: RecipientStatus, to: RecipientStatus): RecipientStatus => (canMove(from, to) ? to : from)
 
 /** `display name <address>`, or the bare address when there is no name. */
@@ -116,9 +116,9 @@ export function formatAddress(name: string, address: string): string {
     : `${name} <${address}>`
 }
 
-/** The first 200 characters of the text, white space folded. */
+/** The first 200 characters of the text, with white space folded. */
 export function snippetOf(text: string): string {
-  // A single blank is what it becomes.
+  // Skips single blanks, which folding would not change.
   return text
     .slice(0, 1000)
     .replace(/ \s+|[^\S ]\s*/g, ' ')
@@ -127,7 +127,7 @@ export function snippetOf(text: string): string {
     .toWellFormed()
 }
 
-/** What the search index covers: subject, addresses and the beginning of the text. PostgreSQL's tsvector ends at 1 MB. */
+/** The text of the search index: subject, addresses and the beginning of the text. A tsvector of PostgreSQL has at most 1 MB. */
 export function searchTextOf(message: {
   subject: string
   fromName: string
@@ -140,7 +140,7 @@ export function searchTextOf(message: {
     .toWellFormed()
 }
 
-/** One item of a list; `from` carries the display name (spec "Message"). */
+/** One item of a list. `from` includes the display name. */
 export function toItem(row: MessageRow, attachments: Static<typeof Attachment>[]): Static<typeof MessageItem> {
   return {
     id: row.id,
@@ -175,7 +175,7 @@ export function toItem(row: MessageRow, attachments: Static<typeof Attachment>[]
   }
 }
 
-/** The whole message: `from` is the bare address, and outbound messages tell what became of each recipient. */
+/** The whole message: `from` is the bare address, and outbound messages include the delivery of each recipient. */
 export function toMessage(row: MessageRow, attachments: Static<typeof Attachment>[], recipients: RecipientRow[]): Static<typeof Message> {
   return {
     ...toItem(row, attachments),
@@ -186,8 +186,8 @@ export function toMessage(row: MessageRow, attachments: Static<typeof Attachment
 }
 
 /**
- * A message as events tell it: what never changes, so that every telling is the same bytes. Flags, labels and delivery are left out, attachments have no
- * link (it would expire; getting the message gives a fresh one), and long bodies are cut.
+ * The event payload of a message: fields that never change, so that every delivery of the event has the same bytes. It omits read and starred
+ * marks, labels and delivery. Attachments have no link, because links expire. Long bodies are cut.
  */
 export function toDescription(row: MessageRow, attachments: Static<typeof Attachment>[]) {
   const {
@@ -212,9 +212,9 @@ export function toDescription(row: MessageRow, attachments: Static<typeof Attach
 
 export type MessageDescription = ReturnType<typeof toDescription>
 
-/** The beginning of a text that fits this many bytes of UTF-8, no character cut in two. */
+/** The beginning of a text that fits this many bytes of UTF-8, cut between characters. */
 function cutToBytes(text: string, bytesMax: number): string {
-  // No character of UTF-16 takes more than three bytes.
+  // A UTF-16 code unit takes at most three bytes.
   if (text.length * 3 <= bytesMax) return text
   const bytes = Buffer.from(text)
   if (bytes.length <= bytesMax) return text

@@ -1,7 +1,7 @@
 // The SQL of raw messages and of the blobs that rows name.
 import type { Sql } from '../../../core/sql.ts'
 
-/** Deletes those raw messages that no message and no forwarded attachment needs any more; returns the blobs to delete once that is committed. */
+/** Deletes the raw messages that neither a message nor a forwarded attachment uses. Returns the blobs to delete after the commit. */
 export async function deleteUnusedRaw(sql: Sql, rawIds: string[]): Promise<string[]> {
   const { rows } = await sql.query<{ blob_key: string | null }>({
     text: `DELETE FROM raw_messages r WHERE r.id = ANY($1) AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.raw_id = r.id)

@@ -1,4 +1,4 @@
-// Full-text search in one mailbox: newest first, in a time that does not grow with the mailbox.
+// Full-text search in one mailbox: newest first, in a time independent of the mailbox's size.
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql } from '../../../core/sql.ts'
 import type { MessageRow } from './model.ts'
@@ -7,21 +7,21 @@ import { askEras, expectedHits, type Stretch } from './time-partitions.ts'
 
 export type SearchRow = MessageRow & { subject_marked: string; text_marked: string }
 
-/** Marks around what matched: control characters that no stored text holds, so that the rest can be escaped afterwards. */
+/** Marks around matches: control characters that stored text never contains, so that the rest can be escaped afterwards. */
 export const markStart = '\u0001'
 export const markStop = '\u0002'
 const marks = `StartSel=${markStart}, StopSel=${markStop}`
 
-/** How many of the newest messages are looked through before the index of words is asked: a frequent word fills a page from these. */
+/** The newest messages, scanned before the word index is used. A frequent word fills a page from these. */
 const newestSearched = 1000
-/** How many more, where the index would give more than `hitsMax` hits of one era to choose the newest of: a frequent word in a busy mailbox. */
+/** Further messages to scan where a partition is expected to have more than `hitsMax` hits: a frequent word in a busy mailbox. */
 const nextSearched = 2000
 const hitsMax = 1500
 
 /**
- * Newest first, with what matched marked; one row more than the page's limit. How frequent a word is the planner cannot know, and any one way taken for
- * all words is slow for some: walking a million messages for a rare one, or reading ten thousand hits of a frequent one for the newest twenty. So the
- * newest messages are walked, and before them the index is asked for one era after another, for more of them each time.
+ * Matches with marks, newest first, and one row more than the page's limit. PostgreSQL cannot estimate the frequency of a word, and each plan
+ * is slow for some words: scanning a million messages for a rare one, or reading 10,000 hits of a frequent one for the newest 20. So this
+ * scans the newest messages, then queries the index by time partition, with more partitions each time.
  */
 export async function search(sql: Sql, mailboxId: string, query: string, page: PageRequest): Promise<SearchRow[]> {
   const wanted = page.limit + 1
@@ -34,16 +34,16 @@ export async function search(sql: Sql, mailboxId: string, query: string, page: P
   }
   if (end && ids.length < wanted) {
     const { lastId, oldestId } = end
-    const ask = (eras: string[], limit: number) => searchEras(sql, mailboxId, query, eras, lastId, limit)
+    const ask = (partitions: string[], limit: number) => searchPartitions(sql, mailboxId, query, partitions, lastId, limit)
     ids.push(...(await askEras({ ...end, hits: ids.length }, oldestId, wanted - ids.length, ask)))
   }
   return mark(sql, query, ids.slice(0, wanted))
 }
 
-/** Where a walk began and ended, and the first message of the mailbox. */
+/** The first and last message of a scan, and the oldest message of the mailbox. */
 type End = Omit<Stretch, 'hits'> & { oldestId: string }
 
-/** Looks through `count` messages and adds the hits to `ids`; null when there are no more messages. */
+/** Scans `count` messages and adds the hits to `ids`. Null at the end of the mailbox. */
 async function walk(sql: Sql, mailboxId: string, query: string, cursor: string | null, count: number, ids: string[]): Promise<End | null> {
   const { rows } = await sql.query<{ hits: string[] | null; count: number; first_id: string; last_id: string; oldest_id: string }>({
     name: `search-newest-${count}`,
@@ -59,23 +59,30 @@ async function walk(sql: Sql, mailboxId: string, query: string, cursor: string |
 }
 
 /**
- * Asks the index of words: the newest matches of these eras with ids below `to`. The mailbox is compared so that no other index is thought of: what it
- * would cost to walk a mailbox with it the planner takes for less than it is (migration 0026). One era after another, because for a list of them it would
- * leave the eras out where the database is small, and read the matches of every mailbox.
+ * Queries the word index: the newest matches of these partitions with ids below `to`. The comparison with the mailbox keeps the planner off
+ * other indexes, since it underestimates the cost of scanning a mailbox. The lateral join visits one partition after another: given a list
+ * of them, the planner of a small database would ignore the partitions and read the matches of every mailbox.
  */
-async function searchEras(sql: Sql, mailboxId: string, query: string, eras: string[], to: string, limit: number): Promise<string[]> {
+async function searchPartitions(
+  sql: Sql,
+  mailboxId: string,
+  query: string,
+  partitions: string[],
+  to: string,
+  limit: number,
+): Promise<string[]> {
   const { rows } = await sql.query<{ id: string }>({
-    name: 'search-eras',
-    text: `SELECT found.id FROM unnest($2::text[]) AS era (name) CROSS JOIN LATERAL (
-        SELECT m.id FROM messages m WHERE (m.mailbox_id || substr(m.id, 5, 4)) = era.name AND m.mailbox_id || '' = $1
+    name: 'search-partitions',
+    text: `SELECT found.id FROM unnest($2::text[]) AS time_partition (name) CROSS JOIN LATERAL (
+        SELECT m.id FROM messages m WHERE (m.mailbox_id || substr(m.id, 5, 4)) = time_partition.name AND m.mailbox_id || '' = $1
           AND m.search @@ websearch_to_tsquery('simple', $3) AND NOT m.is_quarantined AND m.id < $4 OFFSET 0) AS found
       ORDER BY found.id DESC LIMIT $5`,
-    values: [mailboxId, eras.map((era) => mailboxId + era), query, to, limit],
+    values: [mailboxId, partitions.map((name) => mailboxId + name), query, to, limit],
   })
   return rows.map((row) => row.id)
 }
 
-/** Highlights cost more than finding: they are made for the rows of the page only. */
+/** Marks matches in the rows of the page only, because marking costs more than finding. */
 async function mark(sql: Sql, query: string, ids: string[]): Promise<SearchRow[]> {
   if (ids.length === 0) return []
   const { rows } = await sql.query<StoredMessage<SearchRow>>({
@@ -90,7 +97,7 @@ async function mark(sql: Sql, query: string, ids: string[]): Promise<SearchRow[]
   return toRows(rows)
 }
 
-/** Escapes a text for HTML and puts `<mark>` where the marks are; null when nothing in it matched. */
+/** Escapes a text for HTML and replaces marks by `<mark>`. Null for a text without a match. */
 export function toMarked(text: string): string | null {
   if (!text.includes(markStart)) return null
   return text

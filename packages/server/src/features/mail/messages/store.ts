@@ -10,24 +10,24 @@ export const columns = `m.id, m.organization_id, m.mailbox_id, m.thread_id, m.di
   m.in_reply_to_message_id, m.reference_ids, m.headers, m.authentication, m.envelope_from, m.labels, m.is_read, m.is_starred, m.size_bytes,
   m.attachment_count, m.raw_id, m.codes, m.guardrail, m.flags, m.released_at, m.created_at, m.updated_at`
 
-/** A message as `columns` read it: what is new in it is null when it is this many characters of the beginning of its text. */
+/** A message as `columns` reads it. The extracted text is null when it is a prefix of the text, with its length in characters. */
 export type StoredMessage<M extends MessageRow = MessageRow> = Omit<M, 'extracted_text'> &
   ({ extracted_text: string; extracted_characters: null } | { extracted_text: null; extracted_characters: number })
 
-/** Messages as they are known everywhere else. Cut here: PostgreSQL takes six times as long for a list when it counts the characters. */
+/** Restores the extracted text of messages. Cut here, because PostgreSQL takes six times as long for a list when it counts the characters. */
 export const toRows = <M extends MessageRow>(stored: StoredMessage<M>[]): M[] =>
   stored.map(({ extracted_characters, ...row }) => {
     const extracted_text = extracted_characters === null ? row.extracted_text : beginningOf(row.text, extracted_characters)
     return { ...row, extracted_text } as unknown as M
   })
 
-/** The first characters of a text, counted as PostgreSQL does: by code points. */
+/** The first characters of a text, counted by code points like PostgreSQL. */
 function beginningOf(text: string, characters: number): string {
   const units = text.slice(0, characters)
   return /[\ud800-\udfff]/.test(units) ? [...text.slice(0, 2 * characters)].slice(0, characters).join('') : units
 }
 
-/** A message with the names of the mailbox that it is in. */
+/** A message with the names of its mailbox. */
 export type LocatedMessage = MessageRow & { agent_handle: string; address: string }
 
 export async function findMessages(sql: Sql, ids: string[]): Promise<Map<string, LocatedMessage>> {
@@ -40,7 +40,7 @@ export async function findMessages(sql: Sql, ids: string[]): Promise<Map<string,
   return new Map(toRows(rows).map((row) => [row.id, row]))
 }
 
-/** What waits are decided by, of messages that are not held back. */
+/** The columns that waits filter by, of messages outside quarantine. */
 export async function findHeads(sql: Sql, ids: string[]): Promise<Map<string, MessageHead>> {
   const { rows } = await sql.query<MessageHead>({
     name: 'find-heads',
@@ -51,7 +51,7 @@ export async function findHeads(sql: Sql, ids: string[]): Promise<Map<string, Me
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** The same with their bodies cut after this many characters: many large ones would not fit into memory. */
+/** Messages with bodies cut after this many characters, because many large ones would not fit into memory. */
 export async function findCutMessages(sql: Sql, ids: string[], charactersMax: number): Promise<Map<string, MessageRow>> {
   const cut = columns.replace(/\bm\.(text|html|extracted_text)\b/g, 'left(m.$1, $2) AS $1')
   const { rows } = await sql.query<StoredMessage>({
@@ -62,10 +62,10 @@ export async function findCutMessages(sql: Sql, ids: string[], charactersMax: nu
   return new Map(toRows(rows).map((row) => [row.id, row]))
 }
 
-/** Where a list of messages comes from: an organization, one of its mailboxes, or one thread (of a mailbox, when given). */
+/** The scope of a list: an organization, one of its mailboxes, or one thread (of a mailbox, when given). */
 export type ListScope = { organizationId: string; mailboxId: string | null; threadId: string | null }
 
-/** Newest first, quarantined ones left out. Each scope has its own index, so that each gets its own statement. */
+/** Newest first, without quarantined messages. Each scope has its own statement, because each has its own index. */
 export async function listByScope(sql: Sql, scope: ListScope, page: PageRequest): Promise<MessageRow[]> {
   const after = `AND m.id < ${before('$2')} AND NOT m.is_quarantined ORDER BY m.id DESC LIMIT $3`
   const { rows } = scope.threadId
@@ -88,7 +88,7 @@ export async function listByScope(sql: Sql, scope: ListScope, page: PageRequest)
   return toRows(rows)
 }
 
-/** How many messages `listByScope` lists in all. Mailboxes and organizations have counters; a thread is counted. */
+/** The total of `listByScope`. Mailboxes and organizations have counters, and threads are counted. */
 export async function countByScope(sql: Sql, scope: ListScope): Promise<number> {
   const { rows } = scope.threadId
     ? await sql.query<{ count: number }>({
@@ -120,7 +120,7 @@ export type FlagChange = {
   at: Date
 }
 
-/** Sets flags and labels. Null when the mailbox has no such message. */
+/** Sets flags and labels. Null when the message is not in the mailbox. */
 export async function updateFlags(
   sql: Sql,
   mailboxId: string,
@@ -139,7 +139,7 @@ export async function updateFlags(
 
 export type LockedMessage = Pick<MessageRow, 'thread_id' | 'raw_id' | 'status' | 'released_at'> & { isCounted: boolean }
 
-/** Locks a message and its thread until the transaction ends; the thread first, as a transaction that joins threads does. */
+/** Locks a message and its thread until the transaction ends. Locks the thread first, like a transaction that joins threads. */
 export async function lockMessage(sql: Sql, mailboxId: string, id: string): Promise<LockedMessage | null> {
   await sql.query({
     text: 'SELECT 1 FROM threads WHERE id = (SELECT thread_id FROM messages WHERE mailbox_id = $1 AND id = $2) FOR UPDATE',
@@ -152,17 +152,17 @@ export async function lockMessage(sql: Sql, mailboxId: string, id: string): Prom
   return rows[0] ? { ...rows[0], isCounted: rows[0].status !== 'quarantined' } : null
 }
 
-/** Waits for whoever is answering this address automatically from this mailbox; held until the transaction ends. */
+/** Takes the lock on automatic answers from this mailbox to this address, until the transaction ends. */
 export async function lockAutomaticAnswers(tx: Tx, mailboxId: string, address: string): Promise<void> {
   await tx.query({
     name: 'lock-automatic-answers',
-    // There may be no row yet to lock. Two pairs with the same hash wait for each other, which only takes time.
+    // An advisory lock, because there may be no row yet. Two pairs with the same hash wait for each other, which is harmless.
     text: `SELECT pg_advisory_xact_lock(hashtextextended($1 || ' ' || lower($2), 0))`,
     values: [mailboxId, address],
   })
 }
 
-/** Whether an automatic answer (outbound with the null return path) to an address is newer than this id. */
+/** True when an automatic answer (outbound with the null return path) to an address is newer than this id. */
 export async function hasAutomaticAnswer(sql: Sql, mailboxId: string, address: string, sinceId: string): Promise<boolean> {
   const { rowCount } = await sql.query({
     name: 'find-automatic-answer',
@@ -181,7 +181,7 @@ export async function isDeleted(sql: Sql, mailboxId: string, id: string): Promis
   return rowCount > 0
 }
 
-/** Lets a locked message out of quarantine. */
+/** Releases a locked message from quarantine. */
 export async function releaseMessage(sql: Sql, id: string, at: Date): Promise<MessageRow> {
   const { rows } = await sql.query<StoredMessage>({
     text: `UPDATE messages m SET status = 'received', released_at = $2, updated_at = $2 WHERE m.id = $1 RETURNING ${columns}`,
@@ -190,7 +190,7 @@ export async function releaseMessage(sql: Sql, id: string, at: Date): Promise<Me
   return toRows(rows)[0] as MessageRow
 }
 
-/** Deletes a locked message with what hangs on it, keeps its id as deleted, and leaves its thread with what remains. */
+/** Deletes a locked message and its dependent rows, records its id as deleted, and updates its thread. */
 export async function deleteMessage(
   sql: Sql,
   mailboxId: string,
@@ -199,7 +199,7 @@ export async function deleteMessage(
   isCounted: boolean,
   at: Date,
 ): Promise<void> {
-  // Whoever files into the thread holds this lock too; the statements after it then see what was filed.
+  // A transaction that files into the thread holds this lock, too. The next statements see its messages.
   await sql.query({ text: 'SELECT 1 FROM threads WHERE id = $1 FOR UPDATE', values: [threadId] })
   await sql.query({
     text: `WITH gone AS (DELETE FROM messages WHERE mailbox_id = $1 AND id = $2),
@@ -220,7 +220,7 @@ export async function deleteMessage(
   })
 }
 
-/** Deletes every message of a mailbox; returns the raw messages that it used. */
+/** Deletes every message of a mailbox. Returns the ids of its raw messages. */
 export async function deleteAll(sql: Sql, organizationId: string, mailboxId: string): Promise<string[]> {
   const { rows } = await sql.query<{ raw_id: string | null }>({
     text: 'DELETE FROM messages WHERE organization_id = $1 AND mailbox_id = $2 RETURNING raw_id',
@@ -231,7 +231,7 @@ export async function deleteAll(sql: Sql, organizationId: string, mailboxId: str
 
 const threadColumns = 't.id, t.mailbox_id, t.subject, t.snippet, t.message_count, t.last_message_at, t.last_message_id, t.created_at'
 
-/** Threads by their latest message; the cursor is that message's id. */
+/** Threads by their latest message, whose id is the cursor. */
 export async function listThreads(sql: Sql, mailboxId: string, page: PageRequest): Promise<ThreadRow[]> {
   const { rows } = await sql.query<ThreadRow>({
     name: 'list-threads',

@@ -1,24 +1,24 @@
-// Eras: what ids of messages have in common at their beginning. Some indexes go by mailbox and era, so that what they cost does not grow with a mailbox.
+// Time partitions: ranges of 12 days that the first characters of a message id name. Indexes by mailbox and partition cost the same in a mailbox of any size.
 import { firstId, idAlphabet } from '@callsign/contract/ids'
 
-/** Milliseconds of an era, 12 days: the first four characters of an id tell it (migration 0026). */
-const eraMs = 2 ** 30
+/** Length of a partition, 12 days: the first four characters of an id name it. */
+const partitionMs = 2 ** 30
 
 const timeOf = (id: string): number => [...id.slice(4, 14)].reduce((sum, digit) => sum * 32 + idAlphabet.indexOf(digit), 0)
-const eraOf = (id: string): number => Math.floor(timeOf(id) / eraMs)
-const nameOf = (era: number): string => firstId('message', era * eraMs).slice(4, 8)
+const partitionOf = (id: string): number => Math.floor(timeOf(id) / partitionMs)
+const nameOf = (partition: number): string => firstId('message', partition * partitionMs).slice(4, 8)
 
-/** Messages in a row, from the newer id to the older one, that were looked through, and how many of them were wanted. */
+/** Consecutive messages that were scanned, from the newer id to the older one, and the number of hits among them. */
 export type Stretch = { hits: number; firstId: string; lastId: string }
 
-const hitsOfEra = (hits: number, fromMs: number, backToMs: number): number => (hits * eraMs) / (fromMs - backToMs + 1)
+const hitsPerPartition = (hits: number, fromMs: number, backToMs: number): number => (hits * partitionMs) / (fromMs - backToMs + 1)
 
-/** How many hits an era has where all of it is like this stretch. */
-export const expectedHits = ({ hits, firstId, lastId }: Stretch): number => hitsOfEra(hits, timeOf(firstId), timeOf(lastId))
+/** The expected hits per partition, extrapolated from a stretch. */
+export const expectedHits = ({ hits, firstId, lastId }: Stretch): number => hitsPerPartition(hits, timeOf(firstId), timeOf(lastId))
 
 /**
- * Asks for what is older than a stretch, era by era back to the oldest id, until `wanted` are found: several eras at once where hits are rare. `ask` takes
- * the names of eras and gives the newest hits of all of them, at most so many.
+ * Finds hits older than a stretch, partition by partition back to the oldest id, until it has `wanted`. Queries several partitions at once
+ * where hits are rare. `ask` takes names of partitions, and returns their newest hits, at most `limit`.
  */
 export async function askEras<T>(
   stretch: Stretch,
@@ -27,12 +27,15 @@ export async function askEras<T>(
   ask: (names: string[], limit: number) => Promise<T[]>,
 ): Promise<T[]> {
   const found: T[] = []
-  const eras = Array.from({ length: Math.max(0, eraOf(stretch.lastId) - eraOf(oldestId) + 1) }, (_, back) => eraOf(stretch.lastId) - back)
-  for (let together = 1; eras.length > 0 && found.length < wanted; ) {
-    const asked = eras.splice(0, together)
+  const partitions = Array.from(
+    { length: Math.max(0, partitionOf(stretch.lastId) - partitionOf(oldestId) + 1) },
+    (_, back) => partitionOf(stretch.lastId) - back,
+  )
+  for (let together = 1; partitions.length > 0 && found.length < wanted; ) {
+    const asked = partitions.splice(0, together)
     found.push(...(await ask(asked.map(nameOf), wanted - found.length)))
-    const perEra = hitsOfEra(stretch.hits + found.length, timeOf(stretch.firstId), (asked.at(-1) as number) * eraMs)
-    together = Math.max(1, Math.min(2 * together, Math.ceil((wanted - found.length) / perEra)))
+    const perPartition = hitsPerPartition(stretch.hits + found.length, timeOf(stretch.firstId), (asked.at(-1) as number) * partitionMs)
+    together = Math.max(1, Math.min(2 * together, Math.ceil((wanted - found.length) / perPartition)))
   }
   return found
 }

@@ -2,10 +2,10 @@
 import { addressKey, untaggedKey } from '@callsign/mail/mail-address'
 import type { Guardrail, MailRuleRow } from './model.ts'
 
-/** What a decision needs of a rule. */
+/** The columns of a rule that decide. */
 export type Rule = Pick<MailRuleRow, 'id' | 'action' | 'entry' | 'reason'>
 
-/** Active rules for one direction of one identity, by their entry; there is at most one each. */
+/** Active rules for one direction of one identity, by entry. An entry has at most one. */
 export type Rules = ReadonlyMap<string, Rule>
 
 const domainCharactersMax = 253
@@ -13,14 +13,14 @@ const domainCharactersMax = 253
 type Candidate = { entry: string; isAddress: boolean; blocksOnly: boolean }
 
 /**
- * The entries that speak of an address, the most exact first: itself, itself without its tag (only to block: whoever blocks ann@ means ann+x@ too,
- * whoever allows ann@ has said nothing of what others may file under a plus), its domain, and each domain above it.
+ * The entries that match an address, the most exact first: the address, the address without its tag, its domain, and each parent domain. The
+ * address without its tag only blocks: blocking ann@ covers ann+x@, but allowing ann@ does not allow any tag.
  */
 export function candidatesFor(address: string): Candidate[] {
   const key = addressKey(address)
   const untagged = untaggedKey(key)
   const at = key.lastIndexOf('@')
-  // No domain is longer (RFC 1035 §2.3.4); what pretends to be is judged by its end.
+  // Domains have at most this length (RFC 1035 §2.3.4). A longer text is matched by its end.
   const domain = at < 0 ? '' : key.slice(at + 1).slice(-domainCharactersMax)
   const candidates: Candidate[] = [{ entry: key, isAddress: true, blocksOnly: false }]
   if (untagged !== null) candidates.push({ entry: untagged, isAddress: true, blocksOnly: true })
@@ -34,7 +34,7 @@ export function candidatesFor(address: string): Candidate[] {
 
 type Match = { rule: Rule; isAddress: boolean }
 
-/** The rule that decides on an address: the most exact that applies. An allow rule may be passed over. */
+/** The deciding rule for an address: the most exact that applies. Allow rules may be skipped. */
 function findMatch(address: string, rules: Rules, canAllow = true): Match | null {
   for (const { entry, isAddress, blocksOnly } of candidatesFor(address)) {
     const rule = rules.get(entry)
@@ -43,39 +43,42 @@ function findMatch(address: string, rules: Rules, canAllow = true): Match | null
   return null
 }
 
-/** What is known of a message that arrives. */
+/** The facts about an arriving message. */
 export type Arrival = {
-  /** The address in From; null when From does not name exactly one usable author. */
+  /** The address in From. Null unless From has exactly one usable author. */
   author: string | null
-  /** The author is proven, or nothing speaks against it where the domain has no policy. */
+  /** The author is authenticated, or no check failed and the domain has no policy. */
   isAuthenticated: boolean
-  /** It came from outside in the name of a domain that has its mailboxes here, without an aligned signature. */
+  /** It came from outside, in the name of a domain hosted here, without an aligned signature. */
   isForeign: boolean
-  /** The DNS servers answered nothing, so that the sender could not be checked. */
+  /** DNS servers did not answer, so that the sender could not be checked. */
   isUnverified: boolean
   /** The agent has written in its thread, and the author takes part in that thread. */
   isReply: boolean
-  /** The DMARC verdict; null when there is none. */
+  /** The DMARC verdict, if any. */
   dmarc: { result: string; domain: string | null; policy: string | null } | null
   mode: 'open' | 'allowlist'
 }
 
 /**
- * Whether a message is let in. In this order: exactly one author, the rules, proof of the author, a reply by a participant, the mode. Only what nobody can
- * pretend comes before the proof: a block rule.
+ * Allows or quarantines a message. The order is: exactly one author, the rules, authentication of the author, a reply by a participant, the
+ * mode. Only block rules come before authentication, because forging an author cannot help against them.
  */
 export function decideInbound(arrival: Arrival, rules: Rules): Guardrail {
   const { author, isAuthenticated, isForeign, isUnverified, isReply, dmarc, mode } = arrival
-  if (author === null) return held('author', 'It does not name exactly one author in From.')
+  if (author === null) return quarantined('author', 'It does not name exactly one author in From.')
   const match = findMatch(author, rules, isAuthenticated)
   if (match) return byRule(match.rule.action === 'block' ? 'quarantined' : 'allowed', match, 'from')
   const domain = dmarc?.domain ?? 'the domain of its author'
   if (dmarc?.result === 'fail' && (dmarc.policy === 'reject' || dmarc.policy === 'quarantine'))
-    return held('dmarc', `${domain} asks to ${dmarc.policy} mail in its name that fails DMARC, and this one does.`)
+    return quarantined('dmarc', `${domain} asks to ${dmarc.policy} mail in its name that fails DMARC, and this one does.`)
   if (isForeign)
-    return held('hosted_domain', `It came from outside in the name of ${domain}, which has its mailboxes here, without a signature of it.`)
+    return quarantined(
+      'hosted_domain',
+      `It came from outside in the name of ${domain}, which has its mailboxes here, without a signature of it.`,
+    )
   if (dmarc?.result === 'temperror' && dmarc.policy !== 'none' && !isUnverified)
-    return held('dmarc', `The DMARC record of ${domain} could not be looked up, for an hour and longer.`)
+    return quarantined('dmarc', `The DMARC record of ${domain} could not be looked up, for an hour and longer.`)
   if (isReply && isAuthenticated)
     return {
       decision: 'allowed',
@@ -85,17 +88,17 @@ export function decideInbound(arrival: Arrival, rules: Rules): Guardrail {
     }
   return mode === 'open'
     ? { decision: 'allowed', rule_id: null, basis: 'mode', reason: 'No rule decides on its author, and the inbound mode is open.' }
-    : held('mode', 'No rule allows its author, and the inbound mode is allowlist.')
+    : quarantined('mode', 'No rule allows its author, and the inbound mode is allowlist.')
 }
 
-const held = (basis: Guardrail['basis'], reason: string): Guardrail => ({ decision: 'quarantined', rule_id: null, basis, reason })
+const quarantined = (basis: Guardrail['basis'], reason: string): Guardrail => ({ decision: 'quarantined', rule_id: null, basis, reason })
 
-/** A recipient that may not be written to, and why, as a sentence. */
+/** A refused recipient, and the reason as a sentence. */
 export type Refusal = { address: string; rule_id: string | null; reason: string }
 
 export type OutboundDecision = { guardrail: Guardrail; refusals: [] } | { guardrail: null; refusals: Refusal[] }
 
-/** Whether an agent may write to all of these recipients. */
+/** Allows a message to all of these recipients, or refuses it with a reason per refused recipient. */
 export function decideOutbound(recipients: string[], mode: 'open' | 'allowlist', rules: Rules): OutboundDecision {
   const decided = recipients.map((address) => ({ address, match: findMatch(address, rules) }))
   const refusals = decided.flatMap(({ address, match }): Refusal[] => {

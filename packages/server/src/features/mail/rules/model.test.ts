@@ -1,4 +1,4 @@
-// What an entry of a rule may be.
+// Valid and invalid entries of rules.
 import { expect, test } from 'vitest'
 import { ApiError } from '../../../core/errors.ts'
 import { readEntry } from './model.ts'

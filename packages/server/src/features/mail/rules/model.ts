@@ -1,4 +1,4 @@
-// The mail rule: its row, its view, and what an entry may be.
+// The mail rule: its row, its view, and its valid entries.
 import type { Guardrail as GuardrailSchema, MailRule } from '@callsign/contract/mail-rules'
 import { domainKey, findHiddenCharacter, isDomainName, readAddressKey } from '@callsign/mail/mail-address'
 import type { Static } from 'typebox'
@@ -21,15 +21,15 @@ export type MailRuleRow = {
   updated_at: Date
 }
 
-/** What was decided on a message, and by what; stored with it. */
+/** The decision on a message and its basis, stored with the message. */
 export type Guardrail = Static<typeof GuardrailSchema>
 
-/** The most rules that one identity has. */
+/** The most rules per identity. */
 export const rulesMax = 10_000
 
 /**
- * An entry as it is stored: an address's key, or a domain's. `@example.com` is taken for the domain. Throws 400 that says what to write instead:
- * a name of one label would stand for a whole top-level domain.
+ * An entry in stored form: the key of an address or a domain. `@example.com` means the domain. Throws 400 with a correction for other text, and
+ * for a single label, which would cover a whole top-level domain.
  */
 export function readEntry(text: string): string {
   const entry = text.trim()

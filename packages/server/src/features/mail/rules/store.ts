@@ -6,7 +6,7 @@ import type { MailRuleRow, RuleAction, RuleDirection, RuleStatus } from './model
 
 const columns = 'id, organization_id, identity_id, direction, action, entry, reason, status, created_at, updated_at'
 
-/** Inserts unless the identity has `countMax` already; false then. Violates mail_rules_inbound or mail_rules_outbound when the entry has a rule. */
+/** Inserts a rule. False when the identity already has `countMax`. Violates `mail_rules_inbound` or `mail_rules_outbound` when the entry has a rule. */
 export async function insertMailRule(tx: Tx, row: MailRuleRow, countMax: number): Promise<boolean> {
   const { rowCount } = await tx.query({
     text: `INSERT INTO mail_rules (${columns}) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10
@@ -53,7 +53,7 @@ export async function findMailRule(sql: Sql, identityId: string, id: string): Pr
   return rows[0] ?? null
 }
 
-/** The rule that an entry has in one of these directions, whoever made it first. */
+/** The existing rule of an entry in one of these directions. */
 export async function findRuleOfEntry(
   sql: Sql,
   identityId: string,
@@ -79,7 +79,7 @@ export type MailRuleChange = {
   at: Date
 }
 
-/** Changes a rule; null when the identity has none with this id. Violates the same constraints as an insert. */
+/** Changes a rule. Null when the identity does not have it. Violates the same constraints as an insert. */
 export async function updateMailRule(sql: Sql, identityId: string, id: string, change: MailRuleChange): Promise<MailRuleRow | null> {
   const { rows } = await sql.query<MailRuleRow>({
     text: `UPDATE mail_rules SET direction = coalesce($3, direction), action = coalesce($4, action), entry = coalesce($5, entry),
@@ -90,7 +90,7 @@ export async function updateMailRule(sql: Sql, identityId: string, id: string, c
   return rows[0] ?? null
 }
 
-/** Deletes a rule for its users. `isNew` is false when it was deleted before; null when it never was. */
+/** Marks a rule as deleted. `isNew` is false when it was already deleted. Null when it never existed. */
 export async function deleteMailRule(
   sql: Sql,
   identityId: string,

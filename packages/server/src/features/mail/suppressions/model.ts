@@ -1,4 +1,4 @@
-// The suppressed address: its row, its view, and how a sender is told.
+// The suppressed address: its row, its view, and the error for a sender.
 import type { Suppression, SuppressionSource } from '@callsign/contract/suppressions'
 import { addressKey, untaggedKey } from '@callsign/mail/mail-address'
 import type { Static } from 'typebox'
@@ -14,7 +14,7 @@ export type SuppressionRow = {
   created_at: Date
 }
 
-/** A hard bounce or a complaint: the address that asks for no more mail. `reason` is what the other side said. */
+/** A new entry after a hard bounce or a complaint. `reason` is the remote side's text. */
 export type NewSuppression = {
   organizationId: string
   address: string
@@ -23,12 +23,12 @@ export type NewSuppression = {
   messageId: string | null
 }
 
-/** One recipient of a message that is about to be sent, and the field that names it. */
+/** One recipient of an outgoing message, and the field that names it. */
 export type Addressee = { kind: 'to' | 'cc' | 'bcc'; address: string }
 
 export const reasonCharactersMax = 500
 
-/** The entries that would suppress an address: itself, and without its tag. Who wants no mail at ann@ wants none at ann+news@ either. */
+/** The entries that suppress an address: the address itself, and without its tag. An entry for ann@ also covers ann+news@. */
 export function entriesFor(address: string): string[] {
   const key = addressKey(address)
   const untagged = untaggedKey(key)

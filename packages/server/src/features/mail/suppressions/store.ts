@@ -6,9 +6,9 @@ import type { SuppressionRow } from './model.ts'
 
 const columns = 'id, organization_id, email_address, source, reason, message_id, created_at'
 
-/** Puts addresses on the list. One that was taken off comes back as a new entry; one that is there stays, with a new reason where `isReasonKept` is false and one is given. */
+/** Adds addresses to the list. A removed address becomes a new entry. An existing entry stays, and gets the new reason, if any, unless `isReasonKept`. */
 export async function upsertSuppressions(sql: Sql, rows: SuppressionRow[], isReasonKept: boolean): Promise<SuppressionRow[]> {
-  // One order for everybody, so that two transactions wait for one another instead of deadlocking.
+  // Sorted, so that concurrent transactions wait instead of deadlocking.
   const sorted = rows.toSorted((a, b) => (a.organization_id + a.email_address < b.organization_id + b.email_address ? -1 : 1))
   const changed = (column: string) => `${column} = CASE WHEN s.removed_at IS NULL THEN s.${column} ELSE excluded.${column} END`
   const { rows: stored } = await sql.query<SuppressionRow>({
@@ -57,7 +57,7 @@ export async function findSuppressions(sql: Sql, wanted: { organizationId: strin
   return rows
 }
 
-/** Takes an address off the list. `isNew` is false when it was taken off before; null when it never was on it. */
+/** Removes an address from the list. `isNew` is false when it was already removed. Null when it was never on the list. */
 export async function removeSuppression(
   sql: Sql,
   organizationId: string,
