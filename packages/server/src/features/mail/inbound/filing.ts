@@ -1,4 +1,4 @@
-// An arriving message as the rows that it is filed as, one set per mailbox.
+// Turns an arriving message into the rows that are filed, one set per mailbox.
 import type { Code } from '@callsign/contract/codes'
 import type { Verdicts } from '@callsign/mail/authentication/sender-checks'
 import type { Flag } from '@callsign/mail/content/deception/flags'
@@ -53,7 +53,7 @@ export function toFiling(
     size_bytes: sizeBytes,
     attachment_count: parsed.attachments.length,
     raw_id: rawId,
-    // Decided with the mailbox's rules when it is filed.
+    // Set on filing, by the mailbox's rules.
     guardrail: null,
     flags,
     released_at: null,

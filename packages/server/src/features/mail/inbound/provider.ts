@@ -1,12 +1,12 @@
-// What mail in asks of whoever reads and checks messages for it: big or odd ones must not hold up everybody else.
+// The interface that reads and checks inbound messages, such that large or odd ones do not delay others.
 import type { SmtpClient, Verdicts } from '@callsign/mail/authentication/sender-checks'
 import type { ReadMail } from '@callsign/mail/content/reading'
 
 export interface MailReader {
-  /** The checks of the sender, and the SHA-256 of the bytes. Never rejects: checks that could not be made (`isMade` is false) are `temperror`. */
+  /** The sender checks, and the SHA-256 of the bytes. Never rejects: failed checks (`isMade` is false) are `temperror`. */
   check(envelopeFrom: string, client: SmtpClient, raw: Buffer): Promise<{ verdicts: Verdicts; sha256: Buffer; isMade: boolean }>
   /** The SHA-256 of bytes whose sender needs no check. */
   digest(raw: Buffer): Promise<Buffer>
-  /** Everything that can be read. Never rejects: of a message that cannot be read to its end, at least the header is. */
+  /** The readable parts of a message. Never rejects: of an unreadable message it returns at least the header. */
   read(stored: Buffer): Promise<ReadMail>
 }

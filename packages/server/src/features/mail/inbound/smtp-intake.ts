@@ -1,4 +1,4 @@
-// What the SMTP edge asks of us, answered: does this recipient exist, and take this message.
+// Answers the SMTP edge: checks recipients and accepts messages.
 import type { Arrival } from './model.ts'
 import type { InboundMail } from './operations.ts'
 
@@ -18,7 +18,7 @@ const noVerdict = (domain: string | null): Reply => ({
 })
 const mailboxGone: Reply = { code: 451, enhanced: '4.2.1', text: 'A mailbox has just gone; try again' }
 
-/** The receiver that app.ts hands to the SMTP edge. */
+/** The receiver of the SMTP edge. */
 export const createSmtpIntake = (inboundMail: InboundMail) => ({
   async checkRecipient(address: string) {
     if ((await inboundMail.findRecipient(address)) !== null) return { kind: 'accepted' as const }
@@ -30,7 +30,7 @@ export const createSmtpIntake = (inboundMail: InboundMail) => ({
     const { from, recipients, clientAddress, clientName } = envelope
     const arrival: Arrival = { from, recipients, raw, received, client: { address: clientAddress, name: clientName } }
     const stored = await inboundMail.accept(arrival)
-    // All or none: the client tries again, and RCPT refuses the one that has gone.
+    // Stored for all recipients or none. The client retries, and RCPT refuses the deleted mailbox.
     if (typeof stored === 'object' && 'later' in stored) return { kind: 'refused' as const, reply: noVerdict(stored.later) }
     if (stored === 'loop') return { kind: 'refused' as const, reply: mailLoop }
     return stored === 'gone' ? { kind: 'refused' as const, reply: mailboxGone } : { kind: 'stored' as const, id: stored.id }

@@ -1,7 +1,7 @@
-// The SQL of mail that is asked to come again: since when, so that it is not put off for ever.
+// The SQL of deferred mail: the first deferral of each message, so that it is not deferred for ever.
 import type { Sql } from '../../../core/sql.ts'
 
-/** Records that a message is put off, and returns when that happened for the first time. `key` names the message across its retries. */
+/** Records a deferral, and returns the time of the message's first. `key` identifies the message across retries. */
 export async function noteDeferral(sql: Sql, key: Buffer, at: Date): Promise<Date> {
   const { rows } = await sql.query<{ first_at: Date }>({
     text: `INSERT INTO deferred_mail AS d (key, first_at) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET first_at = d.first_at RETURNING first_at`,
@@ -10,7 +10,7 @@ export async function noteDeferral(sql: Sql, key: Buffer, at: Date): Promise<Dat
   return (rows[0] as { first_at: Date }).first_at
 }
 
-/** Forgets deferrals from before a time: their senders have given up, or got through. */
+/** Deletes deferrals from before a time, whose senders have given up or succeeded. */
 export async function sweepDeferrals(sql: Sql, before: Date): Promise<number> {
   const { rowCount } = await sql.query({ text: 'DELETE FROM deferred_mail WHERE first_at < $1', values: [before] })
   return rowCount

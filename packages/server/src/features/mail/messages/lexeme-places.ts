@@ -1,13 +1,13 @@
-// Gathers where the lexemes of a text stand, and writes them as PostgreSQL's binary format has them.
+// Collects the positions of a text's lexemes, and writes them in PostgreSQL's binary format.
 
-/** PostgreSQL keeps no more places of a lexeme, and no place beyond this one. */
+/** Limits of PostgreSQL: the positions per lexeme, and the highest position. */
 const positionsMax = 255
 const positionMax = 16_383
 
-/** Longer lexemes are written by the engine. */
+/** Node writes longer lexemes itself. */
 const shortCharactersMax = 32
 
-/** The lexemes of one text, numbered in the order in which they are first asked for. The places of each are a list in two arrays that all share. */
+/** The lexemes of one text, numbered in the order of their first lookup. The positions of each form a linked list in two shared arrays. */
 export class LexemePlaces {
   readonly #numbers = new Map<string, number>()
   readonly #lexemes: string[] = []
@@ -28,7 +28,7 @@ export class LexemePlaces {
     return number
   }
 
-  /** Adds a place, from 1, unless the lexeme has as many as are kept or that one already as its last. */
+  /** Adds a position, from 1, unless the lexeme has the most positions or already ends with this one. */
   add(number: number, position: number): void {
     const place = Math.min(position, positionMax)
     const last = this.#last[number] as number
@@ -43,9 +43,9 @@ export class LexemePlaces {
     this.#counts[number] = (this.#counts[number] as number) + 1
   }
 
-  /** The number of lexemes, then each with its closing NUL, the number of its places, and those. PostgreSQL sorts what is not in its order. */
+  /** The number of lexemes, then each with its closing NUL, the number of its positions, and these. PostgreSQL sorts them. */
   toVector(): Buffer {
-    // Three bytes are the most that UTF-8 takes for a code unit.
+    // UTF-8 takes at most three bytes per code unit.
     let sizeMax = 4 + 2 * this.#places.length
     for (const lexeme of this.#lexemes) sizeMax += 3 * lexeme.length + 3
     const vector = Buffer.allocUnsafe(sizeMax)
@@ -67,7 +67,7 @@ function writeTwo(vector: Buffer, value: number, offset: number): number {
   return offset + 2
 }
 
-/** Writes text as UTF-8: a call costs more than a few ASCII characters. */
+/** Writes text as UTF-8. Short ASCII is written in a loop, because a call costs more. */
 function writeText(vector: Buffer, text: string, offset: number): number {
   if (text.length > shortCharactersMax) return offset + vector.write(text, offset)
   for (let index = 0; index < text.length; index++) {

@@ -1,36 +1,37 @@
-// Makes the search vectors that PostgreSQL's to_tsvector('simple', …) would make, at a tenth of its price: most of a mail are plain words, which
-// need no parser; of the rest PostgreSQL is asked once and its answer remembered.
+// Makes the search vectors of PostgreSQL's to_tsvector('simple', …) at a tenth of its cost. Most of a message are plain words, which need no
+// parser. PostgreSQL parses the other pieces once, and its results are cached.
 
 import { LexemePlaces } from './lexeme-places.ts'
 import { caseBit, mix, PieceTable } from './token-cache.ts'
 
-/** Lexemes of a piece of text, each with its place among the words of that piece, from 1. */
+/** The lexemes of a piece of text, each with its position among the words of that piece, from 1. */
 export type Lexemes = { lexeme: string; position: number }[]
 
 /**
- * A text cut at white space, which no token of PostgreSQL's parser crosses but a tag. `pieces` are the different ones in the order of their first places:
- * plain words are lexemes already; others stand between blanks, which no lexeme has, and are PostgreSQL's to read. `order`: which piece stands where.
+ * A text cut at white space, which only tags cross among the tokens of PostgreSQL's parser. `pieces` has the distinct pieces in the order of
+ * their first occurrence. Plain words are lexemes. Other pieces are marked by blanks around them, and PostgreSQL parses them. `order` has the
+ * index of the piece at each position.
  */
 export type CutText = { pieces: string[]; order: Int32Array }
 
 const blank = ' '
 
-/** Whether PostgreSQL has to say which lexemes a piece has. */
+/** True for a piece that PostgreSQL has to parse. */
 export const isForPostgres = (piece: string): boolean => piece.startsWith(blank)
 
-/** Longer pieces are left to PostgreSQL with all the text that they are in: encoded data, or a language that writes no blanks. */
+/** PostgreSQL parses the whole text that has a longer piece: encoded data, or a language without blanks. */
 const pieceCharactersMax = 500
 
 const space = ' \t\r\n'
-/** What PostgreSQL's parser passes over before a word and behind it. In front of a number a sign is part of it; behind "/" may come a path, behind "&" an entity. */
+/** Characters that PostgreSQL's parser skips before and after a word. A sign before a number belongs to it. "/" may begin a path, and "&" an entity. */
 const marks = '!"#$%\'()*,.:;=>?@[\\]^`{|}~+-'
 const kind = { other: 0, space: 1, letter: 2, digit: 3, mark: 4, sign: 5 } as const
 
-// For one text at a time.
+// Shared by all texts, one at a time.
 const table = new PieceTable()
 let scratch = new Int32Array(0)
 
-/** By code unit; all beyond ASCII is other. */
+/** The kind of each code unit. Everything beyond ASCII is `other`. */
 const kinds = new Uint8Array(0x1_0000)
 for (let code = 0; code < 128; code++) {
   const character = String.fromCharCode(code)
@@ -42,8 +43,8 @@ for (let code = 0; code < 128; code++) {
 }
 
 /**
- * Null when the text has to be read as a whole: what may be a tag can go on behind white space, a very long piece is no word, and these at the
- * beginning, or dots at the end of a line, make a path of what is none between blanks.
+ * Null when PostgreSQL has to parse the text as a whole. A possible tag can continue after white space, a very long piece is not a word, and
+ * some characters at the start, or dots at the end of a line, make a path of text that is not one between blanks.
  */
 export function cutAtSpace(text: string): CutText | null {
   if (/^[~./]|\.\.(?:\r|$)/.test(text)) return null
@@ -53,7 +54,7 @@ export function cutAtSpace(text: string): CutText | null {
   if (scratch.length <= end >> 1) scratch = new Int32Array((end >> 1) + 1)
   const order = scratch
   let count = 0
-  // Of the piece at hand: where it and its word begin, where the word ends, the hash of the word, and whether it is no plain word.
+  // The current piece: its start, the start, end and hash of its word, and whether it is something other than a plain word.
   let start = 0
   let wordStart = -1
   let wordEnd = -1
@@ -90,13 +91,13 @@ export function cutAtSpace(text: string): CutText | null {
   return { pieces, order: order.slice(0, count) }
 }
 
-/** A tag that ends where it began, such as an address in angle brackets, is a piece like any other. */
+/** A tag within one piece, such as an address in angle brackets, is an ordinary piece. */
 const mayBeginTag = (piece: string): boolean => piece.includes('<') && !/^[^<>]*<[^<>"']*>[^<>]*$/.test(piece)
 
-/** The vector in PostgreSQL's binary format: the number of lexemes, then each with its closing NUL, the number of its places, and those. */
+/** The vector in PostgreSQL's binary format: the number of lexemes, then each with its closing NUL, the number of its positions, and these. */
 export function toVector({ pieces, order }: CutText, read: (piece: string) => Lexemes): Buffer {
   const places = new LexemePlaces()
-  /** The number of a plain word's lexeme and one more, or 0. */
+  /** The number of a plain word's lexeme plus 1, or 0. */
   const ofWord = new Int32Array(pieces.length)
   const ofOther: (NumberedLexemes | undefined)[] = []
   let words = 0

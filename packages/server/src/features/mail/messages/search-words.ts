@@ -1,28 +1,28 @@
-// Makes search vectors: plain words here, and of the rest asks PostgreSQL what it has not been asked before.
+// Makes search vectors from plain words, and from other pieces that PostgreSQL parses once.
 import { type CutText, cutAtSpace, isForPostgres, type Lexemes, toVector } from './search-vector.ts'
 
-/** PostgreSQL's own reading of texts. */
+/** PostgreSQL's text parser. */
 export interface Parser {
-  /** The lexemes of each piece, with their places. What has none is not in the map. */
+  /** The lexemes of each piece, with their positions. Pieces without lexemes are absent from the map. */
   read(pieces: string[]): Promise<Map<string, Lexemes>>
-  /** Whether it makes this vector of this text; a server's own configuration or language may make another. */
+  /** True when PostgreSQL makes this vector of this text. A server's configuration or language may make another. */
   makes(vector: Buffer, text: string): Promise<boolean>
 }
 
-/** Names, addresses and words of other languages come again; what is longer is most likely the only one of its kind. */
-const rememberedCharactersMax = 64
-const rememberedMax = 10_000
+/** Names, addresses and foreign words repeat. Longer pieces are probably unique and are not cached. */
+const cachedCharactersMax = 64
+const cachedMax = 10_000
 
-/** In two halves: when the newer is full it becomes the older, and what of that has not been asked for again is forgotten. */
+/** A cache in two generations. When the newer is full it becomes the older, and entries of the older that were not used again are dropped. */
 let newer = new Map<string, Lexemes>()
 let older = new Map<string, Lexemes>()
 
-/** Null before it was looked at. */
+/** Null before the first check. */
 let readsAsExpected: boolean | null = null
 
 /**
- * Search vectors of texts in PostgreSQL's binary format, the same that its to_tsvector('simple', …) makes. What is not worth cutting, because it is mostly
- * not plain words, comes back as its text.
+ * Search vectors of texts in PostgreSQL's binary format, equal to those of to_tsvector('simple', …). A text that is mostly other than plain
+ * words is not worth cutting, and is returned as it is.
  */
 export async function toSearchVectors(parser: Parser, texts: string[]): Promise<(Buffer | string)[]> {
   readsAsExpected ??= await parser.makes(
@@ -41,7 +41,7 @@ export async function toSearchVectors(parser: Parser, texts: string[]): Promise<
     for (const piece of unknown) {
       const lexemes = read.get(piece) ?? []
       known.set(piece, lexemes)
-      if (piece.length <= rememberedCharactersMax) remember(piece, lexemes)
+      if (piece.length <= cachedCharactersMax) remember(piece, lexemes)
     }
   }
   return texts.map((text, index) => {
@@ -50,10 +50,10 @@ export async function toSearchVectors(parser: Parser, texts: string[]): Promise<
   })
 }
 
-/** Every ASCII letter and digit, and punctuation: under some locales I has another lower case, and a server's `simple` may be told to drop words. */
+/** Every ASCII letter and digit, and punctuation. Some locales have another lower case of I, and a server's `simple` may drop words. */
 const probe = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ abcdefghijklmnopqrstuvwxyz 0123456789 The (word), "and" this -- is #the end!'
 
-/** Adds what has to be asked to `unknown` and what was asked before to `known`, unless most of the text would have to be asked. */
+/** Adds cached pieces to `known`, and the pieces to parse to `unknown` unless they are most of the text. */
 function isWorthCutting(pieces: string[], text: string, known: Map<string, Lexemes>, unknown: Set<string>): boolean {
   const asked = new Set<string>()
   let characters = 0
@@ -81,7 +81,7 @@ function recall(piece: string): Lexemes | undefined {
 }
 
 function remember(piece: string, lexemes: Lexemes): void {
-  if (newer.size >= rememberedMax / 2) {
+  if (newer.size >= cachedMax / 2) {
     older = newer
     newer = new Map()
   }

@@ -1,32 +1,32 @@
-// Tells which pieces of a text are the same without making a string of each: most words of a letter come again.
+// Finds equal pieces of a text without creating a string for each, because most words of a message repeat.
 
 import { CodeUnits } from '@callsign/mail/text/code-units'
 
-/** Set in ASCII digits and small letters; the capitals lack only this. */
+/** The bit that is set in ASCII digits and small letters, and clear in capitals. */
 export const caseBit = 0x20
 
 /** Adds a code unit to a hash, the FNV-1a of 32 bits. */
 export const mix = (hash: number, unit: number): number => Math.imul(hash ^ unit, 0x0100_0193)
 
-/** The words of most letters fit into half of these. */
+/** The words of most messages fit into half of these slots. */
 const slotsMin = 2048
-/** So many places are looked at for a piece. Ordinary words need some ten; words chosen to meet in one place would need each other's number. */
+/** Slots that are probed per piece. Ordinary words need about ten. Words chosen to collide would need as many as there are words. */
 const stepsMax = 500
 
-/** A hash table over one text at a time, in arrays that are used again. Pieces are numbered in the order in which they are first found. */
+/** A hash table over one text at a time, in reused arrays. Pieces are numbered in the order of their first occurrence. */
 export class PieceTable {
   readonly #texts = new CodeUnits()
   #units = new Uint16Array(0)
-  /** The number of a piece and one more, or 0. */
+  /** The number of a piece plus 1, or 0. */
   #slots = new Int32Array(slotsMin)
   #slotMask = slotsMin - 1
   #hashes = new Int32Array(slotsMin / 2)
   #starts = new Int32Array(slotsMin / 2)
-  /** Negative for a piece that is no plain word. */
+  /** Negative for a piece other than a plain word. */
   #lengths = new Int32Array(slotsMin / 2)
   #count = 0
 
-  /** Begins a text; returns its code units, with a blank behind them. */
+  /** Starts a text. Returns its code units, followed by a blank. */
   start(text: string): Uint16Array {
     this.#units = this.#texts.of(text)
     this.#units[text.length] = 0x20
@@ -36,12 +36,12 @@ export class PieceTable {
     return this.#units
   }
 
-  /** The number of a word of ASCII letters and digits, whatever their case; the next number when it is new, -1 when it cannot be found in time. */
+  /** The number of a word of ASCII letters and digits, ignoring case. A new word gets the next number. Returns -1 after 500 probes. */
   findWord(start: number, end: number, hash: number): number {
     return this.#find(start, end - start, scatter(hash))
   }
 
-  /** The same for any piece, as it is written. */
+  /** The number of any other piece, with case. */
   findOdd(start: number, end: number): number {
     let hash = 1
     for (let index = start; index < end; index++) hash = mix(hash, this.#units[index] as number)
@@ -101,5 +101,5 @@ function longer(array: Int32Array): Int32Array<ArrayBuffer> {
   return copy
 }
 
-/** Lets the high bits of a hash count in the low ones. */
+/** Mixes the high bits of a hash into the low ones. */
 const scatter = (hash: number): number => Math.imul(hash ^ (hash >>> 15), 0x2c1b_3c6d) ^ (hash >>> 12)

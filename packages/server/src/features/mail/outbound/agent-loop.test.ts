@@ -1,4 +1,4 @@
-// The hold of two agents that write to each other too fast: who may go, and how long the others wait.
+// The limit on messages between two agents: those that may go, and the wait of the others.
 import { expect, test } from 'vitest'
 import { findHoldMs } from './agent-loop.ts'
 

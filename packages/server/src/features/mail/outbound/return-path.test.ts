@@ -1,4 +1,4 @@
-// Return paths: short enough, made and read by one key, and forged by nobody.
+// Return paths are short enough, are read only with the key that made them, and cannot be forged.
 import { expect, test } from 'vitest'
 import { newId } from '../../../core/ids.ts'
 import { createReturnPaths } from './return-path.ts'
