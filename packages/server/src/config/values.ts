@@ -1,4 +1,4 @@
-// How the values of settings are read: each reader returns the value, or throws an Error whose message says what the value must be.
+// Readers for the values of settings. Each returns the value, or throws an Error that states the required form.
 import ipaddr from 'ipaddr.js'
 
 export const integer = (min: number, max: number) => (text: string) => {
@@ -35,13 +35,13 @@ export const url =
     return text.replace(/\/+$/, '')
   }
 
-/** A connection string. `URL` refuses those of Unix sockets, `postgres://user@/name?host=/folder`, which have no host of their own. */
+/** A connection string. `URL` rejects the form for Unix sockets, `postgres://user@/name?host=/folder`, because it has no host. */
 export const databaseUrl = (text: string) => {
   if (!/^postgres(ql)?:\/\/[^\s]+$/.test(text)) throw new Error('must be a URL starting with postgres:// or postgresql://')
   return text
 }
 
-/** An IPv4 address, or an IPv6 address that stands in brackets when a port follows. */
+/** True for an IPv4 or IPv6 address with an optional port. An IPv6 address needs brackets before a port. */
 export const isServerAddress = (text: string): boolean => {
   const [, host = text, port] = /^(\d+\.\d+\.\d+\.\d+|\[[^\]]+\])(?::(\d{1,5}))?$/.exec(text) ?? []
   return ipaddr.isValid(host.replace(/^\[|\]$/g, '')) && (port === undefined || (Number(port) > 0 && Number(port) < 65_536))
@@ -76,6 +76,9 @@ export function isPrivateHost(hostname: string): boolean {
   if (!ipaddr.isValid(host)) return false
   return ['private', 'loopback', 'linkLocal', 'uniqueLocal', 'carrierGradeNat'].includes(ipaddr.process(host).range())
 }
+
+/** A port to listen on, or null for `off`. */
+export const optionalPort = (text: string): number | null => (text === 'off' ? null : integer(0, 65535)(text))
 
 export const cidrList = (text: string) => {
   const ranges = text.split(',').flatMap((part) => (part.trim() ? [part.trim()] : []))

@@ -1,0 +1,50 @@
+// Settings of the data directory, the database and the blob store.
+import { resolve } from 'node:path'
+import { area, setting } from './setting.ts'
+import { databaseUrl, integer, url } from './values.ts'
+
+export const storage = area({
+  title: 'Storage',
+  settings: {
+    dataDir: setting({
+      name: 'CALLSIGN_DATA_DIR',
+      fallback: './data',
+      sentence: 'Folder for the embedded database, the blobs and the keyring.',
+      read: (text) => resolve(text),
+    }),
+    databaseUrl: setting({
+      name: 'CALLSIGN_DATABASE_URL',
+      fallback: null,
+      shown: '(embedded PostgreSQL)',
+      sentence: 'A postgres:// URL switches to an external PostgreSQL, version 15 or newer.',
+      secret: true,
+      read: databaseUrl,
+    }),
+    databaseConnections: setting({
+      name: 'CALLSIGN_DATABASE_CONNECTIONS',
+      fallback: '10',
+      sentence: 'Size of the database connection pool of one process.',
+      read: integer(2, 200),
+    }),
+    blobs: setting({
+      name: 'CALLSIGN_BLOBS',
+      fallback: 'file:',
+      shown: 'file:<data>/blobs',
+      sentence:
+        'Store for large bytes: file:<folder>, or s3://bucket/prefix with the AWS variables `AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`.',
+      read: (text) => {
+        if (text === 'file:') return { kind: 'file' as const, folder: null }
+        if (text.startsWith('file:')) return { kind: 'file' as const, folder: resolve(text.slice(5)) }
+        const s3 = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([A-Za-z0-9._/-]*))?$/.exec(text)
+        if (s3) return { kind: 's3' as const, bucket: s3[1] as string, prefix: (s3[2] ?? '').replace(/^\/+|\/+$/g, '') }
+        throw new Error('must be file:<folder> or s3://bucket/prefix')
+      },
+    }),
+    s3Endpoint: setting({
+      name: 'CALLSIGN_S3_ENDPOINT',
+      fallback: null,
+      sentence: 'S3 endpoint of a store other than AWS.',
+      read: url('http:', 'https:'),
+    }),
+  },
+})
