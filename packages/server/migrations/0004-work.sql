@@ -1,18 +1,6 @@
--- Work that outlives a request: events, jobs with leases, and the first answers to idempotency keys.
+-- Jobs with leases, and the stored responses of idempotency keys.
 
--- Every change that concerns the outside, written in the transaction of the change. `subject_id` names what changed; bodies are read from it.
-CREATE TABLE events (
-  id text PRIMARY KEY,
-  organization_id text NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
-  identity_id text,
-  type text NOT NULL,
-  subject_id text NOT NULL,
-  data jsonb NOT NULL DEFAULT '{}',
-  created_at timestamptz NOT NULL
-);
-CREATE INDEX events_oldest ON events (organization_id, id);
-
--- A claimed job has its lease token set and run_at moved to the end of its lease, so one index finds what is due and what was abandoned.
+-- A claim sets the lease token and moves run_at to the end of the lease. One index therefore finds due jobs and abandoned ones.
 CREATE TABLE jobs (
   id text PRIMARY KEY,
   organization_id text NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,

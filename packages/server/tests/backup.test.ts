@@ -390,7 +390,8 @@ test('a backup of an older version is migrated forward, also where the newer tab
   expect(await callsignd(['backup', file], { CALLSIGN_DATA_DIR: await dataDir(), CALLSIGN_DATABASE_URL: old.url })).toMatchObject({
     code: 0,
   })
-  expect(Object.keys(await allRows(old.url)).sort()).toEqual(['audit_log', 'installation', 'organizations', 'users'])
+  const accountTables = ['api_keys', 'audit_log', 'handles', 'identities', 'installation', 'organizations', 'users']
+  expect(Object.keys(await allRows(old.url)).sort()).toEqual(accountTables)
 
   for (const target of [await createEmptyDatabase(), await createDatabase()]) {
     cleanups.push(target.drop)

@@ -1,13 +1,25 @@
--- Webhooks: subscriptions, one delivery for each matching event, and the one order in which events are read.
+-- The event log, and webhooks with one delivery per matching event.
 
--- Ids are made before the commit, so they may become visible out of order, and a reader that remembers the last id could miss a late one.
--- A position is given to an event after its commit, under one lock: whoever has read up to a position has read everything before it.
-ALTER TABLE events ADD COLUMN position bigint;
+-- Every change that is announced to clients and webhooks, written in the transaction of the change. `subject_id` is the id of the
+-- changed row, from which bodies are read.
+CREATE TABLE events (
+  id text PRIMARY KEY,
+  organization_id text NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+  identity_id text,
+  type text NOT NULL,
+  subject_id text NOT NULL,
+  data jsonb NOT NULL DEFAULT '{}',
+  created_at timestamptz NOT NULL,
+  -- Ids are made before the commit and may become visible out of order, so that a reader of ids could miss a late one. An event gets its
+  -- position after its commit, under one lock. A reader of positions misses none.
+  position bigint
+);
+CREATE INDEX events_oldest ON events (organization_id, id);
 CREATE INDEX events_unplaced ON events (id) WHERE position IS NULL;
 CREATE INDEX events_placed ON events (organization_id, position) WHERE position IS NOT NULL;
 CREATE INDEX events_placed_identity ON events (identity_id, position) WHERE position IS NOT NULL AND identity_id IS NOT NULL;
 
--- One row: the last position given. Whoever holds its lock gives the next ones.
+-- One row with the last position given. The holder of its row lock gives the next ones.
 CREATE TABLE event_head (
   singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
   position bigint NOT NULL
@@ -19,19 +31,20 @@ CREATE TABLE webhooks (
   organization_id text NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
   url text NOT NULL CHECK (char_length(url) <= 2048),
   event_types text[] NOT NULL CHECK (cardinality(event_types) > 0),
-  -- The agent whose events it gets. The handle is for ever and the identity is not: when the agent goes, the webhook stays and gets nothing.
+  -- The agent whose events it receives. Handles are permanent and identities are not. After the agent is deleted, the webhook stays and
+  -- receives nothing.
   agent_handle text,
   identity_id text,
   description text,
   status text NOT NULL CHECK (status IN ('active', 'paused', 'disabled')),
   disabled_reason text,
-  -- Sealed with a key from the keyring. The old ones sign along until their time is over.
+  -- Sealed with a key from the keyring. Old secrets sign too until they expire.
   secret bytea NOT NULL,
   old_secrets bytea[] NOT NULL DEFAULT '{}',
   old_secrets_until timestamptz[] NOT NULL DEFAULT '{}',
-  -- The first of an unbroken row of failures; null after a success.
+  -- Time of the first failure since the last success. Null after a success.
   failing_since timestamptz,
-  -- A deleted webhook is kept by its id, so that deleting again answers 200; its deliveries are swept.
+  -- A deleted webhook keeps its row, so that deleting again answers 200. Its deliveries are swept.
   deleted_at timestamptz,
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
@@ -43,7 +56,7 @@ CREATE TABLE webhooks (
 );
 CREATE INDEX webhooks_newest ON webhooks (organization_id, id DESC) WHERE deleted_at IS NULL;
 
--- What one event is to one webhook: written with the event, and leased by whoever delivers it.
+-- Delivery of one event to one webhook. It is written with the event and leased by a deliverer.
 CREATE TABLE webhook_deliveries (
   webhook_id text NOT NULL,
   id text NOT NULL,
@@ -52,13 +65,13 @@ CREATE TABLE webhook_deliveries (
   event_type text NOT NULL,
   status text NOT NULL CHECK (status IN ('pending', 'delivered', 'failed')),
   due_at timestamptz,
-  -- Beside due_at and in no index: a claim rewrites the row in its page and touches no index.
+  -- Separate from due_at and not indexed, so that a claim rewrites the row in its page and touches no index.
   lease_token text,
   leased_until timestamptz,
-  -- Attempts since the delivery was made or replayed: the place in the schedule.
+  -- Attempts since the delivery was made or replayed, its place in the retry schedule.
   tries integer NOT NULL DEFAULT 0,
   attempt_count integer NOT NULL DEFAULT 0,
-  -- The latest attempts, oldest first; in the row because they are written with it and read with it.
+  -- The latest attempts, oldest first. They are in the row because they are written and read with it.
   attempts jsonb NOT NULL DEFAULT '[]',
   last_status_code integer,
   last_error_code text,
@@ -69,6 +82,11 @@ CREATE TABLE webhook_deliveries (
   CHECK ((lease_token IS NULL) = (leased_until IS NULL)),
   FOREIGN KEY (organization_id, webhook_id) REFERENCES webhooks (organization_id, id) ON DELETE CASCADE
 ) WITH (fillfactor = 80);
--- By webhook first: a million rows behind one endpoint are no row nearer to any other.
+-- By webhook first, so that a million rows of one webhook do not slow down the others.
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (webhook_id, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX webhook_deliveries_failed ON webhook_deliveries (webhook_id, id) WHERE status = 'failed';
+
+-- The reason is in 0001-account.sql.
+ALTER TABLE events ALTER COLUMN organization_id SET (n_distinct = -0.01);
+ALTER TABLE webhooks ALTER COLUMN organization_id SET (n_distinct = -0.01);
+ANALYZE events, webhooks;

@@ -1,0 +1,91 @@
+-- Organizations, users, the audit log, agent identities and API keys.
+
+CREATE TABLE organizations (
+  id text PRIMARY KEY,
+  name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 200),
+  created_at timestamptz NOT NULL
+);
+
+-- One row, written with the first organization. Two nodes that start on an empty database agree through it on the first one.
+CREATE TABLE installation (
+  singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
+  organization_id text NOT NULL REFERENCES organizations (id),
+  created_at timestamptz NOT NULL
+);
+
+CREATE TABLE users (
+  id text PRIMARY KEY,
+  organization_id text NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+  role text NOT NULL CHECK (role IN ('owner', 'admin', 'member')),
+  created_at timestamptz NOT NULL,
+  UNIQUE (organization_id, id)
+);
+
+CREATE TABLE audit_log (
+  id text PRIMARY KEY,
+  organization_id text NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+  action text NOT NULL,
+  actor_type text NOT NULL CHECK (actor_type IN ('key', 'host')),
+  actor_id text,
+  target_id text,
+  details jsonb NOT NULL DEFAULT '{}',
+  request_id text,
+  created_at timestamptz NOT NULL
+);
+CREATE INDEX audit_log_newest ON audit_log (organization_id, id DESC);
+
+-- Every handle ever taken. A handle stays reserved after its identity is deleted, so that another agent cannot inherit its mail.
+CREATE TABLE handles (
+  handle text PRIMARY KEY CHECK (handle ~ '^[a-z0-9_]{2,32}$'),
+  organization_id text NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+  created_at timestamptz NOT NULL,
+  UNIQUE (organization_id, handle)
+);
+
+CREATE TABLE identities (
+  id text PRIMARY KEY,
+  organization_id text NOT NULL,
+  agent_handle text NOT NULL UNIQUE,
+  display_name text NOT NULL DEFAULT '',
+  description text,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  -- With `required`, the agent's own key writes drafts and an organization key sends them.
+  draft_approval text NOT NULL DEFAULT 'none' CHECK (draft_approval IN ('none', 'required')),
+  inbound_mode text NOT NULL DEFAULT 'open' CHECK (inbound_mode IN ('open', 'allowlist')),
+  outbound_mode text NOT NULL DEFAULT 'open' CHECK (outbound_mode IN ('open', 'allowlist')),
+  UNIQUE (organization_id, id),
+  FOREIGN KEY (organization_id, agent_handle) REFERENCES handles (organization_id, handle)
+);
+CREATE INDEX identities_newest ON identities (organization_id, id DESC);
+
+CREATE TABLE api_keys (
+  id text PRIMARY KEY,
+  organization_id text NOT NULL,
+  user_id text NOT NULL,
+  -- The public 16 characters of the key, the lookup key of this table.
+  lookup_id text NOT NULL UNIQUE CHECK (lookup_id ~ '^[0-9A-Za-z]{16}$'),
+  salt bytea NOT NULL CHECK (octet_length(salt) = 16),
+  secret_hash bytea NOT NULL CHECK (octet_length(secret_hash) = 32),
+  last4 text NOT NULL CHECK (char_length(last4) = 4),
+  name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
+  type text NOT NULL CHECK (type IN ('organization', 'agent')),
+  identity_id text,
+  scopes text[] NOT NULL DEFAULT '{}',
+  expires_at timestamptz,
+  last_used_at timestamptz,
+  revoked_at timestamptz,
+  created_at timestamptz NOT NULL,
+  CHECK ((type = 'agent') = (identity_id IS NOT NULL)),
+  FOREIGN KEY (organization_id, user_id) REFERENCES users (organization_id, id) ON DELETE CASCADE,
+  FOREIGN KEY (organization_id, identity_id) REFERENCES identities (organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX api_keys_newest ON api_keys (organization_id, id DESC);
+CREATE INDEX api_keys_identity ON api_keys (identity_id) WHERE identity_id IS NOT NULL;
+
+-- Statements are planned once for all owners. If one owner has most rows of a table, the planner would walk the table by id to find the
+-- newest row of any owner. With the estimate of a hundred rows per owner, it always takes the owner's index. Every area does this.
+ALTER TABLE api_keys ALTER COLUMN organization_id SET (n_distinct = -0.01);
+ALTER TABLE audit_log ALTER COLUMN organization_id SET (n_distinct = -0.01);
+ALTER TABLE identities ALTER COLUMN organization_id SET (n_distinct = -0.01);
+ANALYZE api_keys, audit_log, identities;

@@ -1,0 +1,471 @@
+-- Custom domains, mailboxes, messages, drafts, mail rules and suppressions.
+
+-- Two extensions for the indexes of mailbox search. Without them, in a database that does not offer them, search and filters still work
+-- and read more rows.
+DO $$
+BEGIN
+  CREATE EXTENSION IF NOT EXISTS btree_gin;
+EXCEPTION WHEN OTHERS THEN
+  RAISE NOTICE 'btree_gin is not available: %', SQLERRM;
+END
+$$;
+
+DO $$
+BEGIN
+  CREATE EXTENSION IF NOT EXISTS pg_trgm;
+EXCEPTION WHEN OTHERS THEN
+  RAISE NOTICE 'pg_trgm is not available: %', SQLERRM;
+END
+$$;
+
+-- DKIM signing keys of the mail domain, which all organizations send from, and of custom domains.
+CREATE TABLE dkim_keys (
+  id text PRIMARY KEY,
+  -- Null for the mail domain. Two organizations may claim one name before either has verified it, each with its own keys.
+  organization_id text REFERENCES organizations (id) ON DELETE CASCADE,
+  domain text NOT NULL CHECK (domain = lower(domain) AND char_length(domain) BETWEEN 1 AND 253),
+  selector text NOT NULL CHECK (selector ~ '^[a-z0-9]{1,63}$'),
+  algorithm text NOT NULL CHECK (algorithm IN ('rsa-sha256', 'ed25519-sha256')),
+  -- Base64, the value of the record's p= tag.
+  public_key text NOT NULL,
+  -- PEM, sealed with a key from the keyring.
+  private_key text NOT NULL,
+  created_at timestamptz NOT NULL,
+  UNIQUE (domain, selector)
+);
+CREATE INDEX dkim_keys_owner ON dkim_keys (organization_id, domain);
+-- Nodes that start at the same time on an empty database agree on one pair.
+CREATE UNIQUE INDEX dkim_keys_mail_domain ON dkim_keys (domain, algorithm) WHERE organization_id IS NULL;
+
+CREATE TABLE domains (
+  id text PRIMARY KEY,
+  organization_id text NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+  domain text NOT NULL CHECK (domain = lower(domain) AND char_length(domain) BETWEEN 3 AND 200),
+  status text NOT NULL CHECK (status IN ('pending', 'verified', 'failed')),
+  is_default boolean NOT NULL,
+  -- A verified name's mail belongs to this organization, even while its records are wrong, until another organization verifies the name.
+  holds_name boolean NOT NULL,
+  provider text NOT NULL,
+  provider_domain_id text,
+  -- The provider's records, each with its status.
+  dns_records jsonb NOT NULL,
+  verified_at timestamptz,
+  -- Time of the first background check with wrong records since the last check without.
+  failing_since timestamptz,
+  -- Time of the next background check. Null for domains that are not verified.
+  check_at timestamptz,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  UNIQUE (organization_id, id),
+  CONSTRAINT domains_once UNIQUE (organization_id, domain),
+  CHECK ((status = 'verified') = (verified_at IS NOT NULL)),
+  CHECK ((status = 'verified') = (check_at IS NOT NULL)),
+  CHECK (status <> 'verified' OR holds_name),
+  CHECK (status = 'verified' OR failing_since IS NULL)
+);
+CREATE INDEX domains_newest ON domains (organization_id, id DESC);
+CREATE INDEX domains_check ON domains (check_at) WHERE check_at IS NOT NULL;
+-- At most one default per organization, under concurrent requests too.
+CREATE UNIQUE INDEX domains_one_default ON domains (organization_id) WHERE is_default;
+-- Mail at a name belongs to one organization.
+CREATE UNIQUE INDEX domains_one_holder ON domains (domain) WHERE holds_name;
+-- One domain per registration at a provider.
+CREATE UNIQUE INDEX domains_one_registration ON domains (provider, provider_domain_id) WHERE provider_domain_id IS NOT NULL;
+
+-- Registrations in progress at an external provider. One whose response was lost stays, so that a retry finds the result of the first try.
+CREATE TABLE domain_registrations (
+  organization_id text NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+  provider text NOT NULL,
+  domain text NOT NULL,
+  started_at timestamptz NOT NULL,
+  PRIMARY KEY (organization_id, provider, domain)
+);
+
+CREATE TABLE mailboxes (
+  id text PRIMARY KEY,
+  organization_id text NOT NULL,
+  identity_id text NOT NULL UNIQUE,
+  address text NOT NULL UNIQUE CHECK (address = lower(address) AND char_length(address) <= 320),
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  -- Null for the mail domain. A domain with mailboxes cannot be deleted.
+  domain_id text,
+  UNIQUE (organization_id, id),
+  FOREIGN KEY (organization_id, identity_id) REFERENCES identities (organization_id, id) ON DELETE CASCADE,
+  FOREIGN KEY (organization_id, domain_id) REFERENCES domains (organization_id, id)
+);
+CREATE INDEX mailboxes_newest ON mailboxes (organization_id, id DESC);
+CREATE INDEX mailboxes_domain ON mailboxes (domain_id) WHERE domain_id IS NOT NULL;
+
+-- Messages as they arrived, stored once per organization for all its mailboxes. Small ones stay in the row.
+CREATE TABLE raw_messages (
+  id text PRIMARY KEY,
+  organization_id text NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+  size_bytes integer NOT NULL CHECK (size_bytes >= 0),
+  -- Checksum of the sender's bytes, without our trace fields. It recognises a message that is sent again because our 250 was lost.
+  sha256 bytea NOT NULL CHECK (octet_length(sha256) = 32),
+  bytes bytea,
+  blob_key text UNIQUE,
+  created_at timestamptz NOT NULL,
+  CHECK ((bytes IS NULL) <> (blob_key IS NULL)),
+  UNIQUE (organization_id, id)
+);
+ALTER TABLE raw_messages ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
+CREATE TABLE threads (
+  id text PRIMARY KEY,
+  organization_id text NOT NULL,
+  mailbox_id text NOT NULL,
+  subject text NOT NULL,
+  snippet text NOT NULL,
+  -- Messages that lists show. A thread of quarantined messages alone has 0 and is hidden.
+  message_count integer NOT NULL CHECK (message_count >= 0),
+  last_message_at timestamptz NOT NULL,
+  last_message_id text NOT NULL,
+  created_at timestamptz NOT NULL,
+  -- True when the agent has written in the thread. Replies in such a thread are accepted.
+  has_outbound boolean NOT NULL DEFAULT false,
+  -- A later message may show that two threads are one conversation. The dropped thread stays as a pointer, so that its id still leads
+  -- to the messages.
+  joined_into text,
+  UNIQUE (organization_id, id),
+  UNIQUE (mailbox_id, id),
+  CHECK (joined_into IS NULL OR (message_count = 0 AND joined_into <> id)),
+  FOREIGN KEY (organization_id, mailbox_id) REFERENCES mailboxes (organization_id, id) ON DELETE CASCADE,
+  FOREIGN KEY (mailbox_id, joined_into) REFERENCES threads (mailbox_id, id) ON DELETE CASCADE
+);
+CREATE INDEX threads_latest ON threads (mailbox_id, last_message_id DESC) WHERE message_count > 0;
+CREATE INDEX threads_joined_into ON threads (mailbox_id, joined_into) WHERE joined_into IS NOT NULL;
+
+-- Every Message-ID that a mailbox has seen, in its own message or in References, and the thread that owns it. A parent that arrives after
+-- its replies finds their thread here.
+CREATE TABLE thread_references (
+  mailbox_id text NOT NULL,
+  reference text NOT NULL CHECK (octet_length(reference) <= 998),
+  thread_id text NOT NULL,
+  -- The message with this Message-ID, once it has arrived.
+  message_id text,
+  -- Only a quarantined message has this id. The row finds copies of that message, and joins no thread.
+  is_quarantined boolean NOT NULL DEFAULT false,
+  PRIMARY KEY (mailbox_id, reference),
+  FOREIGN KEY (mailbox_id, thread_id) REFERENCES threads (mailbox_id, id) ON DELETE CASCADE
+);
+CREATE INDEX thread_references_thread ON thread_references (thread_id);
+
+-- An update of an outbound message finds room in its page (fillfactor), and then touches none of the indexes.
+CREATE TABLE messages (
+  id text PRIMARY KEY,
+  organization_id text NOT NULL,
+  mailbox_id text NOT NULL,
+  thread_id text NOT NULL,
+  direction text NOT NULL CHECK (direction IN ('inbound', 'outbound')),
+  status text NOT NULL CHECK (
+    (direction = 'inbound' AND status IN ('received', 'quarantined'))
+    OR (direction = 'outbound' AND status IN ('queued', 'sent', 'delivered', 'bounced', 'failed'))
+  ),
+  from_address text NOT NULL,
+  from_name text NOT NULL DEFAULT '',
+  to_addresses text[] NOT NULL DEFAULT '{}',
+  cc_addresses text[] NOT NULL DEFAULT '{}',
+  bcc_addresses text[] NOT NULL DEFAULT '{}',
+  reply_to text[] NOT NULL DEFAULT '{}',
+  subject text NOT NULL,
+  snippet text NOT NULL,
+  text text NOT NULL,
+  html text NOT NULL,
+  -- The new text without quoted replies. Null if it is a beginning of `text`, whose length is then in extracted_characters.
+  extracted_text text,
+  -- RFC 5322 fields, with their angle brackets.
+  rfc_message_id text,
+  in_reply_to text,
+  in_reply_to_message_id text,
+  reference_ids text[] NOT NULL DEFAULT '{}',
+  -- Header fields of an inbound message, or the caller's custom headers of an outbound one.
+  headers jsonb NOT NULL DEFAULT '{}',
+  envelope_from text,
+  labels text[] NOT NULL DEFAULT '{}',
+  is_read boolean NOT NULL,
+  is_starred boolean NOT NULL DEFAULT false,
+  size_bytes integer NOT NULL CHECK (size_bytes >= 0),
+  attachment_count integer NOT NULL CHECK (attachment_count >= 0),
+  -- Inbound messages have raw bytes. Outbound ones are composed from their fields, to the same bytes each time.
+  raw_id text,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  -- Filled by the insert from subject, addresses and the first 60,000 characters of text.
+  search tsvector NOT NULL,
+  -- Results of the sender checks with their evidence, the API's `authentication` object. Null on outbound messages.
+  authentication jsonb,
+  -- One-time codes and sign-in links, found when the message is filed, a list of {kind, value, purpose, near, domain}.
+  codes jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(codes) = 'array'),
+  -- {decision, rule_id, basis, reason}, the decision of the mail rules.
+  guardrail jsonb,
+  -- [{type, reason, evidence}], indicators of deception in inbound messages.
+  flags jsonb NOT NULL DEFAULT '[]',
+  released_at timestamptz,
+  is_quarantined boolean NOT NULL GENERATED ALWAYS AS (status = 'quarantined') STORED,
+  extracted_characters integer CHECK (extracted_characters >= 0),
+  UNIQUE (organization_id, id),
+  CHECK (direction = 'outbound' OR raw_id IS NOT NULL),
+  CHECK (status <> 'quarantined' OR guardrail IS NOT NULL),
+  CHECK (released_at IS NULL OR status = 'received'),
+  CHECK (num_nulls(extracted_text, extracted_characters) = 1),
+  FOREIGN KEY (organization_id, mailbox_id) REFERENCES mailboxes (organization_id, id) ON DELETE CASCADE,
+  FOREIGN KEY (organization_id, thread_id) REFERENCES threads (organization_id, id),
+  FOREIGN KEY (organization_id, raw_id) REFERENCES raw_messages (organization_id, id)
+) WITH (fillfactor = 80);
+
+-- With is_quarantined in the key or the predicate, lists do not walk through a flood of quarantined messages.
+CREATE INDEX messages_newest_organization ON messages (organization_id, id DESC) WHERE NOT is_quarantined;
+CREATE INDEX messages_newest ON messages (mailbox_id, is_quarantined, id DESC);
+CREATE INDEX messages_thread ON messages (thread_id, is_quarantined, id DESC);
+CREATE INDEX messages_raw ON messages (raw_id) WHERE raw_id IS NOT NULL;
+-- Automatic replies (RFC 3834) leave with the null return path. One per addressee is the limit, checked before each is sent.
+CREATE INDEX messages_automatic_answers ON messages (mailbox_id, id) WHERE direction = 'outbound' AND envelope_from = '';
+
+-- Filters whose matches may be rare in a large mailbox.
+CREATE INDEX messages_unread ON messages (mailbox_id, id DESC) WHERE NOT is_read AND NOT is_quarantined;
+CREATE INDEX messages_starred ON messages (mailbox_id, id DESC) WHERE is_starred AND NOT is_quarantined;
+CREATE INDEX messages_outbound ON messages (mailbox_id, id DESC) WHERE direction = 'outbound';
+CREATE INDEX messages_flagged ON messages (mailbox_id, id DESC) WHERE flags <> '[]';
+
+-- The inverted indexes are keyed by mailbox and time partition, which is the first 18 bits of the time in an id, 12 days. A search asks
+-- for the newest partitions first, and the cost to separate the mailbox's hits from the others' does not grow with the mailbox.
+-- Without btree_gin the keys are the words, recipients or labels alone.
+DO $$
+BEGIN
+  CREATE INDEX messages_search ON messages USING gin ((mailbox_id || substr(id, 5, 4)), search);
+EXCEPTION WHEN undefined_object THEN
+  CREATE INDEX messages_search ON messages USING gin (search);
+END
+$$;
+
+-- Substrings of senders and subjects. Without btree_gin or pg_trgm this index is omitted, and the filter reads the whole mailbox.
+DO $$
+BEGIN
+  CREATE INDEX messages_parts ON messages USING gin ((mailbox_id || substr(id, 5, 4)), (from_address || E'\n' || from_name) gin_trgm_ops, subject gin_trgm_ops);
+EXCEPTION WHEN undefined_object THEN
+  NULL;
+END
+$$;
+
+-- OR REPLACE, because a restore into a database whose tables were dropped finds the function of the earlier schema.
+CREATE OR REPLACE FUNCTION folded_addresses(addresses text[]) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+  RETURN ARRAY(SELECT lower(address) FROM unnest(addresses) AS address);
+
+-- The function call costs as much as the rest of the index entry. Most messages have one recipient and avoid it.
+DO $$
+BEGIN
+  CREATE INDEX messages_recipients ON messages USING gin ((mailbox_id || substr(id, 5, 4)), (CASE
+    WHEN cardinality(to_addresses || cc_addresses || bcc_addresses) = 1 THEN ARRAY[lower((to_addresses || cc_addresses || bcc_addresses)[1])]
+    ELSE folded_addresses(to_addresses || cc_addresses || bcc_addresses) END));
+EXCEPTION WHEN undefined_object THEN
+  CREATE INDEX messages_recipients ON messages USING gin ((CASE
+    WHEN cardinality(to_addresses || cc_addresses || bcc_addresses) = 1 THEN ARRAY[lower((to_addresses || cc_addresses || bcc_addresses)[1])]
+    ELSE folded_addresses(to_addresses || cc_addresses || bcc_addresses) END));
+END
+$$;
+
+DO $$
+BEGIN
+  CREATE INDEX messages_labels ON messages USING gin ((mailbox_id || substr(id, 5, 4)), labels) WHERE labels <> '{}';
+EXCEPTION WHEN undefined_object THEN
+  CREATE INDEX messages_labels ON messages USING gin (labels) WHERE labels <> '{}';
+END
+$$;
+
+-- Compressing a text of more than 2 KB took a third to a half of the cost of filing it, and saved a fifth of its size. Search vectors did
+-- not shrink at all. HTML shrinks to a third and stays compressed.
+ALTER TABLE messages ALTER COLUMN text SET STORAGE EXTERNAL, ALTER COLUMN search SET STORAGE EXTERNAL;
+
+-- Ids of deleted messages. Deleting again answers 200, and an id that never existed answers 404.
+CREATE TABLE deleted_messages (
+  mailbox_id text NOT NULL REFERENCES mailboxes (id) ON DELETE CASCADE,
+  message_id text NOT NULL,
+  deleted_at timestamptz NOT NULL,
+  PRIMARY KEY (mailbox_id, message_id)
+);
+
+-- Number of messages that a mailbox lists, in shards. Concurrent arrivals to one mailbox would queue for the lock of a single counter row.
+CREATE TABLE message_counts (
+  mailbox_id text NOT NULL REFERENCES mailboxes (id) ON DELETE CASCADE,
+  organization_id text NOT NULL,
+  shard smallint NOT NULL,
+  count bigint NOT NULL,
+  PRIMARY KEY (mailbox_id, shard)
+) WITH (fillfactor = 50);
+CREATE INDEX message_counts_organization ON message_counts (organization_id);
+
+-- Messages in progress.
+CREATE TABLE drafts (
+  id text PRIMARY KEY,
+  organization_id text NOT NULL,
+  mailbox_id text NOT NULL,
+  thread_id text,
+  in_reply_to_message_id text,
+  -- The fields of a reply, copied when the draft is made. The draft can be sent after the original message is deleted.
+  in_reply_to text,
+  reference_ids text[] NOT NULL DEFAULT '{}',
+  forward_of_message_id text,
+  reply_all boolean NOT NULL,
+  forward_attachments boolean NOT NULL,
+  -- As the caller gave them, names included.
+  to_addresses text[] NOT NULL DEFAULT '{}',
+  cc_addresses text[] NOT NULL DEFAULT '{}',
+  bcc_addresses text[] NOT NULL DEFAULT '{}',
+  subject text,
+  snippet text,
+  text text,
+  html text,
+  headers jsonb NOT NULL DEFAULT '{}',
+  version integer NOT NULL CHECK (version >= 1),
+  attachment_count integer NOT NULL CHECK (attachment_count >= 0),
+  -- A scheduled draft has one valid job. Older jobs of the same draft do nothing.
+  send_at timestamptz,
+  job_id text,
+  send_error text,
+  -- True when the agent itself wrote the latest version. Under draft approval, its schedule does not send that version.
+  is_written_by_agent boolean NOT NULL,
+  -- New with every change. It is unique and sorts by time.
+  change_id text NOT NULL,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  UNIQUE (organization_id, id),
+  CHECK ((send_at IS NULL) = (job_id IS NULL)),
+  CHECK (in_reply_to_message_id IS NULL OR forward_of_message_id IS NULL),
+  FOREIGN KEY (organization_id, mailbox_id) REFERENCES mailboxes (organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX drafts_latest ON drafts (mailbox_id, change_id DESC);
+CREATE INDEX drafts_thread ON drafts (thread_id) WHERE thread_id IS NOT NULL;
+
+-- Ids of sent drafts and their messages. Sending again answers 409, and an id that never existed answers 404.
+CREATE TABLE sent_drafts (
+  mailbox_id text NOT NULL REFERENCES mailboxes (id) ON DELETE CASCADE,
+  draft_id text NOT NULL,
+  message_id text NOT NULL,
+  sent_at timestamptz NOT NULL,
+  PRIMARY KEY (mailbox_id, draft_id)
+);
+
+-- Attachments of messages and drafts. A forwarded attachment shares the bytes of the original, in the same blob or the same range of the
+-- raw message.
+CREATE TABLE attachments (
+  id text PRIMARY KEY,
+  organization_id text NOT NULL,
+  message_id text,
+  position integer NOT NULL,
+  filename text NOT NULL,
+  content_type text NOT NULL,
+  content_id text,
+  is_inline boolean NOT NULL DEFAULT false,
+  size_bytes integer NOT NULL CHECK (size_bytes >= 0),
+  -- The bytes are a range of the raw message with its transfer encoding, a blob, or, for small ones, this row.
+  raw_start integer,
+  raw_end integer,
+  encoding text CHECK (encoding IN ('base64', 'quoted-printable', 'identity')),
+  blob_key text,
+  bytes bytea,
+  created_at timestamptz NOT NULL,
+  draft_id text,
+  -- The raw message of the range, if it is not that of the attachment's own message.
+  raw_id text,
+  CHECK (num_nonnulls(raw_start, blob_key, bytes) = 1),
+  CHECK ((raw_start IS NULL) = (raw_end IS NULL) AND (raw_start IS NULL) = (encoding IS NULL)),
+  CHECK (num_nonnulls(message_id, draft_id) = 1),
+  CHECK (draft_id IS NULL OR raw_start IS NULL),
+  CHECK (raw_id IS NULL OR raw_start IS NOT NULL),
+  FOREIGN KEY (organization_id, message_id) REFERENCES messages (organization_id, id) ON DELETE CASCADE,
+  FOREIGN KEY (organization_id, draft_id) REFERENCES drafts (organization_id, id) ON DELETE CASCADE,
+  FOREIGN KEY (organization_id, raw_id) REFERENCES raw_messages (organization_id, id)
+);
+CREATE INDEX attachments_message ON attachments (message_id, position);
+CREATE INDEX attachments_draft ON attachments (draft_id, position) WHERE draft_id IS NOT NULL;
+CREATE INDEX attachments_raw ON attachments (raw_id) WHERE raw_id IS NOT NULL;
+CREATE INDEX attachments_blob ON attachments (blob_key) WHERE blob_key IS NOT NULL;
+ALTER TABLE attachments ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
+-- Delivery status per recipient of an outbound message. The fillfactor leaves room for its updates.
+CREATE TABLE message_recipients (
+  organization_id text NOT NULL,
+  message_id text NOT NULL,
+  position smallint NOT NULL,
+  kind text NOT NULL CHECK (kind IN ('to', 'cc', 'bcc')),
+  name text NOT NULL DEFAULT '',
+  address text NOT NULL,
+  status text NOT NULL DEFAULT 'queued' CHECK (status IN ('queued', 'sent', 'delivered', 'bounced', 'failed')),
+  attempts integer NOT NULL DEFAULT 0,
+  last_answer text,
+  diagnostic_code text,
+  last_attempt_at timestamptz,
+  next_attempt_at timestamptz,
+  -- The last 50 attempts, oldest first, as {at, result, host, tls, answer, enhanced_status}. Written and read with the status.
+  log jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(log) = 'array'),
+  PRIMARY KEY (message_id, position),
+  FOREIGN KEY (organization_id, message_id) REFERENCES messages (organization_id, id) ON DELETE CASCADE
+) WITH (fillfactor = 80);
+
+-- MTA-STS policies (RFC 8461). A policy belongs to its domain and applies to all organizations.
+CREATE TABLE mta_sts_policies (
+  domain text PRIMARY KEY,
+  policy_id text NOT NULL,
+  mode text NOT NULL CHECK (mode IN ('enforce', 'testing', 'none')),
+  mx text[] NOT NULL,
+  fetched_at timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL
+);
+CREATE INDEX mta_sts_policies_expiry ON mta_sts_policies (expires_at);
+
+-- Messages answered with 451 because the DMARC record of their author could not be looked up, and the time of the first answer. After an
+-- hour they are quarantined.
+CREATE TABLE deferred_mail (
+  key bytea PRIMARY KEY CHECK (octet_length(key) = 32),
+  first_at timestamptz NOT NULL
+);
+CREATE INDEX deferred_mail_first_at ON deferred_mail (first_at);
+
+CREATE TABLE mail_rules (
+  id text PRIMARY KEY,
+  organization_id text NOT NULL,
+  identity_id text NOT NULL,
+  direction text NOT NULL CHECK (direction IN ('inbound', 'outbound', 'both')),
+  action text NOT NULL CHECK (action IN ('allow', 'block')),
+  -- An address or a domain, folded by packages/mail/src/mail-address.ts.
+  entry text NOT NULL CHECK (entry !~ '[A-Z]' AND char_length(entry) BETWEEN 1 AND 320),
+  reason text,
+  status text NOT NULL CHECK (status IN ('active', 'paused')),
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  -- The row stays, so that deleting again is not an error.
+  deleted_at timestamptz,
+  FOREIGN KEY (organization_id, identity_id) REFERENCES identities (organization_id, id) ON DELETE CASCADE
+);
+-- One rule per entry and direction. Two contradicting rules cannot be stored.
+CREATE UNIQUE INDEX mail_rules_inbound ON mail_rules (identity_id, entry) WHERE direction <> 'outbound' AND deleted_at IS NULL;
+CREATE UNIQUE INDEX mail_rules_outbound ON mail_rules (identity_id, entry) WHERE direction <> 'inbound' AND deleted_at IS NULL;
+CREATE INDEX mail_rules_newest ON mail_rules (identity_id, id DESC);
+
+-- Addresses excluded from an organization's mail after hard bounces or complaints, or by hand.
+CREATE TABLE suppressions (
+  id text PRIMARY KEY,
+  organization_id text NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+  -- Folded by packages/mail/src/mail-address.ts, so that equal addresses are equal text.
+  email_address text NOT NULL CHECK (email_address !~ '[A-Z]' AND char_length(email_address) <= 320),
+  source text NOT NULL CHECK (source IN ('manual', 'bounce', 'complaint')),
+  reason text,
+  -- The message that bounced. It may be deleted while the address stays suppressed.
+  message_id text,
+  created_at timestamptz NOT NULL,
+  -- Time of removal from the list. The row stays, so that removing the address again is not an error.
+  removed_at timestamptz,
+  CHECK (message_id IS NULL OR source <> 'manual'),
+  UNIQUE (organization_id, email_address)
+);
+CREATE INDEX suppressions_newest ON suppressions (organization_id, id DESC) WHERE removed_at IS NULL;
+
+-- The reason is in 0001-account.sql. ANALYZE also collects statistics on the expressions of the inverted indexes.
+ALTER TABLE domains ALTER COLUMN organization_id SET (n_distinct = -0.01);
+ALTER TABLE mail_rules ALTER COLUMN identity_id SET (n_distinct = -0.01);
+ALTER TABLE mailboxes ALTER COLUMN organization_id SET (n_distinct = -0.01);
+ALTER TABLE messages ALTER COLUMN mailbox_id SET (n_distinct = -0.01), ALTER COLUMN organization_id SET (n_distinct = -0.01);
+ALTER TABLE suppressions ALTER COLUMN organization_id SET (n_distinct = -0.01);
+ANALYZE domains, mail_rules, mailboxes, messages, suppressions;
