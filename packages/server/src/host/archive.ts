@@ -1,23 +1,23 @@
-// The file format of backups: a tar archive, compressed with zstd, that ends with a checksum of everything before it.
+// The file format of backups, a tar archive that ends with a checksum of everything before it.
 import { createHash, type Hash } from 'node:crypto'
 
 /** One file of the archive. */
 export type Entry = { name: string; bytes: Buffer }
 
-/** The archive was cut short, changed, or is none; the message is a sentence. */
+/** The file is not an archive, or it is truncated or changed. The message is a sentence. */
 export class DamagedArchive extends Error {
   override name = 'DamagedArchive'
 }
 
 const blockBytes = 512
-/** Far above the largest blob: what claims more is no archive of ours. */
+/** Far above the largest blob. An archive with a larger entry is not ours. */
 const entryBytesMax = 256 * 1024 * 1024
 const nameBytesMax = 100
 const prefixBytesMax = 155
-/** The last entry: `{entries, sha256, …summary}`, the checksum being of all bytes of the tar before this entry's header. */
+/** The last entry, `{entries, sha256, …summary}`. Its checksum covers all bytes of the tar before this entry's header. */
 const endName = 'end.json'
 
-/** The bytes of a tar of these entries, closed by the end entry with `summary()` in it. `at` is every entry's time. */
+/** The bytes of a tar of these entries, closed by the end entry, which includes `summary()`. `at` is the time of every entry. */
 export async function* packArchive(
   entries: AsyncIterable<Entry>,
   at: Date,
@@ -38,12 +38,12 @@ export async function* packArchive(
   yield Buffer.alloc(2 * blockBytes)
 }
 
-/** The entries of a tar, and last of all its end entry, once the checksum has held. Throws DamagedArchive. */
+/** The entries of a tar. The end entry comes last, after its checksum was verified. Throws DamagedArchive. */
 export async function* unpackArchive(tar: AsyncIterable<Buffer>): AsyncGenerator<Entry> {
   const source = new ByteSource(tar)
   let count = 0
   for (;;) {
-    // The end entry is no part of its own checksum, and which entry it is shows only in its header.
+    // The end entry does not cover itself, and only its header identifies it, so that the state before each header is kept.
     const sum = source.hash.copy()
     const header = await source.take(blockBytes)
     const { name, size } = readHeader(header)
@@ -67,7 +67,7 @@ export function readJson({ name, bytes }: Entry): Record<string, unknown> {
     const value: unknown = JSON.parse(bytes.toString())
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new DamagedArchive(`the backup is damaged: its ${name} cannot be read`)
 }
@@ -81,7 +81,7 @@ function* packEntry({ name, bytes }: Entry, at: Date): Generator<Buffer> {
   yield Buffer.alloc(padding(bytes.length))
 }
 
-/** A POSIX.1-1988 (ustar) header of a regular file, readable by its owner only. */
+/** A POSIX.1-1988 (ustar) header of a regular file that only its owner can read. */
 function writeHeader(name: string, size: number, at: Date): Buffer {
   const { prefix, rest } = splitName(name)
   const header = Buffer.alloc(blockBytes)
@@ -100,7 +100,7 @@ function writeHeader(name: string, size: number, at: Date): Buffer {
   return header
 }
 
-/** The sum of all bytes, the checksum's own eight counted as spaces. */
+/** The sum of all bytes. The eight bytes of the checksum field count as spaces. */
 function checksum(header: Buffer): number {
   let sum = 8 * 32
   for (let i = 0; i < blockBytes; i++) if (i < 148 || i >= 156) sum += header[i] as number
@@ -110,7 +110,7 @@ function checksum(header: Buffer): number {
 function splitName(name: string): { prefix: string; rest: string } {
   if (name.length <= nameBytesMax) return { prefix: '', rest: name }
   const slash = name.indexOf('/', name.length - nameBytesMax - 1)
-  if (slash < 1 || slash > prefixBytesMax) throw new Error(`a name that no tar can hold: ${name}`)
+  if (slash < 1 || slash > prefixBytesMax) throw new Error(`the name is too long for a tar: ${name}`)
   return { prefix: name.slice(0, slash), rest: name.slice(slash + 1) }
 }
 
@@ -122,33 +122,33 @@ function readHeader(header: Buffer): { name: string; size: number } {
   }
   const size = octal(124, 136)
   if (text(257, 262) !== 'ustar' || text(156, 157) !== '0' || octal(148, 156) !== checksum(header) || !(size <= entryBytesMax))
-    throw new DamagedArchive('this is no backup of Callsign, or it is damaged')
+    throw new DamagedArchive('this is not a backup of Callsign, or it is damaged')
   const prefix = text(345, 500)
   return { name: prefix ? `${prefix}/${text(0, 100)}` : text(0, 100), size }
 }
 
-/** Bytes in pieces of the asked size, with a running checksum of all that were taken. */
+/** Reads chunks of a requested size, with a running checksum of all bytes read. */
 class ByteSource {
   readonly hash: Hash = createHash('sha256')
   readonly #chunks: AsyncIterator<Buffer>
-  #held: Buffer[] = []
-  #heldBytes = 0
+  #buffered: Buffer[] = []
+  #bufferedBytes = 0
 
   constructor(bytes: AsyncIterable<Buffer>) {
     this.#chunks = bytes[Symbol.asyncIterator]()
   }
 
   async take(size: number): Promise<Buffer> {
-    while (this.#heldBytes < size) {
+    while (this.#bufferedBytes < size) {
       const next = await this.#chunks.next()
       if (next.done) throw new DamagedArchive('the backup is damaged: it ends too early')
-      this.#held.push(next.value)
-      this.#heldBytes += next.value.length
+      this.#buffered.push(next.value)
+      this.#bufferedBytes += next.value.length
     }
-    const all = this.#held.length === 1 ? (this.#held[0] as Buffer) : Buffer.concat(this.#held)
+    const all = this.#buffered.length === 1 ? (this.#buffered[0] as Buffer) : Buffer.concat(this.#buffered)
     const taken = all.subarray(0, size)
-    this.#held = [all.subarray(size)]
-    this.#heldBytes -= size
+    this.#buffered = [all.subarray(size)]
+    this.#bufferedBytes -= size
     this.hash.update(taken)
     return taken
   }

@@ -1,10 +1,11 @@
-// What the entries of a backup are called, and what its JSON entries say.
+// The names of a backup's entries, and the contents of its JSON entries.
 import type { Applied } from '../edges/postgres/migrate.ts'
 import { DamagedArchive, type Entry, readJson } from './archive.ts'
 
 /**
- * The entries in their order: `callsign.json` (Head), `keyring/master` (absent when the installation never had one), `blobs/<key>` for each
- * blob, `database.json` (Plan), `tables/<table>/<piece>` (the table's rows as COPY writes them, cut anywhere), `end.json` (End).
+ * The entries, in their order, are `callsign.json` (Head), `keyring/master` (absent if the installation never had one), `blobs/<key>` for
+ * each blob, `database.json` (Plan), `tables/<table>/<piece>` and `end.json` (End). The pieces of a table are its rows in COPY format,
+ * cut at any byte.
  */
 export const entryNames = { head: 'callsign.json', keyring: 'keyring/master', plan: 'database.json', end: 'end.json' } as const
 export const blobPrefix = 'blobs/'
@@ -12,17 +13,17 @@ export const tablePrefix = 'tables/'
 
 export const formatVersion = 1
 
-/** `rows` counts by table. */
+/** `End.rows` is the number of rows by table. */
 export type Head = { format: 'callsign-backup'; version: number; callsign: string; created_at: string }
 export type Plan = { migrations: Applied[]; tables: { name: string; columns: string[] }[] }
 export type End = { blobs: number; missing_blobs: number; rows: Record<string, number> }
 
 export const jsonEntry = (name: string, value: Head | Plan): Entry => ({ name, bytes: Buffer.from(`${JSON.stringify(value, null, 2)}\n`) })
 
-/** Throws a sentence when this program cannot read the format. */
+/** Throws DamagedArchive with a sentence when this program cannot read the format. */
 export function readHead(entry: Entry): Head {
   const head = entry.name === entryNames.head ? (readJson(entry) as Partial<Head>) : {}
-  if (head.format !== 'callsign-backup' || !Number.isSafeInteger(head.version)) throw new DamagedArchive('this is no backup of Callsign')
+  if (head.format !== 'callsign-backup' || !Number.isSafeInteger(head.version)) throw new DamagedArchive('this is not a backup of Callsign')
   if ((head.version as number) > formatVersion)
     throw new DamagedArchive(
       `this backup was made by a newer version of Callsign (${head.callsign}); restore it with that version or a later one`,

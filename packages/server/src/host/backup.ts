@@ -1,4 +1,4 @@
-// callsignd backup: one file with everything that an installation is, read at one moment beside the running server.
+// Runs `callsignd backup`. Writes a whole installation into one file, as of one moment, while the server may run.
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { type FileHandle, link, open, rename, unlink } from 'node:fs/promises'
@@ -21,18 +21,19 @@ import { openUntouched } from './database.ts'
 import { CommandFailed } from './failure.ts'
 
 const pieceBytes = 1024 * 1024
-/** Blobs read ahead of the archive, which hides the latency of an object store; each may be as large as a message. */
+/** Blobs read ahead of the archive, to hide the latency of an object store. Each may be as large as a message. */
 const blobsAhead = 4
-/** Each round copies only what was written since the one before, so that two or three are usual. */
+/** Each round copies only the blobs written since the previous one. Two or three rounds are usual. */
 const roundsMax = 20
 
 /**
- * Writes the backup to `path`, or to standard output for `-`, and returns what it holds. A file appears under its name only when it is
- * whole and flushed, readable by its owner alone, and never in place of another.
+ * Writes the backup to `path`, or to standard output for `-`, and returns its contents in numbers. A file appears under its name only
+ * when it is complete and flushed. Only its owner can read it, and it never replaces another file.
  */
 export async function writeBackup(config: Config, log: Log, path: string, stdout: Writable & { isTTY?: boolean }): Promise<End> {
   if (path === '-') {
-    if (stdout.isTTY) throw new CommandFailed('a backup is no text for a terminal; name a file, or send the output to one', true)
+    if (stdout.isTTY)
+      throw new CommandFailed('a backup is binary and cannot go to a terminal; name a file, or redirect the output to one', true)
     return read(config, log, (bytes) => pipeline(bytes, createZstdCompress(), stdout))
   }
   const target = resolve(path)
@@ -51,7 +52,7 @@ export async function writeBackup(config: Config, log: Log, path: string, stdout
 
 async function finishFile(file: FileHandle, partial: string, target: string): Promise<void> {
   await file.sync()
-  // A link never replaces; file systems without links (FAT) leave a moment in which another file could appear.
+  // A link never replaces a file. On file systems without links (FAT), another file can appear between the check and the rename.
   await link(partial, target).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST' || existsSync(target)) throw new CommandFailed(`${target} exists already; a backup never replaces a file`)
     return rename(partial, target)
@@ -95,23 +96,23 @@ async function* readEntries(source: Source): AsyncGenerator<Entry> {
   const keyring = await exportKeyring(config.dataDir)
   if (keyring !== null) yield { name: entryNames.keyring, bytes: Buffer.from(keyring) }
   const tables = yield* readBlobs(source)
-  // The moment that readBlobs ended with: every blob that these rows name is in the archive.
+  // In the transaction that readBlobs left open, so that every blob named by these rows is in the archive.
   yield jsonEntry(entryNames.plan, { migrations: await readApplied(copier), tables })
   for (const table of tables) yield* readTable(copier, table, end)
   await copier.commit()
 }
 
 /**
- * Blobs are deleted after the commit that deletes their rows, so rows of one moment may name blobs that vanish before they are copied.
- * Therefore blobs come first, in rounds: each copies what is named and not copied yet, and the last one is the moment at which nothing
- * was missing. Leaves the transaction of that moment open.
+ * Blobs are deleted after the commit that deletes their rows, so that the rows of one moment may name blobs that vanish before they are
+ * copied. Therefore blobs are copied first, in rounds. Each round copies the blobs that are named and not copied yet. The last round is
+ * the one in which no blob vanished. Leaves its transaction open.
  */
 async function* readBlobs({ copier, ledger, blobs, end }: Source): AsyncGenerator<Entry, Table[]> {
   for (let round = 1; round <= roundsMax; round++) {
     await copier.begin('read')
     const tables = await copier.findTables()
     await ledger.addAll(copier.blobKeys(tables), round)
-    // The first round may take hours, and would keep the database from clearing what is deleted meanwhile.
+    // The first round may take hours. An open transaction would keep the database from vacuuming deleted rows.
     const isShort = round > 1
     if (!isShort) await copier.commit()
     let vanished = 0
@@ -122,7 +123,7 @@ async function* readBlobs({ copier, ledger, blobs, end }: Source): AsyncGenerato
         end.blobs++
         yield { name: blobPrefix + key, bytes }
       } else if (wasGone) {
-        // It was gone before this round's moment, and rows still name it: lost, not deleted.
+        // Gone before this round began, and rows still name it. It is lost, not deleted.
         end.missing_blobs++
       } else {
         ledger.mark(key, 'gone')
@@ -137,12 +138,12 @@ async function* readBlobs({ copier, ledger, blobs, end }: Source): AsyncGenerato
 
 type ReadBlob = { key: string; bytes: Buffer | null; wasGone: boolean }
 
-/** The blobs in order, some read in advance; null bytes for one that is not there. */
+/** The blobs in order, up to `blobsAhead` read in advance. `bytes` is null for a missing one. */
 async function* readAhead(keys: Iterable<{ key: string; state: string }>, blobs: Blobs): AsyncGenerator<ReadBlob> {
   const ahead: Promise<ReadBlob>[] = []
   for (const { key, state } of keys) {
     const reading = readBlob(blobs, key).then((bytes) => ({ key, bytes, wasGone: state === 'gone' }))
-    // Awaited later; a failure meanwhile must not end the process.
+    // Awaited later. Until then, a failure must not end the process.
     reading.catch(() => {})
     ahead.push(reading)
     if (ahead.length >= blobsAhead) yield await (ahead.shift() as Promise<ReadBlob>)

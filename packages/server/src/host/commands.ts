@@ -1,4 +1,4 @@
-// The host commands of callsignd: what an operator does on the server's machine, with the server's settings.
+// The host commands of callsignd, run by an operator on the server's machine with the server's settings.
 import { parseArgs } from 'node:util'
 import { quotedTxt } from '@callsign/mail/authentication/dkim/zone-text'
 import { type Config, describeConfig } from '../config/settings.ts'
@@ -19,27 +19,27 @@ import { restoreBackup } from './restore.ts'
 
 export const usage = `usage: callsignd [command]
   serve                                       run the server (the default)
-  init                                        make the database and the first key, then stop
+  init                                        create the database and the first key, then stop
   organizations list
-  organizations create --name NAME            print the new organization's first key once
+  organizations create --name NAME            create an organization and print its first key once
   keys list --organization ORG
   keys create --organization ORG --name NAME [--agent HANDLE] [--scope vault:read]
   keys revoke --organization ORG KEY_ID
-  dkim                                        print the DNS records of the mail domain's DKIM keys, to be published
-  imessage                                    print the address that the iMessage provider's callbacks go to; keep it secret
+  dkim                                        print the DNS records of the mail domain's DKIM keys, for publication
+  imessage                                    print the address for the iMessage provider's callbacks (keep it secret)
   config                                      print the settings in force
   migrate                                     bring the tables up to date, then stop
-  backup FILE                                 write everything (database, files, keyring) into one new file; - is standard output
-  restore FILE                                make an empty installation the one in that file; - is standard input
-  doctor                                      look at everything that the server needs, and say what needs attention
-ORG is the id of an organization; without it the first one is meant. Settings: docs/configuration.md`
+  backup FILE                                 write database, files and keyring into one new file (- is standard output)
+  restore FILE                                restore that file into an empty installation (- is standard input)
+  doctor                                      check the machine, network and database, and list the problems
+ORG is the id of an organization, by default the first one. Settings are listed in docs/configuration.md`
 
 type Print = (line: string) => void
 type Credentials = ReturnType<typeof createCredentials>
 type Options = { name?: string; organization?: string; agent?: string; scope?: string[]; words: string[] }
 type Context = { config: Config; db: Database; credentials: Credentials; options: Options; print: Print }
 
-/** Runs one command and returns the exit code. Throws CommandFailed with what to change. */
+/** Runs one command and returns the exit code. Throws CommandFailed with a sentence for the operator. */
 export async function runCommand(command: string, args: string[], readConfig: () => Config, print: Print): Promise<number> {
   if (['help', '--help', '-h'].includes(command)) {
     print(usage)
@@ -56,7 +56,7 @@ export async function runCommand(command: string, args: string[], readConfig: ()
     return ownCommand(config, quietLog(config), options, print)
   }
   const run = commands[command === 'organizations' || command === 'keys' ? `${command} ${options.words.shift() ?? ''}`.trim() : command]
-  if (!run) throw new CommandFailed(`there is no command ${[command, ...args].join(' ')}`, true)
+  if (!run) throw new CommandFailed(`unknown command: ${[command, ...args].join(' ')}`, true)
   const config = readConfig()
   const { db, close } = await openForCommand(config, quietLog(config))
   try {
@@ -69,14 +69,14 @@ export async function runCommand(command: string, args: string[], readConfig: ()
 
 const quietLog = (config: Config): Log => createLog(config.logLevel === 'info' ? 'warn' : config.logLevel)
 
-/** Commands that open the database in their own way; they return the exit code. */
+/** Commands that open the database themselves, or not at all. They return the exit code. */
 const ownDatabase: Record<string, (config: Config, log: Log, options: Options, print: Print) => Promise<number>> = {
   async backup(config, log, options, print) {
     const path = fileOf('backup', options)
-    // Standard output may be the backup itself.
+    // Standard output may carry the backup itself.
     const say = path === '-' ? (line: string) => void process.stderr.write(`${line}\n`) : print
     const end = await writeBackup(config, log, path, process.stdout)
-    say(`backed up ${describeEnd(end)}. The file holds the keyring: whoever has it can read everything, so keep it secret`)
+    say(`backed up ${describeEnd(end)}. The file holds the keyring and gives access to everything, so keep it secret`)
     if (end.missing_blobs === 0) return 0
     say(`attention: ${count(end.missing_blobs, 'file')} named by the database could not be found; the backup holds everything else`)
     return 1
@@ -88,7 +88,7 @@ const ownDatabase: Record<string, (config: Config, log: Log, options: Options, p
   },
 
   async imessage(config, _log, _options, print) {
-    if (config.publicUrl === null) throw new CommandFailed('the provider has to know where this server is: set CALLSIGN_PUBLIC_URL')
+    if (config.publicUrl === null) throw new CommandFailed('the provider needs the address of this server: set CALLSIGN_PUBLIC_URL')
     const token = imessageRouteToken(await openKeyring(config.dataDir))
     print(`${config.publicUrl}${callbackPath(config.imessageProvider, token)}`)
     return 0
@@ -137,7 +137,7 @@ function credentialsOf(db: Database): Credentials {
 
 const commands: Record<string, (context: Context) => Promise<void>> = {
   async migrate({ print }) {
-    // Opening the database has done it.
+    // Opening the database has migrated it.
     print('the tables are up to date')
   },
 
@@ -183,11 +183,11 @@ const commands: Record<string, (context: Context) => Promise<void>> = {
     const organizationId = await organizationOf(credentials, options)
     if (!options.name || options.name.length > 100) throw new CommandFailed('keys create needs --name, at most 100 characters', true)
     const owner = await credentials.accounts.findOwner(organizationId)
-    if (!owner) throw new CommandFailed(`there is no organization ${organizationId}`)
+    if (!owner) throw new CommandFailed(`unknown organization: ${organizationId}`)
     const agent = options.agent ? await credentials.findAgent(organizationId, options.agent.replace(/^@/, '')) : null
     if (options.agent && !agent) throw new CommandFailed(`the organization has no agent ${options.agent}`)
     if (options.scope?.length && (!agent || options.scope.some((scope) => scope !== 'vault:read'))) {
-      throw new CommandFailed('--scope goes with --agent, and is vault:read', true)
+      throw new CommandFailed('--scope needs --agent, and its only value is vault:read', true)
     }
     const request = { organizationId, userId: owner.userId, name: options.name, agent, scopes: options.scope ?? [], expiresAt: null }
     const made = await db.transact((tx) => credentials.keys.insertFromHost(tx, request))
@@ -206,6 +206,6 @@ const commands: Record<string, (context: Context) => Promise<void>> = {
 
 async function organizationOf(credentials: Credentials, options: Options): Promise<string> {
   const id = options.organization ?? (await credentials.accounts.findInstallation())
-  if (!id) throw new CommandFailed('there is no organization yet; run callsignd init')
+  if (!id) throw new CommandFailed('the database has no organization yet: run callsignd init')
   return id
 }

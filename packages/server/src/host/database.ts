@@ -9,16 +9,16 @@ import { migrate } from '../edges/postgres/migrate.ts'
 
 export type StoredDatabase = {
   db: PostgresDatabase
-  /** Where it is, for connections beside the pool. */
+  /** The address, for connections outside the pool. */
   target: { connectionString: string } | Connection
-  /** Rejects when the embedded database keeps dying. */
+  /** Rejects when the embedded database keeps crashing. */
   failed: Promise<never>
   close: () => Promise<void>
 }
 
 export const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 
-/** Opens the server's own database; one server a data directory. */
+/** Opens the database for a server. A data directory has one server at a time. */
 export async function openDatabase(config: Config, log: Log): Promise<StoredDatabase> {
   const options = { poolSize: config.databaseConnections, log: log.child({ part: 'database' }) }
   if (config.databaseUrl) return openMigrated(openExternal(config, config.databaseUrl, options), log)
@@ -31,12 +31,12 @@ export async function openDatabase(config: Config, log: Log): Promise<StoredData
   return openMigrated({ ...wrap(embedded.connection, options, embedded.stop), failed }, log)
 }
 
-/** Opens the database for a host command: beside a running server when there is one, else for the time of the command. */
+/** Opens the database for a host command, whether or not a server is running. */
 export async function openForCommand(config: Config, log: Log): Promise<StoredDatabase> {
   return openMigrated(await openUntouched(config, log), log)
 }
 
-/** The same with its tables as they are, whatever version they have. */
+/** Opens the database for a host command without migrating its tables. */
 export async function openUntouched(config: Config, log: Log): Promise<StoredDatabase> {
   const options = { poolSize: 2, log }
   if (config.databaseUrl) return openExternal(config, config.databaseUrl, options)

@@ -1,4 +1,4 @@
-// The doctor's look at the database and the files that its rows name.
+// The doctor's checks of the database and of the files that its rows name.
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,14 +20,14 @@ const clockAheadMsMax = 2_000
 const overdueMs = 5 * 60_000
 const blobsSampled = 50
 
-/** `isServing`: a server runs, so that jobs should not wait. */
+/** `isServing` is true when a server runs, in which case overdue jobs need attention. */
 export async function checkDatabase(config: Config, log: Log, isServing: boolean): Promise<Finding[]> {
   const findings: Finding[] = []
   if (config.databaseUrl === null) {
     findings.push(checkPrograms(log))
-    // Opening it would make it.
+    // Opening the database would create it.
     if (!existsSync(clusterPath(config.dataDir)) && !existsSync(join(config.dataDir, 'engine')))
-      return [...findings, note('There is no database yet; the first start makes it.'), ...(await checkBlobStore(config, null))]
+      return [...findings, note('The database does not exist yet. The first start creates it.'), ...(await checkBlobStore(config, null))]
   }
   try {
     const { db, close } = await openUntouched(config, log)
@@ -53,13 +53,15 @@ function checkPrograms(log: Log): Finding {
 async function checkServer(db: Database): Promise<Finding[]> {
   const { product, isSupported, encoding, clockAheadMs } = await readServerFacts(db)
   const findings: Finding[] = []
-  if (!isSupported) findings.push(attention(`The database is ${product}; Callsign needs PostgreSQL 15 or newer.`))
-  else if (!/^utf-?8$/i.test(encoding)) findings.push(attention(`The database's encoding is ${encoding}; Callsign needs UTF8.`))
+  if (!isSupported) findings.push(attention(`The database is ${product}. Callsign needs PostgreSQL 15 or newer.`))
+  else if (!/^utf-?8$/i.test(encoding)) findings.push(attention(`The database's encoding is ${encoding}. Callsign needs UTF8.`))
   else findings.push(ok(`The database answers: ${product}.`))
   const seconds = (Math.abs(clockAheadMs) / 1000).toFixed(1)
   findings.push(
     Math.abs(clockAheadMs) > clockAheadMsMax
-      ? attention(`The database's clock is ${seconds} s ${clockAheadMs > 0 ? 'ahead of' : 'behind'} this machine's; set both by NTP.`)
+      ? attention(
+          `The database's clock is ${seconds} s ${clockAheadMs > 0 ? 'ahead of' : 'behind'} this machine's. Synchronize both with NTP.`,
+        )
       : ok("The database's clock agrees with this machine's."),
   )
   return findings
@@ -69,19 +71,20 @@ async function checkContents(config: Config, db: Database, isServing: boolean): 
   const applied = await readApplied(db)
   const pending = findPending(migrationsFolder, applied, 'database')
   if (applied.length === 0)
-    return [note('The database is empty; the first start makes its tables.'), ...(await checkBlobStore(config, null))]
-  // Tables of another version cannot be asked what this one would ask.
+    return [note('The database is empty. The first start creates its tables.'), ...(await checkBlobStore(config, null))]
+  // The statements below need the tables of this version.
   if (pending.length > 0)
-    return [note(`The next start, or callsignd migrate, brings the tables up to date (${pending.join(', ')}); make a backup first.`)]
+    return [note(`The next start, or callsignd migrate, brings the tables up to date (${pending.join(', ')}). Make a backup first.`)]
   const findings: Finding[] = [ok('The tables are of this version.')]
   const organizations = await countOrganizations(db)
-  if (organizations === 0) findings.push(note('There is no organization yet; the first start makes one.'))
+  if (organizations === 0) findings.push(note('The database has no organization yet. The first start creates one.'))
   else if (!existsSync(join(config.dataDir, 'keyring', 'master')))
-    findings.push(attention(`The database is in use, but its keyring is not in ${config.dataDir}; copy it from another node or a backup.`))
+    findings.push(attention(`The database is in use, but its keyring is not in ${config.dataDir}. Copy it from another node or a backup.`))
   const overdue = await countOverdueJobs(db, overdueMs)
   if (overdue === 0) findings.push(ok('No job is overdue.'))
-  else if (isServing) findings.push(attention(`Jobs more than 5 minutes overdue: ${overdue}; is a server with the role worker running?`))
-  else findings.push(note(`Jobs wait for a server to run: ${overdue}.`))
+  else if (isServing)
+    findings.push(attention(`Jobs more than 5 minutes overdue: ${overdue}. Check that a server with the role worker is running.`))
+  else findings.push(note(`Jobs that wait for a server: ${overdue}.`))
   return [...findings, ...(await checkBlobStore(config, db))]
 }
 
@@ -90,7 +93,7 @@ async function checkBlobStore(config: Config, db: Database | null): Promise<Find
     const folder = config.blobs.folder ?? join(config.dataDir, 'blobs')
     const existing = nearestExisting(folder)
     if (existing !== folder)
-      return [isWritable(existing) ? note(`There are no files in ${folder} yet.`) : attention(`This user may not make ${folder}.`)]
+      return [isWritable(existing) ? note(`There are no files in ${folder} yet.`) : attention(`This user may not create ${folder}.`)]
   }
   const blobs = createBlobs(config)
   return [await checkWritable(blobs), ...(db ? [await checkSample(blobs, db)] : [])]
@@ -118,7 +121,6 @@ async function checkSample(blobs: Blobs, db: Database): Promise<Finding> {
       missing++
     }
   }
-  if (missing > 0)
-    return attention(`${missing} of ${keys.length} files that the database names are missing; does CALLSIGN_BLOBS name the right place?`)
-  return ok(keys.length === 0 ? 'The database names no files.' : `All of ${keys.length} files looked for are there.`)
+  if (missing > 0) return attention(`${missing} of ${keys.length} files that the database names are missing. Check CALLSIGN_BLOBS.`)
+  return ok(keys.length === 0 ? 'The database names no files.' : `All ${keys.length} sampled files exist.`)
 }

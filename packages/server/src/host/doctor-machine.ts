@@ -1,4 +1,4 @@
-// The doctor's look at this machine: Node, the data directory, the disk, the keyring, the certificate.
+// The doctor's checks of this machine, which cover Node, the data directory, the disk, the keyring and the certificate.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -26,8 +26,8 @@ function checkNode(): Finding {
   const wanted = existsSync(pinned) ? readFileSync(pinned, 'utf8').trim() : null
   const found = process.versions.node
   if (Number.parseInt(found, 10) < nodeMajorMin)
-    return attention(`Node ${found} is too old; Callsign needs ${wanted ?? nodeMajorMin} or newer.`)
-  if (wanted !== null && found !== wanted) return note(`Node ${found} runs Callsign; it is tested with ${wanted}.`)
+    return attention(`Node ${found} is too old. Callsign needs ${wanted ?? nodeMajorMin} or newer.`)
+  if (wanted !== null && found !== wanted) return note(`Callsign runs on Node ${found}. It is tested with ${wanted}.`)
   return ok(`Node ${found}.`)
 }
 
@@ -37,20 +37,20 @@ function checkDataDir(path: string): Finding[] {
     const above = nearestExisting(path)
     return [
       isWritable(above)
-        ? note(`The data directory ${path} does not exist yet; the first start makes it.`)
-        : attention(`The data directory ${path} does not exist, and this user may not make it in ${above}.`),
+        ? note(`The data directory ${path} does not exist yet. The first start creates it.`)
+        : attention(`The data directory ${path} does not exist, and this user may not create it in ${above}.`),
     ]
   }
-  if (!stat.isDirectory()) return [attention(`${path} is no directory; set CALLSIGN_DATA_DIR to one.`)]
+  if (!stat.isDirectory()) return [attention(`${path} is not a directory. Set CALLSIGN_DATA_DIR to one.`)]
   const findings: Finding[] = []
   const us = process.getuid?.()
   if (us !== undefined && us !== 0 && stat.uid !== us)
     findings.push(
-      attention(`The data directory ${path} belongs to user number ${stat.uid}, and you are ${us}; run callsignd as its owner.`),
+      attention(`The data directory ${path} belongs to user number ${stat.uid}, and you are ${us}. Run callsignd as its owner.`),
     )
-  if ((stat.mode & 0o022) !== 0) findings.push(attention(`Other users may write to the data directory ${path}; run: chmod go-w ${path}`))
+  if ((stat.mode & 0o022) !== 0) findings.push(attention(`Other users may write to the data directory ${path}. Run: chmod go-w ${path}`))
   if (!isWritable(path)) findings.push(attention(`This user may not write to the data directory ${path}.`))
-  return findings.length > 0 ? findings : [ok(`The data directory ${path} is ours alone to write to.`)]
+  return findings.length > 0 ? findings : [ok(`Only this user may write to the data directory ${path}.`)]
 }
 
 function checkDisk(path: string): Finding {
@@ -59,15 +59,15 @@ function checkDisk(path: string): Finding {
   const freeBytes = bavail * bsize
   const free = `${(freeBytes / 1024 ** 3).toFixed(1)} GiB`
   return freeBytes < freeBytesMin
-    ? attention(`Only ${free} are free on the disk of ${where}; the database stops when it is full.`)
+    ? attention(`Only ${free} are free on the disk of ${where}. The database stops when it is full.`)
     : ok(`${free} are free on the disk of ${where}.`)
 }
 
 function checkKeyring(dataDir: string): Finding {
   const path = join(dataDir, 'keyring', 'master')
   const stat = statSync(path, { throwIfNoEntry: false })
-  if (!stat) return note(`There is no keyring (${path}) yet; the first start makes it.`)
-  if ((stat.mode & 0o077) !== 0) return attention(`Other users may open the keyring; run: chmod 600 ${path}`)
+  if (!stat) return note(`The keyring (${path}) does not exist yet. The first start creates it.`)
+  if ((stat.mode & 0o077) !== 0) return attention(`Other users may open the keyring. Run: chmod 600 ${path}`)
   if (!canRead(path)) return attention(`This user may not read the keyring ${path}.`)
   return ok('The keyring is readable by its owner only.')
 }
@@ -75,17 +75,17 @@ function checkKeyring(dataDir: string): Finding {
 function checkCertificate(config: Config): Finding[] {
   const { smtpTlsCertFile: certFile, smtpTlsKeyFile: keyFile } = config
   if (config.smtpPort === null) return []
-  if (!certFile || !keyFile) return [note('SMTP makes a certificate of its own at each start, which is enough for opportunistic TLS.')]
+  if (!certFile || !keyFile) return [note('SMTP generates a certificate at each start, which is enough for opportunistic TLS.')]
   const name = 'The certificate of SMTP (CALLSIGN_SMTP_TLS_CERT_FILE)'
   try {
     const certificate = new X509Certificate(readFileSync(certFile))
     const key = createPrivateKey(readFileSync(keyFile))
-    if (!certificate.checkPrivateKey(key)) return [attention(`${name} does not go with the key in CALLSIGN_SMTP_TLS_KEY_FILE.`)]
+    if (!certificate.checkPrivateKey(key)) return [attention(`${name} does not match the key in CALLSIGN_SMTP_TLS_KEY_FILE.`)]
     const leftDays = Math.floor((certificate.validToDate.getTime() - nowMs()) / dayMs)
     if (leftDays < 0) return [attention(`${name} expired on ${certificate.validTo}.`)]
     if (certificate.validFromDate.getTime() > nowMs()) return [attention(`${name} is not valid before ${certificate.validFrom}.`)]
     if (leftDays < expirySoonDays) return [attention(`${name} expires in ${leftDays} days, on ${certificate.validTo}.`)]
-    return [ok(`${name} fits its key and is valid until ${certificate.validTo}.`)]
+    return [ok(`${name} matches its key and is valid until ${certificate.validTo}.`)]
   } catch (error) {
     return [attention(`${name} or its key cannot be used: ${reasonOf(error)}.`)]
   }

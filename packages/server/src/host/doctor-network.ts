@@ -1,4 +1,4 @@
-// The doctor's look at the network: our ports, the public address, the relay.
+// The doctor's checks of the network, which cover our ports, the public address and the relay.
 import { get } from 'node:http'
 import { connect, createServer } from 'node:net'
 import type { Config } from '../config/settings.ts'
@@ -7,11 +7,11 @@ import { attention, type Finding, note, ok, reasonOf } from './finding.ts'
 const answerMs = 5_000
 const bannerBytesMax = 512
 
-/** `isServing` is true when a Callsign answers on the HTTP port. */
+/** `isServing` is true when a Callsign server answers on the HTTP port. */
 export async function checkNetwork(config: Config): Promise<{ findings: Finding[]; isServing: boolean }> {
   const isServing = config.port !== 0 && (await isCallsignHttp(reachable(config.host), config.port))
   const findings = [await checkPort('HTTP', 'CALLSIGN_PORT', config.host, config.port, async () => isServing)]
-  if (config.smtpPort === null) findings.push(note('SMTP is off (CALLSIGN_SMTP_PORT): no mail from outside arrives at this process.'))
+  if (config.smtpPort === null) findings.push(note('SMTP is off (CALLSIGN_SMTP_PORT), so that this process receives no mail from outside.'))
   else if (config.roles.includes('smtp')) {
     const port = config.smtpPort
     findings.push(await checkPort('SMTP', 'CALLSIGN_SMTP_PORT', config.host, port, () => isCallsignSmtp(config, port)))
@@ -22,7 +22,7 @@ export async function checkNetwork(config: Config): Promise<{ findings: Finding[
   return { findings, isServing }
 }
 
-/** An address to reach a listener at that may listen on all. */
+/** An address that reaches the listener, also when it listens on all addresses. */
 const reachable = (host: string): string => (host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host)
 
 async function checkPort(what: string, setting: string, host: string, port: number, isOurs: () => Promise<boolean>): Promise<Finding> {
@@ -32,15 +32,15 @@ async function checkPort(what: string, setting: string, host: string, port: numb
   if (failure === 'EADDRINUSE') {
     return (await isOurs())
       ? ok(`${what}: a running Callsign answers on port ${port}.`)
-      : attention(`${what}: another program uses port ${port} on ${host}; stop it, or change ${setting}.`)
+      : attention(`${what}: another program uses port ${port} on ${host}. Stop it, or change ${setting}.`)
   }
   if (failure === 'EACCES')
-    return attention(`${what}: this user may not listen on port ${port}; ports below 1024 need a capability or root.`)
+    return attention(`${what}: this user may not listen on port ${port}. Ports below 1024 need a capability or root.`)
   if (failure === 'EADDRNOTAVAIL') return attention(`${what}: this machine has no address ${host} (CALLSIGN_HOST).`)
   return attention(`${what}: port ${port} on ${host} cannot be used: ${failure}.`)
 }
 
-/** Null when the port could be taken, else the system's error code. */
+/** Null when the port is free, else the system's error code. */
 function tryListen(host: string, port: number): Promise<string | null> {
   return new Promise((resolve) => {
     const server = createServer()
@@ -53,7 +53,7 @@ function isCallsignHttp(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const request = get({ host, port, path: '/healthz', timeout: answerMs }, (response) => {
       response.resume()
-      // Every answer of ours carries such an id.
+      // Every Callsign response carries such an id.
       resolve(response.statusCode === 200 && String(response.headers['x-request-id'] ?? '').startsWith('req_'))
     })
     request.once('timeout', () => request.destroy(new Error('timeout')))
@@ -71,22 +71,22 @@ function checkPublicUrl(config: Config): Finding {
   if (config.publicUrl === null) {
     return isLoopback(config.host)
       ? ok('Links lead to localhost, and only this machine can reach the server.')
-      : attention('Other machines can reach the server, but links in answers lead to localhost: set CALLSIGN_PUBLIC_URL.')
+      : attention('Other machines can reach the server, but links in responses lead to localhost. Set CALLSIGN_PUBLIC_URL.')
   }
   const { protocol, hostname, port } = new URL(config.publicUrl)
   if (isLoopback(hostname)) {
     const urlPort = Number(port) || (protocol === 'https:' ? 443 : 80)
     if (config.port !== 0 && protocol === 'http:' && urlPort !== config.port)
-      return note(`Links lead to ${config.publicUrl}, and the server listens on port ${config.port}: something must pass requests on.`)
+      return note(`Links lead to ${config.publicUrl}, and the server listens on port ${config.port}. A proxy must pass requests on.`)
     return ok(`Links lead to ${config.publicUrl}.`)
   }
-  if (protocol === 'http:') return attention(`Keys travel unencrypted to ${config.publicUrl}; put a TLS proxy in front, and use https://.`)
+  if (protocol === 'http:') return attention(`Keys travel unencrypted to ${config.publicUrl}. Put a TLS proxy in front, and use https://.`)
   return isLoopback(config.host)
-    ? note(`Links lead to ${config.publicUrl}; a proxy on this machine must pass requests on to port ${config.port}.`)
+    ? note(`Links lead to ${config.publicUrl}. A proxy on this machine must pass requests on to port ${config.port}.`)
     : ok(`Links lead to ${config.publicUrl}.`)
 }
 
-/** The relay must take a connection; over smtp:// it must greet too. */
+/** The relay must accept a connection. Over smtp:// it must also send its greeting. */
 async function checkRelay(relayUrl: string): Promise<Finding> {
   const { protocol, hostname, port: given } = new URL(relayUrl)
   const isImplicit = protocol === 'smtps:'
@@ -95,13 +95,13 @@ async function checkRelay(relayUrl: string): Promise<Finding> {
   try {
     const banner = await readBanner(hostname.replace(/^\[|\]$/g, ''), port, isImplicit)
     if (isImplicit || banner.startsWith('220')) return ok(`${name} answers.`)
-    return attention(`${name} answers, but not as a mail server that takes mail: ${banner.trim().slice(0, 100)}`)
+    return attention(`${name} answers, but not as a mail server that accepts mail: ${banner.trim().slice(0, 100)}`)
   } catch (error) {
     return attention(`${name} cannot be reached: ${reasonOf(error)}.`)
   }
 }
 
-/** The first line that a server says; '' at once after connecting when `isSilent`. */
+/** The first line that a server sends, or '' right after connecting when `isSilent`. */
 function readBanner(host: string, port: number, isSilent = false): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port })

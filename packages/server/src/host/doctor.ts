@@ -1,4 +1,4 @@
-// callsignd doctor: looks at everything that the server needs, changes nothing but a probe file, and says in sentences what it found.
+// Runs `callsignd doctor`. Checks everything that the server needs, changes nothing but a probe file, and prints its findings.
 import type { Config } from '../config/settings.ts'
 import type { Log } from '../core/log.ts'
 import { checkDatabase } from './doctor-database.ts'
@@ -8,7 +8,7 @@ import type { Finding } from './finding.ts'
 
 const marks = { ok: 'ok        ', note: 'note      ', attention: 'ATTENTION ' }
 
-/** Prints a line a finding, and returns false when one needs attention. */
+/** Prints one line per finding, and returns false when one needs attention. */
 export async function runDoctor(config: Config, log: Log, print: (line: string) => void): Promise<boolean> {
   const findings: Finding[] = []
   const say = (more: Finding[]) => {

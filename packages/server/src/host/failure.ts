@@ -1,6 +1,6 @@
-// How a host command fails: with a sentence for the operator.
+// The failure of a host command, with a sentence for the operator.
 
-/** A command that could not be done, in words. `isUsage` when it was called wrongly. */
+/** A command failed, for the reason in the message. `isUsage` is true when its arguments are wrong. */
 export class CommandFailed extends Error {
   override name = 'CommandFailed'
   readonly isUsage: boolean

@@ -1,6 +1,6 @@
-// What callsignd doctor finds: a sentence, and whether somebody should act on it.
+// A finding of `callsignd doctor`, as a sentence with its severity.
 
-/** `ok` works, `note` is worth knowing, `attention` keeps something from working, or soon will. */
+/** `ok` needs no action, `note` is information, `attention` is a present or coming failure. */
 export type Finding = { state: 'ok' | 'note' | 'attention'; text: string }
 
 export const ok = (text: string): Finding => ({ state: 'ok', text })

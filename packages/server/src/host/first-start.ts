@@ -1,4 +1,4 @@
-// The first start on an empty database: one organization, its owner, and a key that is shown once.
+// The first start on an empty database, which creates one organization, its owner, and a key that is shown once.
 import { BadSetting } from '../config/settings.ts'
 import type { Database } from '../core/sql.ts'
 import { generateKey, parseKey } from '../features/account/keys/model.ts'
@@ -7,7 +7,7 @@ import type { Accounts } from '../features/account/organizations/operations.ts'
 
 const organizationName = 'Default organization'
 
-/** Throws BadSetting when the bootstrap key is malformed: before anything is made with it. */
+/** Throws BadSetting when the bootstrap key is malformed. Runs before anything is created. */
 export function checkBootstrapKey(bootstrapKey: string | null): void {
   if (bootstrapKey !== null && !parseKey(bootstrapKey)) {
     throw new BadSetting('CALLSIGN_BOOTSTRAP_API_KEY is not a well-formed key: svc_live_, 16 characters of id, 43 of secret, 6 of checksum')
@@ -15,8 +15,8 @@ export function checkBootstrapKey(bootstrapKey: string | null): void {
 }
 
 /**
- * Makes the first organization with its key, unless this database already has one. Returns the key when it was generated here, so that it
- * is shown, and null otherwise. Throws BadSetting when the bootstrap key is malformed.
+ * Creates the first organization with its key, unless this database already has one. Returns the key if it was generated here and must be
+ * shown, else null. Throws BadSetting when the bootstrap key is malformed.
  */
 export async function ensureFirstKey(db: Database, accounts: Accounts, keys: Keys, bootstrapKey: string | null): Promise<string | null> {
   checkBootstrapKey(bootstrapKey)
@@ -26,7 +26,7 @@ export async function ensureFirstKey(db: Database, accounts: Accounts, keys: Key
   try {
     await db.transact(async (tx) => {
       const { organizationId, userId } = await accounts.createOrganization(tx, organizationName)
-      // Waits for a start that is under way elsewhere; whoever comes second takes back what it made.
+      // Waits for the transaction of a concurrent start. The second of two starts rolls its own organization back.
       if (!(await accounts.claimInstallation(tx, organizationId))) throw notFirst
       await keys.insertFromHost(tx, { organizationId, userId, name: 'First key', agent: null, scopes: [], expiresAt: null }, plaintext)
     })

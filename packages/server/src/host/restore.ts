@@ -1,4 +1,4 @@
-// callsignd restore: makes an empty installation the one that a backup holds, or leaves it as it was.
+// Runs `callsignd restore`. Restores a backup into an empty installation, or leaves the installation as it was.
 import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream, mkdirSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
@@ -19,10 +19,10 @@ import { blobPrefix, type End, entryNames, type Plan, readEnd, readHead, readPla
 import { migrationsFolder, openUntouched, type StoredDatabase } from './database.ts'
 import { CommandFailed } from './failure.ts'
 
-/** Restores `path`, or standard input for `-`, and returns what it held. Everything is checked before anything is changed. */
+/** Restores `path`, or standard input for `-`, and returns its contents in numbers. The whole file is checked before anything is changed. */
 export async function restoreBackup(config: Config, log: Log, path: string, stdin: Readable): Promise<End> {
   if (path !== '-') return restoreFile(config, log, resolve(path))
-  // The archive is read twice: once to check all of it, once to take it over.
+  // The archive is read twice, first to check all of it, then to restore it.
   mkdirSync(config.dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
   const spool = join(config.dataDir, `restore.partial-${randomUUID().slice(0, 8)}`)
   try {
@@ -56,21 +56,21 @@ async function restoreFile(config: Config, log: Log, path: string): Promise<End>
 async function* readArchive(path: string): AsyncGenerator<Entry> {
   const file = createReadStream(path)
   const bytes = createZstdDecompress()
-  // The pipe's failure shows in the stream that is read.
+  // A failure of the pipe ends the stream that is read below.
   pipeline(file, bytes).catch(() => {})
   try {
     yield* unpackArchive(bytes as AsyncIterable<Buffer>)
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     if (/^(E[A-Z]+)$/.test(code)) throw new CommandFailed(`${path} cannot be read: ${(error as Error).message}`)
-    if (/^(ZSTD_|Z_|ERR_)/.test(code)) throw new DamagedArchive('this is no backup of Callsign, or it is damaged')
+    if (/^(ZSTD_|Z_|ERR_)/.test(code)) throw new DamagedArchive('this is not a backup of Callsign, or it is damaged')
     throw error
   } finally {
     file.destroy()
   }
 }
 
-/** Reads the whole archive. Throws a sentence unless it is complete, undamaged and of a version that this program knows. */
+/** Reads the whole archive. Throws a sentence if it is incomplete, damaged or of a newer version. */
 async function check(path: string): Promise<Contents> {
   let keyring: string | null = null
   let plan: Plan | null = null
@@ -82,7 +82,7 @@ async function check(path: string): Promise<Contents> {
     if (entry.name === entryNames.keyring) keyring = entry.bytes.toString()
     if (entry.name === entryNames.plan) {
       plan = readPlan(entry)
-      // Before the checksum, so that a newer backup is called newer and not damaged.
+      // Before the checksum, so that the error for a newer backup is about its version.
       findPending(migrationsFolder, plan.migrations, 'backup')
     }
     if (entry.name === entryNames.end) end = readEnd(entry)
@@ -93,7 +93,7 @@ async function check(path: string): Promise<Contents> {
 
 const versionOf = (applied: { version: number }[]): number => applied.at(-1)?.version ?? 0
 
-/** Makes the empty tables that the backup was taken from. Throws a sentence when the installation is not empty. */
+/** Creates empty tables of the backup's version. Throws a sentence when the installation is not empty. */
 async function prepareTables(stored: StoredDatabase, copier: Copier, plan: Plan, log: Log): Promise<void> {
   const applied = await readApplied(copier)
   findPending(migrationsFolder, applied, 'database')
@@ -108,7 +108,7 @@ async function requireUnused(copier: Copier, tables: Table[]): Promise<void> {
   throw new CommandFailed('this installation is in use already; restore into a new CALLSIGN_DATA_DIR, or an empty database')
 }
 
-/** An empty database of a newer version goes back to its beginning, so that the backup's own version can be made. */
+/** Drops the tables of an empty database of a newer version, so that tables of the backup's version can be created. */
 async function dropTables(copier: Copier): Promise<void> {
   const tables = await copier.findTables()
   const foreign = tables.find(({ name }) => !makesTable(migrationsFolder, name))
@@ -119,7 +119,7 @@ async function dropTables(copier: Copier): Promise<void> {
   await copier.commit()
 }
 
-/** Blobs first, then the keyring, then all rows in one transaction; what was written is taken away again when that fails. */
+/** Writes the keyring, the blobs, and all rows in one transaction. On a failure it deletes the keyring and blobs that it wrote. */
 async function takeOver(config: Config, copier: Copier, path: string, contents: Contents): Promise<void> {
   const blobs = createBlobs(config)
   const written = new BlobLedger()
@@ -145,7 +145,7 @@ async function takeOver(config: Config, copier: Copier, path: string, contents: 
   }
 }
 
-/** Writes a blob, and notes it when it was not there before: a store may be one that other installations use. */
+/** Writes a blob, and records it if it is new. Other installations may use the same store, and a failed restore must keep their blobs. */
 async function writeBlob(blobs: Blobs, written: BlobLedger, key: string, bytes: Buffer): Promise<void> {
   const isNew = await blobs.get(key, { start: 0, end: 0 }).then(
     () => false,
@@ -174,9 +174,9 @@ function createRowReceiver(copier: Copier, plan: Plan) {
       for (const table of plan.tables) {
         const found = known.find(({ name }) => name === table.name)
         if (!found || !table.columns.every((column) => found.columns.includes(column)))
-          throw new DamagedArchive(`the backup is damaged: it has a table ${table.name} that its version of Callsign does not have`)
+          throw new DamagedArchive(`the backup is damaged: its version of Callsign does not have its table ${table.name}`)
       }
-      // Rows that migrations make are in the backup too.
+      // The backup includes the rows that migrations insert.
       await copier.empty(known)
     },
     async take(name: string, bytes: Buffer) {
