@@ -306,7 +306,7 @@ describe('from one backup', () => {
     const damaged = join(await dataDir(), 'damaged.backup')
     await writeFile(damaged, damage(await readFile(backup)))
     expect(await refusalOf(damaged, target.settings)).toMatch(
-      /^(the backup is damaged: .*|this is no backup of Callsign(, or it is damaged)?)$/,
+      /^(the backup is damaged: .*|this is not a backup of Callsign(, or it is damaged)?)$/,
     )
     await expectUntouched(target)
   })

@@ -150,11 +150,11 @@ describe('beside a running server', () => {
     [2, /needs --name/, ['organizations', 'create']],
     [2, /needs --name/, ['keys', 'create']],
     [1, /no agent nobody/, ['keys', 'create', '--name', 'a', '--agent', 'nobody']],
-    [2, /--scope goes with --agent/, ['keys', 'create', '--name', 'a', '--scope', 'vault:read']],
-    [1, /no organization org_x/, ['keys', 'create', '--name', 'a', '--organization', 'org_x']],
+    [2, /--scope needs --agent/, ['keys', 'create', '--name', 'a', '--scope', 'vault:read']],
+    [1, /unknown organization: org_x/, ['keys', 'create', '--name', 'a', '--organization', 'org_x']],
     [1, /no key key_x/, ['keys', 'revoke', 'key_x']],
     [2, /needs the id/, ['keys', 'revoke']],
-    [2, /there is no command dance/, ['dance']],
+    [2, /unknown command: dance/, ['dance']],
     [2, /[Uu]nknown option/, ['keys', 'list', '--colour']],
   ])('called wrongly, exit code %i: %s', async (code, sentence, args) => {
     // In this process: what main.ts makes of the error is seen below.
@@ -171,7 +171,7 @@ describe('beside a running server', () => {
 
   test('a command that is called wrongly says why and how, without a stack', async () => {
     const { code, stderr } = await run('dance')
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/^callsignd: there is no command dance\nusage: callsignd/)])
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^callsignd: unknown command: dance\nusage: callsignd/)])
     expect(stderr).not.toContain('    at ')
   })
 

@@ -79,7 +79,7 @@ describe('doctor', () => {
     const parent = await dataDir()
     const { attention, text } = await examine({ CALLSIGN_PORT: '0', CALLSIGN_DATA_DIR: join(parent, 'data') })
     expect(attention).toEqual([])
-    expect(text).toContain('There is no database yet; the first start makes it.')
+    expect(text).toContain('The database does not exist yet. The first start creates it.')
     expect(text).toMatch(/The embedded PostgreSQL \(package [^)]+\) runs here\./)
     expect(await readdir(parent)).toEqual([])
   })
@@ -107,7 +107,7 @@ describe('doctor', () => {
     expect(healthy.attention).toEqual([])
     expect(healthy.text).toContain(`HTTP: a running Callsign answers on port ${server.httpPort}.`)
     expect(healthy.text).toContain(`SMTP: a running Callsign answers on port ${server.smtpPort}.`)
-    expect(healthy.text).toContain('All of 1 files looked for are there.')
+    expect(healthy.text).toContain('All 1 sampled files exist.')
     expect(healthy.text).toContain('The tables are of this version.')
 
     await rm(join(settings.CALLSIGN_DATA_DIR, 'blobs'), { recursive: true })
@@ -117,8 +117,8 @@ describe('doctor', () => {
       `INSERT INTO jobs (id, organization_id, kind, subject, run_at, created_at) SELECT 'job_old', id, 'nobody-does-this', '', now() - interval '1 hour', now() FROM organizations`,
     )
     expect((await examine({ ...settings, ...ports })).attention).toEqual([
-      'Jobs more than 5 minutes overdue: 1; is a server with the role worker running?',
-      '1 of 1 files that the database names are missing; does CALLSIGN_BLOBS name the right place?',
+      'Jobs more than 5 minutes overdue: 1. Check that a server with the role worker is running.',
+      '1 of 1 files that the database names are missing. Check CALLSIGN_BLOBS.',
     ])
   })
 
@@ -126,8 +126,8 @@ describe('doctor', () => {
     const [http, smtp] = [await listen(''), await listen('220 other.test ESMTP\r\n')]
     const { attention } = await examine({ ...(await external()), CALLSIGN_PORT: String(http), CALLSIGN_SMTP_PORT: String(smtp) })
     expect(attention).toEqual([
-      `HTTP: another program uses port ${http} on 127.0.0.1; stop it, or change CALLSIGN_PORT.`,
-      `SMTP: another program uses port ${smtp} on 127.0.0.1; stop it, or change CALLSIGN_SMTP_PORT.`,
+      `HTTP: another program uses port ${http} on 127.0.0.1. Stop it, or change CALLSIGN_PORT.`,
+      `SMTP: another program uses port ${smtp} on 127.0.0.1. Stop it, or change CALLSIGN_SMTP_PORT.`,
     ])
   })
 
@@ -140,8 +140,8 @@ describe('doctor', () => {
     await chmod(join(path, 'keyring', 'master'), 0o644)
     await chmod(path, 0o777)
     expect((await examine(settings)).attention).toEqual([
-      `Other users may write to the data directory ${path}; run: chmod go-w ${path}`,
-      `Other users may open the keyring; run: chmod 600 ${join(path, 'keyring', 'master')}`,
+      `Other users may write to the data directory ${path}. Run: chmod go-w ${path}`,
+      `Other users may open the keyring. Run: chmod 600 ${join(path, 'keyring', 'master')}`,
     ])
   })
 
@@ -149,7 +149,7 @@ describe('doctor', () => {
     const lost = await external()
     await query(lost.CALLSIGN_DATABASE_URL, `INSERT INTO organizations VALUES ('org_x', 'X', now())`)
     expect((await examine(lost)).attention).toEqual([
-      `The database is in use, but its keyring is not in ${lost.CALLSIGN_DATA_DIR}; copy it from another node or a backup.`,
+      `The database is in use, but its keyring is not in ${lost.CALLSIGN_DATA_DIR}. Copy it from another node or a backup.`,
     ])
 
     const closed = { ...lost, CALLSIGN_DATABASE_URL: 'postgres://callsign:hush@127.0.0.1:1/none' }
@@ -164,7 +164,7 @@ describe('doctor', () => {
     const pending = await examine(old)
     expect(pending.attention).toEqual([])
     expect(pending.text).toMatch(
-      /The next start, or callsignd migrate, brings the tables up to date \(0004-work\.sql.*\); make a backup first\./,
+      /The next start, or callsignd migrate, brings the tables up to date \(0004-work\.sql.*\)\. Make a backup first\./,
     )
     // It only looked.
     expect((await examine(old)).text).toContain('0004-work.sql')
@@ -187,9 +187,7 @@ describe('doctor', () => {
     }
     const good = made(90)
     expect(await check(good.cert, good.key)).toEqual([])
-    expect(await check(good.cert, made(90).key)).toEqual([
-      expect.stringContaining('does not go with the key in CALLSIGN_SMTP_TLS_KEY_FILE'),
-    ])
+    expect(await check(good.cert, made(90).key)).toEqual([expect.stringContaining('does not match the key in CALLSIGN_SMTP_TLS_KEY_FILE')])
     const expired = made(-1)
     expect(await check(expired.cert, expired.key)).toEqual([expect.stringContaining('expired on ')])
     const soon = made(5.5)
@@ -211,7 +209,7 @@ describe('doctor', () => {
     expect(good.text).not.toContain('hush')
     const sour = await listen('554 no service\r\n')
     expect((await examine(relay(sour))).attention).toEqual([
-      `The relay 127.0.0.1:${sour} answers, but not as a mail server that takes mail: 554 no service`,
+      `The relay 127.0.0.1:${sour} answers, but not as a mail server that accepts mail: 554 no service`,
     ])
     expect((await examine(relay(1))).attention).toEqual([
       expect.stringMatching(/^The relay 127\.0\.0\.1:1 cannot be reached: .*ECONNREFUSED/),
@@ -222,10 +220,10 @@ describe('doctor', () => {
     const settings = await external()
     const check = async (more: Settings) => (await examine({ ...settings, ...more })).attention
     expect(await check({ CALLSIGN_HOST: '0.0.0.0' })).toEqual([
-      'Other machines can reach the server, but links in answers lead to localhost: set CALLSIGN_PUBLIC_URL.',
+      'Other machines can reach the server, but links in responses lead to localhost. Set CALLSIGN_PUBLIC_URL.',
     ])
     expect(await check({ CALLSIGN_PUBLIC_URL: 'http://mail.example.com' })).toEqual([
-      'Keys travel unencrypted to http://mail.example.com; put a TLS proxy in front, and use https://.',
+      'Keys travel unencrypted to http://mail.example.com. Put a TLS proxy in front, and use https://.',
     ])
     expect(await check({ CALLSIGN_PUBLIC_URL: 'https://mail.example.com' })).toEqual([])
   })
@@ -237,7 +235,7 @@ test('help prints the commands; what is no command or lacks a word ends with 2 a
   for (const command of ['serve', 'init', 'organizations', 'keys', 'config', 'migrate', 'backup', 'restore', 'doctor'])
     expect(help.stdout).toMatch(new RegExp(`^ {2}${command}\\b`, 'm'))
   for (const [args, sentence] of [
-    [['dance'], 'there is no command dance'],
+    [['dance'], 'unknown command: dance'],
     [['backup'], 'backup needs the name of one file, or - for a pipe'],
     [['restore', 'a', 'b'], 'restore needs the name of one file, or - for a pipe'],
   ] as const) {
