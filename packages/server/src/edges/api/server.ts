@@ -41,13 +41,13 @@ export type HttpServerOptions = {
   /** How long a whole request may take to arrive; minutes without it. */
   arrivalMs?: number
   /** Who answers what is none of the API's: visitors of tunnels and their clients; null when that is another process. */
-  door: FrontDoor | null
+  door: TunnelHandler | null
   log: Log
   businessEvents: BusinessEvents
 }
 
 /** What comes to the same port and is not the API's. */
-export type FrontDoor = {
+export type TunnelHandler = {
   /** Sees every connection first; null where nobody does. */
   connections: FirstLook | null
   claims(request: IncomingMessage): boolean
@@ -59,7 +59,7 @@ export type FrontDoor = {
 
 /** Reads connections until something comes that is not for it, and gives them back then as if it had read nothing of that. */
 export type FirstLook = {
-  meet(socket: Socket, handOver: (socket: Socket) => void): void
+  onConnection(socket: Socket, handOver: (socket: Socket) => void): void
   closeIdle(): void
   closeAll(): void
 }
@@ -209,7 +209,7 @@ function letLookFirst(server: HttpListener, first: FirstLook): void {
   const serve = (socket: Socket): void => {
     for (const listener of listeners) listener.call(server, socket)
   }
-  server.on('connection', (socket: Socket) => first.meet(socket, serve))
+  server.on('connection', (socket: Socket) => first.onConnection(socket, serve))
 }
 
 /** Answers bytes that are no request. */

@@ -1,30 +1,30 @@
-// An answer on the bare socket of a visitor's connection (RFC 9112), for requests that were read without Node's HTTP server.
+// Writes HTTP/1.1 responses (RFC 9112) to the bare socket of a public connection, for requests that were read without Node's HTTP server.
 import type { Socket } from 'node:net'
-import { joinedBytesMax, type VisitorEvents, type VisitorResponse } from './public-response.ts'
+import { joinedBytesMax, type PublicConnectionEvents, type PublicResponse } from './public-response.ts'
 
-/** Told to visitors, and a little less than how long their idle connections are kept. */
+/** Advertised in Keep-Alive. Idle connections are kept slightly longer. */
 export const keepAliveSeconds = 65
 const stayLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n\r\n`
 const closeLines = 'Connection: close\r\n\r\n'
 
-export class BareResponse implements VisitorResponse {
+export class BareResponse implements PublicResponse {
   readonly socket: Socket
   shouldKeepAlive: boolean
   headersSent = false
   writableEnded = false
-  /** Who has to know when the visitor has gone or takes more. */
-  events: VisitorEvents | null = null
+  /** Notified when the public client disconnects or its socket drains. */
+  events: PublicConnectionEvents | null = null
   isGone = false
   readonly #method: string
   readonly #onEnded: (isLast: boolean) => void
-  /** The head while it waits for the first bytes of the body. */
+  /** The head, until the first bytes of the body are written. */
   #head = ''
   #hasBody = false
   #isChunked = false
   #isLast = false
   #trailers = ''
 
-  /** `onEnded` is called when the answer has been handed to the socket; `isLast`: nothing may follow it. */
+  /** `onEnded` is called when the response has been handed to the socket. With `isLast`, nothing may follow it. */
   constructor(socket: Socket, method: string, shouldKeepAlive: boolean, onEnded: (isLast: boolean) => void) {
     this.socket = socket
     this.#method = method
@@ -72,7 +72,7 @@ export class BareResponse implements VisitorResponse {
     this.#onEnded(this.#isLast)
   }
 
-  /** Bytes of the body behind what has to go before them. Text holds a character for each byte. */
+  /** Writes bytes of the body after the head and the chunk size, if they are due. Text holds one character per byte. */
   #send(bytes: Buffer | string, after: string): boolean {
     const before = this.#takeHead() + (this.#isChunked ? `${bytes.length.toString(16)}\r\n` : '')
     const { socket } = this

@@ -1,11 +1,11 @@
-// Bytes that come in pieces and are kept for a while: in one buffer, because a crumb of a few bytes would cost hundreds of times its size as an object.
+// Buffers small chunks in one growing buffer. As objects, chunks of a few bytes would take hundreds of times their size in memory.
 
-/** A piece of up to so many bytes is a crumb. */
-export const crumbBytesMax = 1024
+/** Bytes up to which a chunk is copied into the buffer. */
+export const smallChunkBytesMax = 1024
 
 const nothing = Buffer.alloc(0)
 
-export class GatheredBytes {
+export class BufferedBytes {
   #buffer: Buffer = nothing
   #size = 0
 
@@ -13,7 +13,7 @@ export class GatheredBytes {
     return this.#size
   }
 
-  /** Copies the piece behind what is there; the buffer doubles when it is full. */
+  /** Appends a copy of the chunk. The buffer doubles when it is full. */
   add(piece: Uint8Array): void {
     if (this.#size + piece.length > this.#buffer.length) {
       const larger = Buffer.allocUnsafe(2 * (this.#size + piece.length))
@@ -24,7 +24,7 @@ export class GatheredBytes {
     this.#size += piece.length
   }
 
-  /** All of it; nothing is left. */
+  /** Returns all buffered bytes and empties the buffer. */
   take(): Buffer {
     const all = this.#buffer.subarray(0, this.#size)
     this.#buffer = nothing

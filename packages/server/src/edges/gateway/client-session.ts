@@ -1,18 +1,19 @@
-// What carries requests to one client: its own connection here, or the way to it over another node; with streams that wait to be used again.
+// Session of one tunnel client: opens streams for requests over its own connection, or over a link to its node, and keeps idle streams for
+// reuse.
 import { resetCodes } from '@callsign/contract/tunnel-frames'
 import type { TunnelMux } from '@callsign/contract/tunnel-mux'
 import type { StreamListener, TunnelStream } from '@callsign/contract/tunnel-stream'
 import { AnswerHeads } from './response-reader.ts'
 
-/** A stream is a connection to the target; targets close theirs after a few idle seconds, and this has to be sooner. */
+/** A stream is a connection to the target. Targets close theirs after a few idle seconds, so idle streams end before that. */
 const idleMsMax = 4000
 const idleStreamsMax = 64
-/** Reports wait this long for others: a write for each, and a client that wakes up for it, would slow down the requests themselves. */
+/** Milliseconds during which reports are batched. One write and one wake-up of the client per report would slow down the requests. */
 const reportEveryMs = 50
-/** Bodies stop at a quarter of it. */
+/** Request and response bodies stop at a quarter of it. */
 const chokedBytes = 4 * 1024 * 1024
 
-/** Nothing may come before the next request: it would be taken for its answer. */
+/** An idle stream is closed when bytes arrive: they would be taken for the response to the next request. */
 const kept: StreamListener = {
   onData: (_bytes, stream) => stream.reset(resetCodes.protocolError),
   onEnd: (stream) => stream.end(),
@@ -20,15 +21,15 @@ const kept: StreamListener = {
   onDrain() {},
 }
 
-export class Carrier {
+export class ClientSession {
   readonly id: string
   readonly tunnelId: string
   readonly hostHeader: string | null
-  /** Set when the client wants to know of each request. */
+  /** True when the client asks for a report of each request. */
   readonly wantsReports: boolean
   readonly isRemote: boolean
   isDraining = false
-  /** Of the client's target. */
+  /** Cached response heads of the client's target. */
   readonly heads = new AnswerHeads()
   readonly #mux: TunnelMux
   readonly #about: Record<string, unknown> | null
@@ -43,7 +44,7 @@ export class Carrier {
     hostHeader: string | null
     wantsReports: boolean
     mux: TunnelMux
-    /** Said in every opening, for the node that passes it on. */
+    /** Sent in every opening, for the node that relays the stream. */
     about?: Record<string, unknown>
   }) {
     this.id = options.id
@@ -55,11 +56,11 @@ export class Carrier {
     this.#about = options.about ?? null
   }
 
-  /** Requests under way. */
+  /** Number of requests in flight. */
   get load(): number {
     return this.#busy
   }
-  /** True while the client does not read: what it is sent waits in memory here, and more would wait with it. */
+  /** True while the client does not read. Its unread bytes wait in memory here, so it gets no new requests. */
   get isChoked(): boolean {
     return !this.isRemote && this.#mux.unsentBytes > chokedBytes
   }
@@ -71,13 +72,13 @@ export class Carrier {
     return this.#mux === mux
   }
 
-  /** A new stream with its first bytes. `release` or `keep` has to follow. */
+  /** Opens a stream with its first bytes. The caller ends it with `release` or `keep`. */
   open(first: Uint8Array): TunnelStream {
     this.#busy++
     return this.#mux.open(first, this.#about)
   }
 
-  /** A stream that another request has left open, or null. */
+  /** Takes an idle stream that an earlier request left open, or null. */
   reuse(): TunnelStream | null {
     for (;;) {
       const stream = this.#idle.pop()?.stream
@@ -88,12 +89,12 @@ export class Carrier {
     }
   }
 
-  /** The request is over and the stream with it. */
+  /** Ends a request whose stream is not reused. */
   release(): void {
     this.#busy--
   }
 
-  /** The request is over, and the stream may take another. */
+  /** Ends a request and keeps its stream for the next one. */
   keep(stream: TunnelStream, nowMs: number): void {
     this.#busy--
     stream.listener = kept
@@ -101,22 +102,22 @@ export class Carrier {
     if (this.#idle.length > idleStreamsMax) this.#idle.shift()?.stream.end()
   }
 
-  /** Ends streams that have waited too long. */
+  /** Ends streams that were idle for longer than `idleMsMax`. */
   sweep(nowMs: number): void {
     while (this.#idle.length > 0 && nowMs - (this.#idle[0]?.sinceMs as number) > idleMsMax) this.#idle.shift()?.stream.end()
   }
 
-  /** Takes no more requests than it has. */
+  /** Accepts no new requests. Those in flight continue. */
   startDraining(): void {
     this.isDraining = true
     this.#sendReports()
     for (const { stream } of this.#idle.splice(0)) stream.end()
   }
 
-  /** Tells the client of a request, soon. */
+  /** Queues a report of a request for the client. */
   report(stream: TunnelStream, about: Record<string, unknown>): void {
     this.#reports.push({ stream: stream.id, about })
-    // A node that passes it on has to know the stream still, and a connection that drains may end any moment.
+    // Sent at once: the relaying node must still know the stream, and a draining connection may end at any moment.
     if (this.isRemote || this.isDraining) this.#sendReports()
     else this.#reportTimer ??= setTimeout(() => this.#sendReports(), reportEveryMs).unref()
   }

@@ -1,4 +1,4 @@
-// Clients as they connect: who may, on which tunnel, and the connection that carries requests to them from then on.
+// Accepts tunnel clients: authenticates them, finds their tunnel and keeps the connection that carries requests to them.
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
@@ -14,15 +14,15 @@ import { newId } from '../../core/ids.ts'
 import type { Log } from '../../core/log.ts'
 import type { OpenSession } from '../../features/tunnels/model.ts'
 import type { Presence } from '../../features/tunnels/operations.ts'
-import { Carrier } from './client-session.ts'
+import { ClientSession } from './client-session.ts'
 import type { Directory } from './directory.ts'
 import { refusal, refusalText } from './error-response.ts'
 
-/** A client that has connected has to say who it is within this time. */
+/** Milliseconds within which a connected client has to send its hello. */
 const helloMsMax = 10_000
 const clientsPerTunnelMax = 64
 const sessionBudgetBytes = 64 * 1024 * 1024
-/** A client that lets so much wait is none: bodies wait at 1 MB, requests are refused at 4 MB. */
+/** A connection with this many unread bytes is closed. Bodies already stop at 1 MB, and requests are refused at 4 MB. */
 const unreadBytesMax = 8 * 1024 * 1024
 const keepAliveMs = 30_000
 // RFC 6455 section 1.3.
@@ -40,17 +40,17 @@ type Parts = {
   log: Log
 }
 
-type Client = { carrier: Carrier; mux: TunnelMux; session: OpenSession; hasGone: boolean; socket: Socket }
+type Client = { clientSession: ClientSession; mux: TunnelMux; session: OpenSession; hasGone: boolean; socket: Socket }
 
 const pathPattern = /^\/api\/v1\/tunnels\/([A-Za-z0-9_@%]{1,80})\/connect$/
 
-/** The tunnel that a path asks to connect to, or null when it is another path. */
+/** The tunnel that a path asks to connect to, or null for any other path. */
 export const connectReference = (url: string): string | null => {
   const reference = pathPattern.exec(url)?.[1]
   return reference === undefined ? null : reference.replaceAll('%40', '@')
 }
 
-/** How a client wants to talk, by its Upgrade; null when it is no client of ours. */
+/** The framing that the Upgrade header asks for, or null when the request does not come from a tunnel client. */
 export function wantedWrapping(request: IncomingMessage): 'bare' | 'web-socket-server' | null {
   const upgrade = request.headers.upgrade?.toLowerCase()
   if (upgrade === tunnelProtocol) return 'bare'
@@ -60,18 +60,19 @@ export function wantedWrapping(request: IncomingMessage): 'bare' | 'web-socket-s
 }
 
 export function createClients({ presence, directory, authenticate, admit, processBudget, pingEveryMs, log }: Parts) {
-  const clients = new Map<Carrier, Client>()
+  const clients = new Map<ClientSession, Client>()
   const sockets = new Set<Socket>()
-  /** Connections of each tunnel, also those that have not said yet who they are. */
+  /** Connections per tunnel, including those that have not sent a hello yet. */
   const counts = new Map<string, number>()
   let isDraining = false
 
   async function check(request: IncomingMessage, reference: string): Promise<{ caller: Caller; tunnel: Admission }> {
     const { authorization = '' } = request.headers
     const caller = /^bearer /i.test(authorization) ? await authenticate(authorization.slice(7).trim()) : null
-    if (!caller) throw new ApiError('unauthorized', 'Connecting to a tunnel needs an API key: Authorization: Bearer svc_live_…')
+    if (!caller)
+      throw new ApiError('unauthorized', 'An API key is required to connect to a tunnel. Send it as Authorization: Bearer svc_live_…')
     const tunnel = await admit(caller, reference)
-    if (isDraining) throw new ApiError('unavailable', 'This node is stopping; connect again.', { headers: { 'Retry-After': '1' } })
+    if (isDraining) throw new ApiError('unavailable', 'This node is stopping. Connect again.', { headers: { 'Retry-After': '1' } })
     if ((counts.get(tunnel.tunnelId) ?? 0) >= clientsPerTunnelMax)
       throw new ApiError('rate_limited', `A tunnel takes at most ${clientsPerTunnelMax} connections on one node.`, {
         headers: { 'Retry-After': '5' },
@@ -86,7 +87,7 @@ export function createClients({ presence, directory, authenticate, admit, proces
   }
 
   function refuse(socket: Socket, error: unknown): void {
-    if (!(error instanceof ApiError)) log.error({ err: error }, 'a client could not be connected')
+    if (!(error instanceof ApiError)) log.error({ err: error }, 'a tunnel client could not be connected')
     const known = error instanceof ApiError ? error : new ApiError('unavailable', 'The gateway cannot answer right now.')
     const more = {
       'X-Request-Id': newId('request'),
@@ -96,7 +97,7 @@ export function createClients({ presence, directory, authenticate, admit, proces
     socket.end(refusalText(refusal(known.status, known.code, known.message), more), () => socket.destroy())
   }
 
-  /** Takes the connection over. */
+  /** Upgrades the connection of a client, or refuses it. */
   async function accept(request: IncomingMessage, socket: Socket, head: Buffer, reference: string): Promise<void> {
     socket.on('error', () => {})
     sockets.add(socket)
@@ -139,8 +140,8 @@ export function createClients({ presence, directory, authenticate, admit, proces
         client = enter(mux, socket, about, caller, tunnel)
       },
       onGoaway: () => {
-        // The client wants to leave: it gets no new requests, and ends the connection when it is done.
-        client?.carrier.startDraining()
+        // A client that disconnects gets no new requests, and closes the connection when those in flight are done.
+        client?.clientSession.startDraining()
       },
       onClose: (reason) => {
         clearTimeout(late)
@@ -161,20 +162,20 @@ export function createClients({ presence, directory, authenticate, admit, proces
       hostHeader: typeof host === 'string' && /^[A-Za-z0-9._:[\]-]{1,255}$/.test(host) ? host : null,
       connectedAt: now(),
     }
-    const carrier = new Carrier({
+    const clientSession = new ClientSession({
       id: session.id,
       tunnelId: tunnel.tunnelId,
       hostHeader: session.hostHeader,
       wantsReports: about.reports === true,
       mux,
     })
-    const client: Client = { carrier, mux, session, hasGone: false, socket }
-    clients.set(carrier, client)
+    const client: Client = { clientSession, mux, session, hasGone: false, socket }
+    clients.set(clientSession, client)
     presence.open(session).then(
       (result) => {
         if (result !== 'opened') return end(client, result === 'gone' ? 'deleted' : 'disabled')
         if (client.hasGone) return void close(client, 'closed')
-        directory.add(carrier, tunnel.handle, caller.keyId)
+        directory.add(clientSession, tunnel.handle, caller.keyId)
         mux.hello({
           session: session.id,
           tunnel: tunnel.tunnelId,
@@ -195,22 +196,22 @@ export function createClients({ presence, directory, authenticate, admit, proces
 
   function leave(client: Client, reason: string): void {
     client.hasGone = true
-    clients.delete(client.carrier)
-    directory.remove(client.carrier)
+    clients.delete(client.clientSession)
+    directory.remove(client.clientSession)
     void close(client, reason)
   }
 
   const close = (client: Client, reason: string): Promise<void> =>
     presence
       .close(client.session, reason.slice(0, 100))
-      .catch((err) => log.warn({ err }, 'the end of a connection could not be written down'))
+      .catch((err) => log.warn({ err }, 'the end of a tunnel connection could not be stored'))
 
   const sentences = {
     disabled: 'This tunnel was disabled.',
     deleted: 'This tunnel was deleted.',
     revoked: 'The key of this connection was revoked.',
   }
-  const drainWord: Goaway = { code: 'drain', reason: 'This node is stopping; connect again.' }
+  const drainWord: Goaway = { code: 'drain', reason: 'This node is stopping. Connect again.' }
 
   function end(client: Client, code: keyof typeof sentences): void {
     client.mux.goaway({ code, reason: sentences[code] })
@@ -220,9 +221,9 @@ export function createClients({ presence, directory, authenticate, admit, proces
   return {
     accept,
 
-    /** Sends a client away for good. */
-    end(carrier: Carrier, code: keyof typeof sentences): void {
-      const client = clients.get(carrier)
+    /** Disconnects a client that must not connect again. */
+    end(clientSession: ClientSession, code: keyof typeof sentences): void {
+      const client = clients.get(clientSession)
       if (client) end(client, code)
     },
 
@@ -230,25 +231,25 @@ export function createClients({ presence, directory, authenticate, admit, proces
       return clients.size
     },
 
-    /** Asks every client to connect elsewhere; they keep this connection until what is under way is done. */
+    /** Asks every client to connect elsewhere. Clients keep this connection until their requests in flight are done. */
     startDraining(): void {
       isDraining = true
-      for (const { carrier, mux } of clients.values()) {
-        carrier.startDraining()
+      for (const { clientSession, mux } of clients.values()) {
+        clientSession.startDraining()
         mux.goaway(drainWord)
       }
     },
 
     sweep(nowMs: number): void {
-      for (const carrier of clients.keys()) carrier.sweep(nowMs)
+      for (const clientSession of clients.keys()) clientSession.sweep(nowMs)
     },
 
-    /** Closes every connection; resolves when that is written down. */
+    /** Closes every connection. Resolves when the ends are stored. */
     async closeAll(): Promise<void> {
       const all = [...clients.values()]
       for (const { mux } of all) mux.close('stopped')
       for (const socket of sockets) socket.destroySoon()
-      // Closed once more: it waits for the row, which may be on its way already.
+      // Closed a second time to wait for the row, which the connection's own end may be storing already.
       await Promise.all(all.map((client) => close(client, 'stopped')))
     },
   }

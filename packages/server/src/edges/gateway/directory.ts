@@ -1,13 +1,17 @@
-// Which tunnel a name stands for and which clients it has, here and on other nodes: fresh to within half a second, without a query for each request.
+// Looks up tunnels by handle and their clients, on this node and on others. Cached, so that a request needs no query. A change takes effect
+// within half a second.
 import type { Log } from '../../core/log.ts'
 import type { RemoteSession, TunnelRoute } from '../../features/tunnels/model.ts'
 import type { Presence } from '../../features/tunnels/operations.ts'
-import type { Carrier } from './client-session.ts'
+import type { ClientSession } from './client-session.ts'
 import type { Peers } from './peers.ts'
 
-/** What was read is believed for so long: with `pollEveryMs` it keeps the promise that a change acts within a second. */
+/** Milliseconds that a looked-up entry is used. With `pollEveryMs`, a change takes effect within a second. */
 const freshMs = 300
-/** And for so long when all whom it names are gone: a flood of requests to a dead node's clients asks no more often than this. */
+/**
+ * Milliseconds that an entry is used when all its clients are gone. Limits the queries that a flood of requests to a dead node's clients
+ * causes.
+ */
 const doubtedMs = 30
 const pollEveryMs = 300
 const cachedMax = 20_000
@@ -19,14 +23,14 @@ type Known = { route: TunnelRoute | null; readMs: number }
 export function createDirectory({ presence, peers, log }: { presence: Presence; peers: Peers; log: Log }) {
   const known = new Map<string, Known>()
   const remote = new Map<string, { sessions: RemoteSession[]; readMs: number }>()
-  const here = new Map<string, Set<Carrier>>()
-  const keys = new Map<Carrier, string>()
-  const bySession = new Map<string, Carrier>()
+  const here = new Map<string, Set<ClientSession>>()
+  const keys = new Map<ClientSession, string>()
+  const bySession = new Map<string, ClientSession>()
   const handles = new Map<string, string>()
-  let onEnd: (carrier: Carrier, code: 'disabled' | 'deleted' | 'revoked') => void = () => {}
+  let onEnd: (clientSession: ClientSession, code: 'disabled' | 'deleted' | 'revoked') => void = () => {}
   let timer: NodeJS.Timeout | null = null
   let polling: Promise<void> | null = null
-  /** Counts the changes that this process has made: what was read before one does not hold after it. */
+  /** Counts the changes made by this process. A lookup that started before a change is not cached after it. */
   let changes = 0
 
   function remember(handle: string, route: TunnelRoute | null, readAt: number): void {
@@ -35,7 +39,7 @@ export function createDirectory({ presence, peers, log }: { presence: Presence; 
     known.set(handle, { route, readMs: performance.now() })
   }
 
-  /** Looks at the tunnels and keys of everyone who is connected here; one look at a time. */
+  /** Checks the tunnels and keys of all clients connected here. One check runs at a time. */
   function poll(): Promise<void> {
     polling ??= look().finally(() => {
       polling = null
@@ -53,22 +57,22 @@ export function createDirectory({ presence, peers, log }: { presence: Presence; 
         const route = routes.get(tunnelId) ?? null
         const handle = handles.get(tunnelId)
         if (handle !== undefined) remember(handle, route, readAt)
-        for (const carrier of here.get(tunnelId) ?? []) {
-          if (!route) onEnd(carrier, 'deleted')
-          else if (route.status === 'disabled') onEnd(carrier, 'disabled')
-          else if (unusable.has(keys.get(carrier) as string)) onEnd(carrier, 'revoked')
+        for (const clientSession of here.get(tunnelId) ?? []) {
+          if (!route) onEnd(clientSession, 'deleted')
+          else if (route.status === 'disabled') onEnd(clientSession, 'disabled')
+          else if (unusable.has(keys.get(clientSession) as string)) onEnd(clientSession, 'revoked')
         }
       }
     } catch (err) {
-      // Whoever is connected stays so: a database that is away for a moment is no reason to cut everybody off.
-      log.warn({ err }, 'tunnels could not be looked at')
+      // Clients stay connected: a short database outage must not disconnect all of them.
+      log.warn({ err }, 'checking the connected tunnels failed')
     }
   }
 
-  /** The least busy of those not tried. */
-  function choose(carriers: Iterable<Carrier>, tried: Set<string>, isDraining: boolean): Carrier | null {
-    let best: Carrier | null = null
-    for (const one of carriers) {
+  /** The least busy of the sessions not tried yet. */
+  function choose(clientSessions: Iterable<ClientSession>, tried: Set<string>, isDraining: boolean): ClientSession | null {
+    let best: ClientSession | null = null
+    for (const one of clientSessions) {
       if (one.isOpen && one.isDraining === isDraining && !tried.has(one.id) && (best === null || one.load < best.load)) best = one
     }
     return best
@@ -83,23 +87,23 @@ export function createDirectory({ presence, peers, log }: { presence: Presence; 
     return sessions
   }
 
-  async function chooseRemote(tunnelId: string, tried: Set<string>): Promise<Carrier | null> {
+  async function chooseRemote(tunnelId: string, tried: Set<string>): Promise<ClientSession | null> {
     const sessions = await findRemote(tunnelId, freshMs)
     const chosen = await reachOneOf(sessions, tried)
     if (chosen || sessions.length === 0) return chosen
-    // Those that were known are gone, and others may have come since they were read.
+    // The known sessions are gone, and others may have connected since they were read.
     return reachOneOf(await findRemote(tunnelId, doubtedMs), tried)
   }
 
-  async function reachOneOf(sessions: RemoteSession[], tried: Set<string>): Promise<Carrier | null> {
+  async function reachOneOf(sessions: RemoteSession[], tried: Set<string>): Promise<ClientSession | null> {
     const usable = sessions.filter((one) => !tried.has(one.id) && peers.isWorthTrying(one.nodeId))
-    // Clients of nodes that stay first; among them in no order, so that they share the load.
+    // Clients of nodes that are not draining come first, in random order to share the load.
     const sorted = usable.map((one) => ({ one, rank: Number(one.isDraining) + Math.random() / 2 })).toSorted((a, b) => a.rank - b.rank)
     for (const { one } of sorted) {
       try {
         return await peers.reach(one)
       } catch (error) {
-        log.info({ node_id: one.nodeId, reason: (error as Error).message }, 'a gateway node could not be reached')
+        log.info({ node_id: one.nodeId, reason: (error as Error).message }, 'connecting to a gateway node failed')
         tried.add(one.id)
       }
     }
@@ -107,7 +111,7 @@ export function createDirectory({ presence, peers, log }: { presence: Presence; 
   }
 
   return {
-    /** The tunnel of a handle as it is, or was a moment ago; null when there is none. */
+    /** The tunnel with this handle, from the cache where possible. Null when it does not exist. */
     find(handle: string): TunnelRoute | null | Promise<TunnelRoute | null> {
       const entry = known.get(handle)
       if (entry) {
@@ -121,56 +125,56 @@ export function createDirectory({ presence, peers, log }: { presence: Presence; 
       })
     },
 
-    /** A client of the tunnel: at once when there is one here. */
-    pick(tunnelId: string, tried: Set<string>): Carrier | null | Promise<Carrier | null> {
+    /** A client of the tunnel. Returned synchronously when one is connected here. */
+    pick(tunnelId: string, tried: Set<string>): ClientSession | null | Promise<ClientSession | null> {
       const own = here.get(tunnelId)
       const best = own ? choose(own, tried, false) : null
       if (best) return best
       return chooseRemote(tunnelId, tried).then((found) => found ?? (own ? choose(own, tried, true) : null))
     },
 
-    add(carrier: Carrier, handle: string, keyId: string): void {
-      const set = here.get(carrier.tunnelId) ?? new Set()
-      here.set(carrier.tunnelId, set)
-      set.add(carrier)
-      keys.set(carrier, keyId)
-      bySession.set(carrier.id, carrier)
-      handles.set(carrier.tunnelId, handle)
+    add(clientSession: ClientSession, handle: string, keyId: string): void {
+      const set = here.get(clientSession.tunnelId) ?? new Set()
+      here.set(clientSession.tunnelId, set)
+      set.add(clientSession)
+      keys.set(clientSession, keyId)
+      bySession.set(clientSession.id, clientSession)
+      handles.set(clientSession.tunnelId, handle)
       known.delete(handle)
     },
 
-    remove(carrier: Carrier): void {
-      const set = here.get(carrier.tunnelId)
-      set?.delete(carrier)
-      keys.delete(carrier)
-      bySession.delete(carrier.id)
+    remove(clientSession: ClientSession): void {
+      const set = here.get(clientSession.tunnelId)
+      set?.delete(clientSession)
+      keys.delete(clientSession)
+      bySession.delete(clientSession.id)
       if (set?.size !== 0) return
-      here.delete(carrier.tunnelId)
-      handles.delete(carrier.tunnelId)
+      here.delete(clientSession.tunnelId)
+      handles.delete(clientSession.tunnelId)
     },
 
-    /** The client with this session here, or null. */
-    findHere(sessionId: string): Carrier | null {
-      const carrier = bySession.get(sessionId)
-      return carrier?.isOpen ? carrier : null
+    /** The client with this session on this node, or null. */
+    findHere(sessionId: string): ClientSession | null {
+      const clientSession = bySession.get(sessionId)
+      return clientSession?.isOpen ? clientSession : null
     },
 
-    /** What was read of the tunnel's other nodes holds no longer. */
-    forgetRemote(carrier: Carrier): void {
-      remote.delete(carrier.tunnelId)
-      peers.forget(carrier)
+    /** Drops the cached sessions of the tunnel on other nodes. */
+    forgetRemote(clientSession: ClientSession): void {
+      remote.delete(clientSession.tunnelId)
+      peers.forget(clientSession)
     },
 
-    /** The tunnel was changed by this process. */
+    /** This process changed the tunnel. */
     async changed(tunnelId: string): Promise<void> {
       changes++
       for (const [handle, entry] of known) if (entry.route?.id === tunnelId) known.delete(handle)
-      // A look that is under way may have read what was before.
+      // A poll in flight may have read the state before the change.
       await polling
       if (here.has(tunnelId)) await poll()
     },
 
-    /** Watches from now on; `end` is told of clients that may not stay. */
+    /** Starts polling. `end` is called for clients that have to be disconnected. */
     watch(end: typeof onEnd): void {
       onEnd = end
       timer = setInterval(() => void poll(), pollEveryMs)

@@ -1,22 +1,27 @@
-// Who asked, as the target is told: Forwarded (RFC 7239) and its older cousins, made anew unless a proxy of ours has begun them.
+// Writes the forwarding headers for the target: Forwarded (RFC 7239) and its predecessors. Values of earlier proxies are kept only from
+// trusted proxies.
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** Who asks, as far as the gateway can know. */
-export type Visitor = {
+/** The peer of a public connection. */
+export type PublicClient = {
   address: string
   protocol: 'http' | 'https'
   port: number
-  /** True when the peer is a proxy of ours, whose word on the visitor holds. */
+  /** True when the peer is a trusted proxy, whose forwarding headers are used. */
   isTrusted: boolean
-  /** True for the address of a proxy of ours. */
+  /** True for the address of a trusted proxy. */
   trusts: (address: string) => boolean
 }
 
-/** The lines of headers, and the visitor's address. `askedHost` is the request's Host. */
-export function forwarding(headers: IncomingHttpHeaders, visitor: Visitor, askedHost: string): { lines: string; address: string } {
-  const { address, protocol, port } = visitor
-  if (!visitor.isTrusted) return { lines: linesOf([address], protocol, askedHost, String(port), null), address }
+/** The header lines and the address of the public client. `askedHost` is the request's Host. */
+export function forwarding(
+  headers: IncomingHttpHeaders,
+  publicClient: PublicClient,
+  askedHost: string,
+): { lines: string; address: string } {
+  const { address, protocol, port } = publicClient
+  if (!publicClient.isTrusted) return { lines: linesOf([address], protocol, askedHost, String(port), null), address }
   const said = (name: string): string | null => {
     const value = headers[name]
     return typeof value === 'string' && value !== '' ? value : null
@@ -24,21 +29,21 @@ export function forwarding(headers: IncomingHttpHeaders, visitor: Visitor, asked
   const chain = said('x-forwarded-for')
   const saidProtocol = said('x-forwarded-proto')
   const host = said('x-forwarded-host') ?? askedHost
-  const addresses = [...(chain === null ? [] : knownOf(chain, visitor.trusts)), address]
+  const addresses = [...(chain === null ? [] : knownOf(chain, publicClient.trusts)), address]
   const lines = linesOf(
     addresses,
     saidProtocol ?? protocol,
     host,
     said('x-forwarded-port') ??
       (saidProtocol === null ? String(port) : (/:(\d+)$/.exec(host)?.[1] ?? (saidProtocol === 'https' ? '443' : '80'))),
-    // Many proxies append to the one and know nothing of the other: beside a chain it may be the visitor's own.
+    // Many proxies append to X-Forwarded-For and pass on Forwarded unchanged. Next to a chain it may therefore be the public client's own.
     chain === null ? said('forwarded') : null,
   )
   return { lines, address: (addresses[0] as string).slice(0, 100) }
 }
 
-/** The end of a chain that proxies of ours have written: from the first address that is none of theirs. What is before it anybody could have said. */
-function knownOf(chain: string, trusts: Visitor['trusts']): string[] {
+/** The part of a chain written by trusted proxies, from the last untrusted address on. Anything before that can be forged. */
+function knownOf(chain: string, trusts: PublicClient['trusts']): string[] {
   const addresses = chain.split(',').map((one) => one.trim())
   let first = addresses.length - 1
   while (first > 0 && trusts(addresses[first] as string)) first--

@@ -1,4 +1,4 @@
-// The gateway: the door for visitors of tunnels and for the clients behind them, with its start, its watch and its stop.
+// The gateway: accepts public requests and tunnel clients, and starts, sweeps and drains its parts.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BlockList, isIPv6, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
@@ -11,17 +11,17 @@ import type { Presence, Recorder, TunnelAdmission } from '../../features/tunnels
 import { connectReference, createClients, wantedWrapping } from './clients.ts'
 import { createDirectory } from './directory.ts'
 import { type Failure, type Refusal, refusal, refusalOf, refusalText, writeRefusal } from './error-response.ts'
-import type { Visitor } from './forwarding.ts'
-import { UnderWayList } from './in-flight.ts'
+import type { PublicClient } from './forwarding.ts'
+import { InFlightList } from './in-flight.ts'
 import { createPeers } from './peers.ts'
-import { Exchange } from './proxied-request.ts'
-import type { ExchangeHost } from './proxied-request-host.ts'
-import { createVisitors } from './public-connections.ts'
+import { ProxiedRequest } from './proxied-request.ts'
+import type { ProxiedRequestHost } from './proxied-request-host.ts'
+import { createPublicConnections } from './public-connections.ts'
 import { repeatRequest } from './repeat.ts'
 import { isArriving } from './request-body.ts'
 import { BadRequest, type RequestHead, readRequestHead } from './request-head.ts'
 import { serveParsed } from './serve-parsed.ts'
-import { UpgradeExchange } from './upgrade.ts'
+import { ProxiedUpgrade } from './upgrade.ts'
 
 export type Gateway = ReturnType<typeof createGateway>
 
@@ -31,29 +31,29 @@ export type GatewayOptions = {
   recorder: Recorder
   admit: TunnelAdmission['admit']
   authenticate: (token: string) => Promise<Caller | null> | null
-  /** Takes the right to one request of a tunnel: 0, or the milliseconds to wait. */
+  /** Takes one request from the tunnel's rate limit. Returns 0, or the milliseconds to wait. */
   takeRequest: (tunnelId: string) => number
-  /** Proxies in front of us, whose word on the visitor holds: CIDRs. */
+  /** CIDRs of trusted proxies, whose forwarding headers are used. */
   trustedProxies: string[]
-  /** False for a process that serves no visitors: it only sends requests again, over nodes that have the client. */
+  /** False for a process without public requests. It only repeats captured requests, over the nodes that have the client. */
   isServing: boolean
-  /** The secret that all nodes of an installation share. */
+  /** The secret shared by all nodes of an installation. */
   peerKey: Buffer
-  /** How other nodes reach this one; null when there are none. `address` is what they are told, null for host and port. */
+  /** Listener for other nodes, or null on a single node. `address` is advertised to them and defaults to host and port. */
   listener: { host: string; port: number; address: string | null } | null
   answerMsMax: number
   streamsMax: number
   pingEveryMs: number
-  /** What the windows of all connections may grow by together. */
+  /** Memory limit, in bytes, for the flow-control windows of all connections. */
   windowBytesMax: number
   log: Log
 }
 
 const sweepEveryMs = 1000
 const leaseEveryMs = 2500
-/** A request may be on its way on a connection that is still open when the stop begins, and somebody to answer it. */
+/** Minimum duration of a drain. A request may still arrive on a connection that was open when the drain started. */
 const drainMsMin = 400
-/** With other nodes there, clients get this long to connect to one of them. */
+/** Milliseconds that clients get to connect to another node, when there is one. */
 const moveMsMax = 5000
 const drainLookMs = 25
 
@@ -81,11 +81,11 @@ export function createGateway(options: GatewayOptions) {
     const [address = '', bits = ''] = range.split('/')
     trusted.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4')
   }
-  const exchanges = new UnderWayList()
-  /** What visitors have upgraded, or wanted to: no HTTP server closes these. */
+  const proxiedRequests = new InFlightList()
+  /** Upgraded public connections and pending upgrades, which no HTTP server closes. */
   const upgraded = new Set<Socket>()
-  const host: ExchangeHost = {
-    exchanges,
+  const host: ProxiedRequestHost = {
+    proxiedRequests,
     pick: directory.pick,
     forget: directory.forgetRemote,
     record: (record) => {
@@ -102,7 +102,7 @@ export function createGateway(options: GatewayOptions) {
 
   const trusts = (address: string): boolean => trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
 
-  function visitorOf(socket: Socket): Visitor {
+  function publicClientOf(socket: Socket): PublicClient {
     const address = (socket.remoteAddress ?? '').replace(/^::ffff:/, '')
     return {
       address,
@@ -113,14 +113,14 @@ export function createGateway(options: GatewayOptions) {
     }
   }
 
-  /** What keeps a request from going on, or null. */
+  /** The reason to refuse a request, or null. */
   function problemOf(route: TunnelRoute | null): Failure | null {
     if (!route || route.status === 'disabled') return 'tunnel_not_found'
     if (route.status === 'suspended') return 'tunnel_suspended'
     return options.takeRequest(route.id) > 0 ? 'too_many_requests' : null
   }
 
-  /** Finds the tunnel; then one of the two is called, at once where that is possible. */
+  /** Looks up the tunnel and calls one of the two callbacks, synchronously when the tunnel is cached. */
   function admit(handle: string, proceed: (route: TunnelRoute) => void, turnAway: (answer: Refusal) => void): void {
     const found = directory.find(handle)
     const go = (route: TunnelRoute | null) => {
@@ -133,15 +133,15 @@ export function createGateway(options: GatewayOptions) {
       return
     }
     found.then(go, (err) => {
-      log.warn({ err }, 'a tunnel could not be looked up')
+      log.warn({ err }, 'looking up a tunnel failed')
       turnAway(refusalOf('unavailable'))
     })
   }
 
-  /** Reads the head of a request that Node has parsed; null when it was turned away. */
+  /** Reads the head of a request parsed by Node. Null when the request was refused. */
   function readHead(request: IncomingMessage, isUpgrade: boolean, turnAway: (answer: Refusal) => void): RequestHead | null {
     try {
-      return readRequestHead(request, visitorOf(request.socket), isUpgrade)
+      return readRequestHead(request, publicClientOf(request.socket), isUpgrade)
     } catch (error) {
       if (!(error instanceof BadRequest)) throw error
       turnAway(refusal(error.status, error.code, error.message))
@@ -149,8 +149,8 @@ export function createGateway(options: GatewayOptions) {
     }
   }
 
-  const visitors = createVisitors({
-    visitorOf,
+  const publicConnections = createPublicConnections({
+    publicClientOf,
     findHandle: (name) => handleOfHost(name, tunnelDomain),
     mayStay: () => !isDraining,
     serve(handle, head, response) {
@@ -158,9 +158,9 @@ export function createGateway(options: GatewayOptions) {
         handle,
         (route) => {
           if (response.isGone) return
-          const exchange = new Exchange(host, route, head, null, response)
-          response.events = exchange
-          exchange.start()
+          const proxiedRequest = new ProxiedRequest(host, route, head, null, response)
+          response.events = proxiedRequest
+          proxiedRequest.start()
         },
         (answer) => {
           if (!response.isGone) writeRefusal(response, head.method, answer)
@@ -178,17 +178,17 @@ export function createGateway(options: GatewayOptions) {
     writeRefusal(response, request.method as string, answer)
   }
 
-  /** Renews the lease; a failure is no reason to stop serving, the next one may succeed. */
-  const renew = (): Promise<void> => presence.renew().catch((err) => log.warn({ err }, 'the lease of this node could not be renewed'))
+  /** Renews the lease. After a failure the node keeps serving, because the next renewal may succeed. */
+  const renew = (): Promise<void> => presence.renew().catch((err) => log.warn({ err }, 'renewing the lease of this node failed'))
 
   return {
-    /** The connections of visitors; each is seen here before anybody reads from it. */
-    connections: visitors,
+    /** Public connections. Each is passed here before any other listener reads from it. */
+    connections: publicConnections,
 
-    /** True for what is none of the API's: visitors of tunnels, and clients that connect. */
+    /** True for public requests and for connecting clients, false for requests to the API. */
     claims: (request: IncomingMessage): boolean => handleOf(request) !== null || connectReference(request.url ?? '') !== null,
 
-    /** True for a request to upgrade that is served; any other is answered as if it had not asked. */
+    /** True for an upgrade that is supported. Any other request is served as if it had not asked for one. */
     claimsUpgrade: (request: IncomingMessage): boolean =>
       handleOf(request) !== null
         ? request.headers.upgrade?.toLowerCase() === 'websocket' && request.method === 'GET'
@@ -198,7 +198,11 @@ export function createGateway(options: GatewayOptions) {
       if (isDraining) response.shouldKeepAlive = false
       const handle = handleOf(request)
       if (handle === null) {
-        const answer = refusal(426, 'upgrade_required', `Clients of tunnels connect here with Upgrade: ${tunnelProtocol}, as the SDK does.`)
+        const answer = refusal(
+          426,
+          'upgrade_required',
+          `Tunnel clients connect here with the header Upgrade: ${tunnelProtocol}. The SDK sends it.`,
+        )
         answer.headers.push('Upgrade', tunnelProtocol, 'Connection', 'Upgrade')
         refuse(request, response, answer)
         return
@@ -219,10 +223,10 @@ export function createGateway(options: GatewayOptions) {
       socket.once('close', () => upgraded.delete(socket))
       const turnAway = (answer: Refusal) => void socket.end(refusalText(answer), () => socket.destroy())
       const head = readHead(request, true, turnAway)
-      if (head) admit(handle, (route) => new UpgradeExchange(host, route, head, request, socket, early).start(), turnAway)
+      if (head) admit(handle, (route) => new ProxiedUpgrade(host, route, head, request, socket, early).start(), turnAway)
     },
 
-    /** Becomes a node; the port for other nodes, or null. */
+    /** Registers this node. Returns the port for other nodes, or null. */
     async start(): Promise<number | null> {
       const own = options.isServing ? options.listener : null
       const port = own ? await peers.listen(own.host, own.port) : null
@@ -232,8 +236,8 @@ export function createGateway(options: GatewayOptions) {
       }
       const sweep = () => {
         const nowMs = performance.now()
-        for (const one of exchanges.all()) one.check(nowMs)
-        visitors.sweep(nowMs)
+        for (const one of proxiedRequests.all()) one.check(nowMs)
+        publicConnections.sweep(nowMs)
         clients.sweep(nowMs)
         peers.sweep(nowMs)
       }
@@ -247,12 +251,12 @@ export function createGateway(options: GatewayOptions) {
       return port
     },
 
-    /** The tunnel was changed by this process. */
+    /** This process changed the tunnel. */
     changed: (tunnelId: string): void => {
       void directory.changed(tunnelId)
     },
 
-    /** Sends a request through a tunnel again, from nobody's browser. */
+    /** Repeats a captured request through a tunnel. */
     async repeat(tunnel: { id: string; organizationId: string; handle: string }, request: RepeatedRequest): Promise<RequestRecord> {
       const route: TunnelRoute = { ...tunnel, status: 'active', capture: 'bodies' }
       const record = await repeatRequest(host, route, request)
@@ -260,20 +264,20 @@ export function createGateway(options: GatewayOptions) {
       return record
     },
 
-    /** Requests under way. */
+    /** Number of public requests in flight. */
     get inFlight(): number {
-      return exchanges.size
+      return proxiedRequests.size
     },
 
     /**
-     * Stops without dropping a request: clients are asked to connect elsewhere and get the time for it, what is under way ends, and after `graceMs` it
-     * is ended.
+     * Stops without dropping requests. Clients are asked to connect elsewhere and get time to do so. Requests in flight may finish, and are
+     * aborted after `graceMs`.
      */
     async drain(graceMs: number): Promise<void> {
       if (isDraining) return
       isDraining = true
       const startMs = performance.now()
-      for (const one of exchanges.all()) one.closeAfter()
+      for (const one of proxiedRequests.all()) one.closeAfter()
       const hasOthers = options.isServing && (await presence.startDraining().catch(() => false))
       const leastMs = hasOthers || clients.count > 0 ? drainMsMin : 0
       clients.startDraining()
@@ -282,13 +286,13 @@ export function createGateway(options: GatewayOptions) {
         const look = setInterval(() => {
           const ms = performance.now() - startMs
           const isMoving = hasOthers && clients.count > 0 && ms < moveMsMax
-          const isBusy = exchanges.size > 0 || peers.passing > 0
+          const isBusy = proxiedRequests.size > 0 || peers.passing > 0
           if (ms < graceMs && (ms < leastMs || isMoving || isBusy)) return
           clearInterval(look)
           resolve()
         }, drainLookMs)
       })
-      for (const one of exchanges.all()) one.abort()
+      for (const one of proxiedRequests.all()) one.abort()
       for (const socket of upgraded) socket.destroySoon()
       for (const timer of timers) clearInterval(timer)
       directory.stop()

@@ -1,4 +1,4 @@
-// The gateway's own HTTPS port, where no proxy ends TLS in front: tunnels only, with certificate files that are read again when they change.
+// HTTPS listener for tunnels, for installations without a proxy that terminates TLS. Reloads the certificate files when they change.
 import { readFileSync, unwatchFile, watchFile } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -11,7 +11,7 @@ import type { Gateway } from './gateway.ts'
 
 export type HttpsListenerOptions = {
   host: string
-  /** 0: any free port. */
+  /** 0 selects any free port. */
   port: number
   certificate: { cert: string; key: string }
   gateway: Gateway
@@ -24,7 +24,7 @@ const headersTimeoutMs = 20_000
 const keepAliveTimeoutMs = 65_000
 const headerBytesMax = 16 * 1024
 
-/** Throws a sentence when the files cannot be read or do not go together. */
+/** Throws when the files cannot be read or do not match. */
 export function createHttpsListener({ host, port, certificate, gateway, log }: HttpsListenerOptions) {
   const read = () => {
     const pair = { cert: readFileSync(certificate.cert), key: readFileSync(certificate.key) }
@@ -39,7 +39,7 @@ export function createHttpsListener({ host, port, certificate, gateway, log }: H
   }
   const server = createServer({
     ...first,
-    // RFC 8996: nothing below 1.2.
+    // TLS below 1.2 is deprecated (RFC 8996).
     minVersion: 'TLSv1.2',
     ALPNProtocols: ['http/1.1'],
     maxHeaderSize: headerBytesMax,
@@ -55,7 +55,7 @@ export function createHttpsListener({ host, port, certificate, gateway, log }: H
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
-  // A handshake that fails is the visitor's affair.
+  // A failed handshake needs no log message: any client on the Internet can cause one.
   server.on('tlsClientError', (_error, socket) => socket.destroy())
 
   const handle = (request: IncomingMessage, response: ServerResponse) => {
@@ -76,15 +76,15 @@ export function createHttpsListener({ host, port, certificate, gateway, log }: H
   const reload = () => {
     try {
       server.setSecureContext({ ...read(), minVersion: 'TLSv1.2' })
-      log.info('the certificate for tunnels was read again')
+      log.info('the certificate for tunnels was reloaded')
     } catch (err) {
-      // Perhaps only one of the two files has been replaced yet; the old pair goes on until both are.
-      log.warn({ err }, 'the certificate for tunnels has changed and cannot be used')
+      // Only one of the two files may have been replaced so far. The old pair is served until both match.
+      log.warn({ err }, 'the changed certificate for tunnels cannot be used')
     }
   }
 
   return {
-    /** Starts to listen; the port. */
+    /** Starts to listen and returns the port. */
     async listen(): Promise<number> {
       await new Promise<void>((resolve, reject) => {
         server.once('error', reject)
@@ -97,18 +97,18 @@ export function createHttpsListener({ host, port, certificate, gateway, log }: H
       return (server.address() as AddressInfo).port
     },
 
-    /** Accepts no more connections and closes those that are idle; the gateway ends what is under way, and with it the rest. */
+    /** Accepts no more connections and closes idle ones. The gateway ends the requests in flight, and with them their connections. */
     async drain(): Promise<void> {
       for (const file of [certificate.cert, certificate.key]) unwatchFile(file, reload)
       if (!server.listening) return
       await acceptWaiting(server)
-      // Not the HTTP server's own close(), which closes idle connections at once: a request may be on its way on one of them.
+      // The HTTP server's own close() ends idle connections at once, although a request may be arriving on one of them.
       NetServer.prototype.close.call(server)
       await new Promise((resolve) => setTimeout(resolve, idleLingerMs))
       server.closeIdleConnections()
     },
 
-    /** Closes what is left. */
+    /** Closes all remaining connections. */
     close(): void {
       server.closeAllConnections()
       for (const socket of sockets) socket.destroy()

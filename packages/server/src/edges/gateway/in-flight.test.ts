@@ -1,12 +1,12 @@
-// The list of what is under way: whatever is removed, everything else stays in it once.
+// After any removal the list still holds every other entry once.
 import { expect, test } from 'vitest'
-import { type UnderWay, UnderWayList } from './in-flight.ts'
+import { type InFlight, InFlightList } from './in-flight.ts'
 
-const create = (): UnderWay => ({ place: 0, check() {}, abort() {}, closeAfter() {} })
+const create = (): InFlight => ({ place: 0, check() {}, abort() {}, closeAfter() {} })
 
-test('what is removed is gone, and everything else stays', () => {
-  const list = new UnderWayList()
-  const [first, second, third, fourth] = [create(), create(), create(), create()] as [UnderWay, UnderWay, UnderWay, UnderWay]
+test('a removed entry is gone, and all others stay', () => {
+  const list = new InFlightList()
+  const [first, second, third, fourth] = [create(), create(), create(), create()] as [InFlight, InFlight, InFlight, InFlight]
   for (const one of [first, second, third, fourth]) list.add(one)
   list.delete(second)
   list.delete(second)

@@ -1,4 +1,5 @@
-// A certificate authority of this machine's own, for https:// to tunnels in development: made once, good for names below the tunnel domain only.
+// A certificate authority of this machine, for https:// tunnels in development. It is created once and is valid only for names below the
+// tunnel domain.
 import { X509Certificate } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +8,10 @@ import { inMs } from '../../core/clock.ts'
 
 const renewBeforeMs = 30 * 86_400_000
 
-/** The files of a certificate for `*.domain`, signed by the authority in the folder; both are made when they are missing or not for this domain. */
+/**
+ * Files of a certificate for `*.domain`, signed by the authority in the folder. Both are created when they are missing or belong to another
+ * domain.
+ */
 export function localCertificate(folder: string, domain: string): { cert: string; key: string } {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const files = {

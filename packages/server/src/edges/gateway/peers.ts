@@ -1,5 +1,5 @@
-// Connections between gateway nodes: a listener for the others, and a link to each node that has a client we need. Both ends prove that they
-// have the installation's keyring (TLS with a pre-shared key, RFC 5489), and what goes over it is encrypted.
+// Connections between gateway nodes: a listener for other nodes, and one link to each node with a client that this node needs.
+// Both ends prove that they have the installation's keyring (TLS with a pre-shared key, RFC 5489). The traffic is encrypted.
 import type { AddressInfo, Socket } from 'node:net'
 import { connect, createServer, type Server, type TLSSocket } from 'node:tls'
 import { connectMux } from '@callsign/contract/tunnel-connection'
@@ -9,13 +9,13 @@ import type { TunnelStream } from '@callsign/contract/tunnel-stream'
 import { WindowBudget } from '@callsign/contract/tunnel-window'
 import type { Log } from '../../core/log.ts'
 import type { RemoteSession } from '../../features/tunnels/model.ts'
-import { Carrier } from './client-session.ts'
-import { splice } from './stream-relay.ts'
+import { ClientSession } from './client-session.ts'
+import { relayStreams } from './stream-relay.ts'
 
 const identity = 'callsign-gateway'
 const tlsOptions = { ciphers: 'ECDHE-PSK-CHACHA20-POLY1305', minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' } as const
 const connectMsMax = 3000
-/** After a link could not be made, its node is left alone for a moment. */
+/** Milliseconds without another attempt after connecting to a node failed. */
 const avoidMs = 1000
 const linkBudgetBytes = 128 * 1024 * 1024
 
@@ -24,14 +24,14 @@ export type Peers = ReturnType<typeof createPeers>
 type Parts = {
   key: Buffer
   processBudget: WindowBudget
-  /** The client with this session here, or null. */
-  findHere: (sessionId: string) => Carrier | null
+  /** The client with this session on this node, or null. */
+  findHere: (sessionId: string) => ClientSession | null
   log: Log
 }
 
 export function createPeers({ key, processBudget, findHere, log }: Parts) {
   const links = new Map<string, Promise<TunnelMux>>()
-  const carriers = new Map<string, Carrier>()
+  const clientSessions = new Map<string, ClientSession>()
   const avoided = new Map<string, number>()
   const accepted = new Set<TunnelMux>()
   let server: Server | null = null
@@ -50,12 +50,12 @@ export function createPeers({ key, processBudget, findHere, log }: Parts) {
 
   function accept(socket: TLSSocket): void {
     socket.setNoDelay(true)
-    const passed = new Map<number, { carrier: Carrier; local: TunnelStream }>()
+    const passed = new Map<number, { clientSession: ClientSession; local: TunnelStream }>()
     const mux: TunnelMux = connectMux(socket, 'bare', Buffer.alloc(0), {
       ...shared(socket, () => accepted.delete(mux)),
       onOpen: (stream) => {
-        const carrier = typeof stream.about.session === 'string' ? findHere(stream.about.session) : null
-        if (!carrier) return stream.reset(resetCodes.notHere)
+        const clientSession = typeof stream.about.session === 'string' ? findHere(stream.about.session) : null
+        if (!clientSession) return stream.reset(resetCodes.notHere)
         passing++
         let isOver = false
         const over = () => {
@@ -63,15 +63,15 @@ export function createPeers({ key, processBudget, findHere, log }: Parts) {
           isOver = true
           passing--
           passed.delete(stream.id)
-          carrier.release()
+          clientSession.release()
         }
-        // The first bytes come with the opening, and go on with one.
+        // The first bytes arrive with the opening. They open the local stream.
         stream.listener = {
           onData(bytes) {
-            const local = carrier.open(bytes)
-            passed.set(stream.id, { carrier, local })
+            const local = clientSession.open(bytes)
+            passed.set(stream.id, { clientSession, local })
             stream.taken(bytes.length)
-            splice(stream, local, over)
+            relayStreams(stream, local, over)
           },
           onEnd() {},
           onReset: over,
@@ -80,7 +80,7 @@ export function createPeers({ key, processBudget, findHere, log }: Parts) {
       },
       onReport: (id, about) => {
         const found = passed.get(id)
-        if (found?.carrier.isOpen && found.carrier.wantsReports) found.carrier.report(found.local, about)
+        if (found?.clientSession.isOpen && found.clientSession.wantsReports) found.clientSession.report(found.local, about)
       },
     })
     mux.hello({})
@@ -96,7 +96,7 @@ export function createPeers({ key, processBudget, findHere, log }: Parts) {
         port: Number(address.slice(colon + 1)),
         ...tlsOptions,
         pskCallback: () => ({ psk: key, identity }),
-        // The key is the proof; there is no certificate to look at.
+        // The pre-shared key authenticates the node, so no certificate is verified.
         checkServerIdentity: () => undefined,
       })
       const timer = setTimeout(() => socket.destroy(new Error('timed out')), connectMsMax)
@@ -115,11 +115,11 @@ export function createPeers({ key, processBudget, findHere, log }: Parts) {
           ...shared(socket, (reason) => {
             log.info({ node_id: nodeId, reason }, 'link to a gateway node closed')
             links.delete(nodeId)
-            for (const [id, carrier] of carriers) if (!carrier.isOpen) carriers.delete(id)
+            for (const [id, clientSession] of clientSessions) if (!clientSession.isOpen) clientSessions.delete(id)
           }),
-          // The node is stopping: its clients can leave it when no stream that waits for another request is left.
+          // The node is draining. Its clients can leave as soon as no idle stream is kept for another request.
           onGoaway: () => {
-            for (const carrier of carriers.values()) if (carrier.isOver(mux)) carrier.startDraining()
+            for (const clientSession of clientSessions.values()) if (clientSession.isOver(mux)) clientSession.startDraining()
           },
         })
         mux.hello({})
@@ -129,12 +129,12 @@ export function createPeers({ key, processBudget, findHere, log }: Parts) {
   }
 
   return {
-    /** Requests of other nodes that pass through here. */
+    /** Number of relayed requests of other nodes. */
     get passing() {
       return passing
     },
 
-    /** Listens for the other nodes; the port. */
+    /** Listens for other nodes and returns the port. */
     async listen(host: string, port: number): Promise<number> {
       const listener = createServer({ ...tlsOptions, pskCallback: (_socket, name) => (name === identity ? key : null) }, accept)
       server = listener
@@ -149,12 +149,12 @@ export function createPeers({ key, processBudget, findHere, log }: Parts) {
       return (listener.address() as AddressInfo).port
     },
 
-    /** False for a node that could not be reached a moment ago. */
+    /** False for a node to which connecting failed within the last `avoidMs`. */
     isWorthTrying: (nodeId: string): boolean => (avoided.get(nodeId) ?? 0) <= performance.now(),
 
-    /** The way to a client on another node. Rejects when the node cannot be reached. */
-    async reach(session: RemoteSession): Promise<Carrier> {
-      const known = carriers.get(session.id)
+    /** The session of a client on another node. Rejects when connecting to the node fails. */
+    async reach(session: RemoteSession): Promise<ClientSession> {
+      const known = clientSessions.get(session.id)
       if (known?.isOpen) return known
       let link = links.get(session.nodeId)
       if (!link) {
@@ -162,11 +162,11 @@ export function createPeers({ key, processBudget, findHere, log }: Parts) {
         links.set(session.nodeId, link)
       }
       const mux = await link
-      // Its end is told to streams before anybody else.
+      // Streams learn of a closed link before `links` does.
       if (mux.isClosed) throw new Error('the link has just closed')
-      const again = carriers.get(session.id)
+      const again = clientSessions.get(session.id)
       if (again?.isOpen) return again
-      const carrier = new Carrier({
+      const clientSession = new ClientSession({
         id: session.id,
         tunnelId: session.tunnelId,
         hostHeader: session.hostHeader,
@@ -174,21 +174,21 @@ export function createPeers({ key, processBudget, findHere, log }: Parts) {
         mux,
         about: { session: session.id },
       })
-      carriers.set(session.id, carrier)
-      return carrier
+      clientSessions.set(session.id, clientSession)
+      return clientSession
     },
 
-    forget: (carrier: Carrier): void => {
-      carriers.delete(carrier.id)
+    forget: (clientSession: ClientSession): void => {
+      clientSessions.delete(clientSession.id)
     },
 
-    /** Tells the other nodes that this one is stopping. */
+    /** Announces to the other nodes that this one is draining. */
     startDraining(): void {
       for (const mux of accepted) mux.goaway({ code: 'drain', reason: 'This node is stopping.' })
     },
 
     sweep(nowMs: number): void {
-      for (const carrier of carriers.values()) carrier.sweep(nowMs)
+      for (const clientSession of clientSessions.values()) clientSession.sweep(nowMs)
       for (const [nodeId, until] of avoided) if (until < nowMs) avoided.delete(nodeId)
     },
 

@@ -1,22 +1,22 @@
-// What an exchange asks of the gateway that it belongs to.
+// The gateway as its proxied requests see it.
 import type { Log } from '../../core/log.ts'
 import type { RequestRecord } from '../../features/tunnels/model.ts'
-import type { Carrier } from './client-session.ts'
-import type { UnderWayList } from './in-flight.ts'
+import type { ClientSession } from './client-session.ts'
+import type { InFlightList } from './in-flight.ts'
 
-/** A visitor or a target that moves no byte for this long, while the other side waits for it, has gone. */
+/** Milliseconds without a byte after which a public client or target is disconnected, while the other side waits for it. */
 export const stalledMsMax = 300_000
 
-export type ExchangeHost = {
-  exchanges: UnderWayList
-  /** A client of the tunnel that is not among those tried; at once when one is connected here. */
-  pick(tunnelId: string, tried: Set<string>): Carrier | null | Promise<Carrier | null>
-  /** The way to this client leads nowhere. */
-  forget(carrier: Carrier): void
+export type ProxiedRequestHost = {
+  proxiedRequests: InFlightList
+  /** A client of the tunnel that was not tried yet. Returned synchronously when one is connected here. */
+  pick(tunnelId: string, tried: Set<string>): ClientSession | null | Promise<ClientSession | null>
+  /** Forgets a client session that does not reach its client. */
+  forget(clientSession: ClientSession): void
   record(record: RequestRecord): void
-  /** How long a target may take to begin its answer. */
+  /** Milliseconds within which a target has to start its response. */
   answerMsMax: number
-  /** Requests that one client may have under way. */
+  /** Maximum of requests in flight per client. */
   streamsMax: number
   log: Log
 }

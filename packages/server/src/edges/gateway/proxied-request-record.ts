@@ -1,4 +1,4 @@
-// What is kept of a request while it goes by: sizes and times always, headers and the beginnings of bodies where the tunnel captures them.
+// Records a request as it passes: always sizes and times, and headers and the start of bodies when the tunnel captures them.
 import { now } from '../../core/clock.ts'
 import { newId } from '../../core/ids.ts'
 import {
@@ -8,11 +8,11 @@ import {
   type RequestRecord,
   type TunnelRoute,
 } from '../../features/tunnels/model.ts'
-import { GatheredBytes } from './buffered-bytes.ts'
+import { BufferedBytes } from './buffered-bytes.ts'
 import { pairsOf, type RequestHead } from './request-head.ts'
 
 class CapturedBody {
-  readonly #bytes = new GatheredBytes()
+  readonly #bytes = new BufferedBytes()
   isWhole = true
 
   add(piece: Buffer): void {
@@ -21,13 +21,13 @@ class CapturedBody {
     if (room > 0) this.#bytes.add(piece.subarray(0, room))
   }
 
-  /** A copy of the right size, which may wait for a while. */
+  /** A copy of exactly the recorded size, because the record may wait before it is stored. */
   take(): Buffer {
     return Buffer.from(this.#bytes.take())
   }
 }
 
-export class ExchangeNote {
+export class ProxiedRequestRecorder {
   readonly #route: TunnelRoute
   readonly #head: RequestHead
   readonly #startedMs = performance.now()
@@ -56,7 +56,7 @@ export class ExchangeNote {
     this.#requestBody?.add(piece)
   }
 
-  /** The whole body of the request has gone by. */
+  /** The request body is complete. */
   requestEnded(): void {
     this.#isRequestWhole = true
   }
@@ -75,7 +75,7 @@ export class ExchangeNote {
     this.#status = status
   }
 
-  /** The record of it; `error` is the word for what went wrong on our way, null when the target's answer went out whole. */
+  /** Completes the record. `error` is the code of a failure on the way, or null when the whole response was sent. */
   finish(error: string | null): RequestRecord {
     return {
       id: newId('tunnelRequest'),
@@ -85,7 +85,7 @@ export class ExchangeNote {
       path: this.#head.target.slice(0, pathCharactersMax),
       status: this.#status,
       error,
-      visitorAddress: this.#head.fields.visitorAddress,
+      visitorAddress: this.#head.fields.publicAddress,
       requestBytes: this.#requestBytes,
       responseBytes: this.#responseBytes,
       durationMs: Math.round(performance.now() - this.#startedMs),
@@ -105,7 +105,7 @@ export class ExchangeNote {
     }
   }
 
-  /** What the client is told of it. */
+  /** The report for the client. */
   report(record: RequestRecord): Record<string, unknown> {
     return {
       at: record.at.toISOString(),

@@ -1,14 +1,15 @@
-// One request of a visitor: finds a client, sends the request over a stream, and gives back what comes, both ways at the pace of the slower side.
+// One proxied request: picks a client, sends the request over a stream, and returns the response. Backpressure is applied in both
+// directions.
 import type { IncomingMessage } from 'node:http'
 import { dataBytesMax, resetCodes } from '@callsign/contract/tunnel-frames'
 import type { StreamListener, TunnelStream } from '@callsign/contract/tunnel-stream'
 import type { TunnelRoute } from '../../features/tunnels/model.ts'
-import type { Carrier } from './client-session.ts'
-import { type Failure, refusalOf, troubleOfReset, writeRefusal } from './error-response.ts'
-import type { UnderWay } from './in-flight.ts'
-import { type ExchangeHost, stalledMsMax } from './proxied-request-host.ts'
-import { ExchangeNote } from './proxied-request-record.ts'
-import type { VisitorEvents, VisitorResponse } from './public-response.ts'
+import type { ClientSession } from './client-session.ts'
+import { type Failure, failureOfReset, refusalOf, writeRefusal } from './error-response.ts'
+import type { InFlight } from './in-flight.ts'
+import { type ProxiedRequestHost, stalledMsMax } from './proxied-request-host.ts'
+import { ProxiedRequestRecorder } from './proxied-request-record.ts'
+import type { PublicConnectionEvents, PublicResponse } from './public-response.ts'
 import { sendBody } from './request-body.ts'
 import type { RequestHead } from './request-head.ts'
 import { AnswerBody } from './response-body.ts'
@@ -16,10 +17,10 @@ import { noteBadAnswer, writeAnswerHead } from './response-head.ts'
 import { type AnswerEvents, type AnswerHead, AnswerReader, BadAnswer } from './response-reader.ts'
 
 const attemptsMax = 4
-/** How long what is left of a body may still come after the answer is complete. */
-const leftoverMs = 2000
+/** Milliseconds that the rest of a request body may take after the response is complete. */
+const restOfBodyMsMax = 2000
 
-/** What becomes of a stream that no exchange needs any more: what still comes is dropped. */
+/** Discards bytes of a stream that no proxied request uses any more. */
 const dropping: StreamListener = {
   onData: (bytes, stream) => stream.taken(bytes.length),
   onEnd: (stream) => stream.end(),
@@ -27,20 +28,20 @@ const dropping: StreamListener = {
   onDrain() {},
 }
 
-export class Exchange implements UnderWay, StreamListener, AnswerEvents, VisitorEvents {
+export class ProxiedRequest implements InFlight, StreamListener, AnswerEvents, PublicConnectionEvents {
   place = 0
-  readonly #host: ExchangeHost
+  readonly #host: ProxiedRequestHost
   readonly #route: TunnelRoute
   readonly #head: RequestHead
-  /** Whose body is to be sent; null when it has none. */
+  /** Source of the request body, or null without one. */
   readonly #request: IncomingMessage | null
-  readonly #response: VisitorResponse
+  readonly #response: PublicResponse
   readonly #body: AnswerBody
-  readonly #note: ExchangeNote
+  readonly #note: ProxiedRequestRecorder
   readonly #tried = new Set<string>()
   readonly #isSafe: boolean
   #attempts = 0
-  #carrier: Carrier | null = null
+  #clientSession: ClientSession | null = null
   #stream: TunnelStream | null = null
   #lastStream: TunnelStream | null = null
   #reader: AnswerReader | null = null
@@ -48,18 +49,18 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents, Visitor
   #isBodySent: boolean
   #isAnswered = false
   #isOver = false
-  /** Bytes of the answer that the visitor has not taken yet. */
+  /** Bytes of the response that the public client has not read yet. */
   #held = 0
   #waitingSinceMs: number
   #failure: Failure = 'tunnel_offline'
 
-  /** What happens to the visitor's connection is to be told to `visitorGone` and `visitorReady`. */
+  /** The caller forwards the events of the public connection to `onPublicClose` and `onPublicDrain`. */
   constructor(
-    host: ExchangeHost,
+    host: ProxiedRequestHost,
     route: TunnelRoute,
     head: RequestHead,
     request: IncomingMessage | null,
-    response: VisitorResponse,
+    response: PublicResponse,
     replayOf: string | null = null,
   ) {
     this.#host = host
@@ -72,15 +73,15 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents, Visitor
     this.#isSafe = this.#request === null && (method === 'GET' || method === 'HEAD' || method === 'OPTIONS')
     this.#isBodySent = this.#request === null
     this.#waitingSinceMs = performance.now()
-    this.#note = new ExchangeNote(route, head, replayOf)
+    this.#note = new ProxiedRequestRecorder(route, head, replayOf)
   }
 
   start(): void {
-    this.#host.exchanges.add(this)
+    this.#host.proxiedRequests.add(this)
     this.#attempt()
   }
 
-  /** Looks whether anybody has waited too long. */
+  /** Ends a request that has waited too long. */
   check(nowMs: number): void {
     const waitedMs = nowMs - this.#waitingSinceMs
     if (!this.#isAnswered && this.#isBodySent && waitedMs > this.#host.answerMsMax) {
@@ -91,12 +92,12 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents, Visitor
     if (isStalled && waitedMs > stalledMsMax) this.#isAnswered ? this.#cut(resetCodes.idle) : this.#fail('target_timeout', resetCodes.idle)
   }
 
-  /** The process stops: nothing more is waited for. */
+  /** Ends the request because the process stops. */
   abort(): void {
     this.#fail('tunnel_lost', resetCodes.cancelled)
   }
 
-  /** Tells the visitor to come back on another connection. */
+  /** Asks the public client to use another connection for its next request. */
   closeAfter(): void {
     if (!this.#response.headersSent) this.#response.shouldKeepAlive = false
   }
@@ -111,9 +112,9 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents, Visitor
     if (picked === null) this.#refuse(this.#failure)
     else if (picked instanceof Promise) {
       picked.then(
-        (carrier) => {
+        (clientSession) => {
           if (this.#isOver) return
-          if (carrier) this.#send(carrier)
+          if (clientSession) this.#send(clientSession)
           else this.#refuse(this.#failure)
         },
         () => this.#refuse('unavailable'),
@@ -121,24 +122,24 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents, Visitor
     } else this.#send(picked)
   }
 
-  #send(carrier: Carrier): void {
-    if (carrier.load >= this.#host.streamsMax || carrier.isChoked) {
+  #send(clientSession: ClientSession): void {
+    if (clientSession.load >= this.#host.streamsMax || clientSession.isChoked) {
       this.#refuse('tunnel_busy')
       return
     }
-    const bytes = this.#head.toBytes(carrier.hostHeader)
+    const bytes = this.#head.toBytes(clientSession.hostHeader)
     if (bytes.length > dataBytesMax) {
       this.#refuse('bad_answer')
       return
     }
-    this.#carrier = carrier
-    // A connection that was used before may be about to close: only what may be asked twice goes over it.
-    const kept = this.#isSafe ? carrier.reuse() : null
+    this.#clientSession = clientSession
+    // The target may be about to close an idle connection. Only requests that may be repeated are sent over one.
+    const kept = this.#isSafe ? clientSession.reuse() : null
     this.#isReused = kept !== null
-    const stream = kept ?? carrier.open(bytes)
+    const stream = kept ?? clientSession.open(bytes)
     this.#stream = stream
     this.#lastStream = stream
-    this.#reader = new AnswerReader(this.#head.method, carrier.heads, this)
+    this.#reader = new AnswerReader(this.#head.method, clientSession.heads, this)
     stream.listener = this
     if (kept) kept.write(bytes)
     if (!this.#isBodySent) this.#sendBody()
@@ -163,7 +164,7 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents, Visitor
     const piece = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
     try {
       const rest = this.#reader?.push(piece)
-      // More than one answer to one request: whose would the next be?
+      // Bytes after the response would be taken for the response to another request.
       if (rest && !stream.isClosed) stream.reset(resetCodes.protocolError)
     } catch (error) {
       noteBadAnswer(this.#host.log, this.#route.id, error)
@@ -183,8 +184,8 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents, Visitor
     this.#request?.resume()
   }
 
-  /** The visitor takes more. */
-  visitorReady(): void {
+  /** The public client reads again. */
+  onPublicDrain(): void {
     this.#waitingSinceMs = performance.now()
     if (!this.#body.resume()) return
     const held = this.#held
@@ -198,7 +199,7 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents, Visitor
       if (this.#head.fields.expectsContinue) response.writeContinue()
       return
     }
-    // Without a socket of its own yet, the answer stands behind another on the same connection; a hint that comes late is none.
+    // The response has no socket while it waits behind another on the same connection. A 1xx that arrives after the head is too late.
     if (this.#head.versionMinor === 0 || !response.socket || response.headersSent) return
     let text = `HTTP/1.1 ${head.status} ${head.reason}\r\n`
     for (let i = 0; i < head.headers.length; i += 2) text += `${head.headers[i]}: ${head.headers[i + 1]}\r\n`
@@ -206,10 +207,10 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents, Visitor
   }
 
   onHead(head: AnswerHead): void {
-    if (head.status === 101) throw new BadAnswer('an upgrade that nobody asked for')
+    if (head.status === 101) throw new BadAnswer('an upgrade that was not requested')
     this.#isAnswered = true
     this.#note.answered(head)
-    // A target that answers before it has the whole request may never take the rest.
+    // A target that responds before it has the whole request may never read the rest.
     if (!this.#isBodySent && head.status >= 400) this.#response.shouldKeepAlive = false
     writeAnswerHead(this.#response, this.#head, head)
   }
@@ -221,30 +222,30 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents, Visitor
 
   onComplete(trailers: [string, string][], mayReuse: boolean): void {
     const stream = this.#stream as TunnelStream
-    const carrier = this.#carrier as Carrier
+    const clientSession = this.#clientSession as ClientSession
     this.#body.end(trailers)
     this.#finish(null)
-    if (mayReuse && this.#isBodySent && !stream.isRemoteEnded && !stream.isClosed && !carrier.isDraining) {
-      // What was held has been handed to the visitor's socket by now.
+    if (mayReuse && this.#isBodySent && !stream.isRemoteEnded && !stream.isClosed && !clientSession.isDraining) {
+      // All of these bytes have been handed to the public socket by now.
       if (this.#held > 0) stream.taken(this.#held)
       this.#held = 0
-      carrier.keep(stream, performance.now())
+      clientSession.keep(stream, performance.now())
     } else {
-      carrier.release()
+      clientSession.release()
       stream.listener = dropping
       if (this.#isBodySent) stream.end()
       else stream.reset(resetCodes.cancelled)
     }
-    if (!this.#isBodySent) this.#dropLeftover()
+    if (!this.#isBodySent) this.#dropRestOfBody()
   }
 
-  /** The visitor still sends a body that nobody reads any more: it gets a moment to read its answer. */
-  #dropLeftover(): void {
+  /** Reads and discards the rest of the request body for a while, so that the public client can read its response. */
+  #dropRestOfBody(): void {
     const request = this.#request as IncomingMessage
     request.resume()
     const timer = setTimeout(() => {
       if (!request.complete) request.destroy()
-    }, leftoverMs)
+    }, restOfBodyMsMax)
     timer.unref()
   }
 
@@ -257,7 +258,7 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents, Visitor
     }
   }
 
-  /** The stream is gone, or ended before the answer did. */
+  /** The stream was reset, or ended before the response did. */
   onReset(code: number): void {
     if (this.#isOver) return
     if (this.#reader?.isStarted) {
@@ -268,13 +269,13 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents, Visitor
       this.#fail('target_lost', resetCodes.cancelled)
       return
     }
-    const carrier = this.#carrier as Carrier
+    const clientSession = this.#clientSession as ClientSession
     const isUntouched = code === resetCodes.refused || code === resetCodes.notHere || code === resetCodes.targetUnreachable
-    this.#failure = troubleOfReset(code, carrier.isOpen)
+    this.#failure = failureOfReset(code, clientSession.isOpen)
     this.#release()
-    if (code === resetCodes.notHere) this.#host.forget(carrier)
-    // The same client once more over a fresh connection, when it was the kept one that had closed.
-    if (!this.#isReused || !carrier.isOpen) this.#tried.add(carrier.id)
+    if (code === resetCodes.notHere) this.#host.forget(clientSession)
+    // The same client is tried again over a new stream when only the reused one had closed.
+    if (!this.#isReused || !clientSession.isOpen) this.#tried.add(clientSession.id)
     if (this.#isSafe || (isUntouched && this.#request === null)) {
       this.#attempt()
       return
@@ -285,14 +286,14 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents, Visitor
   #release(): void {
     const stream = this.#stream
     if (!stream) return
-    this.#carrier?.release()
+    this.#clientSession?.release()
     stream.listener = dropping
     if (stream.isRemoteEnded) stream.end()
     this.#stream = null
   }
 
-  /** The visitor's connection is closed. */
-  visitorGone(): void {
+  /** The public connection is closed. */
+  onPublicClose(): void {
     if (this.#isOver) return
     const stream = this.#stream
     this.#finish('visitor_gone')
@@ -300,7 +301,9 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents, Visitor
     stream?.reset(resetCodes.cancelled)
   }
 
-  /** No answer has begun: the visitor is told why; one has: it is cut off, so that nobody takes it for whole. */
+  /**
+   * Sends the failure as a response. If one has started, the connection is cut, so that the truncated response is not taken for complete.
+   */
   #fail(failure: Failure, code: number): void {
     if (this.#isOver) return
     if (this.#isAnswered) {
@@ -328,15 +331,16 @@ export class Exchange implements UnderWay, StreamListener, AnswerEvents, Visitor
     this.#finish(failure)
     if (!this.#isBodySent) this.#response.shouldKeepAlive = false
     writeRefusal(this.#response, this.#head.method, refusal)
-    if (!this.#isBodySent) this.#dropLeftover()
+    if (!this.#isBodySent) this.#dropRestOfBody()
   }
 
   #finish(error: string | null): void {
     this.#isOver = true
-    this.#host.exchanges.delete(this)
+    this.#host.proxiedRequests.delete(this)
     const record = this.#note.finish(error)
-    const carrier = this.#carrier
-    if (carrier?.wantsReports && this.#lastStream && carrier.isOpen) carrier.report(this.#lastStream, this.#note.report(record))
+    const clientSession = this.#clientSession
+    if (clientSession?.wantsReports && this.#lastStream && clientSession.isOpen)
+      clientSession.report(this.#lastStream, this.#note.report(record))
     this.#host.record(record)
   }
 }

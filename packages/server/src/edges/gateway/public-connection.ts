@@ -1,49 +1,58 @@
-// A connection of visitors that we read ourselves, for as long as what comes over it is simple: what most visitors ask costs half of what it costs through Node's server.
+// A public connection read by the gateway itself, as long as its requests are simple. Such requests cost half of their price through Node's
+// server.
 import type { Socket } from 'node:net'
 import { BareResponse, keepAliveSeconds } from './bare-response.ts'
-import type { Visitor } from './forwarding.ts'
+import type { PublicClient } from './forwarding.ts'
 import { stalledMsMax } from './proxied-request-host.ts'
 import type { RequestHead } from './request-head.ts'
 import { SimpleRequestReader } from './simple-request.ts'
 
-/** What a connection asks of the gateway. */
-export type VisitorHost = {
-  visitorOf(socket: Socket): Visitor
-  /** The handle of the tunnel that a name stands for; null when it is none's. */
+/** The gateway as its public connections see it. */
+export type PublicConnectionHost = {
+  publicClientOf(socket: Socket): PublicClient
+  /** The handle of the tunnel that a host name stands for, or null. */
   findHandle(host: string): string | null
-  /** False: the next answer is the last on its connection. */
+  /** False when the next response is the last on its connection. */
   mayStay(): boolean
   serve(handle: string, head: RequestHead, response: BareResponse): void
 }
 
-/** A new connection that says nothing is closed after this time, as Node's server does. */
+/** Milliseconds after which a new connection without a request is closed, as in Node's server. */
 const silentMsMax = 20_000
-/** A second more than visitors are told, for a request that is on its way when their time is up. */
+/** One second more than Keep-Alive advertises, for a request that is on its way when the time is up. */
 const idleMsMax = (keepAliveSeconds + 1) * 1000
-/** Of requests that wait behind the one that is being answered, or for answers to be taken; their visitor is not read from beyond it. */
+/** Limit for requests and unread responses that wait on the connection. Reading pauses above it. */
 const waitingBytesMax = 64 * 1024
 
-export class VisitorConnection {
+export class PublicConnection {
   readonly #socket: Socket
-  readonly #host: VisitorHost
+  readonly #host: PublicConnectionHost
   readonly #handOver: (socket: Socket) => void
-  readonly #onOver: (connection: VisitorConnection) => void
+  readonly #onOver: (connection: PublicConnection) => void
   readonly #reader: SimpleRequestReader
   #response: BareResponse | null = null
-  /** What has come and has not been read, from `#at` on: a character for each byte. */
+  /** Received and unread bytes, from `#at` on, with one character per byte. */
   #text = ''
   #at = 0
   #isReading = false
   #hasServed = false
   #idleSinceMs = performance.now()
 
-  /** `handOver` gets the socket, with all that has not been read, when something else comes than a simple request to a tunnel. `onOver` follows on either end. */
-  constructor(socket: Socket, host: VisitorHost, handOver: (socket: Socket) => void, onOver: (connection: VisitorConnection) => void) {
+  /**
+   * `handOver` gets the socket, with all unread bytes, when anything but a simple request to a tunnel arrives.
+   * `onOver` is called at the end in either case.
+   */
+  constructor(
+    socket: Socket,
+    host: PublicConnectionHost,
+    handOver: (socket: Socket) => void,
+    onOver: (connection: PublicConnection) => void,
+  ) {
     this.#socket = socket
     this.#host = host
     this.#handOver = handOver
     this.#onOver = onOver
-    this.#reader = new SimpleRequestReader({ findVisitor: () => host.visitorOf(socket), findHandle: host.findHandle })
+    this.#reader = new SimpleRequestReader({ findPublicClient: () => host.publicClientOf(socket), findHandle: host.findHandle })
     socket.on('data', this.#onData)
     socket.on('drain', this.#onDrain)
     socket.on('end', this.#onEnd)
@@ -52,7 +61,7 @@ export class VisitorConnection {
     socket.on('close', this.#onClose)
   }
 
-  /** Ends a connection on which nothing is under way. */
+  /** Closes a connection without a request in flight. */
   closeIfIdle(): void {
     if (this.#response === null && this.#socket.writable) this.#socket.destroySoon()
   }
@@ -61,21 +70,21 @@ export class VisitorConnection {
     this.#socket.destroy()
   }
 
-  /** Looks whether the next request has been waited for long enough. */
+  /** Closes the connection when it has waited too long for the next request. */
   check(nowMs: number): void {
     if (this.#response !== null) return
-    // Answers are still being taken; `#onStalled` watches over that.
+    // Responses are still being read. `#onStalled` limits their time.
     if (this.#socket.writableLength > 0) this.#idleSinceMs = nowMs
     else if (nowMs - this.#idleSinceMs > (this.#hasServed ? idleMsMax : silentMsMax)) this.#socket.destroy()
   }
 
-  /** One answer at a time, and none to who does not take those there are: they would pile up here. */
+  /** One response at a time, and only while the client reads. Otherwise responses would accumulate in memory. */
   get #mayServe(): boolean {
     return this.#response === null && !this.#socket.writableNeedDrain
   }
 
   #onData = (bytes: Buffer): void => {
-    // The connection is being closed: what comes behind the last answer is not to be acted upon (RFC 9112 section 9.6).
+    // The connection is closing, so requests after the last response are ignored (RFC 9112 section 9.6).
     if (!this.#socket.writable) return
     const text = bytes.toString('latin1')
     if (this.#at === this.#text.length) this.#text = text
@@ -85,7 +94,7 @@ export class VisitorConnection {
     else if (this.#text.length > waitingBytesMax) this.#socket.pause()
   }
 
-  /** Serves what has come, one request after the other. An answer may be complete before `serve` returns. */
+  /** Serves the received requests in order. A response may be complete before `serve` returns. */
   #read(): void {
     this.#isReading = true
     while (this.#mayServe && this.#at < this.#text.length && this.#socket.writable) {
@@ -114,19 +123,19 @@ export class VisitorConnection {
       this.#forget()
       this.#socket.destroySoon()
     } else if (!this.#isReading && this.#at < this.#text.length) {
-      // Whoever has answered is not done yet: its place at the client, and its stream, may be what the next needs.
+      // The code that ended the response still has to free its slot and its stream at the client, which the next request may need.
       queueMicrotask(this.#readOn)
     }
   }
 
-  /** Keeps nothing of what has been read: an idle connection may stay for long. */
+  /** Drops text that was read, because an idle connection may stay open for minutes. */
   #forget(): void {
     this.#text = ''
     this.#at = 0
   }
 
   #onDrain = (): void => {
-    if (this.#response) this.#response.events?.visitorReady()
+    if (this.#response) this.#response.events?.onPublicDrain()
     else this.#readOn()
   }
 
@@ -134,17 +143,17 @@ export class VisitorConnection {
     if (this.#at < this.#text.length) this.#read()
   }
 
-  /** The visitor has taken nothing of its answers for long. Exchanges watch over their own. */
+  /** The client has not read its response for too long. Proxied requests have their own limit. */
   #onStalled = (): void => {
     if (this.#response === null) this.#socket.destroy()
   }
 
-  /** As Node's server takes it: who says no more wants no answer either. */
+  /** A client that ends its side does not get a response, as in Node's server. */
   #onEnd = (): void => {
     this.#socket.destroySoon()
   }
 
-  /** It is followed by the end. */
+  /** A close event follows. */
   #onError = (): void => {}
 
   #onClose = (): void => {
@@ -152,10 +161,10 @@ export class VisitorConnection {
     this.#onOver(this)
     if (!response) return
     response.isGone = true
-    response.events?.visitorGone()
+    response.events?.onPublicClose()
   }
 
-  /** Gives the socket away as if nothing had been read of it since the last answer. */
+  /** Hands the socket over with all bytes after the last response unread. */
   #leave(): void {
     const socket = this.#socket
     socket.off('data', this.#onData)
@@ -165,7 +174,7 @@ export class VisitorConnection {
     socket.off('error', this.#onError)
     socket.off('close', this.#onClose)
     socket.setTimeout(0)
-    // Without this it would go on reading, to nobody, until the next listener comes.
+    // Without a pause the socket would lose bytes until the next listener is added.
     socket.pause()
     socket.unshift(Buffer.from(this.#text.slice(this.#at), 'latin1'))
     this.#forget()

@@ -1,24 +1,24 @@
-// What a visitor is answered with, as far as an exchange needs it: Node's ServerResponse has it, and so has BareResponse.
+// The part of a response that proxied requests use. Node's ServerResponse and BareResponse implement it.
 
-/** A piece up to this size is cheaper copied beside its head or framing than handed to the system apart from it. */
+/** Bytes up to which copying a chunk next to its head is cheaper than a separate write. */
 export const joinedBytesMax = 8 * 1024
 
-export type VisitorResponse = {
-  /** Set to false before the head: the connection ends with this answer. */
+export type PublicResponse = {
+  /** Set to false before the head to close the connection after this response. */
   shouldKeepAlive: boolean
   readonly headersSent: boolean
-  /** True while the visitor reads no faster; `visitorReady` of its exchange follows. */
+  /** True while the public client reads too slowly. `onPublicDrain` of the proxied request follows. */
   readonly writableNeedDrain: boolean
   readonly writableEnded: boolean
-  /** The socket, once this answer's turn on it has come. */
+  /** The socket, or null while an earlier response on the connection is unfinished. */
   readonly socket: { write(text: string, encoding: 'latin1'): boolean } | null
-  /** `headers` are names and values by turns. */
+  /** `headers` alternates names and values. */
   writeHead(status: number, reason: string, headers: string[]): unknown
-  /** Sends the head without waiting for a body. */
+  /** Sends the head before the first bytes of the body. */
   flushHeaders(): void
   write(bytes: Buffer): boolean
   end(): unknown
-  /** With the last bytes; as text when they are few, to go out in one piece with the head. */
+  /** Ends the response with its last bytes. Small ones are passed as text, to be sent in one write with the head. */
   end(last: Buffer): unknown
   end(last: string, encoding: 'latin1'): unknown
   addTrailers(trailers: [string, string][]): void
@@ -26,10 +26,10 @@ export type VisitorResponse = {
   destroy(): unknown
 }
 
-/** Whom a visitor's connection tells what happens to it. */
-export type VisitorEvents = {
-  /** The connection is closed, whether the answer was whole or not. */
-  visitorGone(): void
-  /** There is room again. */
-  visitorReady(): void
+/** Events of a public connection. */
+export type PublicConnectionEvents = {
+  /** The connection is closed, whether or not the response was complete. */
+  onPublicClose(): void
+  /** The socket has drained. */
+  onPublicDrain(): void
 }

@@ -1,22 +1,22 @@
-// Sends a captured request again: the same exchange that visitors have, with nobody at the other end.
+// Repeats a captured request: the same proxied request as for public clients, with the response discarded.
 import { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import type { RepeatedRequest, RequestRecord, TunnelRoute } from '../../features/tunnels/model.ts'
-import type { ExchangeHost } from './proxied-request-host.ts'
+import type { ProxiedRequestHost } from './proxied-request-host.ts'
 import { readRequestHead } from './request-head.ts'
 import { serveParsed } from './serve-parsed.ts'
 
-/** Said by the exchange itself for the body that it has now. */
+/** Set by the proxied request itself, for the body that the repeated request has. */
 const framing = new Set(['content-length', 'transfer-encoding', 'expect', 'upgrade'])
 
-/** Programs and proxies before the API give up after a minute. */
+/** Programs and proxies in front of the API time out after a minute. */
 const listenMsMax = 55_000
-/** Silence is told by the exchange itself, which looks every second. */
+/** The proxied request itself ends a silent target, with a check every second. */
 const graceMs = 2000
 
-/** Resolves with how it went: of an answer that goes on and on, after as long as a target may take to begin one, as if the visitor had left then. */
-export function repeatRequest(host: ExchangeHost, route: TunnelRoute, repeated: RepeatedRequest): Promise<RequestRecord> {
+/** Resolves with the record. A response that does not end is cut off after `answerMsMax`, as if the public client had disconnected. */
+export function repeatRequest(host: ProxiedRequestHost, route: TunnelRoute, repeated: RepeatedRequest): Promise<RequestRecord> {
   const nobody = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() }) as unknown as Socket
   const request = new IncomingMessage(nobody)
   request.method = repeated.method
@@ -29,7 +29,7 @@ export function repeatRequest(host: ExchangeHost, route: TunnelRoute, repeated: 
   request.rawHeaders = headers.flat()
   for (const [name, value] of headers) {
     const lower = name.toLowerCase()
-    // What Connection names is left out once more.
+    // Headers named by Connection are dropped again.
     request.headers[lower] = lower === 'connection' && request.headers.connection ? `${request.headers.connection},${value}` : value
   }
   if (repeated.body.length > 0) request.push(repeated.body)
@@ -37,9 +37,9 @@ export function repeatRequest(host: ExchangeHost, route: TunnelRoute, repeated: 
   request.complete = true
   const response = new ServerResponse(request)
   response.assignSocket(nobody)
-  const visitor = { address: '127.0.0.1', protocol: 'http' as const, port: 0, isTrusted: false, trusts: () => false }
+  const publicClient = { address: '127.0.0.1', protocol: 'http' as const, port: 0, isTrusted: false, trusts: () => false }
   return new Promise((resolve) => {
-    const head = readRequestHead(request, visitor, false)
+    const head = readRequestHead(request, publicClient, false)
     const timer = setTimeout(() => response.emit('close'), Math.min(listenMsMax, host.answerMsMax + graceMs))
     const record = (one: RequestRecord) => {
       clearTimeout(timer)

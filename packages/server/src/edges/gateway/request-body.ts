@@ -1,4 +1,4 @@
-// A visitor's body on its way to the target: as it comes, framed as it came, and no faster than the stream takes it.
+// Sends a request body to the target with its framing, and pauses it while the stream is full.
 import type { IncomingMessage } from 'node:http'
 import type { TunnelStream } from '@callsign/contract/tunnel-stream'
 import { notePassing } from '../../core/external-buffers.ts'
@@ -8,18 +8,18 @@ const lastChunk = Buffer.from('0\r\n\r\n')
 const lineEnd = Buffer.from('\r\n')
 
 type Watch = {
-  /** Where the body goes; null once it goes nowhere. */
+  /** The stream that gets the body, or null when it is discarded. */
   stream: () => TunnelStream | null
   onPiece: (piece: Buffer) => void
   onSent: () => void
 }
 
-/** True while some of the body may still be on its way. Node calls no request complete before it has been looked at, not even one without a body. */
+/** True while some of the body may still arrive. Node reports a request as incomplete until it has been read, even without a body. */
 export function isArriving({ complete, headers }: IncomingMessage): boolean {
   return !complete && (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0')
 }
 
-/** Begins to send; `onDrain` of the stream's listener has to resume the request. */
+/** Starts to send the body. `onDrain` of the stream's listener has to resume the request. */
 export function sendBody(request: IncomingMessage, isChunked: boolean, { stream, onPiece, onSent }: Watch): void {
   request.on('data', (piece: Buffer) => {
     const to = stream()

@@ -1,53 +1,53 @@
-// The body of an answer on its way out to the visitor.
-import { crumbBytesMax, GatheredBytes } from './buffered-bytes.ts'
-import { joinedBytesMax, type VisitorResponse } from './public-response.ts'
+// Writes the body of a response to the public client.
+import { BufferedBytes, smallChunkBytesMax } from './buffered-bytes.ts'
+import { joinedBytesMax, type PublicResponse } from './public-response.ts'
 
 export class AnswerBody {
-  readonly #response: VisitorResponse
-  /** What came in crumbs while the visitor took nothing. */
-  readonly #crumbs = new GatheredBytes()
-  /** The head has gone out, alone or with the first bytes behind it. */
+  readonly #response: PublicResponse
+  /** Small chunks that arrived while the public client did not read. */
+  readonly #buffered = new BufferedBytes()
+  /** True once the head has been sent, alone or with the first bytes. */
   #isFlushed = false
 
-  constructor(response: VisitorResponse) {
+  constructor(response: PublicResponse) {
     this.#response = response
   }
 
-  /** Bytes, which are the last when `isLast`. */
+  /** Writes a chunk of the body. `isLast` marks the final one. */
   write(piece: Buffer, isLast: boolean): void {
-    if (!isLast && piece.length <= crumbBytesMax && this.#response.writableNeedDrain) {
-      this.#crumbs.add(piece)
+    if (!isLast && piece.length <= smallChunkBytesMax && this.#response.writableNeedDrain) {
+      this.#buffered.add(piece)
       return
     }
-    this.#writeCrumbs()
-    // As text a small body goes out with its head in one piece.
+    this.#writeBuffered()
+    // As text, a small body is sent in one write with its head.
     if (isLast && !this.#isFlushed && piece.length <= joinedBytesMax) this.#response.end(piece.toString('latin1'), 'latin1')
     else if (isLast) this.#response.end(piece)
     else this.#response.write(piece)
     this.#isFlushed = true
   }
 
-  /** Lets the head go, if nothing has taken it along. */
+  /** Sends the head, unless a write has already sent it. */
   flush(): void {
     if (this.#isFlushed) return
     this.#isFlushed = true
     this.#response.flushHeaders()
   }
 
-  /** The visitor takes bytes again; true when it has room for more than what waited. */
+  /** Writes the buffered chunks after a drain. Returns true when the socket has room for more. */
   resume(): boolean {
-    this.#writeCrumbs()
+    this.#writeBuffered()
     return !this.#response.writableNeedDrain
   }
 
   end(trailers: [string, string][]): void {
-    this.#writeCrumbs()
+    this.#writeBuffered()
     if (this.#response.writableEnded) return
     if (trailers.length > 0) this.#response.addTrailers(trailers)
     this.#response.end()
   }
 
-  #writeCrumbs(): void {
-    if (this.#crumbs.size > 0 && !this.#response.writableEnded) this.#response.write(this.#crumbs.take())
+  #writeBuffered(): void {
+    if (this.#buffered.size > 0 && !this.#response.writableEnded) this.#response.write(this.#buffered.take())
   }
 }

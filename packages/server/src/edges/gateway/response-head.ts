@@ -1,14 +1,14 @@
-// The head of a target's answer as its visitor gets it.
+// Writes the head of a target's response to the public client.
 import type { Log } from '../../core/log.ts'
-import type { VisitorResponse } from './public-response.ts'
+import type { PublicResponse } from './public-response.ts'
 import type { RequestHead } from './request-head.ts'
 import { type AnswerHead, BadAnswer } from './response-reader.ts'
 
 /**
- * Begins the answer. Trailer (RFC 9110 section 6.6.2) goes on only where trailers can follow, behind chunks: Node throws at any other, and targets may
- * announce what they like.
+ * Starts the response. Trailer (RFC 9110 section 6.6.2) is passed on only with chunked framing, because Node throws for any other. Targets
+ * may send it in any response.
  */
-export function writeAnswerHead(response: VisitorResponse, { method, versionMinor }: RequestHead, head: AnswerHead): void {
+export function writeAnswerHead(response: PublicResponse, { method, versionMinor }: RequestHead, head: AnswerHead): void {
   const hasChunks = head.isChunked && versionMinor > 0 && method !== 'HEAD' && head.status !== 204 && head.status !== 304
   response.writeHead(head.status, head.reason, hasChunks ? head.headers : withoutTrailer(head.headers))
 }
@@ -22,7 +22,7 @@ function withoutTrailer(headers: string[]): string[] {
   return kept
 }
 
-/** Writes down why an answer was not passed on. Anything but BadAnswer is a bug of ours; it ends this exchange, not the process and everybody in it. */
+/** Logs why a response was not passed on. Anything but BadAnswer is a bug of the gateway. It ends this request only, not the process. */
 export function noteBadAnswer(log: Log, tunnelId: string, error: unknown): void {
   if (error instanceof BadAnswer) log.debug({ reason: error.message, tunnel_id: tunnelId }, 'bad answer of a target')
   else log.error({ err: error, tunnel_id: tunnelId }, 'the answer of a target could not be passed on')

@@ -1,4 +1,4 @@
-// Answers of targets in pieces of any size, and what there may be of them.
+// Responses of targets in chunks of any size, and the limits and syntax that they have to keep.
 import { expect, test } from 'vitest'
 import { type AnswerHead, AnswerHeads, AnswerReader, BadAnswer } from './response-reader.ts'
 
@@ -64,7 +64,7 @@ test('blanks around a value go, those in it stay', () => {
   expect(heads[0]?.headers).toEqual(['A', 'b', 'C', 'd', 'E', '', 'F', `g${blanks}h`, 'Content-Length', '0'])
 })
 
-test('heads that differ are told apart, also behind one that is not well-formed', () => {
+test('different heads are read separately, also after a malformed one', () => {
   const heads = new AnswerHeads()
   const [one, other] = ['HTTP/1.1 200 OK\r\nX: 1', 'HTTP/1.1 200 OK\r\nX: 2']
   expect(heads.read(one).headers).toEqual(['X', '1'])

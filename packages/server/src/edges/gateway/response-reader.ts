@@ -1,7 +1,7 @@
-// Reads HTTP/1.1 answers of targets (RFC 9112) from the bytes of a stream, strictly: what two readers could take two ways is no answer.
+// Strict reader for HTTP/1.1 responses of targets (RFC 9112). A response that two parsers could read differently is refused.
 import { readField } from './field-line.ts'
 
-/** The target's bytes are no answer that can be passed on. */
+/** The target's bytes are not a response that can be passed on. */
 export class BadAnswer extends Error {
   override name = 'BadAnswer'
 }
@@ -9,14 +9,14 @@ export class BadAnswer extends Error {
 export type AnswerHead = {
   status: number
   reason: string
-  /** Names and values by turns, as they came, without those that hold for one connection only. */
+  /** Alternating names and values, as received, without hop-by-hop headers. */
   headers: string[]
-  /** Length of the body; null when it is not announced. */
+  /** Length of the body, or null when it is not announced. */
   length: number | null
   isChunked: boolean
   /** The value of Upgrade on a 101. */
   upgrade: string | null
-  /** The target keeps its connection. */
+  /** True when the target keeps its connection open. */
   mayReuse: boolean
 }
 
@@ -24,29 +24,29 @@ export type AnswerEvents = {
   /** A 1xx other than 101. */
   onInformation(head: AnswerHead): void
   onHead(head: AnswerHead): void
-  /** Bytes of the body; `isLast` when they complete it and nothing follows but onComplete. */
+  /** A chunk of the body. With `isLast` it completes the body, and only onComplete follows. */
   onBody(bytes: Buffer, isLast: boolean): void
-  /** The answer is complete. `mayReuse`: the stream can take another request. */
+  /** The response is complete. With `mayReuse` the stream can carry another request. */
   onComplete(trailers: [string, string][], mayReuse: boolean): void
 }
 
-/** For the head, with all that come before it for information, and for the trailers. */
+/** Limit for the head with all 1xx heads before it, and for the trailers. */
 const headBytesMax = 64 * 1024
 const headersMax = 1000
 const chunkLineBytesMax = 4096
 const statusLinePattern = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/
 
-/** They hold between two programs only (RFC 9110 section 7.6.1). */
+/** Hop-by-hop headers (RFC 9110 section 7.6.1). */
 const hopByHop = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'proxy-authenticate', 'te'])
 
 const nothing = Buffer.alloc(0)
 
-/** Reads heads of answers. A target says the same again and again: what it said last is looked at once. */
+/** Reads response heads and caches the last one, because a target repeats the same head often. */
 export class AnswerHeads {
   #text = ''
   #head: AnswerHead | null = null
 
-  /** `text` is without the empty line at its end, a character for each byte. Throws BadAnswer. */
+  /** `text` has one character per byte and ends before the empty line. Throws BadAnswer. */
   read(text: string): AnswerHead {
     if (this.#head !== null && this.#text === text) return this.#head
     this.#head = readHead(text)
@@ -62,10 +62,10 @@ export class AnswerReader {
   readonly #events: AnswerEvents
   readonly #heads: AnswerHeads
   #state: State = 'head'
-  /** Begins with `#keptBytes` of a head or line that is not whole yet. */
-  #gathered: Buffer = nothing
+  /** Starts with `#keptBytes` of an incomplete head or line. */
+  #buffered: Buffer = nothing
   #keptBytes = 0
-  /** So much of the next bytes holds no end of the head or line. */
+  /** Number of bytes already searched for the end of the head or line. */
   #searchedBytes = 0
   #headBytes = 0
   #left = 0
@@ -82,12 +82,12 @@ export class AnswerReader {
   get isDone(): boolean {
     return this.#state === 'done'
   }
-  /** True once a byte has come. */
+  /** True once a byte has arrived. */
   get isStarted(): boolean {
     return this.#isStarted
   }
 
-  /** Bytes of the stream; returns those behind the answer, which only a 101 may have. Throws BadAnswer. */
+  /** Reads bytes of the stream. Returns those after the response, which only a 101 may have. Throws BadAnswer. */
   push(bytes: Buffer): Buffer | null {
     this.#isStarted = true
     let rest: Buffer | null = this.#keptBytes > 0 ? this.#append(bytes) : bytes
@@ -95,7 +95,7 @@ export class AnswerReader {
     return rest && rest.length > 0 ? rest : null
   }
 
-  /** The stream has ended. Throws BadAnswer when the answer had not. */
+  /** The stream has ended. Throws BadAnswer when the response is incomplete. */
   finish(): void {
     if (this.#state === 'until-end') {
       this.#end(false)
@@ -129,7 +129,7 @@ export class AnswerReader {
         return null
       case 'chunk-end': {
         if (bytes.length < 2) return this.#keep(bytes, 2)
-        if (bytes[0] !== 13 || bytes[1] !== 10) throw new BadAnswer('a chunk does not end where it should')
+        if (bytes[0] !== 13 || bytes[1] !== 10) throw new BadAnswer('a chunk does not end with CRLF')
         this.#state = 'chunk-line'
         return bytes.subarray(2)
       }
@@ -138,7 +138,7 @@ export class AnswerReader {
         if (end < 0) return this.#keep(bytes, chunkLineBytesMax)
         const line = bytes.toString('latin1', 0, end)
         const size = /^([0-9A-Fa-f]{1,13})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/.exec(line)?.[1]
-        if (size === undefined) throw new BadAnswer('a chunk has no proper size')
+        if (size === undefined) throw new BadAnswer('a chunk has no valid size')
         this.#left = Number.parseInt(size, 16)
         this.#state = this.#left === 0 ? 'trailers' : 'chunk-data'
         return bytes.subarray(end + 2)
@@ -167,33 +167,33 @@ export class AnswerReader {
 
   #countHead(bytes: number): void {
     this.#headBytes += bytes
-    if (this.#headBytes > headBytesMax) throw new BadAnswer('the headers of the answer are too long')
+    if (this.#headBytes > headBytesMax) throw new BadAnswer('the headers of the response are too long')
   }
 
-  /** Keeps what has come of a head or a line: a copy, because the bytes are part of a larger buffer that would be held with them. */
+  /** Keeps a copy of an incomplete head or line. The bytes are part of a larger buffer, which they would keep in memory. */
   #keep(bytes: Buffer, bytesMax: number): null {
-    if (bytes.length > bytesMax + 4) throw new BadAnswer('a line or the headers of the answer are too long')
-    if (bytes.buffer !== this.#gathered.buffer || bytes.byteOffset !== this.#gathered.byteOffset) {
-      this.#gathered = Buffer.allocUnsafe(Math.max(256, 2 * bytes.length))
-      bytes.copy(this.#gathered)
+    if (bytes.length > bytesMax + 4) throw new BadAnswer('a line or the headers of the response are too long')
+    if (bytes.buffer !== this.#buffered.buffer || bytes.byteOffset !== this.#buffered.byteOffset) {
+      this.#buffered = Buffer.allocUnsafe(Math.max(256, 2 * bytes.length))
+      bytes.copy(this.#buffered)
     }
     this.#keptBytes = bytes.length
     return null
   }
 
-  /** What was kept with these bytes behind it, in a buffer that doubles: a target may send a head byte by byte. */
+  /** Appends to the kept bytes in a buffer that doubles, because a target may send a head byte by byte. */
   #append(bytes: Buffer): Buffer {
     const kept = this.#keptBytes
     this.#keptBytes = 0
-    if (kept + bytes.length > this.#gathered.length) {
+    if (kept + bytes.length > this.#buffered.length) {
       const larger = Buffer.allocUnsafe(2 * (kept + bytes.length))
-      this.#gathered.copy(larger, 0, 0, kept)
-      this.#gathered = larger
+      this.#buffered.copy(larger, 0, 0, kept)
+      this.#buffered = larger
     }
-    bytes.copy(this.#gathered, kept)
-    // The end may have come in two pieces.
+    bytes.copy(this.#buffered, kept)
+    // The end may be split between two chunks.
     this.#searchedBytes = Math.max(0, kept - 3)
-    return this.#gathered.subarray(0, kept + bytes.length)
+    return this.#buffered.subarray(0, kept + bytes.length)
   }
 
   #takeHead(head: AnswerHead, rest: Buffer): Buffer | null {
@@ -231,7 +231,7 @@ export class AnswerReader {
 function readHead(text: string): AnswerHead {
   const lines = text.split('\r\n')
   const start = statusLinePattern.exec(lines[0] as string)
-  if (!start) throw new BadAnswer('the answer does not begin with a status line')
+  if (!start) throw new BadAnswer('the response does not start with a status line')
   if (lines.length > headersMax) throw new BadAnswer('too many headers')
   const status = Number(start[2])
   const headers: string[] = []
@@ -245,15 +245,15 @@ function readHead(text: string): AnswerHead {
     if (lower === 'connection') connection += `,${value.toLowerCase()}`
     else if (lower === 'transfer-encoding') coding = coding === null ? value.toLowerCase() : `${coding},${value.toLowerCase()}`
     else if (lower === 'content-length') {
-      if (!/^\d{1,15}$/.test(value) || (length !== null && length !== value)) throw new BadAnswer('the length of the answer is not clear')
-      // RFC 9110 section 8.6: these have none, and who counts nevertheless takes the next answer for a body.
+      if (!/^\d{1,15}$/.test(value) || (length !== null && length !== value)) throw new BadAnswer('the length of the response is ambiguous')
+      // These responses have no body (RFC 9110 section 8.6). A reader that trusts the length would take the next response for one.
       if (length === null && status >= 200 && status !== 204) headers.push(name, value)
       length = value
     } else if (lower === 'upgrade') upgrade = value
     else if (!hopByHop.has(lower)) headers.push(name, value)
   }
   if (coding !== null && (length !== null || coding !== 'chunked' || start[1] === '0'))
-    throw new BadAnswer('the length of the answer is not clear')
+    throw new BadAnswer('the length of the response is ambiguous')
   const named = new Set(connection.split(',').map((name) => name.trim()))
   const isChunked = coding !== null
   return {
@@ -269,11 +269,11 @@ function readHead(text: string): AnswerHead {
 
 function fieldOf(line: string): [string, string] {
   const field = readField(line)
-  if (!field) throw new BadAnswer('a header of the answer is not well-formed')
+  if (!field) throw new BadAnswer('a header of the response is malformed')
   return field
 }
 
-/** Connection may not name away what says where the message ends or where it goes. */
+/** Drops the headers named by Connection, except those that frame the message. */
 function withoutNamed(headers: string[], named: Set<string>): string[] {
   const kept: string[] = []
   for (let i = 0; i < headers.length; i += 2) {

@@ -1,24 +1,23 @@
-// The exchange of a request that Node's server has parsed, and what its server tells of the visitor.
+// Serves a request that Node's server has parsed, and forwards the events of its connection.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TunnelRoute } from '../../features/tunnels/model.ts'
-import { Exchange } from './proxied-request.ts'
-import type { ExchangeHost } from './proxied-request-host.ts'
+import { ProxiedRequest } from './proxied-request.ts'
+import type { ProxiedRequestHost } from './proxied-request-host.ts'
 import type { RequestHead } from './request-head.ts'
 
-/** Begins an exchange for a request that Node's server has parsed. */
 export function serveParsed(
-  host: ExchangeHost,
+  host: ProxiedRequestHost,
   route: TunnelRoute,
   head: RequestHead,
   request: IncomingMessage,
   response: ServerResponse,
   replayOf: string | null = null,
 ): void {
-  const exchange = new Exchange(host, route, head, request, response, replayOf)
+  const proxiedRequest = new ProxiedRequest(host, route, head, request, response, replayOf)
   response.sendDate = false
-  response.on('close', () => exchange.visitorGone())
-  response.on('drain', () => exchange.visitorReady())
+  response.on('close', () => proxiedRequest.onPublicClose())
+  response.on('drain', () => proxiedRequest.onPublicDrain())
   response.on('error', () => {})
   request.on('error', () => {})
-  exchange.start()
+  proxiedRequest.start()
 }

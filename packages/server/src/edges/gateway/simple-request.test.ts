@@ -1,14 +1,14 @@
-// What is read without Node's parser: little, and all of it exactly as Node reads it.
+// Requests read without Node's parser: a small subset, with exactly Node's result.
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { SimpleRequestReader } from './simple-request.ts'
 
-const visitor = { address: '192.0.2.7', protocol: 'http' as const, port: 8080, isTrusted: false, trusts: () => false }
+const publicClient = { address: '192.0.2.7', protocol: 'http' as const, port: 8080, isTrusted: false, trusts: () => false }
 const create = () =>
   new SimpleRequestReader({
-    findVisitor: () => visitor,
+    findPublicClient: () => publicClient,
     findHandle: (host) => (host.startsWith('sales.') ? 'sales' : null),
   })
 const host = 'Host: sales.tunnel.test\r\n'
@@ -19,7 +19,7 @@ test('a simple request goes on as any other does, and the next begins behind it'
   const first = reader.read(text, 0)
   expect(first).toMatchObject({ handle: 'sales', shouldKeepAlive: true })
   expect(first?.head).toMatchObject({ method: 'GET', target: '/a?b=1', versionMinor: 1 })
-  expect(first?.head.fields).toMatchObject({ body: 'none', expectsContinue: false, visitorAddress: '192.0.2.7' })
+  expect(first?.head.fields).toMatchObject({ body: 'none', expectsContinue: false, publicAddress: '192.0.2.7' })
   expect(first?.head.toBytes('localhost:3000').toString('latin1')).toBe(
     'GET /a?b=1 HTTP/1.1\r\nHost: localhost:3000\r\nX-Odd: caf\u00e9\r\nEmpty: \r\n' +
       'X-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Proto: http\r\nX-Forwarded-Host: sales.tunnel.test\r\nX-Forwarded-Port: 8080\r\n' +
@@ -80,11 +80,11 @@ test('a name that objects have of themselves is a header like others', () => {
 test('a long run of blanks costs no time of its own', () => {
   const used = process.cpuUsage()
   for (let i = 0; i < 20; i++) create().read(`GET / HTTP/1.1\r\n${host}X: a${' '.repeat(16_000)}\u0001\r\n\r\n`, 0)
-  // Looked at again from each of its places it would take seconds.
+  // Retrying from each blank would take seconds.
   expect(process.cpuUsage(used).user / 1000).toBeLessThan(500)
 })
 
-/** What Node's server makes of these bytes: its requests in order. */
+/** The requests that Node's server reads from these bytes, in order. */
 async function askNode(text: string): Promise<[string, string, string[]][]> {
   const seen: [string, string, string[]][] = []
   const server = createServer({ requireHostHeader: false }, ({ method = '', url = '', rawHeaders }, response) => {
@@ -133,7 +133,7 @@ test('whatever is accepted Node reads the same way, to the byte where it ends', 
     for (const text of fc.sample(request, 5000)) {
       const read = create().read(text, 0)
       if (!read?.shouldKeepAlive) continue
-      // Where the head ends early, what is behind it is no part of it.
+      // An early end of the head leaves the rest to the next request.
       accepted.push(text.slice(0, read.end))
       wanted.push([read.head.method, read.head.target, read.head.fields.raw])
     }

@@ -1,38 +1,44 @@
-// Reads the requests that nobody can read in two ways: GET and HEAD of HTTP/1.1 without a body. All others are Node's parser's to read or refuse.
+// Reads requests that are unambiguous: GET and HEAD of HTTP/1.1 without a body. Node's parser reads or refuses all others.
 import { readField } from './field-line.ts'
-import type { Visitor } from './forwarding.ts'
+import type { PublicClient } from './forwarding.ts'
 import { BadRequest, type RequestFields, RequestHead, readFields } from './request-head.ts'
 
 const startLinePattern = /^(GET|HEAD) (\/[!"$-~]*) HTTP\/1\.1$/
-/** They say that something follows, or ask for more than an answer. */
+/** These headers announce a body or ask for more than a response. */
 const notSimple = new Set(['content-length', 'transfer-encoding', 'upgrade', 'expect'])
 const headBytesMax = 16 * 1024
 
 export type SimpleRequest = {
-  /** Of the tunnel that Host names. */
+  /** Handle of the tunnel that Host names. */
   handle: string
   head: RequestHead
   shouldKeepAlive: boolean
-  /** Where the next request begins. */
+  /** Index at which the next request starts. */
   end: number
 }
 
 type Block = { text: string; handle: string; fields: RequestFields; shouldKeepAlive: boolean }
 
-/** Who the visitor is, asked once a request has come; and the handle of the tunnel that a name stands for, or null. */
-type Surroundings = { findVisitor(): Visitor; findHandle(host: string): string | null }
+/**
+ * `findPublicClient` is called once a request has arrived. `findHandle` returns the handle of the tunnel that a host name stands for, or
+ * null.
+ */
+type Surroundings = { findPublicClient(): PublicClient; findHandle(host: string): string | null }
 
-/** Reads the requests of one connection; what a visitor sends with each of them is looked at once. */
+/** Reads the requests of one connection. Header lines that repeat are parsed once. */
 export class SimpleRequestReader {
   readonly #surroundings: Surroundings
-  #visitor: Visitor | null = null
+  #publicClient: PublicClient | null = null
   #last: Block | null = null
 
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings
   }
 
-  /** The request that begins at `at` of this text, a character for each byte; null when it is not simple, not whole, for no tunnel, or to be refused. */
+  /**
+   * Reads the request that starts at `at`, with one character per byte.
+   * Returns null when it is not simple, incomplete, not for a tunnel, or to be refused.
+   */
   read(text: string, at: number): SimpleRequest | null {
     const end = text.indexOf('\r\n\r\n', at)
     if (end < 0 || end - at > headBytesMax) return null
@@ -50,7 +56,7 @@ export class SimpleRequestReader {
   }
 
   #readBlock(lines: string): Block | null {
-    // A copy: parts of a string keep all of it, and this stays for as long as the connection.
+    // A copy, because a substring keeps the whole string in memory, and this one lives as long as the connection.
     const text = Buffer.from(lines, 'latin1').toString('latin1')
     const headers: Record<string, string> = Object.create(null)
     const rawHeaders: string[] = []
@@ -59,7 +65,7 @@ export class SimpleRequestReader {
       if (!field) return null
       const [name, value] = field
       const lower = name.toLowerCase()
-      // What is there twice is put together by Node, each name by its own rule.
+      // Node merges repeated headers, with a rule per name.
       if (notSimple.has(lower) || lower in headers) return null
       headers[lower] = value
       rawHeaders.push(name, value)
@@ -69,8 +75,8 @@ export class SimpleRequestReader {
     try {
       const handle = headers.host === undefined ? null : this.#surroundings.findHandle(headers.host)
       if (handle === null) return null
-      this.#visitor ??= this.#surroundings.findVisitor()
-      const fields = readFields({ headers, rawHeaders, httpVersionMinor: 1 }, this.#visitor, false)
+      this.#publicClient ??= this.#surroundings.findPublicClient()
+      const fields = readFields({ headers, rawHeaders, httpVersionMinor: 1 }, this.#publicClient, false)
       return { text, handle, fields, shouldKeepAlive: connection !== 'close' }
     } catch (error) {
       if (error instanceof BadRequest) return null

@@ -1,8 +1,8 @@
-// Joins two streams into one: bytes, ends and resets of each go to the other, at the pace of the slower.
+// Relays two streams to each other: bytes, ends and resets, with backpressure.
 import type { StreamListener, TunnelStream } from '@callsign/contract/tunnel-stream'
 
-/** `onOver` runs once, when both are done with each other. */
-export function splice(left: TunnelStream, right: TunnelStream, onOver: () => void): void {
+/** `onOver` is called once, when both streams have ended. */
+export function relayStreams(left: TunnelStream, right: TunnelStream, onOver: () => void): void {
   let isOver = false
   const over = () => {
     if (isOver) return
@@ -17,7 +17,7 @@ export function splice(left: TunnelStream, right: TunnelStream, onOver: () => vo
   right.listener = joined(other, one, over)
 }
 
-/** `held`: bytes of the stream that the other side has no room for yet. */
+/** `held` counts the bytes that the other stream has no room for yet. */
 type Side = { stream: TunnelStream; held: number }
 
 function joined(from: Side, to: Side, over: () => void): StreamListener {

@@ -1,4 +1,5 @@
-// What a process without the role gateway says to visitors of tunnels and to their clients: the API is not to answer at the address of a tunnel.
+// Responses to public requests and tunnel clients in a process without the gateway role. The API must not respond at the address of a
+// tunnel.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { handleOfHost } from '../../features/tunnels/model.ts'
@@ -6,27 +7,28 @@ import { connectReference } from './clients.ts'
 import { refusal, writeRefusal } from './error-response.ts'
 import { isArriving } from './request-body.ts'
 
-const forVisitors = refusal(421, 'misdirected_request', 'Tunnels are not served by this process.')
-// A load balancer may lead to a gateway next time, so the client goes on trying.
+const forPublicRequests = refusal(421, 'misdirected_request', 'Tunnels are not served by this process.')
+// A load balancer may choose a gateway next time, so the client retries.
 const forClients = refusal(
   503,
   'unavailable',
-  'This process serves no tunnels: the server should name its gateways in CALLSIGN_TUNNEL_CONNECT_URL.',
+  'This process does not serve tunnels. Set CALLSIGN_TUNNEL_CONNECT_URL on the server to the address of its gateways.',
   1,
 )
 
 export function createClosedDoor(tunnelDomain: string) {
-  const isVisitor = ({ headers: { host } }: IncomingMessage): boolean => host !== undefined && handleOfHost(host, tunnelDomain) !== null
+  const isPublicRequest = ({ headers: { host } }: IncomingMessage): boolean =>
+    host !== undefined && handleOfHost(host, tunnelDomain) !== null
   return {
     connections: null,
 
-    claims: (request: IncomingMessage): boolean => isVisitor(request) || connectReference(request.url ?? '') !== null,
+    claims: (request: IncomingMessage): boolean => isPublicRequest(request) || connectReference(request.url ?? '') !== null,
 
     claimsUpgrade: (): boolean => false,
 
     handle(request: IncomingMessage, response: ServerResponse): void {
       if (isArriving(request)) response.shouldKeepAlive = false
-      writeRefusal(response, request.method as string, isVisitor(request) ? forVisitors : forClients)
+      writeRefusal(response, request.method as string, isPublicRequest(request) ? forPublicRequests : forClients)
     },
 
     upgrade(_request: IncomingMessage, socket: Socket): void {

@@ -1,15 +1,16 @@
-// A visitor's WebSocket: the opening goes over a stream like any request; once the target has said 101, bytes go both ways as they are.
+// A proxied WebSocket: the opening is sent over a stream like any request. After the target's 101, bytes are relayed unchanged in both
+// directions.
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { resetCodes } from '@callsign/contract/tunnel-frames'
 import type { TunnelStream } from '@callsign/contract/tunnel-stream'
 import type { TunnelRoute } from '../../features/tunnels/model.ts'
-import { crumbBytesMax, GatheredBytes } from './buffered-bytes.ts'
-import type { Carrier } from './client-session.ts'
-import { type Failure, refusalOf, refusalText, troubleOfReset } from './error-response.ts'
-import type { UnderWay } from './in-flight.ts'
-import { type ExchangeHost, stalledMsMax } from './proxied-request-host.ts'
-import { ExchangeNote } from './proxied-request-record.ts'
+import { BufferedBytes, smallChunkBytesMax } from './buffered-bytes.ts'
+import type { ClientSession } from './client-session.ts'
+import { type Failure, failureOfReset, refusalOf, refusalText } from './error-response.ts'
+import type { InFlight } from './in-flight.ts'
+import { type ProxiedRequestHost, stalledMsMax } from './proxied-request-host.ts'
+import { ProxiedRequestRecorder } from './proxied-request-record.ts'
 import type { RequestHead } from './request-head.ts'
 import { noteBadAnswer, writeAnswerHead } from './response-head.ts'
 import { type AnswerHead, AnswerReader, BadAnswer } from './response-reader.ts'
@@ -18,56 +19,56 @@ const keepAliveMs = 30_000
 const attemptsMax = 4
 const lingerMs = 2000
 
-export class UpgradeExchange implements UnderWay {
+export class ProxiedUpgrade implements InFlight {
   place = 0
-  readonly #host: ExchangeHost
+  readonly #host: ProxiedRequestHost
   readonly #route: TunnelRoute
   readonly #head: RequestHead
   readonly #request: IncomingMessage
   readonly #socket: Socket
   readonly #early: Buffer
-  readonly #note: ExchangeNote
+  readonly #note: ProxiedRequestRecorder
   readonly #tried = new Set<string>()
   readonly #startedMs = performance.now()
   #attempts = 0
-  #carrier: Carrier | null = null
+  #clientSession: ClientSession | null = null
   #stream: TunnelStream | null = null
-  /** Set when the target has refused to upgrade: its answer is an ordinary one. */
+  /** Set when the target has refused the upgrade with an ordinary response. */
   #response: ServerResponse | null = null
   #isAnswered = false
   #isUpgraded = false
   #isOver = false
   #held = 0
-  /** The last of what is held, when it came in crumbs. */
-  readonly #crumbs = new GatheredBytes()
+  /** Small chunks held for the public client. */
+  readonly #buffered = new BufferedBytes()
   #heldSinceMs = 0
 
-  constructor(host: ExchangeHost, route: TunnelRoute, head: RequestHead, request: IncomingMessage, socket: Socket, early: Buffer) {
+  constructor(host: ProxiedRequestHost, route: TunnelRoute, head: RequestHead, request: IncomingMessage, socket: Socket, early: Buffer) {
     this.#host = host
     this.#route = route
     this.#head = head
     this.#request = request
     this.#socket = socket
     this.#early = early
-    this.#note = new ExchangeNote(route, head)
+    this.#note = new ProxiedRequestRecorder(route, head)
   }
 
   start(): void {
     const socket = this.#socket
     socket.setNoDelay(true)
-    // A visitor whose line is cut says nothing.
+    // TCP keepalive detects a public client that has lost its network.
     socket.setKeepAlive(true, keepAliveMs)
     socket.setTimeout(0)
     socket.on('error', () => {})
     socket.on('close', () => this.#end('visitor_gone', resetCodes.cancelled))
     socket.on('drain', () => {
-      this.#writeCrumbs()
+      this.#writeBuffered()
       if (socket.writableNeedDrain) return
       const held = this.#held
       this.#held = 0
       if (held > 0) this.#stream?.taken(held)
     })
-    this.#host.exchanges.add(this)
+    this.#host.proxiedRequests.add(this)
     void this.#attempt(null)
   }
 
@@ -85,24 +86,24 @@ export class UpgradeExchange implements UnderWay {
     if (this.#isOver) return
     const wrong = failure ?? 'tunnel_offline'
     if (this.#attempts++ === attemptsMax) return this.#refuse(wrong)
-    let carrier: Carrier | null
+    let clientSession: ClientSession | null
     try {
-      carrier = await this.#host.pick(this.#route.id, this.#tried)
+      clientSession = await this.#host.pick(this.#route.id, this.#tried)
     } catch {
       return this.#refuse('unavailable')
     }
     if (this.#isOver) return
-    if (!carrier) return this.#refuse(wrong)
-    if (carrier.load >= this.#host.streamsMax || carrier.isChoked) return this.#refuse('tunnel_busy')
-    this.#carrier = carrier
-    const stream = carrier.open(this.#head.toBytes(carrier.hostHeader))
+    if (!clientSession) return this.#refuse(wrong)
+    if (clientSession.load >= this.#host.streamsMax || clientSession.isChoked) return this.#refuse('tunnel_busy')
+    this.#clientSession = clientSession
+    const stream = clientSession.open(this.#head.toBytes(clientSession.hostHeader))
     this.#stream = stream
-    const reader = new AnswerReader('GET', carrier.heads, {
+    const reader = new AnswerReader('GET', clientSession.heads, {
       onInformation: () => {},
       onHead: (head) => this.#onHead(head),
-      onBody: (piece) => this.#toVisitor(piece),
+      onBody: (piece) => this.#toPublicClient(piece),
       onComplete: () => {
-        this.#writeCrumbs()
+        this.#writeBuffered()
         this.#response?.end()
         this.#end(null, resetCodes.cancelled)
       },
@@ -110,11 +111,11 @@ export class UpgradeExchange implements UnderWay {
     stream.listener = {
       onData: (bytes) => {
         const piece = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-        if (this.#isUpgraded) return this.#toVisitor(piece)
+        if (this.#isUpgraded) return this.#toPublicClient(piece)
         try {
           const rest = reader.push(piece)
           this.#passedOn(piece.length - (rest?.length ?? 0))
-          if (rest && this.#isUpgraded) this.#toVisitor(rest)
+          if (rest && this.#isUpgraded) this.#toPublicClient(rest)
         } catch (error) {
           noteBadAnswer(this.#host.log, this.#route.id, error)
           this.#isAnswered ? this.#cut() : this.#refuse('bad_answer')
@@ -122,7 +123,7 @@ export class UpgradeExchange implements UnderWay {
       },
       onEnd: () => {
         if (this.#isUpgraded) {
-          this.#writeCrumbs()
+          this.#writeBuffered()
           return void this.#socket.end()
         }
         try {
@@ -157,17 +158,17 @@ export class UpgradeExchange implements UnderWay {
     for (let i = 0; i < head.headers.length; i += 2) text += `${head.headers[i]}: ${head.headers[i + 1]}\r\n`
     socket.write(`${text}\r\n`, 'latin1')
     const stream = this.#stream as TunnelStream
-    const fromVisitor = (piece: Buffer) => {
+    const fromPublicClient = (piece: Buffer) => {
       this.#note.addRequestBody(piece)
       if (!stream.write(piece)) socket.pause()
     }
-    if (this.#early.length > 0) fromVisitor(this.#early)
-    socket.on('data', fromVisitor)
+    if (this.#early.length > 0) fromPublicClient(this.#early)
+    socket.on('data', fromPublicClient)
     socket.on('end', () => stream.end())
     socket.resume()
   }
 
-  /** After an ordinary answer: the visitor gets a moment to read it, and what it still sends has to be read for its end to be seen. */
+  /** After an ordinary response, reads on for a while, so that the public client can read the response and close. */
   #hangUp(): void {
     const socket = this.#socket
     socket.end()
@@ -177,24 +178,24 @@ export class UpgradeExchange implements UnderWay {
     socket.once('close', () => clearTimeout(timer))
   }
 
-  #toVisitor(piece: Buffer): void {
+  #toPublicClient(piece: Buffer): void {
     this.#note.addResponseBody(piece)
-    if (piece.length <= crumbBytesMax && this.#socket.writableNeedDrain) this.#crumbs.add(piece)
+    if (piece.length <= smallChunkBytesMax && this.#socket.writableNeedDrain) this.#buffered.add(piece)
     else {
-      this.#writeCrumbs()
+      this.#writeBuffered()
       if (this.#response) this.#response.write(piece)
       else this.#socket.write(piece)
     }
     if (this.#isUpgraded) this.#passedOn(piece.length)
   }
 
-  #writeCrumbs(): void {
-    if (this.#crumbs.size === 0) return
+  #writeBuffered(): void {
+    if (this.#buffered.size === 0) return
     const to = this.#response ?? this.#socket
-    to.write(this.#crumbs.take())
+    to.write(this.#buffered.take())
   }
 
-  /** Bytes of the target have been handed to the visitor's socket, which may have enough for now. */
+  /** Grants the target more bytes, or waits while the public client's socket is full. */
   #passedOn(bytes: number): void {
     if (!this.#socket.writableNeedDrain) {
       this.#stream?.taken(bytes)
@@ -210,14 +211,14 @@ export class UpgradeExchange implements UnderWay {
       this.#cut()
       return
     }
-    const carrier = this.#carrier as Carrier
-    this.#tried.add(carrier.id)
-    carrier.release()
-    this.#carrier = null
+    const clientSession = this.#clientSession as ClientSession
+    this.#tried.add(clientSession.id)
+    clientSession.release()
+    this.#clientSession = null
     this.#stream = null
-    if (code === resetCodes.notHere) this.#host.forget(carrier)
-    // An opening of a WebSocket is a GET without a body: it may be asked again.
-    void this.#attempt(troubleOfReset(code, carrier.isOpen))
+    if (code === resetCodes.notHere) this.#host.forget(clientSession)
+    // A WebSocket opening is a GET without a body, so it may be repeated.
+    void this.#attempt(failureOfReset(code, clientSession.isOpen))
   }
 
   #refuse(failure: Failure): void {
@@ -237,13 +238,13 @@ export class UpgradeExchange implements UnderWay {
   #end(error: string | null, code: number): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#host.exchanges.delete(this)
-    const [carrier, stream] = [this.#carrier, this.#stream]
-    // An upgraded connection that was closed has done what it was for.
+    this.#host.proxiedRequests.delete(this)
+    const [clientSession, stream] = [this.#clientSession, this.#stream]
+    // The close of an upgraded connection is its normal end.
     const record = this.#note.finish(this.#isUpgraded && error === 'visitor_gone' ? null : error)
-    if (carrier?.wantsReports && stream && carrier.isOpen) carrier.report(stream, this.#note.report(record))
+    if (clientSession?.wantsReports && stream && clientSession.isOpen) clientSession.report(stream, this.#note.report(record))
     this.#host.record(record)
-    carrier?.release()
+    clientSession?.release()
     stream?.reset(code)
   }
 }
