@@ -1,14 +1,15 @@
-// What a server does before it stops to listen, so that nobody is refused who has come already.
+// Accepts queued connections before a listener is closed, so that they are not reset.
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 
-/** Of a flood that never ends some are refused. */
+/** Limit on event-loop iterations. In an endless flood of connections some are reset. */
 const turnsMax = 1000
 
 type Accepting = { on(event: 'connection', listener: () => void): unknown; off(event: 'connection', listener: () => void): unknown }
 
 /**
- * Resolves when the server has accepted all connections that came while the process was busy; the system resets those that wait when a server stops to
- * listen. Node accepts one in a turn, and a turn that is begun may have looked before they came.
+ * Resolves when the server has accepted the connections that arrived while the process was busy. When a listener closes, the system resets
+ * the connections in its queue.
+ * Node accepts one connection per iteration of the event loop, and the current iteration may have polled before they arrived.
  */
 export async function acceptWaiting(server: Accepting): Promise<void> {
   let accepted = 0

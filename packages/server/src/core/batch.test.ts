@@ -1,8 +1,8 @@
-// Lookups and work that come at the same time go together, and nothing is answered from before it was asked.
+// Concurrent lookups and work share batches, and an answer is never older than its question.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { batchLoader, groupCommit } from './batch.ts'
 
-/** A query that records what it is asked for and answers when told. */
+/** Records its keys, and answers when the test asks it to. */
 function recordQueries() {
   const asked: string[][] = []
   const answers: (() => void)[] = []
@@ -17,7 +17,7 @@ function recordQueries() {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('loads of one turn share a query, each key once; an absent key is null', async () => {
+test('loads of one iteration share a query with unique keys, and an absent key is null', async () => {
   const { asked, answers, query } = recordQueries()
   const load = batchLoader(query)
   const loads = ['a', 'b', 'a', 'none'].map(load)
@@ -41,7 +41,7 @@ test('a load that comes while its key is being queried gets a query of its own',
   await second
 })
 
-test('beyond the queries in flight, loads gather; a batch has its limit', async () => {
+test('loads beyond the queries in flight are batched up to the limit', async () => {
   const { asked, answers, query } = recordQueries()
   const load = batchLoader(query, { batchMax: 2, inFlightMax: 1 })
   const loads = ['a', 'b', 'c', 'd', 'e'].map(load)
@@ -56,7 +56,7 @@ test('beyond the queries in flight, loads gather; a batch has its limit', async 
   await Promise.all(loads)
 })
 
-test('a failed query fails its loads, and the next one is tried anew', async () => {
+test('a failed query fails its loads, and the next one runs again', async () => {
   let fails = true
   const load = batchLoader(async (keys) => {
     if (fails) throw new Error('away')
@@ -80,7 +80,7 @@ test('loaders start in one go, so that their queries can travel together', async
   expect(order.slice(0, 2)).toEqual(['one', 'two'])
 })
 
-test('work that comes together is done together; one that fails is told apart from its neighbours', async () => {
+test('concurrent work shares a group, and a failing item does not fail the others', async () => {
   const groups: number[][] = []
   const half = groupCommit(
     async (items: number[]) => {
@@ -100,7 +100,7 @@ test('work that comes together is done together; one that fails is told apart fr
   expect(groups).toEqual([[2, 4, 3], [2], [4], [3], [6]])
 })
 
-/** The groups that were begun, and what makes an item; `end` ends those under way. */
+/** The groups that were started, and a function that adds an item. `end` completes the groups in flight. */
 function startGroups(options: Parameters<typeof groupCommit>[1]) {
   const groups: number[][] = []
   const ends: (() => void)[] = []
@@ -116,7 +116,7 @@ function startGroups(options: Parameters<typeof groupCommit>[1]) {
   return { groups, together, end }
 }
 
-test('a group starts beside another when enough wait for it; fewer go with the next', async () => {
+test('a group starts beside another when enough items wait, and fewer wait for the next', async () => {
   const { groups, together, end } = startGroups({ groupMax: 3, inFlightMax: 2, besideFrom: 3 })
   const done = [together(1)]
   await turn()
@@ -127,7 +127,7 @@ test('a group starts beside another when enough wait for it; fewer go with the n
   await turn()
   expect(groups).toEqual([[1], [2, 3, 4]])
   done.push(together(5))
-  // One turn in which the groups end, and one in which the next starts.
+  // The groups end in one iteration of the event loop, and the next group starts in another.
   await end()
   await turn()
   expect(groups).toEqual([[1], [2, 3, 4], [5]])
@@ -164,7 +164,7 @@ describe('with a time to gather', () => {
 
   const start = () => startGroups({ groupMax: 4, inFlightMax: 2, besideFrom: 4, gatherMs: 5 })
 
-  test('those who were answered and come back go together with those who waited', async () => {
+  test('returning callers share a group with the waiting ones', async () => {
     const { groups, together, end } = start()
     const first = [together(1), together(2)]
     await turn()
@@ -184,7 +184,7 @@ describe('with a time to gather', () => {
     expect(await Promise.all([waited, ...back])).toEqual([3, 4, 5])
   })
 
-  test('who does not come back is not waited for longer than that', async () => {
+  test('the wait for returning callers is limited to gatherMs', async () => {
     const { groups, together, end } = start()
     const first = [together(1), together(2)]
     await turn()
@@ -198,7 +198,7 @@ describe('with a time to gather', () => {
     expect(await waited).toBe(3)
   })
 
-  test('one who comes back alone waits for nobody', async () => {
+  test('a single returning caller does not wait', async () => {
     const { groups, together, end } = start()
     const first = together(1)
     await turn()

@@ -1,8 +1,8 @@
-// Groups lookups that come at the same time into one query: what keeps a busy server at a few statements instead of one a request.
+// Batches concurrent lookups and work, so that a busy server runs a few statements instead of one per request.
 
 let due: (() => void)[] = []
 
-/** Starts everything that is due in one go after this turn of the event loop, so that it reaches the database in one write. */
+/** Starts everything that is due after this iteration of the event loop, so that it reaches the database in one write. */
 function startSoon(start: () => void): void {
   if (due.push(start) > 1) return
   setImmediate(() => {
@@ -13,9 +13,10 @@ function startSoon(start: () => void): void {
 }
 
 /**
- * Returns a function that loads one value by key. Loads asked for in the same turn of the event loop, or while `inFlightMax` queries are
- * already running, share the next query. A query always starts after the loads that it answers were asked for, so an answer is never
- * older than its question. `query` returns a map; a key that is not in it loads as null.
+ * Returns a function that loads one value by key. Loads requested in the same iteration of the event loop, or while `inFlightMax` queries
+ * are running, share the next query.
+ * A query starts after its loads were requested, so an answer is never older than its question. `query` returns a map. A key missing from
+ * it loads as null.
  */
 export function batchLoader<V>(query: (keys: string[]) => Promise<Map<string, V>>, options = { batchMax: 200, inFlightMax: 2 }) {
   type Waiting = { resolve: (value: V | null) => void; reject: (error: unknown) => void }
@@ -66,15 +67,18 @@ export function batchLoader<V>(query: (keys: string[]) => Promise<Map<string, V>
     })
 }
 
-/** Longer than a group takes that nothing holds up. */
+/** Longer than a group takes unless it waits for a lock. */
 const besideAfterMs = 100
 
 /**
- * Returns a function that does one piece of work together with others that came meanwhile: one transaction, so one flush of the log, for
- * many. While `inFlightMax` groups are being worked on, the next one gathers; `besideFrom` (1 when not given) is how many items it takes to
- * start a group beside another: fewer wait for that one, where a group costs much and an item little, but not for long, since that one may be
- * waiting for a lock itself. With `gatherMs`, the group after one that ended begins when as many have come as that one answered, who often come back
- * at once, or so much later: halves that take turns become one. When a group fails, each of its items is tried alone, so that one bad item does not fail its neighbours.
+ * Returns a function that runs one item of work in a group with concurrent items: one transaction, and so one flush of the log, for many
+ * items.
+ * While `inFlightMax` groups run, the next one collects items. `besideFrom` (1 by default) is the number of items that starts a group
+ * beside a running one. Fewer wait for the running group, but at most `besideAfterMs`, because that group may itself wait for a lock. This
+ * pays off where a group is expensive and an item is cheap.
+ * With `gatherMs`, the group after a finished one starts when as many items have arrived as that one had, or after `gatherMs`. Callers
+ * often return at once, and without this wait they would split into two alternating halves.
+ * When a group fails, each of its items runs alone, so that one bad item does not fail the others.
  */
 export function groupCommit<T, R>(
   work: (items: T[]) => Promise<R[]>,
@@ -85,15 +89,15 @@ export function groupCommit<T, R>(
   let waiting: Waiting[] = []
   let inFlight = 0
   let isScheduled = false
-  let patience: NodeJS.Timeout | undefined
+  let waitTimer: NodeJS.Timeout | undefined
   let gathering: { until: number; timer: NodeJS.Timeout } | undefined
 
   function schedule(hasWaited = false): void {
     if (isScheduled || inFlight >= options.inFlightMax || waiting.length === 0) return
     if (gathering && waiting.length < gathering.until) return
     if (inFlight > 0 && waiting.length < besideFrom && !hasWaited) {
-      patience ??= setTimeout(() => {
-        patience = undefined
+      waitTimer ??= setTimeout(() => {
+        waitTimer = undefined
         schedule(true)
       }, besideAfterMs)
       return
@@ -104,8 +108,8 @@ export function groupCommit<T, R>(
 
   async function run(): Promise<void> {
     isScheduled = false
-    clearTimeout(patience)
-    patience = undefined
+    clearTimeout(waitTimer)
+    waitTimer = undefined
     endGathering()
     const group = waiting.slice(0, options.groupMax)
     waiting = waiting.slice(options.groupMax)

@@ -1,4 +1,4 @@
-// Who is asking: the one value that every operation gets about the caller.
+// The authenticated caller, as passed to every operation.
 
 /** The agent that an agent-scoped key is limited to. */
 export type CallerAgent = { identityId: string; handle: string; mailboxId: string; address: string }

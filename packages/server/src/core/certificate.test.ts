@@ -24,7 +24,7 @@ test('long names and addresses', () => {
   expect(new X509Certificate(generateCertificate('192.0.2.7').cert).checkIP('192.0.2.7')).toBe('192.0.2.7')
 })
 
-test('an authority vouches for names below its domain, with what strict clients ask for', () => {
+test('an authority certifies names below its domain, with the extensions that strict clients require', () => {
   const authority = generateAuthority('A local authority', 'tunnel.localhost')
   const { cert, key } = issueCertificate(authority, 'tunnels', ['*.tunnel.localhost', 'tunnel.localhost'])
   const [root, leaf] = [new X509Certificate(authority.cert), new X509Certificate(cert)]

@@ -1,4 +1,5 @@
-// Makes P-256 certificates in memory (RFC 5280, RFC 5480): one signed by itself, so that STARTTLS works before anyone configured one, and those of a local authority.
+// Generates P-256 certificates in memory (RFC 5280, RFC 5480). A self-signed one makes STARTTLS work before a certificate is configured.
+// The others belong to a local authority.
 import {
   createHash,
   createPrivateKey,
@@ -19,7 +20,7 @@ const lifetimeDays = 3_650
 const commonNameLengthMax = 64
 const ipv4 = /^\d{1,3}(\.\d{1,3}){3}$/
 
-/** One DER element: tag, length, content. */
+/** One DER element, made of tag, length and content. */
 function der(tag: number, ...content: Buffer[]): Buffer {
   const body = Buffer.concat(content)
   const { length } = body
@@ -66,7 +67,7 @@ const serverExtensions = (hostnames: string[]): Buffer[] => [
   extension(extendedKeyUsage, sequence(serverAuth)),
 ]
 
-/** The id of a key: a hash of what is signed as it (RFC 5280 §4.2.1.2). */
+/** The key identifier, a hash of the public key (RFC 5280 §4.2.1.2). */
 const keyIdOf = (key: KeyObject): Buffer =>
   createHash('sha1')
     .update(key.export({ type: 'spki', format: 'der' }))
@@ -105,7 +106,7 @@ export function generateCertificate(hostname: string): Certificate {
   }
 }
 
-/** An authority that can vouch for names below one domain and for nothing else, so that trusting it risks nothing beyond. */
+/** An authority restricted to names below one domain, so that trusting it does not affect any other. */
 export function generateAuthority(title: string, domain: string): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const name = nameOf(title)
@@ -121,10 +122,10 @@ export function generateAuthority(title: string, domain: string): Certificate {
   }
 }
 
-/** Browsers take no longer ones. */
+/** Browsers reject longer validity periods. */
 const issuedDays = 397
 
-/** A certificate of the authority for these host names, with the authority's own behind it. */
+/** A certificate of the authority for these host names, followed by the authority's own. */
 export function issueCertificate(authority: Certificate, title: string, hostnames: string[]): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const signer = createPrivateKey(authority.key)

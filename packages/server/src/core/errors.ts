@@ -1,9 +1,9 @@
-// The caller's kind of failure: what was wrong with a request, said so that the caller can mend it.
+// Errors of a request. Each message names the correction.
 import { type ErrorCode, errorStatuses } from '@callsign/contract/errors'
 
 export type ErrorDetail = { path: string; message: string }
 
-/** An answer that is not a success. Thrown by operations; one file turns it into HTTP, one into SMTP. */
+/** A failed request. Operations throw it. One file translates it to HTTP, and another to SMTP. */
 export class ApiError extends Error {
   readonly code: ErrorCode
   readonly status: number
@@ -25,7 +25,7 @@ export class ApiError extends Error {
 export const invalid = (path: string, message: string): ApiError =>
   new ApiError('validation_error', message, { details: [{ path, message }] })
 
-/** 404 that names the kind of thing, never whether another organization has it. */
+/** 404 that names the kind of resource. It does not reveal whether another organization has it. */
 export const notFound = (what: string): ApiError => new ApiError('not_found', `No such ${what}.`)
 
 /** 403 with the reason. */

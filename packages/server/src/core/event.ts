@@ -1,4 +1,5 @@
-// An event: one row per change that subscribers can see, written in the transaction of the change, so that neither exists alone.
+// An event is one row per change that subscribers can see. It is written in the transaction of the change, so that neither is stored
+// without the other.
 import type { EventType } from '@callsign/contract/events'
 import type { Tx } from './sql.ts'
 
@@ -6,11 +7,11 @@ export type NewEvent = {
   type: EventType
   organizationId: string
   identityId: string | null
-  /** The id of what changed; bodies are read from it when the event is delivered, so that they are stored once. */
+  /** The id of the changed resource. Bodies are read from it when the event is delivered, so that they are stored once. */
   subjectId: string
-  /** Small facts of the change itself that the subject does not keep, such as the recipient that bounced. */
+  /** Facts of the change that the subject does not store, such as the recipient that bounced. */
   data?: Record<string, unknown>
 }
 
-/** Appends events; they commit or vanish with the change. */
+/** Appends events, which commit or roll back with the change. */
 export type Emit = (tx: Tx, events: NewEvent[]) => Promise<void>

@@ -1,10 +1,12 @@
-// Buffers that nobody holds any more are freed by small collections; in a process of its own, because it is about the whole of one.
+// Released buffers are freed by minor collections. Runs in a process of its own, because heap settings are per process.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
-/** Runs statements after `freePassingBuffers()`; what they print. `fullCollections()` says how many there have been. */
+/**
+ * Runs statements after `freePassingBuffers()` and returns their output. `fullCollections()` returns the number of full collections so far.
+ */
 async function run(statements: string): Promise<string> {
   const script = `
     import { constants, PerformanceObserver } from 'node:perf_hooks'
@@ -23,7 +25,7 @@ async function run(statements: string): Promise<string> {
 }
 
 test('24 MB that pass through are freed soon, and not by a full collection', async () => {
-  // Less than what V8 collects for by itself. Ends when they are freed.
+  // Less than the amount that triggers a collection in V8. Ends when the buffers are freed.
   const full = await run(`
     const before = process.memoryUsage().arrayBuffers
     for (let i = 0; i < 384; i++) new Uint8Array(64 * 1024).fill(1)
@@ -33,7 +35,7 @@ test('24 MB that pass through are freed soon, and not by a full collection', asy
 })
 
 test('400 MB that are noted as they pass are freed on the way, whatever the clock says', async () => {
-  // All within one turn of the event loop. Ends with the most that was held at once.
+  // All within one iteration of the event loop. Ends with the most that was held at once.
   const held = await run(`
     let most = 0
     for (let i = 0; i < 6400; i++) {
@@ -41,6 +43,6 @@ test('400 MB that are noted as they pass are freed on the way, whatever the cloc
       if (i % 64 === 63) most = Math.max(most, process.memoryUsage().arrayBuffers)
     }
     console.log(most)`)
-  // About 24 MB, and more where the thread that V8 frees them on has to wait for a processor; without the notes it is 130 MB.
+  // About 24 MB, and more when the thread on which V8 frees them waits for a processor. Without the reports to V8 it is 130 MB.
   expect(Number(held)).toBeLessThan(64e6)
 })

@@ -1,4 +1,4 @@
-// Memory for bytes that only pass through: freed by small collections, soon, and never by collecting everything that the program keeps.
+// Makes minor garbage collections free buffers of relayed bytes early, without full collections of the heap.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
@@ -9,14 +9,16 @@ let passedBytes = 0
 let look = () => {}
 
 /**
- * Node reads sockets into buffers of 64 KB outside V8's heap. V8 makes a full collection, of 50 ms and more, for every 32 MB of them: most of what a
- * transfer through a tunnel costs. Here it counts them with the rest of the heap, and a collection of the young frees them when they have grown.
+ * Node reads sockets into buffers of 64 KB outside V8's heap. V8 makes a full collection of 50 ms or more per 32 MB of them, which is most
+ * of the cost of a transfer through a tunnel.
+ * Here they count as part of the heap, and minor collections free them as they grow.
  */
 export function freePassingBuffers(): void {
   setFlagsFromString('--external-memory-accounted-in-global-limit')
-  // Room for them above what is in use: a limit that a full collection sets right above it makes the next one due with the next few megabytes.
+  // Leaves room for them above the live heap. A full collection otherwise sets a limit so close that a few more megabytes trigger the next
+  // one.
   setFlagsFromString('--heap-growing-percent=100')
-  // A small collection is done sooner than other threads have been woken up to help, and waits for them where processors are busy.
+  // A minor collection is faster than waking helper threads, which also have to wait for busy processors.
   setFlagsFromString('--no-parallel-scavenge')
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void
@@ -33,7 +35,7 @@ export function freePassingBuffers(): void {
   setInterval(look, lookEveryMs).unref()
 }
 
-/** Counts bytes that pass through in buffers of their own: where they are many, the next look may not wait for the clock. */
+/** Counts relayed bytes in buffers of their own. Large amounts are checked at once, not at the next timer. */
 export function notePassing(bytes: number): void {
   passedBytes += bytes
   if (passedBytes > grownBytesMax) look()

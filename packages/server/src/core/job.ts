@@ -1,4 +1,4 @@
-// Work that outlives a request: rows with leases, made in the transaction of the change that needs them.
+// Work that outlives a request. Jobs are rows with leases, inserted in the transaction of the change that needs them.
 import type { Tx } from './sql.ts'
 
 /** A claimed job. `attempts` counts this one: 1 on the first try. */
@@ -6,18 +6,19 @@ export type Job = {
   id: string
   kind: string
   organizationId: string
-  /** What the work is about: the id of a message, for instance. */
+  /** Subject of the work, for example the id of a message. */
   subject: string
   attempts: number
   createdAt: Date
 }
 
-/** What becomes of the job. It is done, or it is tried again after `retryInMs`. */
+/** The end of a run. The job is done, or it is retried after `retryInMs`. */
 export type JobEnd = { done: true } | { done: false; retryInMs: number }
 
 /**
- * Ends a claimed job inside the transaction that holds its effect. Throws LeaseLost, rolling the effect back, when the lease ran out
- * and another worker holds the job now: an effect is committed by exactly one holder.
+ * Ends a claimed job inside the transaction of its effect. Throws LeaseLost, which rolls the effect back, when the lease ran out and
+ * another worker has claimed the job.
+ * An effect is therefore committed by exactly one worker.
  */
 export type Finish = (tx: Tx, end: JobEnd) => Promise<void>
 
@@ -25,62 +26,65 @@ export class LeaseLost extends Error {
   override name = 'LeaseLost'
 }
 
-/** A job that this process holds until its lease runs out. */
+/** A job claimed by this process until its lease runs out. */
 export type ClaimedJob = Job & { leaseToken: string }
 
-/** How much of one kind to claim: at most `limit` jobs, held for `leaseMs`. */
+/** The number of jobs of one kind to claim, at most `limit`, with leases of `leaseMs`. */
 export type Want = { kind: string; limit: number; leaseMs: number }
 
-/** What the worker asks of the job table. */
+/** The job table as the worker uses it. */
 export interface JobQueue {
-  /** Claims due jobs, oldest first, in one statement; never one that another worker holds. */
+  /** Claims due jobs, oldest first, in one statement. Never claims a job with another worker's lease. */
   claim(wants: Want[]): Promise<ClaimedJob[]>
-  /** Ends a claimed job; throws LeaseLost when it is held no longer. Jobs ended in the same turn of a transaction share a statement. */
+  /** Ends a claimed job. Throws LeaseLost when its lease was lost. Jobs ended in the same iteration of a transaction share a statement. */
   finish(tx: Tx, job: ClaimedJob, end: JobEnd): Promise<void>
-  /** Starts the lease of a job that still runs anew; does nothing when it is held no longer. */
+  /** Restarts the lease of a running job. Does nothing when the lease was lost. */
   renew(job: ClaimedJob, leaseMs: number): Promise<void>
-  /** Gives a job back to be tried again after `retryInMs`; does nothing when it is held no longer. */
+  /** Returns a job to be retried after `retryInMs`. Does nothing when the lease was lost. */
   release(job: ClaimedJob, retryInMs: number): Promise<void>
   /**
-   * Makes every claimed job due now and resolves with how many there were. Only for a process that knows that no other worker lives: it
-   * takes from each what it holds.
+   * Makes every claimed job due now and resolves with their number. It revokes all leases, so it is only for a process that knows that no
+   * other worker runs.
    */
   releaseAll(): Promise<number>
-  /** Milliseconds until the next job of these kinds is due or its lease runs out (0 when one is due now), or null when there is none. */
+  /** Milliseconds until the next job of these kinds is due or its lease runs out. 0 when one is due now, and null without one. */
   nextDueInMs(kinds: string[]): Promise<number | null>
 }
 
-/** What the worker does for one kind of job. After an error thrown by `run` the job is tried again, later each time; soon, when the database was away. */
+/**
+ * The handler for one kind of job. After an error thrown by `run` the job is retried with growing delays, or soon when the database was
+ * unavailable.
+ */
 export type JobHandler = {
   kind: string
-  /** How long the job stays ours without a sign of life; then another worker may claim it. */
+  /** Milliseconds after which another worker may claim the job, unless its lease is renewed. */
   leaseMs: number
-  /** The longest that one run may take: until then its lease is renewed while it runs. Without it a run has the time of one lease. */
+  /** Maximum duration of one run, during which its lease is renewed. Defaults to one lease. */
   runMsMax?: number
-  /** How many of this kind run side by side in one process. */
+  /** Number of jobs of this kind that run concurrently in one process. */
   concurrency: number
-  /** A job that is due when it is made starts where it was made, without being claimed, as long as there is room and none waits. */
+  /** A job that is due at once starts in the process that creates it, without being claimed, while there is capacity and none waits. */
   startsWhereMade?: true
   run: (job: Job, finish: Finish) => Promise<void>
 }
 
 /**
- * A job to make, in the transaction of the change that needs it. It is due at once unless `delayMs` says otherwise. Who means to cancel it
- * chooses its `id`.
+ * A job to create in the transaction of the change that needs it. It is due at once unless `delayMs` is set. A caller that may cancel it
+ * sets its `id`.
  */
 export type NewJob = { id?: string; kind: string; organizationId: string; subject: string; delayMs?: number }
 
-/** The worker of this process, as those see it who make jobs. */
+/** The worker of this process, as seen by code that creates jobs. */
 export interface LocalWorker {
-  /** How many jobs of this kind, of so many, are to be made as claimed ones and handed to `begin`, and for how long they are then held. */
+  /** Number of jobs of this kind, out of `wanted`, to create as claimed and pass to `begin`, and the duration of their leases. */
   room(kind: string, wanted: number): { places: number; leaseMs: number }
-  /** Takes jobs that were made as claimed ones, now that they are committed. */
+  /** Takes jobs that were created as claimed, after their commit. */
   begin(jobs: ClaimedJob[]): void
-  /** Says that jobs of these kinds may be due now: call it after a commit that made some. Cheap, and never lost. */
+  /** Wakes the worker because jobs of these kinds may be due. Call it after a commit that created some. It is cheap and is never lost. */
   wake(kinds?: readonly string[]): void
 }
 
 export type Enqueue = (tx: Tx, jobs: NewJob[]) => Promise<void>
 
-/** Takes back a job, unless a worker has claimed it: that one has to find out for itself that it is not wanted any more. */
+/** Deletes a job unless a worker has claimed it. The worker then has to check whether the job is still needed. */
 export type CancelJob = (tx: Tx, id: string) => Promise<void>

@@ -1,4 +1,4 @@
-// Lines for operators: JSON on standard error. Keys, hashes, bodies and vault values never appear.
+// Log lines for operators, as JSON on standard error. Keys, hashes, bodies and vault values never appear.
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { nowMs } from './clock.ts'
 
@@ -6,13 +6,13 @@ export type Log = Logger
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
-/** Lines are written together, at this many bytes or milliseconds: a write for each costs as much as answering the request it tells of. */
+/** Bytes or milliseconds after which lines are written together. One write per line would cost as much as answering the request. */
 const linesBytes = 4096
 const linesMs = 50
 
 let standardError: DestinationStream | null = null
 
-/** Standard error, one buffer for all loggers; what is in it when the process exits is written then. */
+/** Standard error with one buffer for all loggers, which is flushed when the process exits. */
 function openStandardError(): DestinationStream {
   if (standardError !== null) return standardError
   const destination = pino.destination({ dest: 2, sync: true, minLength: linesBytes, periodicFlush: linesMs })
@@ -24,7 +24,7 @@ function openStandardError(): DestinationStream {
 let currentSecond = 0
 let secondText = ''
 
-/** The time as pino wants it, ISO 8601; the part down to the second is made once a second. */
+/** The time field of pino, in ISO 8601. The part up to the second is formatted once per second. */
 function timeField(): string {
   const ms = nowMs()
   const second = Math.floor(ms / 1000)
@@ -35,6 +35,6 @@ function timeField(): string {
   return `${secondText}${String(ms - second * 1000).padStart(3, '0')}Z"`
 }
 
-/** A logger; each part of the server takes a child with its own `part`. */
+/** A logger. Each part of the server uses a child with its own `part`. */
 export const createLog = (level: LogLevel): Log =>
   pino({ level, base: null, timestamp: timeField, formatters: { level: (label) => ({ level: label }) } }, openStandardError())

@@ -1,9 +1,12 @@
-// How one attempt to reach the outside world ended. A value, not an exception, so that retrying is decided once.
+// Result of one attempt to deliver to an external system. It is a value and not an exception, so that one place decides on retries.
 
 export type Outcome =
-  /** The other side took responsibility. `final` is true when it is the recipient's own system, false for a relay. */
+  /** The other side accepted responsibility. `final` is true for the recipient's own system and false for a relay. */
   | { kind: 'delivered'; answer: string; final: boolean }
-  /** Their failure or the network's; the schedule decides when to try again. */
+  /** A temporary failure of the other side or the network. The schedule sets the next attempt. */
   | { kind: 'retry'; answer: string; diagnosticCode: string | null }
-  /** Permanent. The sender is told. `failed` marks what could not even be tried (bad address, nothing to compose). */
+  /**
+   * A permanent failure, which is reported to the sender. `failed` marks one before any attempt, such as a bad address or a message that
+   * cannot be composed.
+   */
   | { kind: 'refused'; answer: string; diagnosticCode: string | null; failed?: boolean }

@@ -1,23 +1,24 @@
-// Keyset pages: one row more than asked for says whether there are more; the cursor is the id of the last item.
+// Keyset pages. One row more than requested shows whether there are more. The cursor is the id of the last item.
 
 import { type IdKind, isId } from '@callsign/contract/ids'
 import { invalid } from './errors.ts'
 
 export type PageRequest = { limit: number; cursor: string | null }
 
-/** Limit and cursor of a list request; a cursor that is not an id of this kind is the caller's mistake. */
+/** Limit and cursor of a list request. A cursor that is not an id of this kind is an error of the caller. */
 export function readPage(query: { limit?: number | undefined; cursor?: string | undefined }, kind: IdKind, limitDefault = 50): PageRequest {
-  if (query.cursor !== undefined && !isId(kind, query.cursor)) throw invalid('/cursor', 'cursor must be the next_cursor of the page before')
+  if (query.cursor !== undefined && !isId(kind, query.cursor))
+    throw invalid('/cursor', 'cursor must be the next_cursor of the previous page')
   return { limit: query.limit ?? limitDefault, cursor: query.cursor ?? null }
 }
 
 /**
- * The bound of a keyset condition, for a parameter that holds the cursor or null: ids of every kind sort below `zzzz`. One comparison with
- * a value, so that a plan made once for all parameters walks the index from the cursor on; `IS NULL OR` would make it walk all before it.
+ * The bound of a keyset condition, for a parameter that is the cursor or null. Ids of every kind sort below `zzzz`.
+ * It compares with a value, so that a generic plan walks the index from the cursor on. With `IS NULL OR` it would walk all earlier rows.
  */
 export const before = (parameter: string): string => `coalesce(${parameter}::text, 'zzzz')`
 
-/** Shapes `limit + 1` rows into a page of at most `limit`. The extra row sets `has_more` without a count. */
+/** Turns `limit + 1` rows into a page of at most `limit`. The extra row sets `has_more` without a count. */
 export function toPage<R, T>(rows: R[], limit: number, cursorOf: (row: R) => string, view: (row: R) => T) {
   const kept = rows.slice(0, limit)
   const last = kept.at(-1)

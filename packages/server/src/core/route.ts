@@ -1,4 +1,4 @@
-// The shape of one row in a feature's routes table: a contract operation, who may call it, and the function that does it.
+// One row of a feature's routes table, made of a contract operation, its access rule and its function.
 
 import type { Readable } from 'node:stream'
 import type { Operation } from '@callsign/contract/operation'
@@ -6,13 +6,13 @@ import type { Static, TObject, TSchema } from 'typebox'
 import type { Caller } from './caller.ts'
 import type { Transact } from './sql.ts'
 
-/** A request as it came, for an operation that has to verify a signature: `target` is path and query as they were sent, header names are lower case. */
+/** The unparsed request, for operations that verify a signature. `target` is the received path and query. Header names are lower case. */
 export type RawRequest = { target: string; headers: Record<string, string | string[] | undefined>; body: Buffer }
 
 /**
- * One request as an operation sees it. `transact` is where an operation makes its effect; when the request carries an
- * Idempotency-Key, the key's row and the stored answer commit with it, and what `work` returns is the answer. So an idempotent
- * operation calls it exactly once and returns its result unchanged.
+ * One request as an operation sees it. The operation makes its effect in `transact`. With an Idempotency-Key, the key's row and the stored
+ * answer commit with the effect, and the result of `work` is the answer.
+ * An idempotent operation therefore calls `transact` exactly once and returns its result unchanged.
  */
 export type Call = {
   caller: Caller
@@ -20,7 +20,7 @@ export type Call = {
   transact: Transact
   /** The Last-Event-ID header as it came (WHATWG HTML, section 9.2.4), or null. */
   lastEventId: string | null
-  /** The request itself, for operations whose body is raw; null for all others. */
+  /** The unparsed request for operations with a raw body, null for all others. */
   raw: RawRequest | null
 }
 
@@ -40,9 +40,9 @@ export class Raw {
 export type LiveEvent = { id: string; data: string }
 
 /**
- * An answer without an end: server-sent events (WHATWG HTML, section 9.2). `follow` gives what there is, batch by batch, and waits for more; it is asked for
- * the next batch only when the reader has taken the one before, so nothing piles up for a slow reader. It ends when `signal` fires, and may
- * end by itself, which closes the connection.
+ * A response without an end, as server-sent events (WHATWG HTML, section 9.2). `follow` yields batches and waits for more. It is asked for
+ * the next batch only when the reader has read the one before, so nothing accumulates for a slow reader.
+ * It ends when `signal` fires. It may also end by itself, which closes the connection.
  */
 export class Live {
   readonly follow: (signal: AbortSignal) => AsyncIterable<LiveEvent[]>
@@ -51,7 +51,7 @@ export class Live {
   }
 }
 
-/** A JSON answer that comes when there is something to say, or when `signal` fires: the client has gone, or the server is about to. */
+/** A JSON answer that is sent when it is available, or when `signal` fires because the client disconnected or the server stops. */
 export class Later<T> {
   readonly answer: (signal: AbortSignal) => Promise<T>
   constructor(answer: Later<T>['answer']) {
@@ -61,7 +61,7 @@ export class Later<T> {
 
 type Of<S> = S extends TSchema ? Static<S> : undefined
 
-/** What a request brought, validated by the operation's schemas. */
+/** Parameters, query and body of a request, validated by the operation's schemas. */
 export type Input<O> = O extends Operation<infer P, infer Q, infer B, infer _R> ? { params: Of<P>; query: Of<Q>; body: Of<B> } : never
 
 type ReplyOf<O> =
@@ -71,19 +71,20 @@ type ReplyOf<O> =
       : Raw | Live | undefined
     : never
 
-/** One row. `access: 'organization'` refuses agent-scoped keys with 403 before anything is looked up. */
+/** One row. `access: 'organization'` refuses agent-scoped keys with 403 before any lookup. */
 export type Route = {
   shape: Operation
   access: 'agent' | 'organization'
   run: (call: Call, input: { params: never; query: never; body: never }, found: unknown) => Promise<unknown>
   /**
-   * Begins to read what the path names while the key is still being looked up, which saves a round trip; the parameters are not checked
-   * yet. What it gives goes to `run`, which is called only for a good key and decides then whether this caller may have it.
+   * Starts to read the resource named by the path while the key is still being checked, which saves a round trip. The parameters are not
+   * validated yet.
+   * The result is passed to `run`, which is called only for a valid key and checks whether this caller may have it.
    */
   lookAhead?: ((params: never) => Promise<unknown> | undefined) | undefined
 }
 
-/** Ties an operation to its function, checking that input and reply have the contract's types. */
+/** Connects an operation to its function and checks their types against the contract. */
 export const route = <
   P extends TObject | undefined,
   Q extends TObject | undefined,
@@ -95,7 +96,7 @@ export const route = <
   run: (call: Call, input: Input<Operation<P, Q, B, R>>) => Promise<ReplyOf<Operation<P, Q, B, R>>>,
 ): Route => ({ shape: shape as unknown as Operation, access, run: run as Route['run'] })
 
-/** The same for an operation that looks ahead. */
+/** Like `route`, for an operation with a look-ahead. */
 export const routeAhead = <
   P extends TObject | undefined,
   Q extends TObject | undefined,

@@ -1,6 +1,8 @@
-// What a feature may ask of the database. Only store.ts files and edges/postgres hold SQL.
+// The database interface of features. Only store.ts files and edges/postgres contain SQL.
 
-/** One statement. `name` prepares it once a connection (1.8x on reads); give one to every hot statement. */
+/**
+ * One statement. `name` makes it a prepared statement per connection, which makes reads 1.8 times as fast. Every hot statement needs one.
+ */
 export type Statement = { name?: string; text: string; values?: unknown[] }
 
 export type Rows<R> = { rows: R[]; rowCount: number }
@@ -12,18 +14,18 @@ export interface Sql {
 
 /** Statements inside one transaction. */
 export interface Tx extends Sql {
-  /** Runs after a successful commit, and never when the transaction is rolled back or tried again. */
+  /** Runs after a successful commit, and never when the transaction is rolled back or retried. */
   afterCommit(hint: () => void): void
 }
 
-/** Runs a function in one transaction, again from its start on serialization failure or deadlock (40001, 40P01). */
+/** Runs a function in one transaction, and again from its start on a serialization failure or deadlock (40001, 40P01). */
 export type Transact = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
 
 export interface Database extends Sql {
   transact: Transact
   /**
-   * For lookups by key, which take a moment: those asked for in one turn of the event loop travel together on one connection. A slow
-   * statement would hold up its neighbours; it belongs to `query`.
+   * For short lookups by key. Those requested in one iteration of the event loop are sent together on one connection. A slow statement
+   * would delay the others, so it belongs in `query`.
    */
   lookups: Sql
 }
@@ -32,12 +34,12 @@ export interface Database extends Sql {
 export const isUniqueViolation = (error: unknown, constraint: string): boolean =>
   error instanceof Error && 'code' in error && error.code === '23505' && 'constraint' in error && error.constraint === constraint
 
-/** True when a row names one that does not exist (23503): it was deleted after it had been looked up. */
+/** True when a row references one that does not exist (23503), because it was deleted after the lookup. */
 export const isForeignKeyViolation = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === '23503'
 
 /**
- * The database cannot be reached or is going away, or has no room: try later. `isOutcomeUnknown` is true when the answer to a COMMIT was
- * lost, so that the transaction may have happened; the message is for logs.
+ * The database is unreachable, shutting down or out of space, so the caller should retry later. `isOutcomeUnknown` is true when the answer
+ * to a COMMIT was lost, so that the transaction may have committed. The message is for logs.
  */
 export class DatabaseUnavailable extends Error {
   readonly isOutcomeUnknown: boolean
@@ -48,7 +50,7 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
-/** Thrown inside a transaction to have it tried again from its start, as PostgreSQL's own serialization_failure (40001) is. */
+/** Thrown inside a transaction to retry it from its start, as on PostgreSQL's serialization_failure (40001). */
 export class TryAgain extends Error {
   override name = 'TryAgain'
   readonly code = '40001'

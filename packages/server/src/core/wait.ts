@@ -1,30 +1,31 @@
-// Waiting for what arrives: the words that whoever waits, and whoever watches for them, have in common.
+// Types shared by operations that wait for events and the code that resolves them.
 import type { Code, codeKinds } from '@callsign/contract/codes'
 import type { EventType } from '@callsign/contract/events'
 import type { Caller } from './caller.ts'
 
-/** What every wait takes of its request (contract `waits`). */
+/** Parameters of every wait request (contract `waits`). */
 export type WaitQuery = { timeout?: number; after?: string; cursor?: string }
 
 export type WaitRequest<T> = {
   caller: Caller
-  /** Whose events; the caller has been found entitled to them. */
+  /** The owner of the events, to which the caller's access was checked. */
   owner: { organizationId: string; identityId: string }
   types: EventType[]
   query: WaitQuery
-  /** Of subjects of such events, oldest first, the first that is wanted and later than `after`, with what to answer; null when none is. */
+  /** Returns the first wanted subject later than `after`, with the answer for it, or null. `subjectIds` are ordered oldest first. */
   pick: (subjectIds: string[], after: Date | null) => Promise<{ id: string; value: T } | null>
-  /** Ends the wait: the client has gone, or the server is about to. */
+  /** Ends the wait because the client disconnected or the server stops. */
   signal: AbortSignal
 }
 
 /**
- * Resolves with the first that is wanted, or with null when the time is up or `signal` fires; `cursor` begins the next wait behind all that was
- * looked at. Rejects with 401 when the caller's key is revoked meanwhile. Waiting costs no query of its own, however many wait.
+ * Resolves with the first wanted value, or with null at the timeout or when `signal` fires. `cursor` starts the next wait after everything
+ * examined.
+ * Rejects with 401 when the caller's key is revoked meanwhile. Waiting does not run a query per waiter.
  */
 export type Wait = <T>(request: WaitRequest<T>) => Promise<{ found: T | null; cursor: string }>
 
-/** True when codes are as a wait wants them. */
+/** True when the message has codes of the wanted kind. */
 export const hasWantedCode = (
   codes: readonly Code[],
   wants: { has_code?: boolean | undefined; code_kind?: (typeof codeKinds)[number] | undefined },

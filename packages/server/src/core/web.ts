@@ -1,11 +1,11 @@
-// What a feature may ask of the web: fetching an address that a caller supplied, through the one outbound guard.
+// The HTTP interface of features, which fetches addresses supplied by callers through the one outbound guard.
 
-/** Headers that open a file to us. They go to this origin alone: a redirect elsewhere goes without them. */
+/** Headers that authorize a download. They are sent to this origin only, and dropped on a redirect to another. */
 export type FileAccess = { origin: string; headers: Record<string, string> }
 
 export type FetchedFile = { bytes: Buffer; contentType: string }
 
-/** What kind of failure it was, for attempt logs that programs read. */
+/** The kind of failure, for attempt logs that programs read. */
 export type FetchFailure =
   | 'invalid_url'
   | 'blocked_address'
@@ -21,7 +21,7 @@ export type FetchFailure =
   | 'too_large'
   | 'bad_response'
 
-/** Why a fetch was refused or failed, in words for the caller; the words never hold a resolved address. */
+/** A refused or failed fetch. Its message is for the caller and never contains a resolved address. */
 export class FetchRefused extends Error {
   override name = 'FetchRefused'
   readonly failure: FetchFailure
@@ -34,8 +34,10 @@ export class FetchRefused extends Error {
 
 export interface Web {
   /**
-   * Downloads a file: http(s) only, no credentials, public addresses only (the literal, every resolved address and the connected peer),
-   * at most `redirectsMax` redirects (3 unless given), each checked again. Rejects with FetchRefused, whose message may be shown to the caller.
+   * Downloads a file over http(s), without credentials and from public addresses only. The literal, every resolved address and the
+   * connected peer are checked.
+   * Follows at most `redirectsMax` redirects (3 by default), with the same checks for each. Rejects with FetchRefused, whose message may be
+   * shown to the caller.
    */
   fetchFile(
     url: string,
@@ -43,18 +45,19 @@ export interface Web {
   ): Promise<FetchedFile>
 }
 
-/** How one POST ended; `message` may be shown to the caller. */
+/** Result of one POST. `message` may be shown to the caller. */
 export type PostResult =
   | { kind: 'answered'; status: number; retryAfter: string | null; snippet: string; durationMs: number }
   | { kind: 'failed'; failure: FetchFailure; message: string; durationMs: number }
 
 export interface GuardedPost {
-  /** What is wrong with an address by its text alone, before any name is looked up; null when it may be tried. */
+  /** The error in an address as text, before any name is resolved, or null when it may be tried. */
   findUrlProblem(url: string): FetchRefused | null
   /**
-   * One POST to an address that a caller supplied, through the same guard as fetchFile; redirects are answers like any other and never followed.
-   * Whatever the address or the server does is a result, never a rejection. With `keepAlive` the connection may be one that was checked and used
-   * before, and may be used again: for many posts to one server. `snippet` is at most `snippetBytesMax` bytes of the answer as text that a database can hold.
+   * Sends one POST to an address supplied by a caller, through the same guard as fetchFile. Redirects are results and are not followed.
+   * Every failure of the address or the server is a result, never a rejection.
+   * With `keepAlive` the connection may be a checked one that is reused, for many posts to one server. `snippet` holds at most
+   * `snippetBytesMax` bytes of the answer, as text that a database can store.
    */
   post(
     url: string,
