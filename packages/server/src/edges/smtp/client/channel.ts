@@ -1,9 +1,9 @@
-// One connection of the SMTP client below the conversation: the socket, its replies in order, its timeouts, and the change to TLS.
+// One connection of the SMTP client below the conversation. It has the socket, its replies in order, the timeouts and the upgrade to TLS.
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import { connect as connectTls, TLSSocket } from 'node:tls'
 import { ReplyReader, replyText, type ServerReply } from './reply-reader.ts'
 
-/** Why a conversation ended early, in words for records, with the enhanced status code that describes it (RFC 3463). */
+/** A conversation that ended early. The message is for records, and the enhanced status code describes it (RFC 3463). */
 export class ConnectionFailure extends Error {
   override name = 'ConnectionFailure'
   readonly diagnosticCode: string
@@ -13,15 +13,15 @@ export class ConnectionFailure extends Error {
   }
 }
 
-/** How a TLS session is made. `serverName` is sent as SNI and checked against the certificate when `verify` is on. */
+/** TLS settings of a session. `serverName` is sent as SNI and checked against the certificate when `verify` is on. */
 export type TlsSettings = { serverName: string; verify: boolean; ca?: string | Buffer }
 
 type Waiter = { resolve: (reply: ServerReply) => void; reject: (failure: Error) => void; timer: NodeJS.Timeout }
 
-// Slices keep the timeout of a long upload about progress, and let an early refusal stop it.
+// Slices make the timeout of a long upload depend on progress, and let an early refusal stop it.
 const sliceBytes = 256 * 1024
 
-/** A connected channel. Every method that waits rejects with ConnectionFailure, at once when the connection is already gone. */
+/** A connected channel. Every waiting method rejects with ConnectionFailure, at once when the connection is already closed. */
 export class Channel {
   #socket: Socket
   #peer: string
@@ -39,24 +39,24 @@ export class Channel {
     this.#attach(socket)
   }
 
-  /** Null while the connection is of use. */
+  /** Null while the connection is usable. */
   get failure(): ConnectionFailure | null {
     return this.#failure
   }
 
-  /** Protocol and IANA cipher name of the connection; null for clear text. */
+  /** Protocol and IANA cipher name of the connection, or null for clear text. */
   get tls(): string | null {
     if (!(this.#socket instanceof TLSSocket)) return null
-    // A socket that is gone has forgotten them.
+    // A closed socket no longer has them.
     return `${this.#socket.getProtocol() ?? 'TLS'} ${this.#socket.getCipher()?.standardName ?? ''}`.trimEnd()
   }
 
-  /** Calls back once when the connection ends, for whatever reason. */
+  /** Calls back once when the connection ends for any reason. */
   onEnd(listener: () => void): void {
     this.#onEnd = listener
   }
 
-  /** Expects so many replies to what is written next; anything that arrives unexpected ends the connection. */
+  /** Expects this many replies to the next write. Anything unexpected ends the connection. */
   expect(replies: number): void {
     this.#expected += replies
   }
@@ -65,7 +65,7 @@ export class Channel {
     if (!this.#failure) this.#socket.write(bytes)
   }
 
-  /** The next reply, within `timeoutMs`. One that arrived before the connection ended is still given. */
+  /** The next reply, within `timeoutMs`. A reply that arrived before the connection ended is still returned. */
   async read(timeoutMs: number, what: string): Promise<ServerReply> {
     const reply = this.#inbox.shift()
     if (reply) return reply
@@ -76,7 +76,7 @@ export class Channel {
     })
   }
 
-  /** Writes message data, each slice taken within `timeoutMs`. Stops early, returning false, when the server answers before the end. */
+  /** Writes message data, with `timeoutMs` per slice. Stops early and returns false when the server replies before the end. */
   async upload(bytes: Buffer, timeoutMs: number): Promise<boolean> {
     for (let start = 0; start < bytes.length; start += sliceBytes) {
       if (this.#inbox.length) return false
@@ -98,7 +98,7 @@ export class Channel {
     })
   }
 
-  /** Continues inside TLS. Octets that the server sent in clear after its answer to STARTTLS end the connection (CVE-2011-0411). */
+  /** Continues inside TLS. Clear-text octets after the server's reply to STARTTLS end the connection (CVE-2011-0411). */
   async startTls(settings: TlsSettings, timeoutMs: number): Promise<void> {
     if (this.#failure) throw this.#failure
     if (this.#inbox.length || this.#reader.isInside())
@@ -123,7 +123,7 @@ export class Channel {
     return failure
   }
 
-  /** Takes leave without waiting for the answer. */
+  /** Sends QUIT without waiting for the reply. */
   quit(): void {
     if (this.#failure) return
     this.#socket.end('QUIT\r\n')
@@ -135,7 +135,7 @@ export class Channel {
   #attach(socket: Socket): void {
     socket.on('data', (chunk: Buffer) => this.#receive(chunk))
     socket.on('drain', () => this.#drain?.())
-    // Once TLS is on top, what becomes of the socket below is told by the one above.
+    // Under TLS, the TLS socket reports the errors of this socket.
     socket.on('error', (error) => {
       if (socket === this.#socket) this.fail(`the connection to ${this.#peer} failed: ${reason(error)}`, '4.4.2')
     })
@@ -204,7 +204,7 @@ function handshake(
 ): Promise<TLSSocket> {
   const socket = connectTls({
     ...onto,
-    // An address is no server name (RFC 6066 §3); the certificate is then checked against the address itself.
+    // An IP address is not a server name (RFC 6066 §3). The certificate is then checked against the address itself.
     ...(isIP(settings.serverName) ? {} : { servername: settings.serverName }),
     rejectUnauthorized: settings.verify,
     ...(settings.ca ? { ca: settings.ca } : {}),
@@ -212,22 +212,22 @@ function handshake(
   return connected(socket, 'secureConnect', timeoutMs, peer, 'socket' in onto ? '4.7.5' : '4.4.1')
 }
 
-/** Waits for the event that says a socket is ready. */
+/** Waits for the event that reports a socket as ready. */
 function connected<S extends Socket>(socket: S, event: string, timeoutMs: number, peer: string, diagnosticCode: string): Promise<S> {
   return new Promise((resolve, reject) => {
-    const settle = () => {
+    const finish = () => {
       clearTimeout(timer)
       socket.off('error', onError).off('close', onClose).off(event, onReady)
     }
     const refuse = (why: string) => {
-      settle()
+      finish()
       socket.on('error', ignore).destroy()
       reject(new ConnectionFailure(`could not connect to ${peer}: ${why}`, diagnosticCode))
     }
     const onError = (error: Error) => refuse(reason(error))
     const onClose = () => refuse('the connection was closed')
     const onReady = () => {
-      settle()
+      finish()
       resolve(socket)
     }
     const timer = setTimeout(() => refuse(`no answer within ${timeoutMs / 1000} s`), timeoutMs)
@@ -237,5 +237,5 @@ function connected<S extends Socket>(socket: S, event: string, timeoutMs: number
 
 const ignore = (): void => undefined
 
-/** An error of Node's in a few words: its code where it has one. */
+/** A short text for an error of Node, which is its code if it has one. */
 const reason = (error: Error): string => (error as NodeJS.ErrnoException).code ?? error.message

@@ -1,4 +1,4 @@
-// Keeps the SMTP client's connections: reused where they are idle, so many at most to one server, the rest waiting in order.
+// Connection pool of the SMTP client. Idle connections are reused, connections per server are limited, and further attempts wait in order.
 import { nowMs } from '../../../core/clock.ts'
 import type { Envelope, Handover } from '../../../features/mail/outbound/provider.ts'
 import { type Channel, ConnectionFailure } from './channel.ts'
@@ -6,10 +6,11 @@ import { type ClientSession, type ClientTarget, openSession, type Sent, sendMess
 import type { PreparedData } from './outgoing-data.ts'
 
 /**
- * Limits of a pool: connections to one server (it begins with `connectionsStart`; every message that it takes makes room for one more, and failure
- * with its connections halves them), messages over one connection, how long one may idle, how long one attempt may take, and how long a server that
- * cannot be reached is left alone (0: not at all).
- * An attempt that waited `waitMs` for a connection gives up without having tried (0: it waits on): one busy server must not hold up mail for others.
+ * Limits of a pool. Connections per server start at `connectionsStart`. Each accepted message allows one more, up to `connectionsMax`, and
+ * each failure halves the limit. A connection carries at most `messagesMax` messages, and is closed after `idleMs` without use.
+ * One attempt takes at most `attemptMs`. After a failed connection the server is in backoff for `restMs` (0 disables it).
+ * An attempt that waited `waitMs` for a connection is postponed without a try, so that one busy server does not delay mail for others (0
+ * disables it).
  */
 export type PoolLimits = {
   connectionsStart: number
@@ -21,7 +22,7 @@ export type PoolLimits = {
   waitMs: number
 }
 
-// An attempt ends before the lease of a delivery job does: afterwards another worker may send the same message.
+// An attempt ends before the lease of its delivery job. After that another worker may send the same message.
 const poolLimits: PoolLimits = {
   connectionsStart: 10,
   connectionsMax: 10,
@@ -33,32 +34,34 @@ const poolLimits: PoolLimits = {
 }
 
 export type ClientPool = {
-  /** One attempt for one message: a handover per recipient, in order, within `attemptMs`. Targets that are equal share connections. */
+  /**
+   * One attempt for one message, within `attemptMs`. Returns one delivery result per recipient, in order. Equal targets share connections.
+   */
   send(target: ClientTarget, envelope: Envelope, data: PreparedData, isFinal: boolean): Promise<Tried>
-  /** Ends idle connections at once and refuses whatever waits; resolves when attempts under way have ended, at most `graceMs` later. */
+  /** Closes idle connections at once and refuses waiting attempts. Resolves when attempts in flight have ended, at most `graceMs` later. */
   close(graceMs?: number): Promise<void>
 }
 
-/** `isUntouched`: the server said nothing about this message, so that another server of the same destination may be tried. */
-export type Tried = { handovers: Handover[]; isUntouched: boolean }
+/** `isUntouched` means that the server did not respond to this message, so that another server of the same destination may be tried. */
+export type Tried = { deliveryResults: Handover[]; isUntouched: boolean }
 
 type Pooled = { session: ClientSession; messages: number; idleTimer: NodeJS.Timeout | null }
 
 /**
- * What we have with one server. An attempt holds one of `turns` turns while it runs, takes an idle connection if there is one
- * and opens one only if there is none: so idle and busy connections together never exceed the turns.
+ * Connections to one server. A running attempt holds one of `slots`, and opens a connection only when none is idle. Idle and busy
+ * connections together therefore never exceed the slots.
  */
-type Lane = { key: string; idle: Pooled[]; busy: number; turns: number; waiting: Attempt[] }
+type Lane = { key: string; idle: Pooled[]; busy: number; slots: number; waiting: Attempt[] }
 
-/** One message on its way. `channel` is what a deadline or the end of the pool has to break; `go` ends its wait for a turn. */
+/** One message in flight. `channel` is the connection that a deadline or `close` breaks. `go` ends the wait for a slot. */
 type Attempt = { channel: Channel | null; stop: ConnectionFailure | null; go: (() => void) | null; isPostponed: boolean }
 
 export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
   const limits = { ...poolLimits, connectionsStart: custom.connectionsMax ?? poolLimits.connectionsStart, ...custom }
   const lanes = new Map<string, Lane>()
   const attempts = new Set<Attempt>()
-  /** Servers that could not be reached, why, and until when they are left alone. */
-  const resting = new Map<string, { failure: ConnectionFailure; untilMs: number }>()
+  /** Servers in backoff after a failed connection, with its failure and the end of the backoff. */
+  const backoff = new Map<string, { failure: ConnectionFailure; untilMs: number }>()
   let isClosed = false
   let onQuiet: (() => void) | null = null
 
@@ -68,19 +71,19 @@ export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
     attempt.go?.()
   }
 
-  /** Waits for a turn, first come first served. Throws without one when the attempt was stopped meanwhile. */
-  const takeTurn = async (lane: Lane, attempt: Attempt): Promise<void> => {
+  /** Waits for a slot, first come first served. Throws when the attempt was stopped meanwhile. */
+  const takeSlot = async (lane: Lane, attempt: Attempt): Promise<void> => {
     if (attempt.stop) throw attempt.stop
-    if (lane.busy < lane.turns) {
+    if (lane.busy < lane.slots) {
       lane.busy++
       return
     }
     lane.waiting.push(attempt)
-    const patience = limits.waitMs > 0 ? setTimeout(() => stop(attempt, busy, '4.4.5'), limits.waitMs) : undefined
+    const waitTimer = limits.waitMs > 0 ? setTimeout(() => stop(attempt, busy, '4.4.5'), limits.waitMs) : undefined
     await new Promise<void>((resolve) => {
       attempt.go = resolve
     })
-    clearTimeout(patience)
+    clearTimeout(waitTimer)
     attempt.go = null
     const place = lane.waiting.indexOf(attempt)
     if (place === -1) return
@@ -90,10 +93,13 @@ export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
     throw failure
   }
 
-  /** Hands the turn to whoever has waited longest, so that nobody can slip in between; more than one when the turns have grown, none when they shrank. */
-  const passTurn = (lane: Lane): void => {
+  /**
+   * Passes the slot to the longest waiting attempt, so that a new one cannot overtake it. Passes several when the limit has grown, and none
+   * when it shrank.
+   */
+  const passSlot = (lane: Lane): void => {
     lane.busy--
-    while (lane.busy < lane.turns) {
+    while (lane.busy < lane.slots) {
       const next = lane.waiting.shift()
       if (!next) return
       lane.busy++
@@ -103,14 +109,14 @@ export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
 
   const rest = (lane: Lane, failure: ConnectionFailure): void => {
     if (limits.restMs === 0) return
-    if (resting.size >= restingMax) for (const [key, { untilMs }] of resting) if (untilMs < nowMs()) resting.delete(key)
-    if (resting.size < restingMax) resting.set(lane.key, { failure, untilMs: nowMs() + limits.restMs })
+    if (backoff.size >= backoffMax) for (const [key, { untilMs }] of backoff) if (untilMs < nowMs()) backoff.delete(key)
+    if (backoff.size < backoffMax) backoff.set(lane.key, { failure, untilMs: nowMs() + limits.restMs })
   }
 
-  const requireAwake = (lane: Lane): void => {
-    const found = resting.get(lane.key)
+  const requireNoBackoff = (lane: Lane): void => {
+    const found = backoff.get(lane.key)
     if (found && found.untilMs > nowMs()) throw found.failure
-    resting.delete(lane.key)
+    backoff.delete(lane.key)
   }
 
   const retire = (lane: Lane): void => {
@@ -126,7 +132,7 @@ export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
   }
 
   const open = async (lane: Lane, target: ClientTarget, attempt: Attempt): Promise<Pooled> => {
-    requireAwake(lane)
+    requireNoBackoff(lane)
     const session = await openSession(target, (channel) => {
       attempt.channel = channel
       if (attempt.stop) channel.fail(attempt.stop.message, attempt.stop.diagnosticCode)
@@ -139,7 +145,7 @@ export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
     return pooled
   }
 
-  /** Keeps a connection for the next message, or ends it. */
+  /** Keeps a connection for the next message, or closes it. */
   const keep = (lane: Lane, pooled: Pooled): void => {
     const { channel } = pooled.session
     if (isClosed || channel.failure || pooled.messages >= limits.messagesMax) {
@@ -161,35 +167,35 @@ export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
     }
   }
 
-  const told = (sent: Sent, pooled: Pooled, target: ClientTarget): Tried => ({
-    handovers: sent.outcomes.map((outcome) => ({ ...outcome, hop: { host: target.label ?? target.host, tls: pooled.session.tls } })),
+  const toTried = (sent: Sent, pooled: Pooled, target: ClientTarget): Tried => ({
+    deliveryResults: sent.outcomes.map((outcome) => ({ ...outcome, hop: { host: target.label ?? target.host, tls: pooled.session.tls } })),
     isUntouched: sent.isUntouched,
   })
 
   const run = async (lane: Lane, attempt: Attempt, message: Parameters<ClientPool['send']>): Promise<Tried> => {
-    await takeTurn(lane, attempt)
+    await takeSlot(lane, attempt)
     let isWell = false
     try {
       if (attempt.stop) throw attempt.stop
-      // The most recently used one: it is the least likely to have been closed, and the others may run out of idle time.
+      // The most recently used connection is the least likely to have been closed, and the others can reach their idle timeout.
       const reused = lane.idle.pop()
       if (reused) {
         forget(lane, reused)
         const sent = await sendOver(lane, reused, attempt, message)
         if (!sent.isUntouched || attempt.stop) {
           isWell = !sent.isUntouched
-          return told(sent, reused, message[0])
+          return toTried(sent, reused, message[0])
         }
-        // Servers close idle connections as they please, often all at once: the others are of the same age.
+        // Servers often close all idle connections at once, and the others are of the same age.
         for (const pooled of [...lane.idle]) pooled.session.channel.quit()
       }
       const fresh = await open(lane, message[0], attempt)
       const sent = await sendOver(lane, fresh, attempt, message)
       isWell = !sent.isUntouched
-      return told(sent, fresh, message[0])
+      return toTried(sent, fresh, message[0])
     } finally {
-      lane.turns = isWell ? Math.min(limits.connectionsMax, lane.turns + 1) : Math.max(1, Math.floor(lane.turns / 2))
-      passTurn(lane)
+      lane.slots = isWell ? Math.min(limits.connectionsMax, lane.slots + 1) : Math.max(1, Math.floor(lane.slots / 2))
+      passSlot(lane)
     }
   }
 
@@ -197,7 +203,7 @@ export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
     async send(...message) {
       const [target, envelope] = message
       const key = laneKey(target)
-      const lane = lanes.get(key) ?? { key, idle: [], busy: 0, turns: limits.connectionsStart, waiting: [] }
+      const lane = lanes.get(key) ?? { key, idle: [], busy: 0, slots: limits.connectionsStart, waiting: [] }
       lanes.set(key, lane)
       const attempt: Attempt = {
         channel: null,
@@ -213,8 +219,8 @@ export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
       } catch (error) {
         if (!(error instanceof ConnectionFailure)) throw error
         const { message: answer, diagnosticCode } = error
-        const handover: Handover = { kind: 'retry', answer, diagnosticCode, ...(attempt.isPostponed ? { isPostponed: true } : {}) }
-        return { handovers: envelope.recipients.map(() => handover), isUntouched: !attempt.isPostponed }
+        const result: Handover = { kind: 'retry', answer, diagnosticCode, ...(attempt.isPostponed ? { isPostponed: true } : {}) }
+        return { deliveryResults: envelope.recipients.map(() => result), isUntouched: !attempt.isPostponed }
       } finally {
         clearTimeout(deadline)
         attempts.delete(attempt)
@@ -243,9 +249,9 @@ export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
   }
 }
 
-/** Servers that cannot be reached are remembered up to this many: a sender to many dead domains must not fill the memory. */
-const restingMax = 10_000
-const busy = 'the server has as many of our messages as it takes at once'
+/** Maximum number of servers in backoff, so that mail to many dead domains does not fill the memory. */
+const backoffMax = 10_000
+const busy = 'the server has as many of our messages as it accepts at once'
 const shuttingDown = 'the server is shutting down'
 
 const laneKey = (target: ClientTarget): string =>

@@ -1,26 +1,26 @@
-// The SMTP client's conversation (RFC 5321): opening a session, and one message sent over it with one outcome a recipient.
+// The SMTP client's conversation (RFC 5321). Opens a session, and sends one message over it with one outcome per recipient.
 import type { Outcome } from '../../../core/outcome.ts'
 import type { Envelope } from '../../../features/mail/outbound/provider.ts'
 import { type Channel, ConnectionFailure, openChannel, type TlsSettings } from './channel.ts'
 import { endOfData, type PreparedData, wirePath } from './outgoing-data.ts'
 import { replyText, type ServerReply } from './reply-reader.ts'
 
-/** How long each step may take, in milliseconds (RFC 5321 §4.5.3.2). */
+/** Timeouts per step, in milliseconds (RFC 5321 §4.5.3.2). */
 export type ClientTimeouts = { connectMs: number; commandMs: number; dataBlockMs: number; dataMs: number }
 
 export const clientTimeouts: ClientTimeouts = { connectMs: 30_000, commandMs: 300_000, dataBlockMs: 180_000, dataMs: 600_000 }
 
-/** A server to deliver to, and on what terms. */
+/** A server to deliver to, and the terms. */
 export type ClientTarget = {
-  /** A name or an address. */
+  /** A host name or an address. */
   host: string
-  /** What records call it, when that is not `host`. */
+  /** Name for records, when it differs from `host`. */
   label?: string
   port: number
-  /** `implicit` is TLS from the first octet; `opportunistic` falls back to clear text when TLS cannot be had. */
+  /** `implicit` is TLS from the first octet. `opportunistic` falls back to clear text when TLS is not available. */
   tlsMode: 'off' | 'opportunistic' | 'required' | 'implicit'
   tls: TlsSettings
-  /** Our own name, said in EHLO. */
+  /** The client's own name, sent in EHLO. */
   hostname: string
   auth: { user: string; password: string } | null
   timeouts: ClientTimeouts
@@ -32,13 +32,13 @@ export type ClientSession = {
   extensions: Map<string, string>
   timeouts: ClientTimeouts
   needsReset: boolean
-  /** How the connection is encrypted; null for clear text. */
+  /** Protocol and cipher of the connection, or null for clear text. */
   tls: string | null
 }
 
 /**
- * Connects, greets, changes to TLS and authenticates. Rejects with ConnectionFailure for whatever goes wrong, a 5xx included: so far
- * nothing was said about a message, and a session that is refused (a block list, wrong credentials) may be granted later.
+ * Connects, greets, upgrades to TLS and authenticates. Every failure, including a 5xx, rejects with ConnectionFailure. The server has not
+ * seen a message yet, and may accept a session later that it refuses now, for example after a block list or wrong credentials.
  */
 export async function openSession(target: ClientTarget, onChannel: (channel: Channel) => void): Promise<ClientSession> {
   try {
@@ -69,7 +69,7 @@ async function converse(target: ClientTarget, onChannel: (channel: Channel) => v
     if (target.auth) await authenticate(channel, extensions, target.auth, timeouts.commandMs)
     return { channel, extensions, timeouts, needsReset: false, tls: channel.tls }
   } catch (error) {
-    // A server that answered is told goodbye; quit does nothing on a connection that is gone.
+    // A server that replied gets a QUIT. On a closed connection this does nothing.
     channel.quit()
     throw error
   }
@@ -128,23 +128,23 @@ async function authenticate(channel: Channel, extensions: Map<string, string>, a
   } else {
     throw new ConnectionFailure('the server offers neither AUTH PLAIN nor AUTH LOGIN', '4.7.0')
   }
-  // Only the codes: some servers repeat what they were sent.
+  // Codes only, because some servers repeat the credentials they were sent.
   if (reply.code !== 235)
     throw new ConnectionFailure(`the credentials were refused: ${reply.code} ${reply.enhanced ?? ''}`.trimEnd(), '4.7.8')
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
-/** How sending went. `isUntouched`: the connection ended before the server answered MAIL, so nothing of the message was seen. */
+/** Result of sending. `isUntouched` means that the connection ended before the server replied to MAIL, so it saw nothing of the message. */
 export type Sent = { outcomes: Outcome[]; isUntouched: boolean }
 
-/** Sends one message over an open session: one outcome per recipient, in order. `isFinal`: the server is the recipients' own. */
+/** Sends one message over an open session. Returns one outcome per recipient, in order. `isFinal` marks the recipients' own server. */
 export async function sendMessage(session: ClientSession, envelope: Envelope, data: PreparedData, isFinal: boolean): Promise<Sent> {
   const { channel } = session
   const transaction = plan(session, envelope, data)
   const { outcomes, accepted } = transaction
   if (transaction.mail === null) return { outcomes: outcomes as Outcome[], isUntouched: false }
-  const settle = (outcome: Outcome): Sent => {
+  const commitResult = (outcome: Outcome): Sent => {
     for (let i = 0; i < outcomes.length; i++) outcomes[i] ??= outcome
     return { outcomes: outcomes as Outcome[], isUntouched: false }
   }
@@ -164,52 +164,52 @@ export async function sendMessage(session: ClientSession, envelope: Envelope, da
     session.needsReset = true
 
     const mail = await answer(transaction.mail)
-    // A server that takes its leave has said nothing about this message.
-    if (mail.code === 421) return { ...settle(leave(channel, mail)), isUntouched: true }
+    // A server that closes the session with 421 has not judged this message.
+    if (mail.code === 421) return { ...commitResult(leave(channel, mail)), isUntouched: true }
     isMailAnswered = true
     let open = accepted
     if (!isPositive(mail)) {
-      settle(refused(mail))
+      commitResult(refused(mail))
       open = []
     }
     if (open.length || isPipelined) {
       const taken: typeof accepted = []
       for (const recipient of accepted) {
         const reply = await answer(`RCPT TO:<${recipient.path}>`)
-        if (reply.code === 421) return settle(leave(channel, reply))
+        if (reply.code === 421) return commitResult(leave(channel, reply))
         if (isPositive(reply)) taken.push(recipient)
         else outcomes[recipient.index] ??= isTooMany(reply) ? retry(replyText(reply), reply.enhanced) : refused(reply)
       }
       if (open.length) open = taken
     }
-    if (!open.length && !isPipelined) return settle(refused(mail))
+    if (!open.length && !isPipelined) return commitResult(refused(mail))
 
     const go = await answer('DATA')
-    if (go.code === 421) return settle(leave(channel, go))
+    if (go.code === 421) return commitResult(leave(channel, go))
     if (go.code !== 354) {
       if (go.code < 400) throw channel.fail(`the server answered DATA with ${replyText(go)}`, '4.5.0')
-      return settle(refused(go))
+      return commitResult(refused(go))
     }
     channel.expect(1)
     if (!open.length) {
       channel.write(endOfData)
       await channel.read(session.timeouts.dataMs, 'an empty message')
-      return settle(refused(mail))
+      return commitResult(refused(mail))
     }
     isDataSent = await channel.upload(data.wire, session.timeouts.dataBlockMs)
     const end = await channel.read(session.timeouts.dataMs, 'the message')
     if (!isDataSent) {
       channel.fail('the server answered before the end of the message', '4.5.0')
-      if (isPositive(end)) return settle(retry(`the server answered before the end of the message: ${replyText(end)}`, '4.5.0'))
+      if (isPositive(end)) return commitResult(retry(`the server answered before the end of the message: ${replyText(end)}`, '4.5.0'))
     }
     if (end.code === 421) channel.fail(`the server took its leave: ${replyText(end)}`, '4.3.2')
-    if (!isPositive(end)) return settle(refused(end))
+    if (!isPositive(end)) return commitResult(refused(end))
     session.needsReset = false
-    return settle({ kind: 'delivered', answer: replyText(end), final: isFinal })
+    return commitResult({ kind: 'delivered', answer: replyText(end), final: isFinal })
   } catch (error) {
     if (!(error instanceof ConnectionFailure)) throw error
-    const fate = isDataSent ? '; the message had been sent and may have been accepted, so another attempt may deliver it twice' : ''
-    return { ...settle(retry(error.message + fate, error.diagnosticCode)), isUntouched: !isMailAnswered }
+    const fate = isDataSent ? '. The message had been sent and may have been accepted, so another attempt may deliver it twice' : ''
+    return { ...commitResult(retry(error.message + fate, error.diagnosticCode)), isUntouched: !isMailAnswered }
   }
 }
 
@@ -222,7 +222,7 @@ const isTooMany = (reply: ServerReply): boolean => reply.code === 552 && (reply.
 
 const retry = (answer: string, diagnosticCode: string | null): Outcome => ({ kind: 'retry', answer, diagnosticCode })
 
-// 530, 534, 535 and 538 ask us to authenticate (RFC 4954 §6): our configuration's failure, not this recipient's.
+// 530, 534, 535 and 538 require authentication (RFC 4954 §6). This is an error in the configuration, not of the recipient.
 const asksForAuthentication = new Set([530, 534, 535, 538])
 
 function refused(reply: ServerReply): Outcome {
@@ -237,7 +237,7 @@ function leave(channel: Channel, reply: ServerReply): Outcome {
 
 type Plan = { mail: string | null; outcomes: (Outcome | undefined)[]; accepted: { index: number; path: string }[] }
 
-/** Decides before anything is said what can be asked of this server; `mail` is null when nothing can. */
+/** Checks the message against the server's extensions before sending. `mail` is null when the message cannot be sent there. */
 function plan(session: ClientSession, envelope: Envelope, data: PreparedData): Plan {
   const { extensions } = session
   const canUtf8 = extensions.has('SMTPUTF8')
@@ -245,7 +245,7 @@ function plan(session: ClientSession, envelope: Envelope, data: PreparedData): P
   let needsUtf8 = envelope.smtputf8 || data.hasEightBitHeader || sender?.needsSmtputf8 === true
   const sizeMax = Number(extensions.get('SIZE') || 0)
   let failure: Outcome | undefined
-  if (!sender) failure = cannot('5.1.7', '553', 'The sender is no valid address')
+  if (!sender) failure = cannot('5.1.7', '553', 'The sender is not a valid address')
   else if (needsUtf8 && !canUtf8) failure = cannot('5.6.7', '550', 'The message needs SMTPUTF8, which the next server does not offer')
   else if (data.hasEightBit && !extensions.has('8BITMIME')) {
     failure = cannot('5.6.3', '554', 'The message needs 8BITMIME, which the next server does not offer')
@@ -256,7 +256,7 @@ function plan(session: ClientSession, envelope: Envelope, data: PreparedData): P
   const accepted: Plan['accepted'] = []
   const outcomes = envelope.recipients.map((address, index): Outcome | undefined => {
     const recipient = address === '' ? null : wirePath(address)
-    if (!recipient) return cannot('5.1.3', '553', 'The recipient is no valid address')
+    if (!recipient) return cannot('5.1.3', '553', 'The recipient is not a valid address')
     if (failure) return failure
     if (recipient.needsSmtputf8 && !canUtf8) {
       return cannot('5.6.7', '550', 'The address needs SMTPUTF8, which the next server does not offer')

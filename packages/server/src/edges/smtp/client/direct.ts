@@ -1,4 +1,4 @@
-// The mail transport that dials the recipients' own mail servers: by MX, encrypted as far as they can be, each tried in its turn.
+// Mail transport to the recipients' own mail servers. Finds them by MX, tries them in order, and encrypts as far as they allow.
 import { domainToASCII } from 'node:url'
 import type { Resolver } from '@callsign/mail/dns'
 import { nowMs } from '../../../core/clock.ts'
@@ -12,16 +12,16 @@ import { createRoutes, type RouteHop } from './mail-route.ts'
 import { createPrepare, type PreparedData } from './outgoing-data.ts'
 
 export type DirectSettings = {
-  /** Our own name, said in EHLO. */
+  /** The client's own name, sent in EHLO. */
   hostname: string
   resolver: Resolver
-  /** Whether an address may be dialled: public ones, and those that the operator allows. */
+  /** True for an address that may be dialled, which is a public one or one that the operator allows. */
   allows: (address: string) => boolean
-  /** What a domain demands of TLS by MTA-STS; null when nothing. */
+  /** The TLS requirements of a domain by MTA-STS, or null. */
   findTlsPolicy: (domain: string) => Promise<TlsPolicy | null>
-  /** 25, but for tests. */
+  /** 25, except in tests. */
   port: number
-  /** How long a server that cannot be reached is left alone, so that mail for it does not hold up the rest. */
+  /** Milliseconds of backoff after a failed connection, so that mail for a dead server does not delay the rest. */
   restMs: number
   log: Log
   ca?: string | Buffer
@@ -29,12 +29,12 @@ export type DirectSettings = {
   limits?: Partial<PoolLimits>
 }
 
-/** Another server is tried only so long after the first: the delivery's lease ends some time. */
+/** Milliseconds after the first server within which another one may be tried. Limited because the delivery's lease ends. */
 const goOnMs = 240_000
 
 const directLimits: Partial<PoolLimits> = { connectionsStart: 5, connectionsMax: 20, attemptMs: 420_000, waitMs: 5_000 }
 
-/** A transport to the mail servers that DNS names. What it delivers is delivered: nobody is left to hand it on. */
+/** A transport to the mail servers that DNS names. Its deliveries are final. */
 export function createDirectTransport(settings: DirectSettings): MailTransport {
   const { hostname, port, findTlsPolicy, log } = settings
   const routeTo = createRoutes(settings)
@@ -42,7 +42,7 @@ export function createDirectTransport(settings: DirectSettings): MailTransport {
   const prepare = createPrepare()
   const timeouts = { ...clientTimeouts, ...settings.timeouts }
 
-  /** How to reach one server; null when the domain's policy does not let it take mail. */
+  /** The connection settings for one server, or null when the domain's policy does not allow it to receive mail. */
   function targetOf({ name, address }: RouteHop, policy: TlsPolicy | null): ClientTarget | null {
     const isEnforced = policy?.mode === 'enforce'
     if (isEnforced && (name === null || !matchesPolicy(policy, name))) return null
@@ -71,9 +71,9 @@ export function createDirectTransport(settings: DirectSettings): MailTransport {
     for (const hop of route.hops) {
       const target = targetOf(hop, policy)
       if (!target) continue
-      const { handovers, isUntouched } = await pool.send(target, envelope, data, true)
-      if (!isUntouched) return handovers
-      last = handovers
+      const { deliveryResults, isUntouched } = await pool.send(target, envelope, data, true)
+      if (!isUntouched) return deliveryResults
+      last = deliveryResults
       if (nowMs() - startedMs > goOnMs) break
     }
     return last
@@ -88,21 +88,21 @@ export function createDirectTransport(settings: DirectSettings): MailTransport {
         return envelope.recipients.map(() => unsendable)
       }
       const byDomain = Map.groupBy(envelope.recipients.keys(), (index) => domainOf(envelope.recipients[index] as string))
-      const handovers = new Array<Handover>(envelope.recipients.length)
+      const deliveryResults = new Array<Handover>(envelope.recipients.length)
       await Promise.all(
         [...byDomain].map(async ([domain, indexes]) => {
           const recipients = indexes.map((index) => envelope.recipients[index] as string)
           const results = await deliverTo(domain, { ...envelope, recipients }, data)
-          for (const [i, index] of indexes.entries()) handovers[index] = results[i] as Handover
+          for (const [i, index] of indexes.entries()) deliveryResults[index] = results[i] as Handover
         }),
       )
-      return handovers
+      return deliveryResults
     },
     close: () => pool.close(),
   }
 }
 
-/** In A-labels where that can be; what is no domain is told by the route. */
+/** In A-labels where possible. An invalid domain is reported by the route. */
 function domainOf(address: string): string {
   const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase()
   return /^\p{ASCII}*$/u.test(domain) ? domain : domainToASCII(domain) || domain

@@ -1,28 +1,28 @@
-// Where mail for a domain goes: its mail exchangers in their order (RFC 5321 §5), as addresses that may be dialled.
+// Finds the route of a domain's mail: its mail exchangers in order (RFC 5321 §5), as addresses that may be dialled.
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import type { MxRecord, Resolver } from '@callsign/mail/dns'
 import { nowMs } from '../../../core/clock.ts'
 import type { Outcome } from '../../../core/outcome.ts'
 
-/** One server to try. `name` is what its certificate is for and what MTA-STS policies list; null for an address literal. */
+/** One server to try. `name` is checked against its certificate and MTA-STS policies. It is null for an address literal. */
 export type RouteHop = { name: string | null; address: string }
 
-/** In the order in which they are to be tried; or the outcome when there is nowhere to go. */
+/** The servers in the order to try them, or the outcome when there are none. */
 export type Route = { kind: 'hops'; hops: RouteHop[] } | { kind: 'none'; outcome: Outcome }
 
 export type RouteSettings = {
   resolver: Resolver
-  /** Whether an address may be dialled. */
+  /** True for an address that may be dialled. */
   allows: (address: string) => boolean
-  /** Our own name: a route that leads back to us is a loop. */
+  /** The server's own name. A route back to it is a loop. */
   hostname: string
 }
 
 const exchangersMax = 10
 const addressesMax = 4
 const hopsMax = 16
-/** Mail for one domain comes in bursts; each burst asks once. */
+/** Mail for one domain arrives in bursts, and each burst resolves the route once. */
 const keptMs = 30_000
 const keptMax = 5_000
 
@@ -32,7 +32,7 @@ const failed = (answer: string, diagnosticCode: string): Route => ({
 })
 const later = (answer: string, diagnosticCode: string): Route => ({ kind: 'none', outcome: { kind: 'retry', answer, diagnosticCode } })
 
-/** Finds routes, and remembers each for half a minute. Never rejects. */
+/** Finds routes, and caches each for half a minute. Never rejects. */
 export function createRoutes(settings: RouteSettings): (domain: string) => Promise<Route> {
   const kept = new Map<string, { route: Promise<Route>; untilMs: number }>()
   return (domain) => {
@@ -42,7 +42,7 @@ export function createRoutes(settings: RouteSettings): (domain: string) => Promi
     if (kept.size >= keptMax) kept.clear()
     const route = findRoute(settings, key)
     kept.set(key, { route, untilMs: nowMs() + keptMs })
-    // What DNS could not say now it may be able to say at the next attempt.
+    // A temporary DNS failure is not cached, because the next attempt may succeed.
     void route.then((found) => found.kind === 'none' && found.outcome.kind === 'retry' && kept.delete(key))
     return route
   }
@@ -51,12 +51,12 @@ export function createRoutes(settings: RouteSettings): (domain: string) => Promi
 async function findRoute(settings: RouteSettings, domain: string): Promise<Route> {
   const literal = /^\[(?:ipv6:)?([0-9a-f.:]+)\]$/i.exec(domain)?.[1]
   if (literal !== undefined) {
-    if (!isIP(literal)) return failed(`${domain} is no address`, '5.1.3')
+    if (!isIP(literal)) return failed(`${domain} is not an address`, '5.1.3')
     return settings.allows(literal) ? { kind: 'hops', hops: [{ name: null, address: literal }] } : refusedPrivate(domain)
   }
-  // Only names beyond ASCII are converted: the converter is made for URLs and reads numbers as IPv4 addresses.
+  // Only names beyond ASCII are converted, because the converter is made for URLs and reads numbers as IPv4 addresses.
   const name = /^\p{ASCII}*$/u.test(domain) ? domain : domainToASCII(domain)
-  if (!name || /(?:^|\.)\d+$/.test(name)) return failed(`${domain} is no domain name`, '5.1.2')
+  if (!name || /(?:^|\.)\d+$/.test(name)) return failed(`${domain} is not a domain name`, '5.1.2')
   const exchangers = await settings.resolver.mx(name)
   if (exchangers.kind === 'failure') return later(`DNS did not say which mail servers ${name} has: ${exchangers.reason}`, '4.4.3')
   if (exchangers.kind === 'no-name') return failed(`550 5.1.2 The domain ${name} does not exist`, '5.1.2')
@@ -77,7 +77,7 @@ async function findRoute(settings: RouteSettings, domain: string): Promise<Route
 /** RFC 7505: one MX whose exchange is the root. */
 const isNullMx = (records: MxRecord[]): boolean => records.length === 1 && ['', '.'].includes((records[0] as MxRecord).exchange)
 
-/** Without us and without what is no better than us: that would hand the mail on in circles (RFC 5321 §5.1). */
+/** Drops this server and those of equal or lower preference, which would create a mail loop (RFC 5321 §5.1). */
 function withoutOurselves(records: MxRecord[], hostname: string): MxRecord[] {
   const real = records.filter(({ exchange }) => exchange !== '' && exchange !== '.' && !isIP(exchange))
   const own = real.filter(({ exchange }) => exchange.toLowerCase().replace(/\.$/, '') === hostname)
@@ -85,7 +85,7 @@ function withoutOurselves(records: MxRecord[], hostname: string): MxRecord[] {
   return real.filter((record) => record.preference < best)
 }
 
-/** By preference; those of one preference in random order, so that they share the load. */
+/** Sorted by preference. Exchangers of equal preference are in random order to share the load. */
 function inOrder(records: MxRecord[]): MxRecord[] {
   return records
     .map((record) => ({ record, draw: Math.random() }))
@@ -106,9 +106,9 @@ async function resolveHosts(settings: RouteSettings, domain: string, hosts: stri
 }
 
 const refusedPrivate = (domain: string): Route =>
-  failed(`550 5.4.4 The mail servers of ${domain} have no public address; CALLSIGN_OUTBOUND_ALLOW_CIDRS can allow others`, '5.4.4')
+  failed(`550 5.4.4 The mail servers of ${domain} have no public address. CALLSIGN_OUTBOUND_ALLOW_CIDRS can allow others`, '5.4.4')
 
-/** IPv4 first: a machine without IPv6 notices only after the connection has failed. */
+/** IPv4 first, because a machine without IPv6 notices only after the connection has failed. */
 async function resolveHost({ resolver }: RouteSettings, host: string): Promise<{ addresses: string[]; failure: string | null }> {
   const answers = await Promise.all([resolver.a(host), resolver.aaaa(host)])
   const addresses = answers.flatMap((answer) => (answer.kind === 'found' ? answer.records.slice(0, addressesMax) : []))

@@ -25,7 +25,7 @@ describe('prepareData', () => {
     },
   )
 
-  test('un-stuffing gives back what went in, for every text of up to six of these pieces', () => {
+  test('un-stuffing restores the original, for every text of up to six of these pieces', () => {
     const pieces = ['.', 'a', '\r\n']
     let texts = ['']
     for (let length = 0; length < 6; length++) {
@@ -43,7 +43,7 @@ describe('prepareData', () => {
     }
   })
 
-  test('knows what the server must offer', () => {
+  test('reports the extensions that the server must offer', () => {
     const needs = (text: string) => {
       const data = prepareData(Buffer.from(text))
       return [data?.hasEightBit, data?.hasEightBitHeader]
@@ -53,10 +53,10 @@ describe('prepareData', () => {
     expect(needs('Subject: \u00e9\r\n\r\na\r\n')).toEqual([true, true])
   })
 
-  test('a flood of dots costs no more than a few times what text does', () => {
+  test('a flood of dots costs at most a few times as much as text', () => {
     const text = Buffer.from(`${'x'.repeat(76)}\r\n`.repeat(130_000))
     const dots = Buffer.from('.\r\n'.repeat(3_400_000))
-    // Processor time: what else runs on the machine is not our cost.
+    // Processor time, so that other load on the machine does not count.
     const spentMs = (raw: Buffer) => {
       let best = Number.POSITIVE_INFINITY
       for (let i = 0; i < 3; i++) {

@@ -1,19 +1,19 @@
-// What the SMTP client puts on the wire: message bytes made ready for DATA, and addresses made ready for MAIL and RCPT.
+// Prepares message bytes for DATA, and addresses for MAIL and RCPT.
 import { domainToASCII } from 'node:url'
 
 /**
- * Message bytes after the transparency procedure (RFC 5321 §4.5.2), the final dot included, and what they need of the server: 8BITMIME for
+ * Message bytes after the transparency procedure (RFC 5321 §4.5.2), including the final dot, and the extensions they need. 8BITMIME is for
  * octets above 127 anywhere, SMTPUTF8 for such octets in the header (RFC 6531).
  */
 export type PreparedData = { wire: Buffer; sizeBytes: number; hasEightBit: boolean; hasEightBitHeader: boolean }
 
-/** The end of data after a finished line; alone, the end of a transaction that must carry no message (RFC 2920 §3.1). */
+/** The end of data after a finished line. Alone, it ends a transaction that must not carry a message (RFC 2920 §3.1). */
 export const endOfData = Buffer.from('.\r\n')
 const endOfDataAfterOpenLine = Buffer.from('\r\n.\r\n')
 
 /**
- * Checks and dot-stuffs a whole message in time linear in its size. Returns null for a message with a bare CR, a bare LF or a NUL:
- * sending it could end the data early somewhere down the road (SMTP smuggling), and mending it would break its signature.
+ * Checks and dot-stuffs a whole message in time linear in its size. Returns null for a message with a bare CR, a bare LF or a NUL.
+ * Sending it could end the data early on a later server (SMTP smuggling), and repairing it would break its signature.
  */
 export function prepareData(raw: Buffer): PreparedData | null {
   const length = raw.length
@@ -48,7 +48,7 @@ export function prepareData(raw: Buffer): PreparedData | null {
   return { wire, sizeBytes: length, hasEightBit: high > 127, hasEightBitHeader: high > 127 && hasEightBitHeader(raw) }
 }
 
-/** prepareData that remembers what it made of a buffer while that is alive: a message with many recipients is prepared once. */
+/** Like prepareData, with results cached for the lifetime of the buffer, so that a message with many recipients is prepared once. */
 export function createPrepare(): (raw: Buffer) => PreparedData | null {
   const known = new WeakMap<Buffer, PreparedData | null>()
   return (raw) => {
@@ -66,7 +66,7 @@ function hasEightBitHeader(raw: Buffer): boolean {
   return raw.subarray(0, end === -1 ? raw.length : end).some((byte) => byte > 127)
 }
 
-/** Copies with a second dot wherever a line starts with one; octet by octet, so that a message of nothing but dots costs no more. */
+/** Copies with a second dot wherever a line starts with one. Works octet by octet, so that a message of only dots costs no more. */
 function stuff(raw: Buffer, wire: Buffer): void {
   let at = 0
   let isLineStart = true
@@ -78,10 +78,10 @@ function stuff(raw: Buffer, wire: Buffer): void {
   }
 }
 
-/** An address as it stands between the angle brackets, its domain in A-labels. */
+/** An address as written between the angle brackets, with its domain in A-labels. */
 export type WirePath = { path: string; needsSmtputf8: boolean }
 
-// A dot-atom or a quoted-string (RFC 5321 §4.1.2), with UTF-8 (RFC 6531 §3.3); leading and double dots exist and are let through.
+// A dot-atom or a quoted-string (RFC 5321 §4.1.2), with UTF-8 (RFC 6531 §3.3). Leading and double dots are accepted, because they exist.
 const localPart = /^(?:[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~.\u00a0-\u{10ffff}]+|"(?:[^"\\\p{Cc}]|\\[\u0020-\u007e])*")$/u
 const hostName = /^[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9])?$/
 const addressLiteral = /^\[[A-Za-z0-9:.]{2,60}\]$/
@@ -90,7 +90,7 @@ const addressLiteral = /^\[[A-Za-z0-9:.]{2,60}\]$/
 export function wirePath(address: string): WirePath | null {
   if (address === '') return { path: '', needsSmtputf8: false }
   const at = address.lastIndexOf('@')
-  // 64 octets of local part and 255 of domain is the promise (RFC 5321 §4.5.3.1); bounce addresses are known to exceed the first.
+  // The guaranteed limits are 64 octets of local part and 255 of domain (RFC 5321 §4.5.3.1). Some bounce addresses exceed the first.
   if (at < 1 || address.length > 320) return null
   const local = address.slice(0, at)
   const domain = asciiDomain(address.slice(at + 1))
@@ -100,7 +100,7 @@ export function wirePath(address: string): WirePath | null {
 
 function asciiDomain(domain: string): string | null {
   if (addressLiteral.test(domain) || hostName.test(domain)) return domain
-  // Only names beyond ASCII are converted: the converter is made for URLs, so it decodes %41 and reads numbers as IPv4 addresses.
+  // Only names beyond ASCII are converted, because the converter is made for URLs and so decodes %41 and reads numbers as IPv4 addresses.
   if (/^\p{ASCII}*$/u.test(domain)) return null
   const ascii = domainToASCII(domain)
   return hostName.test(ascii) && !/(?:^|\.)\d+$/.test(ascii) ? ascii : null

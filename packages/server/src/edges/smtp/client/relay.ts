@@ -1,4 +1,4 @@
-// The mail transport that hands every message to one next server (a smarthost), which answers for it from there on.
+// Mail transport that hands every message to one relay (a smarthost), which is responsible for it from then on.
 import { isIP } from 'node:net'
 import type { Log } from '../../../core/log.ts'
 import type { Handover, MailTransport } from '../../../features/mail/outbound/provider.ts'
@@ -6,7 +6,7 @@ import { createClientPool, type PoolLimits } from './connection-pool.ts'
 import { type ClientTarget, type ClientTimeouts, clientTimeouts, unsendable } from './conversation.ts'
 import { createPrepare } from './outgoing-data.ts'
 
-/** What a relay needs; `hostname` is our own name, said in EHLO. `ca` replaces the system's certificate authorities. */
+/** Settings of a relay. `hostname` is the client's own name, sent in EHLO. `ca` replaces the system's certificate authorities. */
 export type RelaySettings = {
   url: string
   hostname: string
@@ -16,13 +16,14 @@ export type RelaySettings = {
   limits?: Partial<PoolLimits>
 }
 
-// The number of recipients that every server takes (RFC 5321 §4.5.3.1.8).
+// The number of recipients that every server must accept (RFC 5321 §4.5.3.1.8).
 const recipientsMax = 100
 
 /**
  * A transport to the relay of `url`: `smtp://[user:password@]host[:port]` (port 25) or `smtps://…` (port 465, TLS from the start), with
- * `?tls=off|opportunistic|required` and `?verify=true|false`. Unless it says otherwise: credentials go over verified TLS only, except
- * to this machine; without credentials TLS is used when offered, and not verified. Throws an Error in words for whoever configured it.
+ * `?tls=off|opportunistic|required` and `?verify=true|false`.
+ * By default, credentials are sent over verified TLS only, except to this machine. Without credentials TLS is used when offered, and not
+ * verified. Throws an Error for the operator.
  */
 export function createRelayTransport(settings: RelaySettings): MailTransport {
   const target = parseRelayUrl(settings)
@@ -39,11 +40,11 @@ export function createRelayTransport(settings: RelaySettings): MailTransport {
       const outcomes: Handover[] = []
       for (let start = 0; start < envelope.recipients.length; start += recipientsMax) {
         const recipients = envelope.recipients.slice(start, start + recipientsMax)
-        outcomes.push(...(await pool.send(target, { ...envelope, recipients }, data, false)).handovers)
+        outcomes.push(...(await pool.send(target, { ...envelope, recipients }, data, false)).deliveryResults)
       }
       for (const outcome of outcomes) {
         if (outcome.kind === 'retry')
-          // Not the answer itself, which may quote addresses and content; it is kept at the recipient.
+          // Without the reply, which may quote addresses and content. It is stored with the recipient.
           settings.log.debug(
             { reply_code: /^\d{3}/.exec(outcome.answer)?.[0], code: outcome.diagnosticCode },
             'the relay did not take a message',

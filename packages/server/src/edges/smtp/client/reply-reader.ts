@@ -1,9 +1,9 @@
-// What a server answers, as the SMTP client reads it: lines put together to replies, with hard limits on both.
+// Reads server replies for the SMTP client. Lines are joined to replies, with hard limits on both.
 
-/** One reply: its code, its text lines without code and separator, and the enhanced status code (RFC 2034) when it has one. */
+/** One reply with its code, its text lines without code and separator, and its enhanced status code (RFC 2034), if any. */
 export type ServerReply = { code: number; lines: string[]; enhanced: string | null }
 
-/** The server said something that is no SMTP reply, or too much of it. */
+/** The server sent something that is not an SMTP reply, or too much. */
 export class ReplyMalformed extends Error {
   override name = 'ReplyMalformed'
 }
@@ -12,14 +12,14 @@ const lineBytesMax = 4096
 const linesMax = 100
 const answerCharactersMax = 1000
 
-/** Puts chunks of a connection together to replies. A bare LF ends a line too: servers that send it exist and nothing is lost by it. */
+/** Joins chunks of a connection to replies. A bare LF also ends a line, because some servers send it and it is unambiguous here. */
 export class ReplyReader {
   #partial: Buffer[] = []
   #partialBytes = 0
   #code = 0
   #lines: string[] = []
 
-  /** The replies that this chunk completes. Throws ReplyMalformed; the connection is of no use afterwards. */
+  /** The replies that this chunk completes. Throws ReplyMalformed, after which the connection is unusable. */
   push(chunk: Buffer): ServerReply[] {
     const replies: ServerReply[] = []
     let start = 0
@@ -32,7 +32,7 @@ export class ReplyReader {
       this.#partialBytes += chunk.length - start
       if (this.#partialBytes > lineBytesMax) throw new ReplyMalformed('a reply line longer than 4096 octets')
       this.#partial.push(chunk.subarray(start))
-      // A server that sends one octet a segment must not make us hold thousands of buffers.
+      // A server that sends one octet per segment must not fill the memory with thousands of buffers.
       if (this.#partial.length > 64) this.#partial = [Buffer.concat(this.#partial)]
     }
     return replies
@@ -52,7 +52,7 @@ export class ReplyReader {
   }
 
   #line(line: string): ServerReply | null {
-    if (!/^[2-5]\d\d(?:[ -]|$)/.test(line)) throw new ReplyMalformed('a line that is no SMTP reply')
+    if (!/^[2-5]\d\d(?:[ -]|$)/.test(line)) throw new ReplyMalformed('a line that is not an SMTP reply')
     const code = Number(line.slice(0, 3))
     if (this.#lines.length && code !== this.#code) throw new ReplyMalformed('a reply whose lines have different codes')
     if (this.#lines.length === linesMax) throw new ReplyMalformed('a reply of more than 100 lines')
@@ -65,16 +65,16 @@ export class ReplyReader {
   }
 }
 
-/** The enhanced status code in front of a reply's text; one whose class differs from the reply's is ignored (RFC 2034 §4). */
+/** The enhanced status code at the start of a reply's text. One whose class differs from the reply's is ignored (RFC 2034 §4). */
 function enhancedCode(code: number, text: string): string | null {
   const match = /^([245])\.(\d{1,3})\.(\d{1,3})(?: |$)/.exec(text)
   return match && Number(match[1]) === Math.floor(code / 100) ? `${match[1]}.${Number(match[2])}.${Number(match[3])}` : null
 }
 
-/** A reply as one line for records: code and text, control characters removed, at most 1000 characters. */
+/** A reply as one line for records, with code and text, without control characters, and at most 1000 characters. */
 export function replyText(reply: ServerReply): string {
   const text = `${reply.code} ${reply.lines.join(' ')}`
-  // What a server sends must not steer a terminal or break a log line.
+  // Text of a server must not control a terminal or break a log line.
   return text
     .slice(0, answerCharactersMax)
     .replace(/[\p{Cc}\u2028\u2029]/gu, ' ')

@@ -1,7 +1,7 @@
-// Reads the <path> of MAIL and RCPT: RFC 5321 §4.1.2 with the UTF-8 of RFC 6531 §3.3.
+// Reads the <path> of MAIL and RCPT (RFC 5321 §4.1.2) with the UTF-8 of RFC 6531 §3.3.
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** The address in its shortest form ('' for <>), and what follows the '>'. */
+/** The address in its shortest form ('' for <>), and the text after the '>'. */
 type ParsedPath = { address: string; rest: string }
 
 const localBytesMax = 64
@@ -13,7 +13,7 @@ const dotString = /[\w!#$%&'*+\-/=?^`{|}~\u{a0}-\u{10ffff}]+(?:\.[\w!#$%&'*+\-/=
 const quotedString = /"(?:[ !#-[\]-~\u{a0}-\u{10ffff}]|\\[ -~])*"/uy
 const label = /^[A-Za-z0-9\u{a0}-\u{10ffff}](?:[A-Za-z0-9\u{a0}-\u{10ffff}-]*[A-Za-z0-9\u{a0}-\u{10ffff}])?$/u
 
-/** True for a domain name of letters, digits and hyphens, or of Unicode labels; a trailing dot is refused. */
+/** True for a domain name of letters, digits and hyphens, or of Unicode labels. A trailing dot is refused. */
 const isDomain = (text: string): boolean =>
   Buffer.byteLength(text) <= domainBytesMax && text.split('.').every((part) => part.length <= labelLengthMax && label.test(part))
 
@@ -28,8 +28,9 @@ export function isAddressLiteral(text: string): boolean {
 export const isBeyondAscii = (text: string): boolean => /[^ -~]/.test(text)
 
 /**
- * Parses a path at the start of the text, or returns null. `kind` says which special forms there are: `<>` for a sender, `<postmaster>`
- * for a recipient. A source route is checked and forgotten (RFC 5321 appendix C). Linear in the length of the text.
+ * Parses a path at the start of the text, or returns null. `kind` selects the special forms, `<>` for a sender and `<postmaster>` for a
+ * recipient.
+ * A source route is checked and ignored (RFC 5321 appendix C). Linear in the length of the text.
  */
 export function parsePath(text: string, kind: 'sender' | 'recipient'): ParsedPath | null {
   if (!text.startsWith('<')) return null
@@ -57,7 +58,7 @@ function skipRoute(text: string): number {
   return hops.every((hop) => hop.startsWith('@') && isDomain(hop.slice(1))) ? end + 1 : -1
 }
 
-/** "john"@x and john@x are the same mailbox (§4.1.2), so quotes and backslashes that say nothing are dropped. */
+/** "john"@x and john@x are the same mailbox (§4.1.2), so redundant quotes and backslashes are dropped. */
 function readLocalPart(text: string, start: number): { text: string; end: number } | null {
   if (text[start] !== '"') {
     const plain = matchAt(dotString, text, start)

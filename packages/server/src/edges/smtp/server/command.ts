@@ -1,4 +1,4 @@
-// Takes command lines apart: verb and argument, then the arguments of EHLO, MAIL and RCPT.
+// Parses command lines into verb and argument, and the arguments of EHLO, MAIL and RCPT.
 import { isAddressLiteral, isBeyondAscii, parsePath } from './address.ts'
 import { replies, type SmtpReply } from './reply.ts'
 
@@ -9,10 +9,10 @@ const clientNameLengthMax = 255
 const httpVerb = /^(?:GET|HEAD|POST|PUT|DELETE|PATCH|OPTIONS|TRACE|CONNECT|PRI)(?: |$)/i
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** True when the bytes begin like an HTTP request: a browser was pointed at this port, perhaps to speak SMTP through it. */
+/** True when the bytes start like an HTTP request. A browser was pointed at this port, perhaps to smuggle SMTP through it. */
 export const isHttp = (line: Buffer): boolean => httpVerb.test(line.toString('latin1', 0, 8))
 
-/** The verb in upper case and the rest of the line; null when the line holds control characters or is not UTF-8. */
+/** The verb in upper case and the rest of the line, or null when the line has control characters or is not UTF-8. */
 export function splitCommand(line: Buffer): Command | null {
   let text = line.toString('latin1')
   if (!/^[ -~]*$/.test(text)) {
@@ -21,7 +21,7 @@ export function splitCommand(line: Buffer): Command | null {
     } catch {
       return null
     }
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters
     if (/[\u0000-\u001f\u007f-\u009f]/.test(text)) return null
   }
   const space = text.indexOf(' ')
@@ -29,7 +29,7 @@ export function splitCommand(line: Buffer): Command | null {
   return { verb: text.slice(0, space).toUpperCase(), argument: text.slice(space + 1).trim() }
 }
 
-/** The client's name as given, or null. Underscores are let in: many machines have them. */
+/** The client's name as given, or null. Underscores are accepted, because many machines have them. */
 export function parseClientName(argument: string): string | null {
   if (argument.length > clientNameLengthMax) return null
   return isAddressLiteral(argument) || /^[A-Za-z0-9_.-]+$/.test(argument) ? argument : null
@@ -60,7 +60,7 @@ export function parseMail(argument: string, esmtp: boolean): MailArgument | Smtp
   return isBeyondAscii(mail.from) && !mail.smtputf8 ? replies.needsSmtputf8 : mail
 }
 
-/** The argument of RCPT (RFC 5321 §4.1.1.3), or the reply that refuses it. No extension that is offered gives it parameters. */
+/** The argument of RCPT (RFC 5321 §4.1.1.3), or the reply that refuses it. None of the offered extensions gives it parameters. */
 export function parseRecipient(argument: string, smtputf8: boolean): { to: string } | SmtpReply {
   const after = afterKeyword(argument, 'TO:')
   const path = after === null ? null : parsePath(after, 'recipient')
@@ -71,12 +71,12 @@ export function parseRecipient(argument: string, smtputf8: boolean): { to: strin
   return isBeyondAscii(path.address) && !smtputf8 ? replies.needsSmtputf8 : { to: path.address }
 }
 
-/** What follows the keyword; spaces before the path are against the letter of the RFC and common. */
+/** The text after the keyword. Spaces before the path violate the RFC, but are common. */
 function afterKeyword(argument: string, keyword: string): string | null {
   return argument.slice(0, keyword.length).toUpperCase() === keyword ? argument.slice(keyword.length).trimStart() : null
 }
 
-/** ` KEY=value KEY` as a map with upper-case keys, null when the syntax is wrong or a key comes twice. */
+/** ` KEY=value KEY` as a map with upper-case keys, or null when the syntax is wrong or a key is repeated. */
 function parseParameters(text: string): Map<string, string | null> | null {
   const parameters = new Map<string, string | null>()
   if (text === '') return parameters

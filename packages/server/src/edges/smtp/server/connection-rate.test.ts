@@ -1,4 +1,4 @@
-// The rate of connections: a burst, a refill, clients apart, and no growth.
+// The connection rate allows a burst, refills, separates clients and limits its memory.
 import { expect, test } from 'vitest'
 import { ConnectionRate } from './connection-rate.ts'
 
@@ -9,7 +9,7 @@ test('a burst is taken, then one at a time as time passes, and never more than a
   expect(taken(5, 1_000)).toBe(1)
   expect(taken(200, 3_600_000)).toBe(60)
   expect(rate.take('192.0.2.2', 3_600_000)).toBe(true)
-  // A clock that goes back gives nothing away.
+  // A clock that is set back does not add tokens.
   expect(taken(5, 3_000_000)).toBe(0)
 })
 

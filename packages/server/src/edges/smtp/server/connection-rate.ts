@@ -1,15 +1,15 @@
-// How often one client may connect: a bucket of tokens each, filled at a steady rate.
+// Connection rate limit with one token bucket per client.
 import { nowMs } from '../../../core/clock.ts'
 
 const minuteMs = 60_000
-/** Beyond so many clients the full buckets are forgotten: they are what a new one would be. */
+/** Number of clients above which full buckets are dropped. A new bucket is full as well. */
 const bucketsMax = 10_000
 
 export class ConnectionRate {
   readonly #perMinute: number
   readonly #buckets = new Map<string, { tokens: number; atMs: number }>()
 
-  /** 0 is no limit. */
+  /** 0 disables the limit. */
   constructor(perMinute: number) {
     this.#perMinute = perMinute
   }
@@ -30,7 +30,7 @@ export class ConnectionRate {
 
   #forgetFull(atMs: number): void {
     for (const [client, bucket] of this.#buckets) if (this.#tokensAt(bucket, atMs) >= this.#perMinute) this.#buckets.delete(client)
-    // A flood from everywhere at once: better to forget than to grow.
+    // In a flood from very many clients the buckets are cleared to limit memory.
     if (this.#buckets.size >= bucketsMax) this.#buckets.clear()
   }
 }

@@ -1,4 +1,4 @@
-// The data reader against a slow and obvious reading of RFC 5321 §4.5.2, and against itself on other cuts of the same bytes.
+// The data reader compared with a slow, simple implementation of RFC 5321 §4.5.2, and with itself on other splits of the same bytes.
 import { describe, expect, test } from 'vitest'
 import { DataReader } from './data-reader.ts'
 import { MemoryBudget } from './message-buffer.ts'
@@ -16,7 +16,7 @@ const wide: Limits = {
   discardBytesMax: 100_000,
 }
 
-/** Feeds the bytes in pieces that end at the given cuts, and that lie in memory in every way towards its boundaries of four. */
+/** Feeds the bytes in chunks that end at the given cuts, at every alignment to four bytes in memory. */
 function read(bytes: Buffer, cuts: number[], limits: Limits, budget = new MemoryBudget(1e9)): Reading {
   const reader = new DataReader(limits, budget)
   reader.start()
@@ -27,7 +27,7 @@ function read(bytes: Buffer, cuts: number[], limits: Limits, budget = new Memory
     const progress = reader.feed(piece, 0)
     if (progress !== 'more') {
       const isKept = progress === 'end' && reader.refusal === null
-      // After an unsafe octet nothing is read on, so where that was is not told.
+      // After an unsafe octet reading stops, so its position is not reported.
       const wire = progress === 'unsafe' ? 0 : from + reader.consumed
       return { progress, refusal: reader.refusal, read: wire, raw: isKept ? reader.take().toString('latin1') : null }
     }
@@ -36,12 +36,12 @@ function read(bytes: Buffer, cuts: number[], limits: Limits, budget = new Memory
   return { progress: 'more', refusal: reader.refusal, read: from, raw: null }
 }
 
-/** Looks for the first bad octet or the end, then unstuffs line by line. */
+/** Finds the first bad octet or the end, then unstuffs line by line. */
 function readSlowly(bytes: Buffer): Reading {
   const text = `\r\n${bytes.toString('latin1')}`
   const end = text.indexOf('\r\n.\r\n')
   const bad = /\r(?!\n)|(?<!\r)\n|\0/.exec(text)
-  // A CR at the very end may still get its LF.
+  // A CR at the very end may still be followed by its LF.
   const isBad = bad !== null && (end === -1 || bad.index < end) && !(bad[0] === '\r' && bad.index === text.length - 1)
   if (isBad) {
     const isNul = bad[0] === '\0' || text[bad.index + 1] === '\0'
@@ -81,7 +81,7 @@ const everyOctet = (bytes: Buffer): number[] => Array.from({ length: Math.max(0,
 const randomCuts = (bytes: Buffer): number[] => everyOctet(bytes).filter(() => below(4) === 0)
 
 describe('data reader', () => {
-  test('reads what the obvious reading reads', () => {
+  test('agrees with the simple implementation', () => {
     const clean = ['\r\n', '\r\n', '.', '..', 'a', 'several words', 'Received: x', ' ', '\t', '\x01', '\xff', 'X: y', '\r\n.']
     const dirty = [...clean, '\r', '\n', '\0']
     for (let round = 0; round < 4_000; round++) {

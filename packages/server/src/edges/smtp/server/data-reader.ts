@@ -1,4 +1,4 @@
-// Reads message data: finds CRLF.CRLF, removes dot stuffing, and refuses everything that another server could read differently.
+// Reads message data. Finds CRLF.CRLF, removes dot stuffing, and refuses everything that another server could read differently.
 import { octetsBelow, type Quads, quadsOf } from '@callsign/mail/text/word-scan'
 import type { Limits } from './limits.ts'
 import { type MemoryBudget, MessageBuffer } from './message-buffer.ts'
@@ -9,8 +9,9 @@ type DataLimits = Pick<Limits, 'headerBytesMax' | 'headerLinesMax' | 'hopsMax' |
 }
 
 /**
- * `end`: CRLF.CRLF was read; `refusal` says whether the message may be kept. `unsafe`: bare CR, bare LF or NUL; `refusal` says
- * which, and nothing after it may be believed. `abort`: the message was refused and goes on for longer than is worth reading.
+ * `end` means that CRLF.CRLF was read, and `refusal` is set when the message cannot be accepted. `unsafe` means a bare CR, bare LF or NUL,
+ * with the reply in `refusal`. Nothing after it can be trusted.
+ * `abort` means that the refused message exceeds the amount worth reading.
  */
 export type DataProgress = 'more' | 'end' | 'unsafe' | 'abort'
 
@@ -19,7 +20,7 @@ const lineStart = 0
 const fieldName = 1
 const inLine = 2
 const afterCr = 3
-/** After a dot that began a line. */
+/** After a dot at the start of a line. */
 const afterDot = 4
 const afterDotCr = 5
 
@@ -30,10 +31,10 @@ const space = 32
 const tab = 9
 const colon = 58
 const received = Buffer.from('received')
-/** The octets that matter inside a line are below 14, so most take one comparison. */
+/** The octets with a meaning inside a line are below 14, so most take one comparison. */
 const isPlain = (byte: number): boolean => byte > cr || (byte !== cr && byte !== lf && byte !== 0)
 
-/** Where the first octet stands in chunk[from, to) that is not plain; `to` when all are. */
+/** Index of the first octet in chunk[from, to) that is not plain, or `to`. */
 function skipPlain(chunk: Buffer, { words, skew }: Quads, from: number, to: number): number {
   let index = from
   for (; index < to && (index + skew) % 4 !== 0; index++) if (!isPlain(chunk[index] as number)) return index
@@ -47,21 +48,22 @@ function skipPlain(chunk: Buffer, { words, skew }: Quads, from: number, to: numb
   return index
 }
 
-/** Closes the gap of `by` octets before chunk[from, to). Below some length a native call costs more than the move. */
+/** Closes the gap of `by` octets before chunk[from, to). For short moves a loop is cheaper than a native call. */
 function moveBack(chunk: Buffer, from: number, to: number, by: number): void {
   if (to - from > 32) chunk.copyWithin(from - by, from, to)
   else for (let index = from; index < to; index++) chunk[index - by] = chunk[index] as number
 }
 
-/** No mail program writes longer names; what runs on without a colon is body. */
+/** Mail programs do not write longer names. A longer run without a colon is body. */
 const fieldNameBytesMax = 998
 
 /**
- * One message after another on one connection. Every decision hangs on the position of a byte in the stream and never on where a
- * chunk ends. Cost is linear: one pass over each chunk, moving what follows a stuffed dot, and one copy.
+ * Reads messages in sequence on one connection. Every decision depends on the position of a byte in the stream and never on the end of a
+ * chunk.
+ * Cost is linear: one pass over each chunk, moving the bytes after a stuffed dot, and one copy.
  */
 export class DataReader {
-  /** Why the message cannot be accepted, null while it can. The first reason stays, but `unsafe` overrides. */
+  /** The reason to refuse the message, or null. The first reason is kept, but `unsafe` overrides it. */
   refusal: SmtpReply | null = null
   /** Index in the last chunk after the last octet that belongs to the message. */
   consumed = 0
@@ -69,18 +71,18 @@ export class DataReader {
   readonly #limits: DataLimits
   readonly #message: MessageBuffer
   #state = lineStart
-  /** Octets of the message passed on, without stuffed dots. */
+  /** Octets of the message so far, without stuffed dots. */
   #total = 0
-  /** Octets of the line that earlier chunks held. */
+  /** Octets of the current line in earlier chunks. */
   #lineLength = 0
   #inHeader = true
-  /** Lines begun in the header; the one after its last line, empty or not, is counted too. */
+  /** Number of lines started in the header, including the one after its last line. */
   #linesBegun = 0
   #hops = 0
   #nameLength = 0
   #isReceived = true
   #discardLeft = 0
-  /** Index in the chunk from which discarding counts. */
+  /** Index in the chunk from which discarded octets are counted. */
   #discardFrom = 0
 
   constructor(limits: DataLimits, budget: MemoryBudget) {
@@ -88,7 +90,7 @@ export class DataReader {
     this.#message = new MessageBuffer(budget)
   }
 
-  /** Begins the next message. */
+  /** Starts the next message. */
   start(): void {
     this.clear()
     this.refusal = null
@@ -100,37 +102,37 @@ export class DataReader {
     this.#hops = 0
   }
 
-  /** The message, after `end` without a refusal. Its octets stay in the budget until `clear`. */
+  /** The message, after `end` without a refusal. Its octets count in the budget until `clear`. */
   take(): Buffer {
     return this.#message.take()
   }
 
-  /** Gives back what is held. */
+  /** Releases the memory. */
   clear(): void {
     this.#message.clear()
   }
 
-  /** Reads on from `start`. Stuffed dots are closed up inside the chunk, so what was read of it is spoilt afterwards. */
+  /** Reads on from `start`. Stuffed dots are closed up inside the chunk, so its read part is overwritten. */
   feed(chunk: Buffer, start: number): DataProgress {
     const { lineBytesMax, sizeBytesMax, headerBytesMax } = this.#limits
     this.#discardFrom = start
-    // A refused message is read only as far as its allowance goes.
+    // A refused message is read only up to its allowance.
     let end = this.refusal === null ? chunk.length : Math.min(chunk.length, start + this.#discardLeft)
     let state = this.#state
-    /** Octets of this chunk that are not part of the message: stuffed dots, and the dot and CR of its end. */
+    /** Octets of this chunk outside the message, which are stuffed dots and the dot and CR of its end. */
     let removed = 0
-    /** Where what follows the last of them begins; it still has to move back by `removed`. */
+    /** Start of the bytes after the last of them, which still have to move back by `removed`. */
     let run = start
-    /** Where the line begins, negative when in an earlier chunk. */
+    /** Start of the line, negative when in an earlier chunk. */
     let line = start - this.#lineLength
     let index = start
-    // Most chunks cannot reach a limit, whatever they hold.
+    // Most chunks cannot reach a limit with any content.
     const length = end - start
     const isNearLimit =
       this.#lineLength + length > lineBytesMax ||
       this.#total + length > (this.#inHeader ? Math.min(headerBytesMax, sizeBytesMax) : sizeBytesMax)
 
-    const quads = quadsOf(chunk)
+    const scan = quadsOf(chunk)
 
     while (index < end) {
       const byte = chunk[index] as number
@@ -140,13 +142,13 @@ export class DataReader {
           const bytesMax = this.#inHeader ? Math.min(headerBytesMax, sizeBytesMax) : sizeBytesMax
           stop = Math.min(stop, line + lineBytesMax, start + removed + bytesMax - this.#total)
         }
-        index = skipPlain(chunk, quads, index, stop)
+        index = skipPlain(chunk, scan, index, stop)
         if (index === end) break
         const found = chunk[index] as number
         if (found === cr) {
           index++
           state = afterCr
-          // The same step as for afterCr below, taken here for speed.
+          // The same step as for afterCr below, inlined for speed.
           if (index < end && chunk[index] === lf) {
             index++
             line = index
@@ -171,7 +173,7 @@ export class DataReader {
           removed++
           index++
           run = index
-          // In the body a dot before anything but CR is stuffing and no more; that step is taken here for speed.
+          // In the body a dot before anything but CR is stuffing. This step is inlined for speed.
           state = !this.#inHeader && index < end && chunk[index] !== cr ? inLine : afterDot
         } else state = this.#lineState(byte)
       } else if (state === afterDot) {
@@ -213,7 +215,7 @@ export class DataReader {
     return this.#message.append(chunk, from, to)
   }
 
-  /** What a line begins with decides whether it is a header field, a folded one, or the body. */
+  /** The first octet of a line decides whether it is a header field, a folded line or body. */
   #lineState(byte: number): number {
     if (!this.#inHeader) return inLine
     if (byte === space || byte === tab) {
@@ -225,12 +227,12 @@ export class DataReader {
     return fieldName
   }
 
-  /** True while the octet belongs to a field's name or is its colon; a line without a colon ends the header, the empty one too. */
+  /** True while the octet belongs to a field's name or is its colon. A line without a colon ends the header, as does an empty one. */
   #readNameByte(byte: number): boolean {
     const length = this.#nameLength
     if (byte === colon && length > 0) {
       if (this.#isReceived && length === received.length) this.#hops++
-      // Anything but a colon may follow now.
+      // After the name only a colon is expected.
       this.#nameLength = 0
       return false
     }
@@ -243,7 +245,7 @@ export class DataReader {
     return true
   }
 
-  /** Why the line that begins now is one too many, if it is. */
+  /** The refusal when the line that starts now exceeds a limit, or null. */
   #lineRefusal(pending: number): SmtpReply | null {
     if (this.refusal !== null) return null
     if (this.#total + pending > this.#limits.sizeBytesMax) return replies.messageTooBig
@@ -256,7 +258,7 @@ export class DataReader {
     return this.#inHeader && total >= this.#limits.headerBytesMax ? replies.headerTooBig : replies.dataLineTooLong
   }
 
-  /** Notes the reason, frees the memory, and returns where reading of this chunk ends now. */
+  /** Stores the reason, releases the memory, and returns the end of reading in this chunk. */
   #refuse(reply: SmtpReply, chunk: Buffer, index: number): number {
     this.refusal = reply
     this.#message.clear()

@@ -1,4 +1,4 @@
-// The conversation of one session without its socket: which command is allowed when, and what is answered (RFC 5321 §4.1.4).
+// The conversation of one session without its socket. Decides which command is allowed when, and its reply (RFC 5321 §4.1.4).
 import type { Log } from '../../../core/log.ts'
 import { parseClientName, parseMail, parseRecipient, splitCommand } from './command.ts'
 import { replyToFailure } from './error-reply.ts'
@@ -7,8 +7,9 @@ import type { Envelope, RecipientVerdict, SenderFacts, SmtpReceiver, TlsFacts } 
 import { renderLines, renderReply, replies, type SmtpReply } from './reply.ts'
 
 /**
- * What the session does after sending `text`: goes on, reads message data, begins TLS, or closes. `no-data` goes on after a refused
- * DATA, unless more has come already: that could be a message, and must not be read as commands. `isFault` counts against the client.
+ * `next` is the session's step after sending `text`: read commands or message data, start TLS, or close.
+ * `no-data` reads commands after a refused DATA, unless more bytes have already arrived. Those could be a message, and must not be read as
+ * commands. `isFault` counts against the client.
  */
 export type Answer = { text: string; next: 'command' | 'data' | 'no-data' | 'tls' | 'close'; isFault: boolean }
 
@@ -19,13 +20,13 @@ export type DialogSettings = {
   receiver: SmtpReceiver
   log: Log
   offersTls: boolean
-  /** Octets that the disks can still take, as last looked at. */
+  /** Free octets on the disks, as last measured. */
   freeBytes: () => number
 }
 
 type Transaction = Envelope & { isRecipientRefused: boolean }
 
-/** A message takes its own size and its rows, indexes and log. */
+/** Space for a message, its rows, indexes and log, as a multiple of its size. */
 const roomFactor = 1.5
 
 const say = (reply: SmtpReply, next: Answer['next'] = 'command'): Answer => ({ text: renderReply(reply), next, isFault: reply.code >= 500 })
@@ -47,18 +48,18 @@ export class Dialog {
     this.#clientAddress = clientAddress
   }
 
-  /** The transaction whose data is read; there is one after an answer that leads to `data`. */
+  /** The transaction whose data is read. It exists after an answer that leads to `data`. */
   get envelope(): Envelope {
     const { isRecipientRefused: _, ...envelope } = this.#transaction!
     return envelope
   }
 
-  /** The transaction is over, whatever became of it. */
+  /** Ends the transaction, with any result. */
   endTransaction(): void {
     this.#transaction = null
   }
 
-  /** After the handshake the client must say everything again (RFC 3207 §4.2). */
+  /** After the handshake the client must repeat its greeting (RFC 3207 §4.2). */
   beginTls(tls: TlsFacts): void {
     this.#tls = tls
     this.#clientName = null
@@ -138,7 +139,7 @@ export class Dialog {
     if ('code' in mail) return mail
     const { sizeBytesMax, freeBytes } = this.#settings
     if (mail.declaredSize !== null && mail.declaredSize > sizeBytesMax) return replies.messageTooBig
-    // Before the bytes travel, and early enough that the database keeps room to work.
+    // Checked before the data is sent, and early enough to leave the database room to work.
     if (freeBytes() < (mail.declaredSize ?? sizeBytesMax) * roomFactor) return replies.diskFull
     this.#transaction = {
       ...mail,
@@ -167,7 +168,7 @@ export class Dialog {
     return this.#checkRecipient(transaction, recipient.to)
   }
 
-  /** A refused recipient is no protocol error: a list with dead addresses must still reach the living ones. */
+  /** A refused recipient is not a protocol error, because a list with dead addresses must still reach the others. */
   async #checkRecipient(transaction: Transaction, to: string): Promise<Answer> {
     const { receiver, limits, log } = this.#settings
     const { id, from, clientAddress, clientName, esmtp, tls, smtputf8 } = transaction

@@ -1,11 +1,11 @@
-// Turns an unexpected error of the receiver into a reply that makes the client try again.
+// Converts an unexpected error of the receiver to a temporary failure reply.
 import type { SmtpReply } from './reply.ts'
 
-/** ENOSPC and EDQUOT are the file system's, 53100 is PostgreSQL's disk_full. */
+/** ENOSPC and EDQUOT are codes of the file system, 53100 is PostgreSQL's disk_full. */
 const diskFullCodes = new Set(['ENOSPC', 'EDQUOT', '53100'])
 const causesMax = 5
 
-/** 452 4.3.1 when a disk is full, 451 4.3.0 for everything else; the reference leads the operator to the log line. */
+/** 452 4.3.1 when a disk is full, and 451 4.3.0 for everything else. The reference identifies the log line. */
 export function replyToFailure(error: unknown, reference: string): SmtpReply {
   return isDiskFull(error)
     ? { code: 452, enhanced: '4.3.1', text: `Insufficient storage, try again later (${reference})` }

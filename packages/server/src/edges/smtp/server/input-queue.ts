@@ -1,8 +1,8 @@
-// Chunks that came in and are not read yet, first in first out.
+// Queue of received chunks that were not read yet, first in first out.
 
 export class InputQueue {
   #chunks: Buffer[] = []
-  /** Where reading of the first chunk goes on. */
+  /** Offset in the first chunk from which reading continues. */
   offset = 0
   #bytes = 0
 
@@ -10,12 +10,12 @@ export class InputQueue {
     return this.#chunks.length === 0
   }
 
-  /** Octets that are waiting. */
+  /** Octets in the queue. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** The chunk to read from `offset` on; there is one unless the queue is empty. */
+  /** The chunk to read from `offset` on. It exists unless the queue is empty. */
   get first(): Buffer {
     return this.#chunks[0]!
   }

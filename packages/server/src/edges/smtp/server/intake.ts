@@ -1,4 +1,4 @@
-// Takes in one message after another: reads the data, hands it to the receiver, and turns the verdict into a reply.
+// Receives messages. Reads the data, passes it to the receiver, and translates the verdict to a reply.
 import { now } from '../../../core/clock.ts'
 import { type DataProgress, DataReader } from './data-reader.ts'
 import type { DialogSettings } from './dialog.ts'
@@ -22,7 +22,7 @@ export class Intake {
     this.#reader = new DataReader({ ...settings.limits, sizeBytesMax: settings.sizeBytesMax }, settings.memory)
   }
 
-  /** The receiver has a message and has not said yet what becomes of it. */
+  /** True while the receiver has a message without a verdict. */
   get isAccepting(): boolean {
     return this.#isAccepting
   }
@@ -32,7 +32,7 @@ export class Intake {
     this.#count = 0
   }
 
-  /** Reads on; `next` is the index after what belongs to the message, `refusal` what to answer when it cannot be kept. */
+  /** Reads on. `next` is the index after the message's bytes. `refusal` is the reply when the message cannot be accepted. */
   read(chunk: Buffer, start: number): { progress: DataProgress; next: number; refusal: SmtpReply | null } {
     const progress = this.#reader.feed(chunk, start)
     const next = this.#reader.consumed
@@ -40,14 +40,14 @@ export class Intake {
     return { progress, next, refusal: this.#reader.refusal }
   }
 
-  /** Octets read since it was asked last, for the least rate. */
+  /** Octets read since the last call, for the minimum rate. */
   takeCount(): number {
     const count = this.#count
     this.#count = 0
     return count
   }
 
-  /** The answer to a message that was read to its end. The only place that says 250 to data, and only to what is reported as stored. */
+  /** The reply to a complete message. Only this place replies 250 to data, and only for a message reported as stored. */
   async finish(envelope: Envelope): Promise<SmtpReply> {
     if (this.#reader.refusal) return this.#reader.refusal
     const { receiver, hostname, log } = this.#settings
@@ -64,7 +64,7 @@ export class Intake {
     }
   }
 
-  /** Forgets a message that will not be finished; one that the receiver has stays counted until its verdict. */
+  /** Discards an unfinished message. One that the receiver has stays counted until its verdict. */
   clear(): void {
     if (!this.#isAccepting) this.#reader.clear()
   }

@@ -1,17 +1,17 @@
-// Every bound of an SMTP session, with its default.
+// Every limit of an SMTP session, with its default.
 
-/** Sizes in octets, times in milliseconds. */
+/** Sizes are in octets, times in milliseconds. */
 export type Limits = {
-  /** Command line with its CRLF (RFC 5321 §4.5.3.1.4 asks for 512 plus what extensions add). */
+  /** Command line with its CRLF. RFC 5321 §4.5.3.1.4 requires 512 plus the octets of extensions. */
   commandBytesMax: number
-  /** How much of an over-long command line is skipped before the connection is given up. */
+  /** Octets of an over-long command line that are skipped before the connection is closed. */
   commandSkipBytesMax: number
   recipientsMax: number
-  /** Protocol errors since the last accepted message; one more ends the session. */
+  /** Protocol errors since the last accepted message. One more ends the session. */
   errorsMax: number
-  /** Refused recipients in a session; more than one full transaction of them is a dictionary attack. */
+  /** Refused recipients per session. More than one full transaction of them is a dictionary attack. */
   refusedRecipientsMax: number
-  /** Delay of each error reply after the first five; 0 is off. */
+  /** Delay of each error reply after the first five. 0 disables it. */
   errorDelayMs: number
   headerBytesMax: number
   headerLinesMax: number
@@ -19,25 +19,25 @@ export type Limits = {
   hopsMax: number
   /** One line of message data without its CRLF. */
   lineBytesMax: number
-  /** How much of a message that is refused already is read to its end, so that the client hears why and keeps its connection. */
+  /** Octets of a refused message that are read to its end, so that the client gets the reply and keeps its connection. */
   discardBytesMax: number
-  /** Message data held by all sessions together; beyond it new data is answered 452. */
+  /** Message data held by all sessions together. Above it new data gets 452. */
   memoryBytesMax: number
-  /** Waits before greeting, to catch clients that talk first. With 0 only those are caught whose bytes came with the connection. */
+  /** Wait before the greeting, to catch clients that send first. With 0 only bytes that arrived with the connection are caught. */
   greetingDelayMs: number
   commandTimeoutMs: number
-  /** The window in which data must come at the least rate. */
+  /** Window for the minimum rate of data. */
   dataTimeoutMs: number
   dataBytesPerSecondMin: number
-  /** Afterwards the session ends at the next message boundary, and at twice the time wherever it is. */
+  /** After this time the session ends at the next message boundary, and after twice the time at any point. */
   sessionTimeoutMs: number
-  /** How long a closed connection may take to read our last reply. */
+  /** Milliseconds that a closed connection may take to read the last reply. */
   lingerMs: number
-  /** From one IPv4 address or one IPv6 /64; 0 is no limit. */
+  /** Per IPv4 address or IPv6 /64. 0 disables the limit. */
   connectionsPerAddressMax: number
-  /** New connections that one such client may make a minute, and as many at once after a rest; 0 is no limit. */
+  /** New connections per minute per such client, and burst after a pause. 0 disables the limit. */
   connectionsPerMinuteMax: number
-  /** Whether these hold for this machine itself: a proxy or a test brings everybody's connections from there. */
+  /** True when these limits apply to this machine itself. A proxy or a test brings every client's connections from there. */
   isLoopbackLimited: boolean
   connectionsMax: number
 }

@@ -1,6 +1,9 @@
-// Cuts the command stream into lines that end in CRLF and nothing else.
+// Splits the command stream into lines that end in CRLF only.
 
-/** `more`: the chunk is used up. `bare`: CR or LF on its own. `endless`: too long even to skip. `next` is where reading goes on. */
+/**
+ * `more` means that the chunk is used up, `bare` a CR or LF on its own, and `endless` a line too long to skip. `next` is the index to
+ * continue from.
+ */
 type LineStep = { kind: 'line' | 'too-long'; line: Buffer; next: number } | { kind: 'more' | 'bare' | 'nul' | 'endless' }
 
 const cr = 13
@@ -8,13 +11,13 @@ const lf = 10
 const more: LineStep = { kind: 'more' }
 
 /**
- * Reads one stream byte by byte, so that what it finds cannot depend on how the bytes were cut into chunks. It holds at most
- * `bytesMax` of a line; a longer one is skipped up to `skipBytesMax` and reported at its end with its beginning.
+ * Reads one stream byte by byte, so that the result does not depend on chunk boundaries. Holds at most `bytesMax` of a line. A longer one
+ * is skipped up to `skipBytesMax` and reported at its end with its first bytes.
  */
 export class LineReader {
   readonly #held: Buffer
   readonly #skipBytesMax: number
-  /** Octets of the line so far, the CR left out. */
+  /** Octets of the line so far, without the CR. */
   #length = 0
   #sawCr = false
 
@@ -24,7 +27,7 @@ export class LineReader {
     this.#skipBytesMax = skipBytesMax
   }
 
-  /** Reads the next line of the chunk from `start`. A line handed out is good until the next call. */
+  /** Reads the next line of the chunk from `start`. A returned line is valid until the next call. */
   read(chunk: Buffer, start: number): LineStep {
     const held = this.#held
     for (let index = start; index < chunk.length; index++) {

@@ -1,4 +1,4 @@
-// The SMTP server: the listening socket, the limits across connections, and the end of it all.
+// The SMTP server: the listening socket, the limits across connections, and the drain.
 import { once } from 'node:events'
 import { type AddressInfo, createServer, isIPv6, type Socket } from 'node:net'
 import type { Certificate } from '../../../core/certificate.ts'
@@ -13,17 +13,17 @@ import { createTlsContext } from './tls.ts'
 
 export type SmtpServerOptions = {
   host: string
-  /** 0 takes any free port. */
+  /** 0 selects any free port. */
   port: number
   /** The name in greeting, EHLO reply and Received fields. */
   hostname: string
-  /** Largest message, stuffed dots not counted; offered as SIZE. */
+  /** Largest message without stuffed dots, offered as SIZE. */
   sizeBytesMax: number
   /** PEM texts, a certificate made for this run, or no STARTTLS. */
   tls: Certificate | 'generate' | null
   log: Log
   limits?: Partial<Limits>
-  /** Octets that the disks can still take; unknown means enough. */
+  /** Free octets on the disks. Without it, space counts as sufficient. */
   freeBytes?: () => number
 }
 
@@ -31,7 +31,7 @@ export interface SmtpServer {
   /** Rejects when the port is taken. */
   listen(): Promise<{ port: number }>
   /**
-   * Stops listening and answers 421 to sessions without a message under way; the others may finish theirs within `graceMs`.
+   * Stops listening and sends 421 to sessions without a message in flight. The others may finish theirs within `graceMs`.
    * Resolves when every connection is closed, at the latest after the grace and the linger time.
    */
   drain(graceMs: number): Promise<void>
@@ -72,7 +72,7 @@ export function createSmtpServer(options: SmtpServerOptions, receiver: SmtpRecei
     const isLimited = limits.isLoopbackLimited || !isLoopback(clientAddress)
     const isCrowded = limits.connectionsPerAddressMax > 0 && fromClient >= limits.connectionsPerAddressMax
     if (isFull || (isLimited && (isCrowded || !rate.take(client)))) {
-      turnAway(socket, isFull ? replies.tooManyConnections : replies.tooManyFromAddress)
+      reject(socket, isFull ? replies.tooManyConnections : replies.tooManyFromAddress)
       return
     }
     perClient.set(client, fromClient + 1)
@@ -87,8 +87,8 @@ export function createSmtpServer(options: SmtpServerOptions, receiver: SmtpRecei
     session.start()
   }
 
-  /** Says why in place of the greeting; holds neither a session nor memory for it. */
-  function turnAway(socket: Socket, reply: SmtpReply): void {
+  /** Sends the reply in place of the greeting. Takes neither a session nor its memory. */
+  function reject(socket: Socket, reply: SmtpReply): void {
     log.info({ client: socket.remoteAddress, reply: reply.text }, 'smtp connection turned away')
     const timer = setTimeout(() => socket.destroy(), limits.lingerMs)
     socket.on('error', () => socket.destroy())
@@ -97,9 +97,9 @@ export function createSmtpServer(options: SmtpServerOptions, receiver: SmtpRecei
     socket.resume()
   }
 
-  // Half-open, because a client may close its side after QUIT and still wants the replies.
+  // Half-open, because a client may close its side after QUIT and still expect the replies.
   const server = createServer({ noDelay: true, allowHalfOpen: true }, connect)
-  // Sessions and sockets turned away are the ones that linger; beyond that the kernel's queue has to do.
+  // Sessions and rejected sockets can linger. Further connections wait in the kernel's queue.
   server.maxConnections = limits.connectionsMax * 2
 
   return {
@@ -133,7 +133,7 @@ export function createSmtpServer(options: SmtpServerOptions, receiver: SmtpRecei
   }
 }
 
-/** The client's address without a scope; IPv4 over an IPv6 socket as IPv4. Null when it is gone already. */
+/** The client's address without a scope, with IPv4 over an IPv6 socket as IPv4. Null when it has disconnected. */
 function readAddress(socket: Socket): string | null {
   const address = socket.remoteAddress
   if (address === undefined) return null
@@ -142,7 +142,7 @@ function readAddress(socket: Socket): string | null {
 
 const isLoopback = (address: string): boolean => address === '::1' || address.startsWith('127.')
 
-/** What counts as one client: an IPv4 address, or the /64 that one IPv6 customer gets. */
+/** The unit that counts as one client: an IPv4 address, or the /64 of one IPv6 customer. */
 function groupAddress(address: string): string {
   if (!isIPv6(address)) return address
   const [head = '', tail] = address.toLowerCase().split('::')

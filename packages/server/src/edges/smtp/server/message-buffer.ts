@@ -1,4 +1,4 @@
-// Holds the bytes of one message while it comes in, within a budget that all sessions share.
+// Holds the bytes of one message during its transfer, within a budget shared by all sessions.
 
 const firstBlockBytes = 16 * 1024
 const blockBytesMax = 1024 * 1024
@@ -28,8 +28,8 @@ export class MemoryBudget {
 }
 
 /**
- * Copies what is appended into blocks of growing size: chunks may be one byte long, and keeping each would cost a hundred times
- * its size. The first block stays for the session's next message.
+ * Copies appended bytes into blocks of growing size. Chunks may be one byte long, and keeping each would cost a hundred times its size. The
+ * first block is kept for the session's next message.
  */
 export class MessageBuffer {
   readonly #budget: MemoryBudget
@@ -44,7 +44,7 @@ export class MessageBuffer {
     this.#budget = budget
   }
 
-  /** Appends chunk[from, to); false when the budget is used up, and then what is held is worthless. */
+  /** Appends chunk[from, to). Returns false when the budget is used up, after which the held bytes are useless. */
   append(chunk: Buffer, from: number, to: number): boolean {
     let index = from
     while (index < to) {
@@ -56,7 +56,7 @@ export class MessageBuffer {
     return true
   }
 
-  /** The whole message in a buffer of its own, which the budget counts until `clear`. */
+  /** The whole message in a buffer of its own, which counts in the budget until `clear`. */
   take(): Buffer {
     const message = Buffer.allocUnsafeSlow(this.#fullBytes + this.#used)
     let at = 0
@@ -66,7 +66,7 @@ export class MessageBuffer {
     return message
   }
 
-  /** Forgets everything and gives the memory back to the budget. */
+  /** Discards everything and returns the memory to the budget. */
   clear(): void {
     this.#budget.give(this.#taken)
     this.#taken = 0

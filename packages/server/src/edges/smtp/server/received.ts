@@ -2,8 +2,9 @@
 import type { Envelope } from './receiver.ts'
 
 /**
- * The field with its CRLF, folded. Everything in it comes from parsers that let no line end, space or parenthesis through (client name,
- * recipient, cipher) or from us. The recipient is named only when there is one: naming more would tell on blind copies.
+ * The field with its CRLF, folded. Its parts come from this server or from parsers that refuse line ends, spaces and parentheses (client
+ * name, recipient, cipher).
+ * The recipient is named only when there is one, because naming more would reveal blind copies.
  */
 export function renderReceived(envelope: Envelope, hostname: string, at: Date): string {
   const { clientAddress } = envelope

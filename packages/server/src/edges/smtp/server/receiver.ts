@@ -1,24 +1,24 @@
-// What the SMTP server asks of whoever takes the mail; app.ts hands in the one that files it.
+// Interface between the SMTP server and the code that accepts mail, which app.ts supplies.
 import type { SmtpReply } from './reply.ts'
 
-/** What is known of the TLS connection: protocol ('TLSv1.3') and the IANA name of the cipher suite. */
+/** Facts of the TLS connection: protocol ('TLSv1.3') and IANA name of the cipher suite. */
 export type TlsFacts = { version: string; cipher: string }
 
-/** A sender and its session, as known when a recipient is named. */
+/** A sender and its session, as known at RCPT. */
 export type SenderFacts = {
-  /** Id of the transaction, for logs; it is the `id` of our Received field too. */
+  /** Id of the transaction, for logs and the Received field. */
   id: string
-  /** '' for the null sender. Quoted local parts are in their shortest form; the case is the client's. */
+  /** '' for the null sender. Quoted local parts are in their shortest form. The case is the client's. */
   from: string
   clientAddress: string
-  /** The name given with EHLO or HELO: letters, digits, '.', '-', '_', or an address literal. Claimed, not checked. */
+  /** The name given with EHLO or HELO: letters, digits, '.', '-', '_', or an address literal. It is not verified. */
   clientName: string
   esmtp: boolean
   tls: TlsFacts | null
   smtputf8: boolean
 }
 
-/** Everything said about a message before its bytes. Recipients are the accepted ones, each once, in the order given. */
+/** Everything known about a message before its bytes. Recipients are the accepted ones, each once, in the order given. */
 export type Envelope = SenderFacts & {
   recipients: string[]
   bodyType: '7bit' | '8bitmime'
@@ -28,15 +28,16 @@ export type Envelope = SenderFacts & {
 
 export type RecipientVerdict = { kind: 'accepted' } | { kind: 'refused'; reply: SmtpReply }
 
-/** `id` is told to the client: "queued as <id>". */
+/** `id` is sent to the client as "queued as <id>". */
 export type MessageVerdict = { kind: 'stored'; id: string } | { kind: 'refused'; reply: SmtpReply }
 
 export interface SmtpReceiver {
-  /** Asked once a RCPT. `address` may be the bare word `postmaster` in any case (RFC 5321 §4.5.1). A rejection is answered 451. */
+  /** Called once per RCPT. `address` may be the bare word `postmaster` in any case (RFC 5321 §4.5.1). A rejection is answered 451. */
   checkRecipient(address: string, sender: SenderFacts): Promise<RecipientVerdict>
   /**
-   * Resolves only when the message is durably committed for every recipient, all or none. `raw` has CRLF line ends and no dot
-   * stuffing; `received` is our Received field with its CRLF, not part of `raw`. A rejection is answered 451, or 452 when a disk is full.
+   * Resolves only when the message is durably committed for every recipient, all or none. `raw` has CRLF line ends and no dot stuffing.
+   * `received` is the Received field of this server with its CRLF, not part of `raw`.
+   * A rejection is answered 451, or 452 when a disk is full.
    */
   accept(envelope: Envelope, raw: Buffer, received: string): Promise<MessageVerdict>
 }

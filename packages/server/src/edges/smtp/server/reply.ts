@@ -1,14 +1,14 @@
-// SMTP replies: the fixed ones, and how a reply becomes bytes.
+// The fixed SMTP replies, and their rendering as bytes.
 
 /** One reply. `enhanced` is an RFC 3463 code, or '' where RFC 2034 §4 allows none (greeting, HELO, 354). */
 export type SmtpReply = { code: number; enhanced: string; text: string }
 
-/** RFC 5321 §4.5.3.1.5: a reply line is at most 512 octets with its code and CRLF. */
+/** A reply line has at most 512 octets with its code and CRLF (RFC 5321 §4.5.3.1.5). */
 const textLengthMax = 480
 
 const reply = (code: number, enhanced: string, text: string): SmtpReply => ({ code, enhanced, text })
 
-/** Every fixed reply of the server, by what happened. */
+/** Every fixed reply of the server, by situation. */
 export const replies = {
   ok: reply(250, '2.0.0', 'Ok'),
   senderOk: reply(250, '2.1.0', 'Sender ok'),
@@ -66,12 +66,12 @@ export const replies = {
   internalFailure: reply(421, '4.3.0', 'Internal failure, try again later'),
 } as const satisfies Record<string, SmtpReply>
 
-/** The reply line with its CRLF. Whatever the text holds, the result is one line of printable ASCII within 512 octets. */
+/** The reply line with its CRLF. For any text, the result is one line of printable ASCII within 512 octets. */
 export function renderReply({ code, enhanced, text }: SmtpReply): string {
   const safe = /^[ -~]*$/.test(text) ? text : text.replace(/[^ -~]+/g, '?')
   return `${code} ${enhanced === '' ? '' : `${enhanced} `}${safe.slice(0, textLengthMax)}\r\n`
 }
 
-/** A reply of several lines without enhanced codes, as EHLO needs it (RFC 5321 §4.2.1). */
+/** A multi-line reply without enhanced codes, as EHLO requires (RFC 5321 §4.2.1). */
 export const renderLines = (code: number, lines: readonly string[]): string =>
   lines.map((line, index) => `${code}${index === lines.length - 1 ? ' ' : '-'}${line}\r\n`).join('')

@@ -1,4 +1,4 @@
-// One client connection: bytes in, commands and data to the dialog in strict order, replies out in batches, time limits, closing.
+// One client connection. Passes commands and data to the dialog in strict order, batches replies, and enforces time limits.
 import type { Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { newId } from '../../../core/ids.ts'
@@ -14,7 +14,7 @@ export type SessionSettings = IntakeSettings & { tlsContext: SecureContext | nul
 
 type Mode = 'greeting' | 'command' | 'data' | 'accepting' | 'handshake' | 'closing'
 
-/** Bytes waiting while a command is looked up, and unread replies, beyond which we stop reading. */
+/** Limit for waiting input during a command, and for unread replies. Reading pauses above it. */
 const inputBytesMax = 64 * 1024
 const outputBytesMax = 64 * 1024
 const errorsBeforeDelay = 5
@@ -32,12 +32,12 @@ export class Session {
   #socket: Socket
   #mode: Mode = 'greeting'
   #out = ''
-  #isPumping = false
+  #isProcessing = false
   #hasInputEnded = false
   #hasSocketClosed = false
   #errors = 0
-  /** Set when the session shall end at the next message boundary. */
-  #farewell: SmtpReply | null = null
+  /** Set when the session has to end at the next message boundary. */
+  #closeReply: SmtpReply | null = null
   #stepTimer: NodeJS.Timeout | undefined
   #sessionTimer: NodeJS.Timeout | undefined
   #wake: (() => void) | null = null
@@ -52,7 +52,7 @@ export class Session {
     this.#intake = new Intake(settings)
   }
 
-  /** Greets and begins. Two turns of the event loop pass first: one lets bytes that came with the connection show themselves. */
+  /** Greets and starts. Two iterations of the event loop pass first, so that bytes that arrived with the connection are seen. */
   start(): void {
     const { limits } = this.#settings
     this.#listen(this.#socket)
@@ -61,14 +61,17 @@ export class Session {
     else setImmediate(() => setImmediate(() => this.#greet()))
   }
 
-  /** Ends the session: at once when no message is under way, otherwise after the answer to it. */
+  /** Ends the session at once without a message in flight, otherwise after the reply to it. */
   retire(reply: SmtpReply): void {
-    if (this.#mode === 'data' || this.#mode === 'accepting') this.#farewell = reply
+    if (this.#mode === 'data' || this.#mode === 'accepting') this.#closeReply = reply
     else if (this.#mode === 'handshake') this.#socket.destroy()
     else this.close(reply)
   }
 
-  /** Sends what is pending and the reply, then closes; what the client still sends is read and dropped, lest a reset eat the reply. */
+  /**
+   * Sends the pending replies and this one, then closes. Further input is read and discarded, so that a TCP reset does not discard the
+   * reply.
+   */
   close(reply: SmtpReply | null): void {
     if (this.#mode === 'closing') return
     this.#mode = 'closing'
@@ -82,13 +85,13 @@ export class Session {
     this.#setStepTimer(this.#settings.limits.lingerMs, () => this.#socket.destroy())
   }
 
-  /** Cuts the connection. */
+  /** Closes the connection at once. */
   destroy(): void {
     this.#socket.destroy()
   }
 
   #listen(socket: Socket): void {
-    // After STARTTLS the plain socket is not ours to hear any more.
+    // After STARTTLS the plain socket belongs to the TLS socket.
     const whileOurs = (action: () => void) => () => {
       if (this.#socket === socket) action()
     }
@@ -97,12 +100,12 @@ export class Session {
       'end',
       whileOurs(() => {
         this.#hasInputEnded = true
-        if (!this.#isPumping) this.close(null)
+        if (!this.#isProcessing) this.close(null)
       }),
     )
     socket.on(
       'drain',
-      whileOurs(() => void this.#pump()),
+      whileOurs(() => void this.#processInput()),
     )
     socket.on('error', (error) => this.#settings.log.debug({ err: error, session: this.id }, 'smtp connection failed'))
     socket.on(
@@ -117,7 +120,7 @@ export class Session {
     this.#queue.clear()
     this.#clearTimers()
     this.#intake.clear()
-    // Until the receiver's verdict the session counts as open, even when the client is gone.
+    // The session counts as open until the receiver's verdict, even when the client has disconnected.
     if (!this.#intake.isAccepting) this.#onClose()
   }
 
@@ -128,7 +131,7 @@ export class Session {
       return
     }
     this.#queue.push(chunk)
-    if (!this.#isPumping) void this.#pump()
+    if (!this.#isProcessing) void this.#processInput()
     else if (this.#queue.bytes > inputBytesMax) this.#socket.pause()
   }
 
@@ -139,10 +142,10 @@ export class Session {
     this.#awaitCommand()
   }
 
-  /** Works through the queue. Replies gather until nothing is left to read, so a pipelined group is answered in one write. */
-  async #pump(): Promise<void> {
-    if (this.#isPumping) return
-    this.#isPumping = true
+  /** Processes the queue. Replies are collected until the input is used up, so a pipelined group is answered in one write. */
+  async #processInput(): Promise<void> {
+    if (this.#isProcessing) return
+    this.#isProcessing = true
     try {
       while (!this.#queue.isEmpty && this.#socket.writableLength <= outputBytesMax) {
         const wait = this.#mode === 'data' ? this.#readData() : this.#mode === 'command' ? this.#readCommand() : null
@@ -154,7 +157,7 @@ export class Session {
       this.#settings.log.error({ err: error, session: this.id }, 'smtp session failed')
       this.close(replies.internalFailure)
     } finally {
-      this.#isPumping = false
+      this.#isProcessing = false
     }
     if (this.#mode === 'closing' || this.#mode === 'handshake') return
     if (!this.#queue.isEmpty) this.#socket.pause()
@@ -178,16 +181,16 @@ export class Session {
     if (step.kind !== 'line' && step.kind !== 'too-long') return this.#refuse(lineFaults[step.kind])
     this.#queue.advance(step.next)
     if (isHttp(step.line)) return this.#refuse(replies.notHttp)
-    if (step.kind === 'too-long') return this.#obey({ text: renderReply(replies.commandTooLong), next: 'command', isFault: true })
+    if (step.kind === 'too-long') return this.#apply({ text: renderReply(replies.commandTooLong), next: 'command', isFault: true })
     const answer = this.#dialog.answer(step.line)
-    return answer instanceof Promise ? this.#obeyLate(answer) : this.#obey(answer)
+    return answer instanceof Promise ? this.#applyLate(answer) : this.#apply(answer)
   }
 
-  async #obeyLate(answer: Promise<Answer>): Promise<void> {
-    await this.#obey(await answer)
+  async #applyLate(answer: Promise<Answer>): Promise<void> {
+    await this.#apply(await answer)
   }
 
-  #obey(answer: Answer): Promise<void> | null {
+  #apply(answer: Answer): Promise<void> | null {
     if (answer.isFault) {
       this.#errors++
       if (this.#errors > this.#settings.limits.errorsMax) return this.#refuse(replies.tooManyErrors)
@@ -239,7 +242,7 @@ export class Session {
     this.#out += renderReply(reply)
     if (reply.code < 300) this.#errors = 0
     this.#mode = 'command'
-    if (this.#farewell) this.close(this.#farewell)
+    if (this.#closeReply) this.close(this.#closeReply)
     else this.#awaitCommand()
   }
 
@@ -267,9 +270,9 @@ export class Session {
     this.#setStepTimer(this.#settings.limits.commandTimeoutMs, () => this.#refuse(replies.commandTimeout))
   }
 
-  /** A session that is busy with a message may finish it within a second term. */
+  /** A session with a message in flight may finish it within a second period. */
   #onSessionTimeout(): void {
-    if (this.#farewell) this.#refuse(this.#farewell)
+    if (this.#closeReply) this.#refuse(this.#closeReply)
     else {
       this.#sessionTimer = setTimeout(() => this.#onSessionTimeout(), this.#settings.limits.sessionTimeoutMs)
       this.retire(replies.sessionTimeout)

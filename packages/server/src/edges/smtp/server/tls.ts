@@ -1,18 +1,18 @@
-// The TLS side of a session: its settings, and the upgrade of a plain socket after STARTTLS.
+// TLS settings of a session, and the upgrade of a plain socket after STARTTLS.
 import type { Socket } from 'node:net'
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
 import { type Certificate, generateCertificate } from '../../../core/certificate.ts'
 import type { TlsFacts } from './receiver.ts'
 
-/** `generate` makes a self-signed certificate for this process; null offers no STARTTLS. Throws when the PEM texts do not fit together. */
+/** `generate` makes a self-signed certificate for this process. Null does not offer STARTTLS. Throws when the PEM texts do not match. */
 export function createTlsContext(tls: Certificate | 'generate' | null, hostname: string): SecureContext | null {
   if (tls === null) return null
   const { cert, key } = tls === 'generate' ? generateCertificate(hostname) : tls
-  // RFC 8996: nothing below 1.2.
+  // TLS below 1.2 is deprecated (RFC 8996).
   return createSecureContext({ cert, key, minVersion: 'TLSv1.2' })
 }
 
-/** Takes the plain socket over; `onSecure` is called after the handshake. A failed handshake closes the returned socket. */
+/** Takes over the plain socket. `onSecure` is called after the handshake. A failed handshake closes the returned socket. */
 export function upgradeToTls(plain: Socket, secureContext: SecureContext, onSecure: () => void): TLSSocket {
   const secure = new TLSSocket(plain, { isServer: true, secureContext })
   secure.once('secure', onSecure)
