@@ -55,7 +55,7 @@ test('a question that stays open is given up once the servers fail a probe, and 
   let isAlive = false
   let answerLate: (answer: DnsAnswer<string>) => void = () => {}
   const { resolver } = createPuppet(() => new Promise((resolve) => (answerLate = resolve)))
-  const reused = reuseAnswers(resolver, { health: { observe: () => {}, isAnswering: async () => isAlive }, patienceMs: 1 })
+  const reused = reuseAnswers(resolver, { health: { observe: () => {}, isAnswering: async () => isAlive }, waitMsMax: 1 })
   // This one would wait for ever.
   expect(await reused.txt('a')).toMatchObject({ kind: 'failure', isSilence: true })
   isAlive = true

@@ -13,13 +13,13 @@ export type ReuseSettings = {
   reuseMs?: number
   answersMax?: number
   /** A question that is open for this long waits on only if the servers answer a probe. */
-  patienceMs?: number
+  waitMsMax?: number
 }
 
 /** Wraps a resolver. A failure is never reused; the same question asked twice at once is sent once. */
 export function reuseAnswers(
   resolver: Resolver,
-  { health, reuseMs = 5_000, answersMax = 10_000, patienceMs = 500 }: ReuseSettings,
+  { health, reuseMs = 5_000, answersMax = 10_000, waitMsMax = 500 }: ReuseSettings,
 ): Resolver {
   const answers = new Map<string, { until: number; answer: Promise<DnsAnswer<unknown>> }>()
 
@@ -48,7 +48,7 @@ export function reuseAnswers(
     const givenUp = new Promise<DnsAnswer<T>>((resolve) => {
       timer = setTimeout(async () => {
         if (!(await health.isAnswering())) resolve({ kind: 'failure', reason: 'the DNS servers do not answer', isSilence: true })
-      }, patienceMs)
+      }, waitMsMax)
     })
     try {
       return await Promise.race([answer, givenUp])

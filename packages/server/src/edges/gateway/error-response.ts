@@ -5,7 +5,7 @@ import type { PublicResponse } from './public-response.ts'
 
 /** Keyed by the error code in X-Tunnel-Error and in the inspector. `retryAfter` is in seconds. */
 const faults = {
-  tunnel_not_found: { status: 404, message: 'No tunnel has this name.' },
+  tunnel_not_found: { status: 404, message: 'The gateway has no tunnel of this name.' },
   tunnel_offline: { status: 503, message: 'No client is connected to this tunnel right now.', retryAfter: 5 },
   tunnel_suspended: { status: 503, message: 'This tunnel is suspended.', retryAfter: 60 },
   tunnel_busy: { status: 503, message: 'This tunnel has reached its limit of requests in flight.', retryAfter: 1 },

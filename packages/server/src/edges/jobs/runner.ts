@@ -1,4 +1,4 @@
-// Runs jobs: claims what is due for the kinds that have room, hands each to its handler, and tries again what failed.
+// Runs jobs. Claims due jobs of the kinds with free capacity, passes each to its handler, and retries failed ones.
 import type { ClaimedJob, JobHandler, JobQueue, LocalWorker, Want } from '../../core/job.ts'
 import { LeaseLost } from '../../core/job.ts'
 import type { Log } from '../../core/log.ts'
@@ -6,23 +6,23 @@ import { DatabaseUnavailable } from '../../core/sql.ts'
 
 export type Worker = LocalWorker & {
   start: () => void
-  /** Claims no more and waits for what runs, at most `limitMs`; what is left then is claimed again when its lease runs out. */
+  /** Claims no more jobs and waits at most `limitMs` for the running ones. The rest are claimed again when their leases run out. */
   stop: (limitMs: number) => Promise<void>
-  /** False before start, after stop, and once a claim has failed until one succeeds. */
+  /** False before start, after stop, and from a failed claim until the next successful one. */
   isClaiming: () => boolean
 }
 
 const pollMs = 1_000
-/** What is due may be locked by another worker that is about to claim or end it. */
+/** A due job may be locked by another worker that is about to claim or end it. */
 const pauseMsMin = 25
-/** The pause after a claim or a job that failed because the database is away. */
-const troubleMs = 1_000
+/** Pause after a claim or a job that failed because the database was unavailable. */
+const databasePauseMs = 1_000
 const retryMs = 1_000
 const retryMsMax = 300_000
 
 /**
- * One kind of job here. `waiting` are jobs that are ours already and have no room yet. `isBacklogged`: the last claim took all that it could, so
- * there may be more; `isAwaited`: jobs were made since it began.
+ * One kind of job in this worker. `waiting` are claimed jobs without free capacity.
+ * `isBacklogged` means that the last claim was full, so there may be more. `isAwaited` means that jobs were created since it started.
  */
 type Kind = { handler: JobHandler; running: number; waiting: Ours[]; isBacklogged: boolean; isAwaited: boolean }
 /** A claimed job whose lease is renewed. */
@@ -30,10 +30,10 @@ type Ours = { job: ClaimedJob; stopRenewing: () => void }
 
 const newKind = (handler: JobHandler): Kind => ({ handler, running: 0, waiting: [], isBacklogged: false, isAwaited: false })
 
-/** Places that are not taken. */
+/** Number of free slots. */
 const roomOf = ({ handler, running, waiting }: Kind): number => handler.concurrency - running - waiting.length
 
-/** A worker for these kinds. Jobs made by other processes are found by polling about once a second. */
+/** A worker for these kinds. Jobs created by other processes are found by polling about once per second. */
 export function createWorker({ queue, handlers, log }: { queue: JobQueue; handlers: JobHandler[]; log: Log }): Worker {
   const kinds = new Map(handlers.map((handler): [string, Kind] => [handler.kind, newKind(handler)]))
   if (kinds.size !== handlers.length) throw new Error('Two job handlers have the same kind.')
@@ -41,7 +41,7 @@ export function createWorker({ queue, handlers, log }: { queue: JobQueue; handle
   let state: 'idle' | 'running' | 'stopping' = 'idle'
   let isClaiming = false
   let loop: Promise<void> = Promise.resolve()
-  // A wake that comes while a claim is under way is kept for the pause that follows.
+  // A wake during a claim takes effect in the pause that follows.
   let isWoken = false
   let endPause = () => {}
 
@@ -82,7 +82,8 @@ export function createWorker({ queue, handlers, log }: { queue: JobQueue; handle
           for (const want of wants) kinds.get(want.kind)!.isBacklogged = jobs.filter((job) => job.kind === want.kind).length === want.limit
           for (const job of jobs) take(job)
           const open = wants.filter((want) => !kinds.get(want.kind)!.isBacklogged).map((want) => want.kind)
-          // Where there was something there may be more: it is looked for once more before the next time is asked for, which a busy worker never does.
+          // After a non-empty claim there may be more jobs. The worker claims once more before it asks for the next due time, which a busy
+          // worker never does.
           if (jobs.length > 0) pauseMs = pauseMsMin
           else if (open.length > 0 && !isWoken) pauseMs = Math.max(pauseMsMin, Math.min(pollMs, (await queue.nextDueInMs(open)) ?? pollMs))
         }
@@ -90,15 +91,15 @@ export function createWorker({ queue, handlers, log }: { queue: JobQueue; handle
       } catch (err) {
         if (isClaiming) log.error({ err }, 'jobs cannot be claimed')
         isClaiming = false
-        // A wake must not turn the pause into a tight loop while the database is away.
+        // A wake must not turn the pause into a tight loop while the database is unavailable.
         isWoken = false
-        pauseMs = troubleMs
+        pauseMs = databasePauseMs
       }
       await pause(pauseMs)
     }
   }
 
-  /** Makes a claimed job ours, and runs it now or when there is room. */
+  /** Takes over a claimed job, and runs it now or when a slot is free. */
   const take = (job: ClaimedJob): void => {
     const kind = kinds.get(job.kind)!
     kind.waiting.push({ job, stopRenewing: keepLease(job, kind.handler) })
@@ -115,19 +116,19 @@ export function createWorker({ queue, handlers, log }: { queue: JobQueue; handle
       kind.running--
       runs.delete(run)
       runNext(kind)
-      // Only a full kind can have more that is due: the others are polled.
+      // Only a full kind can have more due jobs. The others are polled.
       if (kind.isBacklogged || kind.isAwaited) wake()
     })
     runs.add(run)
   }
 
-  /** Gives back a job that has not begun. */
+  /** Returns a job that has not started. */
   const giveBack = (job: ClaimedJob): void => {
     const run = release(job, 0).finally(() => runs.delete(run))
     runs.add(run)
   }
 
-  /** Renews the lease three times before it would run out, until the run has had its time. A renewal that fails is followed by the next. */
+  /** Renews the lease three times per duration, until the run has used its time. A failed renewal is followed by the next one. */
   const keepLease = (job: ClaimedJob, { leaseMs, runMsMax = leaseMs }: JobHandler): (() => void) => {
     let renewals = Math.floor((runMsMax - leaseMs) / (leaseMs / 3))
     const timer = setInterval(() => {
@@ -156,15 +157,15 @@ export function createWorker({ queue, handlers, log }: { queue: JobQueue; handle
         return
       }
       log.error({ err, job: job.id, kind: job.kind, attempts: job.attempts }, 'a job failed')
-      // No fault of the job: it does not wait longer each time that the database goes away.
-      if (err instanceof DatabaseUnavailable) pauseMs = troubleMs
-      // What follows the effect may fail too; the job is over all the same.
+      // A database outage is not the job's fault, so it does not increase the job's retry delay.
+      if (err instanceof DatabaseUnavailable) pauseMs = databasePauseMs
+      // Code after the effect may fail too, but the job is already finished.
       if (isFinished) return
     }
     await release(job, Math.round(pauseMs * (0.75 + Math.random() / 2)))
   }
 
-  /** When this fails, the lease runs out. */
+  /** If this fails, the lease runs out. */
   const release = (job: ClaimedJob, retryInMs: number): Promise<void> =>
     queue.release(job, retryInMs).catch((err) => log.warn({ err, job: job.id }, 'a job could not be given back'))
 
@@ -172,20 +173,20 @@ export function createWorker({ queue, handlers, log }: { queue: JobQueue; handle
     start() {
       if (state !== 'idle') throw new Error('The worker has been started already.')
       state = 'running'
-      // Until a claim fails: a server that has just said that it is ready is ready.
+      // True until a claim fails, because the server has just reported that it is ready.
       isClaiming = true
       loop = work()
     },
     wake,
     room(name, wanted) {
       const kind = kinds.get(name)
-      // What waits to be claimed comes first.
+      // Jobs that wait to be claimed come first.
       if (!kind?.handler.startsWhereMade || state !== 'running' || kind.isBacklogged || kind.isAwaited) return { places: 0, leaseMs: 0 }
-      // As many as run may wait for them: what is ours already needs no claim.
+      // As many jobs as may run may also wait here, because they are already claimed.
       return { places: Math.max(0, Math.min(wanted, roomOf(kind) + kind.handler.concurrency)), leaseMs: kind.handler.leaseMs }
     },
     begin(jobs) {
-      // Not before the other hints of that commit.
+      // Runs after the other hints of that commit.
       queueMicrotask(() => {
         for (const job of jobs) state === 'running' ? take(job) : giveBack(job)
       })
@@ -206,7 +207,7 @@ export function createWorker({ queue, handlers, log }: { queue: JobQueue; handle
       })
       await Promise.race([Promise.all(runs), limit])
       clearTimeout(timer)
-      if (runs.size > 0) log.warn({ running: runs.size }, 'stopped with jobs running; they are claimed again when their leases run out')
+      if (runs.size > 0) log.warn({ running: runs.size }, 'stopped with jobs running. They are claimed again when their leases run out.')
     },
     isClaiming: () => isClaiming,
   }

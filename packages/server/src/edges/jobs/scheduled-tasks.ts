@@ -1,22 +1,22 @@
-// Housekeeping at intervals: sweeps that may run on any node, at any time, more than once.
+// Housekeeping at intervals. The tasks may run on any node, at any time and more than once.
 import type { Log } from '../../core/log.ts'
 
-/** `isDueAtStart`: it runs once at the start as well. */
+/** With `isDueAtStart` the task also runs once at the start. */
 export type ScheduledTask = { name: string; everyMs: number; isDueAtStart?: boolean; run: () => Promise<unknown> }
 
-/** Runs each chore after its interval, again and again, one run at a time. A failed run is logged and waits for the next. */
+/** Runs each task after its interval, one run at a time. A failed run is logged, and the next one follows after the interval. */
 export function startScheduledTasks(scheduledTasks: ScheduledTask[], log: Log): { stop: () => Promise<void> } {
   const running = new Set<Promise<void>>()
-  const timers = scheduledTasks.map((chore) => {
+  const timers = scheduledTasks.map((task) => {
     let isRunning = false
     const runOnce = () => {
       if (isRunning) return
       isRunning = true
-      const run = chore
+      const run = task
         .run()
         .then(
           () => {},
-          (err) => log.error({ err, chore: chore.name }, 'a chore failed'),
+          (err) => log.error({ err, task: task.name }, 'a task failed'),
         )
         .finally(() => {
           isRunning = false
@@ -24,8 +24,8 @@ export function startScheduledTasks(scheduledTasks: ScheduledTask[], log: Log): 
         })
       running.add(run)
     }
-    if (chore.isDueAtStart) runOnce()
-    return setInterval(runOnce, chore.everyMs).unref()
+    if (task.isDueAtStart) runOnce()
+    return setInterval(runOnce, task.everyMs).unref()
   })
   return {
     stop: async () => {
