@@ -16,7 +16,7 @@ function createProber(answer: (name: string) => DnsAnswer<string>) {
   return { prober, asked }
 }
 
-test('nothing is asked before it is needed; a probe takes random names below two registries', async () => {
+test('nothing is sent before it is needed, and a probe uses random names below two registries', async () => {
   const { prober, asked } = createProber(() => ({ kind: 'no-name' }))
   const health = createResolverHealth(prober, { freshMs: -1 })
   expect(asked).toEqual([])
@@ -28,7 +28,7 @@ test('nothing is asked before it is needed; a probe takes random names below two
   expect(new Set(asked.map((name) => name.split('.')[0])).size).toBe(2)
 })
 
-test('one registry that fails proves nothing; both prove that the servers do not work', async () => {
+test('one failing registry proves nothing, but two prove that the servers do not work', async () => {
   const half = createResolverHealth(createProber((name) => (name.endsWith('.com') ? failure : { kind: 'no-name' })).prober)
   expect(await half.isAnswering()).toBe(true)
   const dead = createResolverHealth(createProber(() => failure).prober)

@@ -1,8 +1,8 @@
-// DNS through the system's resolvers, or those that the settings name, each question within a fixed time.
+// DNS through the system's resolvers or the configured ones, with a time limit per question.
 import { Resolver as SystemResolver } from 'node:dns/promises'
 import { type DnsAnswer, type Resolver, reverseName } from '@callsign/mail/dns'
 
-/** The answers of c-ares that say something about the name; every other failure says something about the servers. */
+/** c-ares errors about the name. All other errors are about the servers. */
 const noName = new Set(['ENOTFOUND', 'EBADNAME', 'EBADQUERY'])
 const noData = 'ENODATA'
 const silent = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ECANCELLED'])
@@ -12,15 +12,15 @@ const nameLengthMax = 253
 const labelLengthMax = 63
 
 export type DnsSettings = {
-  /** Addresses, each with an optional port; none means the system's. */
+  /** Addresses, each with an optional port. An empty list selects the system's. */
   servers: string[]
-  /** One question with all its retries and servers. */
+  /** Time limit for one question with all its retries and servers. */
   timeoutMs?: number
 }
 
-/** A resolver; names are asked as they are, search domains and the hosts file play no part. It holds no socket between questions. */
+/** A resolver. Names are complete, without search domains and the hosts file. It holds no socket between questions. */
 export function createDnsResolver({ servers, timeoutMs = 5_000 }: DnsSettings): Resolver {
-  // A first try that leaves room for a second one: UDP packets get lost.
+  // The first try leaves time for a second one, because UDP packets get lost.
   const system = new SystemResolver({ timeout: Math.ceil(timeoutMs / 3), tries: 2, maxTimeout: timeoutMs })
   if (servers.length > 0) system.setServers(servers)
 
@@ -69,7 +69,10 @@ export function createDnsResolver({ servers, timeoutMs = 5_000 }: DnsSettings): 
   }
 }
 
-/** What can stand in a question at all. Underscores and bytes beyond letters do occur; NUL and blanks would only confuse somebody's parser. */
+/**
+ * True for a name that can be sent in a question. Underscores and non-ASCII bytes occur in practice. NUL and blanks could only confuse a
+ * parser.
+ */
 export function isName(name: string): boolean {
   const bare = name.endsWith('.') ? name.slice(0, -1) : name
   return (

@@ -1,9 +1,9 @@
-// Answers are reused for a moment, failures never, and a question that stays open depends on a probe of the servers.
+// Answers are reused briefly, failures never, and the wait for an open question depends on a probe of the servers.
 import type { DnsAnswer, Resolver } from '@callsign/mail/dns'
 import { expect, test } from 'vitest'
 import { reuseAnswers } from './reused-answers.ts'
 
-/** A resolver whose TXT answers the test gives; `asked` counts. */
+/** A resolver with TXT answers from the test. `asked` counts the questions. */
 function createPuppet(answer: (name: string) => Promise<DnsAnswer<string>>) {
   const asked: string[] = []
   const never = () => new Promise<never>(() => {})
@@ -56,7 +56,7 @@ test('a question that stays open is given up once the servers fail a probe, and 
   let answerLate: (answer: DnsAnswer<string>) => void = () => {}
   const { resolver } = createPuppet(() => new Promise((resolve) => (answerLate = resolve)))
   const reused = reuseAnswers(resolver, { health: { observe: () => {}, isAnswering: async () => isAlive }, waitMsMax: 1 })
-  // This one would wait for ever.
+  // This question would wait forever.
   expect(await reused.txt('a')).toMatchObject({ kind: 'failure', isSilence: true })
   isAlive = true
   const patient = reused.txt('b')

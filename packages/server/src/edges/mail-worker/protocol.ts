@@ -1,4 +1,4 @@
-// What the main thread and the threads that read mail say to each other.
+// Messages between the main thread and the threads that read mail.
 import type { SmtpClient, Verdicts } from '@callsign/mail/authentication/sender-checks'
 import type { ReadMail } from '@callsign/mail/content/reading'
 import type { DnsAnswer } from '@callsign/mail/dns'
@@ -13,7 +13,7 @@ export type TaskResult = { check: { verdicts: Verdicts; sha256: Uint8Array }; di
 export const questionTypes = ['txt', 'mx', 'a', 'aaaa', 'cname', 'ptr'] as const
 export type QuestionType = (typeof questionTypes)[number]
 
-/** `end`: nothing more comes, and nothing is under way. */
+/** `end` means that nothing follows and nothing is in flight. */
 export type ToThread =
   | { what: 'task'; id: number; task: Task }
   | { what: 'answer'; id: number; answer: DnsAnswer<unknown> }

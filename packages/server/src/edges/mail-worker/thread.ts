@@ -1,4 +1,4 @@
-// The thread that reads and checks big messages. It has no sockets: its DNS questions go to the main thread, which has the one resolver.
+// The thread that reads and checks large messages. It has no sockets. Its DNS questions go to the main thread, which has the one resolver.
 import { hash } from 'node:crypto'
 import { parentPort } from 'node:worker_threads'
 import { checkSender } from '@callsign/mail/authentication/sender-checks'
