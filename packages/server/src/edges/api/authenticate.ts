@@ -1,4 +1,4 @@
-// Everything that is decided about a request before its body is read: who asks, may they, do they ask too often, and can the body be taken.
+// Checks a request before its body is read: authentication, authorization, rate limits and the size of the body.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { BusinessEvents } from '../../core/business-events.ts'
 import type { Caller } from '../../core/caller.ts'
@@ -9,10 +9,10 @@ import { reserveMemory } from './body-reader.ts'
 import { payloadTooLarge, unsupportedMediaType } from './failure.ts'
 import { addressName, retryAfterSeconds, TokenBuckets } from './rate-limit.ts'
 
-/** Resolves the secret of a Bearer header to its caller, or to null when no valid key has it; null at once when none could have it. */
+/** Resolves the secret of a Bearer header to its caller, or to null without a valid key. Returns null at once for a malformed secret. */
 export type Authenticate = (bearerToken: string) => Promise<Caller | null> | null
 
-/** Requests a second and burst, by type of key; 0 a second means no limit. */
+/** Requests per second and burst, by type of key. 0 per second disables the limit. */
 export type RateLimits = {
   organizationKeyPerSecond: number
   organizationKeyBurst: number
@@ -25,14 +25,14 @@ const defaultBodyBytesMax = 1024 * 1024
 
 const tokenBytesMax = 4096
 
-/** Failed attempts of one address beyond this are answered 429. Good keys from the same address, behind one proxy maybe, never notice. */
+/** Failed attempts of one address above this get 429. Valid keys from the same address, for example behind one proxy, are not affected. */
 const failuresPerSecond = 20
 const failuresBurst = 200
 
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
 
-/** Builds the gate of each route. */
-export function createGate(authenticate: Authenticate, limits: RateLimits, businessEvents: BusinessEvents): (route: Route) => Hook {
+/** Builds the admission check of each route. */
+export function createAdmission(authenticate: Authenticate, limits: RateLimits, businessEvents: BusinessEvents): (route: Route) => Hook {
   const organizationKeys = new TokenBuckets(limits.organizationKeyPerSecond, limits.organizationKeyBurst)
   const agentKeys = new TokenBuckets(limits.agentKeyPerSecond, limits.agentKeyBurst)
   const failures = new TokenBuckets(failuresPerSecond, failuresBurst)
@@ -61,7 +61,7 @@ export function createGate(authenticate: Authenticate, limits: RateLimits, busin
       request.caller = caller
       const isAgent = caller.agent !== null
       if (isAgent && isForOrganizations)
-        return forbidden('This operation needs an organization key; an agent key acts on its own agent only.')
+        return forbidden('An organization key is required. An agent key gives access to its own agent only.')
       const waitMs = (isAgent ? agentKeys : organizationKeys).take(caller.keyId, nowMs())
       if (waitMs > 0) return throttled(request, 'key', waitMs)
       return bodyBytesMax > 0 ? admitBody(request, reply, bodyBytesMax, raw) : undefined
@@ -69,7 +69,7 @@ export function createGate(authenticate: Authenticate, limits: RateLimits, busin
 
     return (request, reply, done) => {
       request.pattern = path
-      // The router takes `/notes/` for `/notes/{id}` with nothing as the id.
+      // The router matches `/notes/` as `/notes/{id}` with an empty id.
       if (hasParams && Object.values(request.params as object).includes('')) {
         done(new ApiError('not_found', 'There is nothing at this path.'))
         return
@@ -94,7 +94,7 @@ export function createGate(authenticate: Authenticate, limits: RateLimits, busin
         return
       }
       request.found = route.lookAhead?.(request.params as never)
-      // Nobody waits for it when the key is refused.
+      // The result is not used when the key is refused.
       request.found?.catch(() => {})
       asked.then((caller) => done(caller ? admit(request, reply, caller) : refuseKey(request, 'unknown')), done)
     }
@@ -102,7 +102,7 @@ export function createGate(authenticate: Authenticate, limits: RateLimits, busin
 }
 
 const refusals = {
-  missing: 'This operation needs an API key: send it as Authorization: Bearer svc_live_…',
+  missing: 'An API key is required. Send it as Authorization: Bearer svc_live_…',
   malformed: 'The Authorization header has to be Bearer, a space, and an API key.',
   unknown: 'This API key is unknown, revoked or expired.',
 }
@@ -114,7 +114,7 @@ function bearerToken(header: string): string | null {
   return /^[A-Za-z0-9._~+/=-]+$/.test(token) ? token : null
 }
 
-/** Refuses a body by its headers alone, so that a client that asks first (Expect: 100-continue) need not send it. */
+/** Refuses a body by its headers alone, so that a client with Expect: 100-continue need not send it. */
 function admitBody(request: FastifyRequest, reply: FastifyReply, bytesMax: number, isRaw: boolean): ApiError | undefined {
   const headers = request.raw.headers
   const announced = headers['content-length'] === undefined ? null : Number(headers['content-length'])

@@ -1,19 +1,23 @@
-// Turns the bytes of a body into a JSON value that is safe to hand on: bounded in depth and count, no tricks in names, strings and numbers.
+// Parses the bytes of a body into a JSON value that is safe to use. Limits depth and count, and refuses dangerous names, strings and
+// numbers.
 import { isUtf8 } from 'node:buffer'
 import { ApiError, invalid } from '../../core/errors.ts'
 
 /** Levels of nesting per body. */
 export const depthMax = 32
 
-/** The most values in one body. Parsed values take many times the room of their text, so a large body must be large by its strings. */
+/**
+ * Maximum number of values per body. Parsed values take many times the memory of their text, so a large body may only be large by its
+ * strings.
+ */
 const valuesMax = 100_000
 
-/** Bodies up to this size cannot hold enough values to matter, so they are parsed without being measured first. */
+/** Bodies up to this size cannot contain enough values to matter, so they are parsed without a measurement. */
 const unmeasuredBytesMax = 64 * 1024
 
 const tooDeep = (): ApiError => new ApiError('validation_error', `The body is nested deeper than ${depthMax} levels.`)
 
-/** The JSON value in these bytes. Throws an ApiError, 400, that names what is wrong and where. */
+/** The JSON value in these bytes. Throws an ApiError, 400, with the error and its position. */
 export function parseBody(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new ApiError('validation_error', 'The body is not valid UTF-8.')
   if (bytes.length > unmeasuredBytesMax) measure(bytes)
@@ -22,19 +26,22 @@ export function parseBody(bytes: Buffer): unknown {
     value = JSON.parse(bytes.toString())
   } catch (error) {
     const position = /position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1]
-    throw new ApiError('validation_error', `The body is not valid JSON${position ? `: look at character ${position}` : ''}.`)
+    throw new ApiError('validation_error', `The body is not valid JSON${position ? ` near character ${position}` : ''}.`)
   }
-  // In UTF-8, NUL and lone surrogates can only come from \u escapes: JSON allows no raw control characters.
+  // In UTF-8, NUL and lone surrogates can only come from \u escapes, because JSON does not allow raw control characters.
   const problem = findProblem(value, 1, bytes.includes('\\u'))
   if (problem) throw invalid(`/${problem.path.map(escapePointer).join('/')}`, problem.message)
   return value
 }
 
-/** One segment of a JSON pointer (RFC 6901 §3), cut to a length that is fit to be sent back. */
+/** One segment of a JSON pointer (RFC 6901 §3), truncated to a length that can be sent back. */
 export const escapePointer = (segment: string): string =>
   segment.slice(0, 100).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1').replaceAll('\0', '\ufffd')
 
-/** Counts levels and values in JSON text without parsing it, and throws when there are too many. Malformed text passes: the parser will say so. */
+/**
+ * Counts levels and values in JSON text without parsing it, and throws above the limits. Malformed text passes, because the parser reports
+ * it.
+ */
 function measure(bytes: Buffer): void {
   let depth = 0
   let values = 0
@@ -62,7 +69,7 @@ function measure(bytes: Buffer): void {
 
 /** The index of the quote that ends the string starting at `from`, or the end of the bytes. */
 function endOfString(bytes: Buffer, from: number): number {
-  // Long strings are base64 as a rule, without a single backslash, and then the search is as fast as memory.
+  // Long strings are usually base64 without a backslash, and then the search is as fast as memory.
   const quote = bytes.indexOf(0x22, from)
   if (quote === -1) return bytes.length
   if (bytes[quote - 1] !== 0x5c) return quote
@@ -81,7 +88,7 @@ const textProblem = (text: string): string | null => {
   return text.isWellFormed() ? null : 'must not hold half of a surrogate pair'
 }
 
-/** The first value that no operation takes, whatever its schema; recursion ends at depthMax. */
+/** The first value that is invalid for any schema. Recursion ends at depthMax. */
 function findProblem(value: unknown, depth: number, hasEscapes: boolean): Problem | null {
   switch (typeof value) {
     case 'string': {
@@ -124,7 +131,7 @@ function findInObject(members: object, depth: number, hasEscapes: boolean): Prob
   return null
 }
 
-/** Names by which a careless merge would reach the prototype of every object. */
+/** Names through which a careless merge would reach the prototype of every object. */
 function nameProblem(key: string, value: unknown, hasEscapes: boolean): Problem | null {
   if (key === '__proto__') return { path: [], message: 'is not a name that a field may have' }
   if (key === 'constructor' && typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype')) {

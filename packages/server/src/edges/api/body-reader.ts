@@ -1,21 +1,21 @@
-// Reads the body of a request, within the size that the operation takes and the memory that all bodies together may take.
+// Reads the body of a request, within the size limit of the operation and the memory limit of all bodies together.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../../core/errors.ts'
 import { parseBody } from './body-check.ts'
 import { payloadTooLarge } from './failure.ts'
 
-/** What the bodies of all requests in flight may take together, in bytes; beyond it large bodies are answered 503. */
+/** Memory limit, in bytes, for the bodies of all requests in flight. Above it large bodies get 503. */
 const bytesInFlightMax = 512 * 1024 * 1024
 
-/** Bodies up to this size are not counted: the number of connections bounds them. */
+/** Bodies up to this size are not counted, because the number of connections limits them. */
 const uncountedBytesMax = 1024 * 1024
 
 let bytesInFlight = 0
 
 /**
- * Sets memory for a body aside until the response is over: the length that the client announced, or the most it may send. Throws 503
- * when there is no room, before anything is read.
+ * Reserves memory for a body until the response is complete: the announced length, or the maximum. Throws 503 when the limit is reached,
+ * before anything is read.
  */
 export function reserveMemory(announced: number | null, bytesMax: number, response: ServerResponse): void {
   const bytes = announced ?? bytesMax
@@ -30,8 +30,8 @@ export function reserveMemory(announced: number | null, bytesMax: number, respon
 }
 
 /**
- * Fastify's content type parser for every type. A body that cannot be taken arrives as the ApiError that says why, and validation throws it:
- * an error given to `done` would make Fastify close the connection under a client that is still sending, and the answer would be lost.
+ * Fastify's content type parser for every type. A body that is refused arrives as the ApiError, and validation throws it.
+ * An error passed to `done` would make Fastify close the connection of a client that is still sending, which would lose the response.
  */
 export function readBody(request: FastifyRequest, payload: IncomingMessage, done: (error: Error | null, body?: unknown) => void): void {
   const bytesMax = request.bodyBytesMax
@@ -45,7 +45,7 @@ export function readBody(request: FastifyRequest, payload: IncomingMessage, done
   const onData = (chunk: Buffer): void => {
     size += chunk.length
     if (size <= bytesMax) chunks.push(chunk)
-    // Node discards the rest once the answer is out.
+    // Node discards the rest once the response is sent.
     else finish(payloadTooLarge(bytesMax))
   }
   const onEnd = (): void => {
@@ -73,5 +73,5 @@ export function readBody(request: FastifyRequest, payload: IncomingMessage, done
   payload.on('error', ignore)
 }
 
-/** A cut connection is reported by `close` as well. */
+/** A broken connection is reported by `close` as well. */
 const ignore = (): void => {}

@@ -1,4 +1,4 @@
-// Mounts the routes tables: each row becomes a Fastify route with its schemas, its gate and a handler that calls its function.
+// Mounts the routes tables. Each row becomes a Fastify route with its schemas, its admission check and a handler that calls its function.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { BusinessEvents } from '../../core/business-events.ts'
 import type { Caller } from '../../core/caller.ts'
@@ -6,7 +6,7 @@ import { ApiError } from '../../core/errors.ts'
 import type { Replays } from '../../core/replay.ts'
 import { type Call, Later, Live, Raw, type RawRequest, type Route } from '../../core/route.ts'
 import type { Transact } from '../../core/sql.ts'
-import type { createGate } from './authenticate.ts'
+import type { createAdmission } from './authenticate.ts'
 import type { EventStreams } from './event-stream.ts'
 import { createOnce, hashBody, readKey, scopeOf } from './idempotency.ts'
 import type { LongPolls } from './long-polls.ts'
@@ -17,7 +17,7 @@ const jsonType = 'application/json; charset=utf-8'
 
 export type DispatchOptions = {
   routes: Route[]
-  gate: ReturnType<typeof createGate>
+  admission: ReturnType<typeof createAdmission>
   transact: Transact
   replays: Replays
   streams: EventStreams
@@ -30,7 +30,7 @@ type Input = Parameters<Route['run']>[1]
 /** Adds every route to the app. */
 export function mountRoutes(
   app: FastifyInstance,
-  { routes, gate, transact, replays, streams, polls, businessEvents }: DispatchOptions,
+  { routes, admission, transact, replays, streams, polls, businessEvents }: DispatchOptions,
 ): void {
   const runOnce = createOnce(replays, transact)
 
@@ -65,7 +65,7 @@ export function mountRoutes(
       validatorCompiler: ({ schema, httpPart }) =>
         httpPart === 'body' ? bodyCheck(schema, shape.bodyOptional === true) : textCheck(schema),
       serializerCompiler: ({ schema }) => answerWriter(schema),
-      onRequest: gate(route),
+      onRequest: admission(route),
       handler: async (request, reply) => {
         const lastEventId = request.headers['last-event-id']
         const call: Call = {
@@ -90,7 +90,7 @@ export function mountRoutes(
   }
 }
 
-/** The request as it came. Throws what the body reader found wrong with it: there is no schema here that would. */
+/** The unparsed request. Throws the errors of the body reader, because raw bodies have no schema that would. */
 function rawRequest(request: FastifyRequest): RawRequest {
   const { body } = request
   if (body instanceof Error) throw body
@@ -99,10 +99,12 @@ function rawRequest(request: FastifyRequest): RawRequest {
 
 const fastifyPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
 
-/** A path as its segments; a parameter is null. */
+/** A path as its segments. A parameter is null. */
 type Pattern = { segments: (string | null)[]; methods: string[] }
 
-/** The answer when no route has both path and method: 405 with Allow when other methods have the path (RFC 9110 §15.5.6), else 404. */
+/**
+ * The response when no route has both path and method. It is 405 with Allow when other methods have the path (RFC 9110 §15.5.6), else 404.
+ */
 export function createNotFound(mounted: { method: string; path: string }[]): (request: FastifyRequest) => ApiError {
   const patterns = new Map<string, Pattern>()
   for (const { method, path } of mounted) {

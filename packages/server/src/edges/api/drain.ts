@@ -1,13 +1,15 @@
-// Stops a server without cutting off a request: new connections are refused, requests in flight end, idle connections close.
+// Stops a server without interrupting a request. New connections are refused, requests in flight finish, and idle connections close.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { acceptWaiting } from '../../core/accept-waiting.ts'
 
-/** How long idle connections stay open, since a request may be on its way on one of them; it is answered, with Connection: close. */
+/**
+ * Milliseconds that idle connections stay open, because a request may be arriving on one of them. It is answered with Connection: close.
+ */
 const idleLingerMs = 250
 
-/** How often connections that became idle are looked for. */
+/** Milliseconds between checks for connections that became idle. */
 const checkEveryMs = 50
 
 /** The connections on which no request has arrived yet. */
@@ -24,7 +26,10 @@ export function trackFreshConnections(server: Server): Set<Socket> {
   return fresh
 }
 
-/** Resolves when every connection is closed: by itself, as idle, or, after `graceMs`, by force. `others` are connections that are not the HTTP server's. */
+/**
+ * Resolves when every connection is closed, by itself, as idle, or by force after `graceMs`. `others` are connections outside the HTTP
+ * server.
+ */
 export async function drainServer(
   server: Server,
   fresh: Set<Socket>,
@@ -40,7 +45,7 @@ export async function drainServer(
   await acceptWaiting(server)
   let isClosed = false
   const closed = new Promise<void>((resolve) => {
-    // Not the HTTP server's own close(), which closes idle connections at once.
+    // The HTTP server's own close() would end idle connections at once.
     NetServer.prototype.close.call(server, () => {
       isClosed = true
       resolve()
@@ -51,13 +56,13 @@ export async function drainServer(
   while (!isClosed && performance.now() < deadline) {
     server.closeIdleConnections()
     others?.closeIdle()
-    // Node counts a connection on which nothing was ever sent as busy.
+    // Node counts a connection without any received bytes as busy.
     for (const socket of fresh) if (socket.bytesRead === 0) socket.destroy()
     await Promise.race([closed, sleep(checkEveryMs, undefined, { ref: false })])
   }
   server.closeAllConnections()
   others?.closeAll()
   await closed
-  // Ends the timer that looks for slow requests; the server itself is closed by now.
+  // Ends the timer that detects slow requests. The server itself is already closed.
   server.close()
 }

@@ -1,22 +1,22 @@
-// Server-sent events (WHATWG HTML, section 9.2): a live answer as a stream that never holds more than a reader is about to take.
+// Server-sent events (WHATWG HTML, section 9.2). The response is a stream that buffers only as much as the reader takes next.
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../../core/log.ts'
 import type { Live } from '../../core/route.ts'
 
-/** Proxies close what is silent for a minute, many for half of it. */
+/** Proxies close connections that are silent for a minute, and many after 30 seconds. */
 const heartbeatMs = 15_000
-/** A reader that takes nothing for this long, while there is something for it, is cut off. */
+/** A reader that takes nothing for this long while events are pending is disconnected. */
 const stallMsMax = 10_000
-/** What may wait for one reader beside what the kernel holds. */
+/** Bytes that may wait for one reader, in addition to the kernel's buffer. */
 const waitingBytesMax = 64 * 1024
-/** How long a browser waits before it connects again. */
+/** Milliseconds that a browser waits before it reconnects. */
 const reconnectMs = 1_000
 
 export type EventStreams = {
-  /** Answers with what the live answer gives, until the reader goes, is too slow, or all streams are closed. */
+  /** Streams the live answer until the reader disconnects or is too slow, or all streams are closed. */
   send(request: FastifyRequest, reply: FastifyReply, live: Live): FastifyReply
-  /** Ends every stream; readers connect again elsewhere and go on where they were. */
+  /** Ends every stream. Readers reconnect elsewhere and continue from their position. */
   closeAll(): void
 }
 
@@ -26,7 +26,7 @@ export function createEventStreams(log: Log): EventStreams {
   return {
     send(request, reply, live) {
       reply.type('text/event-stream; charset=utf-8').header('x-accel-buffering', 'no')
-      // HEAD asks for the headers alone, and would wait for the end.
+      // HEAD asks for the headers only, and would wait for the end.
       if (request.method === 'HEAD') {
         void live.follow(AbortSignal.abort())[Symbol.asyncIterator]().next()
         return reply.send('')
@@ -57,7 +57,7 @@ class EventReadable extends Readable {
     this.#cut = cut
     this.#log = log
     this.on('error', () => {})
-    // The first bytes make the headers go out.
+    // The first bytes make Node send the headers.
     this.push(`retry: ${reconnectMs}\n\n`)
     this.#heartbeat = setInterval(() => {
       if (this.#isWanted && !this.readableEnded) this.#isWanted = this.push(': still here\n\n')
@@ -77,7 +77,7 @@ class EventReadable extends Readable {
     callback(error)
   }
 
-  /** Ends the answer in good order. */
+  /** Ends the response regularly. */
   finish(): void {
     this.#abort.abort()
     this.#onWanted()
@@ -94,13 +94,13 @@ class EventReadable extends Readable {
         if (signal.aborted) break
       }
     } catch (err) {
-      // The reader connects again and goes on where it was.
+      // The reader reconnects and continues from its position.
       if (!signal.aborted) this.#log.warn({ err }, 'an event stream ended early')
     }
     if (!this.destroyed) this.push(null)
   }
 
-  /** True when the reader has taken what it was given; cuts it off when it does not in time. */
+  /** True when the reader has taken its data. Disconnects it when it does not in time. */
   async #wanted(): Promise<boolean> {
     if (this.#isWanted) return true
     let timer: NodeJS.Timeout | undefined
@@ -111,7 +111,7 @@ class EventReadable extends Readable {
     clearTimeout(timer)
     this.#onWanted = () => {}
     if (this.#isWanted || this.#abort.signal.aborted) return this.#isWanted
-    this.#log.info('an event stream was cut off: its reader was too slow')
+    this.#log.info('an event stream was closed because its reader was too slow')
     this.destroy()
     this.#cut()
     return false

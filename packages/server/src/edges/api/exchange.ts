@@ -1,4 +1,4 @@
-// One request and its answer, from first header to last byte: what each carries, and the one line and the figures that it leaves behind.
+// Tracks one request and its response from the first header to the last byte. Sets its context, and writes its log line and metrics.
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../../core/caller.ts'
@@ -10,18 +10,18 @@ import { findRequestProblem } from './request-check.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set once the key is known; stays null on operations that need none. */
+    /** Set once the key is authenticated. Stays null on operations without a key. */
     caller: Caller | null
-    /** The route's path with its parameters as `{name}`; null until a route has matched. */
+    /** The route's path with its parameters as `{name}`, or null before a route has matched. */
     pattern: string | null
-    /** What the route's `lookAhead` is reading. */
+    /** The pending result of the route's `lookAhead`. */
     found: Promise<unknown> | undefined
-    /** What made the answer a 5xx, for the log. */
+    /** The cause of a 5xx response, for the log. */
     failure: unknown
     startedMs: number
-    /** The most bytes that the operation takes as a body; 0 when it takes none. */
+    /** Maximum size of the body in bytes. 0 when the operation does not have one. */
     bodyBytesMax: number
-    /** True when the body is handed on as bytes. */
+    /** True when the body is passed on as bytes. */
     isBodyRaw: boolean
   }
 }
@@ -31,13 +31,16 @@ const exchangeOf = Symbol('exchange')
 type TrackedResponse = ServerResponse & { [exchangeOf]?: FastifyReply }
 
 export type Exchanges = {
-  /** Answers in the making. */
+  /** Responses in flight. */
   inFlight: Set<ServerResponse>
-  /** Starts the exchange of a request that Fastify refused before its hooks ran. */
+  /** Starts the tracking of a request that Fastify refused before its hooks ran. */
   begin(request: FastifyRequest, reply: FastifyReply): void
 }
 
-/** Hooks into every request: ids and headers on the way in, line and figures on the way out. `isDraining` ends kept-alive connections. */
+/**
+ * Adds hooks to every request, for ids and headers at its start, and the log line and metrics at its end. `isDraining` ends kept-alive
+ * connections.
+ */
 export function trackExchanges(
   app: FastifyInstance,
   log: Log,
@@ -54,7 +57,7 @@ export function trackExchanges(
   app.decorateRequest('bodyBytesMax', 0)
   app.decorateRequest('isBodyRaw', false)
 
-  // `close` comes once for every answer, whether it was finished or the client went away; Fastify's onResponse misses the latter.
+  // `close` fires once per response, also when the client disconnected. Fastify's onResponse does not fire then.
   function end(this: ServerResponse): void {
     inFlight.delete(this)
     const reply = (this as TrackedResponse)[exchangeOf] as FastifyReply
@@ -68,14 +71,14 @@ export function trackExchanges(
       route,
       status,
       ms: Math.round(ms * 10) / 10,
-      // Unknown for what is streamed.
+      // Unknown for streams.
       bytes: lengthOf(reply.getHeader('content-length')),
       request_id: request.id,
       key_id: request.caller?.keyId,
       organization_id: request.caller?.organizationId,
       aborted: this.writableFinished ? undefined : true,
     }
-    // An answer such as /readyz's 503 is no failure of ours.
+    // A response such as the 503 of /readyz is not a failure of the server.
     if (status >= 500 && request.failure !== null) log.error({ ...line, err: request.failure }, 'request')
     else log.info(line, 'request')
   }
@@ -103,11 +106,11 @@ export function trackExchanges(
 
 const lengthOf = (header: number | string | string[] | undefined): number | undefined => (header === undefined ? undefined : Number(header))
 
-/** Sends the answer for an error, and keeps what is ours to mend for the log. */
+/** Sends the response for an error, and keeps errors of the server for the log. */
 export function sendFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const failure: ApiError = toApiError(error)
   if (failure.status >= 500) request.failure = error
-  // An answer made for success may have set headers that do not hold for an error.
+  // A handler may already have set headers that only apply to a success.
   reply.removeHeader('content-disposition').removeHeader('content-length')
   reply.header('cache-control', securityHeaders['cache-control'])
   reply.code(failure.status).headers(failure.headers).type('application/json; charset=utf-8').send(failureBody(failure, request.id))

@@ -1,8 +1,8 @@
-// Whether the process lives, whether it can serve, and its figures.
+// Liveness, readiness and metrics of the process.
 import type { FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
 
-/** What can be asked: each part of the server by name, true when it works. */
+/** Checks each part of the server, by name, and returns true for those that work. */
 export type Readiness = () => Promise<Record<string, boolean>>
 
 const readinessTimeoutMs = 2000
@@ -11,7 +11,7 @@ const readinessTimeoutMs = 2000
 export function mountHealth(app: FastifyInstance, readiness: Readiness, isDraining: () => boolean, registry: Registry): void {
   let asking: Promise<Record<string, boolean>> | null = null
 
-  // One question at a time, however many ask: the answer costs a round trip to the database.
+  // Concurrent requests share one check, because it costs a round trip to the database.
   const ask = (): Promise<Record<string, boolean>> => {
     asking ??= Promise.race([readiness(), late()])
       .catch(() => ({ readiness: false }))

@@ -1,17 +1,17 @@
-// Replays of requests: stores the first response of an Idempotency-Key in the transaction of its effect, and returns it to every repetition.
+// Stores the first response of an Idempotency-Key in the transaction of its effect, and returns it for every repetition.
 import { createHash, type Hash } from 'node:crypto'
 import type { Caller } from '../../core/caller.ts'
 import { ApiError } from '../../core/errors.ts'
 import type { ReplayScope, Replays, StoredAnswer } from '../../core/replay.ts'
 import type { Transact } from '../../core/sql.ts'
 
-/** An answer as it goes out: the exact text, empty for 204. */
+/** A response with its exact text, which is empty for 204. */
 export type Answer = { status: number; body: string; isReplay: boolean }
 
-/** How long keys are kept; whoever calls `sweep` of the store takes the time from here. */
+/** Milliseconds that keys are kept. Callers of the store's `sweep` use this value. */
 export const keptMs = 7 * 24 * 60 * 60 * 1000
 
-/** A path longer than this is kept as its hash: the database bounds the size of a key. */
+/** A longer path is stored as its hash, because the database limits the size of a key. */
 const pathCharactersMax = 500
 
 const inProgress = (): ApiError =>
@@ -19,7 +19,7 @@ const inProgress = (): ApiError =>
     headers: { 'Retry-After': '1' },
   })
 
-/** The key of this request, or null without the header. Throws 400 when it is none. */
+/** The key of this request, or null without the header. Throws 400 when it is malformed. */
 export function readKey(header: string | string[] | undefined): string | null {
   if (header === undefined) return null
   if (typeof header !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(header)) {
@@ -29,8 +29,8 @@ export function readKey(header: string | string[] | undefined): string | null {
 }
 
 /**
- * Where the key counts. The path is written from the pattern and the parameters, so that two spellings of one path are one. An agent
- * key's keys are its own: otherwise it could see the answer to a request for another agent, or that there was one.
+ * The scope of the key. The path is built from the pattern and the parameters, so that two spellings of one path are equal.
+ * An agent key has its own scope. Otherwise it could see the answer to a request for another agent, or that there was one.
  */
 export function scopeOf(caller: Caller, method: string, pattern: string, params: Record<string, string>, key: string): ReplayScope {
   const concrete = pattern.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
@@ -38,7 +38,7 @@ export function scopeOf(caller: Caller, method: string, pattern: string, params:
   return { organizationId: caller.organizationId, method, path: caller.agent ? `${path}#${caller.agent.identityId}` : path, key }
 }
 
-/** SHA-256 over the body's JSON with the fields of every object in order: a client may send them in another order the second time. */
+/** SHA-256 over the body's JSON with sorted fields, because a client may send them in another order the second time. */
 export function hashBody(body: unknown): Buffer {
   const hash = createHash('sha256')
   hashValue(hash, body)
@@ -66,7 +66,7 @@ function hashValue(hash: Hash, value: unknown): void {
   }
 }
 
-/** Rolls the transaction back and says that another request has committed the answer meanwhile. */
+/** Rolls the transaction back because another request has committed the answer meanwhile. */
 class Overtaken extends Error {
   override name = 'Overtaken'
 }
@@ -75,13 +75,13 @@ type Attempt = {
   scope: ReplayScope
   bodyHash: Buffer
   status: number
-  /** The text of a result as it would be sent. */
+  /** The text of a result as sent. */
   serialize: (result: unknown) => string
-  /** The operation, given the transaction function in which the key is taken and the answer kept. */
+  /** The operation. It gets the transaction function that claims the key and stores the answer. */
   run: (transact: Transact) => Promise<unknown>
 }
 
-/** Runs operations at most once a key. */
+/** Runs operations at most once per key. */
 export function createOnce(replays: Replays, transact: Transact): (attempt: Attempt) => Promise<Answer> {
   const running = new Set<string>()
 
@@ -101,7 +101,7 @@ export function createOnce(replays: Replays, transact: Transact): (attempt: Atte
         if (claim === 'taken') throw new Overtaken()
         if (claim === 'running') throw inProgress()
         const result = await work(tx)
-        // Set again when the transaction is tried again: the last try is the one that commits.
+        // Set again when the transaction is retried, because the last try is the one that commits.
         kept = serialize(result)
         await replays.store(tx, scope, status, kept)
         return result
@@ -123,8 +123,8 @@ export function createOnce(replays: Replays, transact: Transact): (attempt: Atte
         return await runFirst(attempt)
       } catch (error) {
         if (!(error instanceof Overtaken || error instanceof ApiError)) throw error
-        // Asked again, because the first attempt may have committed since: of a server that was killed, the database still ends what it was
-        // told. A refusal is then only what that attempt left behind, such as a draft that is sent.
+        // Checked again, because the first attempt may have committed since: the database still completes statements of a killed server.
+        // A refusal may then only be a consequence of that attempt, such as a draft that is already sent.
         const meanwhile = await replays.find(scope)
         if (meanwhile) return replay(meanwhile, bodyHash)
         throw error instanceof Overtaken ? inProgress() : error

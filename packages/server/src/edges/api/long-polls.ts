@@ -1,11 +1,11 @@
-// Answers that come later: a request that waits is let go when its client has gone, and answered at once when the server is about to.
+// Long polls. A waiting request is dropped when its client disconnects, and answered at once when the server stops.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Later } from '../../core/route.ts'
 
 export type LongPolls = {
-  /** Resolves with the answer once there is one. */
+  /** Resolves with the answer when it is available. */
   answer<T>(request: FastifyRequest, reply: FastifyReply, later: Later<T>): Promise<T>
-  /** Ends every wait: each is answered with what it has, and so is whoever comes now. */
+  /** Ends every wait with the answer so far. Later calls end at once too. */
   endAll(): void
 }
 
@@ -16,7 +16,7 @@ export function createLongPolls(): LongPolls {
     async answer(request, reply, later) {
       const controller = new AbortController()
       const stop = () => controller.abort()
-      // HEAD asks for the headers alone.
+      // HEAD asks for the headers only.
       if (isClosed || request.method === 'HEAD' || reply.raw.destroyed) stop()
       open.add(controller)
       reply.raw.once('close', stop)

@@ -1,20 +1,20 @@
-// The figures of the HTTP edge, and the page that shows every figure of the process.
+// The metrics of the HTTP edge, and the page that lists every metric of the process.
 import { Counter, collectDefaultMetrics, Gauge, type Metric, type Registry } from 'prom-client'
 
 /** Upper bounds in seconds. */
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 export type HttpMetrics = {
-  /** Counts one answer. `route` is a pattern, never a path: figures are kept for each for ever. */
+  /** Counts one response. `route` is a pattern and not a path, because each route's metrics are kept forever. */
   observe(method: string, route: string, status: number, seconds: number): void
 }
 
 type RouteFigures = { method: string; route: string; byStatus: Map<number, number>; byBound: number[]; sum: number; count: number }
 
 /**
- * Adds the HTTP figures and those of the Node process to the registry. `countInFlight` is asked when the page is. Figures are kept in plain
- * numbers and turned into metrics when the page is asked for: prom-client finds a metric by its labels' text, which costs more than
- * routing the request.
+ * Adds the metrics of HTTP and of the Node process to the registry. `countInFlight` is called when the page is requested.
+ * Figures are kept as plain numbers and converted when the page is requested. prom-client finds a metric by the text of its labels, which
+ * costs more than routing the request.
  */
 export function createHttpMetrics(registry: Registry, countInFlight: () => number): HttpMetrics {
   const figures = new Map<string, Map<string, RouteFigures>>()
@@ -62,7 +62,7 @@ export function createHttpMetrics(registry: Registry, countInFlight: () => numbe
   }
 }
 
-/** A histogram as prom-client prints it, made from the figures on demand. */
+/** A histogram in the format of prom-client, built from the figures on demand. */
 function durationMetric(all: () => RouteFigures[]): Metric<string> {
   const name = 'http_request_duration_seconds'
   const about = { name, help: 'From the first header read to the last byte written.', type: 'histogram', aggregator: 'sum' }

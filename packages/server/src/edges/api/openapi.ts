@@ -1,10 +1,10 @@
-// Serves the OpenAPI document and the reference page that is made from it.
+// Serves the OpenAPI document and the reference page generated from it.
 import { type OpenApiDocument, openApiDocument } from '@callsign/contract/openapi'
 import type { Operation } from '@callsign/contract/operation'
 import type { FastifyInstance } from 'fastify'
 import { referencePage } from './reference.ts'
 
-/** Adds /openapi.json and /docs. `serverUrl` is asked on first use, when the port is known. */
+/** Adds /openapi.json and /docs. `serverUrl` is called on first use, when the port is known. */
 export function mountOpenApi(app: FastifyInstance, about: { serverUrl: () => string; version: string }, operations: Operation[]): void {
   let made: { document: OpenApiDocument; json: string; page: ReturnType<typeof referencePage> } | null = null
 

@@ -1,9 +1,9 @@
-// Token buckets in memory: so many requests a second for one key or address, and bursts up to a size.
+// Token buckets in memory, with a rate per second and a burst for each key or address.
 import { isIPv6 } from 'node:net'
 
 type Bucket = { tokens: number; atMs: number }
 
-/** Buckets beyond this many push out the ones made first; a bucket pushed out starts full again, so nobody is refused for it. */
+/** Above this number the oldest buckets are dropped. A dropped bucket starts full again, so nothing is refused because of it. */
 const bucketsMax = 20_000
 
 /** Buckets of one rate, by name. */
@@ -12,17 +12,17 @@ export class TokenBuckets {
   readonly #burst: number
   readonly #buckets = new Map<string, Bucket>()
 
-  /** `perSecond` 0 means no limit. */
+  /** `perSecond` 0 disables the limit. */
   constructor(perSecond: number, burst: number) {
     this.#perMs = perSecond / 1000
     this.#burst = Math.max(1, burst)
   }
 
-  /** Takes one token. 0 when there was one, else the milliseconds until there will be. */
+  /** Takes one token. Returns 0, or the milliseconds until one is available. */
   take(name: string, nowMs: number): number {
     if (this.#perMs === 0) return 0
     const bucket = this.#buckets.get(name) ?? this.#add(name, nowMs)
-    // A wall clock may be set back.
+    // The wall clock may be set back.
     if (nowMs > bucket.atMs) bucket.tokens = Math.min(this.#burst, bucket.tokens + (nowMs - bucket.atMs) * this.#perMs)
     bucket.atMs = nowMs
     if (bucket.tokens < 1) return Math.ceil((1 - bucket.tokens) / this.#perMs)
@@ -47,7 +47,7 @@ export class TokenBuckets {
 /** Retry-After in whole seconds. */
 export const retryAfterSeconds = (waitMs: number): string => String(Math.max(1, Math.ceil(waitMs / 1000)))
 
-/** One name for everyone behind an address: IPv6 clients own a /64. */
+/** One name for all clients behind an address. An IPv6 client has a /64. */
 export function addressName(address: string | undefined): string {
   if (address === undefined) return ''
   if (!isIPv6(address) || address.startsWith('::ffff:')) return address

@@ -1,6 +1,6 @@
 // The style sheet of the reference page, light and dark.
 
-/** Goes into the page as it is, so it must not hold `<`. */
+/** Inserted into the page unescaped, so it must not contain `<`. */
 export const referenceStyle = `
 :root { --text: #1c2024; --quiet: #60646c; --line: #e0e1e6; --ground: #ffffff; --side: #f7f7f9; --link: #0b62c4;
   --get: #0b62c4; --post: #18794e; --patch: #9a5b00; --put: #9a5b00; --delete: #c62a2f; }

@@ -1,9 +1,9 @@
-// The readable reference: one page of plain HTML made from the OpenAPI document, without scripts or anything from elsewhere.
+// The API reference: one page of plain HTML generated from the OpenAPI document, without scripts or external resources.
 import { createHash } from 'node:crypto'
 import type { JsonSchema, OpenApiDocument, Parameter, PathOperation, Reference, Response } from '@callsign/contract/openapi'
 import { referenceStyle } from './reference-style.ts'
 
-/** Text that is markup already; everything else is escaped where it is put in. */
+/** Text that is already markup. Everything else is escaped on insertion. */
 class Html {
   readonly text: string
   constructor(text: string) {
@@ -21,11 +21,11 @@ const render = (piece: Piece): string => {
   return piece instanceof Html ? piece.text : escapeText(String(piece))
 }
 
-/** Markup with values put in, each escaped unless it is markup itself. */
+/** Markup with inserted values, each escaped unless it is markup itself. */
 const html = (strings: TemplateStringsArray, ...pieces: Piece[]): Html =>
   new Html(strings.reduce((text, string, i) => text + render(pieces[i - 1] ?? '') + string))
 
-/** The page, and the policy under which a browser may show it: the one style sheet by its hash, and nothing more. */
+/** The page and its content security policy, which allows only the style sheet, by its hash. */
 export function referencePage(document: OpenApiDocument): { html: string; contentSecurityPolicy: string } {
   const styleHash = createHash('sha256').update(referenceStyle).digest('base64')
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -93,7 +93,7 @@ ${bodySchema ? html`<h4>Body ${body?.required ? '' : '(optional)'}</h4>${fieldTa
 </section>`
 }
 
-/** The thing itself, for a reference into the components. */
+/** Resolves a reference into the components. */
 function resolve<T extends object>(value: T | Reference, document: OpenApiDocument): T {
   if (!('$ref' in value)) return value
   const [kind, name] = value.$ref.split('/').slice(-2) as ['parameters' | 'responses', string]
@@ -116,7 +116,7 @@ function responseRow(status: string, response: Response): Html {
 /** A sentence in which words between backticks are code. */
 const codeWords = (text: string): Piece[] => text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : part))
 
-/** The fields of an object, one row each; anything else by its type alone. */
+/** The fields of an object, one row each. Any other schema by its type alone. */
 function fieldTable(schema: JsonSchema): Html {
   const properties = schema.properties as Record<string, JsonSchema> | undefined
   if (!properties) return html`<p>${typeOf(schema)}</p>`
@@ -127,7 +127,7 @@ function fieldTable(schema: JsonSchema): Html {
   )}</table>`
 }
 
-/** The fields of an object that has no name of its own to link to. */
+/** The fields of an unnamed object, which cannot be linked. */
 function nested(field: JsonSchema): Html | '' {
   if (field.properties) return fieldTable(field)
   const items = field.items as JsonSchema | undefined

@@ -1,11 +1,11 @@
-// Refuses requests that two programs could read in two ways, before anyone is asked who sent them.
+// Refuses requests that two programs could read differently, before authentication.
 import type { IncomingMessage } from 'node:http'
 import { ApiError } from '../../core/errors.ts'
 
 /** The longest path with its query, in bytes. */
 export const targetBytesMax = 8192
 
-/** What is wrong with the request line and the headers, or null. */
+/** The error in the request line or the headers, or null. */
 export function findRequestProblem(request: IncomingMessage): ApiError | null {
   const target = request.url as string
   if (target.length > targetBytesMax) {
@@ -24,13 +24,16 @@ function findEscapeProblem(target: string): ApiError | null {
     decodeURIComponent(target)
     return null
   } catch {
-    return new ApiError('validation_error', 'The path or query is not valid: a % has to be followed by the two digits of a UTF-8 byte.')
+    return new ApiError(
+      'validation_error',
+      'The path or query is not valid. A % must be followed by the two hexadecimal digits of a UTF-8 byte.',
+    )
   }
 }
 
 /**
- * Host once (RFC 9112 §3.2; HTTP/1.0 may leave it out) and Authorization at most once. Node keeps the first of several, a proxy in front may
- * have gone by the last.
+ * Host exactly once (RFC 9112 §3.2, optional in HTTP/1.0) and Authorization at most once. Node keeps the first of several, but a proxy in
+ * front may have used the last.
  */
 function findHeaderProblem(request: IncomingMessage): ApiError | null {
   const raw = request.rawHeaders
@@ -47,7 +50,7 @@ function findHeaderProblem(request: IncomingMessage): ApiError | null {
   return null
 }
 
-/** The path and query of a request target in absolute form (RFC 9112 §3.2.2); other targets stay as they are. */
+/** The path and query of a request target in absolute form (RFC 9112 §3.2.2). Other targets are unchanged. */
 export function originForm(request: { url?: string | undefined }): string {
   const target = request.url as string
   if (target.charCodeAt(0) === 0x2f) return target

@@ -1,8 +1,8 @@
-// Writes answers as the schemas of the contract have them: fields that a schema does not name stay here.
+// Serializes answers by the schemas of the contract. Fields that a schema does not name are dropped.
 import fastJson from 'fast-json-stringify'
 import { bareSchema } from './validation.ts'
 
-/** The writer of answers of one schema, compiled for the first of them, as checks are. Throws when a field that it requires is missing. */
+/** The serializer of one schema, compiled on first use, as checks are. Throws when a required field is missing. */
 export function answerWriter(schema: object): (answer: unknown) => string {
   let write: ReturnType<typeof fastJson> | undefined
   return (answer) => {

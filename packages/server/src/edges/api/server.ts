@@ -1,4 +1,4 @@
-// The HTTP server: Fastify put together from the routes tables, with a start, an address and a way to stop without cutting anyone off.
+// The HTTP server. Builds Fastify from the routes tables, listens, and drains without interrupting requests.
 import { createServer, type Server as HttpListener, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import Fastify, { type FastifyInstance } from 'fastify'
@@ -10,7 +10,7 @@ import type { Replays } from '../../core/replay.ts'
 import type { Route } from '../../core/route.ts'
 import type { Transact } from '../../core/sql.ts'
 import { arrivalMsMax, limitArrival } from './arrival.ts'
-import { type Authenticate, createGate, type RateLimits } from './authenticate.ts'
+import { type Authenticate, createAdmission, type RateLimits } from './authenticate.ts'
 import { readBody } from './body-reader.ts'
 import { createNotFound, mountRoutes } from './dispatch.ts'
 import { drainServer, trackFreshConnections } from './drain.ts'
@@ -25,7 +25,7 @@ import { originForm, targetBytesMax } from './request-check.ts'
 
 export type HttpServerOptions = {
   host: string
-  /** 0: any free port. */
+  /** 0 selects any free port. */
   port: number
   /** The address that clients use, or null for `http://localhost:<port>`. */
   publicUrl: string | null
@@ -38,26 +38,26 @@ export type HttpServerOptions = {
   replays: Replays
   limits: RateLimits
   readiness: Readiness
-  /** How long a whole request may take to arrive; minutes without it. */
+  /** Milliseconds within which a whole request has to arrive. Defaults to minutes. */
   arrivalMs?: number
-  /** Who answers what is none of the API's: visitors of tunnels and their clients; null when that is another process. */
+  /** Handles public tunnel requests and tunnel clients, or null when another process does. */
   door: TunnelHandler | null
   log: Log
   businessEvents: BusinessEvents
 }
 
-/** What comes to the same port and is not the API's. */
+/** Requests to the same port that do not belong to the API. */
 export type TunnelHandler = {
-  /** Sees every connection first; null where nobody does. */
+  /** Sees every connection first, or null. */
   connections: FirstLook | null
   claims(request: IncomingMessage): boolean
-  /** A request to upgrade that `claims` it not is answered as if it had not asked. */
+  /** An upgrade request that `claims` does not accept is answered like any other request. */
   claimsUpgrade(request: IncomingMessage): boolean
   handle(request: IncomingMessage, response: ServerResponse): void
   upgrade(request: IncomingMessage, socket: Socket, early: Buffer): void
 }
 
-/** Reads connections until something comes that is not for it, and gives them back then as if it had read nothing of that. */
+/** Reads connections until they carry something else, and then hands them back with those bytes unread. */
 export type FirstLook = {
   onConnection(socket: Socket, handOver: (socket: Socket) => void): void
   closeIdle(): void
@@ -65,26 +65,26 @@ export type FirstLook = {
 }
 
 export type HttpServer = {
-  /** Starts to listen; rejects when the address is taken. */
+  /** Starts to listen. Rejects when the address is in use. */
   listen(): Promise<{ port: number }>
-  /** The public address; known after `listen` when it was given as null. */
+  /** The public address, which is known after `listen` when it was given as null. */
   readonly url: string
-  /** Stops: /readyz says so at once, no connection is accepted any more, requests in flight get up to `graceMs` to finish. */
+  /** Stops the server. /readyz reports it at once, new connections are refused, and requests in flight get up to `graceMs` to finish. */
   drain(graceMs: number): Promise<void>
 }
 
 const headersTimeoutMs = 20_000
 const tooLate = new ApiError('request_timeout', 'The request did not arrive in time.')
 
-/** Longer than the 60 seconds after which common proxies give up idle connections, so that they close first. */
+/** Longer than the 60 seconds after which common proxies close idle connections, so that the proxies close first. */
 const keepAliveTimeoutMs = 65_000
 
 const headerBytesMax = 16 * 1024
 
-/** The pages that this file mounts beside the tables. */
+/** Pages mounted by this file in addition to the tables. */
 const ownPages = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs'].map((path) => ({ method: 'GET', path }))
 
-/** Builds the server; nothing listens yet. */
+/** Builds the server without listening. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { log, businessEvents, door } = options
   let isDraining = false
@@ -107,12 +107,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       createServer(
         {
           maxHeaderSize: headerBytesMax,
-          // Bodies for tunnels may take as long as they like; those for the API are timed by limitArrival.
+          // Bodies for tunnels have no time limit. limitArrival applies one to bodies for the API.
           requestTimeout: 0,
           headersTimeout: headersTimeoutMs,
           keepAliveTimeout: keepAliveTimeoutMs,
           connectionsCheckingInterval: 5000,
-          // Ours to refuse, in our words.
+          // Checked by this server, with its own message.
           requireHostHeader: false,
           shouldUpgradeCallback: (request: IncomingMessage) => door?.claimsUpgrade(request) ?? false,
         },
@@ -125,7 +125,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     },
   })
   const server = app.server
-  // Headers are bounded by their bytes; dropping those beyond a number could hide the second of two.
+  // Headers are limited by their bytes. Dropping those beyond a number could hide a duplicate.
   server.maxHeadersCount = 0
   const fresh = trackFreshConnections(server)
   if (door?.connections) letLookFirst(server, door.connections)
@@ -169,7 +169,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const polls = createLongPolls()
   mountRoutes(app, {
     routes: options.routes,
-    gate: createGate(options.authenticate, options.limits, businessEvents),
+    admission: createAdmission(options.authenticate, options.limits, businessEvents),
     transact: options.transact,
     replays: options.replays,
     streams,
@@ -212,20 +212,20 @@ function letLookFirst(server: HttpListener, first: FirstLook): void {
   server.on('connection', (socket: Socket) => first.onConnection(socket, serve))
 }
 
-/** Answers bytes that are no request. */
+/** Answers bytes that are not a request. */
 function refuseSocket(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET') socket.destroy()
   else refuseUnanswered(socket, parserFailure(error))
 }
 
-/** Refuses; cuts the connection off when an answer is under way on it, which would be taken to go on with ours. */
+/** Refuses the request. Closes the connection if a response has started on it, because a second one would be read as its continuation. */
 function refuseUnanswered(socket: Socket, failure: ApiError): void {
   const pending = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage
   if (!socket.writable || pending?.headersSent) socket.destroy()
   else refuse(socket, failure)
 }
 
-/** Writes an answer and closes the connection once it is out. */
+/** Writes a response and closes the connection after it. */
 function refuse(socket: Socket, failure: ApiError): void {
   socket.end(refusalText(failure, newId('request')), () => socket.destroy())
 }

@@ -1,21 +1,21 @@
-// Checks requests against the schemas of the contract: queries and paths with coercion, bodies exactly as they were sent.
+// Validates requests against the schemas of the contract. Queries and paths are coerced, bodies are checked unchanged.
 
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
 import { ApiError, type ErrorDetail } from '../../core/errors.ts'
 import { escapePointer } from './body-check.ts'
 
-/** The most details in one answer. */
+/** Maximum number of details per response. */
 const detailsMax = 20
 
-/** Larger inputs get only their first error: collecting all of them would let one request make millions of error objects. */
+/** Larger inputs get only their first error. Collecting all of them would let one request create millions of error objects. */
 const explainedValuesMax = 2000
 
 const earliestMs = Date.UTC(1000, 0, 1)
 const latestMs = Date.UTC(9999, 11, 31)
 const dateTimePattern = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
-/** RFC 3339 with a zone and a day that exists; leap seconds and years that the database cannot hold are refused. */
+/** RFC 3339 with a zone and an existing day. Leap seconds and years that the database cannot store are refused. */
 function isDateTime(text: string): boolean {
   const match = dateTimePattern.exec(text)
   if (!match) return false
@@ -39,13 +39,13 @@ const newAjv = (options: Options): Ajv => {
   return ajv
 }
 
-// Each pair: one that stops at the first error, for every request, and one that finds all errors, for explaining.
+// Two validators each: one stops at the first error and checks every request, the other finds all errors to explain them.
 const exact = { first: newAjv({ coerceTypes: false }), all: newAjv({ coerceTypes: false, allErrors: true }) }
 const coercing = { first: newAjv({ coerceTypes: true }), all: newAjv({ coerceTypes: true, allErrors: true }) }
 
 /**
- * A schema as the compilers want it: without the `$id`s, which may occur once only, and with records as additionalProperties, because the
- * pattern `^.*$` lets names with a line break through unchecked.
+ * A schema prepared for the compilers, without `$id`s, which must be unique, and with records as additionalProperties. The pattern `^.*$`
+ * would let names with a line break through unchecked.
  */
 export function bareSchema<S>(schema: S): S {
   if (Array.isArray(schema)) return schema.map(bareSchema) as S
@@ -64,7 +64,7 @@ const bareProperties = (properties: object): object =>
 
 export type RequestPart = 'body' | 'querystring' | 'params' | 'headers'
 
-/** The check of one part of a request: `{}` when it holds, the answer when it does not. */
+/** The check of one part of a request. Returns `{}`, or the error when it is invalid. */
 export type PartCheck = (data: unknown) => { error?: ApiError }
 
 /** The check of a body. `isOptional` lets a request without one through. */
@@ -79,7 +79,7 @@ export function bodyCheck(schema: TSchema, isOptional: boolean): PartCheck {
   }
 }
 
-/** The check of a query or of path parameters; it converts the values in place. */
+/** The check of a query or of path parameters. Converts the values in place. */
 export function textCheck(schema: TSchema): PartCheck {
   const check = lazyCheck(schema, coercing)
   return (data) => {
@@ -97,7 +97,7 @@ export function textCheck(schema: TSchema): PartCheck {
 
 const passed = {}
 
-/** Compiles when there is the first to check: a start would spend most of its time on schemas that are asked for later or never. */
+/** Compiles on first use. Otherwise most of the startup time would go to schemas that are used later or never. */
 function lazyCheck(schema: TSchema, pair: { first: Ajv; all: Ajv }): PartCheck {
   let first: ValidateFunction | undefined
   let all: ValidateFunction | undefined
@@ -114,7 +114,7 @@ function lazyCheck(schema: TSchema, pair: { first: Ajv; all: Ajv }): PartCheck {
   }
 }
 
-/** How many values there are, at most `most`. */
+/** The number of values, up to `most`. */
 function countValues(value: unknown, most: number): number {
   if (typeof value !== 'object' || value === null) return 1
   let count = 1
@@ -132,14 +132,14 @@ function failureFrom(details: ErrorDetail[]): ApiError {
   return new ApiError('validation_error', first ? `${subject} ${first.message}${more}.` : 'The request is not valid.', { details })
 }
 
-/** One sentence for each thing that is wrong, without Ajv's errors about the branches of a choice that was not meant. */
+/** One sentence per error, without Ajv's errors about branches of a choice that were not meant. */
 function describe(errors: ErrorObject[]): ErrorDetail[] {
   const details: ErrorDetail[] = []
   const seen = new Set<string>()
   const choices = new Map(errors.filter((error) => error.keyword === 'anyOf').map((error) => [error.instancePath, error]))
   for (const error of errors) {
     const choice = choices.get(error.instancePath)
-    // The errors of the branches at the same place say no more than the choice does, unless only one branch takes this type of value.
+    // Errors of the branches at the same place add nothing to the error of the choice, unless only one branch accepts this type of value.
     if (choice && error !== choice && error.keyword === 'type') continue
     if (choice === error && errors.some((other) => isInside(other, error))) continue
     const detail = describeOne(error)
@@ -152,7 +152,7 @@ function describe(errors: ErrorObject[]): ErrorDetail[] {
   return details
 }
 
-/** True for an error of a branch of the choice that is about more than the type. */
+/** True for an error inside a branch of the choice that is not only about the type. */
 const isInside = (error: ErrorObject, choice: ErrorObject): boolean =>
   error !== choice &&
   (error.instancePath === choice.instancePath ? error.keyword !== 'type' : error.instancePath.startsWith(`${choice.instancePath}/`))
@@ -227,7 +227,7 @@ function knownFields(schema: Record<string, unknown>): string {
   return names.length > 0 ? `known are: ${names.join(', ')}` : 'nothing is'
 }
 
-/** What form is wanted, from the description in the contract, or from the prefix that an id must have. */
+/** The expected form, from the description in the contract or the prefix that an id must have. */
 function patternSentence(pattern: string, description: unknown): string {
   if (typeof description === 'string') return `has the wrong form: ${description.replace(/\.$/, '')}`
   const prefix = /^\^([a-z]+_)/.exec(pattern)?.[1]
