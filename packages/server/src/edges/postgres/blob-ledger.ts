@@ -1,13 +1,13 @@
-// Remembers which blobs a backup has met: in a temporary SQLite file once they are many, since a backup may have no right to write to PostgreSQL.
+// Records the blobs of a backup, in a temporary SQLite file once they are many, because a backup may not be allowed to write to PostgreSQL.
 import { DatabaseSync } from 'node:sqlite'
 
 const pageSize = 500
 
 type BlobState = 'named' | 'copied' | 'gone'
 
-/** One a backup. Rounds are numbers from 1. */
+/** One per backup. Rounds are numbered from 1. */
 export class BlobLedger {
-  // SQLite's own temporary database: nameless, unlinked, gone with the process.
+  // SQLite's own temporary database, without a name and removed with the process.
   readonly #file = new DatabaseSync('')
   readonly #insert
   readonly #mark
@@ -22,7 +22,7 @@ export class BlobLedger {
     )
   }
 
-  /** Notes that rows named these keys in this round; what was known of them stays. */
+  /** Records that rows named these keys in this round, and keeps earlier records of them. */
   async addAll(keys: AsyncIterable<string>, round: number): Promise<void> {
     for await (const key of keys) this.add(key, round)
   }
@@ -35,7 +35,7 @@ export class BlobLedger {
     this.#mark.run(state, key)
   }
 
-  /** The keys named in this round that are not copied yet, in pages, so that they may be marked on the way. */
+  /** The keys named in this round that are not copied yet. Paged, so that the caller may mark them meanwhile. */
   *uncopied(round: number): Generator<{ key: string; state: BlobState }> {
     for (let after = ''; ; ) {
       const page = this.#page.all(after, round) as { key: string; state: BlobState }[]

@@ -1,4 +1,4 @@
-// Connections to PostgreSQL: the database that features see, on a pool.
+// Connections to PostgreSQL: the database interface of the features, on a connection pool.
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { nowMs } from '../../core/clock.ts'
@@ -8,21 +8,21 @@ import { isAway, isFollowUp, isRetryable, translate } from './failures.ts'
 import { OpeningQuery, type Wire } from './opening-query.ts'
 import { typeParsers } from './types.ts'
 
-/** Where the embedded database is: `host` is the directory of its socket. */
+/** Address of the embedded database. `host` is the directory of its socket. */
 export type Connection = { host: string; port: number; user: string; database: string }
 
 export type PostgresDatabase = Database & {
-  /** Waits for what runs and closes every connection. */
+  /** Waits for running statements and closes every connection. */
   close: () => Promise<void>
 }
 
 export type PoolOptions = { poolSize: number; log: Log }
 
 const statementTimeoutMs = 30_000
-/** A transaction that waits this long for us holds locks for nothing. */
+/** A transaction that is idle for this long holds locks for nothing. */
 const idleInTransactionTimeoutMs = 30_000
 const connectTimeoutMs = 10_000
-/** An embedded database that died is back well within this; nothing has been sent yet, so waiting is safe. */
+/** A restarted embedded database is back well within this time. Nothing has been sent yet, so waiting is safe. */
 const reconnectWaitMs = 3_000
 const reconnectPauseMs = 50
 const idleConnectionMs = 60_000
@@ -32,9 +32,9 @@ const backoffMs = 5
 const backoffMsMax = 250
 
 /**
- * Opens a pool of at most `poolSize` connections; connects when the first is needed. A connection string may carry `sslmode`:
- * every mode but `disable` and `no-verify` checks the server's certificate. Errors of the connection surface as DatabaseUnavailable,
- * others as `pg` throws them, with PostgreSQL's `code` and `constraint`.
+ * Opens a pool of at most `poolSize` connections, which connects on first use. A connection string may contain `sslmode`. Every mode but
+ * `disable` and `no-verify` checks the server's certificate.
+ * Connection errors surface as DatabaseUnavailable, others as `pg` throws them, with PostgreSQL's `code` and `constraint`.
  */
 export function connect(target: { connectionString: string } | Connection, { poolSize, log }: PoolOptions): PostgresDatabase {
   const pool = new pg.Pool({
@@ -42,20 +42,21 @@ export function connect(target: { connectionString: string } | Connection, { poo
     max: poolSize,
     types: typeParsers,
     application_name: 'callsign',
-    // Plans are made once: the planner takes the lists of ids that we look up to hold ten, so it would find each time that a plan for the
-    // one id at hand is cheaper, and spend longer on planning than on running it (measured: 0.42 ms against 0.16 ms for a key's row). Most are made while tables are empty
-    // or queues are drained, when to read all of a table costs least; what grows afterwards would be read whole each time, by the checks of
-    // foreign keys too, until the statistics are made anew. So no table is read whole that has an index to use.
+    // Generic plans: the planner assumes that a list of ids has ten entries. For one id it would therefore find a custom plan cheaper each
+    // time, and spend longer on planning than on execution (measured: 0.42 ms against 0.16 ms for a key's row).
+    // Most plans are made while tables are empty or queues are drained, when a sequential scan costs least. As the tables grow, every use
+    // of such a plan would read them whole, including foreign key checks, until the statistics are updated. Sequential scans are therefore
+    // disabled where an index exists.
     options: '-c timezone=UTC -c plan_cache_mode=force_generic_plan -c enable_seqscan=off',
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: idleConnectionMs,
     keepAlive: true,
-    // Statements issued side by side in one transaction go out without waiting for each other's answers.
+    // Statements issued concurrently in one transaction are sent without waiting for each other's answers.
     pipeline: true,
   } as pg.PoolConfig)
-  // A lost connection fails the statement that waits on it. Without these listeners one that waits on nothing would end the process.
+  // A lost connection fails the statement in flight. Without these listeners, an idle one would end the process.
   pool.on('error', (error) => log.warn({ reason: error.message }, 'an idle database connection was lost'))
   const open = new Map<pg.PoolClient, Promise<void>>()
   pool.on('connect', (client) => {
@@ -137,7 +138,7 @@ export function connect(target: { connectionString: string } | Connection, { poo
         } catch (error) {
           if (!isRetryable(error) || tries === triesMax) throw error
           log.debug({ tries, reason: (error as Error).message }, 'transaction tried again')
-          // Jitter, so that two that met do not meet again.
+          // Jitter, so that two conflicting transactions do not conflict again.
           await delay(Math.random() * Math.min(backoffMs * 2 ** tries, backoffMsMax))
         }
       }
@@ -145,7 +146,7 @@ export function connect(target: { connectionString: string } | Connection, { poo
 
     async close() {
       await pool.end()
-      // The pool says goodbye without waiting, and a database that stops meanwhile would log every connection as lost.
+      // The pool disconnects without waiting, and a database that stops meanwhile would log every connection as lost.
       await Promise.all(open.values())
     },
   }
@@ -155,7 +156,7 @@ async function transactOnce<T>(client: pg.PoolClient, work: (tx: Tx) => Promise<
   const hints: (() => void)[] = []
   let state: 'fresh' | 'open' | 'over' = 'fresh'
   let broken = false
-  // Statements may be sent together. When one fails, those behind it fail too, and their errors may be heard of first.
+  // Statements may be sent together. When one fails, those after it fail too, and their errors may arrive first.
   let cause: unknown
   const run = async <R>(statement: Statement): Promise<Rows<R>> => {
     if (state === 'over') throw new Error('A statement was sent after its transaction had ended.')
@@ -200,9 +201,9 @@ async function commit(client: pg.PoolClient): Promise<void> {
     command = (await client.query('COMMIT')).command
   } catch (error) {
     if (!isAway(error)) throw error
-    throw new DatabaseUnavailable('The answer to COMMIT was lost; the transaction may have happened.', error, true)
+    throw new DatabaseUnavailable('The answer to COMMIT was lost. The transaction may have committed.', error, true)
   }
-  // PostgreSQL answers ROLLBACK when a statement had failed and its error was swallowed.
+  // PostgreSQL answers ROLLBACK when a statement had failed and its error was ignored.
   if (command !== 'COMMIT') throw new Error('The transaction was rolled back: one of its statements had failed.')
 }
 
@@ -214,7 +215,10 @@ function runHint(hint: () => void, log: Log): void {
   }
 }
 
-/** What is sent on a connection in one turn goes out in one write: each write wakes PostgreSQL, which costs more than what it then does. */
+/**
+ * Sends all data of one iteration of the event loop on a connection in one write. Each write wakes PostgreSQL, which costs more than the
+ * work itself.
+ */
 function gatherWrites(client: pg.PoolClient): void {
   const { stream } = (client as unknown as { connection: Wire }).connection
   if (stream.writableCorked > 0) return

@@ -1,4 +1,4 @@
-// Whole tables out of a database and into one, for backups: PostgreSQL's COPY in its text format, on a connection of its own.
+// Reads and writes whole tables for backups, with PostgreSQL's COPY in its text format, on a connection of its own.
 import type { Readable, Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import pg from 'pg'
@@ -6,35 +6,35 @@ import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import type { Rows, Sql, Statement } from '../../core/sql.ts'
 import type { Connection } from './connect.ts'
 
-/** A table and the columns that hold data of their own, without computed ones. */
+/** A table and its stored columns, without computed ones. */
 export type Table = { name: string; columns: string[] }
 
-/** A table being filled. `end` resolves with the number of rows; without it the connection takes no other statement before `abort`. */
+/** A table being filled. `end` resolves with the number of rows. Until `end` or `abort`, the connection takes no other statement. */
 export type Filling = { write: (bytes: Buffer) => Promise<void>; end: () => Promise<number>; abort: () => Promise<void> }
 
 export type Copier = Sql & {
-  /** Opens a transaction: `read` sees one moment of the whole database until its end, `write` is all or nothing. */
+  /** Opens a transaction. `read` sees one snapshot of the whole database until its end, `write` is all or nothing. */
   begin: (access: 'read' | 'write') => Promise<void>
   commit: () => Promise<void>
   rollback: () => Promise<void>
-  /** Every table of ours except the record of migrations; what a table refers to comes before it. */
+  /** Every table of this schema except the record of migrations. A table comes after those it references. */
   findTables: () => Promise<Table[]>
-  /** True when there is an organization. Without one, the only rows are those that migrations make. */
+  /** True when there is an organization. Without one, the only rows are those that migrations insert. */
   isInUse: (tables: Table[]) => Promise<boolean>
   /** Deletes every row of these tables. */
   empty: (tables: Table[]) => Promise<void>
-  /** The keys of all blobs that rows name, which are the columns called blob_key; a key may come twice. */
+  /** The keys of all blobs that rows name, from the columns called blob_key. Keys may repeat. */
   blobKeys: (tables: Table[]) => AsyncGenerator<string>
-  /** The rows of a table as COPY writes them; `rowCount` is known at the end. */
+  /** The rows of a table in the format of COPY. `rowCount` is known at the end. */
   read: (table: Table) => Readable & { rowCount: number }
-  /** Fills a table with what `read` gave, in the same order of columns. */
+  /** Fills a table with the output of `read`, in the same order of columns. */
   fill: (table: Table) => Filling
-  /** Takes these tables and the record of migrations away. */
+  /** Drops these tables and the record of migrations. */
   dropTables: (tables: Table[]) => Promise<void>
   close: () => Promise<void>
 }
 
-// Text that reads the same everywhere, and no limit on time: a large table takes as long as it takes.
+// Text formats that do not depend on the session, and no time limit, because a large table may take any time.
 const sessionSettings = [
   'timezone=UTC',
   'datestyle=ISO',
@@ -67,7 +67,7 @@ const referencesText = `
 const quoted = pg.escapeIdentifier
 const columnList = (table: Table): string => table.columns.map(quoted).join(', ')
 
-/** Connects; a lost connection fails the statement under way. */
+/** Connects. A lost connection fails the statement in flight. */
 export async function openCopier(target: { connectionString: string } | Connection): Promise<Copier> {
   const client = new pg.Client({
     ...('connectionString' in target ? target : { ...target, ssl: false }),
@@ -156,7 +156,7 @@ function startFilling(rows: Writable & { rowCount: number }): Filling {
   }
 }
 
-/** Tables so that each comes after those that it refers to. */
+/** Tables in an order in which each comes after those it references. */
 function inOrder(tables: Table[], references: { name: string; parent: string }[]): Table[] {
   const ordered: Table[] = []
   let waiting = tables

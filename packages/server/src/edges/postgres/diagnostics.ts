@@ -1,18 +1,18 @@
-// What callsignd doctor asks of a database.
+// Database queries of `callsignd doctor`.
 import { nowMs } from '../../core/clock.ts'
 import type { Database } from '../../core/sql.ts'
 
 export type ServerFacts = {
-  /** As the server calls itself: `PostgreSQL 18.4`. */
+  /** The server's own name, such as `PostgreSQL 18.4`. */
   product: string
-  /** Callsign runs with it; false for a PostgreSQL before 15. */
+  /** True for a server that Callsign supports. False for PostgreSQL before 15. */
   isSupported: boolean
   encoding: string
-  /** How far the database's clock is ahead of ours, taking the question's own time into account. */
+  /** Milliseconds by which the database's clock is ahead of this machine's, corrected for the round trip. */
   clockAheadMs: number
 }
 
-/** Throws DatabaseUnavailable when it cannot be reached. */
+/** Throws DatabaseUnavailable when connecting fails. */
 export async function readServerFacts(db: Database): Promise<ServerFacts> {
   const askedMs = nowMs()
   const { rows } = await db.query<{ product: string; number: string; encoding: string; at: number }>({
@@ -44,7 +44,7 @@ export async function countOverdueJobs(db: Database, ageMs: number): Promise<num
   return rows[0]!.count
 }
 
-/** Keys of blobs that rows name: the newest and the oldest, at most `limit` in all. */
+/** Keys of blobs that rows name, which are the newest and the oldest, at most `limit` in all. */
 export async function sampleBlobKeys(db: Database, limit: number): Promise<string[]> {
   const half = Math.ceil(limit / 2)
   const { rows } = await db.query<{ blob_key: string }>({

@@ -1,13 +1,14 @@
-// Appends events as rows of the caller's transaction, each with one delivery for every webhook that wants it.
+// Appends events as rows of the caller's transaction, with one delivery per webhook that subscribes to the event.
 import { now } from '../../core/clock.ts'
 import type { Emit } from '../../core/event.ts'
 import { newId } from '../../core/ids.ts'
 import { deliveryIdOf, isWanted } from '../../features/events/webhooks/model.ts'
 
 /**
- * Writes events in order, and their deliveries, in one statement. `onCommit` is a hint with the webhooks that have something to deliver now;
- * workers and readers of other processes find out by polling. A delivery's id is made from its event's and its webhook's: the time first, as in
- * every id, then a hash; so the same event is never two deliveries of one webhook.
+ * Writes events in order, and their deliveries, in one statement. `onCommit` is a hint with the webhooks that have pending deliveries.
+ * Workers and readers of other processes find them by polling.
+ * A delivery's id is derived from its event and its webhook: the time first, as in every id, then a hash. The same event therefore never
+ * becomes two deliveries of one webhook.
  */
 export const createEmit =
   (onCommit: (webhookIds: string[]) => void): Emit =>

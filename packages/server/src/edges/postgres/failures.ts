@@ -1,4 +1,4 @@
-// Tells apart what a database error means: try the transaction again, the database is away, or a bug of ours.
+// Classifies database errors as retryable, as an outage, or as a bug.
 import { DatabaseUnavailable } from '../../core/sql.ts'
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '')
@@ -6,16 +6,18 @@ const codeOf = (error: unknown): string => (error instanceof Error && 'code' in 
 const serializationFailure = '40001'
 const deadlockDetected = '40P01'
 
-/** True when the same transaction may succeed when it is run again. */
+/** True when the same transaction may succeed on a retry. */
 export const isRetryable = (error: unknown): boolean => [serializationFailure, deadlockDetected].includes(codeOf(error))
 
-/** True for a statement that was not even tried, because one before it in its transaction had failed (25P02). */
+/** True for a statement that was not executed, because an earlier one in its transaction had failed (25P02). */
 export const isFollowUp = (error: unknown): boolean => codeOf(error) === '25P02'
 
-/** PostgreSQL's Appendix A: connection exceptions (08), too few resources (53), operator intervention that ends the connection (57P). */
+/**
+ * PostgreSQL's Appendix A: connection exceptions (08), insufficient resources (53), operator intervention that ends the connection (57P).
+ */
 const awayCodes = /^(08...|53...|57P0[1-5])$/
 
-/** A server that became a replica takes no writes: the connection leads to the wrong place. */
+/** A server that became a replica refuses writes, so the connection leads to the wrong server. */
 const readOnlyTransaction = '25006'
 
 const awaySystemCodes = new Set([
@@ -32,11 +34,11 @@ const awaySystemCodes = new Set([
   'EHOSTDOWN',
 ])
 
-/** What `pg` says without a code. */
+/** Errors of `pg` without a code. */
 const awayMessages =
   /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|timeout expired|Cannot use a pool after calling end)/
 
-/** True when the connection is gone or leads nowhere useful. */
+/** True when the connection is lost or leads to the wrong server. */
 export function isAway(error: unknown): boolean {
   if (error instanceof DatabaseUnavailable) return true
   const code = codeOf(error)
@@ -46,10 +48,10 @@ export function isAway(error: unknown): boolean {
   return error instanceof Error && awayMessages.test(error.message)
 }
 
-/** Fields in which PostgreSQL quotes rows and parameters: bodies of mail, for one. Errors are logged whole. */
+/** Fields in which PostgreSQL quotes rows and parameters, such as bodies of mail. Errors are logged whole. */
 const quotingFields = ['detail', 'where', 'internalQuery'] as const
 
-/** The error itself without what it quotes, or DatabaseUnavailable when the database is away. */
+/** The error itself without quoted data, or DatabaseUnavailable in an outage. */
 export function translate(error: unknown): unknown {
   if (error instanceof Error) for (const field of quotingFields) Reflect.deleteProperty(error, field)
   if (error instanceof DatabaseUnavailable || !isAway(error)) return error

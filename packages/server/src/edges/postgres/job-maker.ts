@@ -1,12 +1,13 @@
-// Makes jobs as rows of the caller's transaction, and hands them to the worker of this process, or tells it, once they are committed.
+// Inserts jobs as rows of the caller's transaction. After the commit they are passed to the worker of this process, or the worker is woken.
 import { randomUUID } from 'node:crypto'
 import { now } from '../../core/clock.ts'
 import { newId } from '../../core/ids.ts'
 import type { CancelJob, ClaimedJob, Enqueue, LocalWorker, NewJob } from '../../core/job.ts'
 
 /**
- * What the worker has room for is made as a claimed job and started after the commit, which spares the claim; it is only a job whose holder died if
- * this process dies before. Of the others the worker is told, which is only a hint: workers of other processes find them by polling.
+ * Jobs for which the worker has capacity are inserted as claimed and started after the commit, which saves the claim. If this process dies
+ * before, such a job is like any other whose worker died.
+ * For all others the worker is woken, which is only a hint. Workers of other processes find them by polling.
  */
 export const createEnqueue =
   (worker: () => LocalWorker | null): Enqueue =>
@@ -45,11 +46,11 @@ export const createEnqueue =
 
 type Held = { token: string; leaseMs: number }
 
-/** The jobs that the worker of this process has room for, oldest first. */
+/** The jobs for which the worker of this process has capacity, oldest first. */
 function hold(worker: LocalWorker, jobs: NewJob[]): Map<NewJob, Held> {
   const token = randomUUID()
   const held = new Map<NewJob, Held>()
-  // Who chose its id may want to cancel it, which takes back what nobody has claimed.
+  // A caller that set the id may cancel the job, which only works on unclaimed jobs.
   const dueByKind = Map.groupBy(
     jobs.filter((job) => job.id === undefined && !job.delayMs),
     (job) => job.kind,

@@ -1,4 +1,4 @@
-// Brings a database to the schema of this version: numbered SQL files, forward only, each in its own transaction.
+// Migrates a database to the schema of this version, with numbered SQL files, forward only, each in its own transaction.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,21 +7,22 @@ import { now } from '../../core/clock.ts'
 import type { Log } from '../../core/log.ts'
 import type { Database, Sql, Tx } from '../../core/sql.ts'
 
-/** One file: `NNNN-name.sql`. */
+/** One file, named `NNNN-name.sql`. */
 type Migration = { version: number; name: string; text: string; checksum: string }
 /** A migration as the database records it. */
 export type Applied = { version: number; name: string; checksum: string }
 
 const oldestVersion = 150_000
-/** What two processes that create the same table at once may get: duplicate table, type or key. */
+/** Errors when two processes create the same table at once: duplicate table, type or key. */
 const creationRaceCodes = new Set(['42P07', '42710', '23505'])
 const creationTries = 5
 const undefinedTable = '42P01'
 
 /**
- * Applies the migrations of `folder` that the database lacks, in order, and gives their names. Safe to run by several processes at
- * once: each migration is taken under a row lock. Throws a sentence when the server is too old or not UTF-8, when an applied file has
- * changed or is missing, or when the database is of a newer version than the folder. With `through` it stops after that version.
+ * Applies the missing migrations of `folder` in order, and returns their names. Several processes may run it at once, because each
+ * migration is applied under a row lock.
+ * Throws when the server is too old or not UTF-8, when an applied file has changed or is missing, or when the database is newer than the
+ * folder. With `through` it stops after that version.
  */
 export async function migrate(database: Database, options: { folder: string; log: Log; through?: number }): Promise<string[]> {
   const { through = Number.POSITIVE_INFINITY } = options
@@ -37,7 +38,7 @@ export async function migrate(database: Database, options: { folder: string; log
   }
 }
 
-/** What the database records as applied, oldest first; empty for one that never had a migration. */
+/** The applied migrations recorded in the database, oldest first. Empty for a new database. */
 export async function readApplied(sql: Sql): Promise<Applied[]> {
   try {
     return (await sql.query<Applied>({ text: appliedText })).rows
@@ -47,14 +48,14 @@ export async function readApplied(sql: Sql): Promise<Applied[]> {
   }
 }
 
-/** The names of the migrations that are still to be applied. Throws a sentence when what is applied does not go with the folder. */
+/** The names of the migrations to apply. Throws when the applied ones do not match the folder. */
 export function findPending(folder: string, applied: Applied[], holder: 'database' | 'backup'): string[] {
   const migrations = readMigrations(folder)
   requireKnown(applied, migrations, holder)
   return migrations.filter(({ version }) => !applied.some((row) => row.version === version)).map(({ name }) => name)
 }
 
-/** True when one of the migrations makes a table of this name. */
+/** True when one of the migrations creates a table of this name. */
 export const makesTable = (folder: string, name: string): boolean =>
   readMigrations(folder).some(({ text }) => [...text.matchAll(/^CREATE TABLE (\w+)/gm)].some((match) => match[1] === name))
 
@@ -64,7 +65,7 @@ function readMigrations(folder: string): Migration[] {
     if (!name.endsWith('.sql')) continue
     const number = /^(\d{4})-[a-z0-9-]+\.sql$/.exec(name)?.[1]
     if (!number) throw new Error(`The migration ${name} must be called NNNN-name.sql.`)
-    // Line ends depend on how the files were checked out.
+    // Line ends depend on the checkout.
     const text = readFileSync(join(folder, name), 'utf8').replaceAll('\r\n', '\n')
     const version = Number(number)
     if (version === 0 || migrations.some((other) => other.version === version))
@@ -79,10 +80,10 @@ async function requireSuitableServer(database: Database): Promise<void> {
     text: `SELECT version() AS product, current_setting('server_version_num') AS number, current_setting('server_encoding') AS encoding`,
   })
   const { product, number, encoding } = rows[0]!
-  // Compatible databases of other makers number their versions on their own.
+  // Compatible databases of other vendors have their own version numbers.
   if (product.startsWith('PostgreSQL') && Number(number) < oldestVersion)
-    throw new Error(`Callsign needs PostgreSQL 15 or later; CALLSIGN_DATABASE_URL leads to "${product.split(' on ')[0]}".`)
-  if (!/^utf-?8$/i.test(encoding)) throw new Error(`Callsign needs a database with the encoding UTF8; this one has ${encoding}.`)
+    throw new Error(`Callsign needs PostgreSQL 15 or later. CALLSIGN_DATABASE_URL leads to "${product.split(' on ')[0]}".`)
+  if (!/^utf-?8$/i.test(encoding)) throw new Error(`Callsign needs a database with the encoding UTF8. This one has ${encoding}.`)
 }
 
 async function createRecord(database: Database): Promise<void> {
@@ -92,7 +93,7 @@ async function createRecord(database: Database): Promise<void> {
         text: `CREATE TABLE IF NOT EXISTS schema_migrations (
           version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL)`,
       })
-      // Row 0 is the lock: whoever holds it migrates.
+      // Row 0 is the lock for migrations.
       await database.query({
         text: `INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (0, 'lock', '', $1) ON CONFLICT (version) DO NOTHING`,
         values: [now()],
@@ -108,9 +109,9 @@ async function createRecord(database: Database): Promise<void> {
 
 const appliedText = 'SELECT version, name, checksum FROM schema_migrations WHERE version > 0 ORDER BY version'
 
-/** Applies the first missing migration and gives its name, or null when there is none. */
+/** Applies the first missing migration and returns its name, or null when there is none. */
 async function applyNext(tx: Tx, migrations: Migration[], through: number): Promise<string | null> {
-  // Waiting for another process's migration, or rebuilding a large table, takes as long as it takes.
+  // A wait for another process's migration, or the rebuild of a large table, may take any time.
   await tx.query({ text: 'SET LOCAL statement_timeout = 0' })
   await tx.query({ text: 'SELECT version FROM schema_migrations WHERE version = 0 FOR UPDATE' })
   const { rows: applied } = await tx.query<Applied>({ text: appliedText })
@@ -135,7 +136,7 @@ function requireKnown(applied: Applied[], migrations: Migration[], holder: 'data
     if (file) {
       if (file.name !== row.name || file.checksum !== row.checksum)
         throw new Error(
-          `The migration ${row.name} has changed since it was applied to this ${holder}. Restore the file: applied migrations are never edited.`,
+          `The migration ${row.name} has changed since it was applied to this ${holder}. Restore the file, because applied migrations are never edited.`,
         )
     } else if (row.version > newestKnown) {
       throw new Error(

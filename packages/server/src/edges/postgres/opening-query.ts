@@ -1,4 +1,4 @@
-// A transaction's first statement sent together with BEGIN, which saves a round trip.
+// Sends the first statement of a transaction together with BEGIN, which saves a round trip.
 import pg from 'pg'
 import type { Statement } from '../../core/sql.ts'
 
@@ -11,7 +11,7 @@ export type Wire = {
   submittedNamedStatements: Record<string, string>
 }
 
-/** The parts of `pg`'s query that are overridden; its types leave them out. */
+/** The overridden parts of `pg`'s query, which its types leave out. */
 interface QueryInside {
   name?: string | undefined
   submit(wire: Wire): Error | null
@@ -25,14 +25,14 @@ const Query = pg.Query as unknown as new (
 ) => QueryInside
 
 /**
- * BEGIN and the statement travel in one message group of the extended protocol: when BEGIN fails, PostgreSQL skips the statement, so it
- * can never run outside of a transaction (which two queries sent back to back could not promise).
+ * BEGIN and the statement are sent in one message group of the extended protocol. When BEGIN fails, PostgreSQL skips the statement, so it
+ * can never run outside of a transaction. Two queries sent back to back could not guarantee this.
  */
 export class OpeningQuery extends Query {
   #hasBegun = false
   #statementName: string | undefined
 
-  /** Statements without name and values may hold several commands, which the extended protocol does not take. */
+  /** Statements without name and values may contain several commands, which the extended protocol does not support. */
   static takes(statement: Statement): boolean {
     return statement.name !== undefined || (statement.values?.length ?? 0) > 0
   }
@@ -51,9 +51,9 @@ export class OpeningQuery extends Query {
       wire.bind({})
       wire.execute({})
       const error = super.submit(wire)
-      // BEGIN is on its way without its Sync: the connection is of no further use.
+      // BEGIN was sent without its Sync, so the connection is unusable.
       if (error) wire.stream.destroy(error)
-      // `pg` counts any parsed message as this name's: the name is hidden until BEGIN's own is past.
+      // `pg` attributes any parsed message to this name, so the name is hidden until BEGIN's own has passed.
       this.#statementName = this.name
       this.name = undefined
       return error

@@ -1,4 +1,4 @@
-// The SQL of the job table: claiming with leases, ending, giving back.
+// The SQL of the job table, to claim jobs with leases, end them and return them.
 import { randomUUID } from 'node:crypto'
 import { type ClaimedJob, type JobEnd, type JobQueue, LeaseLost } from '../../core/job.ts'
 import type { Database, Tx } from '../../core/sql.ts'
@@ -13,9 +13,10 @@ type JobRow = {
   created_at: Date
 }
 
-// Claiming moves run_at to the end of the lease, so that one index finds what is due and what was abandoned, each kind in its order.
-// A row that another claim has just taken is skipped, or read again and found to be no longer due. The ids go through an array because
-// the planner would take a join for a large one, and read the whole table (measured: 0.3 ms against 52 ms at 300,000 due jobs).
+// Claiming moves run_at to the end of the lease, so that one index finds due and abandoned jobs, each kind in its order.
+// A row that another claim has just taken is skipped, or read again and found to be no longer due. The ids are passed through an array,
+// because
+// the planner would expect a large join and read the whole table (measured: 0.3 ms against 52 ms at 300,000 due jobs).
 const claimText = `
   UPDATE jobs SET attempts = attempts + 1, lease_token = $4,
     run_at = now() + ($3::integer[])[array_position($1::text[], kind)] * interval '1 millisecond'
@@ -52,10 +53,10 @@ const giveBackText = `
 
 type Ending = { job: ClaimedJob; end: JobEnd }
 
-/** The job table of this database. Times are the database's own, so workers need not agree on the hour. */
+/** The job table of this database. Times are the database's own, so the clocks of workers may differ. */
 export function createQueue(database: Database): JobQueue {
-  // Claims whose answer was lost may have happened, and nobody runs what they took. Jobs that could not be given back run no longer either.
-  // Both are given back before the next claim: the database was away, and their leases may be long.
+  // Claims whose answer was lost may have succeeded, and no worker runs their jobs. Jobs whose release failed do not run any more either.
+  // Both are released before the next claim, because their leases may be long.
   let lostClaims: string[] = []
   let unreturned: ClaimedJob[] = []
 
@@ -68,10 +69,10 @@ export function createQueue(database: Database): JobQueue {
     unreturned = unreturned.filter((job) => !jobs.includes(job))
   }
 
-  // Jobs that are ended in one turn of one transaction share their statements.
+  // Jobs ended in one event-loop iteration of a transaction share their statements.
   const ending = new WeakMap<Tx, { asked: Ending[]; held: Promise<Set<string>> }>()
 
-  /** Ends these jobs; the ids of those that were still held. */
+  /** Ends these jobs. Returns the ids of those whose lease was still held. */
   async function endAll(tx: Tx, asked: Ending[]): Promise<Set<string>> {
     ending.delete(tx)
     const done = asked.filter(({ end }) => end.done)
@@ -89,7 +90,7 @@ export function createQueue(database: Database): JobQueue {
     async claim(wants) {
       if (wants.length === 0) return []
       await giveBack()
-      // One token a claim is enough: a job is claimed again only with another.
+      // One token per claim is enough, because a job is only claimed again with another one.
       const token = randomUUID()
       const values = [wants.map((want) => want.kind), wants.map((want) => want.limit), wants.map((want) => want.leaseMs), token]
       try {

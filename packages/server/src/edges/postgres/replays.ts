@@ -1,9 +1,12 @@
-// The first answers to idempotency keys, as rows that commit with the effect they answer for.
+// Stores the first answers of idempotency keys as rows that commit with their effect.
 import { now } from '../../core/clock.ts'
 import type { ReplayScope, Replays, Sealing, StoredAnswer } from '../../core/replay.ts'
 import type { Database } from '../../core/sql.ts'
 
-/** How long a claim waits for another node's uncommitted row. Most requests end sooner, and then the caller gets the answer, not a 409. */
+/**
+ * Milliseconds that a claim waits for another node's uncommitted row. Most requests end sooner, and then the caller gets the answer instead
+ * of a 409.
+ */
 const claimWaitMs = 500
 
 const sweepBatch = 1000
@@ -14,7 +17,7 @@ const lockNotAvailable = '55P03'
 
 const scopeName = (scope: ReplayScope): string => JSON.stringify(scopeValues(scope))
 
-/** Keeps the answers in the table `idempotency_keys`, sealed. */
+/** Stores the answers in the table `idempotency_keys`, encrypted. */
 export function createReplays(database: Database, sealing: Sealing): Replays {
   return {
     async find(scope) {
@@ -32,7 +35,7 @@ export function createReplays(database: Database, sealing: Sealing): Replays {
 
     async claim(tx, scope, bodyHash) {
       try {
-        // One round trip: the wait is limited before the row is tried (the lateral join fixes that order) and given back once it is in.
+        // One round trip: the wait is limited before the insert (the lateral join fixes that order) and reset after it.
         const { rowCount } = await tx.query({
           name: 'replays.claim',
           text: `WITH session AS MATERIALIZED (SELECT current_setting('lock_timeout') AS wait)

@@ -1,14 +1,14 @@
-// Which operating-system account runs PostgreSQL, which refuses to run as root.
+// Chooses the operating-system account of PostgreSQL, which refuses to run as root.
 import { readFileSync } from 'node:fs'
 
-/** An account other than our own. Spawned programs take `uid` and `gid`. */
+/** An account other than the server's. Spawned programs take `uid` and `gid`. */
 export type Account = { name: string; uid: number; gid: number }
 
 const preferredNames = ['callsign', 'postgres', '_postgres', 'nobody']
 
 /**
- * The account for PostgreSQL, or null when our own will do (we are not root). Under root it is the owner of the existing data, when
- * there is one, else the first of callsign, postgres and nobody that exists. Throws a sentence when there is none.
+ * The account for PostgreSQL, or null to use the server's own, when it is not root. Under root it is the owner of existing data, or else
+ * the first of callsign, postgres and nobody that exists. Throws when none exists.
  */
 export function chooseAccount(dataOwnerUid: number | null): Account | null {
   if (process.getuid?.() !== 0) return null
@@ -33,7 +33,7 @@ function readAccounts(): Account[] {
   const accounts: Account[] = []
   for (const line of readFileSync('/etc/passwd', 'utf8').split('\n')) {
     const [name, , uid, gid] = line.split(':')
-    // macOS writes nobody's numbers as -2; the kernel takes them unsigned.
+    // macOS writes negative ids of the account "nobody" as -2. The kernel expects them unsigned.
     if (name && uid && gid) accounts.push({ name, uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 })
   }
   return accounts

@@ -1,4 +1,4 @@
-// Finds the PostgreSQL programs that npm installed for this platform, and makes sure that the account that runs them can.
+// Finds the PostgreSQL programs that npm installed for this platform, and makes them executable for the account that runs them.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -7,14 +7,14 @@ import { dirname, join, relative } from 'node:path'
 import type { Log } from '../../../core/log.ts'
 import type { Account } from './account.ts'
 
-/** Where the programs are, and the package's version. */
+/** Paths of the programs, and the package's version. */
 export type Programs = { initdb: string; postgres: string; version: string }
 
 const advice = 'Set CALLSIGN_DATABASE_URL to a PostgreSQL server (version 15 or later).'
 
 /**
- * Programs that `account` (null: ours) can execute: the installed ones, or a copy of them where the account cannot reach those, in
- * `copyDir` or, failing that, in /var/cache/callsign or the temporary directory. Throws a sentence when this platform has none.
+ * Programs that `account` (null for the server's own) can execute. They are the installed ones, or a copy when the account cannot reach
+ * those, in `copyDir`, /var/cache/callsign or the temporary directory, in this order. Throws when this platform has none.
  */
 export function findPrograms(options: { account: Account | null; copyDir: string; packageDir?: string; log: Log }): Programs {
   const { account, log } = options
@@ -56,7 +56,10 @@ const programsIn = (packageDir: string, version: string): Programs => ({
   version,
 })
 
-/** Makes the symlinks that the package lists, since npm archives hold none and install scripts may be off. Gives what went wrong, or null. */
+/**
+ * Creates the symlinks that the package lists, because npm archives cannot contain them and install scripts may be disabled. Returns the
+ * error, or null.
+ */
 function tryLinks(packageDir: string): string | null {
   const links = JSON.parse(readFileSync(join(packageDir, 'native', 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[]
   for (const { source, target } of links) {
@@ -65,7 +68,7 @@ function tryLinks(packageDir: string): string | null {
       symlinkSync(relative(dirname(path), join(packageDir, source)), path)
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code
-      // Without write access the links may be there all the same: only the look tells.
+      // Without write access the links may still exist, which only lstat reveals.
       if (code !== 'EEXIST' && lstatSync(path, { throwIfNoEntry: false }) === undefined) return (error as Error).message
     }
   }
@@ -82,7 +85,7 @@ function tryRun(programs: Programs, account: Account | null): string | null {
 export const identityOf = (account: Account | null): { uid?: number; gid?: number } =>
   account ? { uid: account.uid, gid: account.gid } : {}
 
-/** Copies the programs below `parent` once; complete or not at all. */
+/** Copies the programs below `parent` once. The copy is complete or absent. */
 function copyPackage(packageDir: string, parent: string, version: string, account: Account | null): string {
   mkdirSync(parent, { recursive: true, mode: 0o755 })
   requireOurs(parent)
@@ -94,7 +97,7 @@ function copyPackage(packageDir: string, parent: string, version: string, accoun
   }
   const partial = `${target}.${process.pid}.partial`
   rmSync(partial, { recursive: true, force: true })
-  // Static libraries are for compiling only.
+  // Static libraries are only for compiling.
   cpSync(join(packageDir, 'native'), join(partial, 'native'), {
     recursive: true,
     verbatimSymlinks: true,
@@ -107,7 +110,7 @@ function copyPackage(packageDir: string, parent: string, version: string, accoun
   try {
     renameSync(partial, target)
   } catch (error) {
-    // Another server was quicker with the same copy.
+    // Another server has made the same copy first.
     rmSync(partial, { recursive: true, force: true })
     if (!lstatSync(target, { throwIfNoEntry: false })) throw error
     requireOurs(target)
@@ -115,18 +118,18 @@ function copyPackage(packageDir: string, parent: string, version: string, accoun
   return target
 }
 
-/** Asks the system, which knows of more than mode bits. */
+/** Checks with the system, because access does not depend on mode bits alone. */
 const canEnter = (path: string, account: Account | null): boolean =>
   spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', path], { ...identityOf(account), cwd: '/', env: {}, stdio: 'ignore' }).status === 0
 
-/** Programs in a place that others can write to would let them run code as us. */
+/** In a directory that others can write to, they could replace the programs and run code as this user. */
 function requireOurs(path: string): void {
   const stat = lstatSync(path)
   if (!stat.isDirectory() || stat.uid !== (process.getuid?.() ?? stat.uid) || (stat.mode & 0o022) !== 0)
     throw new Error(`${path} is not a directory that only this user can write to`)
 }
 
-/** Readable by every account whatever our umask is: they are public programs. */
+/** Makes the files readable for every account with any umask, because they are public programs. */
 function openToAll(path: string): void {
   const stat = lstatSync(path)
   if (stat.isSymbolicLink()) return

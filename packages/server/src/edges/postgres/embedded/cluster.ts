@@ -1,4 +1,4 @@
-// Makes the database files on first start: whole or not at all.
+// Creates the database files on first start, completely or not at all.
 import { spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,21 +12,21 @@ export const databaseName = 'callsign'
 
 export const clusterPath = (dataDir: string): string => join(dataDir, 'postgres')
 
-/** The user number that owns the existing files, or null before they are made. */
+/** The user id that owns the existing files, or null before they are created. */
 export function clusterOwner(dataDir: string): number | null {
   return statSync(clusterPath(dataDir), { throwIfNoEntry: false })?.uid ?? null
 }
 
 /**
- * How PostgreSQL names its own directory, started with it as working directory. On Linux this way works also below directories that
- * its account may not pass through, such as /root, and however long the path is.
+ * PostgreSQL's path to its own directory, which is its working directory. On Linux this path also works below directories that its account
+ * may not pass through, such as /root, and for any path length.
  */
 export const directoryArgument = (directory: string): string => (process.platform === 'linux' ? '/proc/self/cwd' : directory)
 
-/** Nothing of our own environment reaches PostgreSQL. */
+/** Nothing of the server's environment is passed to PostgreSQL. */
 export const programEnvironment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
 
-/** Runs initdb in a temporary directory and renames it into place, unless the files are there. The caller holds the lock. */
+/** Runs initdb in a temporary directory and renames it into place, unless the files exist. The caller holds the lock. */
 export async function ensureCluster(options: {
   dataDir: string
   programs: Programs
@@ -45,7 +45,7 @@ export async function ensureCluster(options: {
     if (account) chownSync(fresh, account.uid, account.gid)
     const where = directoryArgument(fresh)
     const layout = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
-    // Whoever can open the socket may connect: the directory that holds it belongs to PostgreSQL's account alone.
+    // Access to the socket is enough to connect, so its directory belongs to PostgreSQL's account alone.
     const access = ['--username', userName, '--auth-local=trust', '--auth-host=reject']
     await runProgram(programs.initdb, ['-D', where, ...layout, ...access], fresh, account)
     await runProgram(programs.postgres, ['--single', '-D', where, 'template1'], fresh, account, `CREATE DATABASE ${databaseName}\n`)
@@ -57,7 +57,7 @@ export async function ensureCluster(options: {
 
 const unfinishedPrefix = 'postgres.new-'
 
-/** An initdb whose server was killed may still be writing for a moment: then the next start removes its files. */
+/** An initdb whose server was killed may still be writing for a moment. The next start then removes its files. */
 function removeUnfinished(dataDir: string): void {
   for (const name of readdirSync(dataDir)) {
     if (!name.startsWith(unfinishedPrefix)) continue

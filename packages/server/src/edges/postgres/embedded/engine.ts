@@ -1,20 +1,20 @@
-// The record of which database a data directory belongs to: switching silently would look like losing everything.
+// Records which database a data directory belongs to. A silent switch would look like a loss of all data.
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** `embedded <major version>` or `external`. */
 export type Engine = `embedded ${number}` | 'external'
 
-/** The engine that the directory records, or null for a directory that never had one. */
+/** The engine recorded in the directory, or null when none is recorded. */
 function readEngine(dataDir: string): string | null {
   const path = join(dataDir, 'engine')
   if (existsSync(path)) return readFileSync(path, 'utf8').trim()
-  // A crash between making the database and writing the record leaves only the database.
+  // A crash between creating the database and writing the record leaves only the database.
   const madeBy = join(dataDir, 'postgres', 'PG_VERSION')
   return existsSync(madeBy) ? `embedded ${readFileSync(madeBy, 'utf8').trim()}` : null
 }
 
-/** Records the engine on first use; throws a sentence when the directory belongs to another. */
+/** Records the engine on first use. Throws when the directory belongs to another. */
 export function recordEngine(dataDir: string, engine: Engine): void {
   requireEngine(dataDir, engine)
   const path = join(dataDir, 'engine')
@@ -28,7 +28,7 @@ export function recordEngine(dataDir: string, engine: Engine): void {
   syncDirectory(dataDir)
 }
 
-/** Throws a sentence when the directory records another engine than this one. */
+/** Throws when the directory records another engine than this one. */
 export function requireEngine(dataDir: string, engine: Engine): void {
   const found = readEngine(dataDir)
   if (found === null || found === engine) return

@@ -1,4 +1,4 @@
-// One run of PostgreSQL as a child process that cannot outlive us.
+// One run of PostgreSQL as a child process that cannot outlive this process.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Duplex } from 'node:stream'
@@ -10,15 +10,16 @@ import { settingArguments } from './settings.ts'
 
 export type PostgresProcess = {
   pid: number
-  /** Resolves with how it ended, when it has. */
+  /** Resolves with the kind of exit. */
   exited: Promise<string>
-  /** Ends transactions in progress, writes a checkpoint and exits; kills it when that takes too long. */
+  /** Ends transactions in progress, writes a checkpoint and exits. Kills the process when that takes too long. */
   stop: () => Promise<void>
 }
 
 /**
- * The shell becomes PostgreSQL, so the child's number is PostgreSQL's. Before that it leaves a watcher, a process of its own that reads
- * from a pipe that we hold: a line means that PostgreSQL has ended, the pipe's end that we have, however that came about.
+ * The shell becomes PostgreSQL, so the child's pid is PostgreSQL's. Before that it starts a watcher process, which reads from a pipe held
+ * by this process.
+ * A line means that PostgreSQL has ended. The end of the pipe means that this process has ended for any reason.
  */
 const script = `
 ((
@@ -36,7 +37,7 @@ const fastStopMs = 20_000
 const hardStopMs = 10_000
 const keptLines = 20
 
-/** Starts PostgreSQL and resolves when it takes connections; rejects with its last words when it ends before. */
+/** Starts PostgreSQL and resolves when it accepts connections. Rejects with its last log lines when it ends before. */
 export function launch(options: {
   programs: Programs
   directory: string
@@ -50,7 +51,7 @@ export function launch(options: {
     ...identityOf(account),
     cwd: directory,
     env: programEnvironment,
-    // A session of its own: a Ctrl-C in our terminal must not stop the database before we have drained.
+    // A session of its own, so that Ctrl-C in the terminal does not stop the database before the server has drained.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   })
@@ -86,7 +87,7 @@ export function launch(options: {
   return new Promise((resolve, reject) => {
     child.once('error', reject)
     whenReady = () => resolve({ pid: child.pid!, exited, stop })
-    // The pipe closes after the last line has been read, the exit may come before it.
+    // The pipe closes after the last line has been read, but the exit may come before it.
     child.once(
       'close',
       () => void exited.then((how) => reject(new Error(`PostgreSQL ended while starting (${how}): ${lastLines.slice(-5).join(' / ')}`))),

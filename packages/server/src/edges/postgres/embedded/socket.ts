@@ -1,18 +1,18 @@
-// The directory through which clients reach the embedded PostgreSQL's socket, short enough for a socket's name.
+// The directory through which clients reach the embedded PostgreSQL's socket, with a path short enough for a socket's name.
 import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { port } from './settings.ts'
 
-/** Bytes of a socket's path: 108 on Linux and 104 on macOS, less the closing NUL. */
+/** Maximum bytes of a socket's path, which is 108 on Linux and 104 on macOS including the closing NUL. */
 const pathBytesMax = process.platform === 'linux' ? 107 : 103
 
 const refreshMs = 3_600_000
 
 /**
- * The database directory itself, or, when its path is too long, a symbolic link to it in a directory of ours below the temporary one.
- * `release` ends the upkeep of that link.
+ * The database directory itself, or, when its path is too long, a symbolic link to it in a private directory below the temporary one.
+ * `release` stops the renewal of that link.
  */
 export function socketDirectory(directory: string): { host: string; release: () => void } {
   if (Buffer.byteLength(join(directory, `.s.PGSQL.${port}`)) <= pathBytesMax) return { host: directory, release: () => {} }
@@ -33,10 +33,10 @@ export function socketDirectory(directory: string): { host: string; release: () 
 function link(short: string, host: string, directory: string): void {
   mkdirSync(short, { recursive: true, mode: 0o700 })
   const stat = lstatSync(short)
-  // In a directory that others may write to, the name may be somebody else's trap.
+  // In a directory that others may write to, another user may have created this name as a trap.
   if (!stat.isDirectory() || stat.uid !== process.getuid?.() || (stat.mode & 0o077) !== 0)
     throw new Error(
-      `${short} must be a directory that only this user can open: it leads to the database's socket. Remove it, or use a shorter CALLSIGN_DATA_DIR.`,
+      `${short} must be a directory that only this user can open, because it leads to the database's socket. Remove it, or use a shorter CALLSIGN_DATA_DIR.`,
     )
   const fresh = `${host}.new`
   rmSync(fresh, { force: true })

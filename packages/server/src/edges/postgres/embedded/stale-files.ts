@@ -1,4 +1,4 @@
-// Clears what a killed PostgreSQL leaves behind: a process that is still ending, and lock files that name a process.
+// Clears the remains of a killed PostgreSQL, which are a process that is still ending, and lock files that name a process.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, readlinkSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,19 +12,20 @@ const fastStopMs = 10_000
 const hardStopMs = 20_000
 
 /**
- * Makes a directory ready for a new PostgreSQL. Only the holder of the data directory's lock may call it: a PostgreSQL that still runs
- * there belongs to a server that died, and is stopped. Throws a sentence when it cannot be.
+ * Prepares a directory for a new PostgreSQL. Only the holder of the data directory's lock may call it. A PostgreSQL that still runs there
+ * belongs to a server that died, and is stopped. Throws when it cannot be stopped.
  */
-export async function clearLeftovers(directory: string, log: Log): Promise<void> {
+export async function clearStaleFiles(directory: string, log: Log): Promise<void> {
   const pidFile = join(directory, 'postmaster.pid')
   const pid = readPid(pidFile)
   if (pid !== null && isAlive(pid)) {
     if (runsIn(pid, directory)) {
-      log.warn({ pid }, 'a PostgreSQL of an earlier server still runs: stopping it')
-      await stopLeftover(pid, directory)
+      log.warn({ pid }, 'stopping a PostgreSQL of an earlier server that still runs')
+      await stopStaleProcess(pid, directory)
     } else {
-      // The number belongs to another process now, and PostgreSQL would refuse to start. It ignores its parent's number, which is ours,
-      // and goes on to its own check that no backend still uses the shared memory named further down: so the file stays.
+      // The pid belongs to another process now, and PostgreSQL would refuse to start. It ignores its parent's pid, which is the one of this
+      // process,
+      // and continues with its own check that no backend still uses the shared memory named in the file. The file therefore stays.
       const rest = readFileSync(pidFile, 'utf8').split('\n').slice(1)
       writeFileSync(pidFile, [process.pid, ...rest].join('\n'))
     }
@@ -32,7 +33,7 @@ export async function clearLeftovers(directory: string, log: Log): Promise<void>
   rmSync(join(directory, `.s.PGSQL.${port}.lock`), { force: true })
 }
 
-async function stopLeftover(pid: number, directory: string): Promise<void> {
+async function stopStaleProcess(pid: number, directory: string): Promise<void> {
   const startedMs = nowMs()
   signal(pid, 'SIGINT')
   let isHard = false
@@ -75,7 +76,10 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** True while the process is a PostgreSQL of this directory, which is its working directory. A process that we may not ask about is not ours. */
+/**
+ * True while the process is a PostgreSQL with this directory as its working directory. A process that cannot be inspected belongs to
+ * another user.
+ */
 function runsIn(pid: number, directory: string): boolean {
   if (process.platform === 'linux') {
     try {

@@ -1,4 +1,4 @@
-// Runs the embedded PostgreSQL of a data directory: starts it, starts it again when it dies, stops it.
+// Runs the embedded PostgreSQL of a data directory: starts it, restarts it after a crash, and stops it.
 import { mkdirSync, realpathSync } from 'node:fs'
 import { connect as dial } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -13,7 +13,7 @@ import { clearHolder, type DataDirLock, readHolder, tryLock, writeHolder } from 
 import { launch, type PostgresProcess } from './process.ts'
 import { port, serverSettings } from './settings.ts'
 import { socketDirectory } from './socket.ts'
-import { clearLeftovers } from './stale-files.ts'
+import { clearStaleFiles } from './stale-files.ts'
 
 /** The major version of the packages in package.json. */
 const majorVersion = 18
@@ -21,7 +21,7 @@ const majorVersion = 18
 const lockWaitMs = 2_000
 const otherServerWaitMs = 15_000
 const pollMs = 50
-/** A run this long counts as healthy: failures before it are forgotten. */
+/** Milliseconds after which a run counts as healthy and earlier failures are forgotten. */
 const healthyMs = 60_000
 const failuresMax = 6
 const sharedMemoryWaitMs = 10_000
@@ -29,9 +29,9 @@ const sharedMemoryWaitMs = 10_000
 export type EmbeddedOptions = {
   dataDir: string
   log: Log
-  /** Added to the settings of settings.ts; for tests. */
+  /** Added to the settings of settings.ts, for tests. */
   settings?: Record<string, string>
-  /** The npm package's directory, when it is not the installed one; for tests. */
+  /** The npm package's directory, when it is not the installed one, for tests. */
   packageDir?: string
 }
 
@@ -39,16 +39,16 @@ export type EmbeddedOptions = {
 export type OpenDatabase = { connection: Connection; stop: () => Promise<void> }
 
 export type EmbeddedPostgres = OpenDatabase & {
-  /** The process number of the PostgreSQL that runs now. */
+  /** The pid of the running PostgreSQL. */
   pid: () => number
-  /** Resolves once PostgreSQL is gone for good: with undefined after `stop`, with the reason when it keeps dying. */
+  /** Resolves when PostgreSQL has ended for good, with undefined after `stop`, or with the reason when it keeps crashing. */
   exited: Promise<Error | undefined>
 }
 
 /**
- * Starts the database of a data directory, making it on first use, and resolves when it takes connections. It dies with this process,
- * however that ends. Throws a sentence when another server holds the directory, when the directory belongs to another engine, and
- * when PostgreSQL cannot run here.
+ * Starts the database of a data directory, creating it on first use, and resolves when it accepts connections. It ends with this process in
+ * every case.
+ * Throws when another server holds the directory, when the directory belongs to another engine, and when PostgreSQL cannot run here.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const dataDir = prepareDirectory(options.dataDir)
@@ -68,8 +68,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
 }
 
 /**
- * The database of a data directory for a command on the server's machine: the running server's, through its socket, or else one
- * started for the time of the command.
+ * The database of a data directory for a command on the server's machine. It is the running server's, through its socket, or one started
+ * for the duration of the command.
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<OpenDatabase> {
   const dataDir = prepareDirectory(options.dataDir)
@@ -85,7 +85,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<OpenDataba
 }
 
 function prepareDirectory(path: string): string {
-  // PostgreSQL's account may have to pass through, under root; nobody can list it.
+  // Under root, PostgreSQL's account may have to pass through the directory, but not list it.
   mkdirSync(path, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
   return realpathSync(path)
 }
@@ -134,9 +134,9 @@ async function start(options: EmbeddedOptions, lock: DataDirLock): Promise<Embed
     let how = await current.exited
     while (!stopping.signal.aborted) {
       failures = nowMs() - startedMs > healthyMs ? 1 : failures + 1
-      if (failures > failuresMax) return new Error(`PostgreSQL keeps dying (${how}); gave up after ${failuresMax} starts in a row.`)
-      log.error({ how, failures }, 'the database died: starting it again')
-      // The first time at once; then 0.2 s, doubling.
+      if (failures > failuresMax) return new Error(`PostgreSQL keeps dying (${how}). Gave up after ${failuresMax} starts in a row.`)
+      log.error({ how, failures }, 'the database died and is restarted')
+      // The first restart is immediate. Then the delay is 0.2 s, and doubles.
       if (failures > 1) await delay(100 * 2 ** (failures - 1), undefined, { signal: stopping.signal }).catch(() => {})
       if (stopping.signal.aborted) break
       startedMs = nowMs()
@@ -165,11 +165,11 @@ async function start(options: EmbeddedOptions, lock: DataDirLock): Promise<Embed
   return { connection, pid: () => current.pid, stop, exited }
 }
 
-/** Starts PostgreSQL, giving the backends of a killed one time to notice and let go of their shared memory. */
+/** Starts PostgreSQL, giving the backends of a killed one time to release their shared memory. */
 async function launchClean(options: Parameters<typeof launch>[0]): Promise<PostgresProcess> {
   const deadlineMs = nowMs() + sharedMemoryWaitMs
   for (;;) {
-    await clearLeftovers(options.directory, options.log)
+    await clearStaleFiles(options.directory, options.log)
     try {
       return await launch(options)
     } catch (error) {
