@@ -1,4 +1,5 @@
-// BlueBubbles as an iMessage provider: a Mac's Messages behind HTTP. Its callbacks are unsigned and get lost, so they are hints; its list is the truth.
+// BlueBubbles as an iMessage provider, which is a Mac's Messages behind HTTP. Its callbacks are unsigned and may be lost, so they are
+// hints. Its message list is authoritative.
 import { nowMs } from '../../core/clock.ts'
 import { normalizeParticipant } from '../../features/imessage/model.ts'
 import {
@@ -21,29 +22,29 @@ import {
 
 export type BlueBubblesOptions = {
   url: string
-  /** The server's password. It travels in the query, as the server wants it, so addresses are never logged. */
+  /** The server's password. The server expects it in the query, so URLs are never logged. */
   password: string
-  /** The number that the Mac's Apple Account is reached at; the server does not tell it. */
+  /** The number of the Mac's Apple Account, which the server does not report. */
   line: string
   method: 'apple-script' | 'private-api'
   /**
-   * How long after a call the Mac may still send what it was given: the server waits two minutes for a text and twenty for a file before it gives
-   * up. Until then a message that is not to be seen may yet appear.
+   * Milliseconds after a call during which the Mac may still send the message. The server waits two minutes for a text and twenty for a
+   * file before it gives up. Until then a message missing from the list may still appear.
    */
   settleMs: { text: number; file: number }
   userAgent: string
 }
 
-/** Callbacks that are worth asking after (the server's own names). */
+/** Callbacks that trigger a query (the server's own names). */
 const wantedEvents = ['new-message', 'updated-message', 'message-send-error']
 const everyMs = 20_000
 const overlapMs = 120_000
 const wideMs = 24 * 3_600_000
-/** How much the Mac's clock may be behind ours when a message of ours is looked for. */
+/** Milliseconds that the Mac's clock may be behind when a sent message is looked up. */
 const skewMs = 60_000
 const pageSize = 1000
 const pagesMax = 20
-/** The server is given this share of the settle time to answer: a call that is over leaves room for what it may have begun. */
+/** Share of the settle time that the server gets to answer, so that a call that has started may still finish in the rest. */
 const callShare = 0.85
 
 export function createBlueBubbles({ url, password, line, method, settleMs, userAgent }: BlueBubblesOptions): ImessageProvider {
@@ -60,7 +61,7 @@ export function createBlueBubbles({ url, password, line, method, settleMs, userA
     return client.ask({ method: verb, url: target, ...rest })
   }
 
-  /** The `data` of a question that changes nothing. Rejects when there is no good answer. */
+  /** The `data` of a read-only request. Rejects without a valid answer. */
   async function read(verb: ImessageRequest['method'], path: string, more: Parameters<typeof ask>[2] = {}): Promise<unknown> {
     const answer = await ask(verb, path, more)
     if (answer.kind === 'failed' || answer.status !== 200) throw new Error(`BlueBubbles: ${detailOf(answer)}`)
@@ -73,7 +74,7 @@ export function createBlueBubbles({ url, password, line, method, settleMs, userA
     for (let page = 0; page < pagesMax; page++) {
       const body = { after: Math.max(0, afterMs), sort: 'ASC', limit: pageSize, offset: page * pageSize, with: ['chat', 'attachment'] }
       const list = await read('POST', '/message/query', { json: body })
-      if (!Array.isArray(list)) throw new Error('BlueBubbles: its answer is no list of messages')
+      if (!Array.isArray(list)) throw new Error('the answer of BlueBubbles is not a list of messages')
       found.push(...list)
       if (list.length < pageSize) break
     }
@@ -82,7 +83,7 @@ export function createBlueBubbles({ url, password, line, method, settleMs, userA
 
   const chatOf = (piece: Piece): string => piece.chatRef ?? `iMessage;-;${piece.recipient}`
 
-  /** Whether the Mac has the chat; one that is new is begun by its first message. */
+  /** True when the Mac has the chat. The first message creates a new one. */
   async function hasChat(guid: string): Promise<boolean> {
     const answer = await ask('GET', `/chat/${encodeURIComponent(guid)}`)
     if (answer.kind === 'answered' && answer.status === 404) return false
@@ -132,7 +133,7 @@ export function createBlueBubbles({ url, password, line, method, settleMs, userA
       return { kind: 'unknown', detail: 'the Mac may still be sending it' }
     },
 
-    // The token in the path is all that the server can be made to show. A hint changes nothing but the time of the next question.
+    // The server can only send the token in the path. A hint changes nothing but the time of the next query.
     verify: () => true,
     parse(request) {
       const type = textMember(jsonOf(request.body), 'type')
@@ -146,7 +147,7 @@ export function createBlueBubbles({ url, password, line, method, settleMs, userA
         let upToMs = since.getTime()
         for (const one of await query(since.getTime() - (isWide ? wideMs : overlapMs))) {
           const atMs = Number(member(one, 'dateCreated'))
-          // A Mac whose clock is wrong must not carry the position into the future, where everything after it would be passed over.
+          // A Mac with a wrong clock must not move the position into the future, because everything before it would be skipped.
           if (atMs > upToMs) upToMs = Math.min(atMs, nowMs())
           const event = toEvent(one, line)
           if (event) events.push(event)
@@ -160,7 +161,7 @@ export function createBlueBubbles({ url, password, line, method, settleMs, userA
       let isThere = false
       for (const one of Array.isArray(registered) ? registered : []) {
         if (textMember(one, 'url') !== callbackUrl) continue
-        // Registering an address again leaves its events as they were.
+        // Registering an address again does not change its events.
         const events = listMember(one, 'events').map(String)
         if (!isThere && (events.includes('*') || wantedEvents.every((event) => events.includes(event)))) isThere = true
         else await read('DELETE', `/webhook/${encodeURIComponent(String(member(one, 'id')))}`)
@@ -188,7 +189,7 @@ const detailOf = (answer: ImessageAnswer): string => {
   return `status ${answer.status}${why === null ? '' : `: ${why.slice(0, 200)}`}`
 }
 
-/** What the answer to a send means. Only a message that the Mac itself marks as failed, or input that it refuses, is certainly not sent. */
+/** The result of a send. A message is certainly not sent only if the Mac marks it as failed or the input is refused. */
 function judge(answer: ImessageAnswer): SendOutcome {
   if (answer.kind === 'failed')
     return answer.isUnsent ? { kind: 'retry', detail: answer.detail, retryAfterMs: null } : { kind: 'unknown', detail: answer.detail }
@@ -202,7 +203,7 @@ function judge(answer: ImessageAnswer): SendOutcome {
   }
   const failure = failureOf(data)
   if (failure) return { kind: 'refused', ...failure }
-  // "Message is already queued to be sent": the same piece is under way.
+  // "Message is already queued to be sent" means that the same piece is in flight.
   if (answer.status === 400 && /already queued/i.test(detail)) return { kind: 'unknown', detail }
   if (answer.status === 401 || answer.status === 403 || answer.status === 429) return { kind: 'retry', detail, retryAfterMs: null }
   if (answer.status >= 400 && answer.status < 500 && answer.status !== 408)
@@ -210,14 +211,14 @@ function judge(answer: ImessageAnswer): SendOutcome {
   return { kind: 'unknown', detail }
 }
 
-/** The error that Messages has put on a message of ours. */
+/** The error of a sent message in Messages. */
 function failureOf(one: unknown): { code: string; detail: string } | null {
   const error = member(one, 'error')
   if (typeof error !== 'number' || error === 0) return null
   return { code: `imessage_${error}`, detail: `Messages says that it was not delivered (error ${error}).` }
 }
 
-/** The other one in a chat of two; null for a group. `iMessage;-;+1555…`, `SMS;-;…` and `any;-;…` are the same person. */
+/** The other party in a chat of two, or null for a group. `iMessage;-;+1555…`, `SMS;-;…` and `any;-;…` are the same person. */
 function participantOf(one: unknown): string | null {
   for (const chat of listMember(one, 'chats')) {
     const [, kind, address] = /^([^;]*;[-+];)(.+)$/.exec(textMember(chat, 'guid') ?? '') ?? []
@@ -228,10 +229,10 @@ function participantOf(one: unknown): string | null {
   return handle === null ? null : normalizeParticipant(handle)
 }
 
-/** What Messages puts in the place of a file. */
+/** The placeholder for a file in the text of a message. */
 const objectMark = /\ufffc/g
 
-/** Texts as Messages may have written them anew: other quotes, dashes and spaces. Where nothing else is left, the text itself. */
+/** The text without differences that Messages may introduce in quotes, dashes and spaces. If nothing else is left, the text itself. */
 function barePart(text: string): string {
   const bare = text.replace(/[^\p{L}\p{N}]+/gu, '')
   return bare === '' ? text.trim() : bare
@@ -243,7 +244,7 @@ function isPiece(one: unknown, piece: Piece): boolean {
   return files.length === 0 && barePart((textMember(one, 'text') ?? '').replace(objectMark, '')) === barePart(piece.text ?? '')
 }
 
-/** A message of the list: one that came in, one of ours that has failed, or nothing to do with us. */
+/** The event for a message in the list: a received one, a failed one, or null. */
 function toEvent(one: unknown, line: string): ProviderEvent | null {
   const guid = textMember(one, 'guid')
   if (guid === null) return null
@@ -252,7 +253,7 @@ function toEvent(one: unknown, line: string): ProviderEvent | null {
     return failure && { kind: 'failed', providerMessageId: guid, ...failure }
   }
   const sender = participantOf(one)
-  // Taps on a message, and changes of a group, are messages in the Mac's eyes.
+  // Reactions to a message, and changes of a group, are messages in the list.
   const isTap = member(one, 'associatedMessageGuid') != null && member(one, 'associatedMessageGuid') !== ''
   const isService = typeof member(one, 'itemType') === 'number' && member(one, 'itemType') !== 0
   const atMs = Number(member(one, 'dateCreated'))

@@ -1,4 +1,4 @@
-// HTTP to an iMessage provider at the address that the operator set: bytes both ways, bounded in time and size, honest about what may have happened.
+// HTTP client for an iMessage provider at the address set by the operator. Bounded in time and size, and explicit about unknown outcomes.
 import { Agent, request } from 'undici'
 
 export type ImessageRequest = {
@@ -12,8 +12,9 @@ export type ImessageRequest = {
 }
 
 /**
- * `answered`: any status. `failed`: no whole answer came; `isUnsent` is true when the request surely never reached the provider, so that nothing
- * can have happened there. `detail` holds no address: one of a BlueBubbles server has its password in it.
+ * `answered` is any status. `failed` means that there was no complete answer. `isUnsent` is true when the request certainly did not reach
+ * the provider, so that it had no effect.
+ * `detail` does not contain a URL, because that of a BlueBubbles server contains its password.
  */
 export type ImessageAnswer =
   | { kind: 'answered'; status: number; retryAfter: string | null; contentType: string; bytes: Buffer }
@@ -24,10 +25,10 @@ export type ImessageClient = { ask(request: ImessageRequest): Promise<ImessageAn
 const timeoutMsUsual = 15_000
 const bytesMaxUsual = 16 * 1024 * 1024
 
-/** Errors that come before the first byte of a request is written. */
+/** Errors that occur before the first byte of a request is written. */
 const unsentCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'])
 
-/** Takes nothing from the environment, so no proxy either; follows no redirects. */
+/** Ignores the environment, including proxy settings, and does not follow redirects. */
 export function createImessageClient(userAgent: string): ImessageClient {
   const dispatcher = new Agent({
     connectTimeout: 5_000,
@@ -77,7 +78,7 @@ export function createImessageClient(userAgent: string): ImessageClient {
   }
 }
 
-/** JSON of an answer, or null when it is none. */
+/** The JSON of an answer, or null when it is malformed. */
 export function jsonOf(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString())
@@ -86,7 +87,7 @@ export function jsonOf(bytes: Buffer): unknown {
   }
 }
 
-/** A member of what a provider said, however little it is what was expected. */
+/** A member of a provider's answer, which may have any shape. */
 export function member(value: unknown, ...path: (string | number)[]): unknown {
   let at = value
   for (const step of path) {
@@ -106,5 +107,5 @@ export const listMember = (value: unknown, ...path: (string | number)[]): unknow
   return Array.isArray(found) ? found : []
 }
 
-/** Retry-After in whole seconds, as milliseconds; null when it says something else. */
+/** Retry-After in whole seconds, as milliseconds. Null for any other form. */
 export const retryAfterMs = (text: string | null): number | null => (text !== null && /^\d{1,5}$/.test(text) ? Number(text) * 1000 : null)

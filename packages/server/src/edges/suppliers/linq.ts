@@ -1,4 +1,5 @@
-// Linq as an iMessage provider: its Partner API v3, whose messages carry idempotency keys and whose callbacks are signed by Standard Webhooks.
+// Linq as an iMessage provider, with its Partner API v3. Its messages have idempotency keys, and its callbacks are signed by Standard
+// Webhooks.
 import { nowMs } from '../../core/clock.ts'
 import { normalizeParticipant } from '../../features/imessage/model.ts'
 import {
@@ -24,19 +25,19 @@ import {
 import { isSignedBy } from './standard-signature.ts'
 
 export type LinqOptions = {
-  /** `https://api.linqapp.com/api/partner`, or where a test has it. */
+  /** `https://api.linqapp.com/api/partner`, or the URL of a test server. */
   url: string
   apiKey: string
-  /** Null: callbacks are all refused, and what comes in is found by asking. */
+  /** With null all callbacks are refused, and received messages are found by polling. */
   webhookSecret: Buffer | null
-  /** Our line when the account has several; null for its first. */
+  /** The line to use when the account has several. Null for its first. */
   line: string | null
   userAgent: string
-  /** How long one call may take. */
+  /** Time limit of one call. */
   timeoutMs?: number
 }
 
-/** Callbacks are tried for 25 minutes; asking is for what went past all of that. */
+/** Callbacks are retried for 25 minutes. Polling finds messages whose callbacks all failed. */
 const backfillMs = 300_000
 const overlapMs = 120_000
 const wideMs = 24 * 3_600_000
@@ -60,14 +61,14 @@ export function createLinq({ url, apiKey, webhookSecret, line, userAgent, timeou
     return client.ask({ method, url: target, headers, timeoutMs, ...(more.json === undefined ? {} : { json: more.json }) })
   }
 
-  /** The JSON of a question that changes nothing. Rejects when there is no good answer. */
+  /** The JSON answer to a read-only request. Rejects without a valid answer. */
   async function read(path: string, query: Record<string, string> = {}): Promise<unknown> {
     const answer = await ask('GET', path, { query })
     if (answer.kind === 'failed' || answer.status !== 200) throw new Error(`Linq: ${detailOf(answer)}`)
     return jsonOf(answer.bytes)
   }
 
-  /** Every item of a list, page by page, until `isEnough` says so of a page or there are very many. */
+  /** Every item of a list, page by page, until `isEnough` accepts a page or the page limit is reached. */
   async function readAll(
     path: string,
     name: string,
@@ -94,14 +95,15 @@ export function createLinq({ url, apiKey, webhookSecret, line, userAgent, timeou
     return numbers
   }
 
-  /** Files are uploaded before the message: nothing is sent by that, so failure here may always be tried again. */
+  /** Files are uploaded before the message. An upload sends nothing, so a failure can always be retried. */
   async function upload(media: NonNullable<Piece['media']>): Promise<string> {
     const { filename, contentType, bytes } = media
     const asked = await ask('POST', '/v3/attachments', { json: { content_type: contentType, filename, size_bytes: bytes.length } })
     if (asked.kind === 'failed' || asked.status >= 300) throw new Error(`the upload was not begun: ${detailOf(asked)}`)
     const said = jsonOf(asked.bytes)
     const [id, uploadUrl] = [textMember(said, 'attachment_id'), textMember(said, 'upload_url')]
-    if (id === null || uploadUrl === null || !URL.canParse(uploadUrl)) throw new Error('the upload was not begun: no address to send it to')
+    if (id === null || uploadUrl === null || !URL.canParse(uploadUrl))
+      throw new Error('the answer to the upload request has no upload address')
     const required = member(said, 'required_headers')
     const headers = Object.fromEntries(
       Object.entries((typeof required === 'object' && required) || {}).filter(
@@ -161,7 +163,7 @@ export function createLinq({ url, apiKey, webhookSecret, line, userAgent, timeou
       } catch (error) {
         return { kind: 'unknown', detail: (error as Error).message }
       }
-      // Linq sends nothing twice under one key, so one that is still under way there is no danger; long after that, its list is the truth.
+      // Linq does not send twice under one key, so a retry is safe while a send is in flight. Long after that, its list is authoritative.
       return { kind: 'repeatable' }
     },
 
@@ -186,7 +188,7 @@ export function createLinq({ url, apiKey, webhookSecret, line, userAgent, timeou
             ]
       }
       if (type !== 'message.received') return []
-      // A subscription of another version tells the same in another shape: its list tells it in this one.
+      // A subscription of another version has another format. The message list has this one.
       if (member(data, 'direction') === undefined) return [{ kind: 'hint' }]
       const message = readMessage(data)
       return message ? [{ kind: 'message', message }] : []
@@ -217,7 +219,7 @@ export function createLinq({ url, apiKey, webhookSecret, line, userAgent, timeou
       },
     },
 
-    // The secret of a subscription is told when it is made, so the operator makes it.
+    // The secret is only shown when a subscription is created, so the operator creates it.
     prepare: async () => {},
 
     async fetchMedia({ ref }, bytesMax) {
@@ -225,7 +227,7 @@ export function createLinq({ url, apiKey, webhookSecret, line, userAgent, timeou
       const get = (target: string) => client.ask({ method: 'GET', url: new URL(target), timeoutMs: 4 * timeoutMs, bytesMax })
       let answer = first !== null && URL.canParse(first) ? await get(first) : null
       if (answer?.kind !== 'answered' || answer.status !== 200) {
-        // Links last an hour; the file's own record has a fresh one.
+        // Links last an hour, and the file's own record has a new one.
         const record = await ask('GET', `/v3/attachments/${encodeURIComponent(id)}`)
         if (record.kind === 'answered' && record.status === 404) throw new MediaGone('Linq has the file no more')
         const fresh = record.kind === 'answered' ? textMember(jsonOf(record.bytes), 'download_url') : null
@@ -241,7 +243,7 @@ export function createLinq({ url, apiKey, webhookSecret, line, userAgent, timeou
   }
 }
 
-/** What the answer to a send means. Linq answers 202, or 201 for a new chat; 4xx says that nothing was taken. */
+/** The result of a send. Linq answers 202, or 201 for a new chat. A 4xx means that nothing was accepted. */
 function judge(answer: ImessageAnswer): SendOutcome {
   if (answer.kind === 'failed')
     return answer.isUnsent ? { kind: 'retry', detail: answer.detail, retryAfterMs: null } : { kind: 'unknown', detail: answer.detail }
@@ -254,7 +256,7 @@ function judge(answer: ImessageAnswer): SendOutcome {
   }
   const detail = detailOf(answer)
   if (answer.status === 429) return { kind: 'retry', detail, retryAfterMs: retryAfterMs(answer.retryAfter) }
-  // The key of the account is wrong: the operator's to mend, and the message waits for that.
+  // The key of the account is wrong. The message waits until the operator has corrected it.
   if (answer.status === 401 || answer.status === 403) return { kind: 'retry', detail, retryAfterMs: null }
   if (answer.status === 408 || answer.status === 409 || answer.status >= 500) return { kind: 'unknown', detail }
   return { kind: 'refused', code: textMember(said, 'error', 'code') ?? `linq_${answer.status}`, detail }
@@ -265,7 +267,10 @@ const timeOf = (item: unknown, field = 'created_at'): number => {
   return Number.isNaN(at) ? 0 : at
 }
 
-/** True of a page that runs from newer to older and has reached what is too old; of one in any other order there may be more to come. */
+/**
+ * True for a page ordered from newer to older that has reached items that are too old. A page in any other order may be followed by newer
+ * items.
+ */
 const isAllBefore =
   (ms: number, field = 'created_at') =>
   (items: unknown[]): boolean =>
@@ -296,7 +301,7 @@ function readRef(ref: string): { id: string; url: string | null } {
 const failureOf = (one: unknown): { code: string; detail: string } | null =>
   textMember(one, 'delivery_status') === 'failed' ? { code: 'not_delivered', detail: 'Linq says that the message failed.' } : null
 
-/** A message as lists have it. */
+/** Reads a message in the format of lists. */
 function listed(one: unknown, chatRef: string, line: string): ProviderEvent | null {
   const id = textMember(one, 'id')
   if (id === null) return null
@@ -310,7 +315,7 @@ function listed(one: unknown, chatRef: string, line: string): ProviderEvent | nu
   return { kind: 'message', message: { providerMessageId: id, line, sender, chatRef, ...partsOf(member(one, 'parts')), sentAt } }
 }
 
-/** A message as callbacks of version 2026-02-03 have it. */
+/** Reads a message in the format of callbacks of version 2026-02-03. */
 function readMessage(data: unknown): InboundMessage | null {
   const [id, sender] = [textMember(data, 'id'), textMember(data, 'sender_handle', 'handle')]
   if (id === null || sender === null || member(data, 'direction') !== 'inbound' || member(data, 'chat', 'is_group') === true) return null

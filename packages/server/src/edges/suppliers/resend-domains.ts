@@ -1,4 +1,5 @@
-// Custom domains at Resend, over its HTTP API (https://resend.com/docs/api-reference/domains): it sends for them, and looks at their DNS itself.
+// Custom domains at Resend, over its HTTP API (https://resend.com/docs/api-reference/domains). Resend sends for them and checks their DNS
+// itself.
 import { setTimeout as wait } from 'node:timers/promises'
 import { request } from 'undici'
 import type { DomainRecord, Inspection } from '../../features/mail/domains/model.ts'
@@ -6,12 +7,12 @@ import { type DomainProvider, NameTaken, ProviderError } from '../../features/ma
 
 export type ResendSettings = {
   apiKey: string
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   baseUrl: string
   userAgent: string
-  /** One request, its answer included. */
+  /** Time limit of one request including its answer. */
   timeoutMs?: number
-  /** Waits between looks at a verification that is under way. */
+  /** Delays between polls of a verification in progress. */
   pollMs?: readonly number[]
 }
 
@@ -20,10 +21,10 @@ type Upstream = { id: string; name: string; status: string; createdAt: Date; rec
 type Answer = { status: number; body: Json }
 
 const answerBytesMax = 1024 * 1024
-/** Resend lets a few requests a second through; who is turned away tries again, so often and after at most so long. */
+/** Resend limits requests per second. A throttled request is retried this often, each time after a delay with a maximum. */
 const throttledTriesMax = 3
 const throttledMsMax = 3000
-/** Clocks differ; a registration that is older than our attempt by more than this is not its result. */
+/** Allowed difference of clocks. A registration older than the attempt by more than this is not its result. */
 const skewMs = 5 * 60_000
 const pagesMax = 50
 const noteCharactersMax = 200
@@ -33,7 +34,7 @@ const recordTypes = ['MX', 'TXT', 'CNAME'] as const
 
 const unreadable = () => new ProviderError('Resend gave an answer that could not be read.', { isOutcomeUnknown: true })
 const text = (value: unknown): string => {
-  // What no database and no record can hold is no answer.
+  // Values that neither the database nor a DNS record can store make the answer invalid.
   if (typeof value !== 'string' || value.includes('\0') || !value.isWellFormed()) throw unreadable()
   return value
 }
@@ -42,7 +43,7 @@ const text = (value: unknown): string => {
 export function createResendProvider(settings: ResendSettings): DomainProvider {
   const { apiKey, baseUrl, userAgent, timeoutMs = 10_000, pollMs = [250, 500, 1000, 2000, 3000] } = settings
 
-  /** One request; any answer but a 5xx comes back. */
+  /** One request. Returns any answer except a 5xx. */
   async function ask(method: 'GET' | 'POST' | 'DELETE', path: string, body?: Json): Promise<Answer> {
     for (let tries = 1; ; tries++) {
       let answer: Answer & { retryAfter: number }
@@ -65,7 +66,7 @@ export function createResendProvider(settings: ResendSettings): DomainProvider {
         await wait(Math.min(throttledMsMax, Math.max(0, seconds * 1000)))
         continue
       }
-      if (answer.status === 429) throw new ProviderError('Resend takes no more requests just now; try again in a minute.')
+      if (answer.status === 429) throw new ProviderError('Resend is throttling requests right now. Try again in a minute.')
       if (answer.status >= 500) throw new ProviderError(`Resend failed with HTTP status ${answer.status}.`, { isOutcomeUnknown: true })
       return answer
     }
@@ -83,7 +84,7 @@ export function createResendProvider(settings: ResendSettings): DomainProvider {
     return toUpstream(answer.body)
   }
 
-  /** The id of a name that is registered with this key's account, or null. */
+  /** The id of a name registered with this key's account, or null. */
   async function findByName(name: string): Promise<string | null> {
     let after = ''
     for (let page = 0; page < pagesMax; page++) {
@@ -100,7 +101,7 @@ export function createResendProvider(settings: ResendSettings): DomainProvider {
     return null
   }
 
-  /** What an earlier attempt of ours registered, when its answer was lost; everything else belongs to somebody. */
+  /** The registration of an earlier attempt whose answer was lost. Any other registration belongs to another party. */
   async function takeOver(domain: string, triedAt: Date | null, refusal: Answer): Promise<Upstream> {
     const id = await findByName(domain)
     const known = id === null ? null : await get(id)
@@ -110,7 +111,7 @@ export function createResendProvider(settings: ResendSettings): DomainProvider {
     throw refused(refusal)
   }
 
-  /** Looks until the verification that was asked for has come to an end, or for as long as a caller can wait. */
+  /** Polls until the requested verification has ended, or until the time that a caller can wait is over. */
   async function awaitVerdict(id: string): Promise<Upstream | null> {
     for (const ms of pollMs) {
       const known = await get(id)
@@ -166,7 +167,7 @@ async function readBounded(body: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** An object; anything else, such as a proxy's page, is an empty one: the status tells then. */
+/** An object. Anything else, such as a proxy's page, becomes an empty one, and the status decides. */
 function parse(bytes: Buffer): Json {
   try {
     const value: unknown = JSON.parse(bytes.toString())

@@ -1,25 +1,26 @@
-// The iMessage provider that ships: it dials nobody. What it is given lies in a table, and phones are whoever asks it to write to the line.
+// The built-in simulated iMessage provider, without network access. Sent messages are stored in a table, and API calls act as phones that
+// write to the line.
 import { nowMs } from '../../core/clock.ts'
 import type { RawRequest } from '../../core/route.ts'
 import { type ImessageProvider, type InboundMessage, MediaGone, type Piece } from '../../features/imessage/provider.ts'
 import { jsonOf, listMember, member, textMember } from './imessage-client.ts'
 import { isSignedBy, signCallback } from './standard-signature.ts'
 
-/** The simulator's memory, which outlives us: what it took, by the key of the piece. */
+/** The simulator's stored state, which survives restarts: accepted messages by the key of the piece. */
 export type SimulatorMemory = {
   take: (piece: Piece) => Promise<string>
   findTaken: (key: string) => Promise<string | null>
-  /** The bytes of a file that a simulated phone has sent; null when they are gone. */
+  /** The bytes of a file sent by a simulated phone, or null when they were deleted. */
   readFile: (ref: string) => Promise<Buffer | null>
 }
 
-/** What is to go wrong with the next send of this organization; null for nothing. */
+/** The fault for the next send of this organization, or null. */
 export type NextFault = (organizationId: string | null) => Promise<'error' | 'timeout' | 'lost_answer' | null>
 
 export type SimulatorOptions = { line: string; secret: Buffer; memory: SimulatorMemory; nextFault: NextFault }
 
 export type SimulatorImessage = ImessageProvider & {
-  /** The callback by which a phone's message reaches us, signed with the simulator's own key. */
+  /** The callback for a phone's message, signed with the simulator's own key. */
   callbackOf: (message: Omit<InboundMessage, 'line' | 'chatRef'>) => RawRequest
 }
 

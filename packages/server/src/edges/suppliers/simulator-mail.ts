@@ -1,7 +1,7 @@
-// The mail transport that ships: it dials nobody. What it took is recorded where every transport's answer is, at the recipient.
+// The built-in simulated mail transport, without network access. Its answers are recorded with the recipient, as for every transport.
 import type { MailTransport } from '../../features/mail/outbound/provider.ts'
 
-/** Takes every message for every recipient outside. The status stays `sent`: nothing was delivered to anybody. */
+/** Accepts every message for every external recipient. The status stays `sent`, because nothing is delivered. */
 export const createSimulatorTransport = (): MailTransport => ({
   name: 'simulator',
   deliver: async (envelope) =>

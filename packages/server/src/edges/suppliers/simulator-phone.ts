@@ -1,4 +1,5 @@
-// The supplier that ships: numbers set aside for fiction, callbacks signed with a key of our own, and misbehaviour on demand. It dials nobody.
+// The built-in simulated phone supplier, without network access. It has fictional numbers, callbacks signed with its own key, and faults on
+// demand.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { RawRequest } from '../../core/route.ts'
 import {
@@ -15,25 +16,25 @@ import { listMember, member, textMember } from './supplier-client.ts'
 
 export type SimulatorOptions = {
   carrier: SimulatedCarrier
-  /** How long a new number stays pending. */
+  /** Milliseconds that a new number stays pending. */
   readyMs: number
   signKey: Buffer
-  /** The area codes that a query allows, in their order. */
+  /** The area codes that a query allows, in order. */
   areaCodesOf: (query: NumberQuery) => string[]
 }
 
-/** 555-0100 to 555-0199 of an area code: never given to anybody. */
+/** 555-0100 to 555-0199 of an area code, which are reserved for fiction. */
 const linesOf = (areaCode: string): string[] =>
   Array.from({ length: 100 }, (_, line) => `+1${areaCode}55501${String(line).padStart(2, '0')}`)
 
 const offersMax = 10
 const tolerancePastMs = 300_000
 
-/** The signature of a simulated callback: HMAC-SHA256 over time and body. */
+/** The signature of a simulated callback, HMAC-SHA256 over time and body. */
 const signSimulated = (signKey: Buffer, timestamp: string, body: Buffer): string =>
   createHmac('sha256', signKey).update(`${timestamp}.`).update(body).digest('hex')
 
-/** A body as the callback that the simulator would make of it. */
+/** Builds the simulator's callback for a body. */
 export function simulatedCallback(signKey: Buffer, target: string, body: Buffer, nowMs: number): RawRequest {
   const timestamp = String(nowMs)
   return { target, headers: { 'simulator-timestamp': timestamp, 'simulator-signature': signSimulated(signKey, timestamp, body) }, body }
@@ -51,7 +52,7 @@ export function createPhoneSimulator({ carrier, readyMs, signKey, areaCodesOf }:
 
     async search(query) {
       const fault = await carrier.takeFault(query.organizationId, 'search')
-      if (fault === 'error') return { kind: 'failure', detail: 'the simulator was told to fail' }
+      if (fault === 'error') return { kind: 'failure', detail: 'the simulator failed as requested' }
       if (fault === 'empty') return { kind: 'offers', numbers: [] }
       for (const areaCode of areaCodesOf(query)) {
         const numbers = (await carrier.findFree(linesOf(areaCode))).filter((one) => !query.without.includes(one))
@@ -62,11 +63,11 @@ export function createPhoneSimulator({ carrier, readyMs, signKey, areaCodesOf }:
 
     async order(order): Promise<OrderAnswer> {
       const fault = await carrier.takeFault(order.organizationId, 'order')
-      if (fault === 'error') return { kind: 'refused', code: 'simulated', detail: 'the simulator was told to refuse' }
+      if (fault === 'error') return { kind: 'refused', code: 'simulated', detail: 'the simulator refused as requested' }
       if (fault === 'taken') return { kind: 'taken' }
-      if (fault === 'timeout') return { kind: 'unknown', detail: 'the simulator was told not to answer' }
+      if (fault === 'timeout') return { kind: 'unknown', detail: 'the simulator did not answer, as requested' }
       const isBought = await carrier.buy(order, readyMs)
-      if (fault === 'lost_answer') return { kind: 'unknown', detail: 'the simulator was told to lose its answer' }
+      if (fault === 'lost_answer') return { kind: 'unknown', detail: 'the simulator dropped its answer, as requested' }
       return isBought ? { kind: 'owned', providerNumberId: order.orderKey } : { kind: 'taken' }
     },
 
@@ -74,17 +75,17 @@ export function createPhoneSimulator({ carrier, readyMs, signKey, areaCodesOf }:
 
     async advance(number) {
       const fault = await carrier.takeFault(number.organizationId, 'advance')
-      if (fault === 'error') return { kind: 'failure', detail: 'the simulator was told to fail' }
+      if (fault === 'error') return { kind: 'failure', detail: 'the simulator failed as requested' }
       const found = await carrier.find(number.providerNumberId)
       if (!found) return { kind: 'failed', code: 'number_gone', detail: 'The simulator has no such number.' }
       if (fault === 'rejected' || found.isRejected)
-        return { kind: 'failed', code: 'campaign_rejected', detail: 'The simulator was told to reject this number.' }
+        return { kind: 'failed', code: 'campaign_rejected', detail: 'The simulator rejected this number as requested.' }
       return { kind: found.isReady ? 'ready' : 'pending' }
     },
 
     async release(number) {
       if ((await carrier.takeFault(number.organizationId, 'release')) !== null)
-        return { kind: 'failure', detail: 'the simulator was told to fail' }
+        return { kind: 'failure', detail: 'the simulator failed as requested' }
       await carrier.release(number.providerNumberId)
       return { kind: 'released' }
     },
@@ -102,7 +103,7 @@ export function createPhoneSimulator({ carrier, readyMs, signKey, areaCodesOf }:
       try {
         body = JSON.parse(request.body.toString('utf8'))
       } catch {
-        throw new Unreadable('the callback is no JSON')
+        throw new Unreadable('the callback is not JSON')
       }
       return [{ kind: 'text', text: readText(body) }]
     },
@@ -118,7 +119,7 @@ export function createPhoneSimulator({ carrier, readyMs, signKey, areaCodesOf }:
   }
 }
 
-/** A text as the simulator writes it. Throws Unreadable. */
+/** A text message in the simulator's format. Throws Unreadable. */
 function readText(body: unknown): InboundText {
   const id = textMember(body, 'id')
   const from = textMember(body, 'from')

@@ -1,8 +1,8 @@
-// Callbacks signed by the Standard Webhooks specification, checked before anything in them is read.
+// Signatures of callbacks by the Standard Webhooks specification, checked before anything in them is read.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { RawRequest } from '../../core/route.ts'
 
-/** How far the signed time may be from ours, in either direction (Standard Webhooks, "Verifying webhook authenticity"). */
+/** Maximum difference between the signed time and this clock, in either direction (Standard Webhooks, "Verifying webhook authenticity"). */
 const toleranceMs = 300_000
 
 /** The headers of a callback of this id and time. */
@@ -14,7 +14,7 @@ export function signCallback(secret: Buffer, id: string, seconds: number, body: 
   }
 }
 
-/** True when one of the signatures is by this secret, over these bytes, and not too old. Takes the same time wherever a signature is wrong. */
+/** True when one of the signatures is valid for this secret and these bytes, and not too old. Compares in constant time. */
 export function isSignedBy(secret: Buffer, { headers, body }: Pick<RawRequest, 'headers' | 'body'>, nowMs: number): boolean {
   const [id, timestamp, signatures] = [headers['webhook-id'], headers['webhook-timestamp'], headers['webhook-signature']]
   if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signatures !== 'string') return false

@@ -1,8 +1,9 @@
-// HTTP to one supplier at the address that the operator set: bounded in time and size, no redirects, and honest about what may have happened.
+// HTTP client for one supplier at the address set by the operator. Bounded in time and size, without redirects, and explicit about unknown
+// outcomes.
 import { Agent, request } from 'undici'
 
 export type SupplierOptions = {
-  /** Without a slash at its end; a path in it is kept. */
+  /** Without a trailing slash. A path in it is kept. */
   baseUrl: string
   headers: Record<string, string>
   userAgent: string
@@ -11,7 +12,7 @@ export type SupplierOptions = {
 
 export type SupplierRequest = {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
-  /** From the base URL on. */
+  /** Relative to the base URL. */
   path: string
   query?: [string, string][]
   json?: unknown
@@ -19,8 +20,8 @@ export type SupplierRequest = {
 }
 
 /**
- * `answered`: any status, with the body as JSON, or null when it is none. `failed`: no whole answer came; `isUnsent` is true when the request
- * surely never reached the supplier, so that nothing can have happened there.
+ * `answered` is any status, with the body as JSON, or null when it is malformed. `failed` means that there was no complete answer.
+ * `isUnsent` is true when the request certainly did not reach the supplier, so that it had no effect.
  */
 export type SupplierAnswer = { kind: 'answered'; status: number; body: unknown } | { kind: 'failed'; isUnsent: boolean; detail: string }
 
@@ -29,10 +30,10 @@ export type SupplierClient = { ask(request: SupplierRequest): Promise<SupplierAn
 const bodyBytesMax = 4 * 1024 * 1024
 const headerBytesMax = 32 * 1024
 
-/** Errors that come before the first byte of a request is written. */
+/** Errors that occur before the first byte of a request is written. */
 const unsentCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'])
 
-/** A client of one supplier. Takes nothing from the environment, so no proxy either; the operator chose the address, so it may be a private one. */
+/** A client of one supplier. Ignores the environment, including proxy settings. The operator chose the address, so it may be private. */
 export function createSupplierClient({ baseUrl, headers, userAgent, timeoutMs = 15_000 }: SupplierOptions): SupplierClient {
   const dispatcher = new Agent({
     connectTimeout: Math.min(5_000, timeoutMs),
@@ -81,7 +82,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** A member of what a supplier answered, however little it is what was expected. */
+/** A member of a supplier's answer, which may have any shape. */
 export function member(value: unknown, ...path: (string | number)[]): unknown {
   let at = value
   for (const step of path) {

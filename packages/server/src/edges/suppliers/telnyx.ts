@@ -1,4 +1,4 @@
-// Telnyx as a supplier of phone numbers: its REST API v2 and its Ed25519-signed callbacks.
+// Telnyx as a supplier of phone numbers, with its REST API v2 and Ed25519-signed callbacks.
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import {
   type Failure,
@@ -14,9 +14,9 @@ import { createSupplierClient, listMember, member, type SupplierAnswer, textMemb
 
 export type TelnyxOptions = {
   apiKey: string
-  /** 32 bytes in base64, as Mission Control shows it. */
+  /** 32 bytes in base64, as shown by Mission Control. */
   publicKey: string
-  /** A messaging profile of our own: its callback address is set by us. */
+  /** A messaging profile used only by this server, which sets its callback address. */
   messagingProfileId: string
   apiUrl: string
   userAgent: string
@@ -24,13 +24,13 @@ export type TelnyxOptions = {
   timeoutMs?: number
 }
 
-/** An order is listed by its reference as soon as it was taken on; a minute is plenty. */
+/** An accepted order is listed by its reference at once. A minute leaves a wide margin. */
 const settleMs = 60_000
-/** How far a signed time may be from ours, in either direction. */
+/** Maximum difference between a signed time and this clock, in either direction. */
 const toleranceMs = 300_000
 const pageSize = 50
 const pagesMax = 200
-/** Codes of an order that say that this number is not to be had: 85001 and 10015 unavailable or reserved, 85006 already ordered. */
+/** Order error codes for a number that cannot be ordered: 85001 and 10015 unavailable or reserved, 85006 already ordered. */
 const takenCodes = new Set(['85001', '85006', '10015'])
 
 const detailOf = (answer: SupplierAnswer): string =>
@@ -38,23 +38,23 @@ const detailOf = (answer: SupplierAnswer): string =>
     ? answer.detail
     : `status ${answer.status}${textMember(answer.body, 'errors', 0, 'detail') ? `: ${textMember(answer.body, 'errors', 0, 'detail')}` : ''}`
 
-const troubleOf = (answer: SupplierAnswer): Failure => ({ kind: 'failure', detail: detailOf(answer) })
+const errorOf = (answer: SupplierAnswer): Failure => ({ kind: 'failure', detail: detailOf(answer) })
 const isRefusal = (status: number): boolean => status >= 400 && status < 500 && status !== 408 && status !== 429
 
-/** What an order's own status says; `success` is not yet the number's id. */
+/** The status of an order. With `success` the number's id is not known yet. */
 type OrderStatus = 'pending' | 'success' | 'failure'
 
 /** The SubjectPublicKeyInfo of an Ed25519 key before its 32 bytes (RFC 8410 §4). */
 const ed25519Prefix = Buffer.from('302a300506032b6570032100', 'hex')
 
-/** An Ed25519 public key from its 32 bytes in base64. Throws a sentence when it is none. */
+/** An Ed25519 public key from its 32 bytes in base64. Throws when they are malformed. */
 export function readTelnyxKey(base64: string): KeyObject {
   const bytes = Buffer.from(base64, 'base64')
   if (bytes.length !== 32) throw new Error('must be 32 bytes in base64, as Mission Control shows them')
   return createPublicKey({ key: Buffer.concat([ed25519Prefix, bytes]), format: 'der', type: 'spki' })
 }
 
-/** The provider; `close` lets its connections go. */
+/** The provider. `close` ends its connections. */
 export function createTelnyx(options: TelnyxOptions): PhoneProvider & { close: () => Promise<void> } {
   const { messagingProfileId, callbackUrl } = options
   const publicKey = readTelnyxKey(options.publicKey)
@@ -65,18 +65,18 @@ export function createTelnyx(options: TelnyxOptions): PhoneProvider & { close: (
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
   })
 
-  /** The number as the account has it, or null. */
+  /** The number in the account, or null. */
   async function findNumber(phoneNumber: string): Promise<{ kind: 'number'; found: unknown } | Failure> {
     const answer = await client.ask({ method: 'GET', path: '/v2/phone_numbers', query: [['filter[phone_number]', phoneNumber]] })
-    if (answer.kind !== 'answered' || answer.status !== 200) return troubleOf(answer)
+    if (answer.kind !== 'answered' || answer.status !== 200) return errorOf(answer)
     const found = listMember(answer.body, 'data').find((one) => textMember(one, 'phone_number') === phoneNumber)
     return { kind: 'number', found: textMember(found, 'status') === 'deleted' ? undefined : found }
   }
 
-  /** The order of this number under our reference: an order that failed may have been followed by another. */
+  /** The order of this number by its reference. A failed order may have been followed by another. */
   async function findStatus({ orderKey, phoneNumber }: Order): Promise<{ kind: 'status'; status: OrderStatus | null } | Failure> {
     const answer = await client.ask({ method: 'GET', path: '/v2/number_orders', query: [['filter[customer_reference]', orderKey]] })
-    if (answer.kind !== 'answered' || answer.status !== 200) return troubleOf(answer)
+    if (answer.kind !== 'answered' || answer.status !== 200) return errorOf(answer)
     const statuses = listMember(answer.body, 'data')
       .filter((one) => listMember(one, 'phone_numbers').some((number) => textMember(number, 'phone_number') === phoneNumber))
       .map((one) => textMember(one, 'status'))
@@ -93,21 +93,21 @@ export function createTelnyx(options: TelnyxOptions): PhoneProvider & { close: (
     if (id !== null && isNamed && !isFailed) return { kind: 'owned', providerNumberId: id }
     const asked = await findStatus(order)
     if (asked.kind === 'failure') return asked
-    // The number's own reference can be changed by hand; an order of ours that succeeded is proof enough.
+    // The number's own reference can be edited by hand, so a successful order is sufficient proof.
     if (asked.status === 'success') return id === null || isFailed ? { kind: 'pending' } : { kind: 'owned', providerNumberId: id }
     if (asked.status === null) return { kind: 'absent' }
     return { kind: asked.status === 'failure' ? 'failed' : 'pending' }
   }
 
-  /** The profile sends callbacks to us; sets it to when it does not. */
+  /** Checks that the profile sends callbacks to this server, and sets it if it does not. */
   async function routeProfile(): Promise<Failure | null> {
     const path = `/v2/messaging_profiles/${encodeURIComponent(messagingProfileId)}`
     const answer = await client.ask({ method: 'GET', path })
-    if (answer.kind !== 'answered' || answer.status !== 200) return troubleOf(answer)
+    if (answer.kind !== 'answered' || answer.status !== 200) return errorOf(answer)
     if (textMember(answer.body, 'data', 'webhook_url') === callbackUrl()) return null
     const json = { webhook_url: callbackUrl(), webhook_api_version: '2' }
     const routed = await client.ask({ method: 'PATCH', path, json })
-    return routed.kind === 'answered' && routed.status === 200 ? null : troubleOf(routed)
+    return routed.kind === 'answered' && routed.status === 200 ? null : errorOf(routed)
   }
 
   return {
@@ -132,7 +132,7 @@ export function createTelnyx(options: TelnyxOptions): PhoneProvider & { close: (
           code: `telnyx_${textMember(answer.body, 'errors', 0, 'code') ?? answer.status}`,
           detail: detailOf(answer),
         }
-      if (answer.kind !== 'answered' || answer.status !== 200) return troubleOf(answer)
+      if (answer.kind !== 'answered' || answer.status !== 200) return errorOf(answer)
       const numbers = listMember(answer.body, 'data').flatMap((one) => textMember(one, 'phone_number') ?? [])
       return { kind: 'offers', numbers: numbers.filter((one) => !without.includes(one)) }
     },
@@ -162,16 +162,16 @@ export function createTelnyx(options: TelnyxOptions): PhoneProvider & { close: (
       const answer = await client.ask({ method: 'GET', path })
       if (answer.kind === 'answered' && answer.status === 404)
         return { kind: 'failed', code: 'number_gone', detail: 'Telnyx has no such number in the account.' }
-      if (answer.kind !== 'answered' || answer.status !== 200) return troubleOf(answer)
+      if (answer.kind !== 'answered' || answer.status !== 200) return errorOf(answer)
       const status = textMember(answer.body, 'data', 'status') ?? 'unknown'
       if (['purchase-failed', 'port-failed', 'ported-out', 'deleted', 'requirement-info-exception'].includes(status))
         return { kind: 'failed', code: status.replaceAll('-', '_'), detail: `Telnyx says that the number is ${status}.` }
       if (status !== 'active') return { kind: 'pending' }
       const messaging = await client.ask({ method: 'GET', path: `${path}/messaging` })
-      if (messaging.kind !== 'answered' || messaging.status !== 200) return troubleOf(messaging)
+      if (messaging.kind !== 'answered' || messaging.status !== 200) return errorOf(messaging)
       if (textMember(messaging.body, 'data', 'messaging_profile_id') !== messagingProfileId) {
         const routed = await client.ask({ method: 'PATCH', path: `${path}/messaging`, json: { messaging_profile_id: messagingProfileId } })
-        if (routed.kind !== 'answered' || routed.status !== 200) return troubleOf(routed)
+        if (routed.kind !== 'answered' || routed.status !== 200) return errorOf(routed)
       }
       return (await routeProfile()) ?? { kind: 'ready' }
     },
@@ -179,7 +179,7 @@ export function createTelnyx(options: TelnyxOptions): PhoneProvider & { close: (
     async release(number) {
       const answer = await client.ask({ method: 'DELETE', path: `/v2/phone_numbers/${encodeURIComponent(number.providerNumberId)}` })
       const isGone = answer.kind === 'answered' && (answer.status === 200 || answer.status === 204 || answer.status === 404)
-      return isGone ? { kind: 'released' } : troubleOf(answer)
+      return isGone ? { kind: 'released' } : errorOf(answer)
     },
 
     verifyWebhook(request, _url, nowMs) {
@@ -227,7 +227,7 @@ export function createTelnyx(options: TelnyxOptions): PhoneProvider & { close: (
           const id = textMember(record, 'uuid')
           if (id === null || textMember(record, 'direction') !== 'inbound' || (await isKnown(id))) continue
           const found = await client.ask({ method: 'GET', path: `/v2/messages/${encodeURIComponent(id)}` })
-          // Telnyx keeps messages for some days; a record outlives its message.
+          // Telnyx keeps messages for some days, and a record outlives its message.
           if (found.kind === 'answered' && found.status === 404) continue
           if (found.kind !== 'answered' || found.status !== 200) throw new Error(`Telnyx did not give a message: ${detailOf(found)}`)
           const text = readMessage(member(found.body, 'data'))
@@ -248,11 +248,11 @@ function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'))
   } catch {
-    throw new Unreadable('the callback is no JSON')
+    throw new Unreadable('the callback is not JSON')
   }
 }
 
-/** A message as callbacks and the messages API give it alike; null without what makes it one. */
+/** A message in the common format of callbacks and the messages API, or null when required members are missing. */
 function readMessage(payload: unknown): InboundText | null {
   const id = textMember(payload, 'id')
   const from = textMember(payload, 'from', 'phone_number')

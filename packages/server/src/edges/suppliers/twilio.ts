@@ -1,4 +1,4 @@
-// Twilio as a supplier of phone numbers: its REST API of 2010-04-01 and its signed callbacks.
+// Twilio as a supplier of phone numbers, with its REST API of 2010-04-01 and signed callbacks.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { RawRequest } from '../../core/route.ts'
 import {
@@ -20,19 +20,19 @@ export type TwilioOptions = {
   authToken: string
   apiUrl: string
   userAgent: string
-  /** Where callbacks are to go: the whole address. */
+  /** The full URL for callbacks. */
   callbackUrl: () => string
   timeoutMs?: number
 }
 
-/** A purchase is one synchronous call; half a minute after we hung up it has happened or will not. */
+/** A purchase is one synchronous call. Half a minute after a timeout it has either succeeded or failed for good. */
 const settleMs = 30_000
-/** Error codes of a purchase that say that this number is not to be had: 21422 not available, 21421 invalid, 21404 out of a trial's reach. */
+/** Purchase error codes for a number that cannot be bought: 21422 not available, 21421 invalid, 21404 not available to a trial account. */
 const takenCodes = [21421, 21422]
 const pageSize = 100
 const pagesMax = 100
 
-const troubleOf = (answer: SupplierAnswer): Failure => ({
+const errorOf = (answer: SupplierAnswer): Failure => ({
   kind: 'failure',
   detail:
     answer.kind === 'failed'
@@ -42,13 +42,13 @@ const troubleOf = (answer: SupplierAnswer): Failure => ({
 
 const isRefusal = (status: number): boolean => status >= 400 && status < 500 && status !== 408 && status !== 429
 
-/** `Date` of RFC 2822, as Twilio writes its times; null when it cannot be read. */
+/** A `Date` of RFC 2822, Twilio's time format, or null when it is malformed. */
 function readDate(text: string | null): Date | null {
   const ms = text === null ? Number.NaN : Date.parse(text)
   return Number.isNaN(ms) ? null : new Date(ms)
 }
 
-/** The provider; `close` lets its connections go. */
+/** The provider. `close` ends its connections. */
 export function createTwilio(options: TwilioOptions): PhoneProvider & { close: () => Promise<void> } {
   const { accountSid, authToken, apiUrl, callbackUrl } = options
   const basic = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`
@@ -61,12 +61,12 @@ export function createTwilio(options: TwilioOptions): PhoneProvider & { close: (
   const account = `/2010-04-01/Accounts/${encodeURIComponent(accountSid)}`
   const apiOrigin = new URL(apiUrl).origin
 
-  /** Numbers of ours carry the order key in their name, so that a purchase is found by it. */
+  /** Numbers have the order key in their name, so that a purchase can be found by it. */
   const nameOf = (orderKey: string) => `callsign ${orderKey}`
 
   async function findOwned({ orderKey, phoneNumber }: Order): Promise<OrderState> {
     const answer = await client.ask({ method: 'GET', path: `${account}/IncomingPhoneNumbers.json`, query: [['PhoneNumber', phoneNumber]] })
-    if (answer.kind !== 'answered' || answer.status !== 200) return troubleOf(answer)
+    if (answer.kind !== 'answered' || answer.status !== 200) return errorOf(answer)
     const found = listMember(answer.body, 'incoming_phone_numbers').find(
       (one) => textMember(one, 'phone_number') === phoneNumber && textMember(one, 'friendly_name') === nameOf(orderKey),
     )
@@ -76,10 +76,10 @@ export function createTwilio(options: TwilioOptions): PhoneProvider & { close: (
 
   const numberPath = (number: OwnedNumber) => `${account}/IncomingPhoneNumbers/${encodeURIComponent(number.providerNumberId)}.json`
 
-  /** The media of a message in the list, which tells only how many there are. */
+  /** The media of a message, because the message list contains only their number. */
   async function listMedia(sid: string): Promise<MediaSource[]> {
     const answer = await client.ask({ method: 'GET', path: `${account}/Messages/${encodeURIComponent(sid)}/Media.json` })
-    if (answer.kind !== 'answered' || answer.status !== 200) throw new Error(`Twilio did not list media: ${troubleOf(answer).detail}`)
+    if (answer.kind !== 'answered' || answer.status !== 200) throw new Error(`Twilio did not list media: ${errorOf(answer).detail}`)
     return listMember(answer.body, 'media_list').flatMap((one) => {
       const uri = textMember(one, 'uri')
       return uri === null ? [] : [{ url: `${apiOrigin}${uri.replace(/\.json$/, '')}`, contentType: textMember(one, 'content_type') }]
@@ -116,7 +116,7 @@ export function createTwilio(options: TwilioOptions): PhoneProvider & { close: (
       ]
       const answer = await client.ask({ method: 'POST', path: `${account}/IncomingPhoneNumbers.json`, form })
       if (answer.kind === 'failed') {
-        // Nothing was bought; asking again is as good as looking it up.
+        // Nothing was bought, so another attempt is as safe as a lookup.
         return { kind: 'unknown', detail: answer.detail }
       }
       const sid = textMember(answer.body, 'sid')
@@ -136,7 +136,7 @@ export function createTwilio(options: TwilioOptions): PhoneProvider & { close: (
       const answer = await client.ask({ method: 'GET', path: numberPath(number) })
       if (answer.kind === 'answered' && answer.status === 404)
         return { kind: 'failed', code: 'number_gone', detail: 'Twilio has no such number in the account.' }
-      if (answer.kind !== 'answered' || answer.status !== 200) return troubleOf(answer)
+      if (answer.kind !== 'answered' || answer.status !== 200) return errorOf(answer)
       if (member(answer.body, 'capabilities', 'sms') === false)
         return { kind: 'failed', code: 'sms_not_supported', detail: 'This number cannot receive texts.' }
       if (textMember(answer.body, 'sms_url') === callbackUrl()) return { kind: 'ready' }
@@ -145,13 +145,13 @@ export function createTwilio(options: TwilioOptions): PhoneProvider & { close: (
         ['SmsMethod', 'POST'],
       ]
       const routed = await client.ask({ method: 'POST', path: numberPath(number), form })
-      return routed.kind === 'answered' && routed.status === 200 ? { kind: 'ready' } : troubleOf(routed)
+      return routed.kind === 'answered' && routed.status === 200 ? { kind: 'ready' } : errorOf(routed)
     },
 
     async release(number) {
       const answer = await client.ask({ method: 'DELETE', path: numberPath(number) })
       const isGone = answer.kind === 'answered' && (answer.status === 204 || answer.status === 404)
-      return isGone ? { kind: 'released' } : troubleOf(answer)
+      return isGone ? { kind: 'released' } : errorOf(answer)
     },
 
     verifyWebhook(request, url) {
@@ -168,7 +168,7 @@ export function createTwilio(options: TwilioOptions): PhoneProvider & { close: (
       const form = new Map(readForm(request))
       const sid = form.get('MessageSid') ?? form.get('SmsMessageSid') ?? form.get('SmsSid')
       const to = form.get('To')
-      // Voice and status callbacks come here only when somebody sets them to.
+      // Voice and status callbacks arrive here only when they are set to this URL by hand.
       if (!sid || !to || form.has('MessageStatus')) return []
       const from = form.get('From')
       if (!from) throw new Unreadable('the callback has no From')
@@ -183,15 +183,14 @@ export function createTwilio(options: TwilioOptions): PhoneProvider & { close: (
 
     async *listInbound(since, isKnown): AsyncGenerator<InboundText> {
       let path = `${account}/Messages.json`
-      // The list is by day.
+      // The list filters by day.
       let query: [string, string][] = [
         ['DateSent>', since.toISOString().slice(0, 10)],
         ['PageSize', String(pageSize)],
       ]
       for (let page = 0; page < pagesMax; page++) {
         const answer = await client.ask({ method: 'GET', path, query })
-        if (answer.kind !== 'answered' || answer.status !== 200)
-          throw new Error(`Twilio did not list messages: ${troubleOf(answer).detail}`)
+        if (answer.kind !== 'answered' || answer.status !== 200) throw new Error(`Twilio did not list messages: ${errorOf(answer).detail}`)
         for (const one of listMember(answer.body, 'messages')) {
           const sid = textMember(one, 'sid')
           const sentAt = readDate(textMember(one, 'date_sent') ?? textMember(one, 'date_created'))
@@ -226,20 +225,20 @@ function refusedOr(answer: SupplierAnswer) {
     const detail = textMember(answer.body, 'message') ?? `status ${answer.status}`
     return { kind: 'refused' as const, code: `twilio_${answer.status}`, detail }
   }
-  return troubleOf(answer)
+  return errorOf(answer)
 }
 
-/** The fields of a form as they came, untrimmed: the signature covers every character. */
+/** The fields of a form, untrimmed, because the signature covers every character. */
 const readForm = (request: RawRequest): [string, string][] => [...new URLSearchParams(request.body.toString('utf8'))]
 
-/** An address with its port and without: Twilio signs one or the other. */
+/** A URL with its port and without. Twilio signs one of the two. */
 function spellingsOf(url: string): string[] {
   const [, scheme = '', host = '', port, rest = ''] = /^(https?:\/\/)([^/:?]+|\[[^\]]+\])(:\d+)?(.*)$/s.exec(url) ?? []
   const usual = scheme === 'https://' ? ':443' : ':80'
   return port === undefined ? [url, `${scheme}${host}${usual}${rest}`] : [url, `${scheme}${host}${rest}`]
 }
 
-/** HMAC-SHA1 over the address and every field, name and value, in the order of the names. Of a field that comes twice with one value, one counts. */
+/** HMAC-SHA1 over the URL and all fields, name and value, sorted by name. A field repeated with the same value counts once. */
 export function signTwilio(authToken: string, url: string, fields: [string, string][]): string {
   const values = new Map<string, Set<string>>()
   for (const [name, value] of fields) values.set(name, (values.get(name) ?? new Set()).add(value))
