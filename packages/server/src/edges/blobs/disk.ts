@@ -1,4 +1,4 @@
-// Large bytes as files in a folder: durable before they are acknowledged, whole or not there at all.
+// Large bytes as files in a folder. A file is durable before it is acknowledged, and complete or absent.
 import { createHash, randomUUID } from 'node:crypto'
 import { type FileHandle, mkdir, open, opendir, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -7,26 +7,30 @@ import { BlobMissing, type Blobs } from '../../core/blobs.ts'
 import { nowMs } from '../../core/clock.ts'
 import { checkBlobKey, checkBlobRange, isBlobKey } from './key.ts'
 
-// A write takes seconds; a temporary file this old belongs to a process that died.
+// A write takes seconds, so a temporary file this old belongs to a process that died.
 const abandonedMs = 60 * 60 * 1000
 const temporaryFolder = 'tmp'
 const fanOutPattern = /^[0-9a-f]{2}$/
 
 /**
- * Blobs in `directory`, made on first use: `<two hex digits of SHA-256(key)>/<key with + for />`, so folders stay small, a key is never a folder
- * and every name can be turned back. Errors of the file system (`code` ENOSPC, EACCES…) pass through. The deletion of a blob may be undone by a power
- * cut; it is an orphan then, and swept.
+ * Blobs in `directory`, which is created on first use. A path is `<two hex digits of SHA-256(key)>/<key with + for />`, so folders stay
+ * small, a key is never a folder and every name can be turned back.
+ * Errors of the file system (`code` ENOSPC, EACCES…) pass through. A power cut may undo the deletion of a blob, which is then an orphan and
+ * swept.
  */
 export function createDiskBlobs(directory: string): Blobs {
   const root = resolve(directory)
   const durableFolders = new Map<string, Promise<string>>()
 
-  /** A folder under the root (the root itself for ''), itself durable. Remembered as a promise: a second writer must not go ahead before the first has synced the parents. */
+  /**
+   * A durable folder under the root (the root itself for ''). Cached as a promise, because a second writer must not continue before the
+   * first has synced the parents.
+   */
   function folder(name: string): Promise<string> {
     let made = durableFolders.get(name)
     if (!made) {
       made = name === '' ? makeFolder(root) : folder('').then(() => makeFolder(join(root, name)))
-      // A failure (full disk) is not remembered.
+      // A failure, for example a full disk, is not cached.
       made.catch(() => durableFolders.delete(name))
       durableFolders.set(name, made)
     }
@@ -126,7 +130,10 @@ function pathOf(root: string, key: string): string {
 
 const keyOf = (path: string): string => path.slice(dirname(path).length + 1).replaceAll('+', '/')
 
-/** Makes the folder with those above it, and syncs the parent of each new one, and its own parent in any case: another process may just have made it. */
+/**
+ * Creates the folder and its ancestors. Syncs the parent of each new one, and its own parent in any case, because another process may just
+ * have created it.
+ */
 async function makeFolder(path: string): Promise<string> {
   const first = (await mkdir(path, { recursive: true, mode: 0o700 })) ?? path
   for (let parent = dirname(path); ; parent = dirname(parent)) {
@@ -144,7 +151,7 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** The names in a folder of folders; none when it does not exist yet. */
+/** The names in a folder of folders. Empty when it does not exist yet. */
 async function foldersIn(path: string): Promise<string[]> {
   const names: string[] = []
   for await (const entry of entriesOf(path)) if (entry.isDirectory()) names.push(entry.name)
@@ -160,7 +167,7 @@ async function* entriesOf(path: string) {
   if (folder) yield* folder
 }
 
-/** False also for a file that has gone in the meantime. */
+/** False also for a file that was deleted meanwhile. */
 async function isOlder(path: string, ageMs: number): Promise<boolean> {
   const found = await stat(path).catch(ignoreMissing)
   return found !== undefined && found.mtimeMs < nowMs() - ageMs

@@ -1,15 +1,15 @@
-// How much room the disks have left, looked at every few seconds: SMTP asks at each message and must not wait for a disk.
+// Free disk space, measured every few seconds. SMTP needs it for each message and must not wait for a disk.
 import { statfs } from 'node:fs/promises'
 
 export type FreeSpace = {
-  /** Octets that ordinary users may still write on the fullest of the disks, as last looked at; infinite when nobody could say. */
+  /** Octets that ordinary users may still write on the fullest disk, as last measured. Infinite when unknown. */
   bytes: () => number
   stop: () => void
 }
 
 const everyMs = 5_000
 
-/** Watches the disks that hold these folders. A folder that is not there yet, or whose file system does not tell, counts as roomy. */
+/** Watches the disks of these folders. A missing folder, or a file system without this information, counts as having enough space. */
 export async function watchFreeSpace(folders: string[]): Promise<FreeSpace> {
   let bytes = Number.POSITIVE_INFINITY
   const look = async () => {

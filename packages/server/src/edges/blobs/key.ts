@@ -1,9 +1,12 @@
-// What a blob's key may look like, so that it can be a file name and an object name and never a way out of either.
+// Validates blob keys, so that each is a safe file name and object name that cannot escape its folder.
 
 const keyPattern = /^[a-z0-9_-][a-z0-9_.-]*(?:\/[a-z0-9_-][a-z0-9_.-]*)*$/
 const keyLengthMax = 200
 
-/** Throws when the key is no path of at most 200 lower-case letters, digits, `_`, `-`, `.` and `/` whose parts begin with no dot: our bug, not the caller's. */
+/**
+ * Throws unless the key is a path of at most 200 lower-case letters, digits, `_`, `-`, `.` and `/`, whose parts do not begin with a dot. An
+ * invalid key is a bug of the server.
+ */
 export function checkBlobKey(key: string): void {
   if (!isBlobKey(key)) throw new Error(`not a blob key: ${JSON.stringify(key.slice(0, keyLengthMax))}`)
 }

@@ -1,4 +1,4 @@
-// Large bytes as objects of an S3-compatible store, spoken to over plain signed HTTP.
+// Large bytes as objects of an S3-compatible store, over plain signed HTTP.
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -9,8 +9,8 @@ import { nowMs } from '../../core/clock.ts'
 import { checkBlobKey, checkBlobRange, isBlobKey } from './key.ts'
 
 /**
- * `endpoint` is a base URL such as `http://minio:9000`; without one, AWS in `region`. `prefix` may be empty. `pathStyle` puts the bucket into the path
- * instead of the host name, which most stores other than AWS need.
+ * `endpoint` is a base URL such as `http://minio:9000`. Without one, AWS in `region` is used. `prefix` may be empty. `pathStyle` puts the
+ * bucket into the path instead of the host name, which most stores other than AWS need.
  */
 export type S3Options = {
   bucket: string
@@ -21,11 +21,11 @@ export type S3Options = {
   sessionToken?: string | undefined
   endpoint?: string | undefined
   pathStyle: boolean
-  /** For one attempt, until the head of the answer and again between two pieces of its body. */
+  /** Per attempt, up to the head of the response, and again between two chunks of its body. */
   timeoutMs?: number
 }
 
-/** An answer of the store that is no success: its status and its own code, never its message. */
+/** An error response of the store, with its status and code. Its message is not kept. */
 export class S3Failure extends Error {
   override name = 'S3Failure'
   readonly status: number
@@ -46,11 +46,11 @@ type Call = {
   body?: Buffer
 }
 
-// The first attempt and three more, about 1.5 s of waiting in all; whoever calls is a job that is tried again later.
+// One attempt and three retries, with about 1.5 s of delay in total. The calling jobs are retried later.
 const retryDelaysMs = [100, 400, 1000]
 const answerBytesMax = 4 * 1024 * 1024
 
-/** Blobs in one bucket under one prefix. Every operation is idempotent, so 5xx answers, 429 and broken connections are tried again. */
+/** Blobs in one bucket under one prefix. Every operation is idempotent, so 5xx, 429 and broken connections are retried. */
 export function createS3Blobs(options: S3Options): Blobs {
   const { bucket, region, accessKeyId, secretAccessKey, sessionToken, pathStyle, timeoutMs = 30_000 } = options
   const prefix = options.prefix === '' || options.prefix.endsWith('/') ? options.prefix : `${options.prefix}/`
@@ -72,7 +72,7 @@ export function createS3Blobs(options: S3Options): Blobs {
     const signed = await new AwsV4Signer({
       method,
       url: url.href,
-      // Signed for this body and no other; the store refuses what was damaged on the way.
+      // Signed for this body, so that the store refuses a damaged one.
       headers: {
         ...headers,
         'x-amz-content-sha256': createHash('sha256')
@@ -89,7 +89,10 @@ export function createS3Blobs(options: S3Options): Blobs {
     return await request(signed.url, { method, headers: Object.fromEntries(signed.headers), body: body ?? null, dispatcher: agent })
   }
 
-  /** The first answer that is not the store's own failure, or the last failure. The body of an answer that is given back must be read or dumped. */
+  /**
+   * The first response that is not a failure of the store, or the last failure. The caller must read or dump the body of a returned
+   * response.
+   */
   async function call(given: Call): Promise<Dispatcher.ResponseData> {
     for (let tries = 0; ; tries++) {
       const waitMs = retryDelaysMs[tries]
@@ -100,16 +103,16 @@ export function createS3Blobs(options: S3Options): Blobs {
       } catch (error) {
         if (waitMs === undefined || !isConnectionFailure(error)) throw error
       }
-      // Jitter, so that many writers do not come back at once.
+      // Jitter, so that many writers do not retry at once.
       await delay(waitMs * (0.5 + Math.random()))
     }
   }
 
-  /** The answer to a read, or null for a range that lies behind the end. */
+  /** The response to a read, or null for a range after the end. */
   async function read(key: string, range?: { start: number; end: number }): Promise<Dispatcher.ResponseData | null> {
     checkBlobKey(key)
     checkBlobRange(range)
-    // HTTP has no empty range; a byte is asked for all the same, so that a missing object is noticed.
+    // HTTP has no empty range. One byte is requested, so that a missing object is noticed.
     const isEmpty = range !== undefined && range.start === range.end
     const headers = range && { range: `bytes=${range.start}-${isEmpty ? range.start : range.end - 1}` }
     const answer = await call({ method: 'GET', key, ...(headers && { headers }) })
@@ -173,12 +176,12 @@ export function createS3Blobs(options: S3Options): Blobs {
   }
 }
 
-const connectionTroubles =
+const connectionErrors =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|UND_ERR_SOCKET|UND_ERR_CONNECT_TIMEOUT|UND_ERR_HEADERS_TIMEOUT|UND_ERR_BODY_TIMEOUT)$/
 
 function isConnectionFailure(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isConnectionFailure)
-  return error instanceof Error && 'code' in error && connectionTroubles.test(String(error.code))
+  return error instanceof Error && 'code' in error && connectionErrors.test(String(error.code))
 }
 
 async function failureOf(operation: string, answer: Dispatcher.ResponseData): Promise<S3Failure> {

@@ -1,23 +1,24 @@
-// The server's one master secret: a file in the data directory, from which every other secret key of ours is derived.
+// The server's master secret, a file in the data directory. All other secret keys of the server are derived from it.
 import { hkdfSync, randomBytes, randomUUID } from 'node:crypto'
 import { link, mkdir, open, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 
 /** Keys by purpose. */
 export type Keyring = {
-  /** 32 bytes for one purpose (`media-links`), the same on every start; knowing one tells nothing about another. HKDF-SHA256, RFC 5869. */
+  /** 32 bytes for one purpose (`media-links`), the same on every start. A subkey reveals nothing about another. HKDF-SHA256, RFC 5869. */
   subkey(purpose: string): Buffer
 }
 
-// The marker says what the file is, and leaves room for another form later.
+// The marker identifies the file, and allows another format later.
 const marker = 'callsign-master-1:'
 const filePattern = new RegExp(`^${marker}([A-Za-z0-9_-]{43})\\n?$`)
 const masterBytes = 32
 const purposePattern = /^[a-z][a-z0-9-]{0,63}$/
 
 /**
- * Opens `<dataDir>/keyring/master`, made on the first start; processes that start at once agree on one. Throws an Error with a sentence for the operator
- * when others than the owner may read the file or when it is damaged: a new secret in its place would make everything sealed with the old one unreadable.
+ * Opens `<dataDir>/keyring/master`, which is created on the first start. Processes that start at once agree on one.
+ * Throws an Error for the operator when others than the owner may read the file or when it is damaged. A new secret in its place would make
+ * everything sealed with the old one unreadable.
  */
 export async function openKeyring(dataDir: string): Promise<Keyring> {
   const path = masterPath(dataDir)
@@ -37,15 +38,15 @@ export async function openKeyring(dataDir: string): Promise<Keyring> {
 
 const masterPath = (dataDir: string): string => join(resolve(dataDir), 'keyring', 'master')
 
-/** The keyring as one line of text, for a backup, or null when there is none yet. Throws as openKeyring does. */
+/** The keyring as one line of text, for a backup, or null when it does not exist yet. Throws as openKeyring does. */
 export async function exportKeyring(dataDir: string): Promise<string | null> {
   const master = await readMaster(masterPath(dataDir))
   return master && toLine(master)
 }
 
 /**
- * Installs what exportKeyring gave, and returns whether it was not there already. Throws a sentence when the directory has another keyring or the
- * text is none.
+ * Installs an exported keyring. Returns false when the same keyring was already installed. Throws when the directory has another keyring or
+ * the text is malformed.
  */
 export async function importKeyring(dataDir: string, text: string): Promise<boolean> {
   const path = masterPath(dataDir)
@@ -54,11 +55,11 @@ export async function importKeyring(dataDir: string, text: string): Promise<bool
   const found = await readMaster(path)
   const master = found ?? (await createMaster(path, wanted))
   if (!master.equals(wanted))
-    throw new Error(`${path} is another installation's master secret; move it away, or use another CALLSIGN_DATA_DIR`)
+    throw new Error(`${path} is another installation's master secret. Move it away, or use another CALLSIGN_DATA_DIR.`)
   return found === null
 }
 
-/** Takes a keyring away again that importKeyring has just installed. */
+/** Removes a keyring that importKeyring has just installed. */
 export const removeKeyring = (dataDir: string): Promise<void> => unlink(masterPath(dataDir))
 
 const toLine = (master: Buffer): string => `${marker}${master.toString('base64url')}\n`
@@ -68,7 +69,7 @@ function fromLine(text: string): Buffer | null {
   return master.length === masterBytes ? master : null
 }
 
-/** The master secret, or null when there is no file yet. */
+/** The master secret, or null without a file. */
 async function readMaster(path: string): Promise<Buffer | null> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
@@ -77,19 +78,21 @@ async function readMaster(path: string): Promise<Buffer | null> {
   if (!file) return null
   try {
     const { mode, size } = await file.stat()
-    // Windows has no such permission bits.
+    // Windows does not have these permission bits.
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
-      throw new Error(`the master secret ${path} can be read by others than its owner; if nobody has, run: chmod 600 ${path}`)
+      throw new Error(
+        `the master secret ${path} can be read by others than its owner. If no other user has read it, run "chmod 600 ${path}".`,
+      )
     }
     const master = size < 200 ? fromLine(await file.readFile('utf8')) : null
-    if (!master) throw new Error(`the master secret ${path} is damaged; restore it from a backup`)
+    if (!master) throw new Error(`the master secret ${path} is damaged, so restore it from a backup`)
     return master
   } finally {
     await file.close()
   }
 }
 
-/** Makes the file with this secret, unless another process is first; returns the one that is there then. */
+/** Creates the file with this secret, unless another process is first. Returns the installed secret. */
 async function createMaster(path: string, secret: Buffer): Promise<Buffer> {
   const directory = dirname(path)
   const above = (await mkdir(directory, { recursive: true, mode: 0o700 })) ?? directory
@@ -102,14 +105,14 @@ async function createMaster(path: string, secret: Buffer): Promise<Buffer> {
     } finally {
       await file.close()
     }
-    // Linked, not renamed: the first of several processes wins and is never written over.
+    // Linked and not renamed, so that the first of several processes wins and is never overwritten.
     await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error
     })
   } finally {
     await unlink(temporary).catch(() => {})
   }
-  // The secret must outlive a power cut before anything is sealed with it, and so must the folders that hold it.
+  // The secret and its folders must survive a power cut before anything is sealed with it.
   for (let folder = directory; ; folder = dirname(folder)) {
     await syncFolder(folder)
     if (folder === dirname(above) || folder === dirname(folder)) break

@@ -1,4 +1,4 @@
-// Which addresses count as public, by the registries of special-purpose addresses (IANA, RFC 6890).
+// The addresses that count as public, by the registries of special-purpose addresses (IANA, RFC 6890).
 import { describe, expect, test } from 'vitest'
 import { canonicalAddress, createAddressRules } from './address-rules.ts'
 
@@ -55,7 +55,7 @@ test('a translator that is let through still leads to public IPv4 addresses only
   expect(createAddressRules(['64:ff9b::/96', '127.0.0.0/8']).allows('64:ff9b::7f00:1')).toBe(true)
 })
 
-test.each(['127.0.0.1', '10.0.0.0/33', 'everything', '', '::/129'])('%j is no range', (cidr) => {
+test.each(['127.0.0.1', '10.0.0.0/33', 'everything', '', '::/129'])('%j is not a range', (cidr) => {
   expect(() => createAddressRules([cidr])).toThrow('is not an address range')
 })
 

@@ -1,4 +1,5 @@
-// Opens the connection for one outbound request: looks the host up once, checks every answer, dials exactly a checked address, checks the peer.
+// Opens the connection for one outbound request. Looks the host up once, checks every address, dials exactly a checked one, and checks the
+// peer.
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { FetchRefused } from '../../core/web.ts'
@@ -6,14 +7,14 @@ import { type AddressRules, canonicalAddress } from './address-rules.ts'
 import type { Lookup } from './host-lookup.ts'
 import type { OutboundTarget } from './outbound-url.ts'
 
-// A host may have any number of addresses; all are checked, the first few are tried.
+// A host may have any number of addresses. All are checked, and the first few are tried.
 const addressesTriedMax = 4
 
 type Opening = { rules: AddressRules; lookup: Lookup; connectTimeoutMs: number; signal: AbortSignal }
 
 /**
- * A connected socket (TLS already negotiated for https) on which nothing of HTTP was sent yet. `connectTimeoutMs` bounds the lookup, the dialling
- * and the TLS handshake, each. Rejects with FetchRefused.
+ * A connected socket (TLS already negotiated for https) before any HTTP. `connectTimeoutMs` limits each of the lookup, the dialling and the
+ * TLS handshake. Rejects with FetchRefused.
  */
 export async function openGuarded(target: OutboundTarget, opening: Opening): Promise<Socket> {
   const addresses = await publicAddresses(target.hostname, opening)
@@ -22,7 +23,7 @@ export async function openGuarded(target: OutboundTarget, opening: Opening): Pro
   for (const [index, address] of addresses.entries()) {
     const leftMs = deadlineMs - performance.now()
     if (leftMs <= 0) break
-    // Each address gets its share, so that one that swallows packets does not use up the others' time.
+    // Each address gets a share of the time, so that one that drops packets does not use up the time of the others.
     const tcp = await dial(address, target.port, leftMs / (addresses.length - index), opening.signal).catch((error: unknown) => {
       failure = error
       return null
@@ -34,17 +35,22 @@ export async function openGuarded(target: OutboundTarget, opening: Opening): Pro
   throw connectFailure(failure)
 }
 
-/** What is wrong with a host by its name alone: an address, or a name that always means this machine, that may not be reached. */
+/** The error in a host by its name alone, for a forbidden address or a name that always means this machine. */
 export function findLiteralProblem(hostname: string, rules: AddressRules): FetchRefused | null {
   if (isIP(hostname)) return rules.allows(hostname) ? null : notPublic()
   return isLoopbackName(hostname) && loopbackAddresses(rules).length === 0 ? notPublic() : null
 }
 
-/** RFC 6761 §6.3: these names mean this machine and are never looked up. They pass only when the operator lets loopback addresses through. */
+/**
+ * RFC 6761 §6.3: these names mean this machine and are never looked up. They are allowed only when the operator allows loopback addresses.
+ */
 const isLoopbackName = (hostname: string): boolean => hostname === 'localhost' || hostname.endsWith('.localhost')
 const loopbackAddresses = (rules: AddressRules): string[] => ['127.0.0.1', '::1'].filter((address) => rules.allows(address))
 
-/** The addresses to dial, IPv4 first. One address that is not public refuses them all: a name that mixes both is an attack or a mistake. */
+/**
+ * The addresses to dial, IPv4 first. One address that is not public refuses them all, because a name that mixes both is an attack or a
+ * mistake.
+ */
 async function publicAddresses(hostname: string, { rules, lookup, connectTimeoutMs, signal }: Opening): Promise<string[]> {
   if (isIP(hostname)) return requirePublic([hostname], rules)
   if (isLoopbackName(hostname)) {
@@ -69,7 +75,10 @@ async function dial(address: string, port: number, timeoutMs: number, signal: Ab
   return socket
 }
 
-/** The system may connect elsewhere than asked (0.0.0.0 reaches 127.0.0.1): the peer counts, before the first byte leaves. */
+/**
+ * The system may connect to another address than the dialled one (0.0.0.0 reaches 127.0.0.1). The peer is therefore checked before the
+ * first byte is sent.
+ */
 function checkPeer(socket: Socket, dialled: string, rules: AddressRules): void {
   const peer = socket.remoteAddress
   if (peer !== undefined && rules.allows(peer) && canonicalAddress(peer) === canonicalAddress(dialled)) return
@@ -81,7 +90,7 @@ async function secure(tcp: Socket, hostname: string, { connectTimeoutMs, signal 
   const socket = connectTls({
     socket: tcp,
     host: hostname,
-    // RFC 6066 §3: no server name for a literal address; the certificate is then checked against the address.
+    // A literal address does not have a server name (RFC 6066 §3). The certificate is then checked against the address.
     servername: isIP(hostname) ? '' : hostname,
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: true,
@@ -95,9 +104,9 @@ async function secure(tcp: Socket, hostname: string, { connectTimeoutMs, signal 
   }
 }
 
-/** Waits for the event that opens a socket; a socket that fails, closes or takes too long is destroyed. */
+/** Waits for the event that opens a socket. A socket that fails, closes or times out is destroyed. */
 function opened(socket: Socket, event: 'connect' | 'secureConnect', timeoutMs: number, signal: AbortSignal): Promise<void> {
-  // Stays for the socket's life: between here and the HTTP client nobody else listens, and an unheard error ends the process.
+  // Stays for the socket's life. Until the HTTP client takes over, nothing else listens, and an unhandled error ends the process.
   socket.on('error', () => {})
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   socket.once(event, resolve).once('error', reject)
@@ -108,7 +117,7 @@ function opened(socket: Socket, event: 'connect' | 'secureConnect', timeoutMs: n
   })
 }
 
-/** The promise, or a FetchRefused when the time is up or the whole request was aborted. */
+/** The promise, or a FetchRefused at the timeout or when the whole request is aborted. */
 function within<T>(promise: Promise<T>, timeoutMs: number, signal: AbortSignal): Promise<T> {
   const { promise: limit, reject } = Promise.withResolvers<never>()
   const expire = () => reject(new FetchRefused('The server could not be reached in time.', 'connect_timeout'))

@@ -1,4 +1,4 @@
-// The outbound guard: every request to a URL that a caller supplied goes through here, on a connection whose peer was checked.
+// The outbound guard. Every request to a URL supplied by a caller uses it, on a connection with a checked peer.
 import type { Readable } from 'node:stream'
 import { Client, type Dispatcher } from 'undici'
 import { nowMs } from '../../core/clock.ts'
@@ -11,30 +11,30 @@ import { type OutboundTarget, parseOutboundUrl } from './outbound-url.ts'
 
 const redirectsUsual = 3
 const headerBytesMax = 16 * 1024
-// How much of an answer to a POST is read, so that an ordinary receiver sees its answer taken; only the snippet of it is kept.
+// Bytes that are read of a POST response, so that an ordinary receiver can send it completely. Only its snippet is kept.
 const postAnswerBytesMax = 64 * 1024
 
 type Sent = { method: 'GET' | 'POST'; headers: Record<string, string>; body?: Buffer }
 type Answer = { status: number; headers: Dispatcher.ResponseData['headers']; body: Readable }
 
-/** How long a connection that a server leaves open is kept, and the longest that it may ask for. */
+/** Milliseconds that a connection left open by a server is kept, which is also the maximum that the server may ask for. */
 const keptMs = 10_000
 
-/** `allowCidrs` are let through besides public addresses; `connectTimeoutMs` bounds lookup, dialling and TLS handshake, each. */
+/** `allowCidrs` are allowed in addition to public addresses. `connectTimeoutMs` limits each of lookup, dialling and TLS handshake. */
 export type WebOptions = { allowCidrs: string[]; userAgent: string; lookup?: Lookup; connectTimeoutMs?: number }
 
-/** `close` lets go of the connections that are kept. */
+/** `close` ends the kept connections. */
 export type GuardedWeb = Web & GuardedPost & { close: () => void }
 
 type Posted = { answer: Answer; snippet: string }
 
-/** The guarded web. Throws an Error with a sentence when a range of `allowCidrs` cannot be read. Takes nothing from the environment, so no proxy either. */
+/** The guarded web. Throws an Error when a range of `allowCidrs` is malformed. Ignores the environment, including proxy settings. */
 export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), connectTimeoutMs = 5000 }: WebOptions): GuardedWeb {
   const rules = createAddressRules(allowCidrs)
 
   const kept = new KeptConnections()
 
-  /** A new connection and its client, which never makes a second one by itself. */
+  /** A new connection and its client, which never opens a second one by itself. */
   async function openLine(target: OutboundTarget, signal: AbortSignal, keepAlive: boolean): Promise<Line> {
     const socket = await openGuarded(target, { rules, lookup, connectTimeoutMs, signal })
     let isTaken = false
@@ -42,7 +42,7 @@ export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), 
       connect: (_options, callback) => {
         if (isTaken) return callback(new FetchRefused('The server closed the connection.', 'connection_lost'), null)
         isTaken = true
-        // Not at once: the client starts the request only when it is told of the connection after this call.
+        // Deferred, because the client starts the request only when it gets the connection after this call.
         queueMicrotask(() => callback(null, socket))
       },
       pipelining: keepAlive ? 1 : 0,
@@ -50,16 +50,16 @@ export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), 
       keepAliveMaxTimeout: keptMs,
       allowH2: false,
       maxHeaderSize: headerBytesMax,
-      // The one total limit of the caller applies instead.
+      // The total time limit of the caller applies instead.
       headersTimeout: 0,
       bodyTimeout: 0,
     })
     return { client, socket, openedMs: performance.now(), isWatched: false }
   }
 
-  /** One request on a line and the beginning of its answer; a line that fails is closed. */
+  /** One request on a line and the start of its response. A line that fails is closed. */
   async function exchange(line: Line, target: OutboundTarget, sent: Sent, signal: AbortSignal, keepAlive = false): Promise<Answer> {
-    // Ends whatever is under way on the line, also a request that the client has not written yet.
+    // Ends whatever is in flight on the line, including a request that the client has not written yet.
     signal.addEventListener('abort', () => close(line), { once: true })
     try {
       const { statusCode, headers, body } = await line.client.request({
@@ -69,7 +69,7 @@ export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), 
         body: sent.body ?? null,
         reset: !keepAlive,
       })
-      // Destroying an unread body makes it emit an error that nobody waits for.
+      // Destroying an unread body emits an error that is not awaited anywhere.
       body.on('error', () => {})
       return { status: statusCode, headers, body }
     } catch (error) {
@@ -81,12 +81,12 @@ export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), 
   async function postOnce(target: OutboundTarget, sent: Sent, snippetBytesMax: number, signal: AbortSignal): Promise<Posted> {
     const line = await openLine(target, signal, false)
     const answer = await exchange(line, target, sent, signal)
-    // The status has arrived and decides; a body that breaks off or never ends changes nothing about it.
+    // The status decides, and it has arrived. A body that breaks off or never ends does not change the result.
     const { snippet } = await readSnippet(answer, snippetBytesMax).finally(() => close(line))
     return { answer, snippet }
   }
 
-  /** The same on a kept connection when there is one. A server may have closed it just now: then a new one is opened, once. */
+  /** Like `post`, on a kept connection if there is one. If the server has just closed it, a new one is opened once. */
   async function postKept(target: OutboundTarget, sent: Sent, snippetBytesMax: number, signal: AbortSignal): Promise<Posted> {
     const { origin } = target.url
     const old = kept.take(origin)
@@ -166,7 +166,7 @@ export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), 
   }
 }
 
-/** Runs the work under one total limit; whatever it fails with comes out as FetchRefused. */
+/** Runs the work under one total time limit. Every failure becomes a FetchRefused. */
 async function withinTime<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(), timeoutMs)
@@ -184,7 +184,7 @@ const lostPattern = /^(UND_ERR_SOCKET|UND_ERR_CLOSED|UND_ERR_DESTROYED|ECONNRESE
 
 const codeOf = (error: Error): string => ('code' in error ? String(error.code) : '')
 
-/** True when the connection ended under the request. */
+/** True when the connection ended during the request. */
 const isLost = (error: unknown): boolean =>
   error instanceof FetchRefused ? error.failure === 'connection_lost' : error instanceof Error && lostPattern.test(codeOf(error))
 
@@ -197,12 +197,12 @@ function httpFailure(error: unknown): unknown {
   if (lostPattern.test(code)) {
     return new FetchRefused('The server closed the connection before its answer was complete.', 'connection_lost')
   }
-  // A request of ours that cannot be sent is our bug; any other coded error came out of what the server did.
+  // A request that cannot be sent is a bug of this server. Any other coded error was caused by the remote server.
   if (code === '' || code === 'UND_ERR_INVALID_ARG') return error
   return new FetchRefused("The server's answer could not be used.", 'bad_response')
 }
 
-/** Where the answer sends us, or null when it is not a redirect. */
+/** The target of a redirect, or null for any other response. */
 function redirectLocation(answer: Answer): string | null {
   if (![301, 302, 303, 307, 308].includes(answer.status)) return null
   const location = singleHeader(answer, 'location')
@@ -224,17 +224,17 @@ async function readFile(answer: Answer, bytesMax: number): Promise<FetchedFile> 
 async function readSnippet(answer: Answer, snippetBytesMax: number): Promise<{ snippet: string; isWhole: boolean }> {
   const isReadable = (answer.headers['content-encoding'] ?? 'identity') === 'identity'
   const { bytes, isWhole } = await readUpTo(answer.body, postAnswerBytesMax, { mayBreakOff: true })
-  // `stream` leaves out a character that the cut went through. PostgreSQL text holds no NUL.
+  // `stream` drops a character that was cut in half. PostgreSQL text cannot contain NUL.
   const snippet = isReadable ? new TextDecoder().decode(bytes.subarray(0, snippetBytesMax), { stream: true }).replaceAll('\0', '') : ''
   return { snippet, isWhole }
 }
 
 /**
- * The body's bytes into one growing buffer: a list of chunks would let a sender of one-byte chunks take a hundred times the limit in objects.
- * `isWhole` is false when there was more than `bytesMax`, or when it broke off and may.
+ * Reads the body into one growing buffer. A list of chunks would let a sender of one-byte chunks use a hundred times the limit in objects.
+ * `isWhole` is false for more than `bytesMax`, or for a body that broke off when `mayBreakOff` is set.
  */
 async function readUpTo(body: Readable, bytesMax: number, { mayBreakOff = false } = {}): Promise<{ bytes: Buffer; isWhole: boolean }> {
-  // Most answers to a POST are a few words.
+  // Most responses to a POST are a few words.
   let held = Buffer.allocUnsafe(Math.min(bytesMax, 2048))
   let length = 0
   try {
@@ -256,7 +256,7 @@ async function readUpTo(body: Readable, bytesMax: number, { mayBreakOff = false 
   return { bytes: held.subarray(0, length), isWhole: true }
 }
 
-/** A header that must occur at most once; null when it is missing or repeated. */
+/** A header that must occur at most once, or null when it is missing or repeated. */
 function singleHeader(answer: Answer, name: string): string | null {
   const value = answer.headers[name]
   return typeof value === 'string' ? value : null
@@ -264,7 +264,7 @@ function singleHeader(answer: Answer, name: string): string | null {
 
 const essencePattern = /^[a-z0-9!#$%&'*+.^_`|~-]{1,127}\/[a-z0-9!#$%&'*+.^_`|~-]{1,127}(?=\s*(;|$))/
 
-/** `type/subtype` in lower case, with its charset when it has one; anything unreadable is application/octet-stream (RFC 9110 §8.3). */
+/** `type/subtype` in lower case, with its charset if it has one. Anything malformed is application/octet-stream (RFC 9110 §8.3). */
 function mediaType(header: string | null): string {
   const text = (header ?? '').trim().toLowerCase()
   const essence = essencePattern.exec(text)?.[0]

@@ -1,4 +1,4 @@
-// Reading a hosts file, and asking a DNS server.
+// Lookups in a hosts file and at a DNS server.
 import { createSocket, type RemoteInfo } from 'node:dgram'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'

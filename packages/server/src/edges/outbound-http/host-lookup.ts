@@ -1,16 +1,16 @@
-// Host names to addresses for the outbound guard: the hosts file, then DNS by Node's own resolver.
+// Resolves host names for the outbound guard, from the hosts file and then from DNS by Node's own resolver.
 
 import { Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 
-/** All addresses of a host name; rejects or answers none when there is no such host. */
+/** All addresses of a host name. Rejects or returns an empty list when the host does not exist. */
 export type Lookup = (hostname: string) => Promise<string[]>
 
 /**
- * A lookup that asks `/etc/hosts` (container runtimes put their host's name there) and then the system's DNS servers, or `servers`.
- * Not getaddrinfo: that occupies one of the process's few disk threads until the answer comes, so anybody who owns a name server that
- * never answers could stall the disk. The price: search domains and mDNS are not consulted, names must be complete.
+ * A lookup in `/etc/hosts` (container runtimes put their host's name there) and then at the system's DNS servers, or `servers`.
+ * Unlike getaddrinfo, it does not occupy one of the process's few disk threads until the answer arrives. With getaddrinfo, any owner of a
+ * silent name server could stall the disk. In exchange, search domains and mDNS are not used, and names must be complete.
  */
 export function createHostLookup(servers: string[] = [], hostsFile = '/etc/hosts'): Lookup {
   const resolver = new Resolver({ timeout: 2000, tries: 2, maxTimeout: 4000 })
@@ -23,7 +23,7 @@ export function createHostLookup(servers: string[] = [], hostsFile = '/etc/hosts
   }
 }
 
-/** The addresses that a hosts file (hosts(5)) gives to a name; a trailing dot does not matter. */
+/** The addresses of a name in a hosts file (hosts(5)). A trailing dot is ignored. */
 export function addressesInHosts(text: string, hostname: string): string[] {
   const wanted = hostname.toLowerCase().replace(/\.$/, '')
   const found = new Set<string>()

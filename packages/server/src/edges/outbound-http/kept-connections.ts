@@ -1,22 +1,22 @@
-// Checked connections between two posts to one server: held for a moment, so that many posts need not dial and shake hands each.
+// Checked connections kept between posts to one server, so that many posts share one TCP and TLS handshake.
 import type { Socket } from 'node:net'
 import type { Client } from 'undici'
 
-/** A connection whose peer the guard has checked, with the HTTP client that speaks on it and on no other. */
+/** A connection with a checked peer, and the HTTP client that uses only this connection. */
 export type Line = { client: Client; socket: Socket; openedMs: number; isWatched: boolean }
 
-/** An address may change hands: no connection serves for longer than this. */
+/** Maximum age of a connection, because an address may be reassigned. */
 const ageMsMax = 60_000
 const keptOfOriginMax = 256
 const keptMax = 1024
 
-/** Lines by origin. A line that ends by itself is forgotten at once. */
+/** Lines by origin. A line that ends is removed at once. */
 export class KeptConnections {
   readonly #idle = new Map<string, Line[]>()
   #count = 0
   #isClosed = false
 
-  /** The line that was used last, or null. */
+  /** The most recently used line, or null. */
   take(origin: string): Line | null {
     const lines = this.#idle.get(origin)
     for (let line = lines?.pop(); line; line = lines?.pop()) {
@@ -28,7 +28,7 @@ export class KeptConnections {
     return null
   }
 
-  /** Keeps a line on which nothing is under way, or closes it when there are enough. */
+  /** Keeps an idle line, or closes it when enough are kept. */
   give(origin: string, line: Line): void {
     const lines = this.#idle.get(origin) ?? []
     if (this.#isClosed || !isUsable(line) || lines.length >= keptOfOriginMax || this.#count >= keptMax) {
@@ -52,7 +52,7 @@ export class KeptConnections {
     if (lines.length === 0) this.#idle.delete(origin)
   }
 
-  /** Closes what is idle, and keeps nothing from now on. */
+  /** Closes idle lines, and keeps none from now on. */
   close(): void {
     this.#isClosed = true
     for (const lines of this.#idle.values()) for (const line of lines) close(line)
@@ -64,9 +64,9 @@ export class KeptConnections {
 const isUsable = ({ socket, client, openedMs }: Line): boolean =>
   !socket.destroyed && socket.writable && !client.closed && !client.destroyed && performance.now() - openedMs < ageMsMax
 
-/** Ends a line with whatever is under way on it. */
+/** Ends a line with the request in flight on it. */
 export function close({ client, socket }: Line): void {
-  // Its errors have been reported through the request or do not matter any more.
+  // Its errors were reported through the request or do not matter any more.
   client.destroy().catch(() => {})
   socket.destroy()
 }

@@ -1,4 +1,4 @@
-// What is refused by the look of a URL alone, and what the rest of the guard gets to see.
+// URLs that are refused by their text alone, and the parts that the rest of the guard gets.
 import { expect, test } from 'vitest'
 import { parseOutboundUrl } from './outbound-url.ts'
 

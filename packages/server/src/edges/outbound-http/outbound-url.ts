@@ -1,12 +1,13 @@
-// What a caller-supplied URL must look like before anything is looked up or dialled.
+// Validates a URL supplied by a caller, before any lookup or connection.
 import { FetchRefused } from '../../core/web.ts'
 
-/** A URL that passed, taken apart; `hostname` has no brackets and no trailing dot. */
+/** The parts of a valid URL. `hostname` has no brackets and no trailing dot. */
 export type OutboundTarget = { url: URL; hostname: string; port: number; isTls: boolean }
 
 const urlLengthMax = 2048
 
-// Ports of other protocols, from the Fetch Standard, "bad port": keeps us from speaking HTTP at mail, DNS, SIP or X11 servers. Any other port is fine.
+// Ports of other protocols, from "bad port" in the Fetch Standard. They prevent HTTP requests to mail, DNS, SIP or X11 servers. Any other
+// port is allowed.
 // biome-ignore format: a table
 const foreignPorts = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119,
@@ -15,8 +16,8 @@ const foreignPorts = new Set([
 ])
 
 /**
- * Reads and checks a URL, relative to `from` for redirects. The WHATWG parser has turned every odd spelling of an IPv4 address (decimal, octal, hex, short,
- * full-width, percent-encoded, trailing dot) into four decimal parts by the time the host is seen. Throws FetchRefused.
+ * Reads and checks a URL, relative to `from` for redirects. The WHATWG parser has already converted every spelling of an IPv4 address
+ * (decimal, octal, hex, short, full-width, percent-encoded, trailing dot) to four decimal parts. Throws FetchRefused.
  */
 export function parseOutboundUrl(text: string, from?: URL): OutboundTarget {
   if (text.length > urlLengthMax) throw refuse(`The URL is longer than ${urlLengthMax} characters.`)

@@ -250,7 +250,7 @@ function plan(session: ClientSession, envelope: Envelope, data: PreparedData): P
   else if (data.hasEightBit && !extensions.has('8BITMIME')) {
     failure = cannot('5.6.3', '554', 'The message needs 8BITMIME, which the next server does not offer')
   } else if (sizeMax > 0 && data.sizeBytes > sizeMax) {
-    failure = cannot('5.3.4', '552', `The message has ${data.sizeBytes} octets; the next server takes ${sizeMax}`)
+    failure = cannot('5.3.4', '552', `The message has ${data.sizeBytes} octets, and the next server accepts ${sizeMax}`)
   }
 
   const accepted: Plan['accepted'] = []
