@@ -36,7 +36,50 @@ const backoffMsMax = 250
  * `disable` and `no-verify` checks the server's certificate.
  * Connection errors surface as DatabaseUnavailable, others as `pg` throws them, with PostgreSQL's `code` and `constraint`.
  */
-export function connect(target: { connectionString: string } | Connection, { poolSize, log }: PoolOptions): PostgresDatabase {
+export function connect(target: Target, options: PoolOptions): PostgresDatabase {
+  const { pool, open } = createPool(target, options)
+
+  return {
+    lookups: createLookups(pool),
+
+    async query<R>(statement: Statement): Promise<Rows<R>> {
+      const client = await acquire(pool)
+      let broken = false
+      try {
+        return toRows<R>(await send(client, statement))
+      } catch (error) {
+        broken = isAway(error)
+        throw translate(error)
+      } finally {
+        client.release(broken)
+      }
+    },
+
+    async transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+      for (let tries = 1; ; tries++) {
+        try {
+          return await transactOnce(await acquire(pool), work, options.log)
+        } catch (error) {
+          if (!isRetryable(error) || tries === triesMax) throw error
+          options.log.debug({ tries, reason: (error as Error).message }, 'transaction tried again')
+          // Jitter, so that two conflicting transactions do not conflict again.
+          await delay(Math.random() * Math.min(backoffMs * 2 ** tries, backoffMsMax))
+        }
+      }
+    },
+
+    async close() {
+      await pool.end()
+      // The pool disconnects without waiting, and a database that stops meanwhile would log every connection as lost.
+      await Promise.all(open.values())
+    },
+  }
+}
+
+type Target = { connectionString: string } | Connection
+
+/** The pool, and its open connections with promises of their ends. */
+function createPool(target: Target, { poolSize, log }: PoolOptions): { pool: pg.Pool; open: Map<pg.PoolClient, Promise<void>> } {
   const pool = new pg.Pool({
     ...('connectionString' in target ? target : { ...target, ssl: false }),
     max: poolSize,
@@ -71,19 +114,23 @@ export function connect(target: { connectionString: string } | Connection, { poo
       ),
     )
   })
+  return { pool, open }
+}
 
-  const acquire = async (): Promise<pg.PoolClient> => {
-    const deadlineMs = nowMs() + reconnectWaitMs
-    for (;;) {
-      try {
-        return await pool.connect()
-      } catch (error) {
-        if (!isAway(error) || pool.ending || nowMs() > deadlineMs) throw translate(error)
-        await delay(reconnectPauseMs)
-      }
+async function acquire(pool: pg.Pool): Promise<pg.PoolClient> {
+  const deadlineMs = nowMs() + reconnectWaitMs
+  for (;;) {
+    try {
+      return await pool.connect()
+    } catch (error) {
+      if (!isAway(error) || pool.ending || nowMs() > deadlineMs) throw translate(error)
+      await delay(reconnectPauseMs)
     }
   }
+}
 
+/** Sends the lookups of one iteration of the event loop together on one connection. */
+function createLookups(pool: pg.Pool): Database['lookups'] {
   type Lookup = { statement: Statement; resolve: (rows: Rows<never>) => void; reject: (error: unknown) => void }
   let lookups: Lookup[] = []
 
@@ -92,7 +139,7 @@ export function connect(target: { connectionString: string } | Connection, { poo
     lookups = []
     let client: pg.PoolClient
     try {
-      client = await acquire()
+      client = await acquire(pool)
     } catch (error) {
       for (const one of group) one.reject(error)
       return
@@ -111,44 +158,10 @@ export function connect(target: { connectionString: string } | Connection, { poo
   }
 
   return {
-    lookups: {
-      query: <R>(statement: Statement) =>
-        new Promise<Rows<R>>((resolve, reject) => {
-          if (lookups.push({ statement, resolve, reject }) === 1) queueMicrotask(runLookups)
-        }),
-    },
-
-    async query<R>(statement: Statement): Promise<Rows<R>> {
-      const client = await acquire()
-      let broken = false
-      try {
-        return toRows<R>(await send(client, statement))
-      } catch (error) {
-        broken = isAway(error)
-        throw translate(error)
-      } finally {
-        client.release(broken)
-      }
-    },
-
-    async transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-      for (let tries = 1; ; tries++) {
-        try {
-          return await transactOnce(await acquire(), work, log)
-        } catch (error) {
-          if (!isRetryable(error) || tries === triesMax) throw error
-          log.debug({ tries, reason: (error as Error).message }, 'transaction tried again')
-          // Jitter, so that two conflicting transactions do not conflict again.
-          await delay(Math.random() * Math.min(backoffMs * 2 ** tries, backoffMsMax))
-        }
-      }
-    },
-
-    async close() {
-      await pool.end()
-      // The pool disconnects without waiting, and a database that stops meanwhile would log every connection as lost.
-      await Promise.all(open.values())
-    },
+    query: <R>(statement: Statement) =>
+      new Promise<Rows<R>>((resolve, reject) => {
+        if (lookups.push({ statement, resolve, reject }) === 1) queueMicrotask(runLookups)
+      }),
   }
 }
 

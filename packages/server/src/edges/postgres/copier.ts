@@ -109,18 +109,7 @@ export async function openCopier(target: { connectionString: string } | Connecti
       for (const { name } of tables.toReversed()) await say(`DELETE FROM ${quoted(name)}`)
     },
 
-    async *blobKeys(tables) {
-      for (const { name, columns } of tables) {
-        if (!columns.includes('blob_key')) continue
-        const keys = client.query(copyTo(`COPY (SELECT blob_key FROM ${quoted(name)} WHERE blob_key IS NOT NULL) TO STDOUT`))
-        let rest = ''
-        for await (const bytes of keys as AsyncIterable<Buffer>) {
-          const lines = (rest + bytes.toString('latin1')).split('\n')
-          rest = lines.pop() as string
-          yield* lines
-        }
-      }
-    },
+    blobKeys: (tables) => readBlobKeys(client, tables),
 
     read: (table) => client.query(copyTo(`COPY ${quoted(table.name)} (${columnList(table)}) TO STDOUT`)),
 
@@ -129,6 +118,19 @@ export async function openCopier(target: { connectionString: string } | Connecti
     dropTables: (tables) => say(`DROP TABLE ${[...tables.map(({ name }) => quoted(name)), 'schema_migrations'].join(', ')}`),
 
     close: () => client.end(),
+  }
+}
+
+async function* readBlobKeys(client: pg.Client, tables: Table[]): AsyncGenerator<string> {
+  for (const { name, columns } of tables) {
+    if (!columns.includes('blob_key')) continue
+    const keys = client.query(copyTo(`COPY (SELECT blob_key FROM ${quoted(name)} WHERE blob_key IS NOT NULL) TO STDOUT`))
+    let rest = ''
+    for await (const bytes of keys as AsyncIterable<Buffer>) {
+      const lines = (rest + bytes.toString('latin1')).split('\n')
+      rest = lines.pop() as string
+      yield* lines
+    }
   }
 }
 
