@@ -1,7 +1,6 @@
 // The gateway: accepts public requests and tunnel clients, and starts, sweeps and drains its parts.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { BlockList, isIPv6, type Socket } from 'node:net'
-import type { TLSSocket } from 'node:tls'
+import { isIPv6, type Socket } from 'node:net'
 import { tunnelProtocol } from '@callsign/contract/tunnel-frames'
 import { WindowBudget } from '@callsign/contract/tunnel-window'
 import type { Caller } from '../../core/caller.ts'
@@ -11,11 +10,11 @@ import type { Presence, Recorder, TunnelAdmission } from '../../features/tunnels
 import { connectReference, createClients, wantedWrapping } from './clients.ts'
 import { createDirectory } from './directory.ts'
 import { type Failure, type Refusal, refusal, refusalOf, refusalText, writeRefusal } from './error-response.ts'
-import type { PublicClient } from './forwarding.ts'
 import { InFlightList } from './in-flight.ts'
 import { createPeers } from './peers.ts'
 import { ProxiedRequest } from './proxied-request.ts'
 import type { ProxiedRequestHost } from './proxied-request-host.ts'
+import { createPublicClientReader } from './public-client.ts'
 import { createPublicConnections } from './public-connections.ts'
 import { repeatRequest } from './repeat.ts'
 import { isArriving } from './request-body.ts'
@@ -76,11 +75,7 @@ export function createGateway(options: GatewayOptions) {
     pingEveryMs: options.pingEveryMs,
     log,
   })
-  const trusted = new BlockList()
-  for (const range of options.trustedProxies) {
-    const [address = '', bits = ''] = range.split('/')
-    trusted.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4')
-  }
+  const publicClientOf = createPublicClientReader(options.trustedProxies)
   const proxiedRequests = new InFlightList()
   /** Upgraded public connections and pending upgrades, which no HTTP server closes. */
   const upgraded = new Set<Socket>()
@@ -99,19 +94,6 @@ export function createGateway(options: GatewayOptions) {
   let isDraining = false
   let timers: NodeJS.Timeout[] = []
   let renewing: Promise<void> = Promise.resolve()
-
-  const trusts = (address: string): boolean => trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
-
-  function publicClientOf(socket: Socket): PublicClient {
-    const address = (socket.remoteAddress ?? '').replace(/^::ffff:/, '')
-    return {
-      address,
-      protocol: (socket as TLSSocket).encrypted ? 'https' : 'http',
-      port: socket.localPort ?? 0,
-      isTrusted: options.trustedProxies.length > 0 && trusts(address),
-      trusts,
-    }
-  }
 
   /** The reason to refuse a request, or null. */
   function problemOf(route: TunnelRoute | null): Failure | null {
