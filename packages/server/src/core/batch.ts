@@ -80,81 +80,93 @@ const besideAfterMs = 100
  * often return at once, and without this wait they would split into two alternating halves.
  * When a group fails, each of its items runs alone, so that one bad item does not fail the others.
  */
-export function groupCommit<T, R>(
-  work: (items: T[]) => Promise<R[]>,
-  options: { groupMax: number; inFlightMax: number; besideFrom?: number; gatherMs?: number },
-): (item: T) => Promise<R> {
-  type Waiting = { item: T; resolve: (result: R) => void; reject: (error: unknown) => void }
-  const { besideFrom = 1, gatherMs = 0 } = options
-  let waiting: Waiting[] = []
-  let inFlight = 0
-  let isScheduled = false
-  let waitTimer: NodeJS.Timeout | undefined
-  let gathering: { until: number; timer: NodeJS.Timeout } | undefined
+export function groupCommit<T, R>(work: (items: T[]) => Promise<R[]>, options: GroupOptions): (item: T) => Promise<R> {
+  const groups = new Groups(work, options)
+  return (item) => new Promise((resolve, reject) => groups.add({ item, resolve, reject }))
+}
 
-  function schedule(hasWaited = false): void {
-    if (isScheduled || inFlight >= options.inFlightMax || waiting.length === 0) return
-    if (gathering && waiting.length < gathering.until) return
-    if (inFlight > 0 && waiting.length < besideFrom && !hasWaited) {
-      waitTimer ??= setTimeout(() => {
-        waitTimer = undefined
-        schedule(true)
+type GroupOptions = { groupMax: number; inFlightMax: number; besideFrom?: number; gatherMs?: number }
+type Waiting<T, R> = { item: T; resolve: (result: R) => void; reject: (error: unknown) => void }
+
+class Groups<T, R> {
+  readonly #work: (items: T[]) => Promise<R[]>
+  readonly #options: Required<GroupOptions>
+  readonly #start = () => void this.#run()
+  #waiting: Waiting<T, R>[] = []
+  #inFlight = 0
+  #isScheduled = false
+  #waitTimer: NodeJS.Timeout | undefined
+  #gathering: { until: number; timer: NodeJS.Timeout } | undefined
+
+  constructor(work: (items: T[]) => Promise<R[]>, options: GroupOptions) {
+    this.#work = work
+    this.#options = { besideFrom: 1, gatherMs: 0, ...options }
+  }
+
+  add(one: Waiting<T, R>): void {
+    this.#waiting.push(one)
+    this.#schedule()
+  }
+
+  #schedule(hasWaited = false): void {
+    const { inFlightMax, besideFrom } = this.#options
+    if (this.#isScheduled || this.#inFlight >= inFlightMax || this.#waiting.length === 0) return
+    if (this.#gathering && this.#waiting.length < this.#gathering.until) return
+    if (this.#inFlight > 0 && this.#waiting.length < besideFrom && !hasWaited) {
+      this.#waitTimer ??= setTimeout(() => {
+        this.#waitTimer = undefined
+        this.#schedule(true)
       }, besideAfterMs)
       return
     }
-    isScheduled = true
-    startSoon(run)
+    this.#isScheduled = true
+    startSoon(this.#start)
   }
 
-  async function run(): Promise<void> {
-    isScheduled = false
-    clearTimeout(waitTimer)
-    waitTimer = undefined
-    endGathering()
-    const group = waiting.slice(0, options.groupMax)
-    waiting = waiting.slice(options.groupMax)
-    inFlight++
-    schedule()
+  async #run(): Promise<void> {
+    this.#isScheduled = false
+    clearTimeout(this.#waitTimer)
+    this.#waitTimer = undefined
+    this.#endGathering()
+    const { groupMax, gatherMs } = this.#options
+    const group = this.#waiting.slice(0, groupMax)
+    this.#waiting = this.#waiting.slice(groupMax)
+    this.#inFlight++
+    this.#schedule()
     try {
-      const results = await work(group.map((one) => one.item))
+      const results = await this.#work(group.map((one) => one.item))
       group.forEach((one, index) => {
         one.resolve(results[index] as R)
       })
     } catch (error) {
       if (group.length === 1) group[0]?.reject(error)
-      else await Promise.all(group.map(alone))
+      else await Promise.all(group.map((one) => this.#runAlone(one)))
     } finally {
-      inFlight--
-      if (gatherMs > 0) gather(group.length)
-      schedule()
+      this.#inFlight--
+      if (gatherMs > 0) this.#gather(group.length, gatherMs)
+      this.#schedule()
     }
   }
 
-  function gather(answered: number): void {
-    endGathering()
+  #gather(answered: number, gatherMs: number): void {
+    this.#endGathering()
     const timer = setTimeout(() => {
-      endGathering()
-      schedule()
+      this.#endGathering()
+      this.#schedule()
     }, gatherMs)
-    gathering = { until: Math.min(options.groupMax, waiting.length + answered), timer }
+    this.#gathering = { until: Math.min(this.#options.groupMax, this.#waiting.length + answered), timer }
   }
 
-  function endGathering(): void {
-    clearTimeout(gathering?.timer)
-    gathering = undefined
+  #endGathering(): void {
+    clearTimeout(this.#gathering?.timer)
+    this.#gathering = undefined
   }
 
-  async function alone(one: Waiting): Promise<void> {
+  async #runAlone(one: Waiting<T, R>): Promise<void> {
     try {
-      one.resolve((await work([one.item]))[0] as R)
+      one.resolve((await this.#work([one.item]))[0] as R)
     } catch (error) {
       one.reject(error)
     }
   }
-
-  return (item) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject })
-      schedule()
-    })
 }
