@@ -10,15 +10,13 @@ import type { InFlight } from './in-flight.ts'
 import { type ProxiedRequestHost, stalledMsMax } from './proxied-request-host.ts'
 import { ProxiedRequestRecorder } from './proxied-request-record.ts'
 import type { PublicConnectionEvents, PublicResponse } from './public-response.ts'
-import { sendBody } from './request-body.ts'
+import { dropRestOfBody, sendBody } from './request-body.ts'
 import type { RequestHead } from './request-head.ts'
 import { AnswerBody } from './response-body.ts'
 import { noteBadAnswer, writeAnswerHead } from './response-head.ts'
 import { type AnswerEvents, type AnswerHead, AnswerReader, BadAnswer } from './response-reader.ts'
 
 const attemptsMax = 4
-/** Milliseconds that the rest of a request body may take after the response is complete. */
-const restOfBodyMsMax = 2000
 
 /** Discards bytes of a stream that no proxied request uses any more. */
 const dropping: StreamListener = {
@@ -236,17 +234,7 @@ export class ProxiedRequest implements InFlight, StreamListener, AnswerEvents, P
       if (this.#isBodySent) stream.end()
       else stream.reset(resetCodes.cancelled)
     }
-    if (!this.#isBodySent) this.#dropRestOfBody()
-  }
-
-  /** Reads and discards the rest of the request body for a while, so that the public client can read its response. */
-  #dropRestOfBody(): void {
-    const request = this.#request as IncomingMessage
-    request.resume()
-    const timer = setTimeout(() => {
-      if (!request.complete) request.destroy()
-    }, restOfBodyMsMax)
-    timer.unref()
+    if (!this.#isBodySent) dropRestOfBody(this.#request as IncomingMessage)
   }
 
   onEnd(): void {
@@ -331,7 +319,7 @@ export class ProxiedRequest implements InFlight, StreamListener, AnswerEvents, P
     this.#finish(failure)
     if (!this.#isBodySent) this.#response.shouldKeepAlive = false
     writeRefusal(this.#response, this.#head.method, refusal)
-    if (!this.#isBodySent) this.#dropRestOfBody()
+    if (!this.#isBodySent) dropRestOfBody(this.#request as IncomingMessage)
   }
 
   #finish(error: string | null): void {

@@ -40,3 +40,15 @@ export function sendBody(request: IncomingMessage, isChunked: boolean, { stream,
       stream()?.write(request.rawTrailers.length === 0 ? lastChunk : Buffer.from(`0\r\n${trailersOf(request.rawTrailers)}\r\n`, 'latin1'))
   })
 }
+
+/** Milliseconds that the rest of a request body may take after the response is complete. */
+const restOfBodyMsMax = 2000
+
+/** Reads and discards the rest of the request body for a while, so that the public client can read its response. */
+export function dropRestOfBody(request: IncomingMessage): void {
+  request.resume()
+  const timer = setTimeout(() => {
+    if (!request.complete) request.destroy()
+  }, restOfBodyMsMax)
+  timer.unref()
+}

@@ -68,10 +68,7 @@ export class Session {
     else this.close(reply)
   }
 
-  /**
-   * Sends the pending replies and this one, then closes. Further input is read and discarded, so that a TCP reset does not discard the
-   * reply.
-   */
+  /** Sends the pending replies and this one, then closes. Discards further input, because a TCP reset would discard the reply. */
   close(reply: SmtpReply | null): void {
     if (this.#mode === 'closing') return
     this.#mode = 'closing'
