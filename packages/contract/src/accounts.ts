@@ -1,4 +1,4 @@
-// Who the caller is, and the audit log of an organization.
+// The caller of the API, and the audit log of an organization.
 import Type from 'typebox'
 import { operation } from './operation.ts'
 import { Cursor, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
@@ -24,7 +24,7 @@ export const getCaller = operation({
   id: 'getCaller',
   method: 'GET',
   path: '/api/v1/me',
-  summary: 'Tells who the key belongs to.',
+  summary: 'Returns the organization, and the agent if any, that the key belongs to.',
   tag: 'Identity and caller',
   status: 200,
   reply: CallerInfo,
@@ -33,7 +33,7 @@ export const getCaller = operation({
 export const AuditEntry = Type.Object(
   {
     id: Type.String(),
-    action: Type.String({ description: 'What happened, such as key.created.' }),
+    action: Type.String({ description: 'The audited action, such as key.created.' }),
     actor_type: Type.Unsafe<'key' | 'host'>({ type: 'string', enum: ['key', 'host'] }),
     actor_id: nullableString(),
     target_id: nullableString(),

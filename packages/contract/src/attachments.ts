@@ -1,4 +1,4 @@
-// Attachments: what messages carry, how callers give them, and the signed link that downloads them.
+// Attachments of stored messages, attachments in requests, and the signed link that downloads one.
 import Type from 'typebox'
 import { operation } from './operation.ts'
 import { id, nullableString, strict } from './schema.ts'
@@ -16,12 +16,12 @@ export const Attachment = Type.Object(
     content_type: Type.String(),
     size_bytes: Type.Integer(),
     content_id: nullableString(),
-    url: nullableString({ description: 'A signed download link, good for an hour.' }),
+    url: nullableString({ description: 'A signed download link, valid for one hour.' }),
   },
   { $id: 'Attachment' },
 )
 
-/** One attachment of a send, reply or forward: base64 `content`, or a public `url` that the server fetches once. */
+/** One attachment of a send, reply or forward, as base64 `content` or as a public `url` that the server fetches once. */
 export const AttachmentInput = strict(
   {
     filename: Type.String({ minLength: 1, maxLength: 255 }),
@@ -33,7 +33,7 @@ export const AttachmentInput = strict(
   { $id: 'AttachmentInput' },
 )
 
-/** An attachment of a reply. Unlike on other sends, `content_type` is required. */
+/** An attachment of a reply. Unlike in other sends, `content_type` is required. */
 export const ReplyAttachmentInput = strict(
   {
     ...AttachmentInput.properties,
@@ -48,7 +48,7 @@ export const downloadAttachment = operation({
   id: 'downloadAttachment',
   method: 'GET',
   path: '/media/{attachment_id}',
-  summary: 'Downloads an attachment by its signed link; no key is needed.',
+  summary: 'Downloads an attachment by its signed link. No API key is needed.',
   tag: 'Messages',
   params: strict({ attachment_id: id('attachment') }),
   query: strict({ expires: Type.String({ maxLength: 20 }), signature: Type.String({ maxLength: 100 }) }),

@@ -1,4 +1,4 @@
-// What a message asks its reader to type or to open: one-time codes and confirmation links, found in its text.
+// One-time codes and confirmation links found in the text of a message.
 import Type, { type Static } from 'typebox'
 import { nullableString } from './schema.ts'
 
@@ -11,14 +11,14 @@ export type CodePurpose = (typeof purposes)[number]
 export const Code = Type.Object(
   {
     kind: CodeKind,
-    value: Type.String({ description: 'What to type, without the spaces and dashes between its digits; or the address to open.' }),
+    value: Type.String({ description: 'The code without spaces and dashes between its digits, or the URL of the link.' }),
     purpose: Type.Unsafe<CodePurpose | null>({
       type: ['string', 'null'],
       enum: [...purposes, null],
-      description: 'What it is for, as far as the message says.',
+      description: 'The purpose of the code or link, if the message states one.',
     }),
-    near: Type.String({ description: 'The words it stands among.' }),
-    domain: nullableString({ description: 'The site that the code is bound to, when the message says so; the host of a link.' }),
+    near: Type.String({ description: 'The text around the code or link.' }),
+    domain: nullableString({ description: 'The site that the message binds the code to, or the host of the link.' }),
   },
   { $id: 'Code' },
 )

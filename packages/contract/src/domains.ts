@@ -1,26 +1,31 @@
-// Custom domains: registered, proven by DNS records, one of them the default for new identities.
+// Custom domains, verified by DNS records. One of them is the default for new identities.
 import Type from 'typebox'
 import { operation } from './operation.ts'
 import { id, nullableString, nullableTimestamp, strict, Timestamp } from './schema.ts'
 
-/** Room for the names of its records (253 octets each) and for addresses at it (254, of which a handle takes 33). */
+/** Leaves room for the names of its records (253 octets each) and for addresses at it (254, of which a handle takes 33). */
 export const domainCharactersMax = 200
 
 const oneOf = <T extends string>(values: readonly T[], description?: string) =>
   Type.Unsafe<T>({ type: 'string', enum: [...values], ...(description ? { description } : {}) })
 
 export const DomainStatus = oneOf(['pending', 'verified', 'failed'] as const)
-export const DomainProviderName = oneOf(['builtin', 'resend'] as const, 'Who serves its mail; the operator says which there are.')
+export const DomainProviderName = oneOf(
+  ['builtin', 'resend'] as const,
+  "The provider of the domain's mail. The operator decides which ones are available.",
+)
 
 export const DnsRecord = Type.Object(
   {
     type: oneOf(['MX', 'TXT', 'CNAME'] as const),
-    name: Type.String({ description: 'As the provider gives it: a whole name (builtin), or one below the registered domain (resend).' }),
+    name: Type.String({
+      description: "The name in the provider's form. builtin gives a full name, resend a name relative to the registered domain.",
+    }),
     value: Type.String(),
     priority: Type.Optional(Type.Integer()),
     status: oneOf(['pending', 'valid', 'failed'] as const),
-    purpose: Type.String({ description: 'What it is for: mx, spf, dkim, ownership, dmarc, or the label of the provider.' }),
-    required: Type.Boolean({ description: 'false: recommended; the domain can be verified without it.' }),
+    purpose: Type.String({ description: "mx, spf, dkim, ownership, dmarc, or the provider's own label." }),
+    required: Type.Boolean({ description: 'false if the record is only recommended. The domain can be verified without it.' }),
   },
   { $id: 'DnsRecord' },
 )
@@ -59,13 +64,13 @@ export const createDomain = operation({
   id: 'createDomain',
   method: 'POST',
   path: '/api/v1/domains',
-  summary: 'Registers a domain and tells the DNS records to publish. The first one is the default.',
+  summary: 'Registers a domain and returns the DNS records to publish. The first domain becomes the default.',
   tag: 'Domains',
   body: strict({
     domain: Type.String({
       minLength: 1,
       maxLength: 300,
-      description: 'The bare lowercase name, such as mail.example.com; no protocol, no path. Other alphabets as xn--….',
+      description: 'The lowercase name without protocol or path, such as mail.example.com. Write other alphabets as xn--….',
     }),
     provider: Type.Optional(DomainProviderName),
   }),
@@ -90,7 +95,7 @@ export const verifyDomain = operation({
   id: 'verifyDomain',
   method: 'POST',
   path: '/api/v1/domains/{domain_id}/verify',
-  summary: 'Looks whether the records are published; message names those that are not. Can be done again and again.',
+  summary: 'Checks whether the records are published. message names the missing ones. Repeat it as often as you need.',
   tag: 'Domains',
   params: domainParams,
   status: 200,
@@ -102,7 +107,7 @@ export const setDefaultDomain = operation({
   id: 'setDefaultDomain',
   method: 'POST',
   path: '/api/v1/domains/{domain_id}/set-default',
-  summary: 'Makes a verified domain the one that new identities get, and no other.',
+  summary: 'Makes a verified domain the default for new identities, in place of the previous default.',
   tag: 'Domains',
   params: domainParams,
   status: 200,
@@ -114,10 +119,10 @@ export const deleteDomain = operation({
   id: 'deleteDomain',
   method: 'DELETE',
   path: '/api/v1/domains/{domain_id}',
-  summary: 'Deletes a domain, here and at its provider. With force its mailboxes move to the mail domain.',
+  summary: 'Deletes a domain, here and at its provider. With force, its mailboxes move to the mail domain.',
   tag: 'Domains',
   params: domainParams,
-  query: strict({ force: Type.Optional(Type.Boolean({ description: 'Also when mailboxes use it.' })) }),
+  query: strict({ force: Type.Optional(Type.Boolean({ description: 'Delete the domain even if mailboxes use it.' })) }),
   status: 200,
   reply: Type.Object({ success: Type.Literal(true), message: Type.String() }),
   errors: ['domain_in_use'],
@@ -127,7 +132,7 @@ export const getZoneFile = operation({
   id: 'getZoneFile',
   method: 'GET',
   path: '/api/v1/domains/{domain_id}/zone-file',
-  summary: 'The records as a zone file (RFC 1035), to be imported at a DNS host.',
+  summary: 'Returns the records as a zone file (RFC 1035) that you can import at a DNS host.',
   tag: 'Domains',
   params: domainParams,
   status: 200,

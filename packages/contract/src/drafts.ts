@@ -1,14 +1,14 @@
-// Drafts: messages in the making, with optimistic versions, sent at once or at a time.
+// Drafts with optimistic versions, sent immediately or at a scheduled time.
 import Type from 'typebox'
 import { Attachment, AttachmentInput, attachmentBodyBytesMax } from './attachments.ts'
 import { operation } from './operation.ts'
 import { AddressOrAddresses, CustomHeaders, recipientsMax, Subject, subjectCharactersMax, Text } from './outbound-mail.ts'
 import { AddressText, Deleted, id, Limit, MailboxParam, nullableString, nullableTimestamp, strict, Timestamp } from './schema.ts'
 
-/** The most attachments of one draft. */
+/** Maximum number of attachments per draft. */
 export const draftAttachmentsMax = 50
 
-/** How far ahead a draft may be scheduled, in days. */
+/** Maximum scheduling horizon of a draft, in days. */
 export const scheduleDaysMax = 366
 
 const DraftStatus = Type.Unsafe<'draft' | 'sending' | 'sent'>({ type: 'string', enum: ['draft', 'sending', 'sent'] })
@@ -17,7 +17,7 @@ export const Draft = Type.Object(
   {
     id: Type.String(),
     mailbox_id: Type.String(),
-    thread_id: nullableString({ description: 'The thread that is joined on send; set for replies.' }),
+    thread_id: nullableString({ description: 'The thread that the message joins when it is sent. Set for replies.' }),
     in_reply_to_message_id: nullableString(),
     forward_of_message_id: nullableString(),
     reply_all: Type.Boolean(),
@@ -30,12 +30,12 @@ export const Draft = Type.Object(
     text: nullableString(),
     html: nullableString(),
     status: DraftStatus,
-    version: Type.Integer({ description: '1 on creation; one more with every update.' }),
+    version: Type.Integer({ description: '1 on creation, incremented by every update.' }),
     has_attachments: Type.Boolean(),
     attachments: Type.Array(Attachment),
     headers: Type.Record(Type.String(), Type.String()),
-    send_at: nullableString({ format: 'date-time', description: 'When the draft is sent by itself.' }),
-    send_error: nullableString({ description: 'Why the last scheduled send did not go.' }),
+    send_at: nullableString({ format: 'date-time', description: 'The scheduled time of sending.' }),
+    send_error: nullableString({ description: 'The reason why the last scheduled send failed.' }),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -77,7 +77,7 @@ export const createDraft = operation({
   id: 'createDraft',
   method: 'POST',
   path: draftsPath,
-  summary: 'Creates a draft; every field may come later. Replies and forwards take recipients and subject from their message.',
+  summary: 'Creates a draft. You may set every field later. Replies and forwards take recipients and subject from their message.',
   tag: 'Drafts',
   params: mailboxParams,
   body: strict({
@@ -106,7 +106,7 @@ export const listDrafts = operation({
   id: 'listDrafts',
   method: 'GET',
   path: draftsPath,
-  summary: 'Lists the drafts of one mailbox, newest update first. count is the total.',
+  summary: 'Lists the drafts of one mailbox, newest update first. count is the total number.',
   tag: 'Drafts',
   params: mailboxParams,
   query: strict({ limit: Limit, offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0 })) }),
@@ -132,7 +132,7 @@ export const updateDraft = operation({
   id: 'updateDraft',
   method: 'PATCH',
   path: `${draftsPath}/{draft_id}`,
-  summary: 'Changes a draft: null clears a field, what is left out stays. A given version has to be the current one.',
+  summary: 'Changes a draft. null clears a field, and omitted fields stay. If you give a version, it must be the current one.',
   tag: 'Drafts',
   params: draftParams,
   body: strict({
@@ -160,7 +160,7 @@ export const deleteDraft = operation({
   id: 'deleteDraft',
   method: 'DELETE',
   path: `${draftsPath}/{draft_id}`,
-  summary: 'Deletes a draft and its attachments; a scheduled send does not happen.',
+  summary: 'Deletes a draft and its attachments, and cancels its scheduled send.',
   tag: 'Drafts',
   params: draftParams,
   status: 200,
@@ -171,7 +171,7 @@ export const sendDraft = operation({
   id: 'sendDraft',
   method: 'POST',
   path: `${draftsPath}/{draft_id}/send`,
-  summary: 'Sends a draft, once; the fields given here hold for this send only. A given version has to be the current one.',
+  summary: 'Sends a draft once. Fields given here apply to this send only. If you give a version, it must be the current one.',
   tag: 'Drafts',
   params: draftParams,
   body: strict({

@@ -1,4 +1,4 @@
-// Every error code of the API with its status, and the shape of the body that carries them.
+// Every error code of the API with its status, and the schema of the error body.
 import Type from 'typebox'
 
 /** Error codes by HTTP status. A code has exactly one status. */
@@ -53,13 +53,13 @@ export type ErrorCode = keyof typeof errorStatuses
 
 export const ErrorDetail = Type.Object({ path: Type.String(), message: Type.String() }, { additionalProperties: false })
 
-/** The body of every answer that is not a success. */
+/** The body of every error response. */
 export const ErrorBody = Type.Object(
   {
     error: Type.Object(
       {
         code: Type.String({ description: 'A stable word for programs.' }),
-        message: Type.String({ description: 'A sentence for people: what was wrong and what to change.' }),
+        message: Type.String({ description: 'A sentence for people that names the error and the remedy.' }),
         details: Type.Optional(Type.Array(ErrorDetail)),
         request_id: Type.String(),
       },

@@ -1,9 +1,9 @@
-// Events: every type, the payload, and the two ways to read them without a public URL.
+// Event types, their payloads, and the two ways to read events without a public URL.
 import Type from 'typebox'
 import { operation } from './operation.ts'
 import { Cursor, HandleReference, id, Limit, page, strict, Timestamp } from './schema.ts'
 
-/** Every type that a subscription may name; a part that is not built yet emits none of its own. */
+/** Every type that a subscription may name. A part that is not built yet emits none of its types. */
 export const eventTypes = [
   'email.received',
   'email.quarantined',
@@ -29,17 +29,17 @@ export const eventTypes = [
 
 export type EventType = (typeof eventTypes)[number]
 
-/** The largest `text` and the largest `html` in a payload, in bytes of UTF-8; what is longer is cut, and `truncated` says so. */
+/** Maximum size of `text` and of `html` in a payload, in bytes of UTF-8. Longer values are cut, and `truncated` is true. */
 export const eventBodyBytesMax = 256 * 1024
 
-/** What a webhook's body, an item of the list and the data of a server-sent event are alike. */
+/** The common shape of a webhook's body, a list item and the data of a server-sent event. */
 export const Event = Type.Object(
   {
     id: Type.String(),
     type: Type.String(),
     timestamp: Timestamp,
     data: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'What the event is about, as it was then: for email the message. {id, deleted: true} when it is gone by now.',
+      description: 'The object at the time of the event, for example the message. {id, deleted: true} if it has been deleted since.',
     }),
   },
   { $id: 'Event' },
@@ -54,7 +54,7 @@ export const listEvents = operation({
   id: 'listEvents',
   method: 'GET',
   path: '/api/v1/events',
-  summary: 'Lists events, oldest first. The id of the last event you have is the cursor of the next request.',
+  summary: 'Lists events, oldest first. Use the id of the last event you have as the cursor of the next request.',
   tag: 'Events',
   query: strict({ ...filters, limit: Limit, cursor: Cursor }),
   status: 200,
@@ -66,7 +66,7 @@ export const streamEvents = operation({
   id: 'streamEvents',
   method: 'GET',
   path: '/api/v1/events/stream',
-  summary: 'Streams events as server-sent events, from now on, or from after the event that Last-Event-ID or after names.',
+  summary: 'Streams new events as server-sent events. Last-Event-ID or after names an event to continue from.',
   tag: 'Events',
   query: strict({ ...filters, after: Type.Optional(id('event')) }),
   status: 200,

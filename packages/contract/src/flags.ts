@@ -1,4 +1,4 @@
-// Flags: signs that a message wants to deceive its reader, or a model.
+// Flags mark indicators that a message tries to deceive its reader or a model.
 import Type from 'typebox'
 
 const flagTypes = [
@@ -15,13 +15,13 @@ const flagTypes = [
 export type FlagType = (typeof flagTypes)[number]
 export const FlagType = Type.Unsafe<FlagType>({ type: 'string', enum: [...flagTypes] })
 
-/** A sign that a message wants to deceive its reader, or a model. A sign is no verdict: nothing is dropped because of one. */
+/** An indicator that a message tries to deceive its reader or a model. It is not a verdict, and no message is dropped because of it. */
 export const Flag = Type.Object(
   {
     type: FlagType,
-    reason: Type.String({ description: 'What was seen, as a sentence for the reader.' }),
+    reason: Type.String({ description: 'The finding, as a sentence for the reader.' }),
     evidence: Type.String({
-      description: 'The words, address or link that it was seen in, cut to 300 characters. Written by the sender: untrusted.',
+      description: 'The words, address or link with the indicator, cut to 300 characters. Untrusted, because the sender wrote it.',
     }),
   },
   { $id: 'Flag' },

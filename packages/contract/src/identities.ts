@@ -1,4 +1,4 @@
-// Agent identities and the mailbox that each one owns.
+// Agent identities and their mailboxes.
 import Type from 'typebox'
 import { MailMode } from './mail-rules.ts'
 import { operation } from './operation.ts'
@@ -6,11 +6,11 @@ import { Cursor, Handle, Limit, MailboxParam, nullableString, page, strict, Time
 
 const TunnelStatus = Type.Unsafe<'active' | 'suspended' | 'disabled'>({ type: 'string', enum: ['active', 'suspended', 'disabled'] })
 
-/** `required`: this agent's own key writes drafts, and only an organization key sends them. */
+/** With `required`, this agent's own key writes drafts, and only an organization key sends them. */
 const DraftApproval = Type.Unsafe<'none' | 'required'>({
   type: 'string',
   enum: ['none', 'required'],
-  description: 'required: the key of this agent may write drafts, and only an organization key sends.',
+  description: "If required, this agent's key can write drafts, and only an organization key can send them.",
 })
 
 export const Identity = Type.Object(
@@ -36,7 +36,7 @@ export const Identity = Type.Object(
 const DisplayName = Type.String({
   maxLength: 200,
   pattern: '^[^\\u0000-\\u001f\\u007f]*$',
-  description: 'Shown in email headers; no control characters.',
+  description: 'Shown in email headers. Must not contain control characters.',
 })
 const Description = Type.String({ maxLength: 2000 })
 const handleParams = strict({ handle: Type.String({ minLength: 1, maxLength: 64, description: 'The agent handle, or the identity id.' }) })
@@ -89,7 +89,7 @@ export const updateIdentity = operation({
   id: 'updateIdentity',
   method: 'PATCH',
   path: '/api/v1/identities/{handle}',
-  summary: 'Changes display name, domain, description, draft approval or mail modes; the handle is for ever.',
+  summary: 'Changes display name, domain, description, draft approval or mail modes. The handle is permanent.',
   tag: 'Identity and caller',
   params: handleParams,
   body: strict(
@@ -97,7 +97,7 @@ export const updateIdentity = operation({
       display_name: Type.Optional(DisplayName),
       description: Type.Optional(Type.Union([Description, Type.Null()])),
       custom_domain_id: Type.Optional(
-        nullableString({ maxLength: 64, description: 'Moves the mailbox to this verified domain, or with null to the mail domain.' }),
+        nullableString({ maxLength: 64, description: 'Moves the mailbox to this verified domain. null moves it to the mail domain.' }),
       ),
       draft_approval: Type.Optional(DraftApproval),
       inbound_mode: Type.Optional(MailMode),

@@ -1,4 +1,4 @@
-// Identifiers: one prefix a resource, TypeID style: prefix, underscore, 26 base32 characters of a UUIDv7. Sortable by time, opaque to clients.
+// Identifiers in TypeID style, with one prefix per resource, an underscore, and a UUIDv7 as 26 base32 characters. They sort by time and are opaque to clients.
 
 /** Every prefix in use, by resource. Clients store ids, so a prefix never changes. */
 export const idPrefixes = {
@@ -41,7 +41,7 @@ export const idPrefixes = {
 
 export type IdKind = keyof typeof idPrefixes
 
-/** Digits of the numbers in ids: Crockford's base32. They sort as what they stand for. */
+/** Digits of Crockford's base32. Their byte order is the order of their values. */
 export const idAlphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const suffixPattern = '[0-7][0-9a-hjkmnp-tv-z]{25}'
 
@@ -50,7 +50,7 @@ export const idPattern = (kind: IdKind): string => `^${idPrefixes[kind]}_${suffi
 
 const patterns = new Map<IdKind, RegExp>()
 
-/** True when the text has the shape of an id of this kind; says nothing about existence. */
+/** True if the text has the shape of an id of this kind. It does not check existence. */
 export function isId(kind: IdKind, text: string): boolean {
   let pattern = patterns.get(kind)
   if (!pattern) {
@@ -63,7 +63,7 @@ export function isId(kind: IdKind, text: string): boolean {
 let lastMs = 0
 let counter = 0
 
-/** Randomness for many ids at once: asking for 10 bytes each time costs more than all the rest of an id. */
+/** Random bytes for many ids at once, because fetching 10 bytes per id costs more than the rest of the id. */
 const pool = new Uint8Array(4000)
 let poolUsed = pool.length
 
@@ -77,8 +77,8 @@ function takeRandom(size: number): Uint8Array {
 }
 
 /**
- * A new id of this kind. UUIDv7 (RFC 9562 §5.7) with the 12 bits of rand_a as a counter inside one millisecond, so that ids made by
- * one process sort in the order in which they were made.
+ * Creates an id of this kind, a UUIDv7 (RFC 9562 §5.7) with the 12 bits of rand_a as a counter inside one millisecond, so that ids made by
+ * one process sort in their order of creation.
  */
 export function newId(kind: IdKind, nowMs: number): string {
   const random = takeRandom(10)
@@ -102,7 +102,7 @@ export function newId(kind: IdKind, nowMs: number): string {
   return `${idPrefixes[kind]}_${base32(bytes)}`
 }
 
-/** The id of this kind that sorts before every one made at `ms` or later: where a range by time begins. */
+/** The id of this kind that sorts before every id made at `ms` or later, as the start of a time range. */
 export function firstId(kind: IdKind, ms: number): string {
   const bytes = new Uint8Array(16)
   let rest = Math.max(0, Math.floor(ms))
@@ -113,7 +113,7 @@ export function firstId(kind: IdKind, ms: number): string {
   return `${idPrefixes[kind]}_${base32(bytes)}`
 }
 
-/** 16 bytes as 26 characters of Crockford's base32, most significant first, two zero bits in front (TypeID 0.3). */
+/** Encodes 16 bytes as 26 characters of Crockford's base32, most significant first, two zero bits in front (TypeID 0.3). */
 function base32(bytes: Uint8Array): string {
   let text = ''
   let buffer = 0

@@ -1,13 +1,13 @@
-// iMessage: the router line that pairs people with agents, their conversations, and the messages in them.
+// iMessage. The router line pairs people with agents, and each pair has a conversation with messages.
 import Type from 'typebox'
 import { attachmentBodyBytesMax } from './attachments.ts'
 import { operation } from './operation.ts'
 import { Cursor, HandleReference, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
 
-/** The longest text of one message, in characters. */
+/** Maximum length of a message's text, in characters. */
 export const imessageTextCharactersMax = 20_000
 
-/** Bytes per file sent. */
+/** Maximum size of a sent file, in bytes. */
 export const imessageMediaBytesMax = 10 * 1024 * 1024
 
 const E164 = Type.String({ pattern: '^\\+[1-9][0-9]{6,14}$', description: 'A phone number in E.164, such as +12015550123' })
@@ -27,11 +27,11 @@ export const ImessageRouter = Type.Object(
   {
     phone_number: Type.String({ description: 'The router line, E.164.' }),
     display_name: Type.String(),
-    connect_prompt: Type.String({ description: 'What a user texts to the line to be connected to the agent.' }),
-    url: Type.String({ description: 'Opens Messages with the prompt filled in.' }),
-    sms_url: Type.String({ description: 'The same for phones that do not know imessage: links.' }),
-    qr_code: Type.String({ description: 'A PNG of `url` as a QR code, as a data URI.' }),
-    provider: Type.String({ description: 'Who serves the line: simulator, bluebubbles or linq.' }),
+    connect_prompt: Type.String({ description: 'The text that a user sends to the line to connect to the agent.' }),
+    url: Type.String({ description: 'A link that opens Messages with the prompt filled in.' }),
+    sms_url: Type.String({ description: 'The same link for phones that do not support the imessage: scheme.' }),
+    qr_code: Type.String({ description: 'A QR code of `url`, as a PNG in a data URI.' }),
+    provider: Type.String({ description: 'The provider of the line, one of simulator, bluebubbles and linq.' }),
   },
   { $id: 'ImessageRouter' },
 )
@@ -45,7 +45,7 @@ export const ImessageSent = Type.Object(
     text: Type.String(),
     sent_at: Type.String({
       format: 'date-time',
-      description: 'When the provider took it; while it is queued, when it was handed in.',
+      description: 'The time when the provider accepted the message. While the message is queued, the time when it was submitted.',
     }),
   },
   { $id: 'ImessageSent' },
@@ -58,7 +58,7 @@ export const ImessageMedia = Type.Object(
     content_type: Type.String(),
     size_bytes: Type.Integer(),
     status: Type.Unsafe<'pending' | 'stored' | 'unavailable'>({ type: 'string', enum: ['pending', 'stored', 'unavailable'] }),
-    url: nullableString({ description: 'A signed download link, good for an hour; null until the file is stored.' }),
+    url: nullableString({ description: 'A signed download link, valid for one hour. null until the file is stored.' }),
   },
   { $id: 'ImessageMedia' },
 )
@@ -78,7 +78,7 @@ export const ImessageItem = Type.Object(
       type: ['object', 'null'],
       properties: { code: { type: 'string' }, message: { type: 'string' } },
       required: ['code', 'message'],
-      description: 'Why the message has failed.',
+      description: 'The reason why the message failed.',
     }),
     created_at: Timestamp,
   },
@@ -91,7 +91,7 @@ export const ImessageConversation = Type.Object(
     agent_handle: Type.String(),
     agent_identity_id: Type.String(),
     phone_number: Type.String({ description: 'The router line.' }),
-    recipient: Type.String({ description: 'Who the agent talks to: a number in E.164, or an Apple ID.' }),
+    recipient: Type.String({ description: 'The person that the agent talks to, as an E.164 number or an Apple ID.' }),
     provider: Type.String(),
     status: ConversationStatus,
     archived_at: nullableTimestamp,
@@ -107,12 +107,14 @@ export const getImessageRouter = operation({
   id: 'getImessageRouter',
   method: 'GET',
   path: '/api/v1/imessage/router',
-  summary: 'Gives what a user needs to connect to an agent: the line, the text to send, links and a QR code.',
+  summary: 'Returns the line, the text, the links and the QR code with which a user connects to an agent.',
   tag: 'iMessage',
   query: strict({
     agent: Type.Optional(HandleReference),
-    phone: Type.Optional(Type.String({ maxLength: 40, description: "The user's number, E.164: somebody known to a line gets that line." })),
-    user_phone: Type.Optional(Type.String({ maxLength: 40, description: 'Another name of phone.' })),
+    phone: Type.Optional(
+      Type.String({ maxLength: 40, description: "The user's number in E.164. A user with an assigned line gets that line." }),
+    ),
+    user_phone: Type.Optional(Type.String({ maxLength: 40, description: 'Alias of phone.' })),
   }),
   status: 200,
   reply: ImessageRouter,
@@ -123,14 +125,14 @@ export const sendImessage = operation({
   id: 'sendImessage',
   method: 'POST',
   path: '/api/v1/imessage/messages',
-  summary: 'Sends a message into a conversation, or to the number of somebody who is connected.',
+  summary: 'Sends a message into a conversation, or to the number of a connected person.',
   tag: 'iMessage',
   body: strict({
     conversation_id: Type.Optional(id('conversation')),
     to: Type.Optional(E164),
     text: Type.String({ minLength: 1, maxLength: imessageTextCharactersMax }),
     media_url: Type.Optional(
-      Type.String({ minLength: 8, maxLength: 2048, description: 'A PNG, JPEG, GIF or PDF of at most 10 MB; fetched once.' }),
+      Type.String({ minLength: 8, maxLength: 2048, description: 'A PNG, JPEG, GIF or PDF of at most 10 MB. The server fetches it once.' }),
     ),
     identity_id: Type.Optional(HandleReference),
   }),
@@ -145,7 +147,7 @@ export const listImessages = operation({
   id: 'listImessages',
   method: 'GET',
   path: '/api/v1/imessage/messages',
-  summary: 'Lists messages of one conversation, active or archived, or of all, oldest first.',
+  summary: 'Lists messages of one active or archived conversation, or of all, oldest first.',
   tag: 'iMessage',
   query: strict({ conversation_id: Type.Optional(id('conversation')), limit: Limit, cursor: Cursor }),
   status: 200,
@@ -171,7 +173,7 @@ export const getImessageConversation = operation({
   id: 'getImessageConversation',
   method: 'GET',
   path: '/api/v1/imessage/conversations/{conversation_id}',
-  summary: 'Gives one conversation.',
+  summary: 'Gets one conversation.',
   tag: 'iMessage',
   params: conversationParams,
   status: 200,
@@ -182,7 +184,7 @@ export const disconnectImessageConversation = operation({
   id: 'disconnectImessageConversation',
   method: 'POST',
   path: '/api/v1/imessage/conversations/{conversation_id}/disconnect',
-  summary: 'Archives a conversation. What waits to be sent in it fails. Idempotent.',
+  summary: 'Archives a conversation. Its queued messages fail. Idempotent.',
   tag: 'iMessage',
   params: conversationParams,
   status: 200,
@@ -194,7 +196,7 @@ export const receiveImessageCallback = operation({
   id: 'receiveImessageCallback',
   method: 'POST',
   path: '/hooks/imessage/{provider}/{route_token}',
-  summary: 'Takes callbacks of the iMessage provider; they are verified before they are read.',
+  summary: 'Receives callbacks of the iMessage provider. They are verified before they are parsed.',
   tag: 'iMessage',
   params: strict({
     provider: Type.String({ minLength: 1, maxLength: 32 }),
@@ -206,7 +208,7 @@ export const receiveImessageCallback = operation({
   open: true,
 })
 
-/** A file as a phone would send it. */
+/** A file sent by a simulated phone. */
 const SimulatedFile = strict({
   content_type: Type.Optional(Type.String({ minLength: 3, maxLength: 255 })),
   content: Type.Optional(Type.String({ description: 'Base64.' })),
@@ -217,7 +219,7 @@ export const simulateImessage = operation({
   id: 'simulateImessage',
   method: 'POST',
   path: '/api/v1/simulator/imessage',
-  summary: 'Sends a message to the router line, as a phone outside would; it takes the way of a real callback.',
+  summary: 'Sends a message to the router line as an external phone. It takes the same path as a real callback.',
   tag: 'Simulator',
   body: strict({
     from: Type.String({ minLength: 3, maxLength: 320, description: 'A phone number in E.164, or an Apple ID.' }),
@@ -228,8 +230,8 @@ export const simulateImessage = operation({
   reply: Type.Object(
     {
       provider_message_id: Type.String(),
-      conversation_id: nullableString({ description: 'Where the message was filed, or the conversation that it began or ended.' }),
-      message_id: nullableString({ description: 'The message as it was filed; null for what the router itself reads, such as connect.' }),
+      conversation_id: nullableString({ description: 'The conversation that the message was filed in, or that it started or ended.' }),
+      message_id: nullableString({ description: 'The filed message. null for commands to the router, such as connect.' }),
       effect: Type.Unsafe<'filed' | 'connected' | 'disconnected' | 'helped' | 'ignored' | 'dropped'>({
         type: 'string',
         enum: ['filed', 'connected', 'disconnected', 'helped', 'ignored', 'dropped'],

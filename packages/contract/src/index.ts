@@ -1,4 +1,4 @@
-// The contract: every operation of the API, by feature.
+// The contract lists every operation of the API, by feature.
 import * as accounts from './accounts.ts'
 import * as attachments from './attachments.ts'
 import * as domains from './domains.ts'

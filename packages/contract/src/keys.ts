@@ -1,11 +1,11 @@
-// API keys: created once with their plaintext, listed without it, revoked at once.
+// API keys. The plaintext is returned on creation only, and revocation takes effect immediately.
 import Type from 'typebox'
 import { operation } from './operation.ts'
 import { Cursor, HandleReference, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
 
 export const KeyType = Type.Unsafe<'organization' | 'agent'>({ type: 'string', enum: ['organization', 'agent'] })
 
-/** Scopes that an agent key may carry beyond mail, which it always has for its own agent. */
+/** Scopes that an agent key may have besides mail, which it always has for its own agent. */
 export const AgentScope = Type.Unsafe<'vault:read'>({ type: 'string', enum: ['vault:read'] })
 
 const keyFields = {
@@ -24,7 +24,7 @@ const keyFields = {
 export const Key = Type.Object(keyFields, { $id: 'Key' })
 
 export const CreatedKey = Type.Object(
-  { ...keyFields, key: Type.String({ description: 'The plaintext, shown here and never again.' }) },
+  { ...keyFields, key: Type.String({ description: 'The plaintext of the key. It is not shown again.' }) },
   { $id: 'CreatedKey' },
 )
 
@@ -32,7 +32,7 @@ export const createKey = operation({
   id: 'createKey',
   method: 'POST',
   path: '/api/v1/keys',
-  summary: 'Creates an API key; the plaintext is in this answer only.',
+  summary: 'Creates an API key. Store its plaintext, because only this response contains it.',
   tag: 'Keys',
   body: strict({
     name: Type.String({ minLength: 1, maxLength: 100 }),
@@ -62,7 +62,7 @@ export const revokeKey = operation({
   id: 'revokeKey',
   method: 'DELETE',
   path: '/api/v1/keys/{id}',
-  summary: 'Revokes a key: the very next request with it is refused. Idempotent.',
+  summary: 'Revokes a key. The next request with it is rejected. Idempotent.',
   tag: 'Keys',
   params: strict({ id: id('key') }),
   status: 200,

@@ -1,4 +1,4 @@
-// Mail rules: whose mail an agent takes in and whom it may write to; and what the rules decided on a message.
+// Mail rules decide which senders an agent accepts and which recipients it may write to. Their decisions are part of each message.
 import Type from 'typebox'
 import { operation } from './operation.ts'
 import { Cursor, Deleted, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
@@ -7,7 +7,8 @@ const word = <Word extends string>(words: readonly Word[], options: Record<strin
   Type.Unsafe<Word>({ type: 'string', enum: [...words], ...options })
 
 export const MailMode = word(['open', 'allowlist'], {
-  description: 'open: everybody whom no rule blocks. allowlist: only whom a rule allows (and, inbound, answers to what the agent wrote).',
+  description:
+    "open allows every address that no rule blocks. allowlist allows only addresses that a rule allows and, inbound, answers to the agent's mail.",
 })
 
 const RuleDirection = word(['inbound', 'outbound', 'both'])
@@ -20,7 +21,7 @@ export const MailRule = Type.Object(
     agent_handle: Type.String(),
     direction: RuleDirection,
     action: RuleAction,
-    entry: Type.String({ description: 'An address, or a domain, which stands for its subdomains too.' }),
+    entry: Type.String({ description: 'An address, or a domain with its subdomains.' }),
     entry_type: word(['address', 'domain']),
     reason: nullableString(),
     status: RuleStatus,
@@ -30,14 +31,16 @@ export const MailRule = Type.Object(
   { $id: 'MailRule' },
 )
 
-/** What the guardrails decided when a message arrived or was sent, and why. It never changes: a release is told by `released_at`. */
+/** The decision of the guardrails when a message arrived or was sent, with its reason. It never changes. `released_at` marks a release. */
 export const Guardrail = Type.Object(
   {
     decision: word(['allowed', 'quarantined']),
-    rule_id: nullableString({ description: 'The rule that decided; null when none did, or several recipients came under different ones.' }),
+    rule_id: nullableString({
+      description: 'The rule that decided. null if none did, or if different rules decided for several recipients.',
+    }),
     basis: word(['author', 'address_rule', 'domain_rule', 'dmarc', 'hosted_domain', 'reply', 'mode'], {
       description:
-        'The step that decided. author: From does not name exactly one author. hosted_domain: mail from outside in the name of a domain whose mailboxes are here, without its signature.',
+        'The step that decided. author means that From does not name exactly one author. hosted_domain means unsigned mail from outside in the name of a domain hosted here.',
     }),
     reason: Type.String({ description: 'A sentence for people.' }),
   },
@@ -46,14 +49,18 @@ export const Guardrail = Type.Object(
 
 const handleParams = { handle: Type.String({ minLength: 1, maxLength: 64, description: 'The agent handle, or the identity id.' }) }
 const ruleParams = strict({ ...handleParams, rule_id: id('mailRule') })
-const Entry = Type.String({ minLength: 1, maxLength: 320, description: 'user@example.com, or example.com for it and its subdomains.' })
+const Entry = Type.String({
+  minLength: 1,
+  maxLength: 320,
+  description: 'An address such as user@example.com, or a domain such as example.com, which includes its subdomains.',
+})
 const Reason = nullableString({ maxLength: 500 })
 
 export const createMailRule = operation({
   id: 'createMailRule',
   method: 'POST',
   path: '/api/v1/identities/{handle}/mail-rules',
-  summary: 'Adds a rule. An entry has one rule a direction: a second is 409, whatever its action and status.',
+  summary: 'Adds a rule. An entry can have one rule per direction. A second one is rejected with 409, regardless of its action and status.',
   tag: 'Mail rules',
   params: strict(handleParams),
   body: strict({
@@ -73,7 +80,7 @@ export const listMailRules = operation({
   id: 'listMailRules',
   method: 'GET',
   path: '/api/v1/identities/{handle}/mail-rules',
-  summary: 'Lists the rules of an agent, newest first. An agent may read its own.',
+  summary: 'Lists the rules of an agent, newest first. An agent can read its own rules.',
   tag: 'Mail rules',
   params: strict(handleParams),
   query: strict({
@@ -103,7 +110,7 @@ export const updateMailRule = operation({
   id: 'updateMailRule',
   method: 'PATCH',
   path: '/api/v1/identities/{handle}/mail-rules/{rule_id}',
-  summary: 'Changes a rule; a paused one decides nothing.',
+  summary: 'Changes a rule. A paused rule has no effect.',
   tag: 'Mail rules',
   params: ruleParams,
   body: strict(
@@ -125,7 +132,7 @@ export const deleteMailRule = operation({
   id: 'deleteMailRule',
   method: 'DELETE',
   path: '/api/v1/identities/{handle}/mail-rules/{rule_id}',
-  summary: 'Deletes a rule; messages keep what it decided. Idempotent.',
+  summary: 'Deletes a rule. Messages keep its past decisions. Idempotent.',
   tag: 'Mail rules',
   params: ruleParams,
   status: 200,

@@ -1,4 +1,4 @@
-// The stored message: read, list, search, flag, label, delete.
+// Stored messages are read, listed, searched, flagged, labelled and deleted.
 import Type, { type TSchema } from 'typebox'
 import { Attachment } from './attachments.ts'
 import { Code } from './codes.ts'
@@ -30,17 +30,17 @@ export const MessageStatus = Type.Unsafe<MessageStatus>({ type: 'string', enum: 
 const attemptResults = ['taken', 'deferred', 'refused', 'held', 'report'] as const
 export type AttemptResult = (typeof attemptResults)[number]
 
-/** One entry of a recipient's delivery log. */
+/** One entry in the delivery log of a recipient. */
 export const DeliveryAttempt = Type.Object({
   at: Timestamp,
   result: Type.Unsafe<AttemptResult>({
     type: 'string',
     enum: [...attemptResults],
-    description: 'held: not tried yet, answer says why. report: what a bounce, delay or complaint that came back later said.',
+    description: 'held means not tried yet, with the reason in answer. report is the content of a later bounce, delay or complaint.',
   }),
-  host: nullableString({ description: 'The server that was spoken to, or that a report names; null when none was reached.' }),
-  tls: nullableString({ description: 'Protocol and cipher of the connection; null for clear text.' }),
-  answer: Type.String({ description: 'The SMTP answer, or what went wrong.' }),
+  host: nullableString({ description: 'The server that was contacted, or that a report names. null if none was reached.' }),
+  tls: nullableString({ description: 'Protocol and cipher of the connection. null for clear text.' }),
+  answer: Type.String({ description: 'The SMTP answer, or the error.' }),
   enhanced_status: nullableString({ description: 'Enhanced status code, RFC 3463.' }),
 })
 
@@ -48,11 +48,11 @@ export const RecipientDelivery = Type.Object({
   address: Type.String(),
   status: MessageStatus,
   attempts: Type.Integer(),
-  last_answer: nullableString({ description: 'The last SMTP answer or what went wrong.' }),
+  last_answer: nullableString({ description: 'The last SMTP answer or error.' }),
   diagnostic_code: nullableString({ description: 'Enhanced status code, RFC 3463.' }),
   last_attempt_at: nullableTimestamp,
   next_attempt_at: nullableTimestamp,
-  log: Type.Array(DeliveryAttempt, { description: 'Every attempt, oldest first; the last 50.' }),
+  log: Type.Array(DeliveryAttempt, { description: 'The last 50 attempts, oldest first.' }),
 })
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
@@ -72,7 +72,7 @@ const messageFields = {
   snippet: Type.String(),
   text: Type.String(),
   html: Type.String(),
-  extracted_text: Type.String({ description: 'Only what is new in a reply.' }),
+  extracted_text: Type.String({ description: 'The new text of a reply, without quoted text.' }),
   in_reply_to_message_id: nullableString(),
   message_id: nullableString({ description: 'The RFC 5322 Message-ID.' }),
   references: Type.Array(Type.String()),
@@ -82,12 +82,12 @@ const messageFields = {
   labels: Type.Array(Type.String()),
   attachments: Type.Array(Attachment),
   codes: Type.Array(Code, {
-    description: 'One-time codes and confirmation links in an inbound message, the likeliest of each kind first.',
+    description: 'One-time codes and confirmation links in an inbound message, the most likely of each kind first.',
   }),
   size_bytes: Type.Integer(),
-  flags: Type.Array(Flag, { description: 'Signs of deception in an inbound message; at most one of each type.' }),
+  flags: Type.Array(Flag, { description: 'Indicators of deception in an inbound message, at most one of each type.' }),
   guardrail: nullable(Guardrail),
-  released_at: nullableString({ format: 'date-time', description: 'When somebody let it out of quarantine.' }),
+  released_at: nullableString({ format: 'date-time', description: 'The time when the message was released from quarantine.' }),
   created_at: Timestamp,
 }
 
@@ -100,7 +100,7 @@ export const Message = Type.Object(
   { $id: 'Message' },
 )
 
-/** One item of a list. Here `from` may have the form `display name <address>`. */
+/** One item of a list. Here, `from` may have the form `display name <address>`. */
 export const MessageItem = Type.Object(messageFields, { $id: 'MessageItem' })
 
 const messageParams = strict({ email_address: MailboxParam, message_id: id('message') })
@@ -110,7 +110,7 @@ export const listMail = operation({
   id: 'listMail',
   method: 'GET',
   path: '/api/v1/mail/messages',
-  summary: 'Lists messages of every mailbox the key may see, newest first.',
+  summary: 'Lists messages of every mailbox that the key can access, newest first.',
   tag: 'Mail',
   query: strict({ thread_id: Type.Optional(id('thread')), agent: Type.Optional(HandleReference), limit: Limit, cursor: Cursor }),
   status: 200,
@@ -124,7 +124,7 @@ export const listMessages = operation({
   id: 'listMessages',
   method: 'GET',
   path: '/api/v1/mailboxes/{email_address}/messages',
-  summary: 'Lists the messages of one mailbox, newest first. Quarantined ones only with status=quarantined.',
+  summary: 'Lists the messages of one mailbox, newest first. Quarantined messages are listed only with status=quarantined.',
   tag: 'Messages',
   params: mailboxParams,
   query: strict({
@@ -151,7 +151,7 @@ export const waitForMessage = operation({
   id: 'waitForMessage',
   method: 'GET',
   path: '/api/v1/mailboxes/{email_address}/wait',
-  summary: 'Waits for the next message to arrive that passes every filter; message is null when the time is up.',
+  summary: 'Waits for the next message that passes every filter. message is null if none arrives in time.',
   tag: 'Messages',
   params: mailboxParams,
   query: strict({
@@ -161,7 +161,7 @@ export const waitForMessage = operation({
         minLength: 1,
         maxLength: 320,
         description:
-          'The author in From: a whole address, a domain (its subdomains count too), or else a part of the address or name. A message without exactly one author never matches.',
+          'The author in From, as an address, a domain with its subdomains, or a part of the address or name. A message without exactly one author never matches.',
       }),
     ),
     to: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'A recipient address, such as one of yours with a +tag.' })),
@@ -190,7 +190,7 @@ export const updateMessage = operation({
   id: 'updateMessage',
   method: 'PATCH',
   path: '/api/v1/mailboxes/{email_address}/messages/{message_id}',
-  summary: 'Sets flags and labels; at least one field is needed.',
+  summary: 'Sets flags and labels. At least one field is required.',
   tag: 'Messages',
   params: messageParams,
   body: strict(
@@ -214,7 +214,7 @@ export const deleteMessage = operation({
   id: 'deleteMessage',
   method: 'DELETE',
   path: '/api/v1/mailboxes/{email_address}/messages/{message_id}',
-  summary: 'Deletes a message and its attachments for ever. Idempotent.',
+  summary: 'Deletes a message and its attachments permanently. Idempotent.',
   tag: 'Messages',
   params: messageParams,
   status: 200,
@@ -225,7 +225,7 @@ export const getRawMessage = operation({
   id: 'getRawMessage',
   method: 'GET',
   path: '/api/v1/mailboxes/{email_address}/messages/{message_id}/raw',
-  summary: 'Gets the message as it is on the wire, RFC 5322.',
+  summary: 'Gets the raw message (RFC 5322).',
   tag: 'Messages',
   params: messageParams,
   status: 200,
@@ -237,7 +237,7 @@ export const releaseMessage = operation({
   method: 'POST',
   path: '/api/v1/mailboxes/{email_address}/messages/{message_id}/release',
   summary:
-    'Lets a message out of quarantine: it is listed from then on, and email.received is emitted. One that is not quarantined stays as it is. Organization keys only.',
+    'Releases a message from quarantine. It is listed from then on, and email.received is emitted. A message that is not quarantined does not change. Organization keys only.',
   tag: 'Messages',
   params: messageParams,
   status: 200,
@@ -300,7 +300,7 @@ export const searchMessages = operation({
   id: 'searchMessages',
   method: 'GET',
   path: '/api/v1/mailboxes/{email_address}/search',
-  summary: 'Searches subject, addresses and text; quotes for phrases, - to leave out, OR for either. Newest first.',
+  summary: 'Searches subject, addresses and text, newest first. Quote phrases, exclude words with -, and combine alternatives with OR.',
   tag: 'Messages',
   params: mailboxParams,
   query: strict({ q: Type.String({ minLength: 1, maxLength: 500 }), limit: Limit, cursor: Cursor }),
@@ -310,8 +310,8 @@ export const searchMessages = operation({
       {
         ...messageFields,
         highlights: Type.Object({
-          subject: nullableString({ description: 'With <mark> around what matched, the rest HTML-escaped.' }),
-          text: nullableString({ description: 'Fragments with <mark> around what matched, the rest HTML-escaped.' }),
+          subject: nullableString({ description: 'The subject, HTML-escaped, with <mark> around each match.' }),
+          text: nullableString({ description: 'Fragments of the text, HTML-escaped, with <mark> around each match.' }),
         }),
       },
       { $id: 'SearchHit' },

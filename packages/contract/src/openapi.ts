@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document, made from the operations alone; the reference page and generated clients come from it.
+// Creates the OpenAPI 3.1 document from the operations. The reference page and generated clients use it.
 import type { TObject, TSchema } from 'typebox'
 import { ErrorBody, type ErrorCode, errorStatuses } from './errors.ts'
 import type { Operation } from './operation.ts'
@@ -44,52 +44,52 @@ export type OpenApiDocument = {
 
 const requestIdHeader = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } }
 
-/** What each error code means, for whoever reads the document. */
+/** The meaning of each error code, for readers of the document. */
 const errorSentences: Partial<Record<ErrorCode, string>> = {
-  validation_error: 'The request is not valid; details name each field.',
+  validation_error: 'The request is not valid. details lists each invalid field.',
   domain_not_verified: 'The domain is not verified.',
-  draft_incomplete: 'The draft has no recipient, or neither text nor html; it stays a draft.',
-  kdf_params_too_weak: 'The key derivation is cheaper than allowed: m at least 19456 KiB, t at least 2, p at least 1.',
-  unauthorized: 'No valid key was sent.',
+  draft_incomplete: 'The draft has no recipient, or neither text nor html. It stays a draft.',
+  kdf_params_too_weak: 'The key derivation is too weak. Use at least 19456 KiB for m, 2 for t and 1 for p.',
+  unauthorized: 'The request has no valid API key.',
   invalid_auth_hash: 'No key of the vault has this auth_hash.',
-  forbidden: 'The key may not do this.',
-  approval_required: 'Mail of this agent is sent with an organization key; the agent itself writes drafts.',
-  recipient_not_allowed: 'A mail rule or the outbound mode of the agent does not allow a recipient; the message names both.',
-  recipient_suppressed: 'A recipient is on the suppression list; the message names it.',
-  recipient_not_connected: 'Nobody with this number is connected to the agent.',
-  tunnel_disabled: 'The tunnel is disabled: its clients are refused until its status is set to active.',
-  not_found: 'No such thing.',
+  forbidden: 'The key does not permit this request.',
+  approval_required: 'Mail of this agent needs approval. The agent writes drafts, and an organization key sends them.',
+  recipient_not_allowed: 'A mail rule or the outbound mode of the agent does not allow a recipient. The message names both.',
+  recipient_suppressed: 'A recipient is on the suppression list. The message names the recipient.',
+  recipient_not_connected: 'This number is not connected to the agent.',
+  tunnel_disabled: 'The tunnel is disabled. Its clients are rejected until its status is set to active.',
+  not_found: 'The object does not exist, or the key cannot access it.',
   vault_not_initialized: 'The organization has no vault yet.',
-  method_not_allowed: 'The path takes other methods; Allow names them.',
-  sms_outbound_unavailable: 'Texts cannot be sent from here; Allow names what the path takes.',
+  method_not_allowed: 'The path does not support this method. Allow lists the supported ones.',
+  sms_outbound_unavailable: 'This server cannot send texts. Allow lists the supported methods.',
   request_timeout: 'The request did not arrive in time.',
-  conflict: 'The state of the thing does not allow this.',
+  conflict: 'The current state of the object does not permit this.',
   domain_exists: 'The domain is registered already, here or by another organization of this server.',
-  domain_in_use: 'Mailboxes use the domain; with force they move to the mail domain.',
-  draft_version_conflict: 'The draft has changed since the version was read; get it again and reapply.',
+  domain_in_use: 'Mailboxes use the domain. With force, they move to the mail domain.',
+  draft_version_conflict: 'The draft has changed since you read this version. Get it again and reapply your change.',
   draft_not_editable: 'The draft is being sent or has been sent.',
   draft_send_in_progress: 'The draft is being sent or has been sent already.',
   handle_already_taken: 'Another identity has, or had, this handle.',
   vault_already_initialized: 'The organization has a vault.',
-  vault_secret_conflict: 'The secret has changed since the revision was read.',
+  vault_secret_conflict: 'The secret has changed since you read this revision.',
   vault_secret_exists: 'The id is, or was, that of another secret.',
-  vault_rotation_conflict: 'The request does not cover exactly the live secrets at their current revisions; details name each.',
-  vault_key_version_stale: 'The vault has been rotated since the key_version was read.',
-  no_numbers_available: 'The provider has no number like that now; other filters may find one.',
-  number_already_assigned: 'The agent has a phone number.',
-  conversation_archived: 'The conversation is over; the person has to connect again.',
+  vault_rotation_conflict: 'The submitted secrets do not match the current ones at their current revisions. details lists each difference.',
+  vault_key_version_stale: 'The vault has been rotated since you read this key_version.',
+  no_numbers_available: 'The provider has no such number at present. Try other filters.',
+  number_already_assigned: 'The agent already has a phone number.',
+  conversation_archived: 'The conversation is archived. The person has to connect again.',
   idempotency_in_progress: 'A request with this Idempotency-Key is still running.',
   payload_too_large: 'The body is too large.',
   uri_too_long: 'The path and query are too long.',
-  unsupported_media_type: 'As 400: the file is of no type that can be sent. Otherwise: the body is not JSON, or it is compressed.',
-  expectation_failed: 'Expect asks for something else than 100-continue.',
+  unsupported_media_type: 'With status 400, the type of the file cannot be sent. Otherwise the body is not JSON, or it is compressed.',
+  expectation_failed: 'Expect has a value other than 100-continue.',
   idempotency_key_reused: 'This Idempotency-Key was used with another body.',
-  rate_limited: 'Too many requests; Retry-After says how many seconds to wait.',
+  rate_limited: 'Too many requests. Wait for the seconds in Retry-After.',
   headers_too_large: 'The headers are too large.',
-  internal_error: 'Something went wrong on the server; the request id finds it in the log.',
-  verification_failed: 'DNS or the provider could not be asked; nothing has changed.',
-  upstream_provider_error: 'A provider that the server asked did not do its part.',
-  unavailable: 'The server cannot answer right now; Retry-After says how many seconds to wait.',
+  internal_error: 'The server failed. Find the error in its log by the request id.',
+  verification_failed: 'The query to DNS or the provider failed. Nothing has changed.',
+  upstream_provider_error: 'The request to a provider failed.',
+  unavailable: 'The server is temporarily unavailable. Wait for the seconds in Retry-After.',
 }
 
 /** The document for these operations as served under `serverUrl`. Throws when two schemas share an `$id`. */
@@ -124,23 +124,23 @@ export function openApiDocument(about: { serverUrl: string; version: string }, o
       headers: {
         'X-Request-Id': { description: 'The id of this request, for questions to the operator.', schema: { type: 'string' } },
         'Idempotent-Replayed': {
-          description: 'true when this is the first answer to the Idempotency-Key, given again.',
+          description: 'true if this repeats the first response to the Idempotency-Key.',
           schema: { const: 'true' },
         },
         'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer', minimum: 1 } },
-        'WWW-Authenticate': { description: 'The scheme that is wanted.', schema: { const: 'Bearer' } },
+        'WWW-Authenticate': { description: 'The required authentication scheme.', schema: { const: 'Bearer' } },
       },
       parameters: {
         IdempotencyKey: {
           name: 'Idempotency-Key',
           in: 'header',
           required: false,
-          description: 'Makes it safe to send the request again: the same key with the same body gets the first answer, for 7 days.',
+          description: 'Makes the request safe to repeat. The same key with the same body returns the first response, for 7 days.',
           schema: { type: 'string', minLength: 1, maxLength: 255 },
         },
       },
       securitySchemes: {
-        bearerAuth: { type: 'http', scheme: 'bearer', description: 'An API key: svc_live_ and 65 characters.' },
+        bearerAuth: { type: 'http', scheme: 'bearer', description: 'An API key, which is svc_live_ and 65 characters.' },
       },
     },
   }
@@ -198,7 +198,7 @@ function successResponse(operation: Operation, schemas: Record<string, JsonSchem
   return { description: 'Success, without a body.', headers }
 }
 
-/** Every code that the operation may answer: its own, and those that come with having a key, parameters, a body, an Idempotency-Key. */
+/** The operation's own error codes, and those that come with a key, parameters, a body or an Idempotency-Key. */
 function errorCodes(operation: Operation): ErrorCode[] {
   const codes: ErrorCode[] = ['validation_error']
   if (!operation.open) codes.push('unauthorized', 'forbidden', 'rate_limited')
@@ -240,7 +240,7 @@ function errorResponse(codes: ErrorCode[]): Response {
   }
 }
 
-/** A schema with everything that has an `$id` moved to the components and referred to, and records as additionalProperties. */
+/** The schema with every part that has an `$id` moved to the components and referenced, and records as additionalProperties. */
 function lift(schema: TSchema | JsonSchema, schemas: Record<string, JsonSchema>): JsonSchema {
   const { $id, patternProperties, ...rest } = schema as JsonSchema
   const lifted: JsonSchema = {}
@@ -271,12 +271,12 @@ const readinessSchema = (statuses: string[]): JsonSchema => ({
   properties: { status: { enum: statuses }, checks: { type: 'object', additionalProperties: { type: 'boolean' } } },
 })
 
-/** The two questions that load balancers ask; they are answered without a key and beside the operations. */
+/** The health endpoints for load balancers. They need no key and are not in the list of operations. */
 const healthPaths: OpenApiDocument['paths'] = {
   '/healthz': {
     get: {
       operationId: 'getHealth',
-      summary: 'Tells that the process lives.',
+      summary: 'Returns 200 while the process runs.',
       tags: ['Health'],
       security: [],
       responses: {
@@ -291,7 +291,7 @@ const healthPaths: OpenApiDocument['paths'] = {
   '/readyz': {
     get: {
       operationId: 'getReadiness',
-      summary: 'Tells whether requests can be served, part by part.',
+      summary: 'Returns the readiness of each part of the server.',
       tags: ['Health'],
       security: [],
       responses: {
@@ -301,7 +301,7 @@ const healthPaths: OpenApiDocument['paths'] = {
           content: { 'application/json': { schema: readinessSchema(['ready']) } },
         },
         503: {
-          description: 'Not ready, or on the way out.',
+          description: 'Not ready, or shutting down.',
           headers: requestIdHeader,
           content: { 'application/json': { schema: readinessSchema(['unavailable', 'draining']) } },
         },

@@ -1,4 +1,4 @@
-// The shape of one API operation: what the server validates, what /openapi.json says and what a client sends all come from this value.
+// The declaration of one API operation. The server's validation, /openapi.json and the client's requests all use it.
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ErrorCode } from './errors.ts'
 
@@ -21,11 +21,11 @@ export type Operation<
   params?: P
   query?: Q
   body?: B
-  /** True when the request may come without a body. */
+  /** True if the body is optional. */
   bodyOptional?: boolean
-  /** The status of success; 405 for an operation that only says that there is none. */
+  /** The status of success. 405 for an operation that is only documented as unsupported. */
   status: 200 | 201 | 204 | 405
-  /** The JSON body of success; absent for 204 and for the content types of `media`. */
+  /** The JSON body of success. Absent for 204 and for the content types of `media`. */
   reply?: R
   /** The content type of success when it is not JSON. */
   media?: string
@@ -35,11 +35,11 @@ export type Operation<
   codesOf400?: ErrorCode[]
   /** True when the operation takes an Idempotency-Key. Every POST that creates or sends does. */
   idempotent?: boolean
-  /** The largest request body in bytes: 1 MB unless the operation takes attachments. */
+  /** The maximum size of the request body in bytes, 1 MB unless the operation takes attachments. */
   bodyBytesMax?: number
   /** True when no key is needed. */
   open?: boolean
-  /** True when the body is taken as bytes of any content type, because a signature covers them; there is no `body` then. */
+  /** True if the body is read as bytes of any content type, because a signature covers them. `body` is absent then. */
   raw?: boolean
 }
 
@@ -55,7 +55,7 @@ export const operation = <
 
 type Of<S> = S extends TSchema ? Static<S> : undefined
 
-/** What an operation takes and answers, as plain types: for clients, which carry no schemas. */
+/** The input and output of an operation as plain types, for clients, which do not carry the schemas. */
 export type QueryOf<O> = O extends Operation<infer _P, infer Q, infer _B, infer _R> ? Of<Q> : never
 export type BodyOf<O> = O extends Operation<infer _P, infer _Q, infer B, infer _R> ? Of<B> : never
 export type ReplyOf<O> = O extends Operation<infer _P, infer _Q, infer _B, infer R> ? Of<R> : never

@@ -1,13 +1,13 @@
-// Sending: a new message, a reply, a forward.
+// Sends new messages, replies and forwards.
 import Type from 'typebox'
 import { AttachmentInputs, attachmentBodyBytesMax, ReplyAttachmentInput } from './attachments.ts'
 import { operation } from './operation.ts'
 import { AddressText, HandleReference, id, MailboxParam, strict, stringOrList, Timestamp } from './schema.ts'
 
-/** Recipients per message, To, Cc and Bcc together. */
+/** Maximum recipients per message, in To, Cc and Bcc together. */
 export const recipientsMax = 50
 
-/** Characters per subject. RFC 5322 §2.1.1 limits a header line to 998. */
+/** Maximum characters per subject. RFC 5322 §2.1.1 limits a header line to 998. */
 export const subjectCharactersMax = 998
 
 const Addresses = Type.Array(AddressText, { maxItems: recipientsMax })
@@ -29,7 +29,8 @@ const composition = {
   headers: Type.Optional(CustomHeaders),
   automatic: Type.Optional(
     Type.Boolean({
-      description: 'True for what no one wrote for its reader, such as a notification: Auto-Submitted: auto-generated (RFC 3834).',
+      description:
+        'Set to true for messages that a program generates, such as notifications. Adds Auto-Submitted with auto-generated (RFC 3834).',
     }),
   ),
 }
@@ -75,7 +76,7 @@ export const replyToMessage = operation({
   id: 'replyToMessage',
   method: 'POST',
   path: '/api/v1/mailboxes/{email_address}/messages/{message_id}/reply',
-  summary: 'Replies to a message, in its thread; text or html is needed.',
+  summary: 'Replies to a message in its thread. text or html is required.',
   tag: 'Messages',
   params: messageParams,
   body: strict({
@@ -90,7 +91,7 @@ export const replyToMessage = operation({
     automatic: Type.Optional(
       Type.Boolean({
         description:
-          'True for an answer that a program gives by itself, such as a notice of absence (RFC 3834): to the sender alone, with Auto-Submitted: auto-replied and the null return path. 409 for automatic or bulk mail, and within a day of the last one to this sender.',
+          'Set to true for automatic replies, such as a notice of absence (RFC 3834). The reply goes to the sender alone, with the null return path and Auto-Submitted set to auto-replied. Automatic or bulk mail is rejected with 409, and so is a second automatic reply to this sender within a day.',
       }),
     ),
   }),
@@ -105,7 +106,7 @@ export const forwardMessage = operation({
   id: 'forwardMessage',
   method: 'POST',
   path: '/api/v1/mailboxes/{email_address}/messages/{message_id}/forward',
-  summary: 'Forwards a message with its attachments, your text above it.',
+  summary: 'Forwards a message with its attachments, below your text.',
   tag: 'Messages',
   params: messageParams,
   body: strict({

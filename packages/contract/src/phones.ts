@@ -1,4 +1,4 @@
-// Phone numbers that receive texts, the texts themselves, and the callbacks by which providers bring them.
+// Phone numbers that receive texts, the texts themselves, and the provider callbacks that deliver them.
 import Type from 'typebox'
 import { Code } from './codes.ts'
 import { operation } from './operation.ts'
@@ -17,23 +17,23 @@ export const PhoneNumber = Type.Object(
     phone_number: Type.String({ description: 'E.164.' }),
     country_code: CountryCode,
     type: NumberType,
-    region: Type.String({ description: 'Two-letter state or province code; empty for a toll-free number, which belongs to none.' }),
+    region: Type.String({ description: 'Two-letter state or province code. Empty for toll-free numbers.' }),
     agent_handle: Type.String(),
     agent_identity_id: Type.String(),
     status: Type.Literal('active'),
     sms_status: Type.Unsafe<SmsStatus>({
       type: 'string',
       enum: [...smsStatuses],
-      description: 'pending until texts can arrive; number.sms_ready or number.sms_failed tells when it changes.',
+      description: 'pending until the number can receive texts. number.sms_ready or number.sms_failed reports the change.',
     }),
     sms_error: Type.Unsafe<{ code: string; detail: string } | null>({
       type: ['object', 'null'],
       properties: { code: { type: 'string' }, detail: { type: 'string' } },
       required: ['code', 'detail'],
-      description: 'Why the number cannot receive texts; null unless sms_status is assignment_failed.',
+      description: 'The reason why the number cannot receive texts. null unless sms_status is assignment_failed.',
     }),
     capabilities: Type.Object({ sms: Type.Boolean(), mms: Type.Boolean(), voice: Type.Boolean() }),
-    provider: Type.String({ description: 'Who runs the number; simulator for one that nobody can dial.' }),
+    provider: Type.String({ description: 'The provider of the number. simulator numbers cannot be called.' }),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -45,7 +45,7 @@ export const SmsMedia = Type.Object(
     content_type: Type.String(),
     size_bytes: Type.Integer(),
     url: nullableString({
-      description: 'A signed download link, good for an hour; null when the file could not be had from the provider.',
+      description: 'A signed download link, valid for one hour. null if fetching the file from the provider failed.',
     }),
   },
   { $id: 'SmsMedia' },
@@ -59,11 +59,11 @@ export const SmsMessage = Type.Object(
     agent_handle: Type.String(),
     direction: Type.Literal('inbound'),
     type: Type.Unsafe<'sms' | 'mms'>({ type: 'string', enum: ['sms', 'mms'] }),
-    from_number: Type.String({ description: 'E.164, a short code or a name, as the provider tells it.' }),
+    from_number: Type.String({ description: 'E.164, a short code or a name, as reported by the provider.' }),
     to_numbers: Type.Array(Type.String(), { description: 'More than one in a group message.' }),
     text: Type.String(),
     media: Type.Array(SmsMedia),
-    codes: Type.Array(Code, { description: 'One-time codes and confirmation links in the text, the likeliest of each kind first.' }),
+    codes: Type.Array(Code, { description: 'One-time codes and confirmation links in the text, the most likely of each kind first.' }),
     is_read: Type.Boolean(),
     created_at: Timestamp,
   },
@@ -72,7 +72,7 @@ export const SmsMessage = Type.Object(
 
 const tag = 'Phone numbers'
 
-/** `{id}`: the number's id, or the number itself. */
+/** `{id}` is the id of the number, or the number itself. */
 const NumberParam = Type.String({
   pattern: '^(pn_[0-9a-z]{26}|\\+[1-9][0-9]{6,14})$',
   maxLength: 40,
@@ -154,7 +154,7 @@ export const waitForSms = operation({
   id: 'waitForSms',
   method: 'GET',
   path: '/api/v1/phone/numbers/{id}/wait',
-  summary: 'Waits for the next text to arrive that passes every filter; message is null when the time is up.',
+  summary: 'Waits for the next text that passes every filter. message is null if none arrives in time.',
   tag,
   params: numberParams,
   query: strict({
@@ -193,21 +193,21 @@ export const sendSmsMessage = operation({
   id: 'sendSmsMessage',
   method: 'POST',
   path: '/api/v1/phone/numbers/{id}/messages',
-  summary: 'Says that texts cannot be sent: numbers here only receive.',
+  summary: 'Always answers 405, because numbers can only receive texts.',
   tag,
   params: numberParams,
   status: 405,
   errors: ['sms_outbound_unavailable'],
 })
 
-/** The largest callback: MMS come as links, so a provider's are small; those of the simulator bring bytes. */
+/** The maximum size of a callback. Providers send MMS as links and stay far below it. The simulator sends the bytes. */
 export const phoneHookBytesMax = 1024 * 1024
 
 export const receivePhoneHook = operation({
   id: 'receivePhoneHook',
   method: 'POST',
   path: '/hooks/phone/{provider}/{route_token}',
-  summary: 'Takes what a phone provider tells us. The signature of the provider stands for the key.',
+  summary: 'Receives callbacks of a phone provider. The signature of the provider replaces the API key.',
   tag,
   params: strict({
     provider: Type.String({ pattern: '^[a-z]{2,20}$', description: 'telnyx, twilio or simulator.' }),

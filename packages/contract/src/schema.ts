@@ -1,12 +1,12 @@
-// Building blocks of the schemas: strict inputs, nullable fields, timestamps, and the address and id shapes.
+// Building blocks of the schemas, such as strict inputs, nullable fields, timestamps, addresses and ids.
 import Type, { type Static, type TProperties, type TSchema } from 'typebox'
 import { type IdKind, idPattern } from './ids.ts'
 
-/** An object that refuses unknown fields: every request body and query. */
+/** An object that rejects unknown fields. Used for every request body and query. */
 export const strict = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}) =>
   Type.Object(properties, { ...options, additionalProperties: false })
 
-/** A string or null, as one type array so that serialising stays cheap. */
+/** A string or null, as one type array so that serialization stays cheap. */
 export const nullableString = (options: Record<string, unknown> = {}) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], ...options })
 
@@ -18,11 +18,11 @@ export const nullableTimestamp = nullableString({ format: 'date-time' })
 /** The id of one resource, as a path parameter or body field. */
 export const id = (kind: IdKind) => Type.String({ pattern: idPattern(kind), maxLength: 40 })
 
-/** A field that takes one string or a list of them: the recipients of replies and drafts. */
+/** A field that takes one string or a list, such as the recipients of replies and drafts. */
 export const stringOrList = (item: TSchema, maxItems: number) =>
   Type.Unsafe<string | string[]>({ anyOf: [item, { type: 'array', items: item, maxItems }] })
 
-/** Any email address as text; the server parses it and answers 400 naming the field. 320 = 64 + @ + 255, plus room for a display name. */
+/** Any email address as text. The server parses it and answers 400 with the name of the field. 320 is 64 + @ + 255, plus room for a display name. */
 export const AddressText = Type.String({ minLength: 3, maxLength: 900 })
 
 /** The path parameter `{email_address}`, a full mailbox address or the agent's handle. */
@@ -30,7 +30,7 @@ export const MailboxParam = Type.String({ minLength: 2, maxLength: 320, descript
 
 export const Handle = Type.String({ pattern: '^[a-z0-9_]{2,32}$', description: '2-32 lowercase alphanumerics or underscores.' })
 
-/** A handle in a query or body that names an agent; a leading @ is allowed. */
+/** The handle of an agent in a query or body, with an optional leading @. */
 export const HandleReference = Type.String({ minLength: 1, maxLength: 64 })
 
 /** The reply to a DELETE, `{id, deleted: true}`. */
@@ -41,6 +41,8 @@ export const page = <S extends TSchema>(item: S) =>
   Type.Object({ object: Type.Literal('list'), data: Type.Array(item), has_more: Type.Boolean(), next_cursor: nullableString() })
 
 export const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 }))
-export const Cursor = Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'next_cursor of the page before.' }))
+export const Cursor = Type.Optional(
+  Type.String({ minLength: 1, maxLength: 200, description: 'Cursor from the previous page (next_cursor).' }),
+)
 
 export type Page<S extends TSchema> = { object: 'list'; data: Static<S>[]; has_more: boolean; next_cursor: string | null }

@@ -1,4 +1,4 @@
-// What the checks of a message's sender found: SPF, DKIM, DMARC and ARC, with their evidence.
+// Results of the sender checks SPF, DKIM, DMARC and ARC, with their evidence.
 import Type, { type TSchema } from 'typebox'
 import { nullableString } from './schema.ts'
 
@@ -7,10 +7,10 @@ const word = <Word extends string>(words: readonly Word[], description?: string)
   Type.Unsafe<Word>({ type: 'string', enum: [...words], ...(description ? { description } : {}) })
 const DkimResult = word(['none', 'pass', 'fail', 'policy', 'neutral', 'temperror', 'permerror'])
 
-/** What the checks of the sender found when a message arrived, with their evidence. Every part is null on outbound messages. */
+/** Results of the sender checks at arrival, with their evidence. Every part is null on outbound messages. */
 export const Authentication = Type.Object(
   {
-    source: nullable(word(['smtp', 'hosted'], 'Whether it came over SMTP or from an agent on this server.')),
+    source: nullable(word(['smtp', 'hosted'], 'smtp for mail from outside, hosted for mail of an agent on this server.')),
     spf: nullable(
       Type.Object({
         result: word(['none', 'neutral', 'pass', 'fail', 'softfail', 'temperror', 'permerror']),
@@ -24,7 +24,9 @@ export const Authentication = Type.Object(
     dkim: nullable(
       Type.Object({
         result: DkimResult,
-        domain: nullableString({ description: 'Of the signature that counts most: one that passes and is aligned, if there is one.' }),
+        domain: nullableString({
+          description: 'The signing domain. A signature that passes and is aligned takes precedence over the others.',
+        }),
         signatures: Type.Array(
           Type.Object({
             result: DkimResult,
@@ -40,10 +42,13 @@ export const Authentication = Type.Object(
     ),
     dmarc: nullable(
       Type.Object({
-        result: word(['none', 'pass', 'fail', 'temperror', 'permerror'], 'permerror: From does not name exactly one usable author.'),
+        result: word(
+          ['none', 'pass', 'fail', 'temperror', 'permerror'],
+          'permerror means that From does not name exactly one usable author.',
+        ),
         domain: nullableString({ description: 'The domain in From.' }),
-        policy_domain: nullableString({ description: 'Whose record it is.' }),
-        policy: nullable(word(['none', 'quarantine', 'reject'], 'What the domain asks for when the result is fail.')),
+        policy_domain: nullableString({ description: 'The domain of the DMARC record.' }),
+        policy: nullable(word(['none', 'quarantine', 'reject'], 'The action that the domain requests if the result is fail.')),
         alignment: Type.Object({ spf: Type.Boolean(), dkim: Type.Boolean() }),
         record: nullableString(),
         reason: nullableString(),
@@ -53,7 +58,7 @@ export const Authentication = Type.Object(
       Type.Object({
         result: word(['none', 'pass', 'fail']),
         chain_length: Type.Integer(),
-        domain: nullableString({ description: 'Who sealed last.' }),
+        domain: nullableString({ description: 'The domain of the latest seal.' }),
         reason: nullableString(),
       }),
     ),

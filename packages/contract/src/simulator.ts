@@ -1,4 +1,4 @@
-// Controls of the simulator: incoming texts, provider progress and faults, so that every channel can be tried on one machine without an account.
+// Controls of the simulator for incoming texts, provider progress and faults. You can try every channel on one machine without a provider account.
 import Type from 'typebox'
 import { attachmentBodyBytesMax } from './attachments.ts'
 import { operation } from './operation.ts'
@@ -7,7 +7,7 @@ import { id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
 
 const tag = 'Simulator'
 
-/** A file as a phone would send it: base64, or an address that is fetched through the outbound guard. */
+/** A file sent by a simulated phone, as base64 or as a URL that is fetched through the outbound guard. */
 export const SimulatedMedia = strict({
   content_type: Type.Optional(Type.String({ minLength: 3, maxLength: 255 })),
   content: Type.Optional(Type.String({ description: 'Base64.' })),
@@ -18,7 +18,7 @@ export const simulateSms = operation({
   id: 'simulateSms',
   method: 'POST',
   path: '/api/v1/simulator/sms',
-  summary: 'Sends a text to a simulated number, as a phone outside would; it takes the way of a real callback.',
+  summary: 'Sends a text to a simulated number, as an external phone. It takes the same path as a real callback.',
   tag,
   body: strict({
     to: Type.String({ pattern: '^\\+[1-9][0-9]{6,14}$', description: 'A phone number of your organization, E.164.' }),
@@ -31,7 +31,7 @@ export const simulateSms = operation({
     {
       provider_message_id: Type.String(),
       message_id: nullableString({
-        description: 'The text as it was filed; null while its media is being fetched, or when a fault kept it away.',
+        description: 'The filed text. null while its media is being fetched, or if a fault suppressed it.',
       }),
       status: Type.Unsafe<'received' | 'pending' | 'dropped'>({ type: 'string', enum: ['received', 'pending', 'dropped'] }),
     },
@@ -45,7 +45,7 @@ export const advanceNumber = operation({
   id: 'advanceNumber',
   method: 'POST',
   path: '/api/v1/simulator/numbers/{id}/advance',
-  summary: 'Ends the wait of a simulated number: it becomes ready for texts, or fails.',
+  summary: 'Ends the pending status of a simulated number, which becomes ready for texts or fails.',
   tag,
   params: strict({ id: Type.String({ minLength: 3, maxLength: 40, description: 'The id of a phone number, or the number itself.' }) }),
   body: strict({ to: Type.Optional(Type.Unsafe<'ready' | 'assignment_failed'>({ type: 'string', enum: ['ready', 'assignment_failed'] })) }),
@@ -55,7 +55,7 @@ export const advanceNumber = operation({
   errors: ['conflict'],
 })
 
-/** What can be made to go wrong, by channel and step. */
+/** The faults that can be injected, by channel and step. */
 export const simulatedFaults = {
   phone: {
     search: ['empty', 'error'],
@@ -79,7 +79,7 @@ export const Fault = Type.Object(
     provider: Type.Unsafe<FaultChannel>({ type: 'string', enum: Object.keys(simulatedFaults) }),
     op: Type.String(),
     fail: Type.String(),
-    times: Type.Integer({ description: 'How many of the next calls it still befalls.' }),
+    times: Type.Integer({ description: 'Number of next calls that will still fail.' }),
   },
   { $id: 'SimulatedFault' },
 )
@@ -88,13 +88,15 @@ export const setFault = operation({
   id: 'setFault',
   method: 'POST',
   path: '/api/v1/simulator/faults',
-  summary: 'Makes the next calls of a simulated provider go wrong. Answers with every fault that is still to come.',
+  summary: 'Makes the next calls of a simulated provider fail. Returns every pending fault.',
   tag,
   body: strict({
     provider: Type.Unsafe<FaultChannel>({ type: 'string', enum: Object.keys(simulatedFaults) }),
     op: Type.Unsafe<string>({ type: 'string', enum: unionOf(Object.values(simulatedFaults).map((ops) => Object.keys(ops))) }),
     fail: Type.Unsafe<string>({ type: 'string', enum: unionOf(Object.values(simulatedFaults).flatMap((ops) => Object.values(ops))) }),
-    times: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000, default: 1, description: '0 takes the fault back.' })),
+    times: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 1000, default: 1, description: 'Number of calls to fail. 0 removes the fault.' }),
+    ),
   }),
   status: 200,
   reply: Type.Object({ faults: Type.Array(Fault) }),
@@ -117,7 +119,7 @@ export const listOutbox = operation({
   id: 'listOutbox',
   method: 'GET',
   path: '/api/v1/simulator/outbox',
-  summary: 'Lists what phones outside would have received, newest first.',
+  summary: 'Lists the messages sent to external phones, newest first.',
   tag,
   query: strict({ to: Type.Optional(Type.String({ minLength: 1, maxLength: 40 })), limit: Limit, cursor: Type.Optional(id('simulated')) }),
   status: 200,

@@ -1,9 +1,9 @@
-// The suppression list: addresses that an organization's mail does not go to any more.
+// The suppression list holds addresses to which an organization's mail is no longer sent.
 import Type from 'typebox'
 import { operation } from './operation.ts'
 import { Cursor, Deleted, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
 
-/** Who put an address on the list: somebody through the API, a hard bounce, or a complaint. */
+/** The origin of an entry, which is an API request, a hard bounce or a complaint. */
 const sources = ['manual', 'bounce', 'complaint'] as const
 export type SuppressionSource = (typeof sources)[number]
 export const SuppressionSource = Type.Unsafe<SuppressionSource>({ type: 'string', enum: [...sources] })
@@ -13,7 +13,7 @@ export const Suppression = Type.Object(
     id: Type.String(),
     email_address: Type.String({ description: 'In lower case, its domain in ASCII.' }),
     source: SuppressionSource,
-    reason: nullableString({ description: 'What the bounce or the complaint said, or what was given with the address.' }),
+    reason: nullableString({ description: 'The text of the bounce or complaint, or the reason given with the address.' }),
     message_id: nullableString({ description: 'The message that bounced or was complained about.' }),
     created_at: Timestamp,
   },
@@ -26,7 +26,7 @@ export const createSuppression = operation({
   id: 'createSuppression',
   method: 'POST',
   path: '/api/v1/suppressions',
-  summary: 'Puts an address on the suppression list. One that is there already stays, with the new reason if one is given.',
+  summary: 'Adds an address to the suppression list. If it is on the list already, only a given reason changes.',
   tag: 'Suppressions',
   body: strict({ email_address: EmailAddress, reason: Type.Optional(nullableString({ maxLength: 500 })) }),
   status: 201,
@@ -54,7 +54,7 @@ export const deleteSuppression = operation({
   id: 'deleteSuppression',
   method: 'DELETE',
   path: '/api/v1/suppressions/{email_address}',
-  summary: 'Takes an address off the suppression list, so that mail goes to it again. Idempotent.',
+  summary: 'Removes an address from the suppression list, so that you can send to it again. Idempotent.',
   tag: 'Suppressions',
   params: strict({ email_address: EmailAddress }),
   status: 200,

@@ -1,9 +1,9 @@
-// Puts the streams of a tunnel on a socket, bare or inside a WebSocket. It asks of the socket only what Node's have, and imports none of it.
+// Runs the streams of a tunnel over a socket, bare or inside a WebSocket. It uses only the common interface of Node's sockets and imports none of them.
 import { ProtocolViolation } from './tunnel-frames.ts'
 import { type MuxOptions, TunnelMux } from './tunnel-mux.ts'
 import { encodeClose, encodeMessage, MessageReader } from './tunnel-web-socket.ts'
 
-/** The part of Node's net.Socket, or of any Duplex, that is used here. */
+/** The subset of Node's net.Socket, or of any Duplex, in use here. */
 export type SocketLike = {
   readonly writableLength: number
   cork(): void
@@ -16,22 +16,22 @@ export type SocketLike = {
   on(event: 'error', listener: (error: Error) => void): unknown
 }
 
-/** How the bytes travel: as they are, or as the messages of a WebSocket whose one or other end we are. */
+/** The transport of the bytes, either bare or as WebSocket messages from the client's or the server's side. */
 export type Wrapping = 'bare' | 'web-socket-server' | 'web-socket-client'
 
 type Options = Omit<MuxOptions, 'write' | 'unsent' | 'onClose'> & {
-  /** The connection is over; `reason` is a word, or what the socket said. */
+  /** Called when the connection has ended. `reason` is a code or the socket's error message. */
   onClose(reason: string): void
-  /** More than so many bytes that the other side does not read end the connection: what answers it, such as a pong, waits for no window. */
+  /** Maximum of unread bytes before the connection ends, because replies such as pongs do not wait for a window. */
   unreadBytesMax?: number
 }
 
-/** Waiting in the socket: beyond it streams wait. */
+/** Maximum of bytes waiting in the socket. Streams wait beyond it. */
 const socketBytesMax = 1024 * 1024
-/** After our last word the socket may stay open for so long, so that it arrives. */
+/** Time for the last frame to arrive before the socket is destroyed. */
 const lingerMs = 2000
 
-/** `head`: bytes of the connection that have been read already. */
+/** `head` holds bytes of the connection that have been read already. */
 export function connectMux(socket: SocketLike, wrapping: Wrapping, head: Uint8Array, options: Options): TunnelMux {
   const isWebSocket = wrapping !== 'bare'
   const isClient = wrapping === 'web-socket-client'

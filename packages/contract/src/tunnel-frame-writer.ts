@@ -1,24 +1,24 @@
-// Frames on their way out of a tunnel connection: gathered for as long as that pays, and written together.
+// Outgoing frames of a tunnel connection, buffered briefly and written together.
 import { frameTypes, headerBytes, writeHeader } from './tunnel-frames.ts'
 
-/** `extra` goes behind the payload. */
+/** `extra` follows the payload. */
 export type Frame = { type: number; isFin: boolean; stream: number; payload: Uint8Array; extra: Uint8Array | null }
 
 type Transport = {
-  /** Sends these bytes in order; false when it has enough for now. */
+  /** Sends these bytes in order. Returns false to request backpressure. */
   write(chunks: Uint8Array[]): boolean
-  /** Runs a function after what the process is at. */
+  /** Runs a function after the current event loop phase. */
   defer(work: () => void): void
   allocate(bytes: number): Uint8Array
 }
 
-/** A payload up to this size is copied beside its header; a larger one goes as it is. */
+/** Payloads up to this size are copied beside their header. Larger ones are written without a copy. */
 const copiedBytesMax = 8 * 1024
-/** What waits to be written together; more is written at once, while it is in the processor's cache. */
+/** Maximum bytes per combined write. Above it the buffer is written while it is in the processor's cache. */
 const groupBytesMax = 64 * 1024
 /**
- * So many frames are written together. The first of a turn goes alone: the other side wakes up and begins while the others are made. Without it both
- * take turns at waiting for each other; writing each frame alone costs more than the waiting.
+ * Maximum frames per combined write. The first frame of an event loop phase is sent alone, so that the peer can start while the others are built.
+ * Otherwise both sides alternate between waiting and working. Writing every frame alone costs more than that wait.
  */
 const groupFramesMax = 8
 
@@ -30,7 +30,7 @@ export class FrameWriter {
   #isFlushDue = false
   #hasWrittenInTurn = false
 
-  /** `onWritten` is told after each write whether the transport has enough. */
+  /** `onWritten` is called after each write, with false if the transport requests backpressure. */
   constructor(transport: Transport, onWritten: (isFull: boolean) => void) {
     this.#transport = transport
     this.#onWritten = onWritten
@@ -51,14 +51,14 @@ export class FrameWriter {
         this.flush()
       })
     }
-    // Not with an opening: writing may end the connection, and whoever opens a stream does not listen yet.
+    // Open frames wait, because a write may end the connection before the opener has attached its listener.
     if (frame.type !== frameTypes.data) return
     if (this.#queuedBytes < groupBytesMax && this.#queue.length < (this.#hasWrittenInTurn ? groupFramesMax : 1)) return
     this.#hasWrittenInTurn = true
     this.flush()
   }
 
-  /** Writes what is there: small payloads are copied together with the headers. */
+  /** Writes the buffer. Small payloads are copied together with the headers. */
   flush(): void {
     if (this.#queue.length === 0) return
     const frames = this.#queue

@@ -1,49 +1,49 @@
-// The frames of a tunnel connection: a header of nine bytes (length, type, stream) and a payload; written and read on plain byte arrays.
+// The frames of a tunnel connection, read and written on plain byte arrays. A frame is a nine-byte header (length, type, stream) and a payload.
 
 /** The name in Upgrade, and as a WebSocket subprotocol. */
 export const tunnelProtocol = 'callsign-tunnel/1'
 export const tunnelWebSocketProtocol = 'callsign-tunnel.v1'
 
 export const frameTypes = {
-  /** JSON: what each side says of itself, first. */
+  /** JSON. The first frame, in which each side introduces itself. */
   hello: 1,
-  /** Window (u32), length of JSON (u16), JSON, first bytes. The gateway opens streams, nobody else. */
+  /** Window (u32), length of JSON (u16), JSON, first bytes. Only the gateway opens streams. */
   open: 2,
   data: 3,
-  /** Code (u32): the stream ends at once in both directions. */
+  /** Code (u32). The stream ends immediately in both directions. */
   reset: 4,
-  /** Bytes (u32) that the other side may send beyond what it had been told. */
+  /** Bytes (u32) that the peer may send in addition to earlier grants. */
   window: 5,
-  /** Eight bytes that come back as they are. */
+  /** Eight bytes that are returned unchanged. */
   ping: 6,
   pong: 7,
-  /** JSON: the connection is to end, and what to do then. */
+  /** JSON. Announces the end of the connection and the action to take then. */
   goaway: 8,
-  /** JSON about a stream, for people who watch. */
+  /** JSON about a stream, for log output. */
   report: 9,
 } as const
 
-/** In the type byte: the sender says nothing more on this stream. Goes with open and data. */
+/** A flag in the type byte of open and data frames. The sender sends nothing more on this stream. */
 const finFlag = 0x80
 export const headerBytes = 9
-/** The largest payload of a data frame that we send, and of any frame that we take. */
+/** Maximum payload of a sent data frame, and of any accepted frame. */
 export const dataBytesMax = 64 * 1024
 const payloadBytesMax = 128 * 1024
 
-/** Why a stream was reset. */
+/** The reasons for resetting a stream. */
 export const resetCodes = {
   cancelled: 1,
-  /** Nothing of the request was given to anybody: it may be sent elsewhere. */
+  /** No part of the request was delivered, so it may be sent elsewhere. */
   refused: 2,
   targetUnreachable: 3,
   targetLost: 4,
   protocolError: 5,
-  /** The other node has no such client. */
+  /** The other node does not have this client. */
   notHere: 6,
   idle: 7,
 } as const
 
-/** The peer broke the protocol: the connection is of no use any more. */
+/** The peer violated the protocol, so the connection has to end. */
 export class ProtocolViolation extends Error {
   override name = 'ProtocolViolation'
 }
@@ -71,8 +71,8 @@ export function uint32(value: number): Uint8Array {
 export type OnFrame = (type: number, isFin: boolean, stream: number, payload: Uint8Array) => void
 
 /**
- * Takes the bytes of a connection as they come and hands out frames. Data is handed out in pieces as it arrives, its last piece with the fin flag
- * of the frame; other frames whole. Throws ProtocolViolation.
+ * Parses the bytes of a connection into frames. Data is passed on in pieces as it arrives, and the last piece carries the fin flag
+ * of the frame. Other frames are passed on whole. Throws ProtocolViolation.
  */
 export class FrameReader {
   readonly #onFrame: OnFrame
@@ -83,8 +83,8 @@ export class FrameReader {
   #isFin = false
   #stream = 0
   #left = 0
-  #gathered: Uint8Array | null = null
-  #gatheredFilled = 0
+  #buffered: Uint8Array | null = null
+  #bufferedBytes = 0
 
   constructor(onFrame: OnFrame) {
     this.#onFrame = onFrame
@@ -118,7 +118,7 @@ export class FrameReader {
       this.#left -= taken
       this.#isInFrame = this.#left > 0
       if (this.#type === frameTypes.data) this.#onFrame(this.#type, this.#isFin && this.#left === 0, this.#stream, piece)
-      else this.#gather(piece)
+      else this.#buffer(piece)
     }
   }
 
@@ -133,18 +133,18 @@ export class FrameReader {
     this.#isInFrame = true
   }
 
-  #gather(piece: Uint8Array): void {
-    if (this.#gathered === null && this.#left === 0) {
+  #buffer(piece: Uint8Array): void {
+    if (this.#buffered === null && this.#left === 0) {
       this.#onFrame(this.#type, this.#isFin, this.#stream, piece)
       return
     }
-    this.#gathered ??= new Uint8Array(piece.length + this.#left)
-    this.#gathered.set(piece, this.#gatheredFilled)
-    this.#gatheredFilled += piece.length
+    this.#buffered ??= new Uint8Array(piece.length + this.#left)
+    this.#buffered.set(piece, this.#bufferedBytes)
+    this.#bufferedBytes += piece.length
     if (this.#left > 0) return
-    const whole = this.#gathered
-    this.#gathered = null
-    this.#gatheredFilled = 0
+    const whole = this.#buffered
+    this.#buffered = null
+    this.#bufferedBytes = 0
     this.#onFrame(this.#type, this.#isFin, this.#stream, whole)
   }
 }

@@ -1,4 +1,4 @@
-// Two ends of a tunnel connection in memory: bytes split anywhere, windows, ends, resets, garbage, and silence.
+// Two ends of a tunnel connection in memory, with split bytes, windows, ends, resets, garbage and silence.
 import { expect, test } from 'vitest'
 import { resetCodes } from './tunnel-frames.ts'
 import { TunnelMux } from './tunnel-mux.ts'
@@ -8,7 +8,7 @@ import { ReceiveWindow, WindowBudget, windowBytesFirst, windowBytesMax } from '.
 
 type End = { mux: TunnelMux; sent: Uint8Array[]; opened: TunnelStream[]; closed: string[]; reports: unknown[] }
 
-/** One end whose bytes are kept until they are carried over. */
+/** One end, whose bytes are kept until they are relayed. */
 function createEnd(
   budget = new WindowBudget(64 * 1024 * 1024),
   opens = false,
@@ -32,7 +32,7 @@ function createEnd(
   return { mux, ...end }
 }
 
-/** Carries everything over in pieces of this size until both ends are still. */
+/** Relays everything in chunks of this size until both ends are idle. */
 async function carry(left: End, right: End, pieceBytes = Number.POSITIVE_INFINITY): Promise<void> {
   for (;;) {
     await new Promise<void>((resolve) => setImmediate(resolve))
@@ -48,7 +48,7 @@ async function carry(left: End, right: End, pieceBytes = Number.POSITIVE_INFINIT
   }
 }
 
-/** Listens for some of what happens on a stream. */
+/** Records selected events of a stream. */
 function listen(stream: TunnelStream, some: Partial<StreamListener>): void {
   stream.listener = { ...stream.listener, ...some }
 }
@@ -118,19 +118,19 @@ test('a sender stops at the window and goes on when the reader has taken it', as
   expect(drains).toBe(1)
 })
 
-test('a window grows for a reader that keeps up, within the budget, and gives back what it took', () => {
+test('a window grows for a reader that keeps up, within the budget, and returns its growth', () => {
   const budget = new WindowBudget(7 * windowBytesFirst)
   const window = new ReceiveWindow(windowBytesFirst, budget)
-  /** Half a window comes and is read within this time; what the peer may send beyond that. */
+  /** Receives half a window and reads it within this time. Returns the bytes that the peer may send in addition. */
   const read = (startMs: number, tookMs: number) => {
     const quarter = window.size / 4
     expect(window.receive(2 * quarter, startMs)).toBe(true)
     return window.take(quarter, startMs, 50) + window.take(quarter, startMs + tookMs, 50) - 2 * quarter
   }
-  // Slower than a window in three round trips of 50 ms: the reader is what holds the sender up.
+  // Slower than a window in three round trips of 50 ms, so that the reader limits the sender.
   expect(read(0, 76)).toBe(0)
   expect(read(1000, 74)).toBe(windowBytesFirst)
-  // A burst: the window is.
+  // In a burst the window limits the sender.
   expect(read(2000, 24)).toBe(6 * windowBytesFirst)
   // The budget is used up.
   expect(read(3000, 24)).toBe(0)
@@ -184,7 +184,7 @@ test.each([
 ])('a line of 50 ms that sends %s is soon as full as it can be', (_how, unevenness) => {
   const window = new ReceiveWindow(windowBytesFirst, new WindowBudget(64 * 1024 * 1024))
   const [roundTripMs, lineBytesPerMs] = [50, 80_000]
-  /** What the sender may send, and when it hears of more. */
+  /** The bytes that the sender may send, and the times when grants reach it. */
   let open = windowBytesFirst
   let onItsWay: { atMs: number; bytes: number }[] = []
   let got = 0
@@ -300,7 +300,7 @@ test.each([1, 3, 1000])('WebSocket messages are one stream of bytes, masked or n
   }
 })
 
-test('the first frame of a turn goes out at once, then groups, and what is left at its end', () => {
+test('the first frame of an event loop phase is sent at once, then groups, and the rest at its end', () => {
   const work: (() => void)[] = []
   const written: number[] = []
   const endTurn = () => {
@@ -322,7 +322,7 @@ test('the first frame of a turn goes out at once, then groups, and what is left 
   const write = (stream: TunnelStream, size: number, times: number) => {
     for (let i = 0; i < times; i++) stream.write(new Uint8Array(size))
   }
-  // Whoever opens does not listen yet: an opening waits for the end of the turn, or for what is written behind it.
+  // The opener has not attached its listener yet, so an open frame waits for the end of the phase or for a later write.
   const stream = mux.open(bytes('first'))
   expect(written).toEqual([])
   write(stream, 91, 1)
@@ -340,7 +340,7 @@ test('the first frame of a turn goes out at once, then groups, and what is left 
   mux.close('closed')
 })
 
-test('sync calls back behind all that was under way both ways', async () => {
+test('sync calls back after everything in flight both ways', async () => {
   const [gateway, client] = [createEnd(undefined, true), createEnd()]
   await carry(gateway, client)
   // Sent before the gateway knows that the client leaves.

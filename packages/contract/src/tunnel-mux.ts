@@ -1,33 +1,33 @@
-// Many streams over one connection, whatever carries it: the whole protocol but the sockets, the same on both sides.
+// Multiplexes many streams over one connection. This is the whole protocol without the sockets, the same on both sides.
 import { FrameWriter } from './tunnel-frame-writer.ts'
 import { dataBytesMax, FrameReader, frameTypes, ProtocolViolation, readUint32, resetCodes, uint32 } from './tunnel-frames.ts'
 import { type StreamHost, TunnelStream } from './tunnel-stream.ts'
 import { ReceiveWindow, WindowBudget, windowBytesFirst, windowBytesMax } from './tunnel-window.ts'
 
-/** What a connection asks of what carries it. */
+/** The transport of a connection. */
 export type MuxOptions = {
-  /** Sends these bytes in order; false asks to wait until `drained` is called. */
+  /** Sends these bytes in order. false requests backpressure until `drained` is called. */
   write(chunks: Uint8Array[]): boolean
-  /** Bytes that were written and have not gone out. */
+  /** Written bytes that have not been sent. */
   unsent(): number
-  /** Runs a function after what the process is at: what was written meanwhile goes out together. */
+  /** Runs a function after the current event loop phase, so that the writes of one phase are sent together. */
   defer(work: () => void): void
   allocate(bytes: number): Uint8Array
-  /** A stream of the other side; absent where the other side may open none. */
+  /** A stream opened by the peer. Absent where the peer must not open streams. */
   onOpen?(stream: TunnelStream): void
   onHello?(about: Record<string, unknown>): void
   onGoaway?(about: Goaway): void
   onReport?(stream: number, about: Record<string, unknown>): void
-  /** The connection is over: everything on it has ended, and what carries it is to be closed. */
+  /** Called when the connection and its streams have ended. The transport is to be closed. */
   onClose(reason: string): void
   budget: WindowBudget
   streamsMax?: number
-  /** A connection that is silent for so long is asked whether it lives; without a sign for as long again it is dead. */
+  /** Idle time before the peer is pinged. The connection ends after the same time without an answer. */
   pingEveryMs?: number
   deadAfterMs?: number
 }
 
-/** `code`: drain means connect again, here or elsewhere; the others mean do not, or not before somebody has changed something. */
+/** With `code` drain, connect again, here or elsewhere. With another code, reconnect only after its cause has been fixed. */
 export type Goaway = { code: 'drain' | 'disabled' | 'revoked' | 'deleted' | 'protocol'; reason: string }
 
 const checkEveryMs = 1000
@@ -47,7 +47,7 @@ export class TunnelMux implements StreamHost {
   #waiting = new Set<TunnelStream>()
   #isClosed = false
   #lastHeardMs: number
-  /** What becomes of each ping that is under way, the oldest first. */
+  /** Callbacks of the pings in flight, oldest first. */
   #pings: (() => void)[] = []
   #roundTrips: number[] = []
   #timer: ReturnType<typeof setInterval>
@@ -68,7 +68,7 @@ export class TunnelMux implements StreamHost {
   get streamCount(): number {
     return this.#streams.size
   }
-  /** How many streams there have been. */
+  /** Number of streams opened so far. */
   get streamsOpened(): number {
     return this.#lastStream
   }
@@ -79,7 +79,7 @@ export class TunnelMux implements StreamHost {
     return this.#isTransportFull
   }
 
-  /** Bytes that wait to go out. */
+  /** Bytes that wait to be sent. */
   get unsentBytes(): number {
     return this.#writer.queuedBytes + this.#options.unsent()
   }
@@ -88,7 +88,7 @@ export class TunnelMux implements StreamHost {
     return performance.now()
   }
 
-  /** The shortest of the latest round trips; null before the first. */
+  /** The shortest of the latest round trips. null before the first. */
   roundTripMs(): number | null {
     return this.#roundTrips.length === 0 ? null : Math.min(...this.#roundTrips)
   }
@@ -101,7 +101,7 @@ export class TunnelMux implements StreamHost {
     this.#send(frameTypes.goaway, false, 0, encoder.encode(JSON.stringify(about)))
   }
 
-  /** Calls back when the other side has taken all that was sent so far, and what it had sent by then has arrived here. */
+  /** Calls back when the peer has read everything sent so far, and everything the peer sent before that has arrived here. */
   sync(onDone: () => void): void {
     this.#pings.push(onDone)
     this.#send(frameTypes.ping, false, 0, new Uint8Array(8))
@@ -111,16 +111,16 @@ export class TunnelMux implements StreamHost {
     this.#send(frameTypes.report, false, stream, encoder.encode(JSON.stringify(about)))
   }
 
-  /** Opens a stream with its first bytes, which have to be no more than `dataBytesMax`. */
+  /** Opens a stream with its first bytes, at most `dataBytesMax`. */
   open(first: Uint8Array, about: Record<string, unknown> | null = null): TunnelStream {
-    if (first.length > dataBytesMax) throw new RangeError('the first bytes of a stream are too many')
+    if (first.length > dataBytesMax) throw new RangeError('the first bytes of a stream exceed the limit')
     const window = new ReceiveWindow(this.#options.budget.firstWindow(), this.#options.budget)
     window.startAhead()
     const { size } = window
     const id = ++this.#lastStream
     const stream = new TunnelStream(id, about ?? {}, this.#peerWindow, window, this)
     if (this.#isClosed) {
-      // It ended while somebody was on the way to it: they are told as soon as they listen.
+      // The connection ended before the listener was attached, so the listener is notified in the next microtask.
       queueMicrotask(() => stream.lose())
       return stream
     }
@@ -136,7 +136,7 @@ export class TunnelMux implements StreamHost {
     return stream
   }
 
-  /** Bytes of the connection. A broken protocol closes it. */
+  /** Reads bytes of the connection. A protocol violation closes it. */
   receive(bytes: Uint8Array): void {
     if (this.#isClosed) return
     this.#lastHeardMs = this.nowMs()
@@ -149,17 +149,17 @@ export class TunnelMux implements StreamHost {
     }
   }
 
-  /** What carries the connection takes more. */
+  /** The transport accepts more bytes. */
   drained(): void {
     this.#isTransportFull = false
     this.#resume()
   }
 
-  /** Ends the connection and everything on it; what is queued still goes out if it can. */
+  /** Ends the connection and its streams. Queued bytes are still sent if possible. */
   close(reason: string): void {
     if (this.#isClosed) return
     this.#writer.flush()
-    // Writing may have ended it already.
+    // Writing may have ended the connection already.
     if (this.#isClosed) return
     this.#isClosed = true
     clearInterval(this.#timer)
@@ -190,7 +190,7 @@ export class TunnelMux implements StreamHost {
     if (!this.#isClosed) this.#writer.send({ type, isFin, stream, payload, extra })
   }
 
-  /** Lets waiting streams send, in turn. */
+  /** Lets waiting streams send in order. */
   #resume(): void {
     if (this.#waiting.size === 0) return
     const waiting = [...this.#waiting]
@@ -205,7 +205,7 @@ export class TunnelMux implements StreamHost {
     if (type === frameTypes.data || type === frameTypes.window || type === frameTypes.reset) {
       const stream = this.#streams.get(id)
       if (!stream) {
-        // It may have ended here while this was on its way.
+        // The stream may have ended here while the frame was in flight.
         if (id === 0 || id > this.#lastStream) throw new ProtocolViolation('a frame for a stream that was never opened')
         return
       }

@@ -1,8 +1,8 @@
-// One stream of a tunnel connection: bytes both ways, each with its own end, and never more than the other side has room for.
+// One stream of a tunnel connection carries bytes both ways. Each direction ends by itself and respects the peer's flow-control window.
 import { dataBytesMax, resetCodes } from './tunnel-frames.ts'
 import type { ReceiveWindow } from './tunnel-window.ts'
 
-/** What a stream asks of its connection. */
+/** The connection, as used by its streams. */
 export type StreamHost = {
   readonly isBlocked: boolean
   nowMs(): number
@@ -10,23 +10,23 @@ export type StreamHost = {
   sendData(stream: number, bytes: Uint8Array, isFin: boolean): void
   sendReset(stream: number, code: number): void
   sendWindow(stream: number, bytes: number): void
-  /** The stream has something to send once the connection takes more. */
+  /** Queues the stream to send when the connection accepts more. */
   await(stream: TunnelStream): void
   forget(stream: TunnelStream): void
 }
 
 /**
- * Who a stream tells what happens on it. An object that may serve many streams, and not functions made for each use of one: functions hung on a
- * stream that lives long keep what they close over until the garbage collector's next full round.
+ * Receives the events of a stream. It is one object that may serve many streams instead of functions per stream. Functions attached to a
+ * long-lived stream keep their closures alive until the next full garbage collection.
  */
 export type StreamListener = {
-  /** Bytes of the other side; tell `taken` when they have gone on. */
+  /** Bytes from the peer. Call `taken` when they have been passed on. */
   onData(bytes: Uint8Array, stream: TunnelStream): void
-  /** The other side says no more. */
+  /** The peer has ended its direction. */
   onEnd(stream: TunnelStream): void
-  /** The stream is over, at once and in both directions; the connection may be. */
+  /** The stream has ended in both directions. The connection may have ended too. */
   onReset(code: number, stream: TunnelStream): void
-  /** After `write` has returned false: there is room again. */
+  /** Called when there is room again after `write` has returned false. */
   onDrain(stream: TunnelStream): void
 }
 
@@ -35,7 +35,7 @@ const nothing = new Uint8Array(0)
 
 export class TunnelStream {
   readonly id: number
-  /** What the opener said of it. */
+  /** The metadata sent by the opener. */
   readonly about: Record<string, unknown>
   readonly #host: StreamHost
   readonly #window: ReceiveWindow
@@ -63,7 +63,7 @@ export class TunnelStream {
     return this.#isRemoteEnded
   }
 
-  /** Sends bytes, or keeps them until there is room; false asks the caller to wait for the listener's `onDrain`. */
+  /** Sends bytes, or buffers them until there is room. Returns false to request backpressure until the listener's `onDrain`. */
   write(bytes: Uint8Array): boolean {
     if (this.#isClosed || this.#isEnded) return true
     this.#pending.push(bytes)
@@ -73,7 +73,7 @@ export class TunnelStream {
     return false
   }
 
-  /** Says that nothing more comes, behind what was written. */
+  /** Ends the sending direction after the bytes written before. */
   end(bytes?: Uint8Array): void {
     if (this.#isClosed || this.#isEnded) return
     if (bytes && bytes.length > 0) this.#pending.push(bytes)
@@ -82,21 +82,21 @@ export class TunnelStream {
     this.flush()
   }
 
-  /** Ends the stream at once. Does nothing when it has ended both ways already. */
+  /** Ends the stream immediately. Has no effect if both directions have ended. */
   reset(code: number): void {
     if (this.#isClosed) return
     this.#host.sendReset(this.id, code)
     this.#close()
   }
 
-  /** The reader is done with this many bytes. */
+  /** The reader has processed this many bytes. */
   taken(bytes: number): void {
     if (this.#isClosed || this.#isRemoteEnded) return
     const granted = this.#window.take(bytes, this.#host.nowMs(), this.#host.roundTripMs())
     if (granted > 0) this.#host.sendWindow(this.id, granted)
   }
 
-  /** Sends what waits, as far as window and connection allow. */
+  /** Sends buffered bytes as far as window and connection allow. */
   flush(): void {
     while (this.#pending.length > 0) {
       if (this.#host.isBlocked || this.#sendOpen <= 0) {
@@ -123,13 +123,13 @@ export class TunnelStream {
     this.#closeWhenDone()
   }
 
-  /** The opener's first bytes went with the opening itself. */
+  /** The opener's first bytes were part of the open frame. */
   noteOpened(bytes: number, isFin: boolean): void {
     this.#sendOpen -= bytes
     if (isFin) this.#isEnded = true
   }
 
-  /** Bytes from the connection; false when they are more than the window. */
+  /** Receives bytes from the connection. Returns false if they exceed the window. */
   receive(bytes: Uint8Array, isFin: boolean): boolean {
     if (this.#isClosed) return true
     if (this.#isRemoteEnded) return false
@@ -158,7 +158,7 @@ export class TunnelStream {
     this.listener.onReset(code, this)
   }
 
-  /** The connection is gone. */
+  /** The connection has ended. */
   lose(): void {
     this.receiveReset(resetCodes.targetLost)
   }

@@ -1,15 +1,15 @@
-// WebSocket framing (RFC 6455 section 5) for a tunnel connection where nothing else passes: binary messages as a stream of bytes, their ends mean nothing.
+// WebSocket framing (RFC 6455 section 5) for a dedicated tunnel connection. Binary messages form one stream of bytes, and their boundaries have no meaning.
 import { ProtocolViolation } from './tunnel-frames.ts'
 
 const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
-/** Chunks as one binary message. Clients mask, servers do not. */
+/** Encodes chunks as one binary message. Clients mask, servers do not. */
 export function encodeMessage(chunks: Uint8Array[], isMasked: boolean): Uint8Array[] {
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
   return encode(opcodes.binary, chunks, length, isMasked)
 }
 
-/** A close frame without a reason. */
+/** Encodes a close frame without a reason. */
 export const encodeClose = (isMasked: boolean): Uint8Array[] => encode(opcodes.close, [], 0, isMasked)
 
 function encode(opcode: number, chunks: Uint8Array[], length: number, isMasked: boolean): Uint8Array[] {
@@ -35,7 +35,7 @@ function applyMask(bytes: Uint8Array, mask: Uint8Array, offset: number): void {
   for (let i = 0; i < bytes.length; i++) bytes[i] = (bytes[i] as number) ^ (mask[(offset + i) & 3] as number)
 }
 
-/** Takes the bytes of a WebSocket and hands out what its messages hold, as it comes. Throws ProtocolViolation. */
+/** Parses the bytes of a WebSocket and passes on the payload of its messages as it arrives. Throws ProtocolViolation. */
 export class MessageReader {
   readonly #isMasked: boolean
   readonly #on: { data(bytes: Uint8Array): void; reply(frame: Uint8Array[]): void; close(): void }
@@ -48,7 +48,7 @@ export class MessageReader {
   #mask = new Uint8Array(4)
   #control: number[] = []
 
-  /** `isMasked`: the other side is the client. */
+  /** `isMasked` is true if the peer is the client. */
   constructor(isMasked: boolean, on: { data(bytes: Uint8Array): void; reply(frame: Uint8Array[]): void; close(): void }) {
     this.#isMasked = isMasked
     this.#on = on
@@ -59,7 +59,7 @@ export class MessageReader {
     while (at < bytes.length) {
       if (this.#left > 0) {
         const taken = Math.min(this.#left, bytes.length - at)
-        // A copy, because unmasking writes.
+        // Copied, because unmasking writes to the bytes.
         const piece = this.#isMasked ? new Uint8Array(bytes.subarray(at, at + taken)) : bytes.subarray(at, at + taken)
         if (this.#isMasked) applyMask(piece, this.#mask, this.#offset)
         at += taken
@@ -79,7 +79,7 @@ export class MessageReader {
     this.#opcode = first & 0x0f
     const length = second & 0x7f
     const isControl = this.#opcode >= 8
-    if ((first & 0x70) !== 0) throw new ProtocolViolation('a WebSocket frame with an extension that was not agreed on')
+    if ((first & 0x70) !== 0) throw new ProtocolViolation('a WebSocket frame with an extension that was not negotiated')
     if (isControl && (length > 125 || (first & 0x80) === 0)) throw new ProtocolViolation('a WebSocket control frame that is too long')
     if (((second & 0x80) !== 0) !== this.#isMasked) throw new ProtocolViolation('a WebSocket frame masked the wrong way')
     if (this.#opcode === opcodes.text || !(Object.values(opcodes) as number[]).includes(this.#opcode))

@@ -1,28 +1,28 @@
-// How much one side of a stream may send ahead: begins small, and doubles while the reader keeps up, within a budget of the connection and of the process.
+// The flow-control window of one side of a stream. It starts small and doubles while the reader keeps up, within budgets per connection and per process.
 
-/** Where a window begins, and where it ends. */
+/** The initial and the maximum size of a window. */
 export const windowBytesFirst = 256 * 1024
 export const windowBytesMax = 16 * 1024 * 1024
 /**
- * A window grows when half of it is read within so many round trips. A sender that a window of W holds up sends between 3/4 W and W in a round trip,
- * so this leaves room for a line and a reader that are not even: windows end at two to four times of what is on its way at once.
+ * A window grows when half of it is read within this number of round trips. A sender limited by a window of W sends between 3/4 W and W per round
+ * trip. This leaves room for jitter on the line and in the reader. Windows end at two to four times the bytes in flight.
  */
 const halfWindowRoundTrips = 1.5
-/** From here on every round trip that a window is too small for is felt. */
+/** From here on, round trips lost to a small window are noticeable. */
 const longRoundTripMs = 10
-/** Where a window begins at most that begins ahead. */
+/** The maximum initial size of a window that starts enlarged. */
 const aheadBytesMax = 4 * 1024 * 1024
-/** Windows begin ahead only while this share of the budget, at most, is taken. */
+/** Windows start enlarged only while less than this share of the budget is in use. */
 const aheadBudgetShare = 0.25
-/** Round trips on one machine say nothing of how fast a program reads. */
+/** Round trips on one machine do not measure the speed of a reader. */
 const roundTripMsMin = 2
 
-/** Bytes that windows may grow by, together. A budget may be part of a larger one. */
+/** The total growth allowed for a group of windows, in bytes. A budget may be part of a larger one. */
 export class WindowBudget {
   readonly bytesMax: number
   readonly #larger: WindowBudget | null
   #taken = 0
-  /** What windows over a long line have grown to. */
+  /** The largest size of windows over a long line so far. */
   #learnt = windowBytesFirst
 
   constructor(bytesMax: number, larger: WindowBudget | null = null) {
@@ -49,18 +49,18 @@ export class WindowBudget {
     return Math.max(this.#taken / this.bytesMax, this.#larger ? this.#larger.taken / this.#larger.bytesMax : 0)
   }
 
-  /** Keeps what a window has come to: at least so much fits on the way; null when its reader has stopped reading. */
+  /** Records the final size of a window. null if its reader has stopped reading. */
   learn(size: number | null): void {
     this.#learnt = size === null ? windowBytesFirst : Math.max(this.#learnt, size)
   }
 
-  /** How much a window of this size gets in advance, because others have needed it; taken from the budget. */
+  /** Takes the extra bytes of an enlarged initial window from the budget, based on the recorded sizes. Returns their number. */
   takeAhead(size: number): number {
     const more = Math.min(this.#learnt, aheadBytesMax) - size
     return more > 0 && this.#filled() < aheadBudgetShare && this.take(more) ? more : 0
   }
 
-  /** The window that a new stream begins with: the less is left, the less. */
+  /** The initial window of a new stream, smaller when less of the budget is left. */
   firstWindow(): number {
     const filled = this.#filled()
     return filled < 0.5 ? windowBytesFirst : filled < 0.9 ? windowBytesFirst / 4 : windowBytesFirst / 16
@@ -72,7 +72,7 @@ export class ReceiveWindow {
   readonly #budget: WindowBudget
   #size: number
   #grown = 0
-  /** What the peer may still send. */
+  /** Bytes that the peer may still send. */
   #open: number
   #taken = 0
   #roundBytes = 0
@@ -89,7 +89,7 @@ export class ReceiveWindow {
     return this.#size
   }
 
-  /** Begins where others of this connection over a long line have ended, which spares the round trips of growing; how many bytes that adds. */
+  /** Starts at the recorded size of this connection's windows over a long line, which saves round trips. Returns the number of added bytes. */
   startAhead(): number {
     const more = this.#budget.takeAhead(this.#size)
     this.#grown += more
@@ -98,23 +98,23 @@ export class ReceiveWindow {
     return more
   }
 
-  /** Counts what came; false when the peer sent more than it may. */
+  /** Counts received bytes. Returns false if the peer exceeded the window. */
   receive(bytes: number, nowMs: number): boolean {
     this.#open -= bytes
     if (this.#roundStartMs < 0) this.#roundStartMs = nowMs
     return this.#open >= 0
   }
 
-  /** Counts what the reader has taken; how many bytes the peer is to be told that it may send more, 0 for not yet. */
+  /** Counts bytes taken by the reader. Returns the bytes to grant to the peer, or 0 if it is too early. */
   take(bytes: number, nowMs: number, roundTripMs: number | null): number {
     this.#taken += bytes
-    // By quarters, because what has been read and not been granted again is window that the sender cannot use.
+    // Granted by quarters, because bytes that were read and not granted again are window that the sender cannot use.
     if (this.#taken * 4 < this.#size) return 0
     let granted = this.#taken
     this.#taken = 0
     this.#roundBytes += granted
     if (this.#roundBytes * 2 >= this.#size) {
-      // At this pace the window, not the reader, may be what holds the sender up; in a burst over a long line it surely is.
+      // At this pace the window, not the reader, may limit the sender. In a burst over a long line the window does.
       if (roundTripMs !== null) {
         const tookMs = nowMs - this.#roundStartMs
         this.#isLineLong = roundTripMs >= longRoundTripMs
@@ -136,7 +136,7 @@ export class ReceiveWindow {
     return more
   }
 
-  /** Gives back what the window had grown by. */
+  /** Returns the bytes of growth to the budget. */
   close(): void {
     this.#budget.give(this.#grown)
     this.#grown = 0

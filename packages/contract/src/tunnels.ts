@@ -1,4 +1,4 @@
-// Network tunnels: their status, the requests that came through lately, and replays.
+// Network tunnels, with their status, the latest requests, and replays.
 import Type from 'typebox'
 import { operation } from './operation.ts'
 import { Cursor, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
@@ -12,7 +12,8 @@ export type TunnelCapture = (typeof tunnelCaptures)[number]
 const Capture = Type.Unsafe<TunnelCapture>({
   type: 'string',
   enum: [...tunnelCaptures],
-  description: 'What the inspector keeps of each request besides its first line: nothing, headers, or headers and the beginning of bodies.',
+  description:
+    'The parts of each request that the inspector keeps besides its first line. Choose nothing, headers, or headers and the beginning of bodies.',
 })
 
 export const Tunnel = Type.Object(
@@ -26,7 +27,7 @@ export const Tunnel = Type.Object(
     connected_clients: Type.Integer({ minimum: 0 }),
     last_request_at: nullableTimestamp,
     capture: Capture,
-    connect_url: nullableString({ description: 'Where clients connect, when that is not the address of the API.' }),
+    connect_url: nullableString({ description: 'The address for clients, if it differs from the address of the API.' }),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -44,7 +45,7 @@ export const listTunnels = operation({
   tag: 'Network tunnels',
   query: strict({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
-    cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'The id of the last item of the page before.' })),
+    cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'The id of the last item of the previous page.' })),
     status: Type.Optional(Status),
   }),
   status: 200,
@@ -66,7 +67,7 @@ export const updateTunnel = operation({
   id: 'updateTunnel',
   method: 'PATCH',
   path: '/api/v1/tunnels/{handle}',
-  summary: 'Sets the status of a tunnel, or what its inspector captures. Any status may follow any other.',
+  summary: 'Sets the status of a tunnel, or the capture mode of its inspector. Any status may follow any other.',
   tag: 'Network tunnels',
   params: tunnelParams,
   body: strict({ status: Type.Optional(Status), capture: Type.Optional(Capture) }, { minProperties: 1 }),
@@ -76,7 +77,7 @@ export const updateTunnel = operation({
 
 const Headers = Type.Unsafe<[string, string][] | null>({
   anyOf: [{ type: 'array', items: { type: 'array', items: { type: 'string' }, minItems: 2, maxItems: 2 } }, { type: 'null' }],
-  description: 'Names and values in the order of the wire, secrets masked; null when they were not captured.',
+  description: 'Names and values in the order received, with secrets masked. null if they were not captured.',
 })
 
 export const TunnelRequest = Type.Object(
@@ -86,7 +87,7 @@ export const TunnelRequest = Type.Object(
     method: Type.String(),
     path: Type.String(),
     status: Type.Unsafe<number | null>({ type: ['integer', 'null'], description: 'Null when no answer was sent.' }),
-    error: nullableString({ description: 'Why the tunnel could not bring the answer of the target, in a word; null when it did.' }),
+    error: nullableString({ description: 'The code of the error that prevented an answer from the target. null if the target answered.' }),
     visitor_address: Type.String(),
     request_bytes: Type.Integer({ minimum: 0 }),
     response_bytes: Type.Integer({ minimum: 0 }),
@@ -94,8 +95,8 @@ export const TunnelRequest = Type.Object(
     replay_of: nullableString(),
     request_headers: Headers,
     response_headers: Headers,
-    request_body: nullableString({ description: 'Base64; null when it was not captured.' }),
-    response_body: nullableString({ description: 'Base64; null when it was not captured.' }),
+    request_body: nullableString({ description: 'Base64. null if it was not captured.' }),
+    response_body: nullableString({ description: 'Base64. null if it was not captured.' }),
     request_body_truncated: Type.Boolean(),
     response_body_truncated: Type.Boolean(),
     created_at: Timestamp,
@@ -107,7 +108,7 @@ export const listTunnelRequests = operation({
   id: 'listTunnelRequests',
   method: 'GET',
   path: '/api/v1/tunnels/{handle}/requests',
-  summary: 'Lists the latest requests that came through a tunnel, newest first.',
+  summary: 'Lists the latest requests through a tunnel, newest first.',
   tag: 'Network tunnels',
   params: tunnelParams,
   query: strict({ limit: Limit, cursor: Cursor }),
@@ -119,7 +120,7 @@ export const replayTunnelRequest = operation({
   id: 'replayTunnelRequest',
   method: 'POST',
   path: '/api/v1/tunnels/{handle}/requests/{tunnel_request_id}/replay',
-  summary: 'Sends a captured request through the tunnel again, and answers with how that went.',
+  summary: 'Sends a captured request through the tunnel again, and returns the result.',
   tag: 'Network tunnels',
   params: strict({ handle: tunnelParam, tunnel_request_id: id('tunnelRequest') }),
   status: 201,

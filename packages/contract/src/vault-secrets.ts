@@ -8,22 +8,22 @@ export const secretTypes = ['login', 'api_key', 'key_pair', 'ssh_key', 'other'] 
 export type SecretType = (typeof secretTypes)[number]
 export const SecretType = Type.Unsafe<SecretType>({ type: 'string', enum: [...secretTypes] })
 
-/** Strict base64 of so many bytes. */
+/** Strict base64 of a number of bytes within these limits. */
 export const base64 = (bytesMin: number, bytesMax: number, description: string) =>
   Type.String({ minLength: base64Length(bytesMin), maxLength: base64Length(bytesMax), pattern: base64CharactersPattern, description })
 
 export const Payload = base64(
   blobOverheadBytes,
   payloadBytesMax,
-  'Strict base64 of a blob of at most 64 KiB: the payload under the organization key.',
+  'The payload encrypted with the organization key, as strict base64 of a blob of at most 64 KiB.',
 )
 const secretFields = {
   id: Type.String(),
   type: SecretType,
   name: Type.String(),
   description: nullableString(),
-  encrypted_payload: Type.String({ description: 'A blob under the organization key, base64.' }),
-  revision: Type.Integer({ description: 'Starts at 1; one more with every change, a rotation included.' }),
+  encrypted_payload: Type.String({ description: 'The payload encrypted with the organization key, as base64 of a blob.' }),
+  revision: Type.Integer({ description: 'Starts at 1, incremented by every change and rotation.' }),
   key_version: Type.Integer({ description: 'The key_version of the vault under which the payload was encrypted.' }),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -32,7 +32,7 @@ const secretFields = {
 /** A secret in the reply to unlock. */
 export const UnlockedSecret = Type.Object(secretFields, { $id: 'UnlockedVaultSecret' })
 
-/** `access` is there for organization keys only. */
+/** `access` is present for organization keys only. */
 export const VaultSecret = Type.Object(
   {
     ...secretFields,
@@ -47,16 +47,16 @@ const Name = Type.String({
   minLength: 1,
   maxLength: 255,
   pattern: '^[^\\u0000-\\u001f\\u007f]*$',
-  description: 'Readable by the server; no control characters.',
+  description: 'Not encrypted. Must not contain control characters.',
 })
-const Description = nullableString({ maxLength: 2000, description: 'Readable by the server.' })
+const Description = nullableString({ maxLength: 2000, description: 'Not encrypted.' })
 export const Version = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
 
 export const createVaultSecret = operation({
   id: 'createVaultSecret',
   method: 'POST',
   path: '/api/v1/vault/secrets',
-  summary: 'Stores a secret that the client has encrypted. A client-made id is used once, also after deletion.',
+  summary: 'Stores a secret that the client has encrypted. An id chosen by the client cannot be used again, even after deletion.',
   tag: 'Vault',
   body: strict({
     id: Type.Optional(SecretId),
@@ -76,7 +76,7 @@ export const listVaultSecrets = operation({
   id: 'listVaultSecrets',
   method: 'GET',
   path: '/api/v1/vault/secrets',
-  summary: 'Lists secrets, newest first; an agent key sees what is granted to its agent. With id: that one, or 404.',
+  summary: 'Lists secrets, newest first. An agent key lists the secrets granted to its agent. With id, returns that secret or 404.',
   tag: 'Vault',
   query: strict({ id: Type.Optional(SecretId), type: Type.Optional(SecretType), limit: Limit, cursor: Cursor }),
   status: 200,
@@ -115,7 +115,8 @@ export const updateVaultSecret = operation({
   id: 'updateVaultSecret',
   method: 'PATCH',
   path: '/api/v1/vault/secrets/{id}',
-  summary: 'Changes name, description or payload; the type is for ever. With revision: only if nobody was faster.',
+  summary:
+    'Changes name, description or payload. The type is permanent. With revision, the change fails if the secret has a newer revision.',
   params: secretParams,
   body: strict(secretChange),
   errors: ['vault_not_initialized', 'vault_secret_conflict', 'vault_key_version_stale', 'conflict'],
@@ -126,7 +127,7 @@ export const updateVaultSecretByBody = operation({
   id: 'updateVaultSecretByBody',
   method: 'PATCH',
   path: '/api/v1/vault/secrets',
-  summary: 'The same as on the path of the secret, with its id in the query or the body.',
+  summary: 'Equivalent to the request on the path of the secret, with its id in the query or the body.',
   query: strict({ id: Type.Optional(SecretId) }),
   body: strict({ id: Type.Optional(SecretId), ...secretChange }),
   errors: ['not_found', 'vault_not_initialized', 'vault_secret_conflict', 'vault_key_version_stale', 'conflict'],
@@ -150,7 +151,7 @@ export const deleteVaultSecretByBody = operation({
   id: 'deleteVaultSecretByBody',
   method: 'DELETE',
   path: '/api/v1/vault/secrets',
-  summary: 'The same as on the path of the secret, with its id in the query or the body.',
+  summary: 'Equivalent to the request on the path of the secret, with its id in the query or the body.',
   tag: 'Vault',
   query: strict({ id: Type.Optional(SecretId) }),
   body: strict({ id: Type.Optional(SecretId) }),
@@ -192,7 +193,7 @@ export const grantVaultAccess = operation({
   id: 'grantVaultAccess',
   method: 'POST',
   path: '/api/v1/vault/secrets/{id}/access',
-  summary: 'Grants a secret to an agent. Granting again answers with the first grant.',
+  summary: 'Grants a secret to an agent. Repeating the request returns the first grant.',
   tag: 'Vault',
   params: secretParams,
   body: strict(identityChoice),
@@ -216,7 +217,7 @@ export const revokeVaultAccess = operation({
   id: 'revokeVaultAccess',
   method: 'DELETE',
   path: '/api/v1/vault/secrets/{id}/access/{identity_id}',
-  summary: 'Takes a grant back. Idempotent.',
+  summary: 'Revokes a grant. Idempotent.',
   tag: 'Vault',
   params: strict({ id: SecretId, identity_id: IdentityReference }),
   status: 200,
@@ -228,7 +229,7 @@ export const revokeVaultAccessByQuery = operation({
   id: 'revokeVaultAccessByQuery',
   method: 'DELETE',
   path: '/api/v1/vault/secrets/{id}/access',
-  summary: 'The same, with the agent in the query or the body.',
+  summary: 'Equivalent to the request on the path of the grant, with the agent in the query or the body.',
   tag: 'Vault',
   params: secretParams,
   query: strict(identityChoice),

@@ -1,4 +1,4 @@
-// The zero-knowledge vault: metadata, initialize, unlock, keys and rotation. Every secret value here is ciphertext.
+// The zero-knowledge vault, with its metadata, initialization, unlocking, keys and rotation. Every secret value is ciphertext.
 import Type from 'typebox'
 import { operation } from './operation.ts'
 import { id, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
@@ -11,7 +11,11 @@ export type VaultKeyType = 'primary' | 'recovery'
 const VaultKeyType = Type.Unsafe<VaultKeyType>({ type: 'string', enum: ['primary', 'recovery'] })
 
 const KdfSalt = base64(saltBytesMin, saltBytesMax, 'Strict base64 of 16 to 64 random bytes.')
-const WrappedKey = base64(wrappedKeyBytes, wrappedKeyBytesMax, 'Strict base64 of a blob: the organization key under the master key.')
+const WrappedKey = base64(
+  wrappedKeyBytes,
+  wrappedKeyBytesMax,
+  'The organization key encrypted with the master key, as strict base64 of a blob.',
+)
 const AuthHash = Type.String({
   minLength: 64,
   maxLength: 64,
@@ -34,11 +38,13 @@ const vaultFields = {
   initialized: Type.Literal(true),
   id: Type.String(),
   organization_id: Type.String(),
-  kdf_salt: Type.String({ description: 'Of the primary key, base64.' }),
+  kdf_salt: Type.String({ description: 'The salt of the primary key, as base64.' }),
   kdf_params: KdfParams,
-  key_version: Type.Integer({ description: 'Starts at 1; one more with every rotation.' }),
-  secrets_count: Type.Integer({ description: 'Secrets that the caller may read.' }),
-  recovery_keys_remaining: Type.Optional(Type.Integer({ description: 'Organization keys only.' })),
+  key_version: Type.Integer({ description: 'Starts at 1, incremented by every rotation.' }),
+  secrets_count: Type.Integer({ description: 'Number of secrets that the caller can read.' }),
+  recovery_keys_remaining: Type.Optional(
+    Type.Integer({ description: 'Number of unused recovery keys. Only returned for organization keys.' }),
+  ),
   created_at: Timestamp,
   updated_at: Timestamp,
 }
@@ -51,7 +57,7 @@ export const getVault = operation({
   id: 'getVault',
   method: 'GET',
   path: '/api/v1/vault',
-  summary: 'Gets the vault: what a client needs to derive the master key. initialized is false when there is none yet.',
+  summary: "Gets the vault's parameters for deriving the master key. initialized is false until the vault exists.",
   tag: 'Vault',
   status: 200,
   reply: Type.Union([Vault, VaultMissing]),
@@ -76,7 +82,7 @@ export const initializeVault = operation({
   id: 'initializeVault',
   method: 'POST',
   path: '/api/v1/vault/initialize',
-  summary: 'Makes the vault of the organization. Of any number of attempts exactly one succeeds.',
+  summary: 'Creates the vault of the organization. Exactly one of any number of attempts succeeds.',
   tag: 'Vault',
   body: strict({
     id: Type.Optional(id('vault')),
@@ -94,9 +100,9 @@ export const initializeVault = operation({
 
 export const UnlockedVault = Type.Object(
   {
-    wrapped_org_key: Type.String({ description: 'A blob under the master key, base64.' }),
+    wrapped_org_key: Type.String({ description: 'The organization key encrypted with the master key, as base64 of a blob.' }),
     kdf_params: KdfParams,
-    kdf_salt: Type.String({ description: 'Of the key that the hash belongs to.' }),
+    kdf_salt: Type.String({ description: 'The salt of the key that auth_hash belongs to.' }),
     secrets: Type.Array(UnlockedSecret),
     vault_id: Type.String(),
     key_id: Type.String(),
@@ -119,7 +125,7 @@ export const unlockVaultByQuery = operation({
   id: 'unlockVaultByQuery',
   method: 'GET',
   path: '/api/v1/vault/unlock',
-  summary: 'Gives the wrapped organization key and every secret that the caller may read. Prefer POST, which keeps the hash out of URLs.',
+  summary: 'Returns the wrapped organization key and every secret that the caller can read. Prefer POST, which keeps the hash out of URLs.',
   query: strict({ auth_hash: AuthHash }),
 })
 
@@ -129,7 +135,8 @@ export const unlockVault = operation({
   id: 'unlockVault',
   method: 'POST',
   path: '/api/v1/vault/unlock',
-  summary: 'Gives the wrapped organization key and every secret that the caller may read. Ten wrong hashes in 15 minutes: 429.',
+  summary:
+    'Returns the wrapped organization key and every secret that the caller can read. After ten wrong hashes in 15 minutes, requests are rejected with 429.',
   body: strict({ auth_hash: AuthHash }),
 })
 
@@ -139,7 +146,7 @@ export const VaultKey = Type.Object(
     key_type: VaultKeyType,
     kdf_salt: Type.String(),
     kdf_params: KdfParams,
-    created_by: Type.String({ description: 'The API key that brought it.' }),
+    created_by: Type.String({ description: 'The API key that stored it.' }),
     created_at: Timestamp,
     last_used_at: nullableTimestamp,
   },
@@ -150,7 +157,7 @@ export const listVaultKeys = operation({
   id: 'listVaultKeys',
   method: 'GET',
   path: '/api/v1/vault/keys',
-  summary: 'Lists the primary key and the recovery keys: what each is derived with, never a wrapped key.',
+  summary: 'Lists the primary key and the recovery keys with their derivation parameters, never a wrapped key.',
   tag: 'Vault',
   status: 200,
   reply: page(VaultKey),
@@ -161,7 +168,7 @@ export const replacePrimaryKey = operation({
   id: 'replaceVaultPrimaryKey',
   method: 'PUT',
   path: '/api/v1/vault/keys/primary',
-  summary: 'Replaces the primary key: the same organization key, wrapped anew. A recovery key that proves the right to it is used up.',
+  summary: 'Replaces the primary key by re-wrapping the same organization key. A recovery key that authorizes the request is consumed.',
   tag: 'Vault',
   body: strict({
     current_auth_hash: Type.Optional(AuthHash),
@@ -181,7 +188,7 @@ export const deleteVaultKey = operation({
   id: 'deleteVaultKey',
   method: 'DELETE',
   path: '/api/v1/vault/keys/{id}',
-  summary: 'Deletes a recovery key, given proof of any key of the vault. The primary key can only be replaced.',
+  summary: 'Deletes a recovery key, authorized by any key of the vault. The primary key can only be replaced.',
   tag: 'Vault',
   params: strict({ id: id('vaultKey') }),
   body: strict({ auth_hash: AuthHash }),
@@ -194,7 +201,8 @@ export const rotateVault = operation({
   id: 'rotateVault',
   method: 'POST',
   path: '/api/v1/vault/rotate',
-  summary: 'Changes the organization key: new keys and every live secret encrypted anew, all or nothing. Old recovery keys are gone.',
+  summary:
+    'Rotates the organization key. Send new keys and every secret re-encrypted. The rotation is atomic and deletes old recovery keys.',
   tag: 'Vault',
   body: strict({
     auth_hash: AuthHash,

@@ -1,9 +1,9 @@
-// What every wait takes: how long, from where on, and whether what arrives has to hold a code. Each feature adds its own filters.
+// Common parameters of every wait, such as timeout, starting point and codes. Each feature adds its own filters.
 import Type, { type Static } from 'typebox'
 import { CodeKind } from './codes.ts'
 import { Timestamp } from './schema.ts'
 
-/** The longest wait in seconds: common proxies close what is silent for a minute. */
+/** The maximum wait in seconds, because common proxies close connections that are silent for a minute. */
 export const waitSecondsMax = 60
 
 export const waitFields = {
@@ -12,23 +12,33 @@ export const waitFields = {
       minimum: 0,
       maximum: waitSecondsMax,
       default: 30,
-      description: 'How many seconds to wait; 0 looks and answers at once.',
+      description: 'Seconds to wait. 0 checks once and returns immediately.',
     }),
   ),
   after: Type.Optional(
     Type.String({
       ...Timestamp,
-      description: 'What came after this time, for what may have arrived before you ask. Without after and cursor: from now on.',
+      description: 'Also return a match that arrived after this time. Without after and cursor, only new arrivals match.',
     }),
   ),
   cursor: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 40, description: 'cursor of the answer before: goes on where it ended, and misses nothing.' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 40,
+      description: 'The cursor of the previous response. Continues where that wait ended, without gaps.',
+    }),
   ),
   has_code: Type.Optional(
-    Type.Boolean({ description: 'true: only what holds a code or a confirmation link; false: only what holds none.' }),
+    Type.Boolean({
+      description: 'true matches only messages with a code or a confirmation link. false matches only messages without one.',
+    }),
   ),
-  code_kind: Type.Optional(Type.Unsafe<Static<typeof CodeKind>>({ ...CodeKind, description: 'Only what holds a code of this kind.' })),
+  code_kind: Type.Optional(
+    Type.Unsafe<Static<typeof CodeKind>>({ ...CodeKind, description: 'Match only messages with a code of this kind.' }),
+  ),
 }
 
 /** The cursor of every answer. */
-export const WaitCursor = Type.String({ description: 'For the next wait: it begins behind what this one has looked at.' })
+export const WaitCursor = Type.String({
+  description: 'The cursor for the next wait. It starts after the last message that this wait checked.',
+})

@@ -1,49 +1,49 @@
-// The signature of webhooks, Standard Webhooks 1.0.0: what is signed, how secrets are written, and how a receiver checks.
+// Signatures of webhooks by Standard Webhooks 1.0.0. Defines the signed bytes, the format of secrets, and verification.
 
 /** Header names, in lower case. */
 export const signatureHeaders = { id: 'webhook-id', timestamp: 'webhook-timestamp', signature: 'webhook-signature' } as const
 
-/** How far the clocks of sender and receiver may be apart, in seconds. */
+/** The maximum difference between the clocks of sender and receiver, in seconds. */
 export const toleranceSeconds = 5 * 60
 
 const secretPrefix = 'whsec_'
 
-/** A signature does not hold, or cannot be read; the message says which. */
+/** The signature is wrong or malformed. The message gives the reason. */
 export class InvalidSignature extends Error {
   override name = 'InvalidSignature'
 }
 
-/** A secret as it is shown: `whsec_` and base64 of its bytes. */
+/** Formats a secret as `whsec_` and base64 of its bytes. */
 export const formatSecret = (bytes: Uint8Array): string => secretPrefix + btoa(String.fromCharCode(...bytes))
 
-/** The bytes of a secret; the prefix may be missing. Throws InvalidSignature when it is no base64 of at least 24 bytes. */
+/** The bytes of a secret, with or without the prefix. Throws InvalidSignature unless it is base64 of at least 24 bytes. */
 export function parseSecret(secret: string): Uint8Array<ArrayBuffer> {
   const text = secret.startsWith(secretPrefix) ? secret.slice(secretPrefix.length) : secret
   let bytes: Uint8Array<ArrayBuffer>
   try {
     bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
   } catch {
-    throw new InvalidSignature('The secret has to be whsec_ followed by base64.')
+    throw new InvalidSignature('The secret is not valid. It must be whsec_ followed by base64.')
   }
   if (bytes.length < 24) throw new InvalidSignature('The secret is shorter than 24 bytes.')
   return bytes
 }
 
-/** What stands before the body in the signed bytes. */
+/** The bytes that precede the body in the signed text. */
 export const signedPrefix = (id: string, timestampSeconds: number): string => `${id}.${timestampSeconds}.`
 
 /** The `webhook-signature` header value of one or more HMAC-SHA256 digests in base64. */
 export const signatureHeader = (digests: string[]): string => digests.map((digest) => `v1,${digest}`).join(' ')
 
 export type SignedRequest = {
-  /** The exact bytes, or the text, of the body as it came; parsing and writing it again would change it. */
+  /** The exact bytes or text of the body as received. Parsing and serializing it would change it. */
   body: string | Uint8Array
   /** The request's headers, as an object with names in any case, or as Headers. */
   headers: Record<string, string | string[] | undefined> | { get(name: string): string | null }
 }
 
 /**
- * Checks a webhook against its secret, or against any of several while one is being rotated, and gives its parsed body. Compares in constant
+ * Verifies a webhook against its secret, or against several during a rotation, and returns its parsed body. Compares in constant
  * time. Rejects with InvalidSignature, and only with it.
  */
 export async function verifyWebhook<T = unknown>(
@@ -55,9 +55,9 @@ export async function verifyWebhook<T = unknown>(
   const timestamp = readHeader(request.headers, signatureHeaders.timestamp)
   const given = readHeader(request.headers, signatureHeaders.signature)
   const seconds = /^\d{1,12}$/.test(timestamp) ? Number(timestamp) : Number.NaN
-  if (Number.isNaN(seconds)) throw new InvalidSignature('webhook-timestamp is no time.')
+  if (Number.isNaN(seconds)) throw new InvalidSignature('webhook-timestamp is not a Unix time in seconds.')
   if (Math.abs((options.nowMs ?? Date.now()) / 1000 - seconds) > toleranceSeconds)
-    throw new InvalidSignature('The webhook is too old, or from the future.')
+    throw new InvalidSignature(`webhook-timestamp is more than ${toleranceSeconds} seconds away from the current time.`)
   const body = typeof request.body === 'string' ? new TextEncoder().encode(request.body) : request.body
   const content = concat(new TextEncoder().encode(signedPrefix(id, seconds)), body)
   const candidates = given.split(' ').flatMap((part) => (part.startsWith('v1,') ? [decode(part.slice(3))] : []))
@@ -66,15 +66,15 @@ export async function verifyWebhook<T = unknown>(
     const expected = await hmac(parseSecret(secret), content)
     for (const candidate of candidates) isGood = isEqual(expected, candidate) || isGood
   }
-  if (!isGood) throw new InvalidSignature('No signature of the webhook is by this secret.')
+  if (!isGood) throw new InvalidSignature('webhook-signature does not match the secret.')
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as T
   } catch {
-    throw new InvalidSignature('The body is signed, but it is no JSON.')
+    throw new InvalidSignature('The body is signed, but it is not JSON.')
   }
 }
 
-/** The three headers of a webhook sent now: for a sender that has only the web's own cryptography. */
+/** The three headers of a webhook sent now, for senders that have only WebCrypto. */
 export async function signWebhook(secret: string, id: string, body: string, nowMs: number = Date.now()): Promise<Record<string, string>> {
   const seconds = Math.floor(nowMs / 1000)
   const digest = await hmac(parseSecret(secret), new TextEncoder().encode(signedPrefix(id, seconds) + body))
@@ -106,7 +106,7 @@ function decode(base64: string): Uint8Array {
   }
 }
 
-/** Takes the same time wherever two digests of one length differ. */
+/** Compares digests of equal length in constant time. */
 function isEqual(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
   let difference = 0

@@ -1,10 +1,10 @@
-// Webhooks: subscriptions, their deliveries with every attempt, replays, and the test ping.
+// Webhook subscriptions, their deliveries with every attempt, replays, and the test ping.
 import Type from 'typebox'
 import { Event, eventTypes } from './events.ts'
 import { operation } from './operation.ts'
 import { Cursor, Deleted, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
 
-/** The longest URL of an endpoint, in characters. */
+/** Maximum length of an endpoint's URL, in characters. */
 const urlCharactersMax = 2048
 
 export const WebhookStatus = Type.Unsafe<'active' | 'paused' | 'disabled'>({ type: 'string', enum: ['active', 'paused', 'disabled'] })
@@ -13,10 +13,10 @@ const webhookFields = {
   id: Type.String(),
   url: Type.String(),
   events: Type.Array(Type.String(), { description: 'Event types, or * for all.' }),
-  agent_handle: nullableString({ description: 'When set, events of this agent only.' }),
+  agent_handle: nullableString({ description: 'If set, only events of this agent are delivered.' }),
   description: nullableString(),
   status: WebhookStatus,
-  disabled_reason: nullableString({ description: 'Why the server stopped delivering; null unless status is disabled.' }),
+  disabled_reason: nullableString({ description: 'The reason why the server stopped delivering. null unless status is disabled.' }),
   created_at: Timestamp,
   updated_at: Timestamp,
 }
@@ -24,7 +24,7 @@ const webhookFields = {
 export const Webhook = Type.Object(webhookFields, { $id: 'Webhook' })
 
 export const WebhookWithSecret = Type.Object(
-  { ...webhookFields, secret: Type.String({ description: 'whsec_ and base64 of 32 bytes; shown here and never again.' }) },
+  { ...webhookFields, secret: Type.String({ description: 'whsec_ and base64 of 32 bytes. It is not shown again.' }) },
   { $id: 'WebhookWithSecret' },
 )
 
@@ -43,7 +43,7 @@ export const createWebhook = operation({
   id: 'createWebhook',
   method: 'POST',
   path: '/api/v1/webhooks',
-  summary: 'Creates a webhook; its secret is in this answer only.',
+  summary: 'Creates a webhook. Store its secret, because only this response contains it.',
   tag: 'Webhooks',
   body: strict({
     url: Url,
@@ -84,7 +84,7 @@ export const updateWebhook = operation({
   id: 'updateWebhook',
   method: 'PATCH',
   path: '/api/v1/webhooks/{id}',
-  summary: 'Changes a webhook. Status active also brings back one that was disabled; what was not delivered yet goes out then.',
+  summary: 'Changes a webhook. Set status to active to enable a disabled one. Its undelivered events are then delivered.',
   tag: 'Webhooks',
   params: webhookParams,
   body: strict(
@@ -105,7 +105,7 @@ export const deleteWebhook = operation({
   id: 'deleteWebhook',
   method: 'DELETE',
   path: '/api/v1/webhooks/{id}',
-  summary: 'Deletes a webhook; nothing is delivered to it any more. Idempotent.',
+  summary: 'Deletes a webhook. Nothing more is delivered to it. Idempotent.',
   tag: 'Webhooks',
   params: webhookParams,
   status: 200,
@@ -116,7 +116,7 @@ export const rotateWebhookSecret = operation({
   id: 'rotateWebhookSecret',
   method: 'POST',
   path: '/api/v1/webhooks/{id}/rotate-secret',
-  summary: 'Makes a new secret, shown in this answer only. For 24 hours deliveries are signed with the old one too.',
+  summary: 'Creates a new secret, which only this response contains. For 24 hours, deliveries are signed with the old secret too.',
   tag: 'Webhooks',
   params: webhookParams,
   status: 200,
@@ -129,10 +129,10 @@ export const WebhookTest = Type.Object(
     webhook_id: Type.String(),
     url: Type.String(),
     event_type: Type.Literal('test.ping'),
-    status_code: Type.Integer({ description: '0 when no answer came.' }),
+    status_code: Type.Integer({ description: '0 if no answer was received.' }),
     latency_ms: Type.Integer(),
     success: Type.Boolean(),
-    error: nullableString({ description: 'A code such as tls_expired, a colon, and a sentence; null on success.' }),
+    error: nullableString({ description: 'A code such as tls_expired, a colon, and a sentence. null on success.' }),
   },
   { $id: 'WebhookTest' },
 )
@@ -141,7 +141,7 @@ export const testWebhook = operation({
   id: 'testWebhook',
   method: 'POST',
   path: '/api/v1/webhooks/{id}/test',
-  summary: 'Sends a test.ping at once, one attempt of at most 10 seconds, and tells how it went; 200 also when the endpoint failed.',
+  summary: 'Sends a test.ping in one attempt of at most 10 seconds and returns the result. The status is 200 even if the endpoint fails.',
   tag: 'Webhooks',
   params: webhookParams,
   status: 200,
@@ -159,7 +159,7 @@ const deliveryFields = {
   event_type: Type.String(),
   status: Type.Unsafe<DeliveryStatus>({
     ...DeliveryStatus,
-    description: 'failed: no attempt is left. Replay it when the endpoint is well.',
+    description: 'failed means that no attempt is left. Replay the delivery when the endpoint works again.',
   }),
   attempt_count: Type.Integer(),
   last_status_code: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
@@ -173,12 +173,12 @@ export const Delivery = Type.Object(deliveryFields, { $id: 'Delivery' })
 
 export const DeliveryAttempt = Type.Object(
   {
-    attempt: Type.Integer({ description: 'Counts from 1 over the life of the delivery, replays included.' }),
+    attempt: Type.Integer({ description: 'The number of the attempt over the life of the delivery, from 1, replays included.' }),
     started_at: Timestamp,
     duration_ms: Type.Integer(),
-    status_code: Type.Unsafe<number | null>({ type: ['integer', 'null'], description: 'null when no answer came.' }),
+    status_code: Type.Unsafe<number | null>({ type: ['integer', 'null'], description: 'null if no answer was received.' }),
     error_code: nullableString({
-      description: 'dns, blocked_address, tls_expired, timeout, http_3xx, http_4xx, http_5xx …; null on success.',
+      description: 'dns, blocked_address, tls_expired, timeout, http_3xx, http_4xx, http_5xx or another code. null on success.',
     }),
     error: nullableString(),
     response_snippet: nullableString({ description: 'The beginning of the answer, at most 1 KiB.' }),
@@ -225,7 +225,7 @@ export const replayDelivery = operation({
   id: 'replayDelivery',
   method: 'POST',
   path: '/api/v1/webhooks/deliveries/{delivery_id}/replay',
-  summary: 'Delivers again, with the same webhook-id and the whole schedule of retries.',
+  summary: 'Repeats a delivery with the same webhook-id and the full retry schedule.',
   tag: 'Webhooks',
   params: deliveryParams,
   status: 200,
@@ -233,15 +233,14 @@ export const replayDelivery = operation({
   idempotent: true,
 })
 
-/** The most events that one request replays. */
+/** Maximum number of events per replay request. */
 export const replayEventsMax = 10_000
 
 export const replayDeliveries = operation({
   id: 'replayDeliveries',
   method: 'POST',
   path: '/api/v1/webhooks/{id}/replay',
-  summary:
-    'Delivers the events of a time range again: all that match, or only those whose delivery failed, was delivered, or never was made.',
+  summary: 'Replays the events of a time range. Select all of them, or only those with a failed, a successful or no delivery.',
   tag: 'Webhooks',
   params: webhookParams,
   body: strict({
@@ -253,7 +252,7 @@ export const replayDeliveries = operation({
   reply: Type.Object(
     {
       webhook_id: Type.String(),
-      replayed: Type.Integer({ description: `How many deliveries were queued, at most ${replayEventsMax}.` }),
+      replayed: Type.Integer({ description: `Number of queued deliveries, at most ${replayEventsMax}.` }),
       has_more: Type.Boolean(),
       next_since: nullableTimestamp,
     },
