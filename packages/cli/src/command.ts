@@ -1,4 +1,4 @@
-// The shape of one command: its words, its options, what it does, and what it is given to do it with.
+// The definition of one command with its words, options and action, and the context that it runs in.
 import type { Callsign } from '@callsign/sdk'
 import type { Input } from './input.ts'
 import type { Output } from './output.ts'
@@ -7,69 +7,69 @@ import { UsageError } from './usage-error.ts'
 export type Option = {
   type: 'string' | 'boolean'
   multiple?: boolean
-  /** What stands for the value in the help. */
+  /** The placeholder of the value in the help. */
   value?: string
   /** One sentence for the help. */
   about: string
 }
 
-/** What was typed, options by name. */
+/** The given options, by name. */
 export type Values = Record<string, string | boolean | string[] | undefined>
 
 export type Context = {
   /** The client, with the server and key of the options, the environment or the login. */
   client: () => Promise<Callsign>
-  /** The same and where it leads, for login and whoami. */
+  /** The client with the address of its server, for login and whoami. */
   output: Output
   input: Input
   environment: NodeJS.ProcessEnv
-  /** Fires when the user interrupts, for commands that run until then; without asking for it, an interrupt ends the program. */
+  /** Fires when the user interrupts. For commands that run until then. If a command does not use it, an interrupt ends the program. */
   interruption: () => AbortSignal
   /** The folder of login and pins. */
   folder: string
 }
 
 export type Command = {
-  /** Such as `vault get`. */
+  /** The words of the command, such as `vault get`. */
   words: string
-  /** The arguments behind the words, as the help shows them: `NAME`, `[NAME]`; more than one by spaces. */
+  /** The arguments after the words, as printed in the help, such as `NAME` or `[NAME]`. Several are separated by spaces. */
   takes?: string
   /** One sentence for the help. */
   about: string
   options?: Record<string, Option>
-  /** True for `run`: what stands after `--` belongs to another program. */
+  /** True for `run`, where the arguments after `--` belong to another program. */
   passesOn?: boolean
   run: (context: Context, values: Values, positionals: string[]) => Promise<number | undefined>
 }
 
-/** An option that may be there once, as text. */
+/** Reads an optional text option that is given at most once. */
 export const text = (values: Values, name: string): string | undefined => {
   const value = values[name]
   return typeof value === 'string' ? value : undefined
 }
 
-/** An option that has to be there. Throws UsageError. */
+/** Reads a required option. Throws UsageError. */
 export function needed(values: Values, name: string): string {
   const value = text(values, name)
-  if (value === undefined || value === '') throw new UsageError(`--${name} is needed.`)
+  if (value === undefined || value === '') throw new UsageError(`--${name} is required.`)
   return value
 }
 
-/** An option that may come several times. */
+/** Reads an option that may be repeated. */
 export const several = (values: Values, name: string): string[] => {
   const value = values[name]
   return Array.isArray(value) ? value : []
 }
 
-/** A whole number of an option. Throws UsageError. */
+/** Reads an option with a whole number. Throws UsageError. */
 export function count(values: Values, name: string): number | undefined {
   const value = text(values, name)
   if (value === undefined) return undefined
-  if (!/^[0-9]{1,6}$/.test(value)) throw new UsageError(`--${name} takes a whole number.`)
+  if (!/^[0-9]{1,6}$/.test(value)) throw new UsageError(`--${name} must be a whole number.`)
   return Number(value)
 }
 
-/** An option that is one of these words. Throws UsageError. */
+/** Reads an option with one of these words. Throws UsageError. */
 export function oneOf<Word extends string>(values: Values, name: string, words: readonly Word[]): Word | undefined {
   const value = text(values, name)
   if (value === undefined) return undefined
@@ -80,11 +80,11 @@ export function oneOf<Word extends string>(values: Values, name: string, words: 
 
 /** Options of every list. */
 export const listOptions: Record<string, Option> = {
-  limit: { type: 'string', value: 'N', about: 'At most so many, 1-100.' },
-  cursor: { type: 'string', value: 'CURSOR', about: 'Go on behind the page before: its next_cursor.' },
+  limit: { type: 'string', value: 'N', about: 'Maximum number of items, 1-100.' },
+  cursor: { type: 'string', value: 'CURSOR', about: 'Cursor from the previous page (next_cursor).' },
 }
 
-/** What lists ask the server for. */
+/** The query parameters of a list. */
 export function listQuery(values: Values): { limit?: number; cursor?: string } {
   const limit = count(values, 'limit')
   const cursor = text(values, 'cursor')

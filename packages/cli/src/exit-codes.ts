@@ -1,4 +1,4 @@
-// Exit codes: 0 ok, 1 failure, 2 usage, 3 auth, 4 not found, 5 conflict.
+// Exit codes are 0 ok, 1 failure, 2 usage, 3 auth, 4 not found and 5 conflict.
 import { ApiError, CallsignError } from '@callsign/sdk'
 import { UsageError } from './usage-error.ts'
 

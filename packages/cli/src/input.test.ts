@@ -1,4 +1,4 @@
-// The hidden prompt: nothing typed is shown, editing keys work, and giving up is possible.
+// The hidden prompt does not echo, supports editing keys, and can be cancelled.
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { Input, type Keyboard } from './input.ts'
@@ -11,7 +11,7 @@ function createTerminal() {
   return { keyboard, input: new Input(keyboard as Keyboard, screen), shown: () => shown }
 }
 
-test('what is typed is taken and not shown, and the keyboard is as it was', async () => {
+test('typed text is read and not shown, and the terminal mode is restored', async () => {
   const { keyboard, input, shown } = createTerminal()
   const answer = input.hidden('Vault key', '')
   expect(keyboard.isRaw).toBe(true)
@@ -22,7 +22,7 @@ test('what is typed is taken and not shown, and the keyboard is as it was', asyn
   expect(shown()).toBe('Vault key: \n')
 })
 
-test('a character that comes in two pieces is one', async () => {
+test('a character split over two chunks is one character', async () => {
   const { keyboard, input } = createTerminal()
   const answer = input.hidden('x', '')
   const bytes = Buffer.from('é\r')
@@ -31,7 +31,7 @@ test('a character that comes in two pieces is one', async () => {
   expect(await answer).toBe('é')
 })
 
-test('two different answers are none, and Ctrl-C gives up', async () => {
+test('two different answers are rejected, and Ctrl-C cancels', async () => {
   const { keyboard, input } = createTerminal()
   const twice = input.hiddenTwice('New vault key', '')
   keyboard.write('one\r')
@@ -40,10 +40,10 @@ test('two different answers are none, and Ctrl-C gives up', async () => {
   await expect(twice).rejects.toThrow('differ')
   const given = input.hidden('x', '')
   keyboard.write('abc\u0003')
-  await expect(given).rejects.toThrow('Given up')
+  await expect(given).rejects.toThrow('Cancelled')
 })
 
-test('without a terminal it says what else would do', async () => {
+test('without a terminal it names the alternatives', async () => {
   const input = new Input(new PassThrough(), new PassThrough())
   await expect(input.hidden('Vault key', 'use --vault-key-file.')).rejects.toThrow('use --vault-key-file.')
 })

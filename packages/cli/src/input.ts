@@ -1,4 +1,4 @@
-// Where secret input comes from: a file, standard input, the environment, or a prompt that shows nothing. Never the command line.
+// Reads secret input from a file, standard input, the environment, or a prompt without echo. Never from the command line.
 import { readFile } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import type { Screen } from './output.ts'
@@ -23,7 +23,7 @@ export class Input {
     return this.#keyboard.isTTY === true && this.#keyboard.setRawMode !== undefined
   }
 
-  /** A file's text, or standard input's for `-`, without the newline at its end. */
+  /** Reads a file, or standard input for `-`, without the newline at its end. */
   async file(path: string): Promise<string> {
     if (path === '-') return this.#standard()
     let bytes: Buffer
@@ -35,23 +35,23 @@ export class Input {
     return toText(bytes, path)
   }
 
-  /** Everything that standard input gives. */
+  /** Reads all of standard input. */
   async #standard(): Promise<string> {
-    if (this.#isRead) throw new UsageError('Standard input can be read once only.')
+    if (this.#isRead) throw new UsageError('Standard input can be read only once. Use - for one option only.')
     this.#isRead = true
     const chunks: Buffer[] = []
     let size = 0
     for await (const chunk of this.#keyboard) {
       chunks.push(chunk as Buffer)
       size += (chunk as Buffer).length
-      if (size > bytesMax) throw new UsageError('Standard input gave too much.')
+      if (size > bytesMax) throw new UsageError(`Standard input is larger than ${bytesMax} bytes.`)
     }
     return toText(Buffer.concat(chunks), 'standard input')
   }
 
-  /** Asks on the terminal without showing what is typed. `instead` tells what else would have done. Throws UsageError without a terminal. */
+  /** Prompts on the terminal without echo. `instead` names the alternatives. Throws UsageError without a terminal. */
   async hidden(question: string, instead: string): Promise<string> {
-    if (!this.isTerminal) throw new UsageError(`There is no terminal to ask on: ${instead}`)
+    if (!this.isTerminal) throw new UsageError(`A prompt needs a terminal. Instead, ${instead}`)
     this.#screen.write(`${question}: `)
     this.#keyboard.setRawMode?.(true)
     try {
@@ -63,15 +63,15 @@ export class Input {
     }
   }
 
-  /** Asks twice and takes only the same answer. */
+  /** Prompts twice and requires the same answer. */
   async hiddenTwice(question: string, instead: string): Promise<string> {
     const first = await this.hidden(question, instead)
-    if ((await this.hidden(`${question} again`, instead)) !== first) throw new UsageError('The two answers differ.')
+    if ((await this.hidden(`${question} again`, instead)) !== first) throw new UsageError('The two answers differ. Try again.')
     return first
   }
 }
 
-/** Characters until Enter; backspace takes one back, Ctrl-U all, Ctrl-C and Ctrl-D on an empty line give up. */
+/** Reads characters until Enter. Backspace deletes one, Ctrl-U all. Ctrl-C cancels, and so does Ctrl-D on an empty line. */
 function readLine(keyboard: Keyboard): Promise<string> {
   return new Promise((resolve, reject) => {
     let characters: string[] = []
@@ -86,7 +86,7 @@ function readLine(keyboard: Keyboard): Promise<string> {
     const onData = (chunk: Buffer) => {
       for (const character of decoder.decode(chunk, { stream: true })) {
         if (character === '\r' || character === '\n') return finish(null)
-        if (character === '\u0003' || (character === '\u0004' && characters.length === 0)) return finish(new UsageError('Given up.'))
+        if (character === '\u0003' || (character === '\u0004' && characters.length === 0)) return finish(new UsageError('Cancelled.'))
         if (character === '\u007f' || character === '\b') characters.pop()
         else if (character === '\u0015') characters = []
         else characters.push(character)

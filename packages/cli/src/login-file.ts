@@ -1,4 +1,4 @@
-// The file that `callsign login` keeps, and which server and key a command uses.
+// The file that `callsign login` keeps, and the choice of server and key.
 import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ export const clientFolder = (environment: NodeJS.ProcessEnv): string =>
 
 const fileIn = (folder: string) => join(folder, 'login.json')
 
-/** Makes the folder, for its owner alone. */
+/** Creates the folder, accessible to its owner only. */
 export async function makeFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
 }
@@ -26,7 +26,7 @@ export async function readLogin(folder: string): Promise<Login | null> {
     content = await readFile(file, 'utf8')
     const { mode } = await stat(file)
     if (process.platform !== 'win32' && (mode & 0o077) !== 0)
-      throw new UsageError(`${file} can be read by others: chmod 600 it, or log in again.`)
+      throw new UsageError(`${file} is readable by other users. Run chmod 600 on it, or log in again.`)
   } catch (error) {
     if ((error as { code?: string }).code === 'ENOENT') return null
     throw error
@@ -37,10 +37,10 @@ export async function readLogin(folder: string): Promise<Login | null> {
   } catch {
     // Said below.
   }
-  throw new UsageError(`${file} is not what login wrote: log in again.`)
+  throw new UsageError(`${file} is not a valid login file. Log in again.`)
 }
 
-/** Writes the whole file or nothing, mode 0600. */
+/** Writes the file atomically with mode 0600. */
 export async function writeLogin(folder: string, login: Login): Promise<string> {
   await makeFolder(folder)
   const file = fileIn(folder)
@@ -51,7 +51,7 @@ export async function writeLogin(folder: string, login: Login): Promise<string> 
 
 export const removeLogin = (folder: string): Promise<void> => rm(fileIn(folder), { force: true })
 
-/** Writes a file that only its owner can read; with `wx` never over another. */
+/** Writes a file that only its owner can read. With `wx` it never overwrites a file. */
 export async function writePrivate(file: string, content: string, flag: 'w' | 'wx'): Promise<void> {
   const handle = await open(file, flag, 0o600)
   try {
@@ -64,7 +64,7 @@ export async function writePrivate(file: string, content: string, flag: 'w' | 'w
 }
 
 /**
- * Server and key: options, then environment, then the login. The login's key goes to the login's server alone, so another address needs
+ * Server and key from options, then environment, then the login. The login's key is only sent to the login's server, so another address needs
  * another key. Throws UsageError when something is missing.
  */
 export async function chooseLogin(values: Values, environment: NodeJS.ProcessEnv, folder: string, input: Input): Promise<Login> {
@@ -73,11 +73,12 @@ export async function chooseLogin(values: Values, environment: NodeJS.ProcessEnv
   const givenKey = keyFile !== undefined ? await input.file(keyFile) : environment.CALLSIGN_API_KEY || undefined
   const stored = givenUrl !== undefined && givenKey !== undefined ? null : await readLogin(folder)
   const url = givenUrl ?? stored?.url
-  if (url === undefined) throw new UsageError('Which server? Use --url, CALLSIGN_URL or `callsign login`.')
+  if (url === undefined) throw new UsageError("The server's address is missing. Give --url or CALLSIGN_URL, or run `callsign login`.")
   if (givenKey === undefined && stored && stored.url !== url) {
-    throw new UsageError(`The stored key belongs to ${stored.url}: give one for ${url} with --api-key-file or CALLSIGN_API_KEY.`)
+    throw new UsageError(`The stored key belongs to ${stored.url}. Give one for ${url} with --api-key-file or CALLSIGN_API_KEY.`)
   }
   const apiKey = givenKey ?? stored?.apiKey
-  if (apiKey === undefined) throw new UsageError('Which key? Use --api-key-file, CALLSIGN_API_KEY or `callsign login`.')
+  if (apiKey === undefined)
+    throw new UsageError('The API key is missing. Give --api-key-file or CALLSIGN_API_KEY, or run `callsign login`.')
   return { url, apiKey: apiKey.trim() }
 }

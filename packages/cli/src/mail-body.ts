@@ -1,9 +1,9 @@
-// What commands that write mail share: recipients, text from the line, a file or standard input, and the name of a mail.
+// Common options of commands that write mail, for recipients, text from the line, a file or standard input, and the idempotency key.
 import { type Context, type Option, text, type Values } from './command.ts'
 
 export const recipientOptions: Record<'to' | 'cc' | 'bcc', Option> = {
-  to: { type: 'string', multiple: true, value: 'ADDRESS', about: 'A recipient; may come several times.' },
-  cc: { type: 'string', multiple: true, value: 'ADDRESS', about: 'The same, in copy.' },
+  to: { type: 'string', multiple: true, value: 'ADDRESS', about: 'A recipient. Repeatable.' },
+  cc: { type: 'string', multiple: true, value: 'ADDRESS', about: 'A CC recipient. Repeatable.' },
   bcc: { type: 'string', multiple: true, value: 'ADDRESS', about: 'The same, unseen.' },
 }
 
@@ -14,10 +14,14 @@ export const bodyOptions: Record<string, Option> = {
 }
 
 export const keyOption: Record<string, Option> = {
-  'idempotency-key': { type: 'string', value: 'KEY', about: 'Names this mail: sent again under the same name, it goes out once.' },
+  'idempotency-key': {
+    type: 'string',
+    value: 'KEY',
+    about: 'A key that makes the request safe to repeat. The message is sent once per key.',
+  },
 }
 
-/** The text and the HTML that were given; absent ones are absent. */
+/** The given text and HTML. Parts that are not given are absent. */
 export async function readBody({ input }: Context, values: Values): Promise<{ text?: string; html?: string }> {
   const file = text(values, 'text-file')
   const htmlFile = text(values, 'html-file')
@@ -25,7 +29,7 @@ export async function readBody({ input }: Context, values: Values): Promise<{ te
   return { ...(body !== undefined && { text: body }), ...(htmlFile !== undefined && { html: await input.file(htmlFile) }) }
 }
 
-/** The request's options with the Idempotency-Key that was given. */
+/** The request's options with the Idempotency-Key from the command line. */
 export function keyed(values: Values): { idempotencyKey?: string } {
   const idempotencyKey = text(values, 'idempotency-key')
   return idempotencyKey === undefined ? {} : { idempotencyKey }

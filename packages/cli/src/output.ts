@@ -1,4 +1,4 @@
-// What the command says: results on standard output, as text or JSON; notes and errors on standard error.
+// Output of the command. Results go to standard output as text or JSON. Notes and errors go to standard error.
 import type { Writable } from 'node:stream'
 
 /** A stream that may be a terminal. */
@@ -21,7 +21,7 @@ export class Output {
     this.#out.write(this.isJson ? `${JSON.stringify(value, null, 2)}\n` : withNewline(printable(text())))
   }
 
-  /** What is said until this turn of the program ends goes out in one write. */
+  /** Text of the current event loop phase, written in one call. */
   gather(): void {
     if (this.#isGathering) return
     this.#isGathering = true
@@ -32,27 +32,27 @@ export class Output {
     })
   }
 
-  /** One of many results as they come, on a line of its own. */
+  /** Prints one of several results on a line of its own. */
   line(value: unknown): void {
     this.#out.write(`${JSON.stringify(value)}\n`)
   }
 
-  /** The terminal that results go to, for what is drawn on it; null when it is none, or JSON is wanted. */
+  /** The terminal that results are drawn on. null if standard output is not a terminal, or with --json. */
   get terminal(): Screen | null {
     return this.#out.isTTY && !this.isJson ? this.#out : null
   }
 
-  /** A value as it is, control characters and all, such as a private key. */
+  /** Prints a value unchanged, including control characters, such as a private key. */
   raw(text: string): void {
     this.#out.write(withNewline(text))
   }
 
-  /** Something to know that is no result. */
+  /** Prints a note on standard error. */
   note(text: string): void {
     this.#error.write(`${printable(text)}\n`)
   }
 
-  /** What is going on, for somebody who watches. */
+  /** Prints progress for a person at the terminal. */
   progress(text: string): void {
     if (this.#error.isTTY && !this.isJson) this.note(text)
   }
@@ -65,14 +65,14 @@ export class Output {
 const withNewline = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`)
 
 /**
- * Text of others without what would steer a terminal: escape sequences, other control characters, and marks that turn the direction of
- * writing. Lines and tabs stay.
+ * Removes everything that would control a terminal from text of others. These are escape sequences, other control characters, and marks that change
+ * the direction of writing. Lines and tabs stay.
  */
 export const printable = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression removes them
   text.replace(/\r\n/g, '\n').replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')
 
-/** Rows in columns, headings above; nothing when there are no rows. */
+/** Formats rows in columns with headings. Returns an empty text for an empty list. */
 export function table(headings: string[], rows: string[][]): string {
   if (rows.length === 0) return ''
   const lines = [headings, ...rows.map((row) => row.map((cell) => printable(cell).replace(/\s+/g, ' ')))]

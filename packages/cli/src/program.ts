@@ -1,4 +1,4 @@
-// Finds the command, reads its options, runs it, and turns what went wrong into a sentence and an exit code.
+// Finds the command, reads its options, runs it, and turns errors into a sentence and an exit code.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ApiError, Callsign, CallsignError, createFilePins } from '@callsign/sdk'
@@ -30,7 +30,7 @@ import { UsageError } from './usage-error.ts'
 
 export const version = '0.1.0'
 
-/** What the program has of the outside. */
+/** The environment of the program. */
 export type Surroundings = {
   stdin: Keyboard
   stdout: Screen
@@ -64,17 +64,17 @@ const commands: Command[] = [
 ]
 
 const globalOptions: Record<string, Option> = {
-  url: { type: 'string', value: 'URL', about: 'The server; else CALLSIGN_URL, else the login.' },
+  url: { type: 'string', value: 'URL', about: 'The server. Defaults to CALLSIGN_URL, then the login.' },
   'api-key-file': {
     type: 'string',
     value: 'FILE',
-    about: 'A file with the API key, - for standard input; else CALLSIGN_API_KEY, else the login.',
+    about: 'A file with the API key, - for standard input. Defaults to CALLSIGN_API_KEY, then the login.',
   },
   json: { type: 'boolean', about: 'Print JSON.' },
   help: { type: 'boolean', about: 'Print this.' },
 }
 
-/** Options that people try and that would put a secret where other users and the shell's history see it. */
+/** Common attempts at options that would show a secret to other users and in the shell's history, with the alternatives. */
 const secretOptions: Record<string, string> = {
   'api-key': '--api-key-file, CALLSIGN_API_KEY or `callsign login`',
   'vault-key': '--vault-key-file, CALLSIGN_VAULT_KEY or the prompt',
@@ -86,7 +86,7 @@ const secretOptions: Record<string, string> = {
   token: '--value-file or the prompt',
 }
 
-/** Runs one command line; resolves with the exit code. */
+/** Runs one command line. Resolves with the exit code. */
 export async function runProgram(
   args: string[],
   { stdin, stdout, stderr, environment, interruption = never }: Surroundings,
@@ -102,7 +102,9 @@ export async function runProgram(
     if (!found) {
       const isQuestion = ours.length === 0 || ours.includes('--help') || ours[0] === 'help'
       if (!isQuestion)
-        throw new UsageError(`There is no command "${ours.filter((word) => !word.startsWith('-')).join(' ')}": callsign --help lists them.`)
+        throw new UsageError(
+          `"${ours.filter((word) => !word.startsWith('-')).join(' ')}" is not a command. Run callsign --help for the list.`,
+        )
       output.raw(overview(ours.filter((word) => word !== 'help' && !word.startsWith('-'))))
       return ours.length === 0 ? 2 : 0
     }
@@ -142,7 +144,7 @@ function readArguments(command: Command, args: string[]): { values: Values; posi
     const instead = argument.startsWith('--') ? secretOptions[argument.slice(2).split('=', 1)[0] as string] : undefined
     if (instead) {
       throw new UsageError(
-        `Secrets are not taken from the command line, where other users and the shell's history see them: use ${instead}.`,
+        `Secrets are not taken from the command line, where other users and the shell's history see them. Use ${instead}.`,
       )
     }
   }
@@ -154,7 +156,7 @@ function readArguments(command: Command, args: string[]): { values: Values; posi
     )
     parsed = parseArgs({ args: ours, options: types, allowPositionals: true, strict: true }) as typeof parsed
   } catch (error) {
-    throw new UsageError(`${(error as Error).message.split('. ', 1)[0]}. callsign ${command.words} --help lists what there is.`)
+    throw new UsageError(`${(error as Error).message.split('. ', 1)[0]}. Run callsign ${command.words} --help for the options.`)
   }
   const takes = command.takes?.split(' ') ?? []
   const positionals = command.passesOn ? parsed.positionals : [...parsed.positionals, ...passedOn]
@@ -188,14 +190,14 @@ function columns(rows: [string, string][]): string {
 
 function overview(words: string[]): string {
   const chosen = commands.filter((command) => words.length === 0 || command.words.split(' ')[0] === words[0])
-  return `callsign: communication identities for agents, from the command line.
+  return `Manages communication identities for agents from the command line.
 
 ${columns((chosen.length > 0 ? chosen : commands).map(lineOf))}
 
 Options of every command:
 ${columns(Object.entries(globalOptions).map(optionLine))}
 
-Exit codes: 0 ok, 1 failure, 2 usage, 3 not allowed, 4 not found, 5 conflict.`
+The exit code is 0 for success, 1 for a failure, 2 for wrong usage, 3 for a rejected key, 4 for not found and 5 for a conflict.`
 }
 
 const optionLine = ([name, { value, about }]: [string, Option]): [string, string] => [`--${name}${value ? ` ${value}` : ''}`, about]

@@ -1,4 +1,4 @@
-// Requests of a tunnel as they come: a table that stays in place on a terminal, a line each anywhere else, JSON lines when asked.
+// Shows the requests of a tunnel as they arrive. A terminal gets a table that stays in place, other outputs get lines or, with --json, JSON lines.
 import type { ReportedRequest } from '@callsign/sdk'
 import { type Output, printable, type Screen } from './output.ts'
 
@@ -43,14 +43,14 @@ export class RequestTable {
     }
     this.#latest.push(request)
     if (this.#latest.length > shownMax) this.#latest.shift()
-    // A flood is drawn ten times a second, not once a request.
+    // Drawn at most ten times per second, not once per request.
     this.#timer ??= setTimeout(() => {
       this.#timer = null
       this.#draw()
     }, 100)
   }
 
-  /** Something else to know: above the table. */
+  /** Prints a note above the table. */
   say(sentence: string): void {
     const { terminal } = this.#output
     if (!terminal) {

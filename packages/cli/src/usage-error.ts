@@ -1,4 +1,4 @@
-// The error for a command line that cannot be run as it stands.
+// The error for a command line that is not valid.
 
-/** The command line itself is wrong: exit code 2. */
+/** The command line is not valid. The exit code is 2. */
 export class UsageError extends Error {}

@@ -1,4 +1,4 @@
-// How vault commands get at the vault: the vault key from a file, the environment or a prompt, then unlock.
+// Opens the vault for commands, with the vault key from a file, the environment or a prompt.
 import type { UnlockedVault } from '@callsign/sdk'
 import { type Context, type Option, text, type Values } from './command.ts'
 import { UsageError } from './usage-error.ts'
@@ -8,29 +8,29 @@ export const unlockOptions: Record<string, Option> = {
   'vault-key-file': {
     type: 'string',
     value: 'FILE',
-    about: 'A file with the vault key, - for standard input; else CALLSIGN_VAULT_KEY, else a prompt.',
+    about: 'A file with the vault key, - for standard input. Defaults to CALLSIGN_VAULT_KEY, then a prompt.',
   },
   'accept-changed-vault': {
     type: 'boolean',
-    about: 'Trust the vault as it is now, though it is not as seen before. After keys were changed elsewhere.',
+    about: 'Trust the current state of the vault although it differs from the pinned one. Use it after keys were changed elsewhere.',
   },
 }
 
-/** The vault key that opens. */
+/** Reads the vault key that opens the vault. */
 export async function readVaultKey({ input, environment }: Context, values: Values): Promise<string> {
   const file = text(values, 'vault-key-file')
   if (file !== undefined) return input.file(file)
   return environment.CALLSIGN_VAULT_KEY || input.hidden('Vault key', 'use --vault-key-file or CALLSIGN_VAULT_KEY.')
 }
 
-/** A vault key that is to be set: a file's, the environment's, or asked for twice. */
+/** Reads a new vault key from a file, the environment or a repeated prompt. */
 export async function readNewVaultKey({ input, environment }: Context, values: Values, option: string, variable: string): Promise<string> {
   const file = text(values, option)
   if (file !== undefined) return input.file(file)
   return environment[variable] || input.hiddenTwice('New vault key', `use --${option}, ${variable}, or --generate where there is one.`)
 }
 
-/** Unlocks, runs `work`, and locks again whatever happens. Says what is not as it should be. */
+/** Unlocks, runs `work`, and locks again in every case. Prints a note for each problem. */
 export async function withVault<T>(context: Context, values: Values, work: (vault: UnlockedVault) => Promise<T>): Promise<T> {
   const client = await context.client()
   const key = await readVaultKey(context, values)
@@ -43,16 +43,18 @@ export async function withVault<T>(context: Context, values: Values, work: (vaul
   }
 }
 
-/** What was seen earlier and is not given now, for a note. */
+/** Prints a note about secrets that were seen earlier and are missing now. */
 export function noteMissing({ output }: Context, vault: UnlockedVault): void {
   const { missing } = vault
   if (missing.length > 0) {
-    output.note(`Seen before and not given now: ${missing.join(', ')}. Deleted or no longer granted elsewhere, or held back by the server.`)
+    output.note(
+      `Missing now, but present before: ${missing.join(', ')}. They were deleted or revoked elsewhere, or the server withholds them.`,
+    )
   }
 }
 
 /**
- * Members of a payload from where they may come: `--member NAME=file:PATH`, `NAME=env:VARIABLE`, `NAME=-` (standard input), `NAME=prompt`.
+ * Reads members of a payload from their sources, `--member NAME=file:PATH`, `NAME=env:VARIABLE`, `NAME=-` (standard input), `NAME=prompt`.
  * Throws UsageError on a literal value.
  */
 export async function readMembers({ input, environment }: Context, members: string[]): Promise<Record<string, string>> {
@@ -60,7 +62,7 @@ export async function readMembers({ input, environment }: Context, members: stri
   for (const member of members) {
     const [, name, source] = /^([a-z][a-z0-9_]*)=(.*)$/s.exec(member) ?? []
     if (name === undefined || source === undefined)
-      throw new UsageError('--member takes NAME=file:PATH, NAME=env:VARIABLE, NAME=- or NAME=prompt.')
+      throw new UsageError('--member must be NAME=file:PATH, NAME=env:VARIABLE, NAME=- or NAME=prompt.')
     const [, kind, rest = ''] = /^(file|env):(.+)$/s.exec(source) ?? []
     if (source === '-') payload[name] = await input.file('-')
     else if (source === 'prompt') payload[name] = await input.hidden(name, `use --member ${name}=file:PATH.`)
@@ -68,7 +70,7 @@ export async function readMembers({ input, environment }: Context, members: stri
     else if (kind === 'env') payload[name] = environmentValue(environment, rest)
     else {
       throw new UsageError(
-        `The value of ${name} is not taken from the command line, where other users and the shell's history see it: use ${name}=file:PATH, ${name}=env:VARIABLE, ${name}=- or ${name}=prompt.`,
+        `The value of ${name} is not taken from the command line, where other users and the shell's history see it. Use ${name}=file:PATH, ${name}=env:VARIABLE, ${name}=- or ${name}=prompt.`,
       )
     }
   }
@@ -77,6 +79,6 @@ export async function readMembers({ input, environment }: Context, members: stri
 
 function environmentValue(environment: NodeJS.ProcessEnv, name: string): string {
   const value = environment[name]
-  if (value === undefined) throw new UsageError(`The environment has no ${name}.`)
+  if (value === undefined) throw new UsageError(`The environment variable ${name} is not set.`)
   return value
 }

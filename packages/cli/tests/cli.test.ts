@@ -1,4 +1,4 @@
-// The command line against the real server: settings, exit codes, JSON, and every command but the vault's.
+// The command line against the real server, with settings, exit codes, JSON, and every command except the vault's.
 import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
@@ -94,7 +94,7 @@ test('phone numbers and texts, by the simulator', async () => {
   expect((await run(['phone', 'wait', number.id, '--text', 'hello', ...since])).out).toContain('from +16502530000: Hello there')
   expect(await run(['phone', 'wait', number.id, '--timeout', '0'])).toMatchObject({
     code: 1,
-    error: expect.stringContaining('Nothing came'),
+    error: expect.stringContaining('No match arrived'),
   })
   expect((await run(['phone', 'release', number.phone_number])).out).toContain('released')
   expect(await run(['phone', 'show', number.id])).toMatchObject({ code: 4 })
@@ -192,7 +192,7 @@ describe('exit codes and errors', () => {
     expect((await line.start(['nonsense'])).code).toBe(2)
   })
 
-  test('help tells of every command', async () => {
+  test('the help lists every command', async () => {
     const overview = await line.run(['--help'])
     expect(overview.code).toBe(0)
     for (const words of ['login', 'mail send', 'vault run', 'vault totp']) expect(overview.out).toContain(words)

@@ -1,4 +1,4 @@
-// The command line with arguments, environment and standard input of its own: in this process for speed, or in one of its own for what needs it.
+// Runs the command line with its own arguments, environment and standard input. It runs in this process for speed, or in a process of its own where needed.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ export type ProcessOptions = RunOptions & { onOutput?: (output: string, kill: (s
 
 const main = join(import.meta.dirname, '..', 'src', 'main.ts')
 
-/** A folder for files and settings, and the command with nothing in its environment but what is given. */
+/** A folder for files and settings, and the command with only the given environment. */
 export function createCommandLine() {
   const folder = mkdtempSync(join(tmpdir(), 'callsign-cli-'))
   const environmentOf = (environment: Record<string, string> = {}) => ({

@@ -1,4 +1,4 @@
-// callsign domains …: against the real server and real DNS.
+// callsign domains … against the real server and real DNS.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type DnsServer, startDnsServer } from '../../mail/tests/harness/dns-server.ts'
 import { publish } from '../../server/tests/harness/published-records.ts'
@@ -30,7 +30,7 @@ test('from nothing to a default domain, and away again', async () => {
   const added = await run('add', 'cli.example')
   expect(added.code).toBe(0)
   for (const words of ['_callsign.cli.example', 'v=DKIM1; k=rsa; p=', 'dmarc, recommended', 'pending']) expect(added.out).toContain(words)
-  expect(added.error).toBe('Publish these records, then: callsign domains verify cli.example\n')
+  expect(added.error).toBe('Publish these records, then run callsign domains verify cli.example\n')
 
   const early = await run('verify', 'cli.example')
   expect(early.code).toBe(1)

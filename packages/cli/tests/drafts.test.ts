@@ -29,7 +29,7 @@ const json = async (args: string[], options?: RunOptions) => {
   return JSON.parse(ran.out)
 }
 
-test('an agent writes, a person looks and sends exactly what was shown', async () => {
+test('an agent writes, and a person views and sends exactly the shown version', async () => {
   const written = await runWith(agentKey, ['create', 'sales', '--to', 'x@example.com', '--subject', 'Offer', '--text-file', '-'], {
     input: 'First words\n',
   })
@@ -41,7 +41,7 @@ test('an agent writes, a person looks and sends exactly what was shown', async (
 
   const looked = await run(['show', 'sales', id])
   expect(looked.out).toBe('Version: 1\nTo: x@example.com\nSubject: Offer\n\nFirst words\n')
-  expect(looked.error).toBe(`To send exactly this: callsign drafts send sales ${id} --version 1\n`)
+  expect(looked.error).toBe(`To send exactly this version, run callsign drafts send sales ${id} --version 1\n`)
   expect((await runWith(agentKey, ['edit', 'sales', id, '--text', 'Other words', '--version', '1'])).out).toBe(`${id} is at version 2.\n`)
   expect(await run(['send', 'sales', id, '--version', '1'])).toMatchObject({ code: 5, error: expect.stringContaining('version 2') })
 
@@ -52,7 +52,7 @@ test('an agent writes, a person looks and sends exactly what was shown', async (
   expect(await run(['show', 'sales', id])).toMatchObject({ code: 4 })
 })
 
-test('what is shown is all that would go: HTML, unseen recipients, headers and files too, and no value can look like a field', async () => {
+test('a draft is shown in full with HTML, BCC recipients, headers and files, and no value can imitate a field', async () => {
   const content = Buffer.from('a').toString('base64')
   const { id } = await harness.expectApi(201, 'POST', '/mailboxes/sales/drafts', {
     body: {
@@ -120,7 +120,7 @@ test('fields are changed and cleared, a time is set and taken back, and drafts a
   expect(await run(['rm', 'sales', newer.id])).toMatchObject({ code: 4 })
 })
 
-test('an answer and a forward take from their message what is not given', async () => {
+test('an answer and a forward take omitted fields from their message', async () => {
   await harness.deliver({ from: 'eve@example.com', to: 'sales@agents.localhost', subject: 'Question', text: 'How much?' })
   const { id } = await harness.waitForMail('sales', 'Question')
   const answer = await json(['create', 'sales', '--in-reply-to', id, '--text', 'Nothing'])

@@ -50,7 +50,7 @@ test('modes are shown and set', async () => {
   await json(['rules', 'mode', 'sales', '--outbound', 'open'])
 })
 
-test('held messages are listed with the reason, released and deleted; others are left alone', async () => {
+test('quarantined messages are listed with the reason, released and deleted, and other messages are not changed', async () => {
   const deliver = async (subject: string) => {
     await harness.deliver({
       from: 'Eve <eve@spam.example>',
@@ -74,7 +74,7 @@ test('held messages are listed with the reason, released and deleted; others are
 
 test('suppressions are added, listed and taken off', async () => {
   expect((await run(['suppressions', 'add', 'Gone@example.com', '--reason', 'By telephone'])).out).toBe(
-    'gone@example.com gets no more mail.\n',
+    'gone@example.com is suppressed. No more mail is sent to it.\n',
   )
   expect((await run(['suppressions', 'list'])).out).toMatch(/gone@example\.com +manual +\S+ +By telephone/)
   expect((await json(['suppressions', 'list', '--address', 'gone@example.com', '--source', 'bounce'])).data).toEqual([])

@@ -1,4 +1,4 @@
-// imessage and sim imessage on the command line, and the SDK below it, against the real server: a phone pairs, writes, and is answered.
+// imessage and sim imessage on the command line, and the SDK below it, against the real server. A phone pairs, sends a message, and gets a reply.
 import { writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Harness, startHarness } from '../../server/tests/harness/start.ts'

@@ -1,4 +1,4 @@
-// callsign listen: events of a server without a public endpoint arrive at a local program as webhooks that verify.
+// callsign listen. Events of a server without a public endpoint arrive at a local program as webhooks that verify.
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { verifyWebhook } from '@callsign/sdk'
@@ -54,7 +54,7 @@ test('forwards events in order, signed, and the secret stays the same', async ()
   }
 })
 
-test('says what is wrong before it waits', async () => {
+test('reports errors before it waits', async () => {
   const listen = (args: string[], more = {}) => line.run(['listen', ...args], { environment: { ...environment(), ...more } })
   expect(await listen([])).toMatchObject({ code: 2, error: expect.stringContaining('--forward-to') })
   expect(await listen(['--forward-to', 'localhost:3000'])).toMatchObject({ code: 2 })

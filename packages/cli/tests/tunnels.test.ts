@@ -1,4 +1,4 @@
-// callsign tunnel and tunnels …: an address served from a local port, told as JSON lines, a line each, or a table on a terminal.
+// callsign tunnel and tunnels …. An address is served from a local port and reported as JSON lines, text lines, or a table on a terminal.
 import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Origin, startOrigin, visit } from '../../server/tests/harness/origin.ts'
@@ -28,7 +28,7 @@ const environment = (key = harness.organizationKey) => ({ CALLSIGN_URL: harness.
 const port = () => Number(new URL(harness.baseUrl).port)
 const host = 'sales.tunnel.localhost'
 
-/** Runs the command until it is interrupted; `isTerminal`: standard output is one. */
+/** Runs the command until it is interrupted. `isTerminal` makes standard output a terminal. */
 function serve(args: string[], { key, isTerminal = false }: { key?: string; isTerminal?: boolean } = {}) {
   const [stdin, stdout, stderr] = [
     new PassThrough(),
@@ -50,7 +50,7 @@ function serve(args: string[], { key, isTerminal = false }: { key?: string; isTe
 }
 const waitForAnswer = () => waitFor('an answer', async () => (await visit(port(), host, '/from-outside')).status === 200)
 
-test('with an agent’s key it is the agent’s own address; JSON lines tell what happens', async () => {
+test('with an agent’s key it serves the agent’s own address and reports events as JSON lines', async () => {
   const running = serve([String(origin.port), '--json', '--connections', '1'], { key: agentKey })
   await waitForAnswer()
   await waitFor('the request', () => running.out().includes('/from-outside'))
@@ -95,7 +95,7 @@ test('why a target cannot be reached is said once', async () => {
   expect(running.error().match(/http:\/\/localhost:\d+ cannot be reached: connect ECONNREFUSED 127\.0\.0\.1/g)).toHaveLength(1)
 })
 
-test('what is wrong is said before it waits', async () => {
+test('errors are reported before it waits', async () => {
   const run = (args: string[], key?: string) => line.run(args, { environment: environment(key) })
   expect(await run(['tunnel', String(origin.port)])).toMatchObject({ code: 2, error: expect.stringContaining('--agent') })
   expect(await run(['tunnel', 'http://192.0.2.1', '--agent', 'sales'])).toMatchObject({

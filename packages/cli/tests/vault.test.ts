@@ -1,4 +1,4 @@
-// The vault's commands against the real server: keys and values come from anywhere but the command line, and nothing of them stays behind.
+// The vault's commands against the real server. Keys and values come from anywhere except the command line, and no trace of them stays behind.
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
@@ -112,7 +112,7 @@ test('a grant lets an agent read, and taking it back ends that', async () => {
 describe('vault run', () => {
   const node = process.execPath
 
-  test('gives the child what it is named and nothing else, and passes input, output and exit code', async () => {
+  test('gives the child only the named secrets, and passes input, output and exit code', async () => {
     await expectRun(['vault', 'set', 'child=1:x', '--value-file', '-'], { input: 'odd name' })
     await expectRun(['vault', 'set', 'db', '--type', 'login', '--payload-file', '-'], {
       input: '{"username": "root", "password": "pässwörd $x"}',
@@ -131,7 +131,7 @@ process.stdin.on('data', (data) => { i += data }).on('end', () => {
     expect(JSON.parse(ran.out)).toEqual(['pässwörd $x', 'root', 'odd name', null, 'typed', ['--json', '--secret']])
   })
 
-  test('passes signals on, and what they did', async () => {
+  test('passes signals on, and returns their exit code', async () => {
     await expectRun(['vault', 'set', 'signal', '--value-file', '-'], { input: 'x' })
     const polite = `process.on('SIGTERM', () => { console.log('asked'); process.exit(3) }); console.log('ready'); setInterval(() => {}, 1000)`
     const createKiller = (): ProcessOptions['onOutput'] => {
@@ -174,7 +174,7 @@ test('recovering, changing the key and rotating', async () => {
   expect(JSON.parse(rotated.out)).toMatchObject({ key_version: 2, recovery_codes: Array(4).fill(expect.any(String)) })
   expect(rotated.out).not.toContain(readFileSync(file('key-3'), 'utf8').trim())
   expect(await expectRun(['vault', 'get', 'token', '--member', 'api_key', '--vault-key-file', file('key-3')])).toBe('sk_from_stdin\n')
-  // Somebody else's pins know nothing of it.
+  // The pins of another client do not include the change.
   const elsewhere = { environment: { CALLSIGN_CLIENT_DIR: file('elsewhere') } }
   await expectRun(['vault', 'unlock', '--json', '--vault-key-file', file('key-3')], elsewhere)
   await expectRun(['vault', 'rotate', '--json', '--key-only', '--vault-key-file', file('key-3'), ...generated, file('key-4')])
@@ -202,7 +202,7 @@ test('a generated key that may be in use is shown though the answer never came, 
   expect(refused.error).not.toMatch(/[0-9A-Z]{8}-/)
 })
 
-test('a secret that only the server calls so does not stand in front of the one that is', async () => {
+test('a name that only the server asserts does not take precedence over a verified name', async () => {
   const { key } = await harness.createOrganization('claimed name')
   const environment = { CALLSIGN_API_KEY: key, CALLSIGN_CLIENT_DIR: file('claimed-name') }
   expect((await run(['vault', 'init', '--json'], { environment })).code).toBe(0)

@@ -1,4 +1,4 @@
-// callsign mail wait: the code and nothing else, the message, or that nothing came.
+// callsign mail wait prints the code alone, the message, or an error if none arrives.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { createCommandLine } from './command-line.ts'
@@ -19,7 +19,7 @@ const run = (args: string[]) =>
 const link = 'https://plover.example/verify?token=9f8a7c6b5d4e3f2a'
 const since = ['--after', '2020-01-01T00:00:00Z', '--timeout', '20']
 
-test('--code prints the code, --link the link, and without either the message is told', async () => {
+test('--code prints the code, --link the link, and without either the message is printed', async () => {
   await harness.deliver({ from: 'a@plover.example', to: 'one@agents.localhost', subject: 'Welcome', text: 'Hello \u001b[31mthere' })
   await harness.deliver({
     from: 'a@plover.example',
@@ -35,8 +35,12 @@ test('--code prints the code, --link the link, and without either the message is
   expect(JSON.parse(asJson.out)).toMatchObject({ subject: 'Code', codes: [{ value: '482913' }, { value: link }] })
 })
 
-test('nothing in time is exit code 1; what is wrong is said', async () => {
-  expect(await run(['mail', 'wait', 'one', '--timeout', '0'])).toEqual({ code: 1, out: '', error: 'callsign: Nothing came in time.\n' })
+test('a timeout is exit code 1, and errors are reported', async () => {
+  expect(await run(['mail', 'wait', 'one', '--timeout', '0'])).toEqual({
+    code: 1,
+    out: '',
+    error: 'callsign: No match arrived in time. Increase --timeout or check the filters.\n',
+  })
   expect((await run(['mail', 'wait', 'one', '--code', '--link'])).code).toBe(2)
   expect((await run(['mail', 'wait', 'one', '--after', 'yesterday'])).code).toBe(2)
   expect((await run(['mail', 'wait', 'nobody'])).code).toBe(4)

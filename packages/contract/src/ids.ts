@@ -77,7 +77,7 @@ function takeRandom(size: number): Uint8Array {
 }
 
 /**
- * Creates an id of this kind, a UUIDv7 (RFC 9562 §5.7) with the 12 bits of rand_a as a counter inside one millisecond, so that ids made by
+ * Creates an id of this kind, a UUIDv7 (RFC 9562 §5.7) with the 12 bits of rand_a as a counter within one millisecond. Ids made by
  * one process sort in their order of creation.
  */
 export function newId(kind: IdKind, nowMs: number): string {

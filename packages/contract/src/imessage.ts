@@ -29,7 +29,7 @@ export const ImessageRouter = Type.Object(
     display_name: Type.String(),
     connect_prompt: Type.String({ description: 'The text that a user sends to the line to connect to the agent.' }),
     url: Type.String({ description: 'A link that opens Messages with the prompt filled in.' }),
-    sms_url: Type.String({ description: 'The same link for phones that do not support the imessage: scheme.' }),
+    sms_url: Type.String({ description: 'The same link for phones that do not support the `imessage` scheme.' }),
     qr_code: Type.String({ description: 'A QR code of `url`, as a PNG in a data URI.' }),
     provider: Type.String({ description: 'The provider of the line, one of simulator, bluebubbles and linq.' }),
   },

@@ -1,4 +1,4 @@
-// Who the key belongs to, and the organization's audit log.
+// The caller's account, and the organization's audit log.
 import type { getCaller, listAudit } from '@callsign/contract/accounts'
 import type { QueryOf, ReplyOf } from '@callsign/contract/operation'
 import type { Connection, RequestOptions } from './request.ts'
@@ -19,6 +19,6 @@ export class Audit {
   }
 }
 
-/** Tells who the key belongs to. */
+/** Returns the organization, and the agent if any, that the key belongs to. */
 export const getMe = (connection: Connection, options?: RequestOptions): Promise<CallerInfo> =>
   connection.request({ method: 'GET', path: '/me', options })

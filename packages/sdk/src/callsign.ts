@@ -1,4 +1,4 @@
-// The client: one object with one class a resource, over one connection.
+// The client is one object with one class per resource.
 import { Audit, type CallerInfo, getMe } from './accounts.ts'
 import { Domains } from './domains.ts'
 import { Drafts } from './drafts.ts'
@@ -17,10 +17,10 @@ import { Tunnels } from './tunnels.ts'
 import { Vault, type VaultOptions } from './vault/vault.ts'
 import { Webhooks } from './webhooks.ts'
 
-/** How to reach the server, and how careful the vault is to be. */
+/** Options of the connection to the server, and of the vault's checks. */
 export type CallsignOptions = ConnectionOptions & { vault?: VaultOptions }
 
-/** A client of one Callsign server with one key. It holds no sockets: there is nothing to close. */
+/** A client of one Callsign server with one key. It holds no sockets and does not need to be closed. */
 export class Callsign {
   readonly identities: Identities
   readonly mailboxes: Mailboxes
@@ -65,7 +65,7 @@ export class Callsign {
     this.vault = new Vault(connection, options.vault)
   }
 
-  /** Tells who the key belongs to. */
+  /** Returns the organization, and the agent if any, that the key belongs to. */
   me(options?: RequestOptions): Promise<CallerInfo> {
     return getMe(this.#connection, options)
   }

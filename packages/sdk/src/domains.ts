@@ -1,4 +1,4 @@
-// Custom domains: register, publish the records, verify, choose the default, delete.
+// Registers, verifies and deletes custom domains, and chooses the default.
 import type * as contract from '@callsign/contract/domains'
 import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
 import { type Connection, path, type RequestOptions } from './request.ts'
@@ -14,13 +14,13 @@ export class Domains {
     this.#connection = connection
   }
 
-  /** Registers a domain; its `dns_records` are to be published. 409 `domain_exists`. */
+  /** Registers a domain. Publish the returned `dns_records`. 409 `domain_exists`. */
   async create(body: BodyOf<typeof contract.createDomain>, options?: RequestOptions): Promise<Domain> {
     const request = { method: 'POST', path: '/domains', body, isKeyed: true, options } as const
     return (await this.#connection.request<ReplyOf<typeof contract.createDomain>>(request)).data
   }
 
-  /** All of them, newest first. */
+  /** Iterates over all domains, newest first. */
   async list(options?: RequestOptions): Promise<DomainWithCount[]> {
     return (await this.#connection.request<ReplyOf<typeof contract.listDomains>>({ method: 'GET', path: '/domains', options })).data
   }
@@ -30,24 +30,24 @@ export class Domains {
     return (await this.#connection.request<ReplyOf<typeof contract.getDomain>>(request)).data
   }
 
-  /** Looks whether the records are published; the message names those that are not. 500 `verification_failed` when nobody could say. */
+  /** Checks whether the records are published. The message names missing ones. 500 `verification_failed` if the check itself failed. */
   async verify(id: string, options?: RequestOptions): Promise<DomainVerification> {
     const request = { method: 'POST', path: path`/domains/${id}/verify`, options } as const
     const { data, message } = await this.#connection.request<ReplyOf<typeof contract.verifyDomain>>(request)
     return { domain: data, message }
   }
 
-  /** Makes a verified domain the one that new identities get. */
+  /** Makes a verified domain the default for new identities. */
   setDefault(id: string, options?: RequestOptions): Promise<Domain> {
     return this.#connection.request({ method: 'POST', path: path`/domains/${id}/set-default`, options })
   }
 
-  /** Deletes a domain; with `force` also when mailboxes use it, which then move to the mail domain. */
+  /** Deletes a domain. With `force` it is deleted even if mailboxes use it, and they move to the mail domain. */
   delete(id: string, more: { force?: boolean } = {}, options?: RequestOptions): Promise<ReplyOf<typeof contract.deleteDomain>> {
     return this.#connection.request({ method: 'DELETE', path: path`/domains/${id}`, query: more, options })
   }
 
-  /** The records as a zone file, RFC 1035. */
+  /** Returns the records as a zone file (RFC 1035). */
   async zoneFile(id: string, options?: RequestOptions): Promise<string> {
     return new TextDecoder().decode(await this.#connection.requestBytes({ method: 'GET', path: path`/domains/${id}/zone-file`, options }))
   }

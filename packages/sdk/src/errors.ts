@@ -1,6 +1,6 @@
-// What can go wrong in the client, as classes that a program can tell apart: the server said no, no answer came, or the vault refused.
+// Error classes of the client for error responses, connection failures and vault checks.
 
-/** The class of every error that this package throws on purpose. `code` is a stable word for programs. */
+/** The class of every error that this package throws deliberately. `code` is a stable identifier for programs. */
 export class CallsignError extends Error {
   readonly code: string
   constructor(code: string, message: string, options?: ErrorOptions) {
@@ -19,12 +19,12 @@ export type ApiErrorFields = {
   retryAfterMs: number | null
 }
 
-/** The server answered, and not with success. `code` is a code of the API; `details` names fields where the server did. */
+/** An error response of the server. `code` is an error code of the API. `details` lists invalid fields, if any. */
 export class ApiError extends CallsignError {
   readonly status: number
   readonly requestId: string | null
   readonly details: unknown
-  /** What the server asked to wait, or null. */
+  /** The seconds to wait that the server asked for, or null. */
   readonly retryAfterMs: number | null
   constructor(fields: ApiErrorFields) {
     super(fields.code, fields.message)
@@ -35,10 +35,10 @@ export class ApiError extends CallsignError {
   }
 }
 
-/** No usable answer came: `connection_failed`, `timeout`, `reply_too_large` or `reply_unusable`. Whether the server acted is not known. */
+/** No usable response arrived. `code` is `connection_failed`, `timeout`, `reply_too_large` or `reply_unusable`. The server may have acted. */
 export class ConnectionError extends CallsignError {}
 
-/** Why the vault client refused. Every one of them means that nothing secret was given away. */
+/** Reasons for which the vault client stops. In every case no secret has been disclosed. */
 export type VaultErrorCode =
   | 'vault_not_initialized'
   | 'vault_locked'
@@ -68,7 +68,7 @@ export type VaultErrorCode =
   | 'pins_unreadable'
   | 'cryptography_unavailable'
 
-/** The vault client refused to go on; nothing more was derived, sent or shown. */
+/** The vault client stopped. Nothing more was derived, sent or shown. */
 export class VaultError extends CallsignError {
   declare readonly code: VaultErrorCode
   constructor(code: VaultErrorCode, message: string, options?: ErrorOptions) {

@@ -1,4 +1,4 @@
-// Events without a public address: the list, and a stream that goes on where it was when the connection breaks.
+// Events without a public address, as a list and as a stream that resumes after a lost connection.
 import type { listEvents, streamEvents } from '@callsign/contract/events'
 import type { QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { ApiError } from './errors.ts'
@@ -7,13 +7,13 @@ import type { Connection, RequestOptions } from './request.ts'
 export type EventPage = ReplyOf<typeof listEvents>
 export type CallsignEvent = EventPage['data'][number]
 
-/** `after`: the id of the event to go on after; without it the stream starts at now. */
+/** `after` is the id of the event to continue after. Without it the stream starts with new events. */
 export type FollowOptions = QueryOf<typeof streamEvents> & { signal?: AbortSignal }
 
 const reconnectMs = { first: 250, max: 10_000 }
-/** The server says something at least every 15 seconds: after this long without a byte the connection is dead. */
+/** The idle timeout of a stream. The server sends at least one line every 15 seconds. */
 const silenceMsMax = 45_000
-/** One event of text and html with room; what is longer is no event of ours. */
+/** The maximum size of one event, with room for its text and html. Larger data is rejected. */
 const eventCharactersMax = 8 * 1024 * 1024
 
 export class Events {
@@ -22,14 +22,14 @@ export class Events {
     this.#connection = connection
   }
 
-  /** Oldest first. The id of the last event you have is the `cursor` of the next request, also when there was no next page. */
+  /** Oldest first. The id of the last event you have is the `cursor` of the next request, even if there was no next page. */
   list(query?: QueryOf<typeof listEvents>, options?: RequestOptions): Promise<EventPage> {
     return this.#connection.request({ method: 'GET', path: '/events', query, options })
   }
 
   /**
-   * Gives events as they come, each once and in order, and connects again by itself after what it gave last. Ends when `signal` fires; throws what the
-   * server refuses for good, such as a revoked key. An event counts as taken when the next one is asked for.
+   * Yields events as they arrive, each once and in order, and reconnects after the last one. Ends when `signal` fires. Throws on permanent
+   * rejections, such as a revoked key. An event is acknowledged when you request the next one.
    */
   async *follow({ signal, ...query }: FollowOptions = {}): AsyncGenerator<CallsignEvent, void, undefined> {
     let after = query.after
@@ -38,7 +38,7 @@ export class Events {
       try {
         const body = await this.#connection.open('/events/stream', { ...query, after }, signal)
         for await (const event of readEvents(body, signal)) {
-          // What had arrived already is not handed out after the caller said stop.
+          // Events that have arrived already are not yielded after the caller has stopped.
           if (signal?.aborted) return
           failures = 0
           yield event
@@ -54,7 +54,7 @@ export class Events {
   }
 }
 
-/** The events of a server-sent stream, until it ends or falls silent. */
+/** Yields the events of a server-sent stream until it ends or times out. */
 async function* readEvents(body: ReadableStream<Uint8Array>, signal: AbortSignal | undefined): AsyncGenerator<CallsignEvent> {
   const reader = body.getReader()
   const decoder = new TextDecoder()

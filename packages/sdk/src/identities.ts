@@ -18,7 +18,7 @@ export class Identities {
     this.#connection = connection
   }
 
-  /** Makes an identity with its mailbox and tunnel; 409 `handle_already_taken`. */
+  /** Creates an identity with its mailbox and tunnel. 409 `handle_already_taken`. */
   create(body: BodyOf<typeof createIdentity>, options?: RequestOptions): Promise<Identity> {
     return this.#connection.request({ method: 'POST', path: '/identities', body, isKeyed: true, options })
   }
@@ -35,7 +35,7 @@ export class Identities {
     return this.#connection.request({ method: 'PATCH', path: path`/identities/${handle}`, body, options })
   }
 
-  /** Deletes an identity with its mailbox, messages, tunnel, keys and grants. Its handle stays taken. */
+  /** Deletes an identity with its mailbox, messages, tunnel, keys and grants. Its handle stays reserved. */
   delete(handle: string, options?: RequestOptions): Promise<void> {
     return this.#connection.request({ method: 'DELETE', path: path`/identities/${handle}`, options })
   }
@@ -56,8 +56,8 @@ export class Mailboxes {
     return this.#connection.request({ method: 'GET', path: path`/mailboxes/${mailbox}`, options })
   }
   /**
-   * Waits up to `timeout` seconds (30, and more than a minute if you like) for the next message that passes every filter. Without `after` and
-   * `cursor` only what arrives from now on counts. `message` is null when the time is up; `cursor` begins the next wait where this one ended.
+   * Waits up to `timeout` seconds (default 30, may exceed a minute) for the next message that passes every filter. Without `after` and
+   * `cursor` only new arrivals match. `message` is null after a timeout. `cursor` starts the next wait where this one ended.
    */
   wait(mailbox: string, query: WaitQuery = {}, options?: RequestOptions): Promise<MessageWait> {
     return waitUntil<MessageWait>(this.#connection, path`/mailboxes/${mailbox}/wait`, query, (reply) => reply.message !== null, options)

@@ -1,4 +1,4 @@
-// iMessage: the router that pairs people with agents, conversations, and the messages in them.
+// iMessage. The router pairs people with agents, and each pair has a conversation with messages.
 import type * as contract from '@callsign/contract/imessage'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { type Connection, path, type RequestOptions } from './request.ts'
@@ -16,17 +16,17 @@ export class Imessage {
     this.#connection = connection
   }
 
-  /** What a user needs to connect to an agent: line, prompt, links, and a QR code as a data URI. */
+  /** Returns the line, the prompt, the links and a QR code (a data URI) with which a user connects to an agent. */
   router(query?: QueryOf<typeof contract.getImessageRouter>, options?: RequestOptions): Promise<ImessageRouter> {
     return this.#connection.request({ method: 'GET', path: '/imessage/router', query, options })
   }
 
-  /** Queues a message into a conversation, or to the number of somebody who is connected. The history has its real status. */
+  /** Queues a message into a conversation, or to the number of a connected person. The history has its current status. */
   send(body: BodyOf<typeof contract.sendImessage>, options?: RequestOptions): Promise<ImessageSent> {
     return this.#connection.request({ method: 'POST', path: '/imessage/messages', body, isKeyed: true, options })
   }
 
-  /** One page of messages, oldest first; `everyItem` walks all of them. */
+  /** Returns one page of messages, oldest first. Use `everyItem` to iterate over all of them. */
   history(query?: QueryOf<typeof contract.listImessages>, options?: RequestOptions): Promise<ImessageHistory> {
     return this.#connection.request({ method: 'GET', path: '/imessage/messages', query, options })
   }
@@ -39,7 +39,7 @@ export class Imessage {
     return this.#connection.request({ method: 'GET', path: path`/imessage/conversations/${id}`, options })
   }
 
-  /** Archives a conversation; what waits in it fails. */
+  /** Archives a conversation. Its queued messages fail. */
   disconnect(id: string, options?: RequestOptions): Promise<ImessageConversation> {
     return this.#connection.request({ method: 'POST', path: path`/imessage/conversations/${id}/disconnect`, isKeyed: true, options })
   }

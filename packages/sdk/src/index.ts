@@ -1,4 +1,4 @@
-// What the package gives: the client, its resources' types, its errors, and what the vault needs.
+// The public exports of the package, with the client, the types of its resources, its errors, and the vault's functions.
 export type { AuditEntry, AuditPage, CallerInfo } from './accounts.ts'
 export { Callsign, type CallsignOptions } from './callsign.ts'
 export type { DnsRecord, Domain, DomainVerification, DomainWithCount } from './domains.ts'

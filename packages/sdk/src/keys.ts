@@ -1,4 +1,4 @@
-// API keys: made, listed, revoked.
+// Creates, lists and revokes API keys.
 import type { createKey, listKeys, revokeKey } from '@callsign/contract/keys'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { type Connection, path, type RequestOptions } from './request.ts'
@@ -13,7 +13,7 @@ export class Keys {
     this.#connection = connection
   }
 
-  /** Makes a key. Its plaintext is `key` in this answer and nowhere else. */
+  /** Creates a key. Store its plaintext, `key`, because only this response contains it. */
   create(body: BodyOf<typeof createKey>, options?: RequestOptions): Promise<CreatedKey> {
     return this.#connection.request({ method: 'POST', path: '/keys', body, isKeyed: true, options })
   }
@@ -22,7 +22,7 @@ export class Keys {
     return this.#connection.request({ method: 'GET', path: '/keys', query, options })
   }
 
-  /** Revokes a key: the very next request with it is refused. */
+  /** Revokes a key. The next request with it is rejected. */
   revoke(id: string, options?: RequestOptions): Promise<ReplyOf<typeof revokeKey>> {
     return this.#connection.request({ method: 'DELETE', path: path`/keys/${id}`, options })
   }

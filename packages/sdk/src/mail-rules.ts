@@ -1,4 +1,4 @@
-// Mail rules: whose mail an agent takes in and whom it may write to.
+// Mail rules decide which senders an agent accepts and which recipients it may write to.
 import type * as contract from '@callsign/contract/mail-rules'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { type Connection, path, type RequestOptions } from './request.ts'
@@ -12,7 +12,7 @@ export class MailRules {
     this.#connection = connection
   }
 
-  /** Adds a rule to an agent. 409 `conflict` when the entry has one for this direction. */
+  /** Adds a rule to an agent. 409 `conflict` if the entry already has a rule for this direction. */
   create(handle: string, body: BodyOf<typeof contract.createMailRule>, options?: RequestOptions): Promise<MailRule> {
     return this.#connection.request({ method: 'POST', path: path`/identities/${handle}/mail-rules`, body, isKeyed: true, options })
   }
@@ -25,7 +25,7 @@ export class MailRules {
     return this.#connection.request({ method: 'GET', path: path`/identities/${handle}/mail-rules/${id}`, options })
   }
 
-  /** Changes a rule; status `paused` makes it decide nothing. */
+  /** Changes a rule. Set the status `paused` to suspend it. */
   update(handle: string, id: string, body: BodyOf<typeof contract.updateMailRule>, options?: RequestOptions): Promise<MailRule> {
     return this.#connection.request({ method: 'PATCH', path: path`/identities/${handle}/mail-rules/${id}`, body, options })
   }

@@ -34,7 +34,7 @@ export class Messages {
     return this.#connection.request({ method: 'GET', path: path`/mailboxes/${mailbox}/messages/${id}`, options })
   }
 
-  /** The message as it is on the wire, RFC 5322. */
+  /** Returns the raw message (RFC 5322). */
   raw(mailbox: string, id: string, options?: RequestOptions): Promise<Uint8Array<ArrayBuffer>> {
     return this.#connection.requestBytes({ method: 'GET', path: path`/mailboxes/${mailbox}/messages/${id}/raw`, options })
   }
@@ -53,7 +53,7 @@ export class Messages {
     return this.#connection.request({ method: 'DELETE', path: path`/mailboxes/${mailbox}/messages/${id}`, options })
   }
 
-  /** Lets a message out of quarantine; with organization keys only. */
+  /** Releases a message from quarantine. Organization keys only. */
   release(mailbox: string, id: string, options?: RequestOptions): Promise<ReplyOf<typeof releaseMessage>> {
     return this.#connection.request({ method: 'POST', path: path`/mailboxes/${mailbox}/messages/${id}/release`, isKeyed: true, options })
   }
@@ -66,7 +66,7 @@ export class Messages {
     return this.#connection.request({ method: 'POST', path: path`/mailboxes/${mailbox}/messages`, body, isKeyed: true, options })
   }
 
-  /** Replies in the message's thread, to its sender unless `to` says otherwise. */
+  /** Replies in the message's thread, to its sender unless `to` is given. */
   reply(
     mailbox: string,
     id: string,

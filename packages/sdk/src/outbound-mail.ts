@@ -1,4 +1,4 @@
-// Mail of an agent: send, and list across mailboxes.
+// Sends mail of an agent, and lists mail across mailboxes.
 import type { listMail } from '@callsign/contract/messages'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import type { sendMail } from '@callsign/contract/outbound-mail'
@@ -13,12 +13,12 @@ export class Mail {
     this.#connection = connection
   }
 
-  /** Queues a message from an agent. Its real status is the message's: `messages.get`. */
+  /** Queues a message from an agent. `messages.get` returns its current status. */
   send(body: BodyOf<typeof sendMail>, options?: RequestOptions): Promise<QueuedMessage> {
     return this.#connection.request({ method: 'POST', path: '/mail/send', body, isKeyed: true, options })
   }
 
-  /** One page of messages of every mailbox that the key may see, newest first. */
+  /** One page of messages of every mailbox that the key can access, newest first. */
   list(query?: QueryOf<typeof listMail>, options?: RequestOptions): Promise<MailList> {
     return this.#connection.request({ method: 'GET', path: '/mail/messages', query, options })
   }

@@ -1,11 +1,11 @@
-// Walks every page of a list, one item after the other.
+// Iterates over the items of all pages of a list.
 import { ConnectionError } from './errors.ts'
 
 type AnyPage<T> = { next_cursor: string | null } & ({ data: T[] } | { messages: T[] })
 
 /**
- * Every item of a list, fetched page by page: `for await (const key of everyItem((cursor) => client.keys.list({ cursor })))`.
- * Throws when the server goes round in circles.
+ * Yields every item of a list, fetched page by page, as in `for await (const key of everyItem((cursor) => client.keys.list({ cursor })))`.
+ * Throws if the server repeats a cursor.
  */
 export async function* everyItem<T>(list: (cursor: string | undefined) => Promise<AnyPage<T>>): AsyncGenerator<T, void, undefined> {
   const seen = new Set<string>()
@@ -20,7 +20,7 @@ export async function* everyItem<T>(list: (cursor: string | undefined) => Promis
   }
 }
 
-/** The same, gathered. For lists that are known to be short. */
+/** Collects every item of a list into an array. For short lists only. */
 export async function allItems<T>(list: (cursor: string | undefined) => Promise<AnyPage<T>>): Promise<T[]> {
   const items: T[] = []
   for await (const item of everyItem(list)) items.push(item)

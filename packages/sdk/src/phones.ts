@@ -17,7 +17,7 @@ export class Phone {
     this.#connection = connection
   }
 
-  /** Buys a number for an agent. It takes texts once `sms_status` is `ready`; 409 `number_already_assigned`, `no_numbers_available`. */
+  /** Buys a number for an agent. It receives texts once `sms_status` is `ready`. 409 `number_already_assigned`, `no_numbers_available`. */
   provision(body: BodyOf<typeof contract.provisionPhoneNumber>, options?: RequestOptions): Promise<PhoneNumber> {
     return this.#connection.request({ method: 'POST', path: '/phone/numbers', body, isKeyed: true, options })
   }
@@ -30,7 +30,7 @@ export class Phone {
     return this.#connection.request({ method: 'GET', path: path`/phone/numbers/${number}`, options })
   }
 
-  /** Gives the number back to its provider and deletes its texts. */
+  /** Returns the number to its provider and deletes its texts. */
   release(number: string, options?: RequestOptions): Promise<ReplyOf<typeof contract.releasePhoneNumber>> {
     return this.#connection.request({ method: 'DELETE', path: path`/phone/numbers/${number}`, options })
   }
@@ -45,8 +45,8 @@ export class Phone {
   }
 
   /**
-   * Waits for the next text that passes every filter, as long as `timeout` says in seconds (30 unless told otherwise); without `after` and
-   * `cursor` only what arrives from now on counts. `message` is null when the time is up.
+   * Waits up to `timeout` seconds (default 30) for the next text that passes every filter. Without `after` and
+   * `cursor` only new arrivals match. `message` is null after a timeout.
    */
   wait(number: string, query: QueryOf<typeof contract.waitForSms> = {}, options?: RequestOptions): Promise<SmsWait> {
     return waitUntil<SmsWait>(this.#connection, path`/phone/numbers/${number}/wait`, query, (reply) => reply.message !== null, options)

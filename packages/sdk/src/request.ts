@@ -1,47 +1,47 @@
-// One request to the server: address, key, time limit, retries of what may be repeated, and errors as classes.
+// Sends one request to the server, with address, key, time limit, safe retries, and errors as classes.
 import { ApiError, ConnectionError } from './errors.ts'
 
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>
 
 export type ConnectionOptions = {
-  /** Where the server is, such as `https://callsign.example`. A path before `/api/v1` is kept. */
+  /** The server's address, such as `https://callsign.example`. A path before `/api/v1` is kept. */
   url: string
-  /** An organization key, an agent key, or a console token. It is sent in a header, never in an address. */
+  /** An organization key, an agent key, or a console token. It is sent in a header, never in a URL. */
   apiKey: string
   fetch?: Fetch
-  /** For one attempt, its answer's body included. Default 60,000. */
+  /** The time limit of one attempt in milliseconds, including the response body. Default 60,000. */
   timeoutMs?: number
-  /** How often a request that may be repeated is tried again. Default 2. */
+  /** Maximum retries of a repeatable request. Default 2. */
   retriesMax?: number
 }
 
-/** What a caller may say about one request. */
+/** Options of a single request. */
 export type RequestOptions = {
   signal?: AbortSignal
   timeoutMs?: number
-  /** Names this effect, so that a repetition of yours has none; without one the client makes its own for its retries. */
+  /** Identifies this operation, so that repeating the call does not repeat it. By default the client creates a key for its own retries. */
   idempotencyKey?: string
 }
 
 export type Question = {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
-  /** Below `/api/v1`, made by `path`. */
+  /** The path below `/api/v1`, created by `path`. */
   path: string
   query?: Record<string, unknown> | undefined
   body?: unknown
-  /** True when the operation takes an Idempotency-Key: then it may be repeated. */
+  /** True if the operation takes an Idempotency-Key, so that it may be repeated. */
   isKeyed?: boolean
   options?: RequestOptions | undefined
 }
 
-/** No answer is larger: unlocking a full vault gives about 25 MB, a raw message 25 MB. */
+/** The maximum size of a response. Unlocking a full vault returns about 25 MB, a raw message 25 MB. */
 const replyBytesMax = 64 * 1024 * 1024
-/** A longer Retry-After is for the caller to wait out, not for us. */
+/** A longer Retry-After is passed to the caller instead of waiting for it. */
 const retryAfterMsMax = 30_000
 const backoffMs = { first: 250, max: 5_000 }
 const transientStatuses = [408, 429, 500, 502, 503, 504]
 
-/** A path from a template, each value escaped as one segment. Throws on values that would change the path: empty, `.` and `..`. */
+/** Fills a path template with values, each escaped as one segment. Throws on values that would change the path, which are the empty text, `.` and `..`. */
 export function path(parts: TemplateStringsArray, ...values: string[]): string {
   return parts.reduce((text, part, i) => {
     const value = values[i - 1] as string
@@ -51,7 +51,7 @@ export function path(parts: TemplateStringsArray, ...values: string[]): string {
 }
 
 export class Connection {
-  /** The server's address without a slash at its end; the same for every way to write it. */
+  /** Normalizes the server's address and removes a slash at its end. */
   readonly address: string
   readonly #apiKey: string
   readonly #fetch: Fetch
@@ -70,28 +70,28 @@ export class Connection {
     this.#retriesMax = options.retriesMax ?? 2
   }
 
-  /** The key itself, for connections that are no requests. */
+  /** The key itself, for connections other than requests. */
   get bearerToken(): string {
     return this.#apiKey
   }
 
-  /** The public id inside a Callsign key, or null for any other token. It is no secret. */
+  /** The public id inside a Callsign key, or null for any other token. It is not secret. */
   get keyId(): string | null {
     return /^svc_live_([0-9A-Za-z]{16})[0-9A-Za-z]{49}$/.exec(this.#apiKey)?.[1] ?? null
   }
 
-  /** The JSON body of success; undefined when the answer has none. */
+  /** Returns the JSON body of success, or undefined if the response has none. */
   async request<T>(question: Question): Promise<T> {
     const bytes = await this.requestBytes(question)
     if (bytes.length === 0) return undefined as T
     try {
       return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as T
     } catch {
-      throw new ConnectionError('reply_unusable', 'The answer is not JSON: is this the address of a Callsign server?')
+      throw new ConnectionError('reply_unusable', 'The response is not JSON. Check that the address is that of a Callsign server.')
     }
   }
 
-  /** The body of success as it came. */
+  /** Returns the unparsed body of success. */
   async requestBytes(question: Question): Promise<Uint8Array<ArrayBuffer>> {
     const key = question.options?.idempotencyKey ?? (question.isKeyed ? randomName() : undefined)
     const isRepeatable = question.method === 'GET' || question.method === 'DELETE' || (question.isKeyed === true && key !== undefined)
@@ -106,7 +106,7 @@ export class Connection {
     }
   }
 
-  /** The body of an answer without an end, as it comes. The time limit holds for its beginning; it is not tried again. */
+  /** Returns a streaming response body. The time limit applies to the headers. The request is not retried. */
   async open(path: string, query: Record<string, unknown>, signal: AbortSignal | undefined): Promise<ReadableStream<Uint8Array>> {
     const controller = new AbortController()
     const timer = setTimeout(() => controller.abort(), this.#timeoutMs)
@@ -128,12 +128,12 @@ export class Connection {
     }
   }
 
-  /** How long to wait before the next attempt; null when there is to be none. */
+  /** Milliseconds until the next attempt, or null if there must not be one. */
   #waitBefore(error: unknown, attempt: number, isRepeatable: boolean): number | null {
     if (attempt >= this.#retriesMax) return null
     const backoff = Math.min(backoffMs.max, backoffMs.first * 2 ** attempt) * (0.5 + Math.random() / 2)
     if (error instanceof ApiError) {
-      // A 429 says that nothing was done, so even a change may be asked for again.
+      // A 429 guarantees that nothing was done, so even a change may be repeated.
       const isWorthIt =
         error.status === 429 || (isRepeatable && (transientStatuses.includes(error.status) || error.code === 'idempotency_in_progress'))
       if (!isWorthIt || (error.retryAfterMs ?? 0) > retryAfterMsMax) return null
@@ -149,7 +149,7 @@ export class Connection {
     const timeout = AbortSignal.timeout(question.options?.timeoutMs ?? this.#timeoutMs)
     const headers: Record<string, string> = { Authorization: `Bearer ${this.#apiKey}`, Accept: 'application/json, */*;q=0.5' }
     if (idempotencyKey !== undefined) headers['Idempotency-Key'] = idempotencyKey
-    // A redirect is never followed: it would take the key, and what the body holds, to another place.
+    // Redirects are never followed, because they would send the key and the body to another place.
     const init: RequestInit = {
       method: question.method,
       headers,
@@ -175,7 +175,7 @@ export class Connection {
     if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
       throw new ConnectionError(
         'reply_unusable',
-        `${this.address} answered with a redirect, which is not followed: use the address it leads to.`,
+        `${this.address} answered with a redirect, which is not followed. Use the address that it leads to.`,
       )
     }
     throw readError(response, bytes)
@@ -213,7 +213,7 @@ async function readBody(response: Response): Promise<Uint8Array<ArrayBuffer>> {
   return whole
 }
 
-/** The server's error, or one of its status alone when something between us and it answered. */
+/** Parses the server's error, or creates one from the status if an intermediary answered. */
 function readError(response: Response, bytes: Uint8Array): ApiError {
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
   const fields = {
@@ -228,7 +228,7 @@ function readError(response: Response, bytes: Uint8Array): ApiError {
       return new ApiError({ ...fields, requestId, code: error.code, message: error.message, details: error.details })
     }
   } catch {
-    // Not ours: the status has to do.
+    // Not sent by Callsign, so only the status is used.
   }
   return new ApiError({
     ...fields,
@@ -245,12 +245,12 @@ function reasonOf(error: unknown): string {
   return cause.message || (typeof code === 'string' ? code : cause.name)
 }
 
-/** 128 random bits in hexadecimal; `crypto.randomUUID` is missing on pages without TLS. */
+/** 128 random bits in hexadecimal. `crypto.randomUUID` is missing on pages without TLS. */
 function randomName(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** Resolves after so many milliseconds; rejects when the signal fires. */
+/** Resolves after this number of milliseconds. Rejects when the signal fires. */
 export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = () => {

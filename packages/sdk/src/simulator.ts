@@ -1,4 +1,4 @@
-// The simulator's controls, for trying and testing without a phone; a server whose numbers are real has none of them.
+// The simulator's controls, for tests without a phone. A server with real numbers does not have them.
 import type { simulateImessage } from '@callsign/contract/imessage'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import type * as contract from '@callsign/contract/simulator'
@@ -15,27 +15,27 @@ export class Simulator {
     this.#connection = connection
   }
 
-  /** Sends a text to a simulated number, as a phone outside would. */
+  /** Sends a text to a simulated number from an external phone. */
   sms(body: BodyOf<typeof contract.simulateSms>, options?: RequestOptions): Promise<SimulatedSms> {
     return this.#connection.request({ method: 'POST', path: '/simulator/sms', body, options })
   }
 
-  /** Writes to the router line, as a phone outside would. */
+  /** Sends a message to the router line from an external phone. */
   imessage(body: BodyOf<typeof simulateImessage>, options?: RequestOptions): Promise<SimulatedImessage> {
     return this.#connection.request({ method: 'POST', path: '/simulator/imessage', body, options })
   }
 
-  /** Ends the wait of a simulated number. */
+  /** Ends the pending status of a simulated number. */
   advanceNumber(number: string, body: BodyOf<typeof contract.advanceNumber> = {}, options?: RequestOptions): Promise<PhoneNumber> {
     return this.#connection.request({ method: 'POST', path: path`/simulator/numbers/${number}/advance`, body, options })
   }
 
-  /** Makes the next calls of a simulated provider go wrong; answers with all that is still to come. */
+  /** Makes the next calls of a simulated provider fail. Returns every pending fault. */
   setFault(body: BodyOf<typeof contract.setFault>, options?: RequestOptions): Promise<ReplyOf<typeof contract.setFault>> {
     return this.#connection.request({ method: 'POST', path: '/simulator/faults', body, options })
   }
 
-  /** What phones outside would have received, newest first. */
+  /** Lists the messages sent to external phones, newest first. */
   outbox(query?: QueryOf<typeof contract.listOutbox>, options?: RequestOptions): Promise<OutboxPage> {
     return this.#connection.request({ method: 'GET', path: '/simulator/outbox', query, options })
   }

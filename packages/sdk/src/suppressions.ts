@@ -1,4 +1,4 @@
-// The suppression list: addresses that the organization's mail does not go to any more.
+// The suppression list holds addresses to which the organization's mail is no longer sent.
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import type * as contract from '@callsign/contract/suppressions'
 import { type Connection, path, type RequestOptions } from './request.ts'
@@ -20,7 +20,7 @@ export class Suppressions {
     return this.#connection.request({ method: 'GET', path: '/suppressions', query, options })
   }
 
-  /** Takes an address off the list. */
+  /** Removes an address from the list. */
   delete(emailAddress: string, options?: RequestOptions): Promise<ReplyOf<typeof contract.deleteSuppression>> {
     return this.#connection.request({ method: 'DELETE', path: path`/suppressions/${emailAddress}`, options })
   }

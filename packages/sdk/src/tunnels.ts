@@ -1,4 +1,4 @@
-// Tunnels: their status, the requests that came through, and being the client of one.
+// Tunnels, with their status, their latest requests, and the tunnel client.
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import type * as contract from '@callsign/contract/tunnels'
 import { type Connection, path, type RequestOptions } from './request.ts'
@@ -16,7 +16,7 @@ export class Tunnels {
     this.#connection = connection
   }
 
-  /** Newest first; the id of the last item is the cursor of the next page. */
+  /** Newest first. Use the id of the last item as the cursor of the next page. */
   list(query?: QueryOf<typeof contract.listTunnels>, options?: RequestOptions): Promise<TunnelPage> {
     return this.#connection.request({ method: 'GET', path: '/tunnels', query, options })
   }
@@ -26,12 +26,12 @@ export class Tunnels {
     return this.#connection.request({ method: 'GET', path: path`/tunnels/${handle}`, options })
   }
 
-  /** Sets `status`, or what the inspector captures. Organization keys only. */
+  /** Sets `status` or the capture mode. Organization keys only. */
   update(handle: string, body: BodyOf<typeof contract.updateTunnel>, options?: RequestOptions): Promise<Tunnel> {
     return this.#connection.request({ method: 'PATCH', path: path`/tunnels/${handle}`, body, options })
   }
 
-  /** The latest requests that came through, newest first. */
+  /** Lists the latest requests, newest first. */
   requests(handle: string, query?: QueryOf<typeof contract.listTunnelRequests>, options?: RequestOptions): Promise<TunnelRequestPage> {
     return this.#connection.request({ method: 'GET', path: path`/tunnels/${handle}/requests`, query, options })
   }
@@ -42,9 +42,9 @@ export class Tunnels {
   }
 
   /**
-   * Connects and serves what comes to the tunnel's address: a local port, a URL, a Node handler `(request, response)`, or `{fetch}`, a handler of web
-   * Requests. Resolves once connected; from then on it stays so, over restarts of the server and changes of network, until `close` or `signal`. Rejects
-   * when the key, the handle or the target will not do. Needs Node.
+   * Connects and serves the tunnel's address from a local port, a URL, a Node handler `(request, response)`, or `{fetch}`, a handler of web
+   * Requests. Resolves once connected. It reconnects after server restarts and network changes until `close` or `signal`. Rejects
+   * if the key, the handle or the target is not valid. Needs Node.
    */
   async listen(handle: string, target: TunnelTarget, options: ListenOptions = {}): Promise<TunnelListener> {
     const tunnel = await this.get(handle, options.signal ? { signal: options.signal } : undefined)

@@ -1,16 +1,16 @@
-// Waiting for what arrives: one request after another, each beginning where the one before ended, so that nothing falls between them.
+// Waits with a series of requests. Each starts where the previous one ended, so that no arrival is missed.
 import { type Connection, type RequestOptions, sleep } from './request.ts'
 
-/** The longest that the server keeps one request waiting, in seconds. */
+/** The server's maximum wait per request, in seconds. */
 const secondsMax = 60
 const secondsDefault = 30
-/** What an answer may take beyond its waiting. */
+/** The time limit of a response in addition to its wait. */
 const marginMs = 15_000
 
-/** Before the next request. */
+/** The pause before the next request. */
 const pauseMs = { same: 500, further: 10 }
 
-/** Waits as long as `timeout` says, however many requests that takes. Resolves with the last answer; what was awaited is null in it when the time is up. */
+/** Waits up to `timeout` seconds with as many requests as needed. Resolves with the last answer, in which the item is null after a timeout. */
 export async function waitUntil<R extends { cursor: string }>(
   connection: Connection,
   path: string,
@@ -27,13 +27,13 @@ export async function waitUntil<R extends { cursor: string }>(
       query: { ...filter, ...from, timeout: seconds },
       options: { ...options, timeoutMs: options.timeoutMs ?? seconds * 1000 + marginMs },
     })
-  // From now on: the place is asked for first, so that a request that is lost on its way can be repeated from there.
+  // The starting cursor is requested first, so that a lost request can be repeated from there.
   let cursor = given ?? (after === undefined ? (await ask(0, {})).cursor : undefined)
   for (;;) {
     const left = Math.max(0, deadline - performance.now())
     const reply = await ask(Math.min(secondsMax, Math.ceil(left / 1000)), cursor === undefined ? { after } : { cursor })
     if (isFound(reply) || performance.now() >= deadline) return reply
-    // A server that is about to stop answers at once; one that got further wants to be asked again.
+    // A server that is shutting down answers immediately. A cursor that advanced means that another request is due.
     await sleep(reply.cursor === cursor ? pauseMs.same : pauseMs.further, options.signal)
     cursor = reply.cursor
   }

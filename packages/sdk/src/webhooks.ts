@@ -1,4 +1,4 @@
-// Webhooks: subscriptions, test pings, the delivery log, replays; and checking what a webhook brings.
+// Webhook subscriptions, test pings, the delivery log, replays, and the verification of received webhooks.
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import type * as contract from '@callsign/contract/webhooks'
 import { type Connection, path, type RequestOptions } from './request.ts'
@@ -19,7 +19,7 @@ export class Webhooks {
     this.#connection = connection
   }
 
-  /** Makes a webhook. Its secret is in this answer and nowhere else. */
+  /** Creates a webhook. Store its secret, because only this response contains it. */
   create(body: BodyOf<typeof contract.createWebhook>, options?: RequestOptions): Promise<WebhookWithSecret> {
     return this.#connection.request({ method: 'POST', path: '/webhooks', body, isKeyed: true, options })
   }
@@ -40,12 +40,12 @@ export class Webhooks {
     return this.#connection.request({ method: 'DELETE', path: path`/webhooks/${id}`, options })
   }
 
-  /** Makes a new secret; deliveries are signed with both for a day. */
+  /** Creates a new secret. For one day, deliveries are signed with both. */
   rotateSecret(id: string, options?: RequestOptions): Promise<WebhookWithSecret> {
     return this.#connection.request({ method: 'POST', path: path`/webhooks/${id}/rotate-secret`, isKeyed: true, options })
   }
 
-  /** Sends a test.ping at once and tells how it went. */
+  /** Sends a test.ping immediately and returns the result. */
   test(id: string, options?: RequestOptions): Promise<WebhookTest> {
     return this.#connection.request({ method: 'POST', path: path`/webhooks/${id}/test`, options })
   }
@@ -63,7 +63,7 @@ export class Webhooks {
     return this.#connection.request({ method: 'POST', path: path`/webhooks/deliveries/${deliveryId}/replay`, isKeyed: true, options })
   }
 
-  /** Delivers the events of a time range again. */
+  /** Replays the events of a time range. */
   replayRange(
     id: string,
     body: BodyOf<typeof contract.replayDeliveries>,

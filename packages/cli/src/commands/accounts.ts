@@ -8,10 +8,10 @@ export const accountCommands: Command[] = [
   {
     words: 'login',
     about:
-      'Keeps server and key in a file that only you can read, after trying them. The key comes from --api-key-file, CALLSIGN_API_KEY or a prompt.',
+      'Verifies server and key and stores them in a file that only you can read. The key comes from --api-key-file, CALLSIGN_API_KEY or a prompt.',
     async run({ output, input, environment, folder }, values) {
       const url = text(values, 'url') ?? environment.CALLSIGN_URL
-      if (!url) throw new UsageError('Which server? Use --url.')
+      if (!url) throw new UsageError('--url is required. Give the address of your server.')
       const file = text(values, 'api-key-file')
       const given = file !== undefined ? await input.file(file) : environment.CALLSIGN_API_KEY
       const apiKey = (given || (await input.hidden('API key', 'use --api-key-file.'))).trim()
@@ -23,7 +23,7 @@ export const accountCommands: Command[] = [
   },
   {
     words: 'logout',
-    about: 'Forgets server and key. The key itself stays valid: keys revoke ends it.',
+    about: 'Removes the stored server and key. The key stays valid until you run callsign keys revoke.',
     async run({ output, folder }) {
       await removeLogin(folder)
       output.result({ logged_out: true }, () => 'Logged out.')
@@ -32,7 +32,7 @@ export const accountCommands: Command[] = [
   },
   {
     words: 'whoami',
-    about: 'Tells who the key belongs to.',
+    about: 'Shows the organization and agent that the key belongs to.',
     async run({ client, output }) {
       const me = await (await client()).me()
       const scope = me.key.agent_handle ? `agent ${me.key.agent_handle}` : 'whole organization'

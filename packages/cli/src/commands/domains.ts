@@ -1,4 +1,4 @@
-// domains list|add|show|verify|default|rm|zone-file. A domain is named by its name or its id.
+// domains list|add|show|verify|default|rm|zone-file. The argument is the name or the id of a domain.
 import type { Callsign, DnsRecord, Domain } from '@callsign/sdk'
 import { type Command, text } from '../command.ts'
 import { table } from '../output.ts'
@@ -6,11 +6,11 @@ import { UsageError } from '../usage-error.ts'
 
 const providers = ['builtin', 'resend'] as const
 
-/** The id of a domain that is named by its name or its id; the server says that there is none when it has the last word. */
+/** Returns the id of a domain given by name or id. An unknown id is left to the server to reject. */
 export async function domainIdOf(client: Callsign, reference: string): Promise<string> {
   if (reference.startsWith('dom_')) return reference
   const found = (await client.domains.list()).find((one) => one.domain === reference.toLowerCase())
-  if (!found) throw new UsageError(`No domain ${reference} is registered; callsign domains list shows those that are.`)
+  if (!found) throw new UsageError(`The domain ${reference} is not registered. Run callsign domains list for the registered ones.`)
   return found.id
 }
 
@@ -57,22 +57,22 @@ export const domainCommands: Command[] = [
     words: 'domains add',
     takes: 'NAME',
     about: 'Registers a domain and prints the DNS records to publish.',
-    options: { provider: { type: 'string', value: 'PROVIDER', about: 'builtin or resend; else what the server is set to.' } },
+    options: { provider: { type: 'string', value: 'PROVIDER', about: 'builtin or resend. Defaults to the setting of the server.' } },
     async run({ client, output }, values, [name = '']) {
       const wanted = text(values, 'provider')
       const provider = providers.find((one) => one === wanted)
-      if (wanted !== undefined && !provider) throw new UsageError(`--provider takes ${providers.join(' or ')}.`)
+      if (wanted !== undefined && !provider) throw new UsageError(`--provider must be ${providers.join(' or ')}.`)
       const domain = await (await client()).domains.create({ domain: name, ...(provider && { provider }) })
       output.result(domain, () => shown(domain))
       if (!output.isJson && domain.status !== 'verified')
-        output.note(`Publish these records, then: callsign domains verify ${domain.domain}`)
+        output.note(`Publish these records, then run callsign domains verify ${domain.domain}`)
       return 0
     },
   },
   {
     words: 'domains show',
     takes: 'DOMAIN',
-    about: 'Shows a domain and its DNS records, with what was last seen of each.',
+    about: 'Shows a domain and its DNS records, with the result of the last check.',
     async run({ client, output }, _values, [reference = '']) {
       const callsign = await client()
       const domain = await callsign.domains.get(await domainIdOf(callsign, reference))
@@ -83,7 +83,7 @@ export const domainCommands: Command[] = [
   {
     words: 'domains verify',
     takes: 'DOMAIN',
-    about: 'Looks whether the records are published; exit code 1 while they are not.',
+    about: 'Checks whether the records are published. The exit code is 1 if any are missing.',
     async run({ client, output }, _values, [reference = '']) {
       const callsign = await client()
       const { domain, message } = await callsign.domains.verify(await domainIdOf(callsign, reference))
@@ -94,7 +94,7 @@ export const domainCommands: Command[] = [
   {
     words: 'domains default',
     takes: 'DOMAIN',
-    about: 'Makes a verified domain the one that new identities get.',
+    about: 'Makes a verified domain the default for new identities.',
     async run({ client, output }, _values, [reference = '']) {
       const callsign = await client()
       const domain = await callsign.domains.setDefault(await domainIdOf(callsign, reference))
@@ -106,7 +106,7 @@ export const domainCommands: Command[] = [
     words: 'domains rm',
     takes: 'DOMAIN',
     about: 'Deletes a domain, here and at its provider.',
-    options: { force: { type: 'boolean', about: 'Also when mailboxes use it: they move to the mail domain.' } },
+    options: { force: { type: 'boolean', about: 'Delete it even if mailboxes use it. They move to the mail domain.' } },
     async run({ client, output }, values, [reference = '']) {
       const callsign = await client()
       const deleted = await callsign.domains.delete(await domainIdOf(callsign, reference), values.force === true ? { force: true } : {})
@@ -117,7 +117,7 @@ export const domainCommands: Command[] = [
   {
     words: 'domains zone-file',
     takes: 'DOMAIN',
-    about: 'Prints the records as a zone file, to be imported at a DNS host.',
+    about: 'Prints the records as a zone file that you can import at a DNS host.',
     async run({ client, output }, _values, [reference = '']) {
       const callsign = await client()
       const zone = await callsign.domains.zoneFile(await domainIdOf(callsign, reference))

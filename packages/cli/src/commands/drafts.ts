@@ -1,4 +1,4 @@
-// drafts list|create|show|edit|rm|send. Who approves what an agent writes shows a draft and sends the version that was shown.
+// drafts list|create|show|edit|rm|send. The approver of a draft views it and sends exactly that version.
 import type { Draft } from '@callsign/sdk'
 import { type Command, type Context, count, type Option, several, text, type Values } from '../command.ts'
 import { bodyOptions, keyed, keyOption, readBody, recipientOptions } from '../mail-body.ts'
@@ -9,14 +9,14 @@ const fieldOptions: Record<string, Option> = {
   ...recipientOptions,
   subject: { type: 'string', value: 'TEXT', about: 'The subject.' },
   ...bodyOptions,
-  at: { type: 'string', value: 'TIME', about: 'When it is sent by itself, such as 2027-01-31T09:00:00+01:00.' },
+  at: { type: 'string', value: 'TIME', about: 'Schedule sending for this time, such as 2027-01-31T09:00:00+01:00.' },
 }
 
 const versionOption: Record<string, Option> = {
-  version: { type: 'string', value: 'N', about: 'Only when this is the current version.' },
+  version: { type: 'string', value: 'N', about: 'Fail unless this is the current version.' },
 }
 
-/** The fields that --clear takes, as the API calls them. */
+/** The values of --clear with the field names of the API. */
 const clearable = { to: 'to', cc: 'cc', bcc: 'bcc', subject: 'subject', text: 'text', html: 'html', at: 'send_at' } as const
 
 type Fields = { to?: string[]; cc?: string[]; bcc?: string[]; subject?: string; text?: string; html?: string; send_at?: string }
@@ -34,11 +34,11 @@ async function readFields(context: Context, values: Values): Promise<Fields> {
   }
 }
 
-/** The fields to clear, null each. Throws UsageError for others, and for those that are also set. */
+/** Maps the fields to clear to null. Throws UsageError for unknown fields, and for fields that are also set. */
 function readCleared(values: Values, set: Fields): { [Name in keyof Fields]?: null } {
   const cleared: { [Name in keyof Fields]?: null } = {}
   for (const word of several(values, 'clear')) {
-    if (!Object.hasOwn(clearable, word)) throw new UsageError(`--clear takes ${Object.keys(clearable).join(', ')}.`)
+    if (!Object.hasOwn(clearable, word)) throw new UsageError(`--clear must be one of ${Object.keys(clearable).join(', ')}.`)
     const name = clearable[word as keyof typeof clearable]
     if (set[name] !== undefined) throw new UsageError(`${word} cannot be both set and cleared.`)
     cleared[name] = null
@@ -51,10 +51,10 @@ const atVersion = (values: Values): { version?: number } => {
   return version === undefined ? {} : { version }
 }
 
-/** On one line: a value with line breaks could look like further fields. */
+/** Puts a value on one line, because line breaks could imitate further fields. */
 const field = (name: string, value: string): string => `${name}: ${value.replace(/\s+/g, ' ')}`
 
-/** Everything that would be sent: who approves it must not be shown the text and send a different HTML. */
+/** Everything that would be sent, so that the approver does not approve the text and send a different HTML part. */
 const shown = (draft: Draft): string =>
   [
     field('Version', String(draft.version)),
@@ -83,8 +83,8 @@ export const draftCommands: Command[] = [
     takes: 'MAILBOX',
     about: 'Lists the drafts of a mailbox, newest update first.',
     options: {
-      limit: { type: 'string', value: 'N', about: 'At most so many, 1-100.' },
-      offset: { type: 'string', value: 'N', about: 'Go on behind so many.' },
+      limit: { type: 'string', value: 'N', about: 'Maximum number of items, 1-100.' },
+      offset: { type: 'string', value: 'N', about: 'Number of items to skip.' },
     },
     async run({ client, output }, values, [mailbox = '']) {
       const [limit, offset] = [count(values, 'limit'), count(values, 'offset')]
@@ -113,17 +113,17 @@ export const draftCommands: Command[] = [
   {
     words: 'drafts create',
     takes: 'MAILBOX',
-    about: 'Writes a draft; every field may come later.',
+    about: 'Creates a draft. You can set every field later.',
     options: {
       ...fieldOptions,
-      'in-reply-to': { type: 'string', value: 'ID', about: 'The message that it answers; recipients and subject come from it.' },
-      all: { type: 'boolean', about: 'With --in-reply-to: to everyone who got it.' },
-      forward: { type: 'string', value: 'ID', about: 'The message that it forwards, with its attachments.' },
+      'in-reply-to': { type: 'string', value: 'ID', about: 'The message to answer. Recipients and subject default to those of the reply.' },
+      all: { type: 'boolean', about: 'Reply to all recipients of --in-reply-to.' },
+      forward: { type: 'string', value: 'ID', about: 'The message to forward, with its attachments.' },
       ...keyOption,
     },
     async run(context, values, [mailbox = '']) {
       const [answered, forwarded] = [text(values, 'in-reply-to'), text(values, 'forward')]
-      if (values.all === true && answered === undefined) throw new UsageError('--all goes with --in-reply-to.')
+      if (values.all === true && answered === undefined) throw new UsageError('--all requires --in-reply-to.')
       const body = {
         ...(await readFields(context, values)),
         ...(answered !== undefined && { in_reply_to: answered }),
@@ -138,32 +138,33 @@ export const draftCommands: Command[] = [
   {
     words: 'drafts show',
     takes: 'MAILBOX ID',
-    about: 'Shows all that a draft would send, and its version.',
+    about: 'Shows the full content of a draft, and its version.',
     async run({ client, output }, _values, [mailbox = '', id = '']) {
       const draft = await (await client()).drafts.get(mailbox, id)
       output.result(draft, () => shown(draft))
-      if (!output.isJson) output.note(`To send exactly this: callsign drafts send ${mailbox} ${draft.id} --version ${draft.version}`)
+      if (!output.isJson)
+        output.note(`To send exactly this version, run callsign drafts send ${mailbox} ${draft.id} --version ${draft.version}`)
       return 0
     },
   },
   {
     words: 'drafts edit',
     takes: 'MAILBOX ID',
-    about: 'Changes fields of a draft; the others stay.',
+    about: 'Changes the given fields of a draft.',
     options: {
       ...fieldOptions,
       clear: {
         type: 'string',
         multiple: true,
         value: 'FIELD',
-        about: `Empties ${Object.keys(clearable).join(', ')}; may come several times.`,
+        about: `Empties ${Object.keys(clearable).join(', ')}. Repeatable.`,
       },
       ...versionOption,
     },
     async run(context, values, [mailbox = '', id = '']) {
       const set = await readFields(context, values)
       const change = { ...set, ...readCleared(values, set) }
-      if (Object.keys(change).length === 0) throw new UsageError('There is nothing to change: give a field, or --clear one.')
+      if (Object.keys(change).length === 0) throw new UsageError('Nothing to change. Give a field, or clear one with --clear.')
       const draft = await (await context.client()).drafts.update(mailbox, id, { ...change, ...atVersion(values) })
       context.output.result(draft, () => `${draft.id} is at version ${draft.version}${scheduled(draft)}.`)
       return 0
@@ -172,7 +173,7 @@ export const draftCommands: Command[] = [
   {
     words: 'drafts rm',
     takes: 'MAILBOX ID',
-    about: 'Deletes a draft; a scheduled send does not happen.',
+    about: 'Deletes a draft and cancels its scheduled send.',
     async run({ client, output }, _values, [mailbox = '', id = '']) {
       const deleted = await (await client()).drafts.delete(mailbox, id)
       output.result(deleted, () => `${deleted.id} is deleted.`)
@@ -182,7 +183,7 @@ export const draftCommands: Command[] = [
   {
     words: 'drafts send',
     takes: 'MAILBOX ID',
-    about: 'Sends a draft, once; it becomes a message.',
+    about: 'Sends a draft once. It becomes a message.',
     options: { ...versionOption, ...keyOption },
     async run({ client, output }, values, [mailbox = '', id = '']) {
       const sent = await (await client()).drafts.send(mailbox, id, atVersion(values), keyed(values))

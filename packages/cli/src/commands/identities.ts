@@ -26,11 +26,11 @@ export const identityCommands: Command[] = [
   {
     words: 'identities create',
     takes: 'HANDLE',
-    about: 'Makes an identity with its mailbox.',
+    about: 'Creates an identity with its mailbox.',
     options: {
-      name: { type: 'string', value: 'TEXT', about: 'The name shown in mail.' },
-      description: { type: 'string', value: 'TEXT', about: 'What it is for.' },
-      domain: { type: 'string', value: 'DOMAIN', about: 'A verified custom domain, or the mail domain; else the default.' },
+      name: { type: 'string', value: 'TEXT', about: 'The display name in mail.' },
+      description: { type: 'string', value: 'TEXT', about: 'The purpose of the identity.' },
+      domain: { type: 'string', value: 'DOMAIN', about: 'A verified custom domain, or the mail domain. Defaults to the default domain.' },
     },
     async run({ client, output }, values, [handle = '']) {
       const name = text(values, 'name')
@@ -70,18 +70,19 @@ export const identityCommands: Command[] = [
   {
     words: 'identities update',
     takes: 'HANDLE',
-    about: 'Changes what is named; the handle is for ever.',
+    about: 'Changes the given fields. The handle is permanent.',
     options: {
-      name: { type: 'string', value: 'TEXT', about: 'The name shown in mail.' },
-      description: { type: 'string', value: 'TEXT', about: 'What it is for; empty for none.' },
-      domain: { type: 'string', value: 'DOMAIN', about: 'Moves its mailbox to this verified custom domain.' },
-      'mail-domain': { type: 'boolean', about: "Moves its mailbox to the server's mail domain." },
-      approval: { type: 'string', value: 'MODE', about: 'required: what it writes is sent by an organization key only; or none.' },
+      name: { type: 'string', value: 'TEXT', about: 'The display name in mail.' },
+      description: { type: 'string', value: 'TEXT', about: 'The purpose of the identity. Give an empty text to remove it.' },
+      domain: { type: 'string', value: 'DOMAIN', about: 'Move its mailbox to this verified custom domain.' },
+      'mail-domain': { type: 'boolean', about: "Move its mailbox to the server's mail domain." },
+      approval: { type: 'string', value: 'MODE', about: 'required or none. With required, only an organization key sends its drafts.' },
     },
     async run({ client, output }, values, [handle = '']) {
       const [name, description, domain] = [text(values, 'name'), text(values, 'description'), text(values, 'domain')]
       const isToMailDomain = values['mail-domain'] === true
-      if (domain !== undefined && isToMailDomain) throw new UsageError('Name --domain or --mail-domain, not both.')
+      if (domain !== undefined && isToMailDomain)
+        throw new UsageError('--domain and --mail-domain are mutually exclusive. Give one of them.')
       const approval = oneOf(values, 'approval', approvals)
       const callsign = await client()
       const change = {
@@ -92,16 +93,16 @@ export const identityCommands: Command[] = [
         ...(approval !== undefined && { draft_approval: approval }),
       }
       if (Object.keys(change).length === 0)
-        throw new UsageError('Name what to change; callsign identities update --help shows what there is.')
+        throw new UsageError('Nothing to change. Run callsign identities update --help for the options.')
       const identity = await callsign.identities.update(handle, change)
-      output.result(identity, () => `${identity.agent_handle} is changed; its mail is at ${identity.mailbox_address}.`)
+      output.result(identity, () => `${identity.agent_handle} was updated. Its mailbox is ${identity.mailbox_address}.`)
       return 0
     },
   },
   {
     words: 'identities delete',
     takes: 'HANDLE',
-    about: 'Deletes an identity with its mailbox, messages, keys and grants. Its handle stays taken.',
+    about: 'Deletes an identity with its mailbox, messages, keys and grants. Its handle stays reserved.',
     async run({ client, output }, _values, [handle = '']) {
       await (await client()).identities.delete(handle)
       output.result({ agent_handle: handle, deleted: true }, () => `${handle} is deleted.`)

@@ -1,4 +1,4 @@
-// imessage router|send|history|conversations|disconnect, and sim imessage: what a phone would write to the line.
+// imessage router|send|history|conversations|disconnect, and sim imessage, which simulates a phone.
 import { readFile } from 'node:fs/promises'
 import { type Command, listOptions, listQuery, needed, several, text } from '../command.ts'
 import { table } from '../output.ts'
@@ -8,7 +8,7 @@ export const imessageCommands: Command[] = [
   {
     words: 'imessage router',
     takes: '[HANDLE]',
-    about: 'Shows how a user connects to an agent; with an agent key, to its own.',
+    about: 'Shows the instructions for connecting to an agent. With an agent key, defaults to its own agent.',
     options: { phone: { type: 'string', value: 'NUMBER', about: "The user's number, such as +14155550123." } },
     async run({ client, output }, values, [handle]) {
       const phone = text(values, 'phone')
@@ -29,16 +29,20 @@ export const imessageCommands: Command[] = [
     about: 'Sends a message into a conversation, or to a number that is connected.',
     options: {
       conversation: { type: 'string', value: 'ID', about: 'The conversation.' },
-      to: { type: 'string', value: 'NUMBER', about: 'Or the number of somebody who is connected.' },
-      agent: { type: 'string', value: 'HANDLE', about: 'Who sends, when the number is connected to several agents.' },
+      to: { type: 'string', value: 'NUMBER', about: 'The number of a connected person, instead of --conversation.' },
+      agent: { type: 'string', value: 'HANDLE', about: 'The sending agent, if the number is connected to several agents.' },
       media: { type: 'string', value: 'URL', about: 'A PNG, JPEG, GIF or PDF to send along.' },
-      'idempotency-key': { type: 'string', value: 'KEY', about: 'Names this message: sent again under the same name, it goes out once.' },
+      'idempotency-key': {
+        type: 'string',
+        value: 'KEY',
+        about: 'A key that makes the request safe to repeat. The message is sent once per key.',
+      },
     },
     async run({ client, output }, values, [words = '']) {
       const [conversation, to, agent, media, idempotencyKey] = ['conversation', 'to', 'agent', 'media', 'idempotency-key'].map((name) =>
         text(values, name),
       )
-      if (conversation === undefined && to === undefined) throw new UsageError('--conversation or --to is needed.')
+      if (conversation === undefined && to === undefined) throw new UsageError('--conversation or --to is required.')
       const body = {
         text: words,
         ...(conversation !== undefined && { conversation_id: conversation }),
@@ -54,7 +58,7 @@ export const imessageCommands: Command[] = [
   {
     words: 'imessage history',
     takes: '[CONVERSATION]',
-    about: 'Lists messages, oldest first; of one conversation, or of all.',
+    about: 'Lists messages of one conversation or of all, oldest first.',
     options: listOptions,
     async run({ client, output }, values, [conversation]) {
       const page = await (await client()).imessage.history({
@@ -106,10 +110,10 @@ export const imessageCommands: Command[] = [
   {
     words: 'sim imessage',
     takes: '[TEXT]',
-    about: 'Writes to the router line, as a phone outside would: "connect @HANDLE" first.',
+    about: 'Sends a message to the router line as an external phone. Start with "connect @HANDLE".',
     options: {
-      from: { type: 'string', value: 'NUMBER', about: 'Who writes, such as +14155550123.' },
-      media: { type: 'string', multiple: true, value: 'FILE', about: 'A file to send along; may come several times.' },
+      from: { type: 'string', value: 'NUMBER', about: 'The sender, such as +14155550123.' },
+      media: { type: 'string', multiple: true, value: 'FILE', about: 'A file to attach. Repeatable.' },
     },
     async run({ client, output }, values, [words]) {
       const from = needed(values, 'from')
@@ -125,7 +129,7 @@ export const imessageCommands: Command[] = [
 
 async function readContent(path: string): Promise<{ content: string }> {
   const bytes = await readFile(path).catch(() => {
-    throw new UsageError(`${path} cannot be read.`)
+    throw new UsageError(`${path} cannot be read. Check the path and its permissions.`)
   })
   return { content: bytes.toString('base64') }
 }

@@ -6,7 +6,7 @@ import { UsageError } from '../usage-error.ts'
 export const keyCommands: Command[] = [
   {
     words: 'keys list',
-    about: 'Lists keys, newest first, revoked ones too.',
+    about: 'Lists keys, newest first, including revoked ones.',
     options: listOptions,
     async run({ client, output }, values) {
       const page = await (await client()).keys.list(listQuery(values))
@@ -24,16 +24,16 @@ export const keyCommands: Command[] = [
   {
     words: 'keys create',
     takes: 'NAME',
-    about: 'Makes a key and prints it, once.',
+    about: 'Creates a key and prints it once.',
     options: {
-      agent: { type: 'string', value: 'HANDLE', about: 'For this agent alone; without it for the whole organization.' },
-      scope: { type: 'string', multiple: true, value: 'SCOPE', about: 'For an agent: vault:read.' },
-      'expires-at': { type: 'string', value: 'TIME', about: 'When it ends, ISO 8601.' },
+      agent: { type: 'string', value: 'HANDLE', about: 'Restrict the key to this agent. Defaults to the whole organization.' },
+      scope: { type: 'string', multiple: true, value: 'SCOPE', about: 'vault:read, for agent keys. Repeatable.' },
+      'expires-at': { type: 'string', value: 'TIME', about: 'The expiry time in ISO 8601.' },
     },
     async run({ client, output }, values, [name = '']) {
       const agent = text(values, 'agent')
       const scopes = several(values, 'scope')
-      if (scopes.some((scope) => scope !== 'vault:read')) throw new UsageError('The only scope there is: vault:read.')
+      if (scopes.some((scope) => scope !== 'vault:read')) throw new UsageError('--scope must be vault:read.')
       const expires = text(values, 'expires-at')
       const key = await (await client()).keys.create({
         name,
@@ -42,14 +42,14 @@ export const keyCommands: Command[] = [
         ...(expires !== undefined && { expires_at: expires }),
       })
       output.result(key, () => key.key)
-      if (!output.isJson) output.note(`${key.id} "${key.name}": this key is shown now and never again.`)
+      if (!output.isJson) output.note(`Store the key ${key.id} "${key.name}" now. It is not shown again.`)
       return 0
     },
   },
   {
     words: 'keys revoke',
     takes: 'ID',
-    about: 'Revokes a key: the very next request with it is refused.',
+    about: 'Revokes a key. The next request with it is rejected.',
     async run({ client, output }, _values, [id = '']) {
       const revoked = await (await client()).keys.revoke(id)
       output.result(revoked, () => `${id} is revoked.`)

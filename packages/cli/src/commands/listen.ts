@@ -1,4 +1,4 @@
-// listen: delivers events to a program on this machine as signed webhooks, without a public address.
+// listen delivers events to a program on this machine as signed webhooks, without a public address.
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,9 +6,9 @@ import { type CallsignEvent, signWebhook } from '@callsign/sdk'
 import { type Command, count, needed, text } from '../command.ts'
 import { UsageError } from '../usage-error.ts'
 
-/** As long as the server itself waits for an endpoint. */
+/** The server's own timeout for an endpoint. */
 const postTimeoutMs = 15_000
-/** While nothing listens, such as a program that restarts, the same event is offered again. */
+/** While the target refuses connections, for example during a restart, the same event is retried. */
 const refusedPauseMs = 1000
 const refusedTriesMax = 10
 
@@ -17,23 +17,25 @@ type Forwarded = { id: string; type: string; status: number; duration_ms: number
 export const listenCommands: Command[] = [
   {
     words: 'listen',
-    about: 'Delivers events to a local address as signed webhooks, until it is interrupted.',
+    about: 'Delivers events to a local address as signed webhooks, until you interrupt it.',
     options: {
-      'forward-to': { type: 'string', value: 'URL', about: 'Where to, such as http://localhost:3000/hook.' },
-      agent: { type: 'string', value: 'HANDLE', about: "This agent's events only." },
-      types: { type: 'string', value: 'TYPES', about: 'These events only, separated by commas.' },
-      after: { type: 'string', value: 'EVENT', about: 'Begin after this event; without it, at now.' },
-      count: { type: 'string', value: 'N', about: 'End after so many events.' },
+      'forward-to': { type: 'string', value: 'URL', about: 'The target, such as http://localhost:3000/hook.' },
+      agent: { type: 'string', value: 'HANDLE', about: 'Only events of this agent.' },
+      types: { type: 'string', value: 'TYPES', about: 'Only these event types, separated by commas.' },
+      after: { type: 'string', value: 'EVENT', about: 'Start after this event. Defaults to new events only.' },
+      count: { type: 'string', value: 'N', about: 'Exit after this number of events.' },
     },
     async run({ client, output, folder }, values) {
       const target = readTarget(needed(values, 'forward-to'))
       const limit = count(values, 'count')
       const [agent, types, after] = [text(values, 'agent'), text(values, 'types'), text(values, 'after')]
       const callsign = await client()
-      // Says what is wrong with server or key before the first event does.
+      // Reports a wrong server or key before the first event.
       const { organization_name } = await callsign.me()
       const secret = await keepSecret(join(folder, 'listen-secret'))
-      output.note(`Events of ${organization_name} go to ${target}, signed with this secret, the same every time:\n${secret}`)
+      output.note(
+        `Events of ${organization_name} go to ${target}. They are signed with this secret, which stays the same on this machine:\n${secret}`,
+      )
       const query = { ...(agent !== undefined && { agent }), ...(types !== undefined && { types }), ...(after !== undefined && { after }) }
       let forwarded = 0
       for await (const event of callsign.events.follow(query)) {
@@ -49,11 +51,11 @@ export const listenCommands: Command[] = [
 
 function readTarget(given: string): string {
   const url = URL.canParse(given) ? new URL(given) : null
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') throw new UsageError('--forward-to takes an http:// or https:// address.')
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') throw new UsageError('--forward-to must be an http:// or https:// address.')
   return url.href
 }
 
-/** The signing secret of this machine, made once and readable by its owner only. */
+/** The signing secret of this machine, created once and readable by its owner only. */
 async function keepSecret(path: string): Promise<string> {
   try {
     await writeFile(path, `whsec_${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' })
@@ -63,7 +65,7 @@ async function keepSecret(path: string): Promise<string> {
   return (await readFile(path, 'utf8')).trim()
 }
 
-/** Posts one event, the bytes and headers that a webhook would bring. */
+/** Posts one event with the bytes and headers of a webhook. */
 async function forward(target: string, secret: string, event: CallsignEvent): Promise<Forwarded> {
   const body = JSON.stringify(event)
   for (let attempt = 1; ; attempt++) {

@@ -1,4 +1,4 @@
-// rules list|add|pause|resume|rm|mode. A rule is named by its entry or its id.
+// rules list|add|pause|resume|rm|mode. The argument is the entry or the id of a rule.
 import { allItems, type Callsign, type MailRule } from '@callsign/sdk'
 import { type Command, listOptions, listQuery, oneOf, text } from '../command.ts'
 import { table } from '../output.ts'
@@ -7,16 +7,16 @@ import { UsageError } from '../usage-error.ts'
 const directions = ['inbound', 'outbound', 'both'] as const
 const modes = ['open', 'allowlist'] as const
 
-/** The rule that is meant by an entry or an id. */
+/** Finds a rule by its entry or id. */
 async function findRule(client: Callsign, handle: string, reference: string): Promise<string> {
   if (reference.startsWith('mrl_')) return reference
   const found = await allItems<MailRule>((cursor) =>
     client.mailRules.list(handle, { entry: reference, ...(cursor !== undefined && { cursor }) }),
   )
   const [rule, another] = found
-  if (!rule) throw new UsageError(`${handle} has no rule for ${reference}; callsign rules list ${handle} shows what it has.`)
+  if (!rule) throw new UsageError(`${handle} does not have a rule for ${reference}. Run callsign rules list ${handle} for its rules.`)
   if (another)
-    throw new UsageError(`${handle} has several rules for ${reference}; name one by its id: ${found.map((one) => one.id).join(', ')}.`)
+    throw new UsageError(`${handle} has several rules for ${reference}. Give the id of one: ${found.map((one) => one.id).join(', ')}.`)
   return rule.id
 }
 
@@ -57,12 +57,12 @@ export const mailRuleCommands: Command[] = [
     options: {
       allow: { type: 'string', value: 'ENTRY', about: 'The address or domain to allow.' },
       block: { type: 'string', value: 'ENTRY', about: 'The address or domain to block.' },
-      direction: { type: 'string', value: 'DIRECTION', about: 'inbound, outbound or both; both unless given.' },
-      reason: { type: 'string', value: 'TEXT', about: 'Why; it is told with what the rule decides.' },
+      direction: { type: 'string', value: 'DIRECTION', about: 'inbound, outbound or both. Defaults to both.' },
+      reason: { type: 'string', value: 'TEXT', about: 'The reason, reported with each decision of the rule.' },
     },
     async run({ client, output }, values, [handle = '']) {
       const [allow, block, reason] = [text(values, 'allow'), text(values, 'block'), text(values, 'reason')]
-      if ((allow === undefined) === (block === undefined)) throw new UsageError('Either --allow or --block is needed.')
+      if ((allow === undefined) === (block === undefined)) throw new UsageError('Either --allow or --block is required.')
       const rule = await (await client()).mailRules.create(handle, {
         direction: oneOf(values, 'direction', directions) ?? 'both',
         action: allow === undefined ? 'block' : 'allow',
@@ -73,8 +73,8 @@ export const mailRuleCommands: Command[] = [
       return 0
     },
   },
-  setStatus('pause', 'paused', 'Makes a rule decide nothing, without deleting it.'),
-  setStatus('resume', 'active', 'Makes a paused rule decide again.'),
+  setStatus('pause', 'paused', 'Pauses a rule without deleting it.'),
+  setStatus('resume', 'active', 'Resumes a paused rule.'),
   {
     words: 'rules rm',
     takes: 'HANDLE RULE',
@@ -91,8 +91,12 @@ export const mailRuleCommands: Command[] = [
     takes: 'HANDLE',
     about: 'Shows the modes of an agent, or sets them.',
     options: {
-      inbound: { type: 'string', value: 'MODE', about: 'open, or allowlist: only whom a rule allows, and answers.' },
-      outbound: { type: 'string', value: 'MODE', about: 'open, or allowlist: only whom a rule allows.' },
+      inbound: {
+        type: 'string',
+        value: 'MODE',
+        about: 'open or allowlist. allowlist accepts only senders that a rule allows, and answers.',
+      },
+      outbound: { type: 'string', value: 'MODE', about: 'open or allowlist. allowlist permits only recipients that a rule allows.' },
     },
     async run({ client, output }, values, [handle = '']) {
       const [inbound, outbound] = [oneOf(values, 'inbound', modes), oneOf(values, 'outbound', modes)]

@@ -8,17 +8,17 @@ type Found = { codes: { kind: string; value: string }[] }
 /** Options of every wait. */
 export const waitOptions = {
   from: { type: 'string', value: 'TEXT', about: 'From this sender.' },
-  timeout: { type: 'string', value: 'SECONDS', about: 'How long, 60 unless told otherwise.' },
-  after: { type: 'string', value: 'TIME', about: 'What came after this time counts too, such as 2026-03-14T09:30:00Z.' },
-  code: { type: 'boolean', about: 'Waits for a one-time code, and prints it alone.' },
-  link: { type: 'boolean', about: 'Waits for a confirmation link, and prints it alone.' },
+  timeout: { type: 'string', value: 'SECONDS', about: 'Maximum time to wait. Defaults to 60.' },
+  after: { type: 'string', value: 'TIME', about: 'Include messages that arrived after this time, such as 2026-03-14T09:30:00Z.' },
+  code: { type: 'boolean', about: 'Wait for a one-time code and print only the code.' },
+  link: { type: 'boolean', about: 'Wait for a confirmation link and print only the link.' },
 } as const
 
 const secondsDefault = 60
 
-/** What a wait asks the server for. Throws UsageError. */
+/** Creates the query of a wait. Throws UsageError. */
 export function waitQuery(values: Values) {
-  if (values.code === true && values.link === true) throw new UsageError('--code and --link exclude one another.')
+  if (values.code === true && values.link === true) throw new UsageError('--code and --link are mutually exclusive. Give one of them.')
   const [from, after] = [text(values, 'from'), text(values, 'after')]
   const kind = values.code === true ? ('one_time_code' as const) : values.link === true ? ('confirmation_link' as const) : undefined
   return {
@@ -29,7 +29,7 @@ export function waitQuery(values: Values) {
   }
 }
 
-/** Says what came, or its code alone; 1 when nothing did. */
+/** Prints the message, or its code alone. Returns 1 if no message arrived. */
 export function tellWait<T extends Found>(
   output: Output,
   values: Values,
@@ -38,7 +38,7 @@ export function tellWait<T extends Found>(
   tell: (found: T) => string,
 ): number {
   if (found === null) {
-    output.failure({ code: 'timeout', message: 'Nothing came in time.' })
+    output.failure({ code: 'timeout', message: 'No match arrived in time. Increase --timeout or check the filters.' })
     return 1
   }
   const code = found.codes.find((one) => one.kind === wanted.code_kind)
@@ -50,11 +50,11 @@ export const mailWaitCommands: Command[] = [
   {
     words: 'mail wait',
     takes: 'MAILBOX',
-    about: 'Waits for the next message; --code prints its code and nothing else.',
+    about: 'Waits for the next message. --code prints only its code.',
     options: {
       ...waitOptions,
       to: { type: 'string', value: 'ADDRESS', about: 'To this address, such as one with a +tag.' },
-      subject: { type: 'string', value: 'TEXT', about: 'With this in its subject.' },
+      subject: { type: 'string', value: 'TEXT', about: 'With this text in its subject.' },
     },
     async run({ client, output }, values, [mailbox = '']) {
       const [to, subject] = [text(values, 'to'), text(values, 'subject')]

@@ -14,8 +14,8 @@ export const messageCommands: Command[] = [
     words: 'mail list',
     about: 'Lists mail, newest first.',
     options: {
-      agent: { type: 'string', value: 'HANDLE', about: 'Of this agent alone.' },
-      thread: { type: 'string', value: 'ID', about: 'Of this thread alone.' },
+      agent: { type: 'string', value: 'HANDLE', about: 'Only mail of this agent.' },
+      thread: { type: 'string', value: 'ID', about: 'Only mail of this thread.' },
       ...listOptions,
     },
     async run({ client, output }, values) {
@@ -31,10 +31,10 @@ export const messageCommands: Command[] = [
   {
     words: 'mail read',
     takes: 'ID',
-    about: 'Shows one message; it stays unread unless told otherwise.',
+    about: 'Shows one message. It stays unread without --mark-read.',
     options: {
-      mailbox: { type: 'string', value: 'MAILBOX', about: 'The address or handle whose message it is.' },
-      'mark-read': { type: 'boolean', about: 'Marks it read.' },
+      mailbox: { type: 'string', value: 'MAILBOX', about: 'The address or handle of the mailbox.' },
+      'mark-read': { type: 'boolean', about: 'Mark it as read.' },
     },
     async run({ client, output }, values, [id = '']) {
       const mailbox = needed(values, 'mailbox')
@@ -60,8 +60,8 @@ export const messageCommands: Command[] = [
   {
     words: 'mail search',
     takes: 'QUERY',
-    about: 'Searches a mailbox: quotes for phrases, - to leave out, OR for either.',
-    options: { mailbox: { type: 'string', value: 'MAILBOX', about: 'The address or handle to search.' }, ...listOptions },
+    about: 'Searches a mailbox. Quote phrases, exclude words with -, and combine alternatives with OR.',
+    options: { mailbox: { type: 'string', value: 'MAILBOX', about: 'The address or handle of the mailbox.' }, ...listOptions },
     async run({ client, output }, values, [q = '']) {
       const page = await (await client()).messages.search(needed(values, 'mailbox'), { q, ...listQuery(values) })
       output.result(page, () => rowsOf(page.data))

@@ -28,29 +28,29 @@ export const phoneCommands: Command[] = [
     takes: 'HANDLE',
     about: 'Buys a phone number for an agent.',
     options: {
-      country: { type: 'string', value: 'US|CA', about: 'The country; US unless given.' },
-      type: { type: 'string', value: 'local|toll_free', about: 'The type; local unless given.' },
+      country: { type: 'string', value: 'US|CA', about: 'The country. Defaults to US.' },
+      type: { type: 'string', value: 'local|toll_free', about: 'The type. Defaults to local.' },
       region: { type: 'string', value: 'NY', about: 'A state or province.' },
-      'area-code': { type: 'string', value: '212', about: 'An area code; not together with --region.' },
+      'area-code': { type: 'string', value: '212', about: 'An area code. Not together with --region.' },
     },
     async run({ client, output }, values, [handle = '']) {
       const [country, type, region, areaCode] = ['country', 'type', 'region', 'area-code'].map((name) => text(values, name))
       const number = await (await client()).phone.provision({
         agent_handle: handle,
-        // What is none of these the server refuses, in its words.
+        // The server rejects all other values with a message of its own.
         ...(country !== undefined && { country_code: country as (typeof countries)[number] }),
         ...(type !== undefined && { type: type as (typeof types)[number] }),
         ...(region !== undefined && { region }),
         ...(areaCode !== undefined && { area_code: areaCode }),
       })
-      output.result(number, () => `${number.agent_handle} has ${number.phone_number}; texts are ${number.sms_status}.`)
+      output.result(number, () => `${number.agent_handle} has ${number.phone_number}. Texts are ${number.sms_status}.`)
       return 0
     },
   },
   {
     words: 'phone show',
     takes: 'NUMBER',
-    about: 'Shows one phone number, by its id or by itself.',
+    about: 'Shows one phone number, given by its id or in E.164.',
     async run({ client, output }, _values, [number = '']) {
       const one = await (await client()).phone.get(number)
       output.result(one, () =>
@@ -72,8 +72,8 @@ export const phoneCommands: Command[] = [
     takes: 'NUMBER',
     about: 'Lists the texts of a number, newest first.',
     options: {
-      unread: { type: 'boolean', about: 'Only those that are not read.' },
-      from: { type: 'string', value: 'NUMBER', about: 'Only those from this number.' },
+      unread: { type: 'boolean', about: 'Only unread texts.' },
+      from: { type: 'string', value: 'NUMBER', about: 'Only texts from this number.' },
       ...listOptions,
     },
     async run({ client, output }, values, [number = '']) {
@@ -103,7 +103,7 @@ export const phoneCommands: Command[] = [
     takes: 'MESSAGE',
     about: 'Shows one text.',
     options: {
-      number: { type: 'string', value: 'NUMBER', about: 'The number it came to.' },
+      number: { type: 'string', value: 'NUMBER', about: 'The receiving number.' },
       'mark-read': { type: 'boolean', about: 'Mark it as read.' },
     },
     async run({ client, output }, values, [id = '']) {
@@ -127,8 +127,8 @@ export const phoneCommands: Command[] = [
   {
     words: 'phone wait',
     takes: 'NUMBER',
-    about: 'Waits for the next text; --code prints its code and nothing else.',
-    options: { ...waitOptions, text: { type: 'string', value: 'TEXT', about: 'With this in it.' } },
+    about: 'Waits for the next text. --code prints only its code.',
+    options: { ...waitOptions, text: { type: 'string', value: 'TEXT', about: 'Only texts that contain this.' } },
     async run({ client, output }, values, [number = '']) {
       const words = text(values, 'text')
       const query = { ...waitQuery(values), ...(words !== undefined && { text: words }) }
@@ -141,7 +141,7 @@ export const phoneCommands: Command[] = [
   {
     words: 'phone release',
     takes: 'NUMBER',
-    about: 'Gives a number back to its provider and deletes its texts.',
+    about: 'Returns a number to its provider and deletes its texts.',
     async run({ client, output }, _values, [number = '']) {
       const done = await (await client()).phone.release(number)
       output.result(done, () => `${number} is released.`)

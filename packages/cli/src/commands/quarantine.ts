@@ -1,4 +1,4 @@
-// quarantine list|release|rm: what the guardrails of a mailbox have held.
+// quarantine list|release|rm for messages that the guardrails of a mailbox have quarantined.
 import { type Command, listOptions, listQuery } from '../command.ts'
 import { table } from '../output.ts'
 
@@ -6,7 +6,7 @@ export const quarantineCommands: Command[] = [
   {
     words: 'quarantine list',
     takes: 'MAILBOX',
-    about: 'Lists held messages of a mailbox, newest first, with why each was held.',
+    about: 'Lists quarantined messages of a mailbox, newest first, with the reason for each.',
     options: listOptions,
     async run({ client, output }, values, [mailbox = '']) {
       const page = await (await client()).messages.list(mailbox, { status: 'quarantined', ...listQuery(values) })
@@ -30,7 +30,7 @@ export const quarantineCommands: Command[] = [
   {
     words: 'quarantine release',
     takes: 'MAILBOX ID',
-    about: 'Lets a held message out: it is listed, and email.received is emitted.',
+    about: 'Releases a message from quarantine. It is listed from then on, and email.received is emitted.',
     async run({ client, output }, _values, [mailbox = '', id = '']) {
       const released = await (await client()).messages.release(mailbox, id)
       output.result(released, () => `${released.id} is ${released.status}.`)
@@ -40,11 +40,11 @@ export const quarantineCommands: Command[] = [
   {
     words: 'quarantine rm',
     takes: 'MAILBOX ID',
-    about: 'Deletes a held message for ever; one that is not held is left alone.',
+    about: 'Deletes a quarantined message permanently. Other messages are not deleted.',
     async run({ client, output }, _values, [mailbox = '', id = '']) {
       const { messages } = await client()
       const { status } = await messages.get(mailbox, id)
-      if (status !== 'quarantined') throw new Error(`${id} is not in quarantine, it is ${status}.`)
+      if (status !== 'quarantined') throw new Error(`${id} is not in quarantine. Its status is ${status}.`)
       const deleted = await messages.delete(mailbox, id)
       output.result(deleted, () => `${deleted.id} is deleted.`)
       return 0

@@ -1,4 +1,4 @@
-// sim sms|advance|fault|outbox: what a phone, a carrier and bad luck would do.
+// sim sms|advance|fault|outbox simulates a phone, a carrier and faults.
 import { readFile } from 'node:fs/promises'
 import { type Command, count, listOptions, listQuery, needed, several, text } from '../command.ts'
 import { table } from '../output.ts'
@@ -12,10 +12,10 @@ const typesByExtension: Record<string, string> = {
   png: 'image/png',
 }
 
-/** A file as media of a text. */
+/** Reads a file as media of a text. */
 async function readMedia(path: string): Promise<{ content: string; content_type?: string }> {
   const bytes = await readFile(path).catch(() => {
-    throw new UsageError(`${path} cannot be read.`)
+    throw new UsageError(`${path} cannot be read. Check the path and its permissions.`)
   })
   const type = typesByExtension[path.split('.').at(-1)?.toLowerCase() ?? '']
   return { content: bytes.toString('base64'), ...(type !== undefined && { content_type: type }) }
@@ -25,11 +25,11 @@ export const simulatorCommands: Command[] = [
   {
     words: 'sim sms',
     takes: '[TEXT]',
-    about: 'Sends a text to a simulated number, as a phone outside would.',
+    about: 'Sends a text to a simulated number from an external phone.',
     options: {
       to: { type: 'string', value: 'NUMBER', about: 'The number of the agent, such as +12125550100.' },
-      from: { type: 'string', value: 'NUMBER', about: 'Who sends it.' },
-      media: { type: 'string', multiple: true, value: 'FILE', about: 'A file to send along; may come several times.' },
+      from: { type: 'string', value: 'NUMBER', about: 'The sender.' },
+      media: { type: 'string', multiple: true, value: 'FILE', about: 'A file to attach. Repeatable.' },
     },
     async run({ client, output }, values, [words]) {
       const to = needed(values, 'to')
@@ -48,8 +48,8 @@ export const simulatorCommands: Command[] = [
   {
     words: 'sim advance',
     takes: 'NUMBER',
-    about: 'Ends the wait of a simulated number: it becomes ready for texts.',
-    options: { fail: { type: 'boolean', about: 'It fails instead.' } },
+    about: 'Makes a pending simulated number ready for texts.',
+    options: { fail: { type: 'boolean', about: 'Make it fail instead.' } },
     async run({ client, output }, values, [number = '']) {
       const done = await (await client()).simulator.advanceNumber(number, { to: values.fail === true ? 'assignment_failed' : 'ready' })
       output.result(done, () => `${done.phone_number} is ${done.sms_status}.`)
@@ -59,8 +59,8 @@ export const simulatorCommands: Command[] = [
   {
     words: 'sim fault',
     takes: 'PROVIDER STEP FAULT',
-    about: 'Makes the next calls of a simulated provider go wrong, such as: phone webhook drop.',
-    options: { times: { type: 'string', value: 'N', about: 'How many calls; 0 takes the fault back. 1 unless given.' } },
+    about: 'Makes the next calls of a simulated provider fail, for example phone webhook drop.',
+    options: { times: { type: 'string', value: 'N', about: 'Number of calls to fail. 0 removes the fault. Defaults to 1.' } },
     async run({ client, output }, values, [provider = '', op = '', fail = '']) {
       const times = count(values, 'times')
       const { faults } = await (await client()).simulator.setFault({
@@ -80,8 +80,8 @@ export const simulatorCommands: Command[] = [
   },
   {
     words: 'sim outbox',
-    about: 'Lists what phones outside would have received, newest first.',
-    options: { to: { type: 'string', value: 'NUMBER', about: 'Only what this phone would have.' }, ...listOptions },
+    about: 'Lists the messages sent to external phones, newest first.',
+    options: { to: { type: 'string', value: 'NUMBER', about: 'Only messages to this phone.' }, ...listOptions },
     async run({ client, output }, values) {
       const to = text(values, 'to')
       const page = await (await client()).simulator.outbox({ ...(to !== undefined && { to }), ...listQuery(values) })

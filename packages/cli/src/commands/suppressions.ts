@@ -8,16 +8,16 @@ const sources = ['manual', 'bounce', 'complaint'] as const
 export const suppressionCommands: Command[] = [
   {
     words: 'suppressions list',
-    about: 'Lists addresses that mail does not go to any more, newest first.',
+    about: 'Lists suppressed addresses, newest first.',
     options: {
-      address: { type: 'string', value: 'ADDRESS', about: 'This address alone.' },
+      address: { type: 'string', value: 'ADDRESS', about: 'Only this address.' },
       source: { type: 'string', value: 'SOURCE', about: 'manual, bounce or complaint.' },
       ...listOptions,
     },
     async run({ client, output }, values) {
       const [address, wanted] = [text(values, 'address'), text(values, 'source')]
       const source = sources.find((one) => one === wanted)
-      if (wanted !== undefined && !source) throw new UsageError(`--source takes ${sources.join(', ')}.`)
+      if (wanted !== undefined && !source) throw new UsageError(`--source must be one of ${sources.join(', ')}.`)
       const query = { ...listQuery(values), ...(address !== undefined && { email_address: address }), ...(source && { source }) }
       const page = await (await client()).suppressions.list(query)
       output.result(page, () =>
@@ -33,22 +33,22 @@ export const suppressionCommands: Command[] = [
   {
     words: 'suppressions add',
     takes: 'ADDRESS',
-    about: 'Puts an address on the list: no mail goes to it any more.',
+    about: 'Adds an address to the list, so that no more mail is sent to it.',
     options: { reason: { type: 'string', value: 'TEXT', about: 'Why.' } },
     async run({ client, output }, values, [address = '']) {
       const reason = text(values, 'reason')
       const suppression = await (await client()).suppressions.create({ email_address: address, ...(reason !== undefined && { reason }) })
-      output.result(suppression, () => `${suppression.email_address} gets no more mail.`)
+      output.result(suppression, () => `${suppression.email_address} is suppressed. No more mail is sent to it.`)
       return 0
     },
   },
   {
     words: 'suppressions rm',
     takes: 'ADDRESS',
-    about: 'Takes an address off the list.',
+    about: 'Removes an address from the list.',
     async run({ client, output }, _values, [address = '']) {
       const deleted = await (await client()).suppressions.delete(address)
-      output.result(deleted, () => `${address} gets mail again.`)
+      output.result(deleted, () => `${address} is not suppressed any more. Mail is sent to it again.`)
       return 0
     },
   },

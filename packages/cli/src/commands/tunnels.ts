@@ -14,20 +14,20 @@ export const tunnelCommands: Command[] = [
   {
     words: 'tunnel',
     takes: 'TARGET',
-    about: "Serves an agent's public address from a local port or address, until it is interrupted.",
+    about: "Serves an agent's public address from a local port or address, until you interrupt it.",
     options: {
-      agent: { type: 'string', value: 'HANDLE', about: "Whose address; with an agent's key, its own." },
+      agent: { type: 'string', value: 'HANDLE', about: 'The agent whose address is served. With an agent key, defaults to its own agent.' },
       'host-header': {
         type: 'string',
         value: 'HOST',
-        about: 'What the target sees as Host: its own address, or `preserve` for what the visitor asked for.',
+        about: 'The Host header sent to the target. Defaults to its own address. `preserve` keeps the original Host.',
       },
-      connections: { type: 'string', value: 'N', about: 'Connections to keep, 1-8; 2 without it.' },
-      'allow-remote': { type: 'boolean', about: 'Let TARGET be on another machine.' },
-      'no-tls-verify': { type: 'boolean', about: 'Take any certificate of an https:// TARGET, such as a self-signed one.' },
-      proxy: { type: 'string', value: 'URL', about: 'An HTTP proxy, or `none`; else HTTPS_PROXY and its kin.' },
+      connections: { type: 'string', value: 'N', about: 'Number of connections to keep open, 1-8. Defaults to 2.' },
+      'allow-remote': { type: 'boolean', about: 'Allow a TARGET on another machine.' },
+      'no-tls-verify': { type: 'boolean', about: 'Accept any certificate of an https:// TARGET, such as a self-signed one.' },
+      proxy: { type: 'string', value: 'URL', about: 'An HTTP proxy, or `none`. Defaults to HTTPS_PROXY and related variables.' },
       transport: { type: 'string', value: 'NAME', about: 'auto, upgrade or web-socket.' },
-      'ca-file': { type: 'string', value: 'FILE', about: 'PEM of an authority to trust besides the usual ones.' },
+      'ca-file': { type: 'string', value: 'FILE', about: 'A PEM file with an additional certificate authority to trust.' },
     },
     run: async (context, values, [target = '']) => serve(context, values, target),
   },
@@ -71,7 +71,7 @@ export const tunnelCommands: Command[] = [
   {
     words: 'tunnels set',
     takes: 'HANDLE',
-    about: 'Sets the status of a tunnel, or what is kept of its requests.',
+    about: 'Sets the status of a tunnel, or the captured parts of its requests.',
     options: {
       status: { type: 'string', value: 'STATUS', about: 'active, suspended or disabled.' },
       capture: { type: 'string', value: 'WHAT', about: 'off, headers or bodies.' },
@@ -79,7 +79,7 @@ export const tunnelCommands: Command[] = [
     async run({ client, output }, values, [handle = '']) {
       const status = oneOf(values, 'status', statuses)
       const capture = oneOf(values, 'capture', captures)
-      if (!status && !capture) throw new UsageError('--status or --capture is needed.')
+      if (!status && !capture) throw new UsageError('--status or --capture is required.')
       const one = await (await client()).tunnels.update(handle, { ...(status && { status }), ...(capture && { capture }) })
       output.result(one, () => `${one.public_url} is ${one.status}, capture ${one.capture}.`)
       return 0
@@ -88,7 +88,7 @@ export const tunnelCommands: Command[] = [
   {
     words: 'tunnels requests',
     takes: 'HANDLE',
-    about: 'Lists the latest requests that came through a tunnel, newest first.',
+    about: 'Lists the latest requests through a tunnel, newest first.',
     options: listOptions,
     async run({ client, output }, values, [handle = '']) {
       const page = await (await client()).tunnels.requests(handle, listQuery(values))
@@ -123,14 +123,14 @@ export const tunnelCommands: Command[] = [
 
 async function ownHandle(callsign: Callsign): Promise<string> {
   const { key } = await callsign.me()
-  if (key.agent_handle === null) throw new UsageError('--agent is needed: this key belongs to no one agent.')
+  if (key.agent_handle === null) throw new UsageError('--agent is required, because this key belongs to the whole organization.')
   return key.agent_handle
 }
 
 async function serve({ client, output, interruption }: Context, values: Values, target: string): Promise<number> {
   const transport = oneOf(values, 'transport', transports)
   const connections = count(values, 'connections')
-  if (connections !== undefined && (connections < 1 || connections > 8)) throw new UsageError('--connections is a number from 1 to 8.')
+  if (connections !== undefined && (connections < 1 || connections > 8)) throw new UsageError('--connections must be a number from 1 to 8.')
   const hostHeader = text(values, 'host-header')
   const proxy = text(values, 'proxy')
   const caFile = text(values, 'ca-file')
@@ -164,7 +164,7 @@ async function serve({ client, output, interruption }: Context, values: Values, 
   }
 }
 
-/** In the words of the API: `{"event": "connected", "public_url": …}`. */
+/** Prints the change with the field names of the API, such as `{"event": "connected", "public_url": …}`. */
 function jsonOf({ state, ...about }: TunnelChange): Record<string, unknown> {
   const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   const pairs = Object.entries(about).map(([name, value]) => [snake(name), value])
@@ -180,6 +180,6 @@ function sentenceOf(change: TunnelChange): string {
     case 'target-unreachable':
       return `${change.target} cannot be reached: ${change.reason}${/certificate/i.test(change.reason) ? ' (--no-tls-verify takes any certificate)' : ''}`
     default:
-      return `Connection ${change.connection} was lost (${change.reason}); again in ${(change.retryInMs / 1000).toFixed(1)} s.`
+      return `Connection ${change.connection} was lost (${change.reason}). Retrying in ${(change.retryInMs / 1000).toFixed(1)} seconds.`
   }
 }

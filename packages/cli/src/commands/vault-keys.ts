@@ -1,4 +1,4 @@
-// vault init|rotate|recover|export: the vault as a whole and its keys.
+// vault init|rotate|recover|export for the whole vault and its keys.
 import { resolve } from 'node:path'
 import { ApiError, generateVaultKey, type UnlockedVault } from '@callsign/sdk'
 import { type Command, type Context, text, type Values } from '../command.ts'
@@ -6,15 +6,15 @@ import { writePrivate } from '../login-file.ts'
 import { UsageError } from '../usage-error.ts'
 import { readNewVaultKey, unlockOptions, withVault } from '../vault-access.ts'
 
-/** Where a generated key goes instead of the screen. */
+/** The destination of a generated key instead of the screen. */
 const keyFileOption = {
   type: 'string',
   value: 'FILE',
-  about: 'With --generate: write the key into this new file, for you alone, instead of printing it.',
+  about: 'Write the generated key into this new file, readable by you alone, instead of printing it.',
 } as const
-const generateOption = { type: 'boolean', about: 'Make a vault key of 160 random bits.' } as const
+const generateOption = { type: 'boolean', about: 'Generate a vault key of 160 random bits.' } as const
 
-/** A vault key to set, and what to show of it. */
+/** A vault key to set, and the text that shows it. */
 async function chooseNewKey(
   context: Context,
   values: Values,
@@ -22,14 +22,14 @@ async function chooseNewKey(
   variable: string,
 ): Promise<{ key: string; shown: string | null }> {
   if (values.generate !== true) {
-    if (values['write-key-file'] !== undefined) throw new UsageError('--write-key-file goes with --generate.')
+    if (values['write-key-file'] !== undefined) throw new UsageError('--write-key-file requires --generate.')
     return { key: await readNewVaultKey(context, values, option, variable), shown: null }
   }
-  if (text(values, option) !== undefined) throw new UsageError(`--generate and --${option} exclude each other.`)
+  if (text(values, option) !== undefined) throw new UsageError(`--generate and --${option} are mutually exclusive. Give one of them.`)
   const key = generateVaultKey()
   const file = text(values, 'write-key-file')
   if (file === undefined) return { key, shown: key }
-  // Before the key is in use: a key that could not be kept must not lock anybody out.
+  // Written before the key is in use, because losing a key in use would lock the user out.
   await writePrivate(file, `${key}\n`, 'wx').catch((error: Error) => {
     throw new UsageError(`${file} cannot be written: ${error.message}`)
   })
@@ -37,8 +37,8 @@ async function chooseNewKey(
 }
 
 /**
- * Runs a change that sets a vault key. Unless the server clearly refused, a generated key is shown though the change failed: it may be in use, and
- * nobody else has it.
+ * Runs a change that sets a vault key. If it fails without a clear rejection by the server, a generated key is shown anyway, because it may be
+ * in use and exist only here.
  */
 async function keepingKey<T>({ output }: Context, shown: string | null, change: () => Promise<T>): Promise<T> {
   try {
@@ -46,7 +46,7 @@ async function keepingKey<T>({ output }: Context, shown: string | null, change: 
   } catch (error) {
     const isRefused = error instanceof ApiError && error.status < 500
     if (shown !== null && !isRefused)
-      output.note(`The new vault key may have been set all the same: keep it until another one has opened the vault. ${shown}`)
+      output.note(`The new vault key may have been set nevertheless. Keep it until another key has opened the vault. ${shown}`)
     throw error
   }
 }
@@ -68,21 +68,19 @@ function showKeys({ output }: Context, vault: UnlockedVault, shown: string | nul
     ].join('\n'),
   )
   if (shown !== null || recoveryCodes.length > 0) {
-    output.note(
-      'Keep these offline: they are shown now and never again, and nobody, the server included, can open the vault without one of them.',
-    )
+    output.note('Keep these offline. They are not shown again, and the vault cannot be opened without one of them, not even by the server.')
   }
 }
 
 export const vaultKeyCommands: Command[] = [
   {
     words: 'vault init',
-    about: 'Makes the vault of the organization, and prints its recovery codes, once.',
+    about: 'Creates the vault of the organization and prints its recovery codes once.',
     options: {
       'vault-key-file': {
         type: 'string',
         value: 'FILE',
-        about: 'A file with the vault key to set, - for standard input; else CALLSIGN_VAULT_KEY, else a prompt.',
+        about: 'A file with the vault key to set, - for standard input. Defaults to CALLSIGN_VAULT_KEY, then a prompt.',
       },
       generate: generateOption,
       'write-key-file': keyFileOption,
@@ -99,16 +97,16 @@ export const vaultKeyCommands: Command[] = [
   {
     words: 'vault rotate',
     about:
-      'Changes the organization key and encrypts every secret anew; prints new recovery codes, once. Do it after an agent with the vault key went bad.',
+      'Changes the organization key, re-encrypts every secret, and prints new recovery codes once. Run it after an agent with the vault key was compromised.',
     options: {
       'new-vault-key-file': {
         type: 'string',
         value: 'FILE',
-        about: 'A file with the vault key to set; else CALLSIGN_NEW_VAULT_KEY, else a prompt.',
+        about: 'A file with the vault key to set. Defaults to CALLSIGN_NEW_VAULT_KEY, then a prompt.',
       },
       generate: generateOption,
       'write-key-file': keyFileOption,
-      'key-only': { type: 'boolean', about: 'Change the vault key alone: secrets and recovery codes stay as they are.' },
+      'key-only': { type: 'boolean', about: 'Change only the vault key. Secrets and recovery codes stay unchanged.' },
       ...unlockOptions,
     },
     run: (context, values) =>
@@ -126,17 +124,17 @@ export const vaultKeyCommands: Command[] = [
   },
   {
     words: 'vault recover',
-    about: 'Sets a new vault key with a recovery code, which is used up by it.',
+    about: 'Sets a new vault key with a recovery code. The code cannot be used again.',
     options: {
       'recovery-code-file': {
         type: 'string',
         value: 'FILE',
-        about: 'A file with the code, - for standard input; else CALLSIGN_RECOVERY_CODE, else a prompt.',
+        about: 'A file with the code, - for standard input. Defaults to CALLSIGN_RECOVERY_CODE, then a prompt.',
       },
       'new-vault-key-file': {
         type: 'string',
         value: 'FILE',
-        about: 'A file with the vault key to set; else CALLSIGN_NEW_VAULT_KEY, else a prompt.',
+        about: 'A file with the vault key to set. Defaults to CALLSIGN_NEW_VAULT_KEY, then a prompt.',
       },
       generate: generateOption,
       'write-key-file': keyFileOption,
@@ -158,11 +156,11 @@ export const vaultKeyCommands: Command[] = [
   },
   {
     words: 'vault export',
-    about: 'Writes every secret, in the clear, into a new file that only you can read.',
-    options: { output: { type: 'string', value: 'FILE', about: 'The file; - for standard output.' }, ...unlockOptions },
+    about: 'Writes every secret unencrypted into a new file that only you can read.',
+    options: { output: { type: 'string', value: 'FILE', about: 'The file, or - for standard output.' }, ...unlockOptions },
     run: (context, values) => {
       const target = text(values, 'output')
-      if (target === undefined) throw new UsageError('--output is needed: a new file, or - for standard output.')
+      if (target === undefined) throw new UsageError('--output is required. Give a new file, or - for standard output.')
       return withVault(context, values, async (vault) => {
         const content = await vault.export()
         if (target === '-') {
@@ -175,7 +173,7 @@ export const vaultKeyCommands: Command[] = [
         })
         context.output.result(
           { file, secrets: content.secrets.length },
-          () => `${content.secrets.length} secrets are in ${file}, in the clear.`,
+          () => `${content.secrets.length} secrets are in ${file}, unencrypted.`,
         )
         return 0
       })

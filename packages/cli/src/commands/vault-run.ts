@@ -1,4 +1,4 @@
-// vault run: starts another program with the secrets it needs in its environment, and nowhere else.
+// vault run starts another program with the secrets it needs in its environment alone.
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import type { Secret, SecretType, UnlockedVault } from '@callsign/sdk'
@@ -9,19 +9,19 @@ import { unlockOptions, withVault } from '../vault-access.ts'
 
 type Wish = { reference: string; variable: string }
 
-/** What opens the vault is not for the child: it gets the secrets that it was named, not all of them. */
+/** Variables that open the vault are hidden from the child, which gets only the named secrets. */
 const withheld = ['CALLSIGN_VAULT_KEY', 'CALLSIGN_NEW_VAULT_KEY', 'CALLSIGN_RECOVERY_CODE']
 
 const passedSignals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2']
 
-/** `NAME[:member]=VARIABLE`; a name may hold `=` and `:`, a variable cannot. */
+/** Parses `NAME[:member]=VARIABLE`. A name may contain `=` and `:`, a variable cannot. */
 function readWish(wish: string): Wish {
   const [, reference, variable] = /^(.+)=([A-Za-z_][A-Za-z0-9_]*)$/s.exec(wish) ?? []
-  if (reference === undefined || variable === undefined) throw new UsageError(`--secret takes NAME[:member]=VARIABLE, got "${wish}".`)
+  if (reference === undefined || variable === undefined) throw new UsageError(`--secret must be NAME[:member]=VARIABLE, not "${wish}".`)
   return { reference, variable }
 }
 
-/** The value of a wish: the whole text as a name first, then with its last part as a member. */
+/** The value of a requested secret. The whole text is tried as a name first, then its last part as a member. */
 async function fulfil(vault: UnlockedVault, { reference, variable }: Wish): Promise<[string, string]> {
   const isName = vault.list().some((one) => one.id === reference || (one.isBound && one.name === reference))
   const cut = reference.lastIndexOf(':')
@@ -30,12 +30,12 @@ async function fulfil(vault: UnlockedVault, { reference, variable }: Wish): Prom
   const wanted = member ?? mainMember[secret.type as SecretType]
   const value =
     wanted !== undefined && Object.hasOwn(secret.payload, wanted) ? (secret.payload as Record<string, unknown>)[wanted] : undefined
-  if (typeof value !== 'string') throw new UsageError(`${name} has no text member ${wanted ?? ''}.`)
-  if (value.includes('\0')) throw new UsageError(`${name} holds a NUL, which no environment can.`)
+  if (typeof value !== 'string') throw new UsageError(`${name} does not have a text member ${wanted ?? ''}.`)
+  if (value.includes('\0')) throw new UsageError(`${name} contains a NUL character, which an environment variable cannot contain.`)
   return [variable, value]
 }
 
-/** Runs a program in our place: its signals are ours, and so is its exit code (128 and the signal's number when one ended it). */
+/** Runs a program in the foreground. Passes signals on, and returns its exit code, or 128 plus the number of the signal that ended it. */
 function runChild(command: string, args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: 'inherit', env: environment })
@@ -71,14 +71,14 @@ export const vaultRunCommands: Command[] = [
         type: 'string',
         multiple: true,
         value: 'NAME[:member]=VARIABLE',
-        about: 'A secret and the variable it goes into; may come several times.',
+        about: 'A secret and the variable to store it in. Repeatable.',
       },
       ...unlockOptions,
     },
     async run(context, values, [command, ...args]) {
       const wishes = several(values, 'secret').map(readWish)
-      if (wishes.length === 0) throw new UsageError('--secret is needed: NAME[:member]=VARIABLE.')
-      if (command === undefined) throw new UsageError('Which program? It comes behind --.')
+      if (wishes.length === 0) throw new UsageError('--secret is required. Write it as NAME[:member]=VARIABLE.')
+      if (command === undefined) throw new UsageError('The program is missing. Give it after --.')
       const secrets = await withVault(context, values, (vault) => Promise.all(wishes.map((wish) => fulfil(vault, wish))))
       const inherited = Object.fromEntries(Object.entries(context.environment).filter(([name]) => !withheld.includes(name)))
       return runChild(command, args, { ...inherited, ...Object.fromEntries(secrets) })

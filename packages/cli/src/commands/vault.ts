@@ -1,4 +1,4 @@
-// vault unlock|list|get|set|rm|grant|revoke|totp: the secrets.
+// vault unlock|list|get|set|rm|grant|revoke|totp for the secrets.
 import { type Secret, type SecretSummary, type SecretType, totpCode } from '@callsign/sdk'
 import { mainMember, payloadMembers } from '@callsign/sdk/vault'
 import { type Command, type Context, needed, several, text, type Values } from '../command.ts'
@@ -6,7 +6,7 @@ import { table } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
 import { noteMissing, readMembers, unlockOptions, withVault } from '../vault-access.ts'
 
-/** A summary as JSON, in the names of the API. */
+/** Converts a summary to JSON with the field names of the API. */
 const toWire = (one: SecretSummary) => ({
   id: one.id,
   type: one.type,
@@ -34,7 +34,7 @@ async function readPayload(context: Context, values: Values, type: SecretType, i
       if (error instanceof UsageError) throw error
     }
     if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
-      throw new UsageError('--payload-file has to hold a JSON object.')
+      throw new UsageError('--payload-file must contain a JSON object.')
     Object.assign(payload, parsed)
   }
   Object.assign(payload, await readMembers(context, several(values, 'member')))
@@ -53,7 +53,7 @@ async function readPayload(context: Context, values: Values, type: SecretType, i
 export const vaultCommands: Command[] = [
   {
     words: 'vault unlock',
-    about: 'Unlocks the vault to see that it can be, checks every secret, and shows how it stands. Nothing stays unlocked.',
+    about: 'Unlocks the vault, verifies every secret, and shows the status. The vault is locked again afterwards.',
     options: unlockOptions,
     run: (context, values) =>
       withVault(context, values, async (vault) => {
@@ -82,7 +82,7 @@ export const vaultCommands: Command[] = [
   },
   {
     words: 'vault list',
-    about: 'Lists the secrets that the key may read, without their values.',
+    about: 'Lists the secrets that the key can read, without their values.',
     options: unlockOptions,
     run: (context, values) =>
       withVault(context, values, async (vault) => {
@@ -101,7 +101,7 @@ export const vaultCommands: Command[] = [
     words: 'vault get',
     takes: 'NAME',
     about: 'Prints a secret, by name or id.',
-    options: { member: { type: 'string', value: 'NAME', about: 'This member alone, as it is.' }, ...unlockOptions },
+    options: { member: { type: 'string', value: 'NAME', about: 'Print only this member, unformatted.' }, ...unlockOptions },
     run: (context, values, [reference = '']) =>
       withVault(context, values, async (vault) => {
         const secret: Secret = await vault.get(reference)
@@ -115,7 +115,7 @@ export const vaultCommands: Command[] = [
           return 0
         }
         const value = Object.hasOwn(secret.payload, member) ? (secret.payload as Record<string, unknown>)[member] : undefined
-        if (value === undefined) throw new UsageError(`The secret has no member ${member}.`)
+        if (value === undefined) throw new UsageError(`The secret does not have a member ${member}.`)
         if (context.output.isJson) context.output.result(value, () => '')
         else context.output.raw(typeof value === 'string' ? value : JSON.stringify(value))
         return 0
@@ -124,35 +124,36 @@ export const vaultCommands: Command[] = [
   {
     words: 'vault set',
     takes: 'NAME',
-    about: 'Stores a secret, or changes the one of this name or id. Values come from files, standard input, the environment or a prompt.',
+    about: 'Stores a secret, or changes the one with this name or id. Give values in files, standard input, the environment or a prompt.',
     options: {
-      type: { type: 'string', value: 'TYPE', about: `Of a new one: ${typeNames.join(', ')}; other if not said.` },
+      type: { type: 'string', value: 'TYPE', about: `The type of a new secret, one of ${typeNames.join(', ')}. Defaults to other.` },
       'value-file': {
         type: 'string',
         value: 'FILE',
-        about: 'A file with the value it is kept for (password, api_key, …), - for standard input.',
+        about: 'A file with the main value (password, api_key, …), - for standard input.',
       },
       member: {
         type: 'string',
         multiple: true,
         value: 'NAME=SOURCE',
-        about: 'A member from file:PATH, env:VARIABLE, - or prompt; may come several times.',
+        about: 'A member from file:PATH, env:VARIABLE, - or prompt. Repeatable.',
       },
       'payload-file': { type: 'string', value: 'FILE', about: 'A file with all members as a JSON object, - for standard input.' },
       name: { type: 'string', value: 'NAME', about: 'A new name.' },
-      description: { type: 'string', value: 'TEXT', about: 'Readable by the server.' },
+      description: { type: 'string', value: 'TEXT', about: 'Not encrypted.' },
       ...unlockOptions,
     },
     run: (context, values, [reference = '']) =>
       withVault(context, values, async (vault) => {
         const description = text(values, 'description')
         const named = vault.list().filter((one) => one.id === reference || one.name === reference)
-        // What only the server calls so must not stand in front of what was encrypted under the name.
+        // A name that only the server asserts must not take precedence over an encrypted name.
         const known = named.find((one) => one.id === reference || one.isBound) ?? named[0]
         const wanted = text(values, 'type')
         if (wanted !== undefined && !typeNames.includes(wanted as SecretType))
-          throw new UsageError(`--type is one of ${typeNames.join(', ')}.`)
-        if (known && wanted !== undefined && wanted !== known.type) throw new UsageError(`The secret is of type ${known.type}, for ever.`)
+          throw new UsageError(`--type must be one of ${typeNames.join(', ')}.`)
+        if (known && wanted !== undefined && wanted !== known.type)
+          throw new UsageError(`The type of the secret is ${known.type} and cannot be changed. Omit --type.`)
         if (known) {
           const name = text(values, 'name')
           const payload = typeNames.includes(known.type as SecretType)
@@ -164,7 +165,7 @@ export const vaultCommands: Command[] = [
             ...(Object.keys(payload).length > 0 && { payload }),
           }
           if (Object.keys(change).length === 0)
-            throw new UsageError('Nothing to change: give --value-file, --member, --payload-file, --name or --description.')
+            throw new UsageError('Nothing to change. Give --value-file, --member, --payload-file, --name or --description.')
           const changed = await vault.update(reference, change)
           context.output.result(toWire(changed), () => `${changed.name} is now revision ${changed.revision}.`)
           return 0
@@ -192,13 +193,14 @@ export const vaultCommands: Command[] = [
   {
     words: 'vault grant',
     takes: 'NAME',
-    about: 'Lets an agent read a secret. The server enforces it; whoever holds the vault key could decrypt what it hands out.',
+    about:
+      'Lets an agent read a secret. The server enforces grants. Every holder of the vault key can decrypt the secrets that it returns.',
     options: { agent: { type: 'string', value: 'HANDLE', about: 'The agent.' }, ...unlockOptions },
     run: (context, values, [reference = '']) => {
       const agent = needed(values, 'agent')
       return withVault(context, values, async (vault) => {
         const grant = await vault.grant(reference, { agentHandle: agent })
-        context.output.result(grant, () => `${grant.agent_handle} may read ${reference}.`)
+        context.output.result(grant, () => `${grant.agent_handle} can read ${reference}.`)
         return 0
       })
     },
@@ -206,13 +208,13 @@ export const vaultCommands: Command[] = [
   {
     words: 'vault revoke',
     takes: 'NAME',
-    about: 'Takes a grant back. What the agent has read it has read.',
+    about: 'Revokes a grant. The agent keeps any value that it has read.',
     options: { agent: { type: 'string', value: 'HANDLE', about: 'The agent.' }, ...unlockOptions },
     run: (context, values, [reference = '']) => {
       const agent = needed(values, 'agent')
       return withVault(context, values, async (vault) => {
         await vault.revoke(reference, { agentHandle: agent })
-        context.output.result({ agent_handle: agent, deleted: true }, () => `${agent} may no longer read ${reference}.`)
+        context.output.result({ agent_handle: agent, deleted: true }, () => `${agent} can no longer read ${reference}.`)
         return 0
       })
     },
@@ -225,10 +227,10 @@ export const vaultCommands: Command[] = [
     run: (context, values, [reference = '']) =>
       withVault(context, values, async (vault) => {
         const { payload } = await vault.get(reference)
-        if (typeof payload.totp !== 'string') throw new UsageError('The secret has no member totp.')
+        if (typeof payload.totp !== 'string') throw new UsageError('The secret does not have a totp member.')
         const { code, secondsLeft, periodSeconds } = await totpCode(payload.totp)
         context.output.result({ code, seconds_left: secondsLeft, period_seconds: periodSeconds }, () => code)
-        context.output.progress(`Good for ${secondsLeft} s.`)
+        context.output.progress(`Valid for ${secondsLeft} seconds.`)
         return 0
       }),
   },

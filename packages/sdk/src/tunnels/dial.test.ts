@@ -1,15 +1,15 @@
-// Which proxy the environment names for an address.
+// Selects the proxy for an address from the environment.
 import { expect, test } from 'vitest'
 import { proxyFor, readProxy } from './dial.ts'
 
 const to = (address: string, environment: Record<string, string>): string | null => proxyFor(new URL(address), environment)?.href ?? null
 
-test('by the protocol, in either case of letters, and ALL_PROXY for both', () => {
+test('by the protocol, in upper or lower case, and ALL_PROXY for both', () => {
   expect(to('https://a.example/', { HTTPS_PROXY: 'http://p:1' })).toBe('http://p:1/')
   expect(to('https://a.example/', { https_proxy: 'q:2', HTTPS_PROXY: 'http://p:1' })).toBe('http://q:2/')
   expect(to('http://a.example/', { HTTPS_PROXY: 'http://p:1' })).toBeNull()
   expect(to('http://a.example/', { http_proxy: 'http://p:1' })).toBe('http://p:1/')
-  // CGI programs are given a visitor's Proxy header as HTTP_PROXY (CVE-2016-5385).
+  // CGI programs receive a request's Proxy header as HTTP_PROXY (CVE-2016-5385).
   expect(to('http://a.example/', { HTTP_PROXY: 'http://p:1' })).toBeNull()
   for (const protocol of ['http', 'https']) expect(to(`${protocol}://a.example/`, { ALL_PROXY: 'http://p:1' })).toBe('http://p:1/')
   expect(to('https://a.example/', {})).toBeNull()

@@ -1,4 +1,4 @@
-// Opens the connection to a gateway: straight or through an HTTP proxy, by our own Upgrade or, where only that passes, as a WebSocket.
+// Opens the connection to a gateway, directly or through an HTTP proxy. It uses the protocol's own Upgrade or, where only that passes, a WebSocket.
 import type { IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Wrapping } from '@callsign/contract/tunnel-connection'
@@ -14,7 +14,7 @@ export type DialOptions = {
   url: URL
   apiKey: string
   proxy: URL | null
-  /** PEM of an authority to trust besides the usual ones. */
+  /** PEM of an additional certificate authority to trust. */
   ca: string | undefined
   transport: Transport
   signal: AbortSignal
@@ -24,17 +24,17 @@ const dialMsMax = 15_000
 const refusalBytesMax = 64 * 1024
 // RFC 6455 section 1.3.
 const webSocketGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
-/** Answers of our server that a WebSocket would get as well. */
+/** Statuses of the Callsign server that a WebSocket would get as well. */
 const ownAnswers = new Set([401, 403, 404, 429, 503])
 
-/** Rejects with ApiError when the server refuses, with ConnectionError when nobody answers. */
+/** Rejects with ApiError if the server rejects the client, and with ConnectionError if it does not answer. */
 export async function dial(node: Node, options: DialOptions): Promise<Dialled> {
   if (options.transport === 'web-socket') return upgrade(node, options, true)
   if (options.transport === 'upgrade') return upgrade(node, options, false)
   try {
     return await upgrade(node, options, false)
   } catch (error) {
-    // Something between us took the Upgrade away, or for nonsense.
+    // An intermediary removed or rejected the Upgrade.
     if (options.signal.aborted || (error instanceof ApiError && ownAnswers.has(error.status)) || isUnreachable(error)) throw error
     return upgrade(node, options, true)
   }
@@ -85,7 +85,10 @@ async function upgrade(node: Node, options: DialOptions, isWebSocket: boolean): 
   const isRight = isWebSocket ? headers['sec-websocket-accept'] === accepted : headers.upgrade?.toLowerCase() === tunnelProtocol
   if (!isRight) {
     socket.destroy()
-    throw new ConnectionError('reply_unusable', `${url.origin} upgraded to something else: is this the address of a Callsign server?`)
+    throw new ConnectionError(
+      'reply_unusable',
+      `${url.origin} upgraded to another protocol. Check that the address is that of a Callsign server.`,
+    )
   }
   socket.setNoDelay(true)
   return { socket, head, wrapping: isWebSocket ? 'web-socket-client' : 'bare', transport: isWebSocket ? 'web-socket' : 'upgrade' }
@@ -143,12 +146,12 @@ async function readRefusal(response: IncomingMessage): Promise<ApiError> {
     const { error } = JSON.parse(text) as { error: { code: string; message: string } }
     if (typeof error.code === 'string' && typeof error.message === 'string') ({ code, message } = error)
   } catch {
-    // Not ours: the status has to do.
+    // Not sent by Callsign, so only the status is used.
   }
   return new ApiError({ ...fields, code, message, details: undefined })
 }
 
-/** A connection to `authority` through a proxy (RFC 9110 section 9.3.6). */
+/** Opens a connection to `authority` through a proxy (RFC 9110 section 9.3.6). */
 function throughProxy({ http, tls, net }: Node, proxy: URL, authority: string, signal: AbortSignal): Promise<Socket> {
   const isTls = proxy.protocol === 'https:'
   const host = proxy.hostname.replace(/^\[|\]$/g, '')
@@ -166,7 +169,11 @@ function throughProxy({ http, tls, net }: Node, proxy: URL, authority: string, s
     const fail = (reason: string, cause?: Error) => {
       request.destroy()
       reject(
-        new ConnectionError('connection_failed', `The proxy ${proxy.host} did not connect us: ${reason}`, cause ? { cause } : undefined),
+        new ConnectionError(
+          'connection_failed',
+          `The proxy ${proxy.host} did not connect (${reason}). Check the proxy.`,
+          cause ? { cause } : undefined,
+        ),
       )
     }
     request.on('error', (error) => fail(error.message, error))
@@ -180,7 +187,7 @@ function throughProxy({ http, tls, net }: Node, proxy: URL, authority: string, s
   })
 }
 
-/** The proxy that the environment names for an address, as curl reads it; null for none. */
+/** The proxy that the environment sets for an address, with the rules of curl. null for none. */
 export function proxyFor(url: URL, environment: Record<string, string | undefined>): URL | null {
   const value = (name: string) => environment[name.toLowerCase()] || environment[name]
   const named = (url.protocol === 'https:' ? value('HTTPS_PROXY') : environment.http_proxy) || value('ALL_PROXY')
@@ -197,16 +204,16 @@ export function proxyFor(url: URL, environment: Record<string, string | undefine
   return readProxy(named)
 }
 
-/** The proxy that a text names, with or without `http://`. Throws TypeError for any other kind. */
+/** Parses the address of a proxy, with or without `http://`. Throws TypeError for any other kind. */
 export function readProxy(text: string): URL {
   const whole = text.includes('://') ? text : `http://${text}`
   const proxy = URL.canParse(whole) ? new URL(whole) : null
   if (proxy?.protocol !== 'http:' && proxy?.protocol !== 'https:')
-    throw new TypeError('Only HTTP proxies are used: an address that begins with http:// or https://.')
+    throw new TypeError('The proxy is not an HTTP proxy. Give an address that begins with http:// or https://.')
   try {
     decodeURIComponent(proxy.username + proxy.password)
   } catch {
-    throw new TypeError('The user or password of the proxy holds a % that begins no character; write it as %25.')
+    throw new TypeError('The user or password of the proxy contains a bare %. Write it as %25.')
   }
   return proxy
 }

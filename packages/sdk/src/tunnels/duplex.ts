@@ -1,4 +1,4 @@
-// A stream of a tunnel as a Duplex of Node, for servers that are handed connections.
+// Adapts a stream of a tunnel to a Duplex of Node, for servers that accept connections.
 import type { Duplex } from 'node:stream'
 import { resetCodes } from '@callsign/contract/tunnel-frames'
 import type { TunnelStream } from '@callsign/contract/tunnel-stream'
@@ -43,7 +43,7 @@ export function toDuplex({ stream: { Duplex } }: Node, stream: TunnelStream): Du
       done?.()
     },
     onData(bytes) {
-      // push says false when the reader has enough; read() is called when it wants more.
+      // push returns false for backpressure. read() is called when the reader wants more.
       if (duplex.push(bytes) || isReading) stream.taken(bytes.length)
       else unread += bytes.length
       isReading = false
@@ -51,7 +51,7 @@ export function toDuplex({ stream: { Duplex } }: Node, stream: TunnelStream): Du
     onEnd: () => void duplex.push(null),
     onReset: () => void duplex.destroy(),
   }
-  // What servers ask of a socket.
+  // The socket methods that servers use.
   Object.assign(duplex, {
     setNoDelay: () => duplex,
     setKeepAlive: () => duplex,

@@ -1,11 +1,11 @@
-// Declares the types of `tunnels.listen`. Imports no types of Node: pages type-check without @types/node.
+// Declares the types of `tunnels.listen`. Does not import types of Node, so that pages type-check without @types/node.
 
 export type Transport = 'auto' | 'upgrade' | 'web-socket'
 
 /** A handler of web Requests, as other runtimes name it. */
 export type FetchHandler = { fetch: (request: Request) => Response | Promise<Response> }
 
-// biome-ignore lint/suspicious/noTsIgnore: an error in projects without @types/node only
+// biome-ignore lint/suspicious/noTsIgnore: an error only in projects without @types/node
 /** @ts-ignore `any` in projects without @types/node. */
 type NodeHandler = import('node:http').RequestListener
 
@@ -13,17 +13,17 @@ export type TunnelTarget = number | string | URL | NodeHandler | FetchHandler
 
 export type TunnelListener = {
   readonly publicUrl: string
-  /** For people: where requests go. */
+  /** The target of the requests, for display. */
   readonly target: string
-  /** Connections that are up. */
+  /** Number of open connections. */
   readonly connected: number
-  /** Takes no new requests, lets those under way end (at most `graceMs`, default 5,000), and disconnects. */
+  /** Stops accepting requests, waits for those in flight (at most `graceMs`, default 5,000), and disconnects. */
   close(graceMs?: number): Promise<void>
-  /** Resolves after `close`; rejects when the server has said that this client is not wanted any more: disabled, deleted or revoked. */
+  /** Resolves after `close`. Rejects if the server permanently rejects this client because the tunnel is disabled, deleted or revoked. */
   readonly done: Promise<void>
 }
 
-/** A request that came through, as the gateway tells it afterwards. */
+/** A proxied request, as reported by the gateway afterwards. */
 export type ReportedRequest = {
   at: string
   method: string
@@ -36,31 +36,31 @@ export type ReportedRequest = {
   visitor_address: string
 }
 
-/** What became of one of the connections, or of the target. `retryInMs`: when it is tried again. */
+/** A change in the state of a connection or of the target. `retryInMs` is the time until the next attempt. */
 export type TunnelChange =
   | { state: 'connected'; connection: number; publicUrl: string; transport: 'upgrade' | 'web-socket' }
   | { state: 'reconnecting'; connection: number; reason: string; retryInMs: number }
   | { state: 'draining'; connection: number; reason: string }
-  /** Visitors are told 502; said once for each reason until the target is there again. */
+  /** Public requests get 502. Reported once per reason until the target is reachable again. */
   | { state: 'target-unreachable'; target: string; reason: string }
 
 export type ListenOptions = {
-  /** Connections to keep, 1-8; with several gateways they are to different ones as the load balancer has it. Default 2. */
+  /** Connections to keep open, 1-8. With several gateways, the load balancer spreads them. Default 2. */
   connections?: number
-  /** What stands in Host towards the target: its own address (the default for ports and URLs), or the visitor's with 'preserve', or any other. */
+  /** The Host header sent to the target. Its own address (default for ports and URLs), `preserve` for the original Host, or another value. */
   hostHeader?: 'target' | 'preserve' | (string & {})
-  /** Lets the target be on another machine. */
+  /** Allows a target on another machine. */
   allowRemote?: boolean
-  /** False takes any certificate of an https:// target, such as one that a development server has signed itself. Default true. */
+  /** False accepts any certificate of an https:// target, such as a self-signed one. Default true. */
   verifyTarget?: boolean
-  /** An HTTP proxy; without it the one of HTTPS_PROXY and its kin; null for none. */
+  /** An HTTP proxy, or null for none. By default HTTPS_PROXY and related variables apply. */
   proxy?: string | null
   transport?: Transport
-  /** PEM of an authority to trust besides the usual ones. */
+  /** PEM of an additional certificate authority to trust. */
   ca?: string
   signal?: AbortSignal
   onRequest?: (request: ReportedRequest) => void
   onChange?: (change: TunnelChange) => void
-  /** What a fetch handler threw, besides the 500 that its visitor gets; without it the console shows it. */
+  /** Receives errors thrown by a fetch handler, which answers 500. Without it they are logged to the console. */
   onError?: (error: unknown) => void
 }

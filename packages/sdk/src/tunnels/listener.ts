@@ -1,4 +1,4 @@
-// The client of a tunnel: keeps its connections up for as long as it is wanted, and hands what comes over them to the target.
+// The client of a tunnel keeps its connections open until it is closed, and passes their streams to the target.
 import type { ReplyOf } from '@callsign/contract/operation'
 import { connectMux } from '@callsign/contract/tunnel-connection'
 import type { Goaway, TunnelMux } from '@callsign/contract/tunnel-mux'
@@ -14,18 +14,18 @@ import { type Destination, openTarget } from './target.ts'
 type Tunnel = ReplyOf<typeof getTunnel>
 
 const backoffMs = { first: 200, max: 30_000 }
-/** After this long a connection was good: the next failure is a new one. */
+/** A connection that lasted this long resets the backoff. */
 const healthyMs = 10_000
 const budgetBytes = 64 * 1024 * 1024
 const helloMsMax = 10_000
 const drainMsMax = 90_000
-/** Gateways look anew within this time for who has the client; until then they may send requests over a connection that is being left. */
+/** Gateways refresh their routing within this time. Until then they may send requests over a connection that is being replaced. */
 const lingerMs = 1000
 const lookMs = 20
-/** Dials for the sake of another node. */
+/** Dials to reach another node. */
 const twinDialsMax = 4
 
-/** Such an answer will be the same next time. */
+/** Errors that a retry would repeat. */
 const isFinal = (error: unknown): boolean => error instanceof ApiError && [401, 403, 404].includes(error.status)
 
 export async function openTunnel(
@@ -60,7 +60,7 @@ class Listener implements TunnelListener {
   readonly #instance: string
   readonly #budget = new WindowBudget(budgetBytes)
   readonly #closing = new AbortController()
-  /** Every connection, those included that only finish what they have. */
+  /** Every connection, including those that only finish their requests. */
   readonly #muxes = new Set<TunnelMux>()
   readonly #up = new Set<TunnelMux>()
   /** The gateway node at the other end of each. */
@@ -75,9 +75,12 @@ class Listener implements TunnelListener {
     this.publicUrl = tunnel.public_url
     this.target = destination.name
     this.#url = new URL(`${tunnel.connect_url ?? connection.address}/api/v1/tunnels/${tunnel.agent_handle}/connect`)
-    // The key goes where the API's TLS has vouched for, or to no less.
+    // The key is sent over TLS if the API uses TLS.
     if (connection.address.startsWith('https:') && this.#url.protocol !== 'https:')
-      throw new ConnectionError('reply_unusable', 'The server wants its tunnels without TLS: the key is not sent there.')
+      throw new ConnectionError(
+        'reply_unusable',
+        'The server offers tunnels without TLS, so the key is not sent. Ask its operator for an https connect URL.',
+      )
     this.#apiKey = connection.bearerToken
     const { proxy } = options
     this.#proxy = proxy === null ? null : proxy === undefined ? proxyFor(this.#url, processEnvironment()) : readProxy(proxy)
@@ -85,7 +88,7 @@ class Listener implements TunnelListener {
     const { promise, resolve, reject } = settle()
     this.done = promise
     this.#finish = { resolve, reject }
-    // Who does not ask is not to be told by a crash.
+    // A listener without a handler for `closed` must not crash the process.
     promise.catch(() => {})
   }
 
@@ -93,11 +96,11 @@ class Listener implements TunnelListener {
     return this.#up.size
   }
 
-  /** Resolves when the first connection is up; rejects when it cannot be. */
+  /** Resolves when the first connection is open. Rejects if it fails. */
   start(count: number): Promise<void> {
     this.#options.signal?.addEventListener('abort', () => void this.close(), { once: true })
     return new Promise((resolve, reject) => {
-      // Once it has resolved, this does nothing.
+      // Has no effect after the promise has resolved.
       this.#closing.signal.addEventListener('abort', () => reject(new ConnectionError('connection_failed', 'The tunnel was closed.')), {
         once: true,
       })
@@ -114,7 +117,7 @@ class Listener implements TunnelListener {
     if (this.#isClosed) return this.done.catch(() => {})
     this.#isClosed = true
     this.#closing.abort()
-    // Behind the answer to this there are no requests that the gateway had sent before it knew, and all reports of those that are over.
+    // After its answer, every request sent earlier by the gateway and every report of a finished request has arrived.
     const unaware = new Set(this.#muxes)
     for (const mux of this.#muxes) {
       mux.goaway({ code: 'drain', reason: 'The client is closing.' })
@@ -135,7 +138,7 @@ class Listener implements TunnelListener {
     else this.#finish.resolve()
   }
 
-  /** Keeps one connection up. Rejects when there is no use in trying again; `giveUp` is for a first attempt that fails. */
+  /** Keeps one connection open. Rejects when a retry cannot succeed. `giveUp` is called if the first attempt fails. */
   async #keep(connection: number, onFirst: () => void, giveUp: ((error: Error) => void) | null): Promise<void> {
     let failures = 0
     let isFirst = true
@@ -147,7 +150,7 @@ class Listener implements TunnelListener {
         onFirst()
         isFirst = false
         reason = await up.left
-        // Asked to go elsewhere: at once, while the old connection finishes what it has.
+        // The server asked for a new connection. It is opened immediately, while the old one finishes its requests.
         if (reason === 'drain') {
           failures = 0
           continue
@@ -171,7 +174,7 @@ class Listener implements TunnelListener {
     this.#end(error)
   }
 
-  /** Full jitter, so that many clients of a gateway that went away do not come back as one. */
+  /** Full jitter, so that the clients of a stopped gateway do not reconnect simultaneously. */
   #pause(connection: number, reason: string, failures: number, leastMs: number): Promise<void> {
     const most = Math.min(backoffMs.max, backoffMs.first * 2 ** Math.min(failures, 10))
     const retryInMs = Math.round(Math.max(leastMs, most * Math.random()))
@@ -179,7 +182,7 @@ class Listener implements TunnelListener {
     return sleep(retryInMs, this.#closing.signal)
   }
 
-  /** Connects, and resolves when the gateway has said hello; `left` tells when a new connection is wanted, and why. */
+  /** Connects, and resolves after the gateway's hello. `left` reports when a new connection is needed, and why. */
   async #connect(connection: number, attempt = 0): Promise<{ left: Promise<string> }> {
     const { transport = 'auto', ca, onRequest, onChange, hostHeader = 'target' } = this.#options
     const dialled = await dial(this.#node, {
@@ -237,7 +240,7 @@ class Listener implements TunnelListener {
     } finally {
       clearTimeout(timer)
     }
-    // Two connections to one node would go down with it together; a load balancer may lead to another next time.
+    // Two connections to one node would fail together. A load balancer may choose another node next time.
     const isTwin = [...this.#up].some((other) => this.#nodes.get(other) === this.#nodes.get(mux))
     if (hasOthers && isTwin && attempt < twinDialsMax) {
       // The gateway may have sent requests over it already.
@@ -250,14 +253,14 @@ class Listener implements TunnelListener {
     return { left: leaving.promise }
   }
 
-  /** Lets a connection finish what it has while another takes its place, then closes it. */
+  /** Lets a connection finish its requests while another replaces it, then closes it. */
   #leave(mux: TunnelMux): Promise<void> {
     const before = this.#up.size
     this.#up.delete(mux)
     return this.#letGo(mux, () => this.#up.size >= before)
   }
 
-  /** Closes a connection when another is there instead, and no request has come over it for a moment: not every node knows at once where to go. */
+  /** Closes a replaced connection after it has been idle for a moment, because not every node learns of the change immediately. */
   async #letGo(mux: TunnelMux, isReplaced: () => boolean): Promise<void> {
     const startedMs = performance.now()
     let quietSinceMs = startedMs
@@ -273,7 +276,7 @@ class Listener implements TunnelListener {
   }
 }
 
-/** The server does not want this client any more. */
+/** The server permanently rejects this client. */
 class Dismissed extends ApiError {
   constructor({ code, reason }: Goaway) {
     super({ status: 403, code: `tunnel_${code}`, message: reason, requestId: null, retryAfterMs: null, details: undefined })

@@ -1,8 +1,8 @@
-// The modules of Node that tunnels need, found at run time: the package itself loads in browsers, which have no tunnels.
+// Finds the modules of Node that tunnels need at run time, because the package also loads in browsers, which do not have tunnels.
 import { ConnectionError } from '../errors.ts'
 import { nodeModule } from '../vault/bytes.ts'
 
-/** Throws where there is no Node. */
+/** Throws on runtimes other than Node. */
 export function needNode() {
   const net = nodeModule<typeof import('node:net')>('node:net')
   const tls = nodeModule<typeof import('node:tls')>('node:tls')
@@ -10,7 +10,7 @@ export function needNode() {
   const stream = nodeModule<typeof import('node:stream')>('node:stream')
   const crypto = nodeModule<typeof import('node:crypto')>('node:crypto')
   if (!net || !tls || !http || !stream || !crypto)
-    throw new ConnectionError('connection_failed', 'Tunnels need Node: there are no sockets here.')
+    throw new ConnectionError('connection_failed', 'Tunnels need Node, because this runtime does not have sockets.')
   return { net, tls, http, stream, crypto }
 }
 

@@ -1,4 +1,4 @@
-// Where the requests of a tunnel go: a local port, a URL, or a handler in this program.
+// The target of a tunnel's requests is a local port, a URL, or a handler in this program.
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { resetCodes } from '@callsign/contract/tunnel-frames'
@@ -7,31 +7,31 @@ import { toDuplex } from './duplex.ts'
 import type { FetchHandler, TunnelTarget } from './listen-options.ts'
 import type { Node } from './node.ts'
 
-/** A target made ready: what each stream is handed to. */
+/** A prepared target, which accepts streams. */
 export type Destination = {
-  /** For people. */
+  /** The target, for display. */
   name: string
-  /** What stands in Host towards it; null for what the visitor asked for. */
+  /** The Host header sent to the target. null keeps the original Host. */
   host: string | null
   take: (stream: TunnelStream) => void
   close: () => void
 }
 
 const connectMsMax = 10_000
-/** What writing to a connection fails with that the other side has closed. */
+/** Error codes of a write to a connection that the other side has closed. */
 const closedByPeer = new Set(['EPIPE', 'ECONNRESET'])
 
 export type TargetOptions = {
   allowRemote: boolean
-  /** False: an https:// target may have any certificate. */
+  /** False accepts any certificate of an https:// target. */
   verify: boolean
-  /** Told what a fetch handler throws. */
+  /** Receives errors thrown by a fetch handler. */
   onError: (error: unknown) => void
-  /** Told why the target cannot be reached, once for each reason until it can. */
+  /** Called with the reason if the target is unreachable, once per reason until it is reachable. */
   onUnreachable: (reason: string) => void
 }
 
-/** Throws TypeError for a target that cannot be one, and for one elsewhere unless `allowRemote`. */
+/** Throws TypeError for an unsuitable target, and for a remote one without `allowRemote`. */
 export function openTarget(node: Node, target: TunnelTarget, options: TargetOptions): Destination {
   if (typeof target === 'function') return toHandler(node, target)
   if (typeof target === 'object' && 'fetch' in target) return toHandler(node, listenerOf(target, options.onError))
@@ -39,7 +39,7 @@ export function openTarget(node: Node, target: TunnelTarget, options: TargetOpti
   const hostname = url.hostname.replace(/^\[|\]$/g, '')
   if (!options.allowRemote && !isLoopback(hostname))
     throw new TypeError(
-      `${url.origin} is not on this machine: whoever calls the tunnel could reach it. Allow remote targets (allowRemote, --allow-remote) if that is what you want.`,
+      `${url.origin} is not on this machine. Every caller of the tunnel could reach it. To permit this, allow remote targets (allowRemote, --allow-remote).`,
     )
   return { name: url.origin, host: url.host, take: toSockets(node, url, hostname, options), close: () => {} }
 }
@@ -52,24 +52,24 @@ function readTarget(target: number | string | URL): URL {
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')
     throw new TypeError('A target is a port, or an address that begins with http:// or https://.')
   if (parsed.pathname !== '/' || parsed.search !== '' || parsed.username !== '')
-    throw new TypeError('A target is a whole server: its address has no path.')
+    throw new TypeError('The target must be a whole server. Give its address without a path.')
   if (parsed.port === '0') throw new TypeError('Nothing can be reached at port 0.')
   return parsed
 }
 
 const isLoopback = (hostname: string): boolean => hostname === 'localhost' || hostname === '::1' || /^127(\.\d{1,3}){3}$/.test(hostname)
 
-/** Each stream is a connection to the target. */
+/** Connects each stream to the target. */
 function toSockets({ net, tls }: Node, url: URL, hostname: string, { verify, onUnreachable }: TargetOptions): Destination['take'] {
   const isTls = url.protocol === 'https:'
-  // A server on this machine may listen on either; what worked last is tried first.
+  // A server on this machine may listen on either address. The one that worked last is tried first.
   let addresses = hostname === 'localhost' ? ['127.0.0.1', '::1'] : [hostname]
   const options = { port: Number(url.port || (isTls ? 443 : 80)), noDelay: true, allowHalfOpen: true }
   const tlsOptions = { rejectUnauthorized: verify, ...(net.isIP(hostname) ? {} : { servername: hostname }) }
   let lastReason: string | null = null
 
   function dial(stream: TunnelStream, early: Uint8Array[], rest: string[], before: string[]): void {
-    // It stays within the stream's window until the target is there.
+    // Buffered within the stream's window until the target is connected.
     const waiting = { onData: (bytes: Uint8Array) => void early.push(bytes), onEnd() {}, onDrain() {} }
     const [host = hostname, ...others] = rest
     const socket = isTls ? tls.connect({ ...options, ...tlsOptions, host }) : net.connect({ ...options, host })
@@ -109,8 +109,8 @@ function toSockets({ net, tls }: Node, url: URL, hostname: string, { verify, onU
 }
 
 /**
- * A server that refuses a body answers and closes without reading on. Writing fails then, sooner than its answer has been read, and a socket that
- * cannot be written would be destroyed with the answer in it: what nobody reads is dropped instead, and reading finds the end of the connection.
+ * A server that rejects a body may answer and close without reading the rest. Writing then fails before its answer has been read, and Node would
+ * destroy the socket together with the answer. The rest of the body is dropped instead, and reading continues to the end of the connection.
  */
 function readOnWhenClosed(socket: Socket): void {
   type Done = (error?: Error | null) => void
@@ -153,7 +153,7 @@ function join(stream: TunnelStream, socket: Socket, early: Uint8Array[]): void {
   if (stream.isRemoteEnded) socket.end()
 }
 
-/** A server that listens nowhere: it is handed the streams as its connections. */
+/** A server that does not listen and receives the streams as its connections. */
 function toHandler(node: Node, listener: RequestListener): Destination {
   const server: Server = node.http.createServer({ keepAliveTimeout: 5000, requestTimeout: 0 }, listener)
   return {
@@ -164,11 +164,11 @@ function toHandler(node: Node, listener: RequestListener): Destination {
   }
 }
 
-/** Serves Node's requests with a handler of web ones. */
+/** Serves Node's requests with a handler of web Requests. */
 function listenerOf({ fetch }: FetchHandler, onError: (error: unknown) => void): RequestListener {
   return (incoming, outgoing) => {
     answer(fetch, incoming, outgoing).catch((error: unknown) => {
-      // One whose visitor has gone was told so by its signal.
+      // A handler whose caller has disconnected was notified by its signal.
       if (!outgoing.destroyed) onError(error)
       if (outgoing.headersSent) outgoing.destroy()
       else outgoing.writeHead(500).end()
@@ -181,7 +181,7 @@ async function answer(fetch: FetchHandler['fetch'], incoming: IncomingMessage, o
   for (let i = 0; i < incoming.rawHeaders.length; i += 2)
     headers.append(incoming.rawHeaders[i] as string, incoming.rawHeaders[i + 1] as string)
   const host = headers.get('x-forwarded-host') ?? incoming.headers.host
-  // OPTIONS * asks of the whole server: its address has no path (RFC 9112 section 3.3).
+  // OPTIONS * applies to the whole server, so its URL does not have a path (RFC 9112 section 3.3).
   const url = `${headers.get('x-forwarded-proto') ?? 'http'}://${host}${incoming.url === '*' ? '' : incoming.url}`
   const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD'
   const controller = new AbortController()
@@ -194,7 +194,7 @@ async function answer(fetch: FetchHandler['fetch'], incoming: IncomingMessage, o
   } as unknown as RequestInit)
   const response = await fetch(request)
   const pairs: string[] = []
-  // Cookies are listed one by one, all others joined.
+  // Set-Cookie headers are listed one by one, all others joined.
   for (const [name, value] of response.headers) pairs.push(name, value)
   outgoing.writeHead(response.status, response.statusText || undefined, pairs as unknown as Record<string, string>)
   outgoing.flushHeaders()
@@ -211,7 +211,7 @@ async function answer(fetch: FetchHandler['fetch'], incoming: IncomingMessage, o
   outgoing.end()
 }
 
-/** Resolves when more can be written, or nothing any more. */
+/** Resolves when the response can take more, or is closed. */
 const roomIn = (outgoing: ServerResponse): Promise<void> =>
   new Promise((resolve) => {
     const done = () => {

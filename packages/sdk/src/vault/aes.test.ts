@@ -1,4 +1,4 @@
-// AES-256-GCM: both engines against Project Wycheproof, short tags refused, and keys gone after wiping.
+// AES-256-GCM. Tests both engines against Project Wycheproof, the rejection of short tags, and the wiping of keys.
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ describe.each(engines)('%s', (engine) => {
     expect(encodeHex(await aes.seal(bytes(iv), bytes(msg)))).toBe(ct + tag)
   })
 
-  // The format has no additional data, so what was sealed with some must not open.
+  // The format does not use additional data, so ciphertext sealed with some must not open.
   test.each(cases.filter(({ aad }) => aad !== ''))('Wycheproof $tcId, with additional data, is refused', async ({ key, iv, ct, tag }) => {
     expect(await new AesKey(bytes(key), engine).open(bytes(iv), bytes(ct + tag))).toBeNull()
   })
@@ -40,7 +40,7 @@ describe.each(engines)('%s', (engine) => {
     expect(await aes.open(iv, sealed)).toEqual(new Uint8Array(0))
   })
 
-  test('a wiped key is zeroed and does nothing any more', async () => {
+  test('a wiped key is zeroed and cannot be used', async () => {
     const raw = new Uint8Array(32).fill(7)
     const aes = new AesKey(raw, engine)
     const sealed = await aes.seal(new Uint8Array(12), new Uint8Array(3))

@@ -1,4 +1,4 @@
-// AES-256-GCM under one key held as bytes: Node's own cipher where there is one, WebCrypto elsewhere. 12-byte IV, 16-byte tag, nothing else.
+// AES-256-GCM under one key held as bytes, with Node's own cipher where available and WebCrypto elsewhere. 12-byte IV, 16-byte tag, no additional data.
 import { ivBytes, keyBytes, tagBytes } from '@callsign/contract/vault-blob'
 import { VaultError } from '../errors.ts'
 import { type Bytes, nodeModule } from './bytes.ts'
@@ -9,14 +9,14 @@ type NodeCrypto = typeof import('node:crypto')
 type NodeKey = ReturnType<NodeCrypto['createSecretKey']>
 type WebKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 
-// Node's cipher opens small blobs about five times as fast as WebCrypto, whose every call crosses threads.
+// Node's cipher opens small blobs about five times as fast as WebCrypto, because each WebCrypto call crosses threads.
 const nodeCrypto = nodeModule<NodeCrypto>('node:crypto')
 
-/** The WebCrypto functions, or an error that says why there are none: browsers have them on secure pages only. */
+/** The WebCrypto functions. Throws a clear error where they are missing, because browsers have them on secure pages only. */
 export function subtleCrypto(): typeof crypto.subtle {
   const { subtle } = globalThis.crypto ?? {}
   if (!subtle)
-    throw new VaultError('cryptography_unavailable', 'WebCrypto is missing here: a page needs https or localhost to use the vault.')
+    throw new VaultError('cryptography_unavailable', 'WebCrypto is missing. Serve the page over https or from localhost to use the vault.')
   return subtle
 }
 
@@ -27,20 +27,20 @@ export class AesKey {
   #nodeKey: NodeKey | undefined
   #isWiped = false
 
-  /** Takes the bytes over: `wipe` zeroes them. */
+  /** Takes ownership of the bytes. `wipe` zeroes them. */
   constructor(bytes: Bytes, engine: Engine = nodeCrypto ? 'node' : 'webcrypto') {
     if (bytes.length !== keyBytes) throw new RangeError(`an AES-256 key has ${keyBytes} bytes`)
     this.#bytes = bytes
     this.#engine = engine
   }
 
-  /** The key itself, for wrapping and deriving; throws `vault_locked` after `wipe`. */
+  /** The key itself, for wrapping and deriving. Throws `vault_locked` after `wipe`. */
   get bytes(): Bytes {
     this.#assertUsable()
     return this.#bytes
   }
 
-  /** Ciphertext with the tag behind it. An IV is used once: callers take a random one. */
+  /** Returns the ciphertext followed by the tag. An IV must be used once, so callers take a random one. */
   async seal(iv: Bytes, plaintext: Bytes): Promise<Bytes> {
     this.#assertUsable()
     if (this.#engine === 'node' && nodeCrypto) {
@@ -50,17 +50,17 @@ export class AesKey {
     return new Uint8Array(await subtleCrypto().encrypt(algorithm(iv), await this.#importedKey(), plaintext))
   }
 
-  /** The plaintext; null when key, IV, ciphertext and tag do not belong together. */
+  /** Returns the plaintext, or null if key, IV, ciphertext and tag do not match. */
   async open(iv: Bytes, sealed: Bytes): Promise<Bytes | null> {
     this.#assertUsable()
     if (iv.length !== ivBytes || sealed.length < tagBytes) return null
     try {
       if (this.#engine === 'node' && nodeCrypto) {
-        // Without authTagLength a shortened tag would do.
+        // Without authTagLength a shortened tag would be accepted.
         const decipher = nodeCrypto.createDecipheriv('aes-256-gcm', this.#importedByNode(nodeCrypto), iv, { authTagLength: tagBytes })
         decipher.setAuthTag(sealed.subarray(sealed.length - tagBytes))
         const plaintext = decipher.update(sealed.subarray(0, sealed.length - tagBytes))
-        // Nothing is left for the end in GCM; no copy is made, so that wiping what is returned wipes all there is.
+        // GCM leaves no output for the end. The plaintext is not copied, so that wiping the returned bytes wipes all of it.
         decipher.final()
         return new Uint8Array(plaintext.buffer as ArrayBuffer, plaintext.byteOffset, plaintext.byteLength)
       }
@@ -71,7 +71,7 @@ export class AesKey {
     }
   }
 
-  /** Zeroes the key. What an engine copied for itself is out of reach and goes with the garbage. */
+  /** Zeroes the key. Copies made by the engine are out of reach until they are garbage-collected. */
   wipe(): void {
     this.#bytes.fill(0)
     this.#webKey = undefined
@@ -83,7 +83,7 @@ export class AesKey {
     if (this.#isWiped) throw new VaultError('vault_locked', 'The vault is locked.')
   }
 
-  /** A key object: given bytes, a cipher would import them anew every time, which takes four times as long as a small blob. */
+  /** A key object, because a cipher imports raw bytes on every call, which takes four times as long as a small blob. */
   #importedByNode({ createSecretKey }: NodeCrypto): NodeKey {
     this.#nodeKey ??= createSecretKey(this.#bytes)
     return this.#nodeKey

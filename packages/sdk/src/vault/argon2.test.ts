@@ -1,4 +1,4 @@
-// Argon2id: both engines against the reference implementation's values, and Node's against RFC 9106's own vector, which needs more inputs.
+// Argon2id. Tests both engines against the reference implementation's values, and Node's against RFC 9106's own vector, which needs more inputs.
 import { argon2 } from 'node:crypto'
 import { argon2id as nobleArgon2id } from '@noble/hashes/argon2.js'
 import fc from 'fast-check'
@@ -28,7 +28,7 @@ test('this Node has Argon2, so both engines are tested', () => {
 })
 
 for (const { name, derive } of engines) {
-  test(`${name}: the eight values of the reference implementation`, async () => {
+  test(`${name} matches the eight values of the reference implementation`, async () => {
     for (const [passes, logMemory, lanes, password, salt, tag] of reference) {
       const input = { password: encodeUtf8(password), salt: encodeUtf8(salt), memoryKib: 2 ** logMemory, passes, lanes, bytes: 32 }
       expect(encodeHex(await derive(input))).toBe(tag)
@@ -36,7 +36,7 @@ for (const { name, derive } of engines) {
   }, 90_000)
 }
 
-// RFC 9106 §5.3. It has a secret and associated data, which the vault has not, so it goes to the engines below our function.
+// RFC 9106 §5.3. It has a secret and associated data, which the vault does not use, so the engines are called directly.
 test('RFC 9106 §5.3 on the engine of Node and on the oracle of these tests', async () => {
   const rfc = '0d640df58d78766c08c037a34a8b53c9d01ef0452d75b65eb52520e96b01e659'
   const bytes = (value: number, size: number) => new Uint8Array(size).fill(value)

@@ -1,7 +1,7 @@
-// Argon2id (RFC 9106, version 1.3): Node's own where it has one (24.7 and later), WebAssembly elsewhere.
+// Argon2id (RFC 9106, version 1.3), by Node where available (24.7 and later) and by WebAssembly elsewhere.
 import { type Bytes, nodeModule } from './bytes.ts'
 
-/** `memoryKib`, `passes`, `lanes` are RFC 9106's m, t and p; `bytes` is the length of the tag. */
+/** `memoryKib`, `passes` and `lanes` are RFC 9106's m, t and p. `bytes` is the length of the tag. */
 export type Argon2Input = { password: Bytes; salt: Bytes; memoryKib: number; passes: number; lanes: number; bytes: number }
 
 type NodeArgon2 = (
@@ -14,10 +14,10 @@ const nodeArgon2 = nodeModule<{ argon2?: NodeArgon2 }>('node:crypto')?.argon2
 
 export const hasNodeArgon2 = nodeArgon2 !== undefined
 
-/** The tag. Node's runs beside the event loop; WebAssembly holds up its thread, so a page should ask from a worker. */
+/** Returns the tag. Node's engine runs beside the event loop. WebAssembly blocks its thread, so call it from a worker on a page. */
 export const argon2id = (input: Argon2Input): Promise<Bytes> => (hasNodeArgon2 ? argon2idByNode(input) : argon2idByWasm(input))
 
-/** Rejects where Node has no Argon2. */
+/** Rejects if Node does not have Argon2. */
 export function argon2idByNode(input: Argon2Input): Promise<Bytes> {
   const { password, salt, memoryKib, passes, lanes, bytes } = input
   return new Promise((resolve, reject) => {

@@ -1,9 +1,9 @@
-// Bytes as text and back, strictly: base64 and hexadecimal with one text for each value, UTF-8 without replacement characters.
+// Strict conversion between bytes and text. Base64 and hexadecimal have one text per value, and UTF-8 has no replacement characters.
 import { VaultError } from '../errors.ts'
 
 export type Bytes = Uint8Array<ArrayBuffer>
 
-/** Node's own modules where there are any; undefined in browsers. No import, so a bundler has nothing to resolve. */
+/** Node's own modules, or undefined in browsers. It does not import them, so bundlers have nothing to resolve. */
 export const nodeModule = <T>(name: string): T | undefined => {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } }
   return process?.getBuiltinModule?.(name) as T | undefined
@@ -31,8 +31,8 @@ function decodeLeniently(text: string): Bytes {
 }
 
 /**
- * RFC 4648 §4 and nothing else: padded, no other characters, unused bits zero. Decoders differ in what they overlook, so what they decoded
- * is encoded again and has to be the same text. Throws `blob_malformed`; `what` names the value in the message.
+ * Strict base64 by RFC 4648 §4 with padding, no other characters, and unused bits zero. Decoders differ in leniency, so the decoded bytes
+ * are encoded again and compared to the text. Throws `blob_malformed`. `what` names the value in the message.
  */
 export function decodeBase64(text: unknown, what: string, bytesMax: number): Bytes {
   if (typeof text !== 'string' || text.length > 4 * Math.ceil(bytesMax / 3)) throw malformed(what)

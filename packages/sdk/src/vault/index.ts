@@ -1,4 +1,4 @@
-// The vault's cryptography by itself: one-time passwords, vault keys, key derivation and blobs, without a server.
+// The vault's cryptography without a server, for one-time passwords, vault keys, key derivation and blobs.
 export { AesKey } from './aes.ts'
 export { openBlob, sealBlob, unwrapKey, wrapKey } from './blob.ts'
 export { authHash, checkKdf, defaultKdfParams, deriveMaster, fingerprintOf, type KdfParams } from './kdf.ts'

@@ -1,4 +1,4 @@
-// From the vault key to the master key, the hash that proves it to the server, and the keys derived from the organization key.
+// Derives the master key from the vault key, the hash that proves it to the server, and keys from the organization key.
 import { kdfCeiling, kdfFloor, keyBytes, saltBytesMax, saltBytesMin } from '@callsign/contract/vault-blob'
 import { VaultError } from '../errors.ts'
 import { AesKey, subtleCrypto } from './aes.ts'
@@ -8,17 +8,17 @@ import { type Bytes, decodeBase64, encodeHex, encodeUtf8 } from './bytes.ts'
 /** `m` in KiB, `t` passes, `p` lanes. */
 export type KdfParams = { algorithm: 'argon2id'; m: number; t: number; p: number }
 
-/** What new vaults use: RFC 9106 §4's second choice, with one lane, which every library can do. */
+/** The parameters of new vaults. They are RFC 9106 §4's second choice with one lane, which every library supports. */
 export const defaultKdfParams: KdfParams = { algorithm: 'argon2id', m: 65_536, t: 3, p: 1 }
 
 export const newSaltBytes = 16
 
-/** Parameters and salt that passed: nothing is derived without one. */
+/** Verified parameters and salt. Deriving requires them. */
 export type CheckedKdf = { params: KdfParams; salt: Bytes; saltText: string }
 
 /**
- * Holds parameters and salt against floor and ceiling before anything is derived or sent. The server chooses them, and weak ones would make
- * the hash that it gets cheap to guess from; huge ones would stop the machine. Throws `kdf_params_unusable`, `kdf_params_too_weak` or
+ * Checks parameters and salt against floor and ceiling before anything is derived or sent. The server chooses them, and weak ones would make it
+ * cheap to guess the key from the hash. Huge ones would exhaust the machine. Throws `kdf_params_unusable`, `kdf_params_too_weak` or
  * `kdf_params_too_costly`.
  */
 export function checkKdf(params: unknown, salt: unknown): CheckedKdf {
@@ -29,13 +29,13 @@ export function checkKdf(params: unknown, salt: unknown): CheckedKdf {
   if (m < kdfFloor.m || t < kdfFloor.t || p < kdfFloor.p) {
     throw new VaultError(
       'kdf_params_too_weak',
-      `The key derivation is too weak (m ${m} KiB, t ${t}, p ${p}): at least ${kdfFloor.m} KiB, ${kdfFloor.t} and ${kdfFloor.p}.`,
+      `The key derivation is too weak (m ${m} KiB, t ${t}, p ${p}). The minimum is ${kdfFloor.m} KiB, ${kdfFloor.t} and ${kdfFloor.p}.`,
     )
   }
   if (m > kdfCeiling.m || t > kdfCeiling.t || p > kdfCeiling.p) {
     throw new VaultError(
       'kdf_params_too_costly',
-      `The key derivation is too costly (m ${m} KiB, t ${t}, p ${p}): at most ${kdfCeiling.m} KiB, ${kdfCeiling.t} and ${kdfCeiling.p}.`,
+      `The key derivation is too costly (m ${m} KiB, t ${t}, p ${p}). The maximum is ${kdfCeiling.m} KiB, ${kdfCeiling.t} and ${kdfCeiling.p}.`,
     )
   }
   let bytes: Bytes
@@ -45,24 +45,24 @@ export function checkKdf(params: unknown, salt: unknown): CheckedKdf {
     throw new VaultError('kdf_params_unusable', 'The salt is not strict base64 of 16 to 64 bytes.', { cause: error })
   }
   if (bytes.length < saltBytesMin)
-    throw new VaultError('kdf_params_too_weak', `The salt has ${bytes.length} bytes; at least ${saltBytesMin}.`)
+    throw new VaultError('kdf_params_too_weak', `The salt has ${bytes.length} bytes. The minimum is ${saltBytesMin}.`)
   return { params: { algorithm, m, t, p }, salt: bytes, saltText: salt as string }
 }
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
-/** The master key of a vault key or recovery code. The caller wipes it. */
+/** Derives the master key from a vault key or recovery code. The caller wipes it. */
 export async function deriveMaster(secret: Bytes, kdf: CheckedKdf): Promise<AesKey> {
   const { m, t, p } = kdf.params
   return new AesKey(await argon2id({ password: secret, salt: kdf.salt, memoryKib: m, passes: t, lanes: p, bytes: keyBytes }))
 }
 
-/** What the server is shown in proof: SHA-256 of the master key, 64 lower-case hexadecimal digits. */
+/** The proof for the server, SHA-256 of the master key as 64 lowercase hexadecimal digits. */
 export async function authHash(master: AesKey): Promise<string> {
   return encodeHex(new Uint8Array(await subtleCrypto().digest('SHA-256', master.bytes)))
 }
 
-/** Sixteen hexadecimal digits that stand for an organization key: the same for everyone who has it, and of no use in finding it. */
+/** A fingerprint of an organization key, as sixteen hexadecimal digits. It is equal for all holders and does not help to find the key. */
 export async function fingerprintOf(organizationKey: AesKey): Promise<string> {
   const subtle = subtleCrypto()
   const key = await subtle.importKey('raw', organizationKey.bytes, 'HKDF', false, ['deriveBits'])

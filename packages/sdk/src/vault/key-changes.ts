@@ -1,4 +1,4 @@
-// Changing the keys of an open vault: the vault key alone, or the organization key with every secret.
+// Changes the keys of an open vault, either the vault key alone or the organization key with every secret.
 import type { BodyOf } from '@callsign/contract/operation'
 import type { replacePrimaryKey, rotateVault } from '@callsign/contract/vault'
 import { keyBytes } from '@callsign/contract/vault-blob'
@@ -37,8 +37,8 @@ export async function changeVaultKey(context: OpenContext, newKey: string | Uint
 }
 
 /**
- * Makes a new organization key, encrypts every secret under it and has the server take all of it at once. Returns the new recovery codes, and
- * the secrets as the server holds them now. The context then holds the new key; the old one is zeroed.
+ * Creates a new organization key, re-encrypts every secret and submits all of it in one request. Returns the new recovery codes, and
+ * the secrets as stored by the server. The context then has the new key. The old one is zeroed.
  */
 export async function rotateKeys(
   context: OpenContext,
@@ -84,14 +84,14 @@ export async function rotateKeys(
   return { recoveryCodes, held: sealed.map(({ held }) => held) }
 }
 
-/** One revision more for what is bound; what was not stays so, for nothing proves its name. */
+/** Increments the revision of bound secrets. Unbound ones stay unbound, because their names are not proven. */
 const contextOf = (row: SecretRow, opened: Omit<OpenedSecret, 'payload'>) =>
   opened.isBound ? { id: row.id, type: opened.type, name: opened.name, rev: Math.max(row.revision, opened.rev) + 1 } : null
 
 const announce = (context: OpenContext, state: KeyState) =>
   context.pins.update(context.connection.address, (document) => pinPending(document, context.vaultId, state))
 
-/** Pins the new state once the server says that it holds it. */
+/** Pins the new state once the server has confirmed it. */
 async function settle(context: OpenContext, state: KeyState, reply: unknown): Promise<void> {
   const metadata = readMetadata(reply)
   if (!metadata || metadata.vaultId !== context.vaultId || metadata.salt !== state.salt || metadata.keyVersion !== state.keyVersion) {

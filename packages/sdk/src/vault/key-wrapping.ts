@@ -1,14 +1,14 @@
-// Wraps the organization key for a vault key or recovery codes: what the server is given to keep.
+// Wraps the organization key for a vault key or recovery codes. The server stores the result.
 import type { AesKey } from './aes.ts'
 import { wrapKey } from './blob.ts'
 import { type Bytes, encodeBase64, randomBytes } from './bytes.ts'
 import { authHash, type CheckedKdf, checkKdf, defaultKdfParams, deriveMaster, type KdfParams, newSaltBytes } from './kdf.ts'
 import { recoveryCodeBytes } from './vault-key.ts'
 
-/** A new salt with these parameters, or the usual ones. */
+/** Creates a new salt with these parameters, or the defaults. */
 export const newKdf = (params: KdfParams = defaultKdfParams): CheckedKdf => checkKdf(params, encodeBase64(randomBytes(newSaltBytes)))
 
-/** Derives from a key, wraps the organization key, and zeroes what was in between. */
+/** Derives from a key, wraps the organization key, and zeroes the intermediate keys. */
 export async function wrapFor(
   secret: Bytes,
   kdf: CheckedKdf,
@@ -23,7 +23,7 @@ export async function wrapFor(
   }
 }
 
-/** The parameters of a vault for its next keys: never weaker than they were, nor than the usual ones. */
+/** The parameters for the next keys of a vault, never weaker than its own or the defaults. */
 export const renewedParams = ({ m, t, p }: KdfParams): KdfParams => ({
   algorithm: 'argon2id',
   m: Math.max(m, defaultKdfParams.m),
@@ -31,7 +31,7 @@ export const renewedParams = ({ m, t, p }: KdfParams): KdfParams => ({
   p: Math.max(p, defaultKdfParams.p),
 })
 
-/** One record a recovery code, all with one salt, so that recovering derives once. */
+/** One record per recovery code, all with one salt, so that recovering derives once. */
 export async function wrapForCodes(codes: string[], organizationKey: AesKey, params: KdfParams) {
   const kdf = newKdf(params)
   const records: { auth_hash: string; wrapped_org_key: string; kdf_salt: string; kdf_params: KdfParams }[] = []

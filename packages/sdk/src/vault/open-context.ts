@@ -1,10 +1,10 @@
-// What the parts of an open vault share: the connection, where secrets belong, the keys, and the proof of them.
+// The shared context of an open vault, with the connection, the organization, the keys, and the proof of the vault key.
 import type { Connection } from '../request.ts'
 import type { AesKey } from './aes.ts'
 import type { KeyState, PinStore } from './pins.ts'
 import type { Binding } from './secret-box.ts'
 
-/** What an open vault works with. Key changes put a new state, key and proof in. */
+/** The context of an open vault. Key changes replace its state, key and proof. */
 export type OpenContext = {
   connection: Connection
   pins: PinStore

@@ -1,4 +1,4 @@
-// What a secret holds once decrypted: typed members per secret type, and the context that binds it to its place.
+// The decrypted content of a secret, with typed members per secret type and the context that binds it to its place.
 import type { SecretType } from '@callsign/contract/vault-secrets'
 import { VaultError } from '../errors.ts'
 import { type Bytes, decodeUtf8, encodeUtf8 } from './bytes.ts'
@@ -11,7 +11,7 @@ export type KeyPairPayload = { access_key: string; secret_key: string; endpoint?
 export type SshKeyPayload = { private_key: string; public_key?: string; fingerprint?: string; passphrase?: string; notes?: string }
 export type OtherPayload = { data: string; notes?: string }
 
-/** The payload of each secret type. Other clients may have put further members beside these: they are kept. */
+/** The payload of each secret type. Additional members of other clients are kept. */
 export type Payloads = {
   login: LoginPayload
   api_key: ApiKeyPayload
@@ -22,7 +22,7 @@ export type Payloads = {
 
 type Members = { required: readonly string[]; optional: readonly string[] }
 
-/** Which members each type has. All of them are text. */
+/** The members of each type. All of them are text. */
 export const payloadMembers: Record<SecretType, Members> = {
   login: { required: ['username', 'password'], optional: ['url', 'totp', 'notes'] },
   api_key: { required: ['api_key'], optional: ['endpoint', 'notes'] },
@@ -31,7 +31,7 @@ export const payloadMembers: Record<SecretType, Members> = {
   other: { required: ['data'], optional: ['notes'] },
 }
 
-/** The member that a secret of this type is kept for. */
+/** The main member of each type. */
 export const mainMember: Record<SecretType, string> = {
   login: 'password',
   api_key: 'api_key',
@@ -42,7 +42,7 @@ export const mainMember: Record<SecretType, string> = {
 
 export const isSecretType = (value: unknown): value is SecretType => typeof value === 'string' && Object.hasOwn(payloadMembers, value)
 
-/** Throws `payload_invalid` unless the payload has what its type needs, and nothing in the names that the format keeps for itself. */
+/** Throws `payload_invalid` if the payload lacks a member of its type or uses a reserved name. */
 export function checkPayload(type: SecretType, payload: Record<string, unknown>): void {
   const { required, optional } = payloadMembers[type]
   for (const name of required) {
@@ -54,7 +54,7 @@ export function checkPayload(type: SecretType, payload: Record<string, unknown>)
   if ('$ctx' in payload || '$pad' in payload) throw new VaultError('payload_invalid', 'The names $ctx and $pad are the format’s own.')
 }
 
-/** What a payload is bound to: it decrypts only as this revision of this secret in this vault. */
+/** The context that a payload is bound to. It decrypts only as this revision of this secret in this vault. */
 export type SecretContext = {
   v: 1
   org: string
@@ -71,7 +71,7 @@ export type SecretContext = {
 /** Sizes are rounded up to this, so that the length of a password does not show. */
 const padBytes = 64
 
-/** The plaintext of a secret: the payload, then `$ctx` and `$pad`. Without a context, for secrets that never had one, only the payload. */
+/** The plaintext of a secret, which is the payload with `$ctx` and `$pad`. Secrets that never had a context have only the payload. */
 export function writePlaintext(payload: Record<string, unknown>, context: SecretContext | null): Bytes {
   const { $ctx: _, $pad: __, ...members } = payload
   if (!context) return encodeUtf8(JSON.stringify(members))
@@ -79,7 +79,7 @@ export function writePlaintext(payload: Record<string, unknown>, context: Secret
   return encodeUtf8(JSON.stringify({ ...members, $ctx: context, $pad: ' '.repeat((padBytes - (bare % padBytes)) % padBytes) }))
 }
 
-/** The payload and its context, null when it has none. Throws `payload_invalid`, or `context_mismatch` when `$ctx` is not one of ours. */
+/** The payload and its context, null when it has none. Throws `payload_invalid`, or `context_mismatch` when `$ctx` has an unknown format. */
 export function readPlaintext(plaintext: Bytes): { payload: Record<string, unknown>; context: SecretContext | null } {
   let value: unknown
   try {

@@ -1,16 +1,16 @@
-// Pins in a file, for command lines and servers: readable by its owner alone, replaced whole, one writer at a time.
+// Stores pins in a file for command lines and servers. The file is readable by its owner alone and replaced atomically by one writer at a time.
 import { VaultError } from '../errors.ts'
 import { encodeHex, nodeModule, randomBytes } from './bytes.ts'
 import { type PinDocument, type PinStore, parsePins } from './pins.ts'
 
-/** After this long a lock was left behind by a process that died: nobody holds one for more than a few milliseconds. */
+/** A lock of this age is stale, because a lock is held for a few milliseconds only. */
 const lockAgeMsMax = 10_000
 const lockPauseMs = 10
 
-/** Pins of every server in one JSON file. Needs Node, Deno or Bun; folders have to exist. */
+/** Pins of every server in one JSON file. Needs Node, Deno or Bun. The folder must exist. */
 export function createFilePins(file: string): PinStore {
   const fs = nodeModule<typeof import('node:fs/promises')>('node:fs/promises')
-  if (!fs) throw new VaultError('pins_unreadable', 'There are no files here: use createStoragePins or createMemoryPins.')
+  if (!fs) throw new VaultError('pins_unreadable', 'This runtime does not have files. Use createStoragePins or createMemoryPins.')
 
   async function readAll(): Promise<Record<string, PinDocument>> {
     let text: string
@@ -24,7 +24,7 @@ export function createFilePins(file: string): PinStore {
       const all = JSON.parse(text) as Record<string, unknown>
       return Object.fromEntries(Object.entries(all).map(([server, document]) => [server, parsePins(JSON.stringify(document))]))
     } catch (error) {
-      throw new VaultError('pins_unreadable', `The pins in ${file} cannot be read: restore or remove the file yourself.`, { cause: error })
+      throw new VaultError('pins_unreadable', `The pins in ${file} cannot be read. Restore or remove the file yourself.`, { cause: error })
     }
   }
 

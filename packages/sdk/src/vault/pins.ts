@@ -1,31 +1,31 @@
-// Pins: what this client has seen of a vault, so that a server cannot quietly give it another one, or an older one.
+// Pins record the last known state of a vault, so that a server cannot silently substitute another or an older one.
 import { VaultError } from '../errors.ts'
 import type { KdfParams } from './kdf.ts'
 
 /** The keys of a vault at one time. `fingerprint` stands for the organization key. */
 export type KeyState = { salt: string; kdf: KdfParams; keyVersion: number; fingerprint: string }
 
-/** What was seen of one secret: the highest revision, and whether it was ever bound to its context. */
+/** The pin of one secret, with its highest revision, and whether it was ever bound to its context. */
 export type SecretPin = { rev: number; bound: boolean; deleted?: true }
 
 export type VaultPins = {
   organization: string
   state: KeyState
-  /** What a change of ours that may or may not have arrived would have made of it. */
+  /** The expected state after a change of this client that may not have reached the server. */
   pending?: KeyState
   secrets: Record<string, SecretPin>
 }
 
-/** Everything pinned for one server. `keys` tells which vault each API key, by its public id, was first seen with. */
+/** All pins of one server. `keys` maps each API key, by its public id, to the vault that it was first used with. */
 export type PinDocument = { version: 1; keys: Record<string, string>; vaults: Record<string, VaultPins> }
 
-/** Where pins are kept, by the server's address. `update` has to be atomic towards other updates. */
+/** Stores pins by the server's address. `update` must be atomic with respect to other updates. */
 export type PinStore = {
   read: (server: string) => Promise<PinDocument | undefined>
   update: (server: string, change: (document: PinDocument | undefined) => PinDocument) => Promise<void>
 }
 
-/** Pins for as long as this object lives: they catch a server that changes its mind, not one that lied from the start. */
+/** Pins for the lifetime of this object. They detect a server that changes its answers, not one that was hostile from the start. */
 export function createMemoryPins(): PinStore {
   const documents = new Map<string, PinDocument>()
   return {
@@ -36,7 +36,7 @@ export function createMemoryPins(): PinStore {
   }
 }
 
-/** The part of a browser's Storage that is needed. */
+/** The required subset of a browser's Storage. */
 export type TextStorage = { getItem: (name: string) => string | null; setItem: (name: string, value: string) => void }
 
 /** Pins in a browser's localStorage. */
@@ -52,7 +52,7 @@ export function createStoragePins(storage: TextStorage): PinStore {
   }
 }
 
-/** Throws `pins_unreadable`: pins that cannot be read are no reason to go on without them. */
+/** Throws `pins_unreadable`, because unreadable pins must not disable the checks. */
 export function parsePins(text: string): PinDocument {
   try {
     const value = JSON.parse(text) as PinDocument
@@ -63,7 +63,7 @@ export function parsePins(text: string): PinDocument {
   }
   throw new VaultError(
     'pins_unreadable',
-    'The pins of the vault cannot be read. Restore or remove them yourself: without them changes go unseen.',
+    'The pins of the vault cannot be read. Restore or remove them yourself. Without them, changes are not detected.',
   )
 }
 
@@ -72,11 +72,11 @@ const isRecord = (value: unknown): value is Record<string, unknown> => typeof va
 const isSameKdf = (a: KeyState, b: { salt: string; kdf: KdfParams }): boolean =>
   a.salt === b.salt && a.kdf.m === b.kdf.m && a.kdf.t === b.kdf.t && a.kdf.p === b.kdf.p
 
-/** What the server says before anything is derived. */
+/** The server's claim before anything is derived. */
 export type VaultClaim = { vaultId: string; organization: string; salt: string; kdf: KdfParams; keyVersion: number }
 
 /**
- * Holds the server's claim against the pins, before anything is derived from the vault key. Throws `vault_changed` or `vault_rolled_back`.
+ * Checks the server's claim against the pins before anything is derived from the vault key. Throws `vault_changed` or `vault_rolled_back`.
  * Without pins everything is new, and trusted on first use.
  */
 export function checkClaim(document: PinDocument | undefined, keyId: string | null, claim: VaultClaim): void {
@@ -89,20 +89,20 @@ export function checkClaim(document: PinDocument | undefined, keyId: string | nu
   if (claim.keyVersion < pins.state.keyVersion) {
     throw new VaultError(
       'vault_rolled_back',
-      `The server offers key version ${claim.keyVersion}; ${pins.state.keyVersion} was seen before.`,
+      `The server offers key version ${claim.keyVersion}, but ${pins.state.keyVersion} was seen before.`,
     )
   }
   if (!states.some((state) => isSameKdf(state, claim))) throw changed('has another salt or other key derivation parameters')
   if (!states.some((state) => state.keyVersion === claim.keyVersion)) throw changed(`has key version ${claim.keyVersion}`)
 }
 
-/** The same for the organization key, once it is unwrapped. */
+/** Checks the organization key against the pins, once it is unwrapped. */
 export function checkFingerprint(pins: VaultPins | undefined, keyVersion: number, fingerprint: string): void {
   if (!pins) return
   const states = pins.pending ? [pins.state, pins.pending] : [pins.state]
   if (states.some((state) => state.keyVersion === keyVersion && state.fingerprint === fingerprint)) return
   if (keyVersion < pins.state.keyVersion) {
-    throw new VaultError('vault_rolled_back', `The server offers key version ${keyVersion}; ${pins.state.keyVersion} was seen before.`)
+    throw new VaultError('vault_rolled_back', `The server offers key version ${keyVersion}, but ${pins.state.keyVersion} was seen before.`)
   }
   throw changed('has another organization key')
 }
@@ -113,7 +113,7 @@ const changed = (how: string) =>
     `The vault ${how} than this client has seen before. If its keys were changed elsewhere on purpose, accept it once (acceptNewVault).`,
   )
 
-/** The document with this vault pinned in this state; revisions seen stay, unless `isFresh` forgets them. */
+/** Returns the document with this vault pinned in this state. Known revisions stay, unless `isFresh` discards them. */
 export function pinVault(
   document: PinDocument | undefined,
   keyId: string | null,
@@ -124,7 +124,7 @@ export function pinVault(
   const whole = document ?? { version: 1, keys: {}, vaults: {} }
   const old = isFresh ? undefined : whole.vaults[claim.vaultId]
   const pins: VaultPins = { organization: claim.organization, state, secrets: old?.secrets ?? {} }
-  // A change of ours that has not shown yet may still arrive.
+  // A pending change of this client may still arrive.
   if (old?.pending && isSameKdf(old.state, state) && old.state.keyVersion === state.keyVersion) pins.pending = old.pending
   return {
     version: 1,
@@ -133,7 +133,7 @@ export function pinVault(
   }
 }
 
-/** The document with what was just seen of secrets: revisions only rise, and what was bound once stays so. */
+/** Returns the document with updated secrets. Revisions only rise, and a bound secret stays bound. */
 export function pinSecrets(document: PinDocument | undefined, vaultId: string, seen: Record<string, SecretPin>): PinDocument {
   const pins = document?.vaults[vaultId]
   if (!document || !pins) throw new VaultError('pins_unreadable', 'The pins of the vault went away while it was open.')
@@ -146,7 +146,7 @@ export function pinSecrets(document: PinDocument | undefined, vaultId: string, s
   return { ...document, vaults: { ...document.vaults, [vaultId]: { ...pins, secrets } } }
 }
 
-/** The document with a change of keys announced, so that it is recognised even if its answer never comes. */
+/** The document with a change of keys announced, so that it is recognized even if its response is lost. */
 export function pinPending(document: PinDocument | undefined, vaultId: string, pending: KeyState): PinDocument {
   const pins = document?.vaults[vaultId]
   if (!document || !pins) throw new VaultError('pins_unreadable', 'The pins of the vault went away while it was open.')

@@ -1,10 +1,10 @@
-// The server's answers about the vault, checked member by member: a hostile server sends anything.
+// Validates the server's answers about the vault member by member, because a hostile server may send anything.
 import { isId } from '@callsign/contract/ids'
 import { VaultError } from '../errors.ts'
 import { type CheckedKdf, checkKdf } from './kdf.ts'
 import type { VaultClaim } from './pins.ts'
 
-/** A secret as the server gives it. All but `encryptedPayload` is the server's word. */
+/** A secret as returned by the server. Everything except `encryptedPayload` is unverified. */
 export type SecretRow = {
   id: string
   type: string
@@ -18,10 +18,10 @@ export type SecretRow = {
 
 export type VaultMetadata = VaultClaim & { checked: CheckedKdf; secretsCount: number; recoveryKeysRemaining: number | null }
 
-/** More are not taken from a server; our own holds 10,000. */
+/** The maximum number accepted from a server. The Callsign server stores up to 10,000. */
 const rowsMax = 100_000
 
-const unusable = (what: string) => new VaultError('reply_unusable', `The server's answer about the vault has no usable ${what}.`)
+const unusable = (what: string) => new VaultError('reply_unusable', `The server's answer about the vault does not have a usable ${what}.`)
 
 const asRecord = (value: unknown): Record<string, unknown> => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw unusable('form')
@@ -38,7 +38,7 @@ function asCount(value: unknown, what: string, min: number): number {
   return value as number
 }
 
-/** `GET /vault`; null when there is none yet. Parameters and salt are held against floor and ceiling here, before anybody can use them. */
+/** `GET /vault`, or null if the vault does not exist. Parameters and salt are checked against floor and ceiling here, before any use. */
 export function readMetadata(reply: unknown): VaultMetadata | null {
   const fields = asRecord(reply)
   if (fields.initialized === false) return null
@@ -82,11 +82,11 @@ export function readUnlock(reply: unknown): UnlockReply {
   }
 }
 
-/** Secrets of an unlock or a list; an id that comes twice is refused. */
+/** Secrets of an unlock or a list. A repeated id is rejected. */
 export function readRows(value: unknown): SecretRow[] {
   if (!Array.isArray(value) || value.length > rowsMax) throw unusable('secrets')
   const rows = value.map(readRow)
-  if (new Set(rows.map((row) => row.id)).size !== rows.length) throw unusable('secrets: one comes twice')
+  if (new Set(rows.map((row) => row.id)).size !== rows.length) throw unusable('secrets has a repeated id')
   return rows
 }
 
@@ -106,7 +106,7 @@ export function readRow(value: unknown): SecretRow {
   }
 }
 
-/** Salt and parameters of the recovery keys in `GET /vault/keys`, each pair once. */
+/** Distinct salts and parameters of the recovery keys in `GET /vault/keys`. */
 export function readRecoveryKdfs(reply: unknown): CheckedKdf[] {
   const { data } = asRecord(reply)
   if (!Array.isArray(data) || data.length > 100) throw unusable('keys')

@@ -1,4 +1,4 @@
-// Opens and seals single secrets under the organization key, holding each against its context and its pin.
+// Opens and seals single secrets under the organization key, and checks each against its context and its pin.
 import { blobOverheadBytes, payloadBytesMax } from '@callsign/contract/vault-blob'
 import { VaultError } from '../errors.ts'
 import type { AesKey } from './aes.ts'
@@ -8,24 +8,24 @@ import type { SecretPin } from './pins.ts'
 import type { SecretRow } from './replies.ts'
 
 /**
- * Treatment of a payload without `$ctx`, as clients write it that implement only the blob format of docs/vault.md. `if-seen` opens it, unless
+ * Treatment of a payload without `$ctx`, written by clients that implement only the blob format of docs/vault.md. `if-seen` opens it, unless
  * this secret had a context before. `always` refuses it.
  */
 export type Binding = 'if-seen' | 'always'
 
-/** Where secrets belong. */
+/** The vault that secrets belong to. */
 export type Place = { organization: string; vaultId: string; keyVersion: number }
 
 export type OpenedSecret = {
   id: string
-  /** By its context; the server's word when it is not bound. */
+  /** From its context, or unverified from the server if it is not bound. */
   type: string
-  /** By its context; the server's word when it is not bound. */
+  /** From its context, or unverified from the server if it is not bound. */
   name: string
-  /** True when the name is the one that was encrypted and the server gives the same. */
+  /** True if the server's name equals the encrypted one. */
   nameVerified: boolean
   isBound: boolean
-  /** Of its context; 0 when it is not bound. */
+  /** From its context. 0 if it is not bound. */
   rev: number
   payload: Record<string, unknown>
 }
@@ -50,7 +50,7 @@ export class SecretBox {
     if (!context) return this.#admitUnbound(row, payload, pin)
     this.#checkContext(row, context)
     if (pin && context.rev < pin.rev) {
-      throw new VaultError('secret_rolled_back', `Secret ${row.id} is revision ${context.rev}; ${pin.rev} was seen before.`)
+      throw new VaultError('secret_rolled_back', `Secret ${row.id} has revision ${context.rev}, but ${pin.rev} was seen before.`)
     }
     const nameVerified = context.name === row.name
     return { id: row.id, type: context.type, name: context.name, nameVerified, isBound: true, rev: context.rev, payload }
@@ -76,7 +76,7 @@ export class SecretBox {
     }
   }
 
-  /** Seals a payload for a place: a new secret, a new revision, or an unbound one as it was (`context` null). */
+  /** Seals a payload for a place, which is a new secret, a new revision, or an unbound one (`context` null). */
   async seal(payload: Record<string, unknown>, context: Omit<SecretContext, 'v' | 'org' | 'vault' | 'kv'> | null): Promise<string> {
     const { organization, vaultId, keyVersion } = this.#place
     const whole = context && { v: 1 as const, org: organization, vault: vaultId, ...context, kv: keyVersion }
@@ -84,7 +84,7 @@ export class SecretBox {
     if (plaintext.length + blobOverheadBytes > payloadBytesMax) {
       throw new VaultError(
         'payload_too_large',
-        `The payload has ${plaintext.length} bytes with its context; at most ${payloadBytesMax - blobOverheadBytes}.`,
+        `The payload has ${plaintext.length} bytes with its context. The maximum is ${payloadBytesMax - blobOverheadBytes}.`,
       )
     }
     const blob = await sealBlob(this.#key, plaintext)
@@ -93,7 +93,7 @@ export class SecretBox {
   }
 }
 
-/** Members in the order of the format's description. */
+/** Members in the order of docs/vault.md. */
 const orderContext = ({ v, org, vault, id, type, name, kv, rev }: SecretContext): SecretContext => ({
   v,
   org,

@@ -1,4 +1,4 @@
-// Secrets as callers see them: summaries, payloads by type, changes and grants.
+// Public types of secrets, with summaries, payloads by type, changes and grants.
 import type { ReplyOf } from '@callsign/contract/operation'
 import type { grantVaultAccess } from '@callsign/contract/vault-secrets'
 import type { VaultError } from '../errors.ts'
@@ -6,33 +6,33 @@ import type { Payloads, SecretType } from './payload.ts'
 import type { SecretRow } from './replies.ts'
 import type { OpenedSecret } from './secret-box.ts'
 
-/** A secret without its payload. `name` and `type` are what was encrypted, unless `isBound` is false; `description` is the server's word. */
+/** A secret without its payload. `name` and `type` were encrypted, unless `isBound` is false. `description` is unverified. */
 export type SecretSummary = {
   id: string
   type: string
   name: string
-  /** True when the name was encrypted with the secret and the server gives the same one. */
+  /** True if the server's name equals the encrypted one. */
   nameVerified: boolean
   /** False for a payload without `$ctx`. Then only the payload is proven, not its name, type or revision. */
   isBound: boolean
   description: string | null
   revision: number
   updatedAt: string
-  /** Why the secret cannot be read; its name and type are then the server's word. */
+  /** The reason why the secret cannot be read. Its name and type are then unverified. */
   problem?: VaultError
 }
 
-/** A secret with its payload; members that this client does not know are in it too. */
+/** A secret with its payload, including members that are unknown to this client. */
 export type Secret<T extends SecretType = SecretType> = {
   [K in SecretType]: SecretSummary & { type: K; payload: Payloads[K] & Record<string, unknown> }
 }[T]
 
 export type NewSecret = { [T in SecretType]: { type: T; name: string; description?: string | null; payload: Payloads[T] } }[SecretType]
 
-/** Members of `payload` replace those of the same name, null takes one away, others stay. */
+/** Members of `payload` replace those of the same name. null removes one. Others stay. */
 export type SecretChange = { name?: string; description?: string | null; payload?: Record<string, unknown> }
 
-/** Whom a grant is for. */
+/** The agent that a grant is for. */
 export type Grantee = { identityId: string } | { agentHandle: string }
 export type Grant = ReplyOf<typeof grantVaultAccess>
 
@@ -50,10 +50,10 @@ export type VaultExport = {
   }[]
 }
 
-/** A secret as held while the vault is open: ciphertext, and what its context proved. Payloads are decrypted anew each time. */
+/** A secret of an open vault, as ciphertext with its verified context. Payloads are decrypted on every access. */
 export type Held = { row: SecretRow; opened: Omit<OpenedSecret, 'payload'> | null; problem?: VaultError }
 
-/** What may be shown of a secret without its payload. */
+/** The displayable part of a secret, without its payload. */
 export function summarize({ row, opened, problem }: Held): SecretSummary {
   return {
     id: row.id,

@@ -1,4 +1,4 @@
-// One-time passwords: every value of RFC 6238 appendix B, and what people paste.
+// One-time passwords, with every value of RFC 6238 appendix B, and pasted formats.
 import { expect, test } from 'vitest'
 import { encodeUtf8 } from './bytes.ts'
 import { codeAt, parseTotp, type TotpAlgorithm, totpCode } from './totp.ts'
@@ -35,7 +35,7 @@ test('a bare secret means SHA-1, six digits, thirty seconds', async () => {
   expect(await totpCode(' gezd gnbv-GY3T QOJQ gezdgnbvgy3tqojq== ', 30_000)).toEqual({ code: '287082', periodSeconds: 30, secondsLeft: 30 })
 })
 
-test('an otpauth address says the rest', async () => {
+test('an otpauth address sets the parameters', async () => {
   const address = `otpauth://totp/Example:ada@example.com?secret=${seedBase32}&issuer=Example&digits=8&period=60&algorithm=SHA1`
   expect(parseTotp(address)).toEqual({ secret: encodeUtf8(seeds['SHA-1']), algorithm: 'SHA-1', digits: 8, periodSeconds: 60 })
   expect((await totpCode(address, 59_000 * 2)).secondsLeft).toBe(2)

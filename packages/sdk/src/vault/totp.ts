@@ -10,10 +10,10 @@ export type TotpCode = { code: string; periodSeconds: number; secondsLeft: numbe
 const algorithms: Record<string, TotpAlgorithm> = { SHA1: 'SHA-1', SHA256: 'SHA-256', SHA512: 'SHA-512' }
 const secretBytesMax = 256
 
-/** The code of the moment. `text` is what a login secret holds as `totp`. Throws `totp_invalid`. */
+/** Returns the current code. `text` is the member `totp` of a login secret. Throws `totp_invalid`. */
 export const totpCode = (text: string, nowMs: number = Date.now()): Promise<TotpCode> => codeAt(parseTotp(text), nowMs)
 
-/** Reads `otpauth://totp/…?secret=…&algorithm=…&digits=…&period=…`, or a bare base32 secret with the usual parameters. */
+/** Reads `otpauth://totp/…?secret=…&algorithm=…&digits=…&period=…`, or a bare base32 secret with default parameters. */
 export function parseTotp(text: string): TotpParameters {
   const trimmed = text.trim()
   if (!/^otpauth:/i.test(trimmed)) return { secret: decodeBase32(trimmed), algorithm: 'SHA-1', digits: 6, periodSeconds: 30 }
@@ -22,7 +22,7 @@ export function parseTotp(text: string): TotpParameters {
   try {
     url = new URL(trimmed)
   } catch {
-    throw invalid('is no otpauth address')
+    throw invalid('is not an otpauth address')
   }
   // Engines disagree on whether an unknown scheme has a host, so the type is read from the text.
   if (!/^otpauth:\/\/totp(\/|\?|$)/i.test(trimmed)) throw invalid('is not of type totp')
@@ -53,7 +53,7 @@ export async function codeAt(parameters: TotpParameters, nowMs: number): Promise
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** RFC 4648 §6 as authenticator programs write it: any case, spaces and hyphens between, padding or none. */
+/** RFC 4648 §6 with the variations of authenticator apps, which are any case, spaces, hyphens, and optional padding. */
 function decodeBase32(text: string): Bytes {
   if (text.length > 1024) throw invalid('is too long')
   const symbols = text.toUpperCase().replace(/[\s-]/g, '').replace(/=+$/, '')

@@ -1,4 +1,4 @@
-// The vault from inside: the secrets that the caller may read, changing them, granting them, and changing the keys.
+// An open vault reads and changes its secrets, grants them, and changes the keys.
 import { newId } from '@callsign/contract/ids'
 import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
 import type { createVaultSecret, listVaultAccess, updateVaultSecret } from '@callsign/contract/vault-secrets'
@@ -25,7 +25,7 @@ import { type OpenedSecret, SecretBox } from './secret-box.ts'
 import { type TotpCode, totpCode } from './totp.ts'
 
 const rotationAttemptsMax = 3
-/** Enough to keep WebCrypto's threads busy; more only holds more plaintext and garbage at a time. */
+/** Enough to keep WebCrypto's threads busy. More would only keep more plaintext and garbage in memory. */
 const examinedAtOnce = 64
 
 export class UnlockedVault {
@@ -48,25 +48,25 @@ export class UnlockedVault {
     return this.#context.state.keyVersion
   }
 
-  /** Sixteen digits that are the same for everyone who has the right organization key. */
+  /** A fingerprint of sixteen digits, equal for every holder of the right organization key. */
   get fingerprint(): string {
     return this.#context.state.fingerprint
   }
 
-  /** Ids seen here before that the server no longer gives: deleted or no longer granted, or held back. */
+  /** Ids seen earlier that the server no longer returns, because they were deleted, revoked or withheld. */
   get missing(): string[] {
     return [...this.#missing]
   }
 
-  /** Every secret that the caller may read, by name. One that cannot be read says why in `problem`. */
+  /** Lists the secrets that the caller can read, by name. `problem` is set for those that cannot be decrypted. */
   list(): SecretSummary[] {
     this.#assertOpen()
     return [...this.#held.values()].map(summarize).sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.id < b.id ? -1 : 1))
   }
 
   /**
-   * One secret, decrypted, by id or by the name that was encrypted with it, never by a name that is only the server's word. Throws
-   * `secret_not_found`, `name_ambiguous`, `name_not_verified`, or what is wrong with it.
+   * One secret, decrypted, by id or by its encrypted name, never by an unverified name. Throws
+   * `secret_not_found`, `name_ambiguous`, `name_not_verified`, or the secret's own problem.
    */
   async get(reference: string): Promise<Secret> {
     const { row } = this.#find(reference)
@@ -77,7 +77,7 @@ export class UnlockedVault {
   /** Encrypts and stores a secret. Throws `payload_invalid`, `payload_too_large`, or `secret_name_taken`. */
   async create(secret: NewSecret): Promise<SecretSummary> {
     this.#assertOpen()
-    if (!isSecretType(secret.type)) throw new VaultError('payload_invalid', `There is no secret type ${String(secret.type)}.`)
+    if (!isSecretType(secret.type)) throw new VaultError('payload_invalid', `${String(secret.type)} is not a secret type.`)
     checkPayload(secret.type, secret.payload)
     this.#assertNameFree(secret.name)
     const id = newId('vaultSecret', Date.now())
@@ -92,12 +92,12 @@ export class UnlockedVault {
     return this.#keep(await this.#context.connection.request({ method: 'POST', path: '/vault/secrets', body, isKeyed: true }), id)
   }
 
-  /** Changes a secret if nobody did since it was read; else ApiError `vault_secret_conflict`: refresh and try again. */
+  /** Changes a secret. ApiError `vault_secret_conflict` means that it has changed since it was read. Refresh and try again. */
   async update(reference: string, change: SecretChange): Promise<SecretSummary> {
     const { row } = this.#find(reference)
     const opened = await this.#open(row)
     if (!opened.isBound && change.name === undefined) {
-      throw new VaultError('name_not_verified', `The name of ${row.id} is only the server's word: give the name with the change.`)
+      throw new VaultError('name_not_verified', `The name of ${row.id} is unverified. Give the name with the change.`)
     }
     const name = change.name ?? opened.name
     if (name !== opened.name) this.#assertNameFree(name)
@@ -123,21 +123,21 @@ export class UnlockedVault {
     await this.#pin({ [row.id]: { rev: 0, bound: false, deleted: true } })
   }
 
-  /** Lets an agent's key read a secret. The server enforces it: whoever has the vault key could decrypt what it hands out. */
+  /** Lets an agent's key read a secret. The server enforces grants. Every holder of the vault key can decrypt the secrets that it returns. */
   async grant(reference: string, to: Grantee): Promise<Grant> {
     const { row } = this.#find(reference)
     const body = 'identityId' in to ? { identity_id: to.identityId } : { agent_handle: to.agentHandle }
     return this.#context.connection.request({ method: 'POST', path: path`/vault/secrets/${row.id}/access`, body, isKeyed: true })
   }
 
-  /** Takes a grant back. What the agent has read it has read: change the secret itself, and see `rotate`. */
+  /** Revokes a grant. The agent keeps any value that it has read, so change the secret itself, and see `rotate`. */
   async revoke(reference: string, from: Grantee): Promise<void> {
     const { row } = this.#find(reference)
     const identity = 'identityId' in from ? from.identityId : from.agentHandle
     await this.#context.connection.request({ method: 'DELETE', path: path`/vault/secrets/${row.id}/access/${identity}` })
   }
 
-  /** Whom a secret is granted to. */
+  /** Lists the agents that a secret is granted to. */
   async grants(reference: string): Promise<Grant[]> {
     const { row } = this.#find(reference)
     const list = (cursor: string | undefined): Promise<ReplyOf<typeof listVaultAccess>> =>
@@ -145,14 +145,14 @@ export class UnlockedVault {
     return allItems(list)
   }
 
-  /** The one-time password of a login secret, now or at a time. Throws `totp_invalid` when it has none. */
+  /** Returns the one-time password of a login secret, now or at a time. Throws `totp_invalid` if it has none. */
   async totp(reference: string, nowMs?: number): Promise<TotpCode> {
     const { payload } = await this.get(reference)
     if (typeof payload.totp !== 'string') throw new VaultError('totp_invalid', 'The secret has no totp.')
     return totpCode(payload.totp, nowMs)
   }
 
-  /** Reads the secrets from the server again. */
+  /** Reloads the secrets from the server. */
   async refresh(): Promise<void> {
     this.#assertOpen()
     const list = (cursor: string | undefined): Promise<{ data: unknown[]; next_cursor: string | null }> =>
@@ -160,7 +160,7 @@ export class UnlockedVault {
     await this.#load(readRows(await allItems(list)))
   }
 
-  /** Sets another vault key. The organization key stays, so do secrets, grants and recovery codes. */
+  /** Sets another vault key. The organization key, secrets, grants and recovery codes stay. */
   async changeKey(newKey: string | Uint8Array): Promise<void> {
     this.#assertOpen()
     await changeVaultKey(this.#context, newKey)
@@ -168,8 +168,8 @@ export class UnlockedVault {
   }
 
   /**
-   * Changes the organization key and encrypts every secret anew under it, all or nothing; the vault key is set too, to another one or the same.
-   * Old recovery codes are gone; the new ones are returned, here alone. Throws when a secret cannot be read: mend or delete it first.
+   * Rotates the organization key and re-encrypts every secret atomically. The vault key is set too, to a new or the same one.
+   * Old recovery codes become invalid, and only this call returns the new ones. Throws if a secret cannot be read. Fix or delete it first.
    */
   async rotate(vaultKey: string | Uint8Array, options: { recoveryCodes?: number } = {}): Promise<{ recoveryCodes: string[] }> {
     for (let attempt = 1; ; attempt++) {
@@ -179,19 +179,19 @@ export class UnlockedVault {
         const { recoveryCodes, held } = await rotateKeys(this.#context, vaultKey, secrets, options.recoveryCodes)
         this.#box = boxOf(this.#context)
         this.#held = new Map(held.map((one) => [one.row.id, one]))
-        // The codes are here alone: what fails from now on must not take them along. Unread, the secrets are as they were sent.
+        // The codes exist only here, so later errors must not lose them. If reloading fails, the secrets are kept as they were sent.
         await this.refresh().catch(() => undefined)
         if (this.#isLocked) this.lock()
         return { recoveryCodes }
       } catch (error) {
-        // Somebody changed a secret in between: take it as it is now.
+        // The secret was changed in between, so the server's current state is used.
         const isRace = error instanceof ApiError && error.code === 'vault_rotation_conflict'
         if (!isRace || attempt === rotationAttemptsMax) throw error
       }
     }
   }
 
-  /** Every secret in the clear. Throws when one cannot be read. */
+  /** Returns every secret decrypted. Throws if one cannot be read. */
   async export(): Promise<VaultExport> {
     const secrets = await Promise.all(
       this.list().map(async ({ id }) => {
@@ -202,7 +202,7 @@ export class UnlockedVault {
     return { vault_id: this.id, organization_id: this.#context.organization, key_version: this.keyVersion, secrets }
   }
 
-  /** Zeroes the key and forgets the ciphertext. Strings that were handed out are the caller's to forget. */
+  /** Zeroes the key and forgets the ciphertext. The caller has to discard returned strings. */
   lock(): void {
     this.#isLocked = true
     this.#context.organizationKey.wipe()
@@ -210,7 +210,7 @@ export class UnlockedVault {
     this.#held.clear()
   }
 
-  /** Takes what the server gave, and checks all of it. */
+  /** Accepts and verifies all secrets from the server. */
   async #load(rows: SecretRow[]): Promise<void> {
     const pins = await this.#pins()
     const held: Held[] = []
@@ -251,7 +251,7 @@ export class UnlockedVault {
     throw new VaultError('name_not_verified', `The server gives ${row.id} a name that was not encrypted with it.`)
   }
 
-  /** Takes the server's answer to a change of ours, which has to hold what was sent. */
+  /** Accepts the server's answer to a change, which must contain the sent data. */
   async #keep(reply: unknown, id: string): Promise<SecretSummary> {
     const row = readRow(reply)
     if (row.id !== id) throw new VaultError('reply_unusable', 'The server answered with another secret than the one that was changed.')
@@ -269,11 +269,14 @@ export class UnlockedVault {
     const all = [...this.#held.values()]
     const named = all.filter(({ opened }) => opened?.isBound && opened.name === reference)
     if (named.length === 1) return named[0] as Held
-    if (named.length > 1) throw new VaultError('name_ambiguous', `${named.length} secrets are called "${reference}": use an id.`)
+    if (named.length > 1) throw new VaultError('name_ambiguous', `${named.length} secrets are called "${reference}". Use an id.`)
     const claimed = all.find(({ row }) => row.name === reference)
-    if (!claimed) throw new VaultError('secret_not_found', `There is no secret "${reference}" that this key may read.`)
+    if (!claimed) throw new VaultError('secret_not_found', `The secret "${reference}" does not exist, or this key cannot read it.`)
     if (claimed.problem) throw claimed.problem
-    throw new VaultError('name_not_verified', `Only the server calls ${claimed.row.id} "${reference}": if it is meant, use its id.`)
+    throw new VaultError(
+      'name_not_verified',
+      `The name "${reference}" of ${claimed.row.id} is unverified. To use this secret, give its id.`,
+    )
   }
 
   #assertNameFree(name: string): void {
@@ -296,7 +299,7 @@ export class UnlockedVault {
     await pins.update(connection.address, (document) => pinSecrets(document, vaultId, seen))
   }
 
-  /** Opens what unlock gave; the one way to make an UnlockedVault. */
+  /** Opens the result of an unlock request. The only way to create an UnlockedVault. */
   static async open(context: OpenContext, rows: SecretRow[]): Promise<UnlockedVault> {
     const vault = new UnlockedVault(context)
     await vault.#load(rows)

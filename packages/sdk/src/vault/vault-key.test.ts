@@ -1,4 +1,4 @@
-// Vault keys and recovery codes: which are taken, how they are made, and that typing a code differently changes nothing.
+// Vault keys and recovery codes. Tests which are accepted, their generation, and that different spellings of a code are equal.
 import { expect, test } from 'vitest'
 import { decodeUtf8, encodeUtf8 } from './bytes.ts'
 import { generateRecoveryCode, generateVaultKey, newVaultKeyBytes, recoveryCodeBytes, vaultKeyBytes } from './vault-key.ts'
@@ -9,12 +9,12 @@ test('generated keys and codes have their form, pass, and never come twice', () 
   for (const key of keys) expect(key).toMatch(/^([0-9A-HJKMNP-TV-Z]{8}-){3}[0-9A-HJKMNP-TV-Z]{8}$/)
   for (const code of codes) expect(code).toMatch(/^([0-9A-HJKMNP-TV-Z]{4}-){7}[0-9A-HJKMNP-TV-Z]{4}$/)
   expect(new Set([...keys, ...codes]).size).toBe(400)
-  // Every symbol occurs: 6,400 draws miss one of 32 with a chance below 10^-80.
+  // Every symbol occurs, because 6,400 draws miss one of 32 with a chance below 10^-80.
   expect(new Set(keys.join('').replaceAll('-', '')).size).toBe(32)
   for (const key of keys) expect(newVaultKeyBytes(key)).toEqual(encodeUtf8(key))
 })
 
-test('a vault key of one’s own is taken as it is, without normalising', () => {
+test('a chosen vault key is used unchanged, without normalizing', () => {
   expect(newVaultKeyBytes('sixteen letters!')).toEqual(encodeUtf8('sixteen letters!'))
   expect(newVaultKeyBytes('caf\u00e9 with a long tail')).toEqual(encodeUtf8('caf\u00e9 with a long tail'))
   expect(newVaultKeyBytes('🔑'.repeat(16))).toHaveLength(64)
@@ -36,7 +36,7 @@ test.each([
   expect(() => newVaultKeyBytes(key)).toThrowError(expect.objectContaining({ code: 'vault_key_unsuitable' }))
 })
 
-test('an old key may be shorter: other clients have other rules', () => {
+test('an old key may be shorter, because other clients have other rules', () => {
   expect(vaultKeyBytes('short')).toEqual(encodeUtf8('short'))
 })
 

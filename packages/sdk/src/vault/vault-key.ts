@@ -1,12 +1,12 @@
-// Vault keys and recovery codes: which are good enough, and how to make them.
+// Generates and validates vault keys and recovery codes.
 import { VaultError } from '../errors.ts'
 import { type Bytes, decodeUtf8, encodeUtf8, randomBytes } from './bytes.ts'
 
-/** The least a vault key of one's own choice has, in characters. A generated one has 160 random bits. */
+/** The minimum length of a chosen vault key, in characters. A generated one has 160 random bits. */
 export const vaultKeyCharactersMin = 16
 const vaultKeyBytesMax = 1024
 
-/** Crockford's base32: no letter that could be read as a digit. */
+/** Crockford's base32, without letters that look like digits. */
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const codePattern = /^[0-9A-HJKMNP-TV-Z]{32}$/
 
@@ -17,16 +17,16 @@ function makeCode(groupLength: number): string {
   return (symbols.match(new RegExp(`.{${groupLength}}`, 'g')) as string[]).join('-')
 }
 
-/** A new vault key of 160 random bits: four groups of eight characters. */
+/** Generates a vault key of 160 random bits, as four groups of eight characters. */
 export const generateVaultKey = (): string => makeCode(8)
 
-/** A new recovery code of 160 random bits: eight groups of four characters. */
+/** Generates a recovery code of 160 random bits, as eight groups of four characters. */
 export const generateRecoveryCode = (): string => makeCode(4)
 
-/** The bytes of a vault key for deriving, as they are: never normalised. Throws `vault_key_unsuitable` for what cannot be one. */
+/** The bytes of a vault key for deriving, never normalized. Throws `vault_key_unsuitable` for invalid text. */
 export function vaultKeyBytes(key: string | Uint8Array): Bytes {
   if (typeof key === 'string' && !isWellFormed(key)) throw unsuitable('is not valid Unicode')
-  // A copy: what we are given is not ours to zero.
+  // A copy, because the caller's bytes must not be zeroed.
   const bytes = typeof key === 'string' ? encodeUtf8(key) : new Uint8Array(key)
   if (bytes.length === 0) throw unsuitable('is empty')
   if (bytes.length > vaultKeyBytesMax) throw unsuitable(`is longer than ${vaultKeyBytesMax} bytes`)
@@ -34,8 +34,8 @@ export function vaultKeyBytes(key: string | Uint8Array): Bytes {
 }
 
 /**
- * The bytes of a vault key that is about to be set. It has to be long enough, and the same in Unicode's NFKC form: typed on another
- * system it would otherwise be other bytes, and open nothing.
+ * The bytes of a vault key that is about to be set. It must be long enough and equal to its Unicode NFKC form. Otherwise typing it on another
+ * system could produce other bytes, which do not open the vault.
  */
 export function newVaultKeyBytes(key: string | Uint8Array): Bytes {
   const bytes = vaultKeyBytes(key)
@@ -51,7 +51,7 @@ export function newVaultKeyBytes(key: string | Uint8Array): Bytes {
   return bytes
 }
 
-/** The bytes of a recovery code as it was made, however it was typed: case, spaces and hyphens do not matter, O is 0, I and L are 1. */
+/** The canonical bytes of a recovery code. Case, spaces and hyphens do not matter, O is read as 0, and I and L as 1. */
 export function recoveryCodeBytes(code: string): Bytes {
   const symbols = code.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1')
   if (!codePattern.test(symbols)) throw new VaultError('recovery_code_malformed', 'A recovery code has eight groups of four characters.')

@@ -1,4 +1,4 @@
-// The vault from outside: whether there is one, making it, unlocking it, and getting back in with a recovery code.
+// A closed vault. Reports its state, creates it, unlocks it, and restores access with a recovery code.
 import { newId } from '@callsign/contract/ids'
 import type { BodyOf } from '@callsign/contract/operation'
 import type { initializeVault, replacePrimaryKey } from '@callsign/contract/vault'
@@ -17,15 +17,15 @@ import { openVault, type UnlockedVault } from './unlocked-vault.ts'
 import { generateRecoveryCode, generateVaultKey, newVaultKeyBytes, recoveryCodeBytes, vaultKeyBytes } from './vault-key.ts'
 
 export type VaultOptions = {
-  /** Where what was seen is kept. By default in memory: give a file or a browser's storage for pins that outlive the process. */
+  /** The store of pins. In memory by default. Use a file or a browser's storage for pins that outlive the process. */
   pins?: PinStore
   binding?: Binding
-  /** True refuses a secret whose name the server gives otherwise than it was encrypted. */
+  /** True rejects a secret if the server's name differs from the encrypted one. */
   strictNames?: boolean
 }
 
 export type UnlockOptions = {
-  /** Forgets what was pinned of this vault and trusts what the server gives now. For keys that were changed elsewhere on purpose. */
+  /** Discards the pins of this vault and trusts the server's current answer. Use it after keys were changed elsewhere on purpose. */
   acceptNewVault?: boolean
 }
 
@@ -36,19 +36,19 @@ export type VaultStatus = {
   keyVersion: number | null
   secretsCount: number
   recoveryKeysRemaining: number | null
-  /** Of the organization key as last seen by this client, null before the first unlock. */
+  /** The fingerprint of the organization key as last seen by this client. null before the first unlock. */
   fingerprint: string | null
 }
 
 export type NewVault = {
   vault: UnlockedVault
-  /** The vault key: given back, or the generated one, which is shown here alone. */
+  /** The given or generated vault key. A generated one is returned only here. */
   vaultKey: string | Uint8Array
-  /** Each opens the vault once, to set a new vault key. Shown here alone. */
+  /** Each opens the vault once, to set a new vault key. They are returned only here. */
   recoveryCodes: string[]
 }
 
-/** How many recovery codes a vault is made with. */
+/** Number of recovery codes of a new vault. */
 const recoveryCodesUsual = 4
 
 export class Vault {
@@ -64,7 +64,7 @@ export class Vault {
     this.#strictNames = options.strictNames ?? false
   }
 
-  /** What the server says of the vault, its parameters already held against floor and ceiling. */
+  /** The server's description of the vault, with parameters checked against floor and ceiling. */
   async status(): Promise<VaultStatus> {
     const metadata = await this.#readMetadata()
     const pins = metadata && (await this.#pins.read(this.#connection.address))?.vaults[metadata.vaultId]
@@ -80,7 +80,7 @@ export class Vault {
   }
 
   /**
-   * Makes the organization's vault. Without a vault key one is generated. Throws `vault_key_unsuitable`, or the server's
+   * Creates the organization's vault. Without a given vault key, one is generated. Throws `vault_key_unsuitable`, or the server's
    * `vault_already_initialized`.
    */
   async initialize(input: { vaultKey?: string | Uint8Array; recoveryCodes?: number; kdfParams?: KdfParams } = {}): Promise<NewVault> {
@@ -117,7 +117,7 @@ export class Vault {
   }
 
   /**
-   * Unlocks the vault: derives, proves, unwraps, and checks every secret that the caller may read. Nothing is derived before parameters, salt
+   * Unlocks the vault. Derives and proves the key, unwraps, and verifies every secret that the caller can read. Nothing is derived before parameters, salt
    * and pins have passed. Throws a VaultError, or ApiError 429 after too many wrong keys.
    */
   async unlock(vaultKey: string | Uint8Array, options: UnlockOptions = {}): Promise<UnlockedVault> {
@@ -132,7 +132,7 @@ export class Vault {
   }
 
   /**
-   * Sets a new vault key with a recovery code, which is used up by it, and unlocks. Organization keys only. Throws `wrong_vault_key` when no
+   * Sets a new vault key with a recovery code, which is consumed, and unlocks. Organization keys only. Throws `wrong_vault_key` when no
    * recovery key of the vault fits the code.
    */
   async recover(code: string, newVaultKey: string | Uint8Array, options: UnlockOptions = {}): Promise<UnlockedVault> {
@@ -173,7 +173,7 @@ export class Vault {
     return metadata
   }
 
-  /** Derives, shows the hash to the server, and unwraps what it gives, once. */
+  /** Derives the master key, proves it to the server, and unwraps the answer, once. */
   async #prove(secret: Bytes, kdf: CheckedKdf): Promise<{ reply: UnlockReply; organizationKey: AesKey; hash: string }> {
     const master = await deriveMaster(secret, kdf)
     try {
@@ -198,7 +198,7 @@ export class Vault {
     }
   }
 
-  /** Recovery codes of one vault have one salt when we made them; another client may have taken several. */
+  /** Recovery codes created by this client share one salt per vault. Another client may have used several. */
   async #proveAny(secret: Bytes, kdfs: CheckedKdf[]): Promise<{ reply: UnlockReply; organizationKey: AesKey; hash: string }> {
     for (const kdf of kdfs.slice(0, recoveryCodesUsual)) {
       try {
@@ -224,7 +224,7 @@ export class Vault {
     const isFresh = options.acceptNewVault === true
     const pins = isFresh ? undefined : (await this.#pins.read(server))?.vaults[metadata.vaultId]
     checkFingerprint(pins, reply.keyVersion, fingerprint)
-    // A recovery code given as vault key opens too; what is pinned is always the primary key's salt.
+    // A recovery code is accepted as vault key too. The pins always hold the primary key's salt.
     const state: KeyState = { salt: metadata.salt, kdf: metadata.kdf, keyVersion: reply.keyVersion, fingerprint }
     await this.#pins.update(server, (document) => pinVault(document, this.#connection.keyId, metadata, state, isFresh))
     return openVault(
