@@ -4,6 +4,7 @@ import { Attachment } from './attachments.ts'
 import { Code } from './codes.ts'
 import { Flag, FlagType } from './flags.ts'
 import { Guardrail } from './mail-rules.ts'
+import { listFilters, waitFilters } from './message-filters.ts'
 import { operation } from './operation.ts'
 import {
   Cursor,
@@ -19,7 +20,7 @@ import {
   Timestamp,
 } from './schema.ts'
 import { Authentication } from './sender-checks.ts'
-import { WaitCursor, waitFields } from './waits.ts'
+import { WaitCursor } from './waits.ts'
 
 export const Direction = Type.Unsafe<'inbound' | 'outbound'>({ type: 'string', enum: ['inbound', 'outbound'] })
 
@@ -134,12 +135,7 @@ export const listMessages = operation({
     status: Type.Optional(MessageStatus),
     label: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
     flag: Type.Optional(FlagType),
-    from: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'Part of the sender address or name.' })),
-    to: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'A recipient address.' })),
-    subject: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the subject.' })),
-    after: Type.Optional(Timestamp),
-    before: Type.Optional(Timestamp),
-    thread_id: Type.Optional(id('thread')),
+    ...listFilters,
     limit: Limit,
     cursor: Cursor,
   }),
@@ -154,20 +150,7 @@ export const waitForMessage = operation({
   summary: 'Waits for the next message that passes every filter. message is null if none arrives in time.',
   tag: 'Messages',
   params: mailboxParams,
-  query: strict({
-    ...waitFields,
-    from: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 320,
-        description:
-          'The author in From, as an address, a domain with its subdomains, or a part of the address or name. A message without exactly one author never matches.',
-      }),
-    ),
-    to: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'A recipient address, such as one of yours with a +tag.' })),
-    subject: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the subject.' })),
-    thread_id: Type.Optional(id('thread')),
-  }),
+  query: strict(waitFilters),
   status: 200,
   reply: Type.Object({ message: Type.Union([Message, Type.Null()]), cursor: WaitCursor }, { $id: 'MessageWait' }),
 })
@@ -248,18 +231,17 @@ export const releaseMessage = operation({
   idempotent: true,
 })
 
-export const Thread = Type.Object(
-  {
-    id: Type.String(),
-    mailbox_id: Type.String(),
-    subject: Type.String(),
-    snippet: Type.String(),
-    message_count: Type.Integer(),
-    last_message_at: Timestamp,
-    created_at: Timestamp,
-  },
-  { $id: 'Thread' },
-)
+const threadFields = {
+  id: Type.String(),
+  mailbox_id: Type.String(),
+  subject: Type.String(),
+  snippet: Type.String(),
+  message_count: Type.Integer(),
+  last_message_at: Timestamp,
+  created_at: Timestamp,
+}
+
+export const Thread = Type.Object(threadFields, { $id: 'Thread' })
 
 export const listThreads = operation({
   id: 'listThreads',
@@ -283,13 +265,7 @@ export const getThread = operation({
   status: 200,
   reply: Type.Object(
     {
-      id: Type.String(),
-      mailbox_id: Type.String(),
-      subject: Type.String(),
-      snippet: Type.String(),
-      message_count: Type.Integer(),
-      last_message_at: Timestamp,
-      created_at: Timestamp,
+      ...threadFields,
       messages: Type.Array(MessageItem),
     },
     { $id: 'ThreadWithMessages' },

@@ -1,5 +1,6 @@
 // Creates the OpenAPI 3.1 document from the operations. The reference page and generated clients use it.
 import type { TObject, TSchema } from 'typebox'
+import { errorSentences } from './error-sentences.ts'
 import { ErrorBody, type ErrorCode, errorStatuses } from './errors.ts'
 import type { Operation } from './operation.ts'
 
@@ -43,54 +44,6 @@ export type OpenApiDocument = {
 }
 
 const requestIdHeader = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } }
-
-/** The meaning of each error code, for readers of the document. */
-const errorSentences: Partial<Record<ErrorCode, string>> = {
-  validation_error: 'The request is not valid. details lists each invalid field.',
-  domain_not_verified: 'The domain is not verified.',
-  draft_incomplete: 'The draft has no recipient, or neither text nor html. It stays a draft.',
-  kdf_params_too_weak: 'The key derivation is too weak. Use at least 19456 KiB for m, 2 for t and 1 for p.',
-  unauthorized: 'The request has no valid API key.',
-  invalid_auth_hash: 'No key of the vault has this auth_hash.',
-  forbidden: 'The key does not permit this request.',
-  approval_required: 'Mail of this agent needs approval. The agent writes drafts, and an organization key sends them.',
-  recipient_not_allowed: 'A mail rule or the outbound mode of the agent does not allow a recipient. The message names both.',
-  recipient_suppressed: 'A recipient is on the suppression list. The message names the recipient.',
-  recipient_not_connected: 'This number is not connected to the agent.',
-  tunnel_disabled: 'The tunnel is disabled. Its clients are rejected until its status is set to active.',
-  not_found: 'The object does not exist, or the key cannot access it.',
-  vault_not_initialized: 'The organization has no vault yet.',
-  method_not_allowed: 'The path does not support this method. Allow lists the supported ones.',
-  sms_outbound_unavailable: 'This server cannot send texts. Allow lists the supported methods.',
-  request_timeout: 'The request did not arrive in time.',
-  conflict: 'The current state of the object does not permit this.',
-  domain_exists: 'The domain is registered already, here or by another organization of this server.',
-  domain_in_use: 'Mailboxes use the domain. With force, they move to the mail domain.',
-  draft_version_conflict: 'The draft has changed since you read this version. Get it again and reapply your change.',
-  draft_not_editable: 'The draft is being sent or has been sent.',
-  draft_send_in_progress: 'The draft is being sent or has been sent already.',
-  handle_already_taken: 'Another identity has, or had, this handle.',
-  vault_already_initialized: 'The organization has a vault.',
-  vault_secret_conflict: 'The secret has changed since you read this revision.',
-  vault_secret_exists: 'The id is, or was, that of another secret.',
-  vault_rotation_conflict: 'The submitted secrets do not match the current ones at their current revisions. details lists each difference.',
-  vault_key_version_stale: 'The vault has been rotated since you read this key_version.',
-  no_numbers_available: 'The provider has no such number at present. Try other filters.',
-  number_already_assigned: 'The agent already has a phone number.',
-  conversation_archived: 'The conversation is archived. The person has to connect again.',
-  idempotency_in_progress: 'A request with this Idempotency-Key is still running.',
-  payload_too_large: 'The body is too large.',
-  uri_too_long: 'The path and query are too long.',
-  unsupported_media_type: 'With status 400, the type of the file cannot be sent. Otherwise the body is not JSON, or it is compressed.',
-  expectation_failed: 'Expect has a value other than 100-continue.',
-  idempotency_key_reused: 'This Idempotency-Key was used with another body.',
-  rate_limited: 'Too many requests. Wait for the seconds in Retry-After.',
-  headers_too_large: 'The headers are too large.',
-  internal_error: 'The server failed. Find the error in its log by the request id.',
-  verification_failed: 'The query to DNS or the provider failed. Nothing has changed.',
-  upstream_provider_error: 'The request to a provider failed.',
-  unavailable: 'The server is temporarily unavailable. Wait for the seconds in Retry-After.',
-}
 
 /** The document for these operations as served under `serverUrl`. Throws when two schemas share an `$id`. */
 export function openApiDocument(about: { serverUrl: string; version: string }, operations: readonly Operation[]): OpenApiDocument {
@@ -281,7 +234,7 @@ const healthPaths: OpenApiDocument['paths'] = {
       security: [],
       responses: {
         200: {
-          description: 'It does.',
+          description: 'The process runs.',
           headers: requestIdHeader,
           content: { 'application/json': { schema: { type: 'object', required: ['status'], properties: { status: { const: 'ok' } } } } },
         },

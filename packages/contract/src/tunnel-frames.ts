@@ -148,3 +148,16 @@ export class FrameReader {
     this.#onFrame(this.#type, this.#isFin, this.#stream, whole)
   }
 }
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/** Parses the payload of a JSON frame, which must be an object. Throws ProtocolViolation. */
+export function readJson(payload: Uint8Array): Record<string, unknown> {
+  try {
+    const value = JSON.parse(decoder.decode(payload)) as unknown
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  } catch {
+    // Reported below.
+  }
+  throw new ProtocolViolation('a frame that is not JSON')
+}

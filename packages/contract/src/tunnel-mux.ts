@@ -1,6 +1,6 @@
 // Multiplexes many streams over one connection. This is the whole protocol without the sockets, the same on both sides.
 import { FrameWriter } from './tunnel-frame-writer.ts'
-import { dataBytesMax, FrameReader, frameTypes, ProtocolViolation, readUint32, resetCodes, uint32 } from './tunnel-frames.ts'
+import { dataBytesMax, FrameReader, frameTypes, ProtocolViolation, readJson, readUint32, resetCodes, uint32 } from './tunnel-frames.ts'
 import { type StreamHost, TunnelStream } from './tunnel-stream.ts'
 import { ReceiveWindow, WindowBudget, windowBytesFirst, windowBytesMax } from './tunnel-window.ts'
 
@@ -22,8 +22,9 @@ export type MuxOptions = {
   onClose(reason: string): void
   budget: WindowBudget
   streamsMax?: number
-  /** Idle time before the peer is pinged. The connection ends after the same time without an answer. */
+  /** Idle milliseconds before the peer is pinged. Default 10,000. */
   pingEveryMs?: number
+  /** Milliseconds after the ping at which a silent connection ends. Default 10,000. */
   deadAfterMs?: number
 }
 
@@ -34,7 +35,6 @@ const checkEveryMs = 1000
 const roundTripsKept = 8
 
 const encoder = new TextEncoder()
-const decoder = new TextDecoder('utf-8', { fatal: true })
 
 export class TunnelMux implements StreamHost {
   readonly #options: MuxOptions
@@ -289,16 +289,6 @@ export class TunnelMux implements StreamHost {
     const isUnanswered = this.#pings.length > 0
     if (silentMs >= pingEveryMs ? !isUnanswered : !isUnanswered && this.#streams.size > 0) this.#ping()
   }
-}
-
-function readJson(payload: Uint8Array): Record<string, unknown> {
-  try {
-    const value = JSON.parse(decoder.decode(payload)) as unknown
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  } catch {
-    // Said below.
-  }
-  throw new ProtocolViolation('a frame that is not JSON')
 }
 
 export { WindowBudget }

@@ -10,8 +10,12 @@ import { dial, proxyFor, readProxy } from './dial.ts'
 import type { ListenOptions, ReportedRequest, TunnelListener, TunnelTarget } from './listen-options.ts'
 import { type Node, needNode } from './node.ts'
 import { type Destination, openTarget } from './target.ts'
+import { createDeferred, type Deferred, sleep, until } from './waiting.ts'
 
 type Tunnel = ReplyOf<typeof getTunnel>
+type Dialled = Awaited<ReturnType<typeof dial>>
+/** The state of a connection while it is being opened. `hasOthers` is set by the gateway's hello if there are other nodes. */
+type Opened = { greeted: Deferred; leaving: Deferred<string>; hasOthers: boolean }
 
 const backoffMs = { first: 200, max: 30_000 }
 /** A connection that lasted this long resets the backoff. */
@@ -21,7 +25,6 @@ const helloMsMax = 10_000
 const drainMsMax = 90_000
 /** Gateways refresh their routing within this time. Until then they may send requests over a connection that is being replaced. */
 const lingerMs = 1000
-const lookMs = 20
 /** Dials to reach another node. */
 const twinDialsMax = 4
 
@@ -85,10 +88,10 @@ class Listener implements TunnelListener {
     const { proxy } = options
     this.#proxy = proxy === null ? null : proxy === undefined ? proxyFor(this.#url, processEnvironment()) : readProxy(proxy)
     this.#instance = node.crypto.randomBytes(12).toString('hex')
-    const { promise, resolve, reject } = settle()
+    const { promise, resolve, reject } = createDeferred()
     this.done = promise
     this.#finish = { resolve, reject }
-    // A listener without a handler for `closed` must not crash the process.
+    // A listener without a handler for `done` must not crash the process.
     promise.catch(() => {})
   }
 
@@ -193,10 +196,35 @@ class Listener implements TunnelListener {
       transport,
       signal: this.#closing.signal,
     })
-    const greeted = settle()
-    const leaving = settle<string>()
+    const opened: Opened = { greeted: createDeferred(), leaving: createDeferred(), hasOthers: false }
+    const mux = this.#openMux(dialled, connection, opened)
+    opened.leaving.promise.catch(() => {})
+    this.#muxes.add(mux)
+    const timer = setTimeout(() => mux.close('no hello'), helloMsMax)
+    const host = hostHeader === 'target' ? this.#destination.host : hostHeader === 'preserve' ? null : hostHeader
+    mux.hello({ instance: this.#instance, host, reports: onRequest !== undefined })
+    try {
+      await opened.greeted.promise
+    } finally {
+      clearTimeout(timer)
+    }
+    // Two connections to one node would fail together. A load balancer may choose another node next time.
+    const isTwin = [...this.#up].some((other) => this.#nodes.get(other) === this.#nodes.get(mux))
+    if (opened.hasOthers && isTwin && attempt < twinDialsMax) {
+      // The gateway may have sent requests over it already.
+      mux.goaway({ code: 'drain', reason: 'The client connects elsewhere.' })
+      void this.#letGo(mux, () => true)
+      return this.#connect(connection, attempt + 1)
+    }
+    this.#up.add(mux)
+    onChange?.({ state: 'connected', connection, publicUrl: this.publicUrl, transport: dialled.transport })
+    return { left: opened.leaving.promise }
+  }
+
+  #openMux(dialled: Dialled, connection: number, opened: Opened): TunnelMux {
+    const { onRequest, onChange } = this.#options
+    const { greeted, leaving } = opened
     let dismissed: Goaway | null = null
-    let hasOthers = false
     const mux: TunnelMux = connectMux(dialled.socket, dialled.wrapping, dialled.head, {
       defer: setImmediate as (work: () => void) => void,
       allocate: Buffer.allocUnsafe as (bytes: number) => Uint8Array,
@@ -204,7 +232,7 @@ class Listener implements TunnelListener {
       onOpen: (stream) => this.#destination.take(stream),
       onHello: ({ node: name, has_other_nodes }) => {
         if (typeof name === 'string') this.#nodes.set(mux, name)
-        hasOthers = has_other_nodes === true
+        opened.hasOthers = has_other_nodes === true
         greeted.resolve()
       },
       onReport: (_stream, about) => onRequest?.(about as ReportedRequest),
@@ -230,27 +258,7 @@ class Listener implements TunnelListener {
         }
       },
     })
-    leaving.promise.catch(() => {})
-    this.#muxes.add(mux)
-    const timer = setTimeout(() => mux.close('no hello'), helloMsMax)
-    const host = hostHeader === 'target' ? this.#destination.host : hostHeader === 'preserve' ? null : hostHeader
-    mux.hello({ instance: this.#instance, host, reports: onRequest !== undefined })
-    try {
-      await greeted.promise
-    } finally {
-      clearTimeout(timer)
-    }
-    // Two connections to one node would fail together. A load balancer may choose another node next time.
-    const isTwin = [...this.#up].some((other) => this.#nodes.get(other) === this.#nodes.get(mux))
-    if (hasOthers && isTwin && attempt < twinDialsMax) {
-      // The gateway may have sent requests over it already.
-      mux.goaway({ code: 'drain', reason: 'The client connects elsewhere.' })
-      void this.#letGo(mux, () => true)
-      return this.#connect(connection, attempt + 1)
-    }
-    this.#up.add(mux)
-    onChange?.({ state: 'connected', connection, publicUrl: this.publicUrl, transport: dialled.transport })
-    return { left: leaving.promise }
+    return mux
   }
 
   /** Lets a connection finish its requests while another replaces it, then closes it. */
@@ -283,32 +291,5 @@ class Dismissed extends ApiError {
   }
 }
 
-function settle<T = void>() {
-  let resolve!: (value: T) => void
-  let reject!: (error: Error) => void
-  const promise = new Promise<T>((yes, no) => {
-    resolve = yes
-    reject = no
-  })
-  return { promise, resolve, reject }
-}
-
 const processEnvironment = (): Record<string, string | undefined> =>
   (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done, { once: true })
-    if (signal.aborted) done()
-  })
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise<void>((resolve) => setTimeout(resolve, lookMs))
-}

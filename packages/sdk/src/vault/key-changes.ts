@@ -32,7 +32,7 @@ export async function changeVaultKey(context: OpenContext, newKey: string | Uint
   const state: KeyState = { ...context.state, salt: kdf.saltText, kdf: kdf.params }
   await announce(context, state)
   const reply = await context.connection.request({ method: 'PUT', path: '/vault/keys/primary', body })
-  await settle(context, state, reply)
+  await commitKeys(context, state, reply)
   context.proof = { hash: primary.auth_hash, keyType: 'primary' }
 }
 
@@ -77,7 +77,7 @@ export async function rotateKeys(
   const state: KeyState = { salt: kdf.saltText, kdf: kdf.params, keyVersion, fingerprint: await fingerprintOf(organizationKey) }
   await announce(context, state)
   const reply = await context.connection.request({ method: 'POST', path: '/vault/rotate', body })
-  await settle(context, state, reply)
+  await commitKeys(context, state, reply)
   context.organizationKey.wipe()
   context.organizationKey = organizationKey
   context.proof = { hash: primary.auth_hash, keyType: 'primary' }
@@ -92,7 +92,7 @@ const announce = (context: OpenContext, state: KeyState) =>
   context.pins.update(context.connection.address, (document) => pinPending(document, context.vaultId, state))
 
 /** Pins the new state once the server has confirmed it. */
-async function settle(context: OpenContext, state: KeyState, reply: unknown): Promise<void> {
+async function commitKeys(context: OpenContext, state: KeyState, reply: unknown): Promise<void> {
   const metadata = readMetadata(reply)
   if (!metadata || metadata.vaultId !== context.vaultId || metadata.salt !== state.salt || metadata.keyVersion !== state.keyVersion) {
     throw new VaultError('vault_changed', 'The server answered with other keys than the ones that were set.')

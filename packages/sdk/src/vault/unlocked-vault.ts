@@ -5,6 +5,7 @@ import type { createVaultSecret, listVaultAccess, updateVaultSecret } from '@cal
 import { ApiError, VaultError } from '../errors.ts'
 import { allItems } from '../pages.ts'
 import { path } from '../request.ts'
+import { assertNameFree, findSecret } from './find-secret.ts'
 import { changeVaultKey, rotateKeys } from './key-changes.ts'
 import type { OpenContext } from './open-context.ts'
 import { checkPayload, isSecretType } from './payload.ts'
@@ -79,7 +80,7 @@ export class UnlockedVault {
     this.#assertOpen()
     if (!isSecretType(secret.type)) throw new VaultError('payload_invalid', `${String(secret.type)} is not a secret type.`)
     checkPayload(secret.type, secret.payload)
-    this.#assertNameFree(secret.name)
+    assertNameFree(this.#held, secret.name)
     const id = newId('vaultSecret', Date.now())
     const body: BodyOf<typeof createVaultSecret> = {
       id,
@@ -100,7 +101,7 @@ export class UnlockedVault {
       throw new VaultError('name_not_verified', `The name of ${row.id} is unverified. Give the name with the change.`)
     }
     const name = change.name ?? opened.name
-    if (name !== opened.name) this.#assertNameFree(name)
+    if (name !== opened.name) assertNameFree(this.#held, name)
     const payload = Object.fromEntries(Object.entries({ ...opened.payload, ...change.payload }).filter(([, value]) => value !== null))
     if (change.payload && isSecretType(opened.type)) checkPayload(opened.type, payload)
     const pin = (await this.#pins())[row.id]
@@ -264,24 +265,7 @@ export class UnlockedVault {
 
   #find(reference: string): Held {
     this.#assertOpen()
-    const byId = this.#held.get(reference)
-    if (byId) return byId
-    const all = [...this.#held.values()]
-    const named = all.filter(({ opened }) => opened?.isBound && opened.name === reference)
-    if (named.length === 1) return named[0] as Held
-    if (named.length > 1) throw new VaultError('name_ambiguous', `${named.length} secrets are called "${reference}". Use an id.`)
-    const claimed = all.find(({ row }) => row.name === reference)
-    if (!claimed) throw new VaultError('secret_not_found', `The secret "${reference}" does not exist, or this key cannot read it.`)
-    if (claimed.problem) throw claimed.problem
-    throw new VaultError(
-      'name_not_verified',
-      `The name "${reference}" of ${claimed.row.id} is unverified. To use this secret, give its id.`,
-    )
-  }
-
-  #assertNameFree(name: string): void {
-    if (![...this.#held.values()].some(({ opened }) => opened?.isBound && opened.name === name)) return
-    throw new VaultError('secret_name_taken', `There is a secret called "${name}" already.`)
+    return findSecret(this.#held, reference)
   }
 
   #assertOpen(): void {
