@@ -33,7 +33,7 @@ export async function waitUntil<R extends { cursor: string }>(
     const left = Math.max(0, deadline - performance.now())
     const reply = await ask(Math.min(secondsMax, Math.ceil(left / 1000)), cursor === undefined ? { after } : { cursor })
     if (isFound(reply) || performance.now() >= deadline) return reply
-    // A server that is shutting down answers immediately. A cursor that advanced means that another request is due.
+    // A server that is shutting down answers immediately with the same cursor. If the cursor advanced, the next request follows sooner.
     await sleep(reply.cursor === cursor ? pauseMs.same : pauseMs.further, options.signal)
     cursor = reply.cursor
   }

@@ -1,4 +1,4 @@
-// The built package in a real Chromium, under a strict content security policy: a page unlocks the vault and decrypts, with WebAssembly and WebCrypto.
+// The built package in a real Chromium under a strict content security policy. A page unlocks the vault and decrypts with WebAssembly and WebCrypto.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
@@ -15,7 +15,7 @@ const chromiumPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bi
 const modules = join(import.meta.dirname, '..', '..', '..', 'node_modules')
 const vaultKey = 'correct horse battery stäple'
 
-if (!chromiumPath) console.warn('skipped: no Chromium at /usr/bin (Debian: apt install chromium)')
+if (!chromiumPath) console.warn('skipped, because Chromium is not in /usr/bin. On Debian, run apt install chromium.')
 
 describe.skipIf(!chromiumPath)('in Chromium', () => {
   let harness: Harness
@@ -79,7 +79,7 @@ describe.skipIf(!chromiumPath)('in Chromium', () => {
   }, 120_000)
 })
 
-/** The page, the built modules, and the API under the same origin. Nothing inline runs but the import map, by its nonce. */
+/** The page, the built modules, and the API under the same origin. The import map runs by its nonce, and no other inline script runs. */
 function createSite(built: string, apiUrl: () => string): Server {
   const nonce = 'bm9uY2U'
   const importMap = {

@@ -1,4 +1,4 @@
-// The client against the real server, resource by resource, and its manners on a bad line.
+// The client against the real server, resource by resource, and its behaviour on an unreliable connection.
 import { operations } from '@callsign/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness.stop())
 
-test('every resource, and every request is one that the contract has', async () => {
+test('every resource sends only requests of the contract', async () => {
   const { key } = await harness.createOrganization('tour')
   const wire = createWire()
   const client = new Callsign({ url: `${harness.baseUrl}/`, apiKey: key, fetch: wire.fetch })
@@ -62,7 +62,7 @@ test('every resource, and every request is one that the contract has', async () 
   }
 })
 
-test('a list is walked page by page', async () => {
+test('a list is read page by page', async () => {
   const { key } = await harness.createOrganization('pages')
   const client = new Callsign({ url: harness.baseUrl, apiKey: key })
   for (let i = 0; i < 5; i++) await client.keys.create({ name: `key ${i}` })
@@ -87,11 +87,11 @@ test('errors carry code, status, request id and details', async () => {
   await expect(stranger.me()).rejects.toMatchObject({ status: 401, code: 'unauthorized' })
 })
 
-describe('on a bad line', () => {
+describe('on an unreliable connection', () => {
   const answer = (status: number, body: unknown = {}, headers: Record<string, string> = {}) => Response.json(body, { status, headers })
   const failure = (code: string) => ({ error: { code, message: 'A sentence.', request_id: 'req_1' } })
 
-  /** A client whose answers come from a list, the last one again and again, and the requests it made. */
+  /** A client with a list of answers, of which the last one repeats, and its recorded requests. */
   function scripted(...answers: (Response | Error)[]) {
     const requests: RequestInit[] = []
     const fetch: Fetch = async (_input, init) => {
@@ -104,13 +104,13 @@ describe('on a bad line', () => {
   }
   const keyOf = (init: RequestInit) => (init.headers as Record<string, string>)['Idempotency-Key']
 
-  test('reading is tried again', async () => {
+  test('reads are retried', async () => {
     const { client, requests } = scripted(answer(503, failure('unavailable')), new TypeError('reset'), answer(200, { data: [] }))
     expect(await client.keys.list()).toEqual({ data: [] })
     expect(requests).toHaveLength(3)
   })
 
-  test('sending is tried again under one Idempotency-Key', async () => {
+  test('sends are retried under one Idempotency-Key', async () => {
     const { client, requests } = scripted(
       new TypeError('reset'),
       answer(409, failure('idempotency_in_progress')),
@@ -121,7 +121,7 @@ describe('on a bad line', () => {
     expect(keyOf(requests[0]!)).toMatch(/^[0-9a-f]{32}$/)
   })
 
-  test('a change without a key is not, nor is what is the caller’s mistake', async () => {
+  test('a change without a key and a caller’s mistake are not retried', async () => {
     const lost = scripted(new TypeError('reset'))
     await expect(lost.client.identities.update('a', { display_name: 'b' })).rejects.toMatchObject({ code: 'connection_failed' })
     expect(lost.requests).toHaveLength(1)
@@ -130,7 +130,7 @@ describe('on a bad line', () => {
     expect(wrong.requests).toHaveLength(1)
   })
 
-  test('it gives up after two more tries, and leaves a long Retry-After to the caller', async () => {
+  test('it stops after two retries, and leaves a long Retry-After to the caller', async () => {
     const down = scripted(answer(503, failure('unavailable')))
     await expect(down.client.keys.list()).rejects.toMatchObject({ status: 503 })
     expect(down.requests).toHaveLength(3)
@@ -139,7 +139,7 @@ describe('on a bad line', () => {
     expect(limited.requests).toHaveLength(1)
   })
 
-  test('time runs out, and the caller may end it', async () => {
+  test('a request times out, and the caller may cancel it', async () => {
     const hanging: Fetch = (_input, { signal }) =>
       new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
     const client = new Callsign({ url: 'http://127.0.0.1:1', apiKey: 'k', fetch: hanging, timeoutMs: 20, retriesMax: 0 })
@@ -148,7 +148,7 @@ describe('on a bad line', () => {
     await expect(ended).rejects.toThrow('enough')
   })
 
-  test('a page of something else is no answer, and a path stays what it is', async () => {
+  test('a page of another server is rejected, and a path is not rewritten', async () => {
     const { client } = scripted(new Response('<html>', { status: 200 }))
     await expect(client.me()).rejects.toMatchObject({ code: 'reply_unusable' })
     expect(() => client.identities.get('..')).toThrow(TypeError)

@@ -18,7 +18,7 @@ afterAll(async () => {
   await dns.stop()
 })
 
-test('register, look, publish, verify, use, delete: with requests that the contract has', async () => {
+test('register, check, publish, verify, use and delete with requests of the contract', async () => {
   const { key } = await harness.createOrganization('client of domains')
   const wire = createWire()
   const client = new Callsign({ url: harness.baseUrl, apiKey: key, fetch: wire.fetch })

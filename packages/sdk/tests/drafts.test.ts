@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness.stop())
 
-test('a draft is written in versions, and of two who change one version the slower is told', async () => {
+test('a draft has versions, and the second of two changes to one version is rejected', async () => {
   const draft = await client.drafts.create('ann', { to: 'x@example.com', subject: 'Offer' })
   expect(draft).toMatchObject({ version: 1, to: ['x@example.com'], subject: 'Offer', text: null })
   expect(await client.drafts.get('ann', draft.id)).toEqual(draft)
@@ -48,7 +48,7 @@ test('files are added, listed and removed, each a new version', async () => {
   await client.drafts.delete('ann', id)
 })
 
-test('a send goes once: the same key gets the same answer, another finds it sent; a version that is not current stays', async () => {
+test('a draft is sent once, the same key gets the same answer, another key is rejected, and an outdated version is not sent', async () => {
   const draft = await client.drafts.create('ann', { to: 'x@example.com', subject: 'Once', text: 'Words' })
   await expect(client.drafts.send('ann', draft.id, { version: 2 })).rejects.toMatchObject({ code: 'draft_version_conflict' })
   const idempotencyKey = 'drafts-once'
@@ -61,7 +61,7 @@ test('a send goes once: the same key gets the same answer, another finds it sent
   expect(data.map((one) => one.id)).toEqual([sent.id])
 })
 
-test('a send whose answer is lost is asked for again under the same key and gives the message of the first', async () => {
+test('a send whose answer is lost is repeated under the same key and returns the first message', async () => {
   const draft = await client.drafts.create('ann', { to: 'x@example.com', subject: 'Lost answer', text: 'Words' })
   let first: { id: string } | undefined
   wire.tamper = (sent, body) => {
@@ -76,7 +76,7 @@ test('a send whose answer is lost is asked for again under the same key and give
   expect(sent).toEqual(first)
 })
 
-test('lists come in pages by offset, and whole', async () => {
+test('lists are read in pages by offset, and completely', async () => {
   await client.identities.create({ agent_handle: 'bob' })
   expect(await client.drafts.all('bob')).toEqual([])
   const created: string[] = []
@@ -101,7 +101,7 @@ test("under draft approval an agent's own key writes, and an organization key se
   expect((await client.drafts.send('carl', id, { version: 2 })).status).toBe('sent')
 })
 
-test('every request was one that the contract has', () => {
+test('every request is in the contract', () => {
   const known = operations.map(({ method, path }) => ({
     method,
     pattern: new RegExp(`^${path.replace('/api/v1', '').replace(/\{\w+\}/g, '[^/]+')}$`),

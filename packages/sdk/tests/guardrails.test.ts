@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness.stop())
 
-test('rules decide, what they hold is released, and typed errors say why', async () => {
+test('rules decide, quarantined messages are released, and typed errors give the reason', async () => {
   const rule = await client.mailRules.create('sales', {
     direction: 'both',
     action: 'block',
@@ -37,7 +37,7 @@ test('rules decide, what they hold is released, and typed errors say why', async
   expect(await client.mailRules.delete('sales', rule.id)).toEqual({ id: rule.id, deleted: true })
 })
 
-test('suppressions go on and come off', async () => {
+test('suppressions are added and removed', async () => {
   const entry = await client.suppressions.create({ email_address: 'Gone+1@example.com', reason: 'By telephone' })
   expect((await client.suppressions.list({ email_address: 'gone+1@example.com' })).data).toEqual([entry])
   const body = { to: ['gone+1@example.com'], subject: 's', text: 't' }

@@ -1,4 +1,4 @@
-// A hostile server, attack by attack (A1 to A16 of docs/vault.md): real answers of a real server, changed on the way to the client.
+// A hostile server, attack by attack (A1 to A16 of docs/vault.md). Real answers of a real server are changed on the way to the client.
 
 import { createHash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { Callsign, createMemoryPins, type PinStore, type UnlockedVault, type Vau
 import * as second from './second-vault.ts'
 import { createWire, type Json, type Wire } from './wire.ts'
 
-// Counts key derivations below the client, before it takes hold of the function.
+// Counts key derivations below the client, before the client imports the function.
 const derivations = vi.hoisted(() => {
   const counter = { count: 0 }
   const crypto = process.getBuiltinModule('node:crypto')
@@ -22,7 +22,7 @@ const derivations = vi.hoisted(() => {
 })
 
 const vaultKey = 'correct horse battery staple'
-/** The floor: these tests derive often. */
+/** The minimum parameters, because these tests derive often. */
 const kdfParams = { algorithm: 'argon2id' as const, m: 19_456, t: 2, p: 1 }
 
 let harness: Harness
@@ -36,7 +36,7 @@ type Scene = {
   wire: Wire
   pins: PinStore
   vault: UnlockedVault
-  /** A client of the same person on the wire; with `pins` of its own it has seen nothing yet. */
+  /** A client of the same user on the wire. With `pins` of its own it has not seen the vault yet. */
   client: (options?: VaultOptions) => Callsign
   prod: string
   staging: string
@@ -62,7 +62,7 @@ const fresh = () => scene.client({ pins: createMemoryPins() })
 const unlock = (client = scene.client()) => client.vault.unlock(vaultKey)
 const refuses = (code: string) => expect.objectContaining({ code })
 
-/** Changes what `GET /vault` answers. */
+/** Changes the answer to `GET /vault`. */
 const offer = (change: Record<string, unknown>) => {
   scene.wire.tamper = (sent, body) => (sent.path === '/vault' ? { ...body, ...change } : body)
 }
@@ -77,7 +77,7 @@ const expectNothingDerivedOrSent = () => {
   expect(derivations.count).toBe(0)
 }
 
-/** What the honest server answers to the right proof. */
+/** The answer of the honest server to the right proof. */
 async function rawUnlock(): Promise<Json> {
   const { body } = await harness.api('GET', '/vault', { key: scene.key })
   const { authHash } = second.derive(vaultKey, body.kdf_salt, body.kdf_params)
@@ -188,7 +188,7 @@ describe('A4 swapped ciphertexts', () => {
 describe('A5 swapped names, changed types', () => {
   const swapNames = () => offerRows((rows) => rows.map((row) => ({ ...row, name: row.name === 'prod' ? 'staging' : 'prod' })))
 
-  test('a name finds what was encrypted under it, and says that the server disagrees', async () => {
+  test('a name finds the secret encrypted under it, and reports that the server disagrees', async () => {
     swapNames()
     const vault = await unlock(fresh())
     expect(await vault.get('prod')).toMatchObject({
@@ -255,7 +255,7 @@ describe('A6 rolled back', () => {
   })
 })
 
-test('A7 a secret held back is named as missing', async () => {
+test('A7 a withheld secret is listed as missing', async () => {
   expect((await unlock()).missing).toEqual([])
   offerRows((rows) => rows.filter((row) => row.id !== scene.prod))
   const vault = await unlock()
@@ -264,7 +264,7 @@ test('A7 a secret held back is named as missing', async () => {
 })
 
 describe('A8 from another organization with the same vault key', () => {
-  /** What the server holds for the other organization. */
+  /** The answers of the server for the other organization. */
   async function otherVault() {
     const { key } = await harness.createOrganization(`other ${sceneCount}`)
     const { vault } = await new Callsign({ url: harness.baseUrl, apiKey: key }).vault.initialize({ vaultKey, kdfParams })
@@ -280,7 +280,7 @@ describe('A8 from another organization with the same vault key', () => {
     await expect(unlock(fresh())).rejects.toEqual(refuses('wrapped_key_rejected'))
   })
 
-  test('its whole vault in place of ours: refused by who has seen ours, and no secret of it opens as ours', async () => {
+  test('its whole vault in place of ours is rejected by a client with pins, and none of its secrets opens as ours', async () => {
     const { metadata, reply } = await otherVault()
     const ours = (await harness.api('GET', '/vault', { key: scene.key })).body
     const disguised = { ...reply, vault_id: ours.id, secrets: reply.secrets.map((row: Json) => ({ ...row, id: scene.prod })) }
@@ -297,7 +297,7 @@ describe('A8 from another organization with the same vault key', () => {
 })
 
 describe('A9 another organization key', () => {
-  test('one that the server made up', async () => {
+  test('one that the server created', async () => {
     const forged = second.seal(new Uint8Array(32), new Uint8Array(12), new Uint8Array(32))
     scene.wire.tamper = (sent, body) => (sent.path === '/vault/unlock' ? { ...body, wrapped_org_key: forged } : body)
     await expect(unlock()).rejects.toEqual(refuses('wrapped_key_rejected'))
@@ -386,7 +386,7 @@ describe('A11 to A13 other formats, short tags, sloppy base64', () => {
   })
 })
 
-test('A14 a wrapped key that does not open ends the unlock: no second try, no word to the server', async () => {
+test('A14 a wrapped key that does not open ends the unlock without a second attempt or a report to the server', async () => {
   scene.wire.tamper = (sent, body) =>
     sent.path === '/vault/unlock'
       ? { ...body, wrapped_org_key: second.seal(new Uint8Array(32), new Uint8Array(12), new Uint8Array(32)) }
@@ -396,7 +396,7 @@ test('A14 a wrapped key that does not open ends the unlock: no second try, no wo
   expect(derivations.count).toBe(1)
 })
 
-test('A15 the client runs no code that it was given', () => {
+test('A15 the client does not run code that it receives', () => {
   const folder = join(import.meta.dirname, '..', 'src')
   const sources = globSync('**/*.ts', { cwd: folder }).filter((path) => !path.endsWith('.test.ts'))
   const code = sources.map((path) => readFileSync(join(folder, path), 'utf8').replace(/^\s*(\/\/|\*|\/\*).*$/gm, '')).join('\n')
@@ -412,18 +412,18 @@ describe('A16 binding stripped', () => {
     offerRows((rows) => rows.map((row) => (row.id === scene.prod ? { ...row, encrypted_payload: unbound } : row)))
   }
 
-  test('what was seen bound has to stay so', async () => {
+  test('a secret seen as bound must stay bound', async () => {
     await strip()
     await expect((await unlock()).get(scene.prod)).rejects.toEqual(refuses('context_missing'))
   })
 
-  test('a client that asks for it always takes nothing unbound', async () => {
+  test('a client with the binding `always` rejects unbound secrets', async () => {
     await strip()
     const vault = await unlock(scene.client({ pins: createMemoryPins(), binding: 'always' }))
     await expect(vault.get(scene.prod)).rejects.toEqual(refuses('context_missing'))
   })
 
-  test('a client that has not seen it takes it by id alone, and says that the name is not proven', async () => {
+  test('a client that has not seen it accepts it by id only, and reports that the name is not verified', async () => {
     await strip()
     const vault = await unlock(fresh())
     expect(await vault.get(scene.prod)).toMatchObject({ isBound: false, nameVerified: false })
@@ -432,7 +432,7 @@ describe('A16 binding stripped', () => {
   })
 })
 
-describe('and beside the list', () => {
+describe('further attacks', () => {
   test('a redirect of the unlock is not followed', async () => {
     scene.wire.tamper = (sent, body) =>
       sent.path === '/vault/unlock' ? new Response(null, { status: 307, headers: { location: 'http://127.0.0.1:9/' } }) : body
@@ -440,13 +440,13 @@ describe('and beside the list', () => {
     expect(scene.wire.paths()).toEqual(['GET /vault', 'POST /vault/unlock'])
   })
 
-  test('405 to the unlock does not move the hash into an address', async () => {
+  test('405 to the unlock does not move the hash into a URL', async () => {
     scene.wire.tamper = (sent, body) => (sent.path === '/vault/unlock' ? Response.json({ error: {} }, { status: 405 }) : body)
     await expect(unlock()).rejects.toMatchObject({ status: 405 })
     expect(scene.wire.paths()).toEqual(['GET /vault', 'POST /vault/unlock'])
   })
 
-  test('an answer without end is cut', async () => {
+  test('an endless answer is cut', async () => {
     const endless = () => new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1 << 20)) }))
     scene.wire.tamper = (sent, body) => (sent.path === '/vault/unlock' ? endless() : body)
     await expect(unlock()).rejects.toEqual(refuses('reply_too_large'))

@@ -1,4 +1,4 @@
-// A second implementation of the vault's format, on other libraries and sharing no line with the first: reads and writes what that one does.
+// A second implementation of the vault's format, on other libraries and without shared code. Each reads the other's output.
 import { gcm } from '@noble/ciphers/aes.js'
 import { argon2id } from '@noble/hashes/argon2.js'
 import { hkdf } from '@noble/hashes/hkdf.js'

@@ -1,4 +1,4 @@
-// The published vectors: the file is what the script writes, and two implementations that share no code read and write them alike.
+// The published vectors. The file equals the script's output, and two implementations without shared code read and write them alike.
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { AesKey } from '../src/vault/aes.ts'
@@ -17,7 +17,7 @@ const vectors = JSON.parse(readFileSync(vectorsFile, 'utf8')) as Awaited<ReturnT
 const hex = (text: string) => new Uint8Array(Buffer.from(text, 'hex'))
 const key = () => new AesKey(hex(vectors.org_key))
 
-test('docs/vault-vectors.json is what the script writes', async () => {
+test('docs/vault-vectors.json equals the output of the script', async () => {
   expect(JSON.parse(await vectorsText())).toEqual(JSON.parse(readFileSync(vectorsFile, 'utf8')))
 })
 
@@ -66,7 +66,7 @@ describe('secrets', () => {
     expect(second.sealSecret(hex(vectors.org_key), hex(iv), payload, context)).toBe(encrypted_payload)
   })
 
-  test('what the second implementation writes anew, the first reads, and the other way round', async () => {
+  test('each implementation reads the output of the other', async () => {
     const context: SecretContext = { ...vectors.secrets[0]!.context, name: 'written anew', rev: 7 }
     const payload = { username: 'a', password: 'b', further: { members: ['stay'] } }
     const byOther = second.sealSecret(hex(vectors.org_key), crypto.getRandomValues(new Uint8Array(12)), payload, context)
@@ -77,7 +77,7 @@ describe('secrets', () => {
   })
 })
 
-describe('what has to be refused', () => {
+describe('invalid input is rejected', () => {
   test.each(vectors.invalid.blobs)('blob: $what', async ({ blob, error }) => {
     await expect(openBlob(key(), blob, 'blob')).rejects.toMatchObject({ code: error })
     expect(() => second.open(hex(vectors.org_key), blob)).toThrow()
@@ -105,7 +105,7 @@ describe('what has to be refused', () => {
     expect((await opening).nameVerified).toBe(name_verified)
   })
 
-  test('a payload without context: taken once, refused when it was bound before, refused when binding is always asked for', async () => {
+  test('a payload without context is accepted once, rejected if it was bound before, and rejected if binding is always required', async () => {
     const { context } = vectors.secrets[0]!
     const row = rowOf(context, vectors.invalid.unbound_payload)
     expect(await boxFor(context).open(row, undefined)).toMatchObject({ isBound: false, nameVerified: false })

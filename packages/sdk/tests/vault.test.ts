@@ -1,4 +1,4 @@
-// The vault client against the real server: from making a vault to getting back in, as an administrator and as an agent.
+// The vault client against the real server, from creating a vault to recovering it, as an administrator and as an agent.
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ async function createVault(name: string) {
   return { key, client, ...(await client.vault.initialize({ vaultKey, kdfParams })) }
 }
 
-test('every type of secret comes back whole, with members that this client does not know', async () => {
+test('every type of secret is returned whole, with members that are unknown to this client', async () => {
   const { key, vault } = await createVault('types')
   const secrets = [
     { type: 'login', name: 'mail', description: 'her mail', payload: { username: 'ada', password: 'pässwörd', url: 'https://x.example' } },
@@ -49,7 +49,7 @@ test('every type of secret comes back whole, with members that this client does 
   expect((await again.export()).secrets).toHaveLength(5)
 })
 
-test('an update replaces what it names, drops what is null, and keeps the rest', async () => {
+test('an update replaces the given members, drops null ones, and keeps the rest', async () => {
   const { vault } = await createVault('update')
   await vault.create({ type: 'login', name: 'x', payload: { username: 'u', password: 'p', notes: 'n', mine: 1 } as never })
   const changed = await vault.update('x', { name: 'y', payload: { password: 'q', notes: null } })
@@ -59,7 +59,7 @@ test('an update replaces what it names, drops what is null, and keeps the rest',
   await expect(vault.update('y', { payload: { password: null } })).rejects.toEqual(refuses('payload_invalid'))
 })
 
-test('of two who change the same secret the slower one is told', async () => {
+test('the second of two changes to the same secret is rejected', async () => {
   const { key, vault } = await createVault('race')
   await vault.create({ type: 'other', name: 'x', payload: { data: '1' } })
   const other = await clientOf(key).vault.unlock(vaultKey)
@@ -70,7 +70,7 @@ test('of two who change the same secret the slower one is told', async () => {
   expect((await vault.get('x')).payload).toEqual({ data: '3' })
 })
 
-test('names are taken once; ids and wrong input are refused before anything is sent', async () => {
+test('names are unique, and ids and wrong input are rejected before anything is sent', async () => {
   const { vault } = await createVault('names')
   await vault.create({ type: 'other', name: 'x', payload: { data: '1' } })
   await expect(vault.create({ type: 'other', name: 'x', payload: { data: '2' } })).rejects.toEqual(refuses('secret_name_taken'))
@@ -86,7 +86,7 @@ test('names are taken once; ids and wrong input are refused before anything is s
   await expect(vault.get('x')).rejects.toEqual(refuses('secret_not_found'))
 })
 
-test('an agent reads what it is granted, no more, and not what is taken back', async () => {
+test('an agent reads granted secrets only, and none after the grant is revoked', async () => {
   const { key, vault } = await createVault('grants')
   await harness.createAgent('vault_reader', {}, key)
   const agentKey = await harness.agentKey('vault_reader', { scopes: ['vault:read'] }, key)
@@ -105,7 +105,7 @@ test('an agent reads what it is granted, no more, and not what is taken back', a
 })
 
 describe('keys', () => {
-  test('a generated key opens the vault; a wrong one does not', async () => {
+  test('a generated key opens the vault, and a wrong one does not', async () => {
     const { key } = await harness.createOrganization('generated')
     const made = await clientOf(key).vault.initialize()
     expect(made.recoveryCodes).toHaveLength(4)
@@ -120,13 +120,13 @@ describe('keys', () => {
     })
   })
 
-  test('no vault is said so', async () => {
+  test('a missing vault is reported', async () => {
     const { key } = await harness.createOrganization('no vault')
     expect(await clientOf(key).vault.status()).toMatchObject({ initialized: false, id: null })
     await expect(clientOf(key).vault.unlock(vaultKey)).rejects.toEqual(refuses('vault_not_initialized'))
   })
 
-  test('changing the vault key: the new one opens, the old one does not, who changed it needs no word, others have to accept', async () => {
+  test('after a change of the vault key the new one opens, the old one does not, and only other clients have to accept the change', async () => {
     const { key, client, vault } = await createVault('change')
     await vault.create({ type: 'other', name: 'x', payload: { data: '1' } })
     const elsewhere = clientOf(key)
@@ -140,7 +140,7 @@ describe('keys', () => {
     await elsewhere.vault.unlock('and yet another vault key')
   })
 
-  test('rotating: a new organization key, every secret readable, old recovery codes dead, new ones good', async () => {
+  test('a rotation sets a new organization key, keeps every secret readable, and replaces the recovery codes', async () => {
     const { client, vault, recoveryCodes } = await createVault('rotate')
     for (let i = 0; i < 25; i++) await vault.create({ type: 'other', name: `secret ${i}`, payload: { data: `value ${i}` } })
     const before = vault.fingerprint
@@ -156,7 +156,7 @@ describe('keys', () => {
     await client.vault.recover(rotated.recoveryCodes[2]!, 'a vault key after recovery')
   })
 
-  test('a recovery code sets a new key once, in any writing', async () => {
+  test('a recovery code sets a new key once, in any spelling', async () => {
     const { key, client, vault, recoveryCodes } = await createVault('recover')
     await vault.create({ type: 'other', name: 'x', payload: { data: '1' } })
     const code = ` ${recoveryCodes[1]!.toLowerCase().replaceAll('-', ' ')}`
@@ -167,7 +167,7 @@ describe('keys', () => {
     expect((await clientOf(key).vault.status()).recoveryKeysRemaining).toBe(3)
   })
 
-  test('a rotation whose answer is lost is recognised at the next unlock', async () => {
+  test('a rotation whose answer is lost is recognized at the next unlock', async () => {
     const { key } = await harness.createOrganization('lost answer')
     const wire = createWire()
     const client = new Callsign({ url: harness.baseUrl, apiKey: key, fetch: wire.fetch, retriesMax: 0 })
@@ -212,7 +212,7 @@ describe('keys', () => {
     await vault.update('x', { payload: { data: '2' } })
   })
 
-  test('a rotation takes in a change that came in between', async () => {
+  test('a rotation includes a concurrent change', async () => {
     const { key } = await harness.createOrganization('rotation race')
     const wire = createWire()
     const client = new Callsign({ url: harness.baseUrl, apiKey: key, fetch: wire.fetch })
@@ -232,7 +232,7 @@ describe('keys', () => {
   })
 })
 
-test('a locked vault does nothing', async () => {
+test('a locked vault cannot be used', async () => {
   const { vault } = await createVault('lock')
   await vault.create({ type: 'other', name: 'x', payload: { data: '1' } })
   vault.lock()
@@ -251,7 +251,7 @@ test('one-time passwords come from a login secret', async () => {
 })
 
 describe('pins in a file', () => {
-  test('outlive the client, are for their owner alone, and take many writers', async () => {
+  test('outlive the client, are readable by their owner alone, and support several writers', async () => {
     const file = join(folder, 'pins.json')
     const { key, vault } = await createVault('pin file')
     for (const name of ['a', 'b', 'c', 'd']) await vault.create({ type: 'other', name, payload: { data: name } })

@@ -1,4 +1,4 @@
-// Waiting with the client: longer than one request may take, over lost connections, and nothing falls between requests.
+// Waiting with the client longer than one request may take, over lost connections, without missing an arrival between requests.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { waitFor } from '../../server/tests/harness/wait.ts'
@@ -28,7 +28,7 @@ test('the next message with a code, not one from before', async () => {
   expect(message).toMatchObject({ subject: 'Now', codes: [{ value: '482913' }] })
 })
 
-test('in vain: null and a cursor from which the next wait finds what came meanwhile', async () => {
+test('a timeout returns null and a cursor from which the next wait finds later arrivals', async () => {
   const client = clientWith(fetch)
   const { message, cursor } = await client.mailboxes.wait('one', { timeout: 0 })
   expect(message).toBe(null)
@@ -36,7 +36,7 @@ test('in vain: null and a cursor from which the next wait finds what came meanwh
   expect((await client.mailboxes.wait('one', { timeout: 20, cursor })).message?.subject).toBe('Meanwhile')
 })
 
-test('mail that comes while a connection is lost is found by the repetition', async () => {
+test('mail that arrives while a connection is lost is found by the retry', async () => {
   let lost = 0
   const client = clientWith(async (input, init) => {
     if (input.includes('cursor=') && lost++ === 0) {
@@ -48,7 +48,7 @@ test('mail that comes while a connection is lost is found by the repetition', as
   expect((await client.mailboxes.wait('one', { timeout: 20 })).message?.subject).toBe('In the gap')
 })
 
-test('more than a minute is several requests; a signal ends it; what is refused is an error', async () => {
+test('more than a minute takes several requests, a signal ends it, and a rejection is an error', async () => {
   const asked: URL[] = []
   const client = clientWith(async (input) => {
     asked.push(new URL(input))

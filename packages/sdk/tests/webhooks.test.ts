@@ -1,4 +1,4 @@
-// Webhooks and events through the client, and the verifier against everything that a stranger may send.
+// Webhooks and events through the client, and the verifier against forged input.
 import { createHmac } from 'node:crypto'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -42,7 +42,7 @@ test('every operation on webhooks', async () => {
   expect(await client.webhooks.delete(webhook.id)).toEqual({ id: webhook.id, deleted: true })
 })
 
-test('events are listed, and followed past broken connections, each once', async () => {
+test('events are listed, and followed across lost connections, each once', async () => {
   const [first] = (await client.events.list({ limit: 1 })).data
   const controller = new AbortController()
   let opened = 0
@@ -82,7 +82,7 @@ describe('verifyWebhook', () => {
   const body = '{"id":"evt_a","ü":"漢字"}'
   const nowMs = 1_700_000_000_000
 
-  test('takes what it signs, and what the standard package signs', async () => {
+  test('accepts its own signatures and those of the standard package', async () => {
     const headers = await signWebhook(secret, 'evt_a', body, nowMs)
     const digest = createHmac('sha256', Buffer.alloc(32, 7)).update(`evt_a.1700000000.${body}`).digest('base64')
     expect(headers).toEqual({ 'webhook-id': 'evt_a', 'webhook-timestamp': '1700000000', 'webhook-signature': `v1,${digest}` })

@@ -1,11 +1,11 @@
-// A wire between the client and a real server that writes down every request, and on which a test can play a hostile server.
+// A wire between the client and a real server that records every request, and on which a test can play a hostile server.
 import type { Fetch } from '../src/request.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: tests bend answers out of any shape
+// biome-ignore lint/suspicious/noExplicitAny: tests change answers into any shape
 export type Json = any
 export type Sent = { method: string; path: string; query: string; body: string }
 
-/** Gets each JSON answer of the real server and returns what the client is to see: a changed body, or a whole Response. */
+/** Receives each JSON answer of the real server and returns the client's view of it, as a changed body or a whole Response. */
 export type Tamper = (sent: Sent, body: Json, status: number) => unknown
 
 /** `paths` are method and path of every request so far, below /api/v1. */

@@ -1,4 +1,4 @@
-// Writes docs/vault-vectors.json from fixed inputs: `sh bin/run packages/sdk/tests/write-vectors.ts`. A test holds the file against it.
+// Writes docs/vault-vectors.json from fixed inputs. Run it with `sh bin/run packages/sdk/tests/write-vectors.ts`. A test compares the file with its output.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AesKey } from '../src/vault/aes.ts'
@@ -9,7 +9,7 @@ import { type SecretContext, writePlaintext } from '../src/vault/payload.ts'
 
 export const vectorsFile = join(import.meta.dirname, '..', '..', '..', 'docs', 'vault-vectors.json')
 
-/** Bytes that count up from a start: plainly no randomness. */
+/** Ascending bytes from a start value, which are clearly not random. */
 const counting = (start: number, size: number): Bytes => Uint8Array.from({ length: size }, (_, i) => (start + i) & 0xff)
 const copy = (bytes: Bytes): Bytes => new Uint8Array(bytes)
 
@@ -69,7 +69,7 @@ async function makeSecrets(key: AesKey) {
   return cases
 }
 
-/** Blobs that are no blobs, by kind; each made from a good one by one change. */
+/** Malformed blobs by kind, each created from a valid one by one change. */
 async function makeInvalidBlobs(key: AesKey) {
   const good = await sealBlob(key, encodeUtf8('{"data":"fours"}'), counting(60, 12))
   const bytes = decodeBase64(good, 'blob', 1024)
@@ -142,7 +142,7 @@ const invalidVaultKeys = [
   { what: 'a control character', vault_key: 'a tab\tis no good character' },
 ]
 
-/** A good blob, presented otherwise than it was encrypted. `pinned` is what the client has seen of the secret. */
+/** A valid blob, presented otherwise than it was encrypted. `pinned` is the client's knowledge of the secret. */
 const contextCases = [
   { what: 'another id', presented: { id: secretId('9') }, error: 'context_mismatch' },
   { what: 'another type', presented: { type: 'other' }, error: 'context_mismatch' },
