@@ -172,7 +172,7 @@ describe('exit codes and errors', () => {
 
   test('1 when the server is not there', async () => {
     const ran = await run(['keys', 'revoke', 'key_x', '--url', 'http://127.0.0.1:9'])
-    expect(ran).toMatchObject({ code: 1, error: expect.stringContaining('No answer came from http://127.0.0.1:9') })
+    expect(ran).toMatchObject({ code: 1, error: expect.stringContaining('http://127.0.0.1:9 did not answer') })
   })
 
   test.each(['--api-key', '--vault-key', '--password', '--value', '--recovery-code=x', '--token'])(

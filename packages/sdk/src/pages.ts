@@ -14,7 +14,7 @@ export async function* everyItem<T>(list: (cursor: string | undefined) => Promis
     const page = await list(cursor)
     yield* 'data' in page ? page.data : page.messages
     if (page.next_cursor === null || page.next_cursor === undefined) return
-    if (seen.has(page.next_cursor)) throw new ConnectionError('reply_unusable', 'The server gave the same page twice.')
+    if (seen.has(page.next_cursor)) throw new ConnectionError('reply_unusable', 'The server returned the same cursor twice.')
     seen.add(page.next_cursor)
     cursor = page.next_cursor
   }

@@ -45,7 +45,7 @@ const transientStatuses = [408, 429, 500, 502, 503, 504]
 export function path(parts: TemplateStringsArray, ...values: string[]): string {
   return parts.reduce((text, part, i) => {
     const value = values[i - 1] as string
-    if (value === '' || value === '.' || value === '..') throw new TypeError(`"${value}" cannot be part of an address`)
+    if (value === '' || value === '.' || value === '..') throw new TypeError(`"${value}" cannot be a segment of a path`)
     return text + encodeURIComponent(value) + part
   })
 }
@@ -60,9 +60,9 @@ export class Connection {
 
   constructor(options: ConnectionOptions) {
     const url = new URL(options.url)
-    if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new TypeError('url has to begin with http:// or https://')
+    if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new TypeError('url must begin with http:// or https://')
     if (url.username || url.password) throw new TypeError('url must not carry a user name or password')
-    if (!/^[\x21-\x7e]+$/.test(options.apiKey)) throw new TypeError('apiKey has to be printable ASCII without spaces')
+    if (!/^[\x21-\x7e]+$/.test(options.apiKey)) throw new TypeError('apiKey must be printable ASCII without spaces')
     this.address = `${url.origin}${url.pathname.replace(/\/+$/, '')}`
     this.#apiKey = options.apiKey
     this.#fetch = options.fetch ?? ((input, init) => fetch(input, init))
@@ -122,7 +122,7 @@ export class Connection {
     } catch (error) {
       signal?.throwIfAborted()
       if (error instanceof ApiError || error instanceof ConnectionError) throw error
-      throw new ConnectionError('connection_failed', `No answer came from ${this.address}: ${reasonOf(error)}`, { cause: error })
+      throw new ConnectionError('connection_failed', `${this.address} did not answer: ${reasonOf(error)}`, { cause: error })
     } finally {
       clearTimeout(timer)
     }
@@ -168,8 +168,8 @@ export class Connection {
     } catch (error) {
       caller?.throwIfAborted()
       if (error instanceof ConnectionError) throw error
-      if (timeout.aborted) throw new ConnectionError('timeout', `No whole answer came from ${this.address} in time.`, { cause: error })
-      throw new ConnectionError('connection_failed', `No answer came from ${this.address}: ${reasonOf(error)}`, { cause: error })
+      if (timeout.aborted) throw new ConnectionError('timeout', `${this.address} did not answer completely in time.`, { cause: error })
+      throw new ConnectionError('connection_failed', `${this.address} did not answer: ${reasonOf(error)}`, { cause: error })
     }
     if (response.status >= 200 && response.status < 300) return bytes
     if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {

@@ -74,7 +74,7 @@ export const tunnelCommands: Command[] = [
     about: 'Sets the status of a tunnel, or the captured parts of its requests.',
     options: {
       status: { type: 'string', value: 'STATUS', about: 'active, suspended or disabled.' },
-      capture: { type: 'string', value: 'WHAT', about: 'off, headers or bodies.' },
+      capture: { type: 'string', value: 'MODE', about: 'off, headers or bodies.' },
     },
     async run({ client, output }, values, [handle = '']) {
       const status = oneOf(values, 'status', statuses)

@@ -110,10 +110,10 @@ function ask(
       reject(error)
     }
     const onAbort = () => fail(new ConnectionError('connection_failed', 'The tunnel was closed.'))
-    const timer = setTimeout(() => fail(new ConnectionError('timeout', `No answer came from ${url.origin} in time.`)), dialMsMax)
+    const timer = setTimeout(() => fail(new ConnectionError('timeout', `${url.origin} did not answer in time.`)), dialMsMax)
     signal.addEventListener('abort', onAbort, { once: true })
     request.on('error', (error) =>
-      fail(new ConnectionError('connection_failed', `No answer came from ${url.origin}: ${error.message}`, { cause: error })),
+      fail(new ConnectionError('connection_failed', `${url.origin} did not answer: ${error.message}`, { cause: error })),
     )
     request.once('upgrade', (response, socket, head) => {
       clearTimeout(timer)

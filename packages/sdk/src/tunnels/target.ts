@@ -47,13 +47,14 @@ export function openTarget(node: Node, target: TunnelTarget, options: TargetOpti
 function readTarget(target: number | string | URL): URL {
   const text = String(target)
   const url = /^\d{1,5}$/.test(text) ? `http://localhost:${text}` : text.includes('://') ? text : `http://${text}`
-  if (!URL.canParse(url)) throw new TypeError(`"${text}" is neither a port nor an address.`)
+  if (!URL.canParse(url))
+    throw new TypeError(`"${text}" is neither a port nor an address. Give a target such as 3000 or http://127.0.0.1:3000.`)
   const parsed = new URL(url)
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')
-    throw new TypeError('A target is a port, or an address that begins with http:// or https://.')
+    throw new TypeError('The target must be a port, or an address that begins with http:// or https://.')
   if (parsed.pathname !== '/' || parsed.search !== '' || parsed.username !== '')
     throw new TypeError('The target must be a whole server. Give its address without a path.')
-  if (parsed.port === '0') throw new TypeError('Nothing can be reached at port 0.')
+  if (parsed.port === '0') throw new TypeError('Port 0 cannot be a target. Give a port from 1 to 65535.')
   return parsed
 }
 

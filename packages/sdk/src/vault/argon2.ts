@@ -21,7 +21,7 @@ export const argon2id = (input: Argon2Input): Promise<Bytes> => (hasNodeArgon2 ?
 export function argon2idByNode(input: Argon2Input): Promise<Bytes> {
   const { password, salt, memoryKib, passes, lanes, bytes } = input
   return new Promise((resolve, reject) => {
-    if (!nodeArgon2) throw new Error('this runtime has no Argon2 of its own')
+    if (!nodeArgon2) throw new Error('this runtime does not have Argon2')
     const parameters = { message: password, nonce: salt, parallelism: lanes, tagLength: bytes, memory: memoryKib, passes }
     nodeArgon2('argon2id', parameters, (error, tag) => (error ? reject(error) : resolve(new Uint8Array(tag))))
   })

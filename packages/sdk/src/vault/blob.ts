@@ -51,7 +51,7 @@ export async function unwrapKey(master: AesKey, wrapped: unknown): Promise<AesKe
     return new AesKey(bytes)
   } catch (error) {
     if (!(error instanceof VaultError) || error.code === 'cryptography_unavailable') throw error
-    throw new VaultError('wrapped_key_rejected', 'The wrapped key that the server gave does not open with this vault key.', {
+    throw new VaultError('wrapped_key_rejected', 'The wrapped key from the server does not open with this vault key.', {
       cause: error,
     })
   }

@@ -49,9 +49,10 @@ export function checkPayload(type: SecretType, payload: Record<string, unknown>)
     if (typeof payload[name] !== 'string') throw new VaultError('payload_invalid', `A secret of type ${type} needs ${name}, as text.`)
   }
   for (const name of optional) {
-    if (payload[name] !== undefined && typeof payload[name] !== 'string') throw new VaultError('payload_invalid', `${name} has to be text.`)
+    if (payload[name] !== undefined && typeof payload[name] !== 'string') throw new VaultError('payload_invalid', `${name} must be text.`)
   }
-  if ('$ctx' in payload || '$pad' in payload) throw new VaultError('payload_invalid', 'The names $ctx and $pad are the format’s own.')
+  if ('$ctx' in payload || '$pad' in payload)
+    throw new VaultError('payload_invalid', 'The names $ctx and $pad are reserved. Rename these members.')
 }
 
 /** The context that a payload is bound to. It decrypts only as this revision of this secret in this vault. */

@@ -136,7 +136,8 @@ export function pinVault(
 /** Returns the document with updated secrets. Revisions only rise, and a bound secret stays bound. */
 export function pinSecrets(document: PinDocument | undefined, vaultId: string, seen: Record<string, SecretPin>): PinDocument {
   const pins = document?.vaults[vaultId]
-  if (!document || !pins) throw new VaultError('pins_unreadable', 'The pins of the vault went away while it was open.')
+  if (!document || !pins)
+    throw new VaultError('pins_unreadable', 'The pins of the vault were removed while it was open. Lock it and unlock it again.')
   const secrets = { ...pins.secrets }
   for (const [id, pin] of Object.entries(seen)) {
     const old = secrets[id]
@@ -149,6 +150,7 @@ export function pinSecrets(document: PinDocument | undefined, vaultId: string, s
 /** The document with a change of keys announced, so that it is recognized even if its response is lost. */
 export function pinPending(document: PinDocument | undefined, vaultId: string, pending: KeyState): PinDocument {
   const pins = document?.vaults[vaultId]
-  if (!document || !pins) throw new VaultError('pins_unreadable', 'The pins of the vault went away while it was open.')
+  if (!document || !pins)
+    throw new VaultError('pins_unreadable', 'The pins of the vault were removed while it was open. Lock it and unlock it again.')
   return { ...document, vaults: { ...document.vaults, [vaultId]: { ...pins, pending } } }
 }

@@ -43,7 +43,7 @@ export class SecretBox {
 
   /** Throws `blob_…`, `context_mismatch`, `context_missing`, `secret_rolled_back` or `payload_invalid`. */
   async open(row: SecretRow, pin: SecretPin | undefined): Promise<OpenedSecret> {
-    if (pin?.deleted) throw new VaultError('secret_rolled_back', `Secret ${row.id} was deleted, and is here again.`)
+    if (pin?.deleted) throw new VaultError('secret_rolled_back', `Secret ${row.id} was deleted, but the server returned it again.`)
     const plaintext = await openBlob(this.#key, row.encryptedPayload, `Secret ${row.id}`)
     const { payload, context } = readPlaintext(plaintext)
     plaintext.fill(0)

@@ -149,7 +149,7 @@ export class UnlockedVault {
   /** Returns the one-time password of a login secret, now or at a time. Throws `totp_invalid` if it has none. */
   async totp(reference: string, nowMs?: number): Promise<TotpCode> {
     const { payload } = await this.get(reference)
-    if (typeof payload.totp !== 'string') throw new VaultError('totp_invalid', 'The secret has no totp.')
+    if (typeof payload.totp !== 'string') throw new VaultError('totp_invalid', 'The secret does not have a totp member.')
     return totpCode(payload.totp, nowMs)
   }
 

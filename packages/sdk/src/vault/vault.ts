@@ -101,7 +101,7 @@ export class Vault {
     const reply = await this.#connection.request({ method: 'POST', path: '/vault/initialize', body, isKeyed: true })
     const metadata = readMetadata(reply)
     if (!metadata || metadata.vaultId !== vaultId || metadata.salt !== kdf.saltText) {
-      throw new VaultError('vault_changed', 'The server answered with another vault than the one that was made.')
+      throw new VaultError('vault_changed', 'The server answered with another vault than the created one.')
     }
     const unlocked: UnlockReply = {
       vaultId,
@@ -181,7 +181,7 @@ export class Vault {
       const reply = readUnlock(await this.#requestUnlock(hash))
       const used = checkKdf(reply.kdfParams, reply.salt)
       if (used.saltText !== kdf.saltText || JSON.stringify(used.params) !== JSON.stringify(kdf.params)) {
-        throw new VaultError('vault_changed', 'The server names another salt or other parameters after the unlock than before it.')
+        throw new VaultError('vault_changed', 'The server returned another salt or other parameters after the unlock than before it.')
       }
       return { reply, organizationKey: await unwrapKey(master, reply.wrappedKey), hash }
     } finally {
