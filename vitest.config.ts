@@ -1,8 +1,9 @@
-// How the tests run: pure tests beside their files, whole-server tests against one real PostgreSQL.
+// Three test projects: the rules of the repository, pure tests, and whole-server tests against one PostgreSQL.
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { SkippedTestsReporter } from './bin/skipped-tests.ts'
 
-/** Files that take ten seconds and more, longest first: the last worker to finish is not to have begun one of these at the end. */
+/** Files that take ten seconds or more, longest first, so that no worker starts one of them while the other has nothing left to do. */
 const slowest = [
   'backup',
   'package-readmes',
@@ -41,14 +42,32 @@ class SlowestFirst extends BaseSequencer {
   }
 }
 
+/** Read the repository and nothing else. `npm run check` runs them. */
+const rules = ['architecture', 'documents', 'flows', 'sizes', 'style'].map((name) => `tests/${name}.test.ts`)
+/** Need neither a server nor a database. */
+const pure = ['packages/*/src/**/*.test.ts', 'packages/mail/tests/**/*.test.ts']
+
 export default defineConfig({
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'packages/*/tests/**/*.test.ts', 'tests/**/*.test.ts'],
-    globalSetup: ['packages/server/tests/harness/database.ts'],
     pool: 'forks',
     maxWorkers: 2,
     sequence: { sequencer: SlowestFirst },
+    reporters: ['default', ...(process.env.GITHUB_ACTIONS ? ['github-actions' as const] : []), new SkippedTestsReporter()],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    projects: [
+      { extends: true, test: { name: 'rules', include: rules } },
+      { extends: true, test: { name: 'pure', include: pure } },
+      {
+        extends: true,
+        test: {
+          name: 'server',
+          include: ['packages/*/tests/**/*.test.ts', 'tests/**/*.test.ts'],
+          exclude: ['**/node_modules/**', ...rules, ...pure],
+          // Runs only when a test of this project runs, so that the other two start no database.
+          globalSetup: ['packages/server/tests/harness/database.ts'],
+        },
+      },
+    ],
   },
 })

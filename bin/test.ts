@@ -1,4 +1,5 @@
-// Runs the static checks and then every test. With --external the tests run against a PostgreSQL server of the machine; further arguments go to vitest.
+// Runs the static checks and then every test, or only the test files that the arguments name. Arguments go to Vitest, except --external, which
+// runs the tests against a PostgreSQL server of the machine.
 import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -14,8 +15,9 @@ type Server = { url: string; stop: () => Promise<void> }
 const root = join(import.meta.dirname, '..')
 const isExternal = process.argv.includes('--external')
 const vitestArguments = process.argv.slice(2).filter((argument) => argument !== '--external')
+const isEverything = vitestArguments.every((argument) => argument.startsWith('-'))
 
-process.exitCode = (await run('bin/check.ts', [])) || (isExternal ? await testExternal() : await test({}))
+process.exitCode = (isEverything ? await run('bin/check.ts', []) : 0) || (isExternal ? await testExternal() : await test({}))
 
 function run(script: string, args: string[], environment: Record<string, string> = {}): Promise<number> {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, script), ...args], {
@@ -98,7 +100,9 @@ function findInstalled(): { initdb: string; postgres: string; version: string } 
     if (!existsSync(initdb) || !existsSync(postgres)) continue
     return { initdb, postgres, version: spawnSync(postgres, ['--version'], { encoding: 'utf8' }).stdout.trim() }
   }
-  console.error('No PostgreSQL server is installed here: set CALLSIGN_DATABASE_URL to one, or install it (Debian: apt install postgresql).')
+  console.error(
+    'No PostgreSQL server is installed on this machine. Set CALLSIGN_DATABASE_URL, or install one (Debian: apt install postgresql).',
+  )
   process.exit(1)
 }
 
