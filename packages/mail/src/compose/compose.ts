@@ -1,56 +1,56 @@
-// Composes the bytes of a message: the same draft gives the same bytes, on 7-bit lines of at most 998 octets that end in CRLF.
+// Composes the bytes of a message from a draft.
 import { createHash } from 'node:crypto'
 import MailComposer, { type MailComposerAttachment } from 'nodemailer/lib/mail-composer'
 import { detectExtension, encodeWord } from 'nodemailer/lib/mime-funcs'
 import { autoSubmittedField, checkCustomHeaders } from './custom-headers.ts'
-import type { DraftAttachment, MessageDraft, NamedAddress } from './message-draft.ts'
-import { fieldName, fold, isPlainAddress, writePlainLetter } from './plain-message.ts'
+import type { DraftAddress, DraftAttachment, MessageDraft, NamedAddress } from './message-draft.ts'
+import { fieldName, fold, isPlainAddress, writePlainMessage } from './plain-message.ts'
 
 const lineBytesMax = 998
-// Neither quoted-printable nor base64 can hold these two characters in a row (RFC 2045 §6.7), and they name no program.
+// Neither quoted-printable nor base64 contains these two characters in a row (RFC 2045 §6.7).
 const boundaryPrefix = '=_'
 const wordLengthMax = 900
 const nameCharactersMax = 250
 const referencesTail = 50
 
-/** The raw message. Throws for custom headers that checkCustomHeaders refuses, and for a message id that is none: those are our bugs. */
+/**
+ * Composes a message (RFC 5322, RFC 2045). The same draft gives the same bytes: 7-bit lines of at most 998 octets that end in CRLF. Rejects
+ * for a message id that does not fit a header, and for headers that `checkCustomHeaders` refuses.
+ */
 export async function composeMessage(draft: MessageDraft): Promise<Buffer> {
-  const problem = checkCustomHeaders(draft.headers)[0]
+  const { cc = [], replyTo = [], headers: customHeaders = {}, autoSubmitted = null, attachments = [], date } = draft
+  const problem = checkCustomHeaders(customHeaders)[0]
   if (problem) throw new Error(`${problem.path}: ${problem.message}`)
   const messageId = messageIdIn(draft.messageId)
-  if (!messageId) throw new Error('the message id cannot stand in a header')
-  const inReplyTo = draft.inReplyTo === null ? null : messageIdIn(draft.inReplyTo)
-  const references = referencesToEmit(draft.references)
-  const html = crlf(draft.html)
-  const inlineIds = contentIdsIn(html)
-  // A message of attachments alone gets an empty text, so that none of them stands in its place.
+  if (!messageId) throw new Error('`messageId` must be an ASCII message id such as <1@example.com>')
+  const inReplyTo = draft.inReplyTo == null ? null : messageIdIn(draft.inReplyTo)
+  const references = referencesToEmit(draft.references ?? [])
+  const html = crlf(draft.html ?? '')
+  // A message of attachments alone gets an empty text, so that no attachment is shown as its body.
   const text = draft.text || !html ? crlf(draft.text || '\n') : ''
-  const people = {
-    from: mailbox(draft.from),
-    to: draft.to.map(mailbox),
-    cc: draft.cc.map(mailbox),
-    replyTo: draft.replyTo.map(mailbox),
-  }
+  const people = { from: mailbox(draft.from), to: draft.to.map(mailbox), cc: cc.map(mailbox), replyTo: replyTo.map(mailbox) }
   const headers = [
-    header('Subject', draft.subject),
+    header('Subject', draft.subject ?? ''),
     ...(inReplyTo ? [header('In-Reply-To', inReplyTo)] : []),
-    ...Object.entries(draft.headers).map(([name, value]) => header(name, value)),
-    ...(draft.autoSubmitted === null ? [] : [header(autoSubmittedField, draft.autoSubmitted)]),
+    ...Object.entries(customHeaders).map(([name, value]) => header(name, value)),
+    ...(autoSubmitted === null ? [] : [header(autoSubmittedField, autoSubmitted)]),
   ]
-  const baseBoundary = createHash('sha256').update(draft.boundarySeed).digest('hex').slice(0, 32)
-  if (draft.attachments.length === 0 && [people.from, ...people.to, ...people.cc, ...people.replyTo].every(isPlainAddress)) {
+  const seed = draft.boundarySeed ?? draft.messageId
+  const baseBoundary = createHash('sha256').update(seed).digest('hex').slice(0, 32)
+  if (attachments.length === 0 && [people.from, ...people.to, ...people.cc, ...people.replyTo].every(isPlainAddress)) {
     const fields = headers.map(({ key, value }) => `${fieldName(key)}: ${value.value}`)
     const boundary = `${boundaryPrefix}-${baseBoundary}-Part_1`
-    return writePlainLetter({ ...people, fields, references, messageId, date: draft.date, text, html, boundary })
+    return writePlainMessage({ ...people, fields, references, messageId, date, text, html, boundary })
   }
+  const inlineIds = contentIdsIn(html)
   const composer = new MailComposer({
     ...people,
     messageId,
     ...(references.length ? { references } : {}),
-    date: draft.date,
+    date,
     ...(text ? { text } : {}),
     ...(html ? { html } : {}),
-    attachments: draft.attachments.map((attachment, index) => attachmentPart(attachment, `attachment-${index + 1}`, inlineIds)),
+    attachments: attachments.map((attachment, index) => attachmentPart(attachment, `attachment-${index + 1}`, inlineIds)),
     headers,
     baseBoundary,
     boundaryPrefix,
@@ -60,20 +60,20 @@ export async function composeMessage(draft: MessageDraft): Promise<Buffer> {
   return composer.compile().build()
 }
 
-/** A header whose value is ready: encoded when it needs to be, folded, and never interpreted by the composer again. */
+/** A header with a prepared value: encoded where needed and folded. The composer does not interpret it again. */
 function header(name: string, text: string): { key: string; value: { prepared: true; value: string } } {
   const value = text.replace(/[\p{Cc}\s]+/gu, ' ').trim()
-  // An ASCII text that reads as an encoded word would be decoded by whoever shows it (RFC 2047 §7).
+  // A mail program would decode an ASCII text that looks like an encoded word (RFC 2047 §7).
   const isPlain = /^\p{ASCII}*$/u.test(value) && !value.includes('=?') && !hasLongWord(value)
   const encoded = isPlain ? value : encodeWord(value.toWellFormed(), undefined, 52)
-  // The composer leaves out a header without a value; a subject may be empty.
+  // The composer leaves out a header without a value, but a subject may be empty.
   return { key: name, value: { prepared: true, value: fold(encoded, name.length + 2) || ' ' } }
 }
 
 const hasLongWord = (text: string): boolean => text.length > wordLengthMax && text.split(' ').some((word) => word.length > wordLengthMax)
 
-const mailbox = ({ name, address }: NamedAddress): { name: string; address: string } => ({
-  // A name without a space cannot be folded; nobody is called by more than this.
+const mailbox = ({ name = '', address }: DraftAddress): NamedAddress => ({
+  // A name without a space cannot be folded, so its length is limited.
   name: name
     .replace(/\p{Cc}+/gu, ' ')
     .slice(0, nameCharactersMax)
@@ -84,13 +84,13 @@ const mailbox = ({ name, address }: NamedAddress): { name: string; address: stri
 
 const crlf = (text: string): string => (text.includes('\r') ? text.replace(/\r\n?|\n/g, '\r\n') : text.replaceAll('\n', '\r\n'))
 
-/** The id in its angle brackets, or null for what would break a line or is no ASCII: such ids exist in mail that arrives. */
+/** The id in angle brackets. Null when it is not ASCII or would break a line, which occurs in received mail. */
 function messageIdIn(text: string): string | null {
   const id = /^<?([!-;=?-~]+)>?$/.exec(text.trim())?.[1]
   return id && id.length < wordLengthMax ? `<${id}>` : null
 }
 
-/** The chain as it is sent: its first id, which names the thread, and the last fifty. */
+/** The references to send: the first id, which names the thread, and the last 50. */
 function referencesToEmit(references: string[]): string[] {
   const ids = references.map(messageIdIn).filter((id) => id !== null)
   return ids.length > referencesTail + 1 ? [ids[0] as string, ...ids.slice(-referencesTail)] : ids
@@ -106,7 +106,7 @@ function contentIdsIn(html: string): Set<string> {
       try {
         ids.add(decodeURIComponent(id))
       } catch {
-        // No percent encoding after all; the id as it stands has been added.
+        // Not percent-encoded. The raw id has been added.
       }
     }
   }
@@ -114,7 +114,7 @@ function contentIdsIn(html: string): Set<string> {
 }
 
 function attachmentPart(
-  { filename, contentType, contentId, bytes }: DraftAttachment,
+  { filename, contentType = '', contentId, bytes }: DraftAttachment,
   nameless: string,
   inlineIds: Set<string>,
 ): MailComposerAttachment {
@@ -133,8 +133,8 @@ function attachmentPart(
 }
 
 /**
- * The type that a part is sent with. A multipart type would make the part a container; a message must not be encoded (RFC 2046 §5.2.1), so
- * one that does not fit on 7-bit lines as it is goes as plain octets.
+ * The content type of a part. A multipart type is replaced, because it would make the part a container. An enclosed message must not be encoded
+ * (RFC 2046 §5.2.1), so a message that does not fit on 7-bit lines is sent as `application/octet-stream`.
  */
 function partType(contentType: string, bytes: Buffer): string {
   const type = /^\s*([a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127})\s*(?:;\s*charset="?([a-z0-9_.:+-]{1,40})"?\s*)?(?:;|$)/i.exec(
@@ -160,7 +160,7 @@ function fitsSevenBit(bytes: Buffer): boolean {
   return bytes.length > 0
 }
 
-/** A file name of at most 250 characters that keeps its ending and does not say in which folder it lay. */
+/** A file name of at most 250 characters, without its folder and with its extension. */
 function shortened(filename: string): string {
   const name = filename.slice(Math.max(filename.lastIndexOf('/'), filename.lastIndexOf('\\')) + 1).toWellFormed() || 'attachment'
   if (name.length <= nameCharactersMax) return name

@@ -1,32 +1,45 @@
-// What a message is composed from.
+// The draft of a message: addresses, texts, thread and attachments, from which `composeMessage` writes bytes.
 
-/** An address with the name shown beside it; empty for none. */
+/** An address and its display name. An empty name is left out of the header. */
 export type NamedAddress = { name: string; address: string }
 
-/** One attachment. With a `contentId` that the html refers to (`cid:`), it becomes part of the html; otherwise it stands beside it. */
-export type DraftAttachment = { filename: string | null; contentType: string; contentId: string | null; bytes: Buffer }
+/** An address of a draft. `name` is the display name, empty by default. */
+export type DraftAddress = { name?: string; address: string }
 
-/** Everything that a message is made of. Blind copies are no part of it: they exist in the envelope only. */
-export type MessageDraft = {
-  from: NamedAddress
-  to: NamedAddress[]
-  cc: NamedAddress[]
-  replyTo: NamedAddress[]
-  subject: string
-  /** Empty for none; so is html. */
-  text: string
-  html: string
+/** An attachment. It is inline when the HTML refers to its `contentId` with a `cid:` URL (RFC 2392), and otherwise a separate file. */
+export type DraftAttachment = {
+  /** Without a name, the part is named `attachment-1`, `attachment-2` and so on, with the extension of its type. */
+  filename?: string | null
+  /** `application/octet-stream` by default. */
+  contentType?: string
   /** With or without angle brackets. */
+  contentId?: string | null
+  bytes: Buffer
+}
+
+/** A message to compose. Only `from`, `to`, `messageId` and `date` are required. Blind copies exist in the envelope only. */
+export type MessageDraft = {
+  from: DraftAddress
+  to: DraftAddress[]
+  cc?: DraftAddress[]
+  replyTo?: DraftAddress[]
+  subject?: string
+  /** The plain text. */
+  text?: string
+  /** The HTML. With both, the message is `multipart/alternative`. */
+  html?: string
+  /** With or without angle brackets. Unique per message, for example a UUID and the domain of the sender. */
   messageId: string
-  inReplyTo: string | null
-  /** Oldest first. */
-  references: string[]
+  /** The message id that a reply answers. */
+  inReplyTo?: string | null
+  /** Message ids of the thread, oldest first. The first id and the last 50 are sent. */
+  references?: string[]
   date: Date
-  /** Checked by checkCustomHeaders. */
-  headers: Record<string, string>
-  /** The value of Auto-Submitted (RFC 3834 §5); null for a message that somebody wrote. */
-  autoSubmitted: string | null
-  attachments: DraftAttachment[]
-  /** What the MIME boundaries are made from; the message's id, for instance. */
-  boundarySeed: string
+  /** Further header fields, checked by `checkCustomHeaders`. */
+  headers?: Record<string, string>
+  /** The value of Auto-Submitted (RFC 3834 §5), for example `auto-replied`. Null for a message that a person or an agent wrote. */
+  autoSubmitted?: string | null
+  attachments?: DraftAttachment[]
+  /** Source of the MIME boundaries. The same seed gives the same boundaries. The message id by default. */
+  boundarySeed?: string
 }

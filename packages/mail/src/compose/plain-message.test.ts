@@ -1,11 +1,11 @@
-// Letters written here, against nodemailer's composer writing the same, and read back by postal-mime.
+// Plain messages, compared with the output of nodemailer's composer and read back by postal-mime.
 import MailComposer from 'nodemailer/lib/mail-composer'
 import PostalMime from 'postal-mime'
 import { expect, test } from 'vitest'
 import { encodeText } from './mime-text.ts'
-import { type PlainLetter, writePlainLetter } from './plain-message.ts'
+import { type PlainMessage, writePlainMessage } from './plain-message.ts'
 
-const letter: PlainLetter = {
+const message: PlainMessage = {
   fields: ['Subject: Hello'],
   from: { name: 'Agent', address: 'agent@here.test' },
   to: [{ name: '', address: 'ann@x.test' }],
@@ -19,7 +19,7 @@ const letter: PlainLetter = {
   boundary: '=_-0123456789abcdef-Part_1',
 }
 
-const byComposer = ({ fields, references, text, html, boundary, ...rest }: PlainLetter): Promise<Buffer> =>
+const byComposer = ({ fields, references, text, html, boundary, ...rest }: PlainMessage): Promise<Buffer> =>
   new MailComposer({
     ...rest,
     ...(references.length ? { references } : {}),
@@ -41,7 +41,7 @@ const byComposer = ({ fields, references, text, html, boundary, ...rest }: Plain
 const named = (name: string) => ({ name, address: 'ann.b+tag@sub.x-y.test' })
 const ids = Array.from({ length: 30 }, (_, i) => `<${'r'.repeat(i + 3)}${i}@x.test>`)
 
-const sameBytes: [string, Partial<PlainLetter>][] = [
+const sameBytes: [string, Partial<PlainMessage>][] = [
   ['text', {}],
   ['text that ends its last line', { text: 'Hi\r\n' }],
   ['html alone', { text: '', html: '<p>Hi</p>' }],
@@ -61,8 +61,8 @@ function unfolded(raw: Buffer): string {
 }
 
 test.each(sameBytes)('the same bytes as the composer, but for where a field is folded: %s', async (_, more) => {
-  const own = writePlainLetter({ ...letter, ...more })
-  expect(unfolded(own)).toBe(unfolded(await byComposer({ ...letter, ...more })))
+  const own = writePlainMessage({ ...message, ...more })
+  expect(unfolded(own)).toBe(unfolded(await byComposer({ ...message, ...more })))
   expect(
     Math.max(
       ...own
@@ -88,12 +88,12 @@ const encoded: [string, string][] = [
 
 test.each(encoded)('read back as it was: %s', async (_, text) => {
   for (const more of [{ text }, { text, html: `<p>${text}</p>` }]) {
-    const raw = writePlainLetter({ ...letter, ...more })
+    const raw = writePlainMessage({ ...message, ...more })
     const lines = raw.toString('latin1').split('\r\n')
     expect(lines.join('')).toMatch(/^[\t\x20-\x7e]*$/)
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(76)
     for (const line of lines) expect(line).not.toMatch(/[ \t]$/)
-    const [own, theirs] = [await PostalMime.parse(raw), await PostalMime.parse(await byComposer({ ...letter, ...more }))]
+    const [own, theirs] = [await PostalMime.parse(raw), await PostalMime.parse(await byComposer({ ...message, ...more }))]
     expect(own.text?.replaceAll('\r\n', '\n').trimEnd()).toBe(text.replaceAll('\r\n', '\n').trimEnd())
     expect(own.html).toBe(theirs.html)
     expect(own.headers.filter(({ key }) => key !== 'content-transfer-encoding')).toEqual(

@@ -1,10 +1,10 @@
-// Writes letters without attachments, which is most mail, without the composer: a fifth of its time, and the same words.
+// Writes messages without attachments, which are most mail, in a fifth of the composer's time.
 import { encodeWord } from 'nodemailer/lib/mime-funcs'
 import type { NamedAddress } from './message-draft.ts'
 import { type EncodedText, encodeText } from './mime-text.ts'
 
-/** Everything checked and cleaned. `fields` are whole header fields, folded, for the top; text and html have CRLF line ends, and one of them is not empty. */
-export type PlainLetter = {
+/** Checked and cleaned input. `fields` are folded header fields for the top. `text` and `html` have CRLF line ends, and one of them is not empty. */
+export type PlainMessage = {
   fields: string[]
   from: NamedAddress
   to: NamedAddress[]
@@ -22,23 +22,23 @@ const lineLength = 76
 const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 const plainAddress = new RegExp(`^${atom}(?:\\.${atom})*@[a-z0-9-]+(?:\\.[a-z0-9-]+)*$`)
 
-/** True for an address that stands in a header as it is; others are left to the composer: quoted ones, and those beyond ASCII. */
+/** True for an address that needs no quoting or encoding in a header. The composer writes the others. */
 export const isPlainAddress = ({ address }: NamedAddress): boolean => plainAddress.test(address)
 
-export function writePlainLetter(letter: PlainLetter): Buffer {
+export function writePlainMessage(message: PlainMessage): Buffer {
   const fields = [
-    ...letter.fields,
-    field('From', mailbox(letter.from)),
-    ...addressField('To', letter.to),
-    ...addressField('Cc', letter.cc),
-    ...addressField('Reply-To', letter.replyTo),
-    ...(letter.references.length > 0 ? [field('References', letter.references.join(' '))] : []),
-    `Message-ID: ${letter.messageId}`,
-    `Date: ${letter.date.toUTCString().replace('GMT', '+0000')}`,
+    ...message.fields,
+    field('From', mailbox(message.from)),
+    ...addressField('To', message.to),
+    ...addressField('Cc', message.cc),
+    ...addressField('Reply-To', message.replyTo),
+    ...(message.references.length > 0 ? [field('References', message.references.join(' '))] : []),
+    `Message-ID: ${message.messageId}`,
+    `Date: ${message.date.toUTCString().replace('GMT', '+0000')}`,
   ]
-  const parts = [...(letter.text ? [part('plain', letter.text)] : []), ...(letter.html ? [part('html', letter.html)] : [])]
+  const parts = [...(message.text ? [part('plain', message.text)] : []), ...(message.html ? [part('html', message.html)] : [])]
   const [only] = parts
-  const rest = parts.length === 1 && only ? single(only) : alternative(parts, letter.boundary)
+  const rest = parts.length === 1 && only ? single(only) : alternative(parts, message.boundary)
   return Buffer.from(`${fields.join('\r\n')}\r\n${rest}`, 'latin1')
 }
 
@@ -72,7 +72,7 @@ function mailbox({ name, address }: NamedAddress): string {
 /** A header field, folded. */
 export const field = (name: string, value: string): string => `${name}: ${fold(value, name.length + 2)}`
 
-/** Folds at spaces, so that lines have 76 characters unless a word is longer; `used` is what the field's name takes of the first. */
+/** Folds at spaces to lines of 76 characters, unless a word is longer. `used` is the length of the field name on the first line. */
 export function fold(value: string, used: number): string {
   if (used + value.length <= lineLength) return value
   let folded = ''
@@ -89,6 +89,6 @@ export function fold(value: string, used: number): string {
   return folded
 }
 
-/** A field's name as mail systems write it. */
+/** The usual capitalization of a field name, for example `List-ID`. */
 export const fieldName = (name: string): string =>
   name.toLowerCase().replace(/^mime\b|(?:^|-)[a-z]|-(?:spf|fbl|id|md5)$/g, (part) => part.toUpperCase())
