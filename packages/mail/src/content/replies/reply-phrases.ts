@@ -1,6 +1,6 @@
-// The phrases by which mail programs mark what a reply quotes, in the languages they are written in.
+// Phrases by which mail programs mark quotations in a reply, by language.
 
-/** Words that stand before the author's name or end the line above a quote ("On …, Ann wrote:"); in lower case. */
+/** Verbs of the line above a quote ("On …, Ann wrote:"), in lower case. */
 export const WROTE_WORDS = [
   'wrote', // English
   'writes',
@@ -47,7 +47,7 @@ export const WROTE_WORDS = [
   '썼습니다',
 ]
 
-/** Words an attribution starts with when it starts with a date; in lower case, with their blank. */
+/** First words of an attribution that starts with a date, in lower case and with their blank. */
 export const DATE_OPENERS = [
   'on ',
   'am ',
@@ -82,7 +82,7 @@ export const DATE_OPENERS = [
   '在 ',
 ]
 
-/** What stands between the dashes of "-----Original Message-----"; in lower case. */
+/** Texts between the dashes of "-----Original Message-----", in lower case. */
 export const ORIGINAL_MESSAGE = [
   'original message',
   'original appointment',
@@ -124,7 +124,7 @@ export const ORIGINAL_MESSAGE = [
   'הודעה מקורית',
 ]
 
-/** What marks a forwarded message, between dashes or as a line of its own; in lower case, without a colon. */
+/** Marks of a forwarded message, between dashes or on a line of their own. In lower case, without a colon. */
 export const FORWARDED_MESSAGE = [
   'forwarded message',
   'begin forwarded message',
@@ -162,124 +162,7 @@ export const FORWARDED_MESSAGE = [
   '전달된 메시지',
 ]
 
-/** Labels of the header block that Outlook puts above an unmarked quote, by what they name; in lower case. */
-export const HEADER_LABELS = {
-  from: [
-    'from',
-    'von',
-    'de',
-    'da',
-    'van',
-    'från',
-    'fra',
-    'lähettäjä',
-    'od',
-    'от',
-    'від',
-    'από',
-    'kimden',
-    'gönderen',
-    'feladó',
-    '差出人',
-    '发件人',
-    '寄件者',
-    '보낸 사람',
-    'từ',
-    'dari',
-    'من',
-    'מאת',
-  ],
-  others: [
-    'sent',
-    'date',
-    'to',
-    'cc',
-    'subject',
-    'reply-to',
-    'gesendet',
-    'datum',
-    'an',
-    'betreff',
-    'antwort an',
-    'envoyé',
-    'envoyé le',
-    'à',
-    'objet',
-    'enviado',
-    'enviado el',
-    'fecha',
-    'para',
-    'asunto',
-    'enviada em',
-    'data',
-    'assunto',
-    'inviato',
-    'inviato il',
-    'a',
-    'oggetto',
-    'verzonden',
-    'aan',
-    'onderwerp',
-    'skickat',
-    'till',
-    'ämne',
-    'sendt',
-    'dato',
-    'til',
-    'emne',
-    'lähetetty',
-    'päivämäärä',
-    'vastaanottaja',
-    'kopio',
-    'aihe',
-    'wysłano',
-    'do',
-    'dw',
-    'temat',
-    'odesláno',
-    'komu',
-    'předmět',
-    'predmet',
-    'elküldve',
-    'címzett',
-    'tárgy',
-    'отправлено',
-    'дата',
-    'кому',
-    'копия',
-    'тема',
-    'надіслано',
-    'копія',
-    'στάλθηκε',
-    'προς',
-    'θέμα',
-    'gönderildi',
-    'gönderilen',
-    'tarih',
-    'kime',
-    'konu',
-    '送信日時',
-    '日時',
-    '宛先',
-    '件名',
-    '发送时间',
-    '收件人',
-    '抄送',
-    '主题',
-    '寄件日期',
-    '傳送時間',
-    '收件者',
-    '副本',
-    '主旨',
-    '보낸 날짜',
-    '날짜',
-    '받는 사람',
-    '참조',
-    '제목',
-  ],
-}
-
-/** How the line starts that a telephone's or webmail's program adds below a text; in lower case. */
+/** Openings of the line that a phone or webmail program adds below a text, in lower case. */
 export const DEVICE_SIGNATURES = [
   'sent from my ',
   'sent from mail for windows',

@@ -1,6 +1,7 @@
 // Finds what is new in a reply: drops quotes, the lines above them, and signatures, in any language and mail program we know.
 import { cutText, storableText, unifyLineEnds } from '../../mime/storable-text.ts'
-import { DATE_OPENERS, DEVICE_SIGNATURES, FORWARDED_MESSAGE, HEADER_LABELS, ORIGINAL_MESSAGE, WROTE_WORDS } from './reply-phrases.ts'
+import { HEADER_LABELS } from './header-labels.ts'
+import { DATE_OPENERS, DEVICE_SIGNATURES, FORWARDED_MESSAGE, ORIGINAL_MESSAGE, WROTE_WORDS } from './reply-phrases.ts'
 
 /** Text past this many characters is not looked at. */
 const REPLY_CHARACTERS_MAX = 64 * 1024
