@@ -1,10 +1,11 @@
-// What a feature may ask of DNS, with the three answers kept apart that decide differently: no such name, nothing there, and cannot say now.
+// The DNS resolver interface. A missing name, a missing record type and a temporary failure are different answers.
 import ipaddr from 'ipaddr.js'
 
 /**
- * `found` holds at least one record. `no-name`: the name does not exist (NXDOMAIN, or it cannot be a name at all). `no-data`: it exists without
- * records of that type. `failure`: nobody could say now (timeout, SERVFAIL, refused); `reason` is for logs and evidence, `isSilence` that no
- * server answered at all.
+ * - `found`: at least one record.
+ * - `no-name`: the name does not exist (NXDOMAIN), or is not a valid name.
+ * - `no-data`: the name exists without records of the type.
+ * - `failure`: a timeout, SERVFAIL or REFUSED. `reason` is for logs and evidence. `isSilence` is true when no server answered.
  */
 export type DnsAnswer<T> =
   | { kind: 'found'; records: T[] }
@@ -14,28 +15,28 @@ export type DnsAnswer<T> =
 
 export type MxRecord = { exchange: string; preference: number }
 
-/** Asks DNS. CNAMEs are followed. Never rejects, and answers within the time that its maker gave it: at the latest with `failure`. */
+/** A DNS resolver. It follows CNAMEs, never rejects, and answers within a time limit of its own, at the latest with `failure`. */
 export interface Resolver {
-  /** One string a record: the character-strings of a record are joined (RFC 7208 §3.3). */
+  /** One string per record: the character-strings of a record are joined (RFC 7208 §3.3). */
   txt(name: string): Promise<DnsAnswer<string>>
   mx(name: string): Promise<DnsAnswer<MxRecord>>
   a(name: string): Promise<DnsAnswer<string>>
   aaaa(name: string): Promise<DnsAnswer<string>>
   cname(name: string): Promise<DnsAnswer<string>>
-  /** The names of an IPv4 or IPv6 address, without a trailing dot; the address may be given as its name below in-addr.arpa or ip6.arpa. */
+  /** The names of an IPv4 or IPv6 address, without a trailing dot. The argument is the address, or its name below in-addr.arpa or ip6.arpa. */
   ptr(addressOrName: string): Promise<DnsAnswer<string>>
 }
 
-/** Whether the resolver's servers work at all, judged by names that no sender of mail can choose. */
+/** Health of the DNS servers, judged by names that a sender of mail cannot choose. */
 export interface ResolverHealth {
-  /** False when the servers answered neither the last question nor a probe. Takes as long as a probe at most. */
+  /** False when the servers answered neither the last question nor a probe. Takes the time of one probe at most. */
   isAnswering(): Promise<boolean>
 }
 
-/** How a resolver in front of another asks: the record type and the name, for a key or a report, and the question itself. */
+/** A wrapper of DNS questions. It gets the record type and the name, and `question` asks the wrapped resolver. */
 export type AskThrough = <T>(type: string, name: string, question: () => Promise<DnsAnswer<T>>) => Promise<DnsAnswer<T>>
 
-/** A resolver in front of another: every question goes through `ask`. */
+/** Wraps a resolver: every question goes through `ask`. */
 export const resolverThrough = (resolver: Resolver, ask: AskThrough): Resolver => ({
   txt: (name) => ask('TXT', name, () => resolver.txt(name)),
   mx: (name) => ask('MX', name, () => resolver.mx(name)),
@@ -45,7 +46,7 @@ export const resolverThrough = (resolver: Resolver, ask: AskThrough): Resolver =
   ptr: (name) => ask('PTR', name, () => resolver.ptr(name)),
 })
 
-/** The name below in-addr.arpa or ip6.arpa that holds the PTR records of an address; null when it is no address. */
+/** The name below in-addr.arpa or ip6.arpa with the PTR records of an address. Null for a text that is not an address. */
 export function reverseName(address: string): string | null {
   if (!ipaddr.isValid(address)) return null
   const parsed = ipaddr.process(address)

@@ -1,10 +1,10 @@
-// One spelling for every address and domain, so that lists and rules compare what is meant and not how it was written.
+// Normalized spellings of addresses and domains, by which lists and rules compare them.
 import { domainToASCII } from 'node:url'
 
 /**
- * The key of an address: lower case, composed (NFC), its local part without quotes that it does not need, its domain as `domainKey` has it. Two
- * spellings of one mailbox have one key; nothing is said about whether mail can be sent there. Local parts are lowered too: no system
- * in use tells `Ann@` from `ann@`, and a rule that could be passed by a capital letter would be none.
+ * The key of an address: lower case, composed (NFC), with a `domainKey` and without unnecessary quotes. Spellings of one mailbox have one key.
+ * The address is not validated. The local part is in lower case too, because mail systems in use ignore its case, and a capital
+ * letter must not evade a rule.
  */
 export function addressKey(address: string): string {
   const text = address.trim().normalize('NFC')
@@ -13,20 +13,20 @@ export function addressKey(address: string): string {
   return `${localKey(text.slice(0, at)).toLowerCase()}@${domainKey(text.slice(at + 1))}`
 }
 
-/** The key without its `+tag`, or null when it has none: the mailbox that most systems file the tagged address in. */
+/** The key without its `+tag`, which is the mailbox of a tagged address on most systems. Null without a tag. */
 export function untaggedKey(key: string): string | null {
   const at = key.lastIndexOf('@')
   const plus = key.indexOf('+')
   return plus > 0 && plus < at ? key.slice(0, plus) + key.slice(at) : null
 }
 
-/** The key of a domain: lower case, A-labels for what is not ASCII (UTS 46, as browsers do it), no dot at its end. */
+/** The key of a domain: lower case, non-ASCII labels as A-labels (UTS 46, as in browsers), without a trailing dot. */
 export function domainKey(domain: string): string {
   const text = domain.trim().toLowerCase().replace(/\.$/, '')
   return /[^\x20-\x7e]/.test(text) ? domainToASCII(text).replace(/\.$/, '') || text : text
 }
 
-/** A quoted local part means the same as the bare one where both may be written (RFC 5322 §3.2.4). */
+/** A quoted local part without its quotes, where both mean the same (RFC 5322 §3.2.4). */
 function localKey(local: string): string {
   if (!/^"(?:[^"\\]|\\.)*"$/s.test(local)) return local
   const content = local.slice(1, -1).replace(/\\(.)/gs, '$1')
@@ -37,19 +37,19 @@ const isDotAtom = (text: string): boolean => /^[^\s"(),:;<>@[\\\]\p{Cc}.]+(?:\.[
 
 const labelPattern = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 
-/** True when a domain's key is a name: labels of letters, digits, hyphens and underscores. */
+/** True for a domain key with labels of letters, digits, hyphens and underscores. */
 export const isDomainName = (key: string): boolean => key.length <= 253 && key.split('.').every((label) => labelPattern.test(label))
 
 /**
- * The first character that turns text around or does not show, as U+202E; null when there is none. What a person puts on a list has to be what it
- * looks like. The two joiners stay: words of some scripts are written with them.
+ * The first character that is invisible or changes the direction of text, as `U+202E`. Null without one. An entry of a list must be the text that it
+ * looks like. The two zero-width joiners are allowed, because words of some scripts need them.
  */
 export function findHiddenCharacter(text: string): string | null {
   const found = /(?![\u200c\u200d])[\p{Cf}\p{Zl}\p{Zp}]/u.exec(text)?.[0].codePointAt(0)
   return found === undefined ? null : `U+${found.toString(16).toUpperCase().padStart(4, '0')}`
 }
 
-/** The key of what has to be a bare address, or null when it is none (RFC 5321 §4.5.3.1: 64 octets before the @, 254 in all). */
+/** The key of a bare address. Null for other text. The local part has at most 64 octets, the address 254 (RFC 5321 §4.5.3.1). */
 export function readAddressKey(text: string): string | null {
   const key = addressKey(text)
   const at = key.lastIndexOf('@')

@@ -1,6 +1,6 @@
-// Which headers a caller may add to a message: names that are ours or that mail systems write are refused, and so is what breaks a line.
+// Checks custom headers. Names that Callsign or mail systems write are refused, and so are line breaks.
 
-/** What is wrong with one header: a JSON pointer (RFC 6901) to it, and a sentence. */
+/** A refused header: a JSON pointer (RFC 6901) to it, and the reason as a sentence. */
 export type HeaderProblem = { path: string; message: string }
 
 const headersMax = 50
@@ -24,16 +24,16 @@ const ownFields = new Map([
   ['mime-version', 'the server'],
 ])
 
-/** Trace fields and verdicts: another system would believe that we saw or signed what we did not. */
+/** Trace fields and authentication results, which would falsely claim that this server received or signed a message. */
 const traceFields = new Set(['received', 'return-path', 'dkim-signature', 'authentication-results', 'delivered-to', 'auto-submitted'])
 const reservedPrefixes = ['content-', 'arc-', 'resent-', 'received-', 'dkim-', 'dkim2-', 'domainkey-']
 
-// Printable ASCII but the colon (RFC 5322 §3.6.8, ftext).
+// Printable ASCII except the colon (RFC 5322 §3.6.8, ftext).
 const fieldName = /^[!-9;-~]+$/
 
 /**
- * What is wrong with a map of custom headers; empty when nothing is. Values may hold any Unicode text on one line; what is beyond ASCII is
- * encoded when the message is composed (RFC 2047).
+ * Lists the problems of a map of custom headers. Values may hold any Unicode text on one line. Text beyond ASCII is encoded when the message is
+ * composed (RFC 2047).
  */
 export function checkCustomHeaders(headers: Record<string, string>): HeaderProblem[] {
   const entries = Object.entries(headers)
@@ -77,5 +77,5 @@ function valueProblem(value: string, lineBytes: number): string | null {
   return null
 }
 
-/** The field by which automatic mail says that it is (RFC 3834 §5). */
+/** The field that marks automatic mail (RFC 3834 §5). */
 export const autoSubmittedField = 'Auto-Submitted'

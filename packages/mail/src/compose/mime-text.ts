@@ -1,6 +1,6 @@
-// Text as the body of a MIME part: as it is where it fits on 7-bit lines, otherwise in quoted-printable or base64 (RFC 2045 §6).
+// Encodes text as the body of a MIME part: unchanged where it fits on 7-bit lines, otherwise quoted-printable or base64 (RFC 2045 §6).
 
-/** `body` is ASCII, on lines of at most 76 characters that end in CRLF; the last one has no end unless the text had. */
+/** `body` is ASCII on lines of at most 76 characters that end in CRLF. The last line has a line end only when the text has one. */
 export type EncodedText = { encoding: '7bit' | 'quoted-printable' | 'base64'; body: string }
 
 const lineLength = 76
@@ -11,14 +11,14 @@ const space = 32
 const equals = 61
 const hexDigits = Buffer.from('0123456789ABCDEF')
 
-/** Encodes a text whose line ends are CRLF. What is mostly no Latin letters goes in base64, which is shorter for it. */
+/** Encodes a text with CRLF line ends. Base64 is used for mostly non-Latin text, where it is shorter. */
 export function encodeText(text: string): EncodedText {
   if (isPlain(text)) return { encoding: '7bit', body: text }
   const bytes = Buffer.from(text)
   return isLatin(text) ? { encoding: 'quoted-printable', body: quotedPrintable(bytes) } : { encoding: 'base64', body: base64Lines(bytes) }
 }
 
-/** Printable ASCII on short lines; an engine goes through it sooner than a loop. */
+/** Printable ASCII on short lines. A pattern is faster than a loop here. */
 function isPlain(text: string): boolean {
   if (/[^\t\r\n\x20-\x7e]/.test(text)) return false
   for (let start = 0; start < text.length; ) {
@@ -41,10 +41,10 @@ function isLatin(text: string): boolean {
   return others < letters
 }
 
-/** One pass; a character of several octets is not cut by a soft line break, for those who look at the source. */
+/** One pass. Soft line breaks do not split a character, so that the source stays readable. */
 function quotedPrintable(bytes: Buffer): string {
   const { length } = bytes
-  // At worst every octet takes three, and every 24 of them a soft line break of three.
+  // In the worst case, every octet takes three, and every 24 octets a soft line break of three.
   const out = Buffer.allocUnsafe(length * 3 + (Math.ceil(length / 24) + 1) * 3)
   let at = 0
   let column = 0
@@ -80,8 +80,8 @@ function quotedPrintable(bytes: Buffer): string {
   return out.toString('latin1', 0, at)
 }
 
-/** Octets of the UTF-8 character that begins with this one; 1 for those that continue one, whose beginning has seen to it that they fit. */
+/** Octets of the UTF-8 character that begins with this octet. 1 for a continuation octet, for which the first octet has reserved space. */
 const charactersFrom = (byte: number): number => (byte < 0xc0 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4)
 
-/** Base64 on lines of 76 characters, the last without an end. */
+/** Base64 on lines of 76 characters, the last without a line end. */
 const base64Lines = (bytes: Buffer): string => (bytes.toString('base64').match(/.{1,76}/g) ?? []).join('\r\n')

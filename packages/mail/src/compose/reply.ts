@@ -1,32 +1,32 @@
-// What a reply or a forward takes over from the message it answers: subject, references, recipients, quotation.
+// Subject, references, recipients and quotation of a reply or a forward.
 import type { NamedAddress } from './message-draft.ts'
 
 const subjectCharactersMax = 998
 const referencesMax = 100
 
-// Prefixes as mail programs of several languages write them, with the counters that some add: Re[2]:, Re^2:, Re(2):
+// Prefixes of mail programs in several languages, with counters such as Re[2]:, Re^2: and Re(2):
 const replyPrefix = /^(?:re|aw|sv|antw)(?:\[\d{1,4}\]|\^\d{1,4}|\(\d{1,4}\))?\s?[:\uff1a]/i
 const forwardPrefix = /^(?:fwd?|wg|tr)(?:\[\d{1,4}\])?\s?[:\uff1a]/i
 
-/** The subject of a reply: `Re:` in front, unless a reply's prefix stands there already. */
+/** The subject of a reply: prefixed with `Re:`, unless it has a reply prefix. */
 export const replySubject = (subject: string): string => prefixedSubject(subject, 'Re:', replyPrefix)
 
-/** The subject of a forward: `Fwd:` in front, unless a forward's prefix stands there already. */
+/** The subject of a forward: prefixed with `Fwd:`, unless it has a forward prefix. */
 export const forwardSubject = (subject: string): string => prefixedSubject(subject, 'Fwd:', forwardPrefix)
 
-/** The subject with the prefix in front, unless one that `present` matches stands there already. */
+/** The subject with the prefix, unless it has one that `present` matches. */
 export function prefixedSubject(subject: string, prefix: string, present: RegExp): string {
   const bare = subject.trim()
   const whole = present.test(bare) ? bare : `${prefix} ${bare}`.trim()
   return whole.length > subjectCharactersMax ? whole.slice(0, subjectCharactersMax).toWellFormed() : whole
 }
 
-/** Where a message stands in its thread, ids with their angle brackets. */
+/** The thread fields of a message, ids with their angle brackets. */
 export type ThreadPlace = { messageId: string | null; references: string[]; inReplyTo: string[] }
 
 /**
- * The References of a reply (RFC 5322 §3.6.4): the parent's, or its In-Reply-To if that is one id, then the parent itself; each id once, at
- * most a hundred, the first kept because it names the thread.
+ * The References of a reply (RFC 5322 §3.6.4): those of the parent, or its In-Reply-To if that is one id, and the id of the parent. Each id occurs once.
+ * There are at most 100 ids, and the first is kept because it names the thread.
  */
 export function replyReferences(parent: ThreadPlace): string[] {
   const before = parent.references.length || parent.inReplyTo.length !== 1 ? parent.references : parent.inReplyTo
@@ -36,9 +36,9 @@ export function replyReferences(parent: ThreadPlace): string[] {
   return ids.length > referencesMax ? [ids[0] as string, ...ids.slice(1 - referencesMax)] : ids
 }
 
-/** The addresses of the message that is answered, and who answers it. */
+/** The addresses of the answered message and of the replying mailbox. */
 export type ReplySource = {
-  /** The authors: one as a rule, none where From names none. */
+  /** The authors. Usually one, none where From names none. */
   from: NamedAddress[]
   replyTo: NamedAddress[]
   to: NamedAddress[]
@@ -48,8 +48,8 @@ export type ReplySource = {
 }
 
 /**
- * Who gets the reply. It goes to Reply-To, or to From; to everybody else as well when `replyAll`, without ourselves (`handle+tag@` is us
- * too) and without repetitions. A reply to a message of our own goes to those it was sent to.
+ * The recipients of a reply: Reply-To, or From. With `replyAll`, all other recipients too. The replying mailbox, also as `handle+tag@`, and
+ * repetitions are left out. A reply to a message from the same mailbox goes to the recipients of that message.
  */
 export function replyRecipients(source: ReplySource): { to: NamedAddress[]; cc: NamedAddress[] } {
   const own = withoutTag(source.ownAddress)
@@ -63,7 +63,7 @@ export function replyRecipients(source: ReplySource): { to: NamedAddress[]; cc: 
   const to = isOurs ? others(source.to) : answered.length ? answered : others(source.from)
   if (source.replyAll && !isOurs) to.push(...others(source.to))
   const cc = source.replyAll ? others(source.cc) : []
-  // We wrote to nobody but ourselves, or by blind copy only.
+  // The message had no recipients but the mailbox itself and blind copies.
   if (!to.length && !cc.length && isOurs) to.push(...[...source.to, ...source.from].slice(0, 1))
   return to.length ? { to, cc } : { to: cc, cc: [] }
 }
@@ -77,7 +77,7 @@ function withoutTag(address: string): string {
   return `${plus > 0 ? local.slice(0, plus) : local}@${address.slice(at + 1).toLowerCase()}`
 }
 
-/** What a forward passes on, and the words to put above it. Texts that are not there are empty. */
+/** The forwarded message, and the text above it. A missing text is empty. */
 export type ForwardSource = {
   from: NamedAddress[]
   to: NamedAddress[]
@@ -90,7 +90,7 @@ export type ForwardSource = {
   introHtml: string
 }
 
-/** The bodies of a forward: one's own words, then the message with its most important headers. `html` is empty when neither has html. */
+/** The bodies of a forward: the new text, then the message with its main headers. `html` is empty when neither has HTML. */
 export function quotedForward(message: ForwardSource): { text: string; html: string } {
   const lines: [string, string][] = [
     ['From', shown(message.from)],
@@ -118,7 +118,7 @@ const oneLine = (text: string): string => text.replace(/[\p{Cc}\s]+/gu, ' ').tri
 
 const escapeHtml = (text: string): string => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;')
 
-/** What stands inside the body element, or all of it: a document inside a document loses its head in most programs. */
+/** The content of the body element, or the whole HTML without one. Most programs drop the head of a nested document. */
 function bodyOf(html: string): string {
   const open = html.search(/<body[\s>]/i)
   const start = open === -1 ? 0 : html.indexOf('>', open) + 1

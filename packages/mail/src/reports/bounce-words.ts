@@ -1,7 +1,7 @@
-// Bounces that no machine was meant to read: recognised by who sends them and by their words, in a text of bounded length.
+// Reads bounces in prose, recognised by their sender and by their phrases.
 import type { Report } from './report-kinds.ts'
 
-/** What is read of a bounce's text. */
+/** Limit of the scanned text. */
 export const bounceTextMax = 16_384
 
 const failureSubject =
@@ -15,14 +15,14 @@ const gaveUp =
 
 const mailboxFull = /\b(?:mailbox|inbox|quota|account|storage)\b.{0,40}\b(?:full|exceeded|over)\b|\bover ?quota\b|\bquota exceeded\b/i
 
-/** What the words of a failure say where its code says only that it failed: 5.2.2 for a full mailbox, 4.4.7 for one that was tried until its time was over. */
+/** A more precise code from the text of a failure with a general code: 5.2.2 for a full mailbox, 4.4.7 for an expired message. */
 export function refineStatus(status: string | null, words: string): string | null {
   if (status !== null && !/^[245]\.0\.0$/.test(status)) return status
   if (mailboxFull.test(words)) return '5.2.2'
   return gaveUp.test(words) ? '4.4.7' : status
 }
 
-/** What a report in words says about one address: the rest of its line, and the indented lines below. */
+/** The text of a report about one address: the rest of its line, and the indented lines below. */
 export function reasonFor(text: string, address: string): string | null {
   const lines = text.slice(0, bounceTextMax).split('\n')
   const start = lines.findIndex((line) => line.toLowerCase().includes(address.toLowerCase()))
@@ -42,7 +42,7 @@ export const isFromMailSystem = (envelopeFrom: string, author: string): boolean 
   envelopeFrom === '' || /^(?:mailer[-_ ]?daemon|postmaster|mail[-_ ]?system|mdaemon|root|double-bounce)\b/i.test(author)
 
 /**
- * What a mail system's words say, or null when they are no bounce. `failedRecipients` is true when the header itself names them
+ * Reads a bounce in prose. Null when the text is not a bounce. `failedRecipients` is true when the header names the recipients
  * (X-Failed-Recipients).
  */
 export function readBounceWords(subject: string, text: string, recipient: string, failedRecipients: boolean): Report | null {
@@ -56,7 +56,7 @@ export function readBounceWords(subject: string, text: string, recipient: string
   return { kind: isDelay ? 'delayed' : 'failed', enhancedStatus: code, answer, host: null }
 }
 
-/** The line in which the other server's answer stands. */
+/** The line with the SMTP reply of the remote server. */
 function answerIn(text: string): string | null {
   const line = text.split('\n').find((one) => /(?:^|[\s:(<>])[45]\d\d[ -](?:[45]\.\d{1,3}\.\d{1,3}\b|\S)/.test(one))
   return line === undefined ? null : line.trim().replace(/^.*?(?=\b[45]\d\d[ -])/, '')

@@ -1,14 +1,14 @@
-// Delivery status notifications (RFC 3464, RFC 6533): the machine-readable part, and the group in it that is about one recipient.
+// Delivery status notifications (RFC 3464, RFC 6533): the fields of one recipient in the machine-readable part.
 import { addressKey } from '../mail-address.ts'
 import type { Report, ReportKind } from './report-kinds.ts'
 
-/** The fields of one group, names in lower case; of a repeated field the first counts. */
+/** The fields of one group, names in lower case. The first of repeated fields counts. */
 type Fields = Map<string, string>
 
 const groupsMax = 200
 const fieldCharactersMax = 2000
 
-/** The groups of a part: the first is about the message, each other about one recipient. Lines end in LF or CRLF. */
+/** The groups of a part. The first is about the message, each other one about one recipient. Lines end in LF or CRLF. */
 function readGroups(text: string): Fields[] {
   const groups: Fields[] = []
   let current: Fields = new Map()
@@ -47,18 +47,18 @@ const statusIn = (text: string): string | null => /(?:^|[^\d.])([245]\.\d{1,3}\.
 
 const severity: ReportKind[] = ['failed', 'delayed', 'delivered', 'passed-on']
 
-/** What a delivery-status part says about this recipient; null when it says nothing about anybody. */
+/** Reads a delivery-status part for one recipient. Null when it has no recipient group. */
 export function readDeliveryStatus(text: string, recipient: string): Report | null {
   const [first, ...others] = readGroups(text)
   if (!first) return null
-  // Some leave out the empty line between the message's fields and the first recipient's.
+  // Some senders leave out the empty line between the fields of the message and those of the first recipient.
   const groups = isAboutRecipient(first) ? [first, ...others] : others
   const about = groups.filter(isAboutRecipient)
   const wanted = addressKey(recipient)
   const own = about.filter((fields) =>
     ['final-recipient', 'original-recipient'].some((name) => addressKey(bareValue(fields.get(name))) === wanted),
   )
-  // An alias is reported under the names that it stands for; what is worst for one of them is what the sender has to know.
+  // An alias is reported under its targets. The worst of their results counts.
   const reports = (own.length > 0 ? own : about).map((fields) => reportOf(fields, first))
   return reports.toSorted((a, b) => severity.indexOf(a.kind) - severity.indexOf(b.kind))[0] ?? null
 }
@@ -69,7 +69,7 @@ function reportOf(fields: Fields, message: Fields): Report {
   const answer = bareValue(fields.get('diagnostic-code'))
   const said = statusIn(fields.get('status') ?? '')
   const inAnswer = statusIn(answer)
-  // "5.0.0" says only that it failed; the server's own answer often says why.
+  // 5.0.0 gives no reason, but the reply of the server often does.
   const isVague = said === null || /^[245]\.0\.0$/.test(said)
   const enhancedStatus = isVague && inAnswer !== null && (said === null || inAnswer[0] === said[0]) ? inAnswer : said
   const host = bareValue(message.get('reporting-mta')) || bareValue(fields.get('remote-mta')) || null

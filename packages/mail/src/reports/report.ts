@@ -1,4 +1,4 @@
-// Reads mail that came back to a return path: a delivery report, a complaint, a bounce in words, an automatic answer, or a letter.
+// Reads mail that was returned to a return path: a delivery report, a complaint, a bounce in prose, an automatic answer, or a new message.
 import { findValue, type HeaderField } from '../mime/headers.ts'
 import { parseMessage } from '../mime/parse.ts'
 import { splitParts } from '../mime/parts.ts'
@@ -7,32 +7,35 @@ import { isFromMailSystem, readBounceWords, reasonFor, refineStatus } from './bo
 import { readDeliveryStatus } from './delivery-status.ts'
 import type { Report } from './report-kinds.ts'
 
-/** What is read of a report: its parts stand in front of the message that it encloses. */
+/** Bytes of a report that are read. Its own parts precede the enclosed message. */
 const reportBytesMax = 512 * 1024
-/** What is read of a machine-readable part. */
+/** Bytes of a machine-readable part that are read. */
 const partBytesMax = 128 * 1024
 
-/** Types of feedback (RFC 5965 §7.3, RFC 6430, RFC 6591) that say nothing against the recipient's being written to. */
+/** Feedback types that are not complaints (RFC 5965 §7.3, RFC 6430, RFC 6591). */
 const noComplaint = new Set(['not-spam', 'auth-failure', 'dmarc'])
 
 type Leaf = ReturnType<typeof splitParts>['leaves'][number]
 
-/** What the mail says about the recipient that its return path was made for. Never throws, and reads in time linear in its size. */
+/**
+ * Reads the report about `recipient`, for whom the return path was made. `envelopeFrom` is '' for the null sender. Never throws. Linear in the
+ * size of the mail, of which the first 512 KiB are read.
+ */
 export function readReport(whole: Buffer, envelopeFrom: string, recipient: string): Report {
   const raw = whole.subarray(0, reportBytesMax)
   const { header, leaves } = splitParts(raw)
   const textOf = (leaf: Leaf): string => decodeBody(raw, leaf.start, leaf.end, leaf.encoding, partBytesMax).toString('utf8')
   const status = leaves.find(({ contentType }) => /^message\/(?:global-)?delivery-status$/.test(contentType))
-  const told = status && readDeliveryStatus(textOf(status), recipient)
+  const reported = status && readDeliveryStatus(textOf(status), recipient)
   const parsed = parseMessage(raw)
   const text = parsed.text ?? ''
-  if (told) return withReason(told, reasonFor(text, recipient))
+  if (reported) return withReason(reported, reasonFor(text, recipient))
   const feedback = leaves.find(({ contentType }) => contentType === 'message/feedback-report')
   if (feedback) return readFeedback(textOf(feedback))
   const automatic: Report = { kind: 'automatic', enhancedStatus: null, answer: parsed.subject, host: null }
   const hasFailed = findValue(header.fields, 'x-failed-recipients') !== null
   const author = parsed.from[0]?.address || (parsed.from[0]?.name ?? '')
-  // A vacation program answers with the null sender too; only its own words tell it from a mail system's.
+  // A vacation program uses the null sender too. Only its header fields distinguish it from a mail system.
   if (isAutomaticAnswer(header.fields) && !hasFailed && !isFromMailSystem('-', author)) return automatic
   if (hasFailed || isFromMailSystem(envelopeFrom, author)) {
     const words = readBounceWords(parsed.subject, text, recipient, hasFailed)
@@ -41,7 +44,7 @@ export function readReport(whole: Buffer, envelopeFrom: string, recipient: strin
   return parsed.autoSubmitted ? automatic : { kind: 'letter', enhancedStatus: null, answer: parsed.subject, host: null }
 }
 
-/** A report without a diagnostic says in its first part what happened; one with a code that says nothing is read by its words. */
+/** Completes a report without a diagnostic from its first part, and replaces a general code by the one that its text implies. */
 function withReason(report: Report, reason: string | null): Report {
   const answer = report.answer || (reason ?? '')
   return {
@@ -53,7 +56,7 @@ function withReason(report: Report, reason: string | null): Report {
 
 const answeringFields = ['x-autoreply', 'x-autorespond', 'x-autoresponse', 'x-mail-autoreply']
 
-/** Whether a program answered (RFC 3834 §5), by the field made for it or by those that came before it. */
+/** True for an automatic answer, by Auto-Submitted (RFC 3834 §5) or by the older fields. */
 const isAutomaticAnswer = (fields: readonly HeaderField[]): boolean =>
   /^auto-(?:replied|notified)\b/i.test((findValue(fields, 'auto-submitted') ?? '').trim()) ||
   /^auto_reply\b/i.test((findValue(fields, 'precedence') ?? '').trim()) ||

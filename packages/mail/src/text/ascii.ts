@@ -1,4 +1,4 @@
-// Whether a text is ASCII alone, asked of the engine: most mail is, and then has nothing to normalise.
+// A fast ASCII check. Most mail is ASCII and needs no normalization.
 
-/** True when every character is ASCII. Some twenty times as fast as a loop or a pattern. */
+/** True when every character is ASCII. About 20 times as fast as a loop or a pattern. */
 export const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length

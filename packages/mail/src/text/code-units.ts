@@ -1,11 +1,11 @@
-// The code units of a text as numbers, for loops over whole texts: asking a string for each of them costs several times as much.
+// The code units of a text as numbers. Loops over an array take a fraction of the time of `charCodeAt`.
 
-/** A place for the code units of one text at a time, which grows to the longest. */
+/** A reusable buffer for the code units of one text. It grows to the longest text. */
 export class CodeUnits {
   #units = new Uint16Array(0)
   #octets = Buffer.alloc(0)
 
-  /** The code units of a text, and two NULs behind them. They stay until the next text. */
+  /** The code units of a text, followed by two NULs. Valid until the next call. */
   of(text: string): Uint16Array<ArrayBuffer> {
     if (this.#units.length < text.length + 2) {
       this.#units = new Uint16Array(text.length + 2)

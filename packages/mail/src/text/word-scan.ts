@@ -1,6 +1,6 @@
-// Octets looked at four at a time: what engines do not search for by themselves is found sooner so.
+// Searches of octets four at a time, for patterns that engines have no fast search for.
 
-/** The octets of `bytes` in fours, from the boundary of four at or before the first of them: word i begins with octet `4 * i - skew`. */
+/** The octets as 32-bit words, from the aligned position at or before the first octet. Word i begins with octet `4 * i - skew`. */
 export type Quads = { words: Int32Array; skew: number }
 
 export function quadsOf(bytes: Buffer): Quads {
@@ -9,7 +9,7 @@ export function quadsOf(bytes: Buffer): Quads {
 }
 
 /**
- * Not 0 exactly when one of four octets is below a limit of at most 128. Its bits are the highest of each octet that is; above one that is, perhaps
- * that of an octet at the limit as well.
+ * Nonzero exactly when one of four octets is below a limit of at most 128. The highest bit of each such octet is set. The bit of an octet at
+ * the limit may be set too, when it is above such an octet.
  */
 export const octetsBelow = (four: number, limit: number): number => (four - Math.imul(limit, 0x0101_0101)) & ~four & 0x8080_8080
