@@ -1,19 +1,19 @@
-// What the checks of one message may ask of DNS: each question once, so many of them, and no answer later than the deadline.
+// DNS limits per message: each question once, a maximum number of questions, and a deadline.
 import { type DnsAnswer, type Resolver, resolverThrough } from '../dns.ts'
 
 const nameShownMax = 100
 
-/** A resolver for one message. After the deadline, or too many questions, every answer is `failure`; so it is when the resolver throws. */
+/** A resolver for one message. The answer is `failure` after the deadline, after too many questions, and when the resolver throws. */
 export type Questions = Resolver & {
-  /** Ends the waiting for the deadline; whatever is still open never answers then. */
+  /** Cancels the deadline. Questions in flight may then never be answered. */
   close: () => void
 }
 
-/** `limitMs`: for all questions together, from now. Costs one timer, whatever is asked. */
+/** `limitMs` is the time of all questions together, from now. Uses one timer per message. */
 export function limitQuestions(resolver: Resolver, limits: { limitMs: number; questionsMax: number }): Questions {
   const answers = new Map<string, Promise<DnsAnswer<unknown>>>()
   const waiting = new Set<(answer: DnsAnswer<never>) => void>()
-  // The timer alone decides: after it nobody is left to answer what still waits, and the wall clock may be behind it.
+  // Only the timer decides: the wall clock may be behind it, and a question after the timer would wait forever.
   let isOver = false
   const timer = setTimeout(() => {
     isOver = true

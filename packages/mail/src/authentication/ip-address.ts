@@ -8,13 +8,13 @@ const quad = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/
 const group = /^[0-9a-f]{1,4}$/i
 const groups = 8
 
-/** Reads an IPv4 or IPv6 address, a zone index left out; null when it is none. No leading zeros in IPv4, so that nobody reads them as octal. */
+/** Reads an IPv4 or IPv6 address and drops a zone index. Null for other text. IPv4 with leading zeros is refused, because some systems read them as octal. */
 export function readIp(text: string): IpAddress | null {
   if (quad.test(text)) return Uint8Array.from(text.split('.'), Number)
   return readIp6(text.replace(/%.*$/, ''))
 }
 
-/** Reads the address of a client: IPv4 inside of IPv6 is IPv4 (RFC 7208 §5). */
+/** Reads the address of a client. An IPv4-mapped IPv6 address is IPv4 (RFC 7208 §5). */
 export function readClientIp(text: string): IpAddress | null {
   const bytes = readIp(text.trim())
   const isMapped = bytes?.length === 16 && bytes.every((byte, index) => index >= 12 || byte === (index >= 10 ? 0xff : 0))
@@ -36,7 +36,7 @@ function readIp6(text: string): IpAddress | null {
   return bytes
 }
 
-/** The 16-bit groups of a part; the last may be an IPv4 address where the part ends the whole. */
+/** The 16-bit groups of a part. At the end of the address, the last group may be an IPv4 address. */
 function readGroups(text: string, isEnd: boolean): number[] | null {
   if (text === '') return []
   const values: number[] = []
@@ -51,7 +51,7 @@ function readGroups(text: string, isEnd: boolean): number[] | null {
   return values
 }
 
-/** Whether the first `bits` of two addresses of one kind are the same. */
+/** True when the first `bits` of two addresses of one family are equal. */
 export function isInNetwork(address: IpAddress, network: IpAddress, bits: number): boolean {
   if (address.length !== network.length) return false
   const whole = bits >> 3
@@ -60,12 +60,12 @@ export function isInNetwork(address: IpAddress, network: IpAddress, bits: number
   return rest === 0 || ((address[whole] as number) ^ (network[whole] as number)) >> (8 - rest) === 0
 }
 
-/** As RFC 7208 §7.3 writes it in %{i}: dotted quads, and every half byte of IPv6 on its own. */
+/** The form of the macro %{i} (RFC 7208 §7.3): dotted IPv4, or dotted nibbles of IPv6. */
 export const dottedIp = (address: IpAddress): string =>
   address.length === 4
     ? address.join('.')
     : Array.from(address, (byte) => `${(byte >> 4).toString(16)}.${(byte & 15).toString(16)}`).join('.')
 
-/** As people write it (RFC 5952). */
+/** The canonical text of an address (RFC 5952). */
 export const readableIp = (address: IpAddress): string =>
   address.length === 4 ? address.join('.') : ipaddr.fromByteArray([...address]).toString()

@@ -1,4 +1,4 @@
-// SPF (RFC 7208), DKIM (RFC 6376, 8301, 8463), ARC (RFC 8617) and DMARC (RFC 9989) of one arriving message, as its evidence is kept.
+// Verifies SPF (RFC 7208), DKIM (RFC 6376, 8301, 8463), ARC (RFC 8617) and DMARC (RFC 9989) of a received message, with evidence.
 import type { Authentication } from '@callsign/contract/sender-checks'
 import type { Static } from 'typebox'
 import type { Resolver } from '../dns.ts'
@@ -11,7 +11,7 @@ import { limitQuestions } from './dns-questions.ts'
 import { normalName } from './domain-names.ts'
 import { checkHost, type SpfResult } from './spf/spf.ts'
 
-/** Who handed a message in over SMTP, as far as the checks ask. */
+/** An SMTP client: its IP address, and its name in HELO or EHLO. */
 export type SmtpClient = { address: string; name: string }
 
 export type Verdicts = Static<typeof Authentication>
@@ -23,20 +23,20 @@ type Dmarc = NonNullable<Verdicts['dmarc']>
 type Arc = NonNullable<Verdicts['arc']>
 
 type Checked = { envelopeFrom: string; client: SmtpClient; raw: Buffer }
-/** `nowMs` is the clock, in milliseconds since 1970: signatures expire, and SPF explanations may name the time. */
+/** `nowMs` is the clock, in milliseconds since 1970. Signatures expire, and SPF explanations may contain the time. */
 type Settings = { resolver: Resolver; hostname: string; nowMs: () => number; limitMs?: number }
 
-/** For all questions of one message together; whatever is open then is `temperror`. A sender waits for our 250 this much longer at most. */
+/** Limit of all DNS questions of one message, in milliseconds. Unanswered questions give `temperror`. Delays the reply to DATA by at most this time. */
 export const checkMsMax = 8_000
 const questionsMax = 100
-/** The questions about the author's DMARC record have this budget to themselves: one walk up the tree and two about the name itself. */
+/** A separate limit for the questions about the author's DMARC record: one walk up the tree and two about the name itself. */
 const policyQuestionsMax = 20
 
 const reasonLengthMax = 300
 const recordLengthMax = 1_000
 const domainLengthMax = 255
 
-/** The checks of one message. Never rejects and takes `checkMsMax` at most, plus what the arithmetic takes. Changes nothing. */
+/** Verifies the sender of one message. Never rejects. Takes `limitMs` at most, plus the time of cryptography. */
 export async function checkSender(
   { envelopeFrom, client, raw }: Checked,
   { resolver, hostname, nowMs, limitMs = checkMsMax }: Settings,
@@ -53,7 +53,7 @@ export async function checkSender(
     ])
     const passed = {
       spfDomain: spf.result === 'pass' ? spf.domain : null,
-      // A signature that leaves the end of the body to anybody says nothing of the message that its reader sees (RFC 6376 §8.2).
+      // A signature that does not cover the end of the body does not authenticate the displayed message (RFC 6376 §8.2).
       signers: signatures.flatMap(({ result, unsignedBytes, domain }) => (result === 'pass' && unsignedBytes === 0 ? [domain] : [])),
       undecided: [
         ...(spf.result === 'temperror' && spf.domain !== '' ? [spf.domain] : []),
@@ -77,7 +77,7 @@ export async function checkSender(
   }
 }
 
-/** What is said when the checks themselves could not be made. */
+/** Verdicts for a message whose verification failed to run. */
 export function uncheckedVerdicts(envelopeFrom: string, client: SmtpClient): Verdicts {
   const reason = 'the message could not be checked'
   return {
@@ -89,12 +89,12 @@ export function uncheckedVerdicts(envelopeFrom: string, client: SmtpClient): Ver
   }
 }
 
-/** What strangers wrote, fit for a row: one line, no NUL, no half characters, bounded. */
+/** Untrusted text for a database row: one line of limited length, without NUL and lone surrogates. */
 const cut = (text: string | null, lengthMax: number): string | null =>
   text === null || text === ''
     ? null
     : text
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern removes control characters
         .replace(/[\x00-\x1f\x7f]+/g, ' ')
         .trim()
         .slice(0, lengthMax)
@@ -120,12 +120,12 @@ function readDkim(found: readonly SignatureResult[], aligned: ReadonlySet<string
       selector: cut(selector, domainLengthMax),
       algorithm: cut(algorithm, 50),
       is_aligned: aligned.has(normalName(domain)),
-      // The l= tag: what follows the signed part is anybody's.
+      // Octets that the l= tag leaves unsigned.
       unsigned_bytes: unsignedBytes,
       reason: cut(reason, reasonLengthMax),
     }),
   )
-  // The one that says most: aligned before not, pass before everything.
+  // The most significant signature: an aligned pass, then any pass, then the first.
   const best =
     signatures.find((one) => one.result === 'pass' && one.is_aligned) ?? signatures.find((one) => one.result === 'pass') ?? signatures[0]
   return { result: best?.result ?? 'none', domain: best?.domain ?? null, signatures }
@@ -133,7 +133,7 @@ function readDkim(found: readonly SignatureResult[], aligned: ReadonlySet<string
 
 const nothing = { domain: null, policy_domain: null, policy: null, alignment: { spf: false, dkim: false }, record: null }
 
-/** Without exactly one author domain there is nothing to check, which is how a forger would like it (RFC 9989 §11.5). */
+/** DMARC needs exactly one author domain. A forger must not pass without one (RFC 9989 §11.5). */
 const noAuthor = (author: AuthorDomain): Dmarc => ({ ...nothing, result: 'permerror', reason: 'failure' in author ? author.failure : null })
 
 function readDmarc(found: DmarcResult): Dmarc {

@@ -1,12 +1,12 @@
-// Tag lists (RFC 6376 §3.2), as signatures, key records and DMARC records are written.
+// Tag lists (RFC 6376 §3.2), the syntax of signatures, key records and DMARC records.
 
-/** `value`: without white space around it, runs within as one space. `start` and `end`: where all that stands behind the `=` lies in the text. */
+/** `value` has no surrounding white space, and single spaces within. `start` and `end` are the offsets of the raw value after the `=`. */
 export type Tag = { value: string; start: number; end: number }
 
-/** Names are case-sensitive. `firstName` is '' for a list of nothing; `defect` says what is wrong with the list, whose tags are then not to be trusted. */
+/** Names are case-sensitive. `firstName` is '' for an empty list. The tags of a list with a `defect` must not be trusted. */
 export type TagList = { tags: Map<string, Tag>; firstName: string; defect: string | null }
 
-/** Reads the tag list that starts at `from`. Never throws; a repeated tag is a defect of the whole list, and its last value stands. */
+/** Reads the tag list that starts at `from`. Never throws. A repeated tag is a defect of the list, and its last value counts. */
 export function readTagList(text: string, from = 0): TagList {
   const list: TagList = { tags: new Map(), firstName: '', defect: null }
   let at = from
@@ -14,16 +14,16 @@ export function readTagList(text: string, from = 0): TagList {
     const semicolon = text.indexOf(';', at)
     const end = semicolon < 0 ? text.length : semicolon
     const defect = readTag(text, at, end, list)
-    // One semicolon may stand at the end of the list, and nothing behind it.
+    // The list may end with one semicolon.
     if (defect !== null && (defect !== 'empty tag' || semicolon >= 0 || at === from)) list.defect ??= defect
     at = end + 1
   } while (at <= text.length)
   return list
 }
 
-/** Adds one tag to the list; gives what is wrong with it. */
+/** Adds one tag to the list. Gives its defect, or null. */
 function readTag(text: string, from: number, end: number, list: TagList): string | null {
-  // Not looked for in all that follows: a list may hold a hundred thousand tags without one.
+  // The search is limited to the tag, because a list may hold 100,000 tags without an equals sign.
   const equals = from + text.slice(from, end).indexOf('=')
   if (equals < from) return squeeze(text, from, end) === '' ? 'empty tag' : 'tag without a value'
   const name = squeeze(text, from, equals)
@@ -34,7 +34,7 @@ function readTag(text: string, from: number, end: number, list: TagList): string
   return /^[A-Za-z][A-Za-z0-9_]*$/.test(name) ? null : 'tag with a bad name'
 }
 
-/** A part of the text with runs of folding white space as one space, none at the ends. */
+/** A part of the text, trimmed, with each run of folding white space as one space. */
 function squeeze(text: string, from: number, to: number): string {
   let [start, end] = [from, to]
   while (start < end && isWhite(text.charCodeAt(start))) start++
@@ -45,7 +45,7 @@ function squeeze(text: string, from: number, to: number): string {
 
 const isWhite = (code: number): boolean => code === 32 || code === 9 || code === 13 || code === 10
 
-/** The entries of a colon-separated list in lower case, without white space and empty ones. */
+/** The nonempty entries of a colon-separated list, in lower case and without white space. */
 export const readNames = (value: string): string[] =>
   value
     .toLowerCase()

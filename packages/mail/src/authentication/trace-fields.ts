@@ -1,4 +1,4 @@
-// The trace fields of a raw message: ours are written, and those that pretend to be ours are cut out.
+// Trace fields of a raw message: writes the fields of this server and removes forgeries of them.
 import type { Verdicts } from './sender-checks.ts'
 
 const lf = 10
@@ -6,10 +6,10 @@ const cr = 13
 const space = 32
 const tab = 9
 const deliveredToBytesMax = 1_000
-/** As much of a field as is looked at for its name and the blanks behind it. */
+/** Bytes of a field that are searched for its name and the blanks after it. */
 const nameBytesMax = 300
 
-/** Byte ranges of the header fields, each with its CRLF and folded lines; ends at the empty line, or at the first line that is no field. */
+/** Byte ranges of the header fields, each with its CRLF and folded lines. Ends at the empty line, or at the first line that is not a field. */
 function fieldsOf(raw: Buffer): { start: number; end: number }[] {
   const fields: { start: number; end: number }[] = []
   let start = 0
@@ -25,9 +25,9 @@ function fieldsOf(raw: Buffer): { start: number; end: number }[] {
   return fields
 }
 
-/** Whether a field bears this name, given in lower case; RFC 5322 §4.5 allows blanks before the colon. */
+/** True for a field with this name, which is in lower case. RFC 5322 §4.5 allows blanks before the colon. */
 function isNamed(raw: Buffer, { start, end }: { start: number; end: number }, name: string): boolean {
-  // The first letter tells most fields apart without making a text of them.
+  // The first letter rules out most fields without decoding them.
   if (((raw[start] as number) | 0x20) !== name.charCodeAt(0)) return false
   const head = raw.toString('latin1', start, Math.min(end, start + nameBytesMax))
   return /^([!-9;-~]{1,100})[ \t]*(?:\r?\n[ \t]+)*:/.exec(head)?.[1]?.toLowerCase() === name
@@ -45,8 +45,8 @@ function withoutRanges(raw: Buffer, ranges: { start: number; end: number }[]): B
 }
 
 /**
- * The message without the Authentication-Results fields that bear our name (RFC 8601 §5): whoever reads the stored message shall believe ours.
- * `hostname` is compared without regard to case, comments, quotes, a version behind it or a dot at its end. The same buffer when there is none.
+ * Removes the Authentication-Results fields with the name of this server (RFC 8601 §5), so that only its own result is trusted. The comparison
+ * with `hostname` ignores case, comments, quotes, a version and a trailing dot. Without such fields, gives the same buffer.
  */
 export function withoutForeignResults(raw: Buffer, hostname: string): Buffer {
   const ours = hostname.toLowerCase()
@@ -79,7 +79,7 @@ function readServiceId(value: string): string {
   return id.toLowerCase().replace(/\.$/, '')
 }
 
-/** True when a Delivered-To field of the message names one of these mailboxes: it has been here, and somebody sends it round in a circle. */
+/** True when a Delivered-To field names one of these mailboxes, which means a mail loop. */
 export function hasBeenDelivered(raw: Buffer, mailboxes: readonly string[]): boolean {
   for (const field of fieldsOf(raw)) {
     if (!isNamed(raw, field, 'delivered-to')) continue
@@ -94,11 +94,11 @@ export function hasBeenDelivered(raw: Buffer, mailboxes: readonly string[]): boo
   return false
 }
 
-/** A value as RFC 8601 lets it stand without quotes; what needs more is left out, the whole truth is in the message's `authentication`. */
+/** An unquoted value of RFC 8601. A value that needs quotes is left out. The complete result is in the `authentication` of the message. */
 const property = (name: string, value: string | null | undefined): string =>
   value && /^[\w.@:+-]{1,255}$/.test(value) ? ` ${name}=${value}` : ''
 
-/** Our own Authentication-Results field with its CRLF (RFC 8601). */
+/** The Authentication-Results field of this server, with its CRLF (RFC 8601). */
 export function renderResults(hostname: string, { spf, dkim, dmarc, arc, source }: Verdicts): string {
   const results = source === 'hosted' ? ['auth=pass'] : []
   if (spf) {

@@ -1,13 +1,13 @@
-// Makes DKIM key pairs, off the main thread: an RSA key takes a tenth of a second of work.
+// Generates DKIM key pairs off the main thread. An RSA key takes 0.1 seconds of processor time.
 import { generateKeyPair, type KeyObject } from 'node:crypto'
 import type { DkimAlgorithm } from './key-publication.ts'
 
-/** A new key pair: the private half as PEM (PKCS 8), the public one as the p= tag has it. */
+/** A new key pair: the private key as PEM (PKCS #8), the public key as the value of the p= tag. */
 export type KeyPair = { algorithm: DkimAlgorithm; privatePem: string; publicKey: string }
 
-/** RSA keys have 2048 bits: more would not fit into one UDP answer everywhere, and fewer are refused by some. */
+/** Larger keys do not fit into one UDP answer everywhere, and some receivers refuse smaller ones. */
 const rsaBits = 2048
-/** What stands before the 32 octets of an Ed25519 key in its SubjectPublicKeyInfo; the record holds the bare key (RFC 8463 §4.2). */
+/** Octets before the 32 octets of an Ed25519 key in its SubjectPublicKeyInfo. The record holds the bare key (RFC 8463 §4.2). */
 const ed25519Prefix = 12
 
 export function generateKeyPairFor(algorithm: DkimAlgorithm): Promise<KeyPair> {

@@ -1,24 +1,24 @@
-// DKIM key records (RFC 6376 §3.6.1, RFC 8301, RFC 8463): from the text of a TXT record to a key that verifies.
+// Parses DKIM key records (RFC 6376 §3.6.1, RFC 8301, RFC 8463) into public keys.
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { keepReadings } from '../record-cache.ts'
 import { readNames, readTagList } from '../tag-list.ts'
 
 export type KeyKind = 'rsa' | 'ed25519'
 
-/** `isStrict`: the i= domain must be d= itself (t=s). `isSlow`: verifying takes a millisecond and more, and is for another thread. */
+/** `isStrict`: the i= domain must equal d= (t=s). `isSlow`: a verification takes at least 1 ms and runs on another thread. */
 export type DkimKey = { kind: KeyKind; key: KeyObject; isStrict: boolean; isSlow: boolean }
 
-/** A key, or why the record is none; `policy` is a key that is whole, but one that we do not verify with. */
+/** A key, or the reason why the record has none. `policy` means a valid key that is refused, for example for its size. */
 export type KeyReading = DkimKey | { refusal: string; result: 'neutral' | 'policy' }
 
-/** RFC 8301 §3.2. */
+/** Smallest RSA key, in bits (RFC 8301 §3.2). */
 const rsaBitsMin = 1024
-/** Real keys have 4096 bits or less. */
+/** Largest RSA key, in bits. Keys in use have 4,096 bits or less. */
 const quickBitsMax = 4096
-/** Everybody's is 65537 or less; the largest that OpenSSL takes costs 13 ms a signature, and a message can bring dozens. */
+/** Public exponents in use are 65,537 or less. The largest that OpenSSL accepts costs 13 ms per signature, and a message can have dozens. */
 const exponentMax = 1n << 32n
 
-/** Reads a record; importing a key costs more than verifying with it, so readings are kept. */
+/** Reads a record. Results are cached, because importing a key costs more than a verification. */
 export const readKeyRecord: (record: string) => KeyReading = keepReadings(readAnew, 4_096)
 
 const refuse = (refusal: string): KeyReading => ({ refusal, result: 'neutral' })
@@ -26,7 +26,7 @@ const refuse = (refusal: string): KeyReading => ({ refusal, result: 'neutral' })
 function readAnew(record: string): KeyReading {
   const { tags, firstName, defect } = readTagList(record)
   const text = tags.get('p')?.value.replaceAll(' ', '') ?? ''
-  // An empty p= is a key taken back.
+  // An empty p= is a revoked key.
   if (defect !== null || !isBase64(text)) return refuse('invalid public key')
   const version = tags.get('v')
   if (version && (version.value !== 'DKIM1' || firstName !== 'v')) return refuse('unknown key version')
@@ -42,7 +42,7 @@ function readAnew(record: string): KeyReading {
 
 const isBase64 = (text: string): boolean => /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.replace(/=+$/, '').length % 4 !== 1
 
-// The DER in front of the 32 octets of an Ed25519 key (RFC 8410 §4); a record holds the octets alone (RFC 8463 §4).
+// The DER prefix of an Ed25519 key (RFC 8410 §4). A record holds only the 32 octets of the key (RFC 8463 §4).
 const ed25519Prefix = Buffer.from('302a300506032b6570032100', 'hex')
 const ed25519Bytes = 32
 
@@ -62,7 +62,7 @@ function importKey(kind: KeyKind, bytes: Buffer, isStrict: boolean): KeyReading 
   return { kind, key, isStrict, isSlow: bits > quickBitsMax }
 }
 
-/** RFC 6376 §3.6.1 has the bare RSAPublicKey, whose first part is a number; what everybody publishes starts with a sequence inside. */
+/** True for the bare RSAPublicKey of RFC 6376 §3.6.1, which starts with an integer. Published keys are usually a SubjectPublicKeyInfo, which starts with a sequence. */
 function isBareRsaKey(der: Buffer): boolean {
   const lengthByte = der[1] ?? 0
   return der[0] === 0x30 && der[lengthByte < 0x80 ? 2 : 2 + (lengthByte & 0x7f)] === 0x02

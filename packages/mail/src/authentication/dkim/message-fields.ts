@@ -1,4 +1,4 @@
-// The header fields of a message as signatures cover them: octets as Latin-1, and every line that a reader might take for a field, as one.
+// The header fields of a message for DKIM: octets as Latin-1. Every line that a reader might show as a field is a field here.
 import type { RawField } from './canonical-form.ts'
 
 const lf = 10
@@ -8,12 +8,12 @@ const tab = 9
 const colon = 58
 const tilde = 126
 
-/** `body` is a part of the message's own bytes, unless its line ends had to be mended. */
+/** `body` is a part of the message's own bytes, unless its line ends were converted. */
 export type OpenedMessage = { fields: RawField[]; body: Buffer }
 
 /**
- * Opens a message. A line that is no field belongs to the one above it, however a reader shows it: then it can break a signature but never hide from
- * one. The SMTP server takes CRLF only; where a header has a bare LF all the same, all LF are read as CRLF, as the readers of the message do.
+ * Opens a message. A line that is not a field belongs to the field above it, so that it can break a signature but not hide from one. The SMTP
+ * server accepts only CRLF. When a header has a bare LF all the same, every LF is read as CRLF, as mail programs do.
  */
 export function openMessage(raw: Buffer): OpenedMessage {
   const { headEnd, bodyStart } = findBody(raw)
@@ -39,7 +39,7 @@ export function openMessage(raw: Buffer): OpenedMessage {
   return { fields, body: raw.subarray(bodyStart) }
 }
 
-/** Where the header ends, its last line end included, and where the body starts, behind the empty line. */
+/** The offset after the last line end of the header, and the offset of the body after the empty line. */
 function findBody(raw: Buffer): { headEnd: number; bodyStart: number } {
   if (raw[0] === lf) return { headEnd: 0, bodyStart: 1 }
   if (raw[0] === cr && raw[1] === lf) return { headEnd: 0, bodyStart: 2 }
@@ -49,7 +49,7 @@ function findBody(raw: Buffer): { headEnd: number; bodyStart: number } {
   return whole < 0 ? { headEnd: raw.length, bodyStart: raw.length } : { headEnd: whole + 1, bodyStart: whole + 3 }
 }
 
-/** The name of the field that starts on this line, or null. Blanks may stand before the colon (RFC 5322 §4.5), even a folded line. */
+/** The name of the field that starts on this line, or null. Blanks and folding are allowed before the colon (RFC 5322 §4.5). */
 function readName(head: string, from: number, to: number): string | null {
   let at = from
   while (at < to && isNameCharacter(head.charCodeAt(at))) at++

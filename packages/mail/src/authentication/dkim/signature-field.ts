@@ -1,4 +1,4 @@
-// Reads DKIM-Signature fields (RFC 6376 §3.5) and the ARC-Message-Signature that is written like one (RFC 8617 §4.1.2).
+// Parses DKIM-Signature (RFC 6376 §3.5) and ARC-Message-Signature, which has the same syntax (RFC 8617 §4.1.2).
 import { isDomainName, isSelector, isWithin, normalName, toAsciiName } from '../domain-names.ts'
 import { readNames, readTagList, type TagList } from '../tag-list.ts'
 import type { RawField } from './canonical-form.ts'
@@ -6,7 +6,7 @@ import type { KeyKind } from './key-record.ts'
 
 export type CanonicalForm = 'simple' | 'relaxed'
 
-/** What a signature says of itself, as evidence, whether or not it makes sense. */
+/** The claims of a signature, as evidence, even when they are invalid. */
 export type SignatureClaims = { domain: string; selector: string; algorithm: string }
 
 /** A signature that can be verified. */
@@ -15,32 +15,32 @@ export type Signature = SignatureClaims & {
   isSha1: boolean
   headerForm: CanonicalForm
   bodyForm: CanonicalForm
-  /** Octets of the canonical body that are signed; null: all. */
+  /** Number of signed octets of the canonical body. Null for all. */
   bodyLength: number | null
   /** base64 */
   bodyHash: string
-  /** Keys of the signed fields, in their order. */
+  /** Lower-case names of the signed fields, in order. */
   signedKeys: string[]
   bytes: Buffer
-  /** The field itself with an empty b=, which is signed too (RFC 6376 §3.7). */
+  /** The signature field with an empty b=, which is signed too (RFC 6376 §3.7). */
   field: RawField
-  /** i= names a domain below d=. */
+  /** True when the domain of i= is a subdomain of d=. */
   isForSubdomain: boolean
   /** Unix seconds. */
   expiresAt: number | null
 }
 
-/** `refusal`: why it is not verified at all. */
+/** `refusal` is the reason why a signature is not verified. */
 export type SignatureReading = Signature | (SignatureClaims & { refusal: string })
 
 const requiredTags = { dkim: ['v', 'a', 'b', 'bh', 'd', 'h', 's'], arc: ['a', 'b', 'bh', 'd', 'h', 's'] }
 const timePattern = /^[0-9]{1,12}$/
 const lengthPattern = /^[0-9]{1,76}$/
 
-/** UTF-8 in a text of octets. */
+/** Decodes UTF-8 in a text of octets. */
 const decoded = (octets: string): string => Buffer.from(octets, 'latin1').toString('utf8')
 
-/** Reads a field; `list` is its tag list, for who has read that already. Pure, never throws. */
+/** Reads a field. `list` is its tag list, for callers that have parsed it. Never throws. */
 export function readSignature(field: RawField, use: 'dkim' | 'arc', list = readSignatureTags(field)): SignatureReading {
   const { tags } = list
   const tagOf = (name: string): string => tags.get(name)?.value ?? ''
@@ -53,7 +53,7 @@ export function readSignature(field: RawField, use: 'dkim' | 'arc', list = readS
   const refusal = findRefusal(list, claims, use)
   if (refusal !== null) return { ...claims, refusal }
   const signedKeys = readNames(tagOf('h'))
-  // What does not cover From says nothing of the author that its reader sees (RFC 6376 §5.4).
+  // A signature that does not cover From does not authenticate the displayed author (RFC 6376 §5.4).
   if (!signedKeys.includes('from')) return { ...claims, refusal: 'From field not signed' }
   const { start, end } = tags.get('b') as { start: number; end: number }
   const identity = use === 'dkim' ? identityDomain(list) : null
@@ -73,7 +73,7 @@ export function readSignature(field: RawField, use: 'dkim' | 'arc', list = readS
   }
 }
 
-/** The tag list of a field, its offsets in the field's text. */
+/** The tag list of a field, with offsets in the text of the field. */
 export const readSignatureTags = (field: RawField): TagList => readTagList(field.text, field.text.indexOf(':') + 1)
 
 const isForm = (text: string): text is CanonicalForm => text === 'simple' || text === 'relaxed'
@@ -102,7 +102,7 @@ function findRefusal({ tags, defect }: TagList, { domain, selector }: SignatureC
 const dotAtom = /^[\w!#$%&'*+\-/=?^`{|}~\u0080-\u{10ffff}]+(?:\.[\w!#$%&'*+\-/=?^`{|}~\u0080-\u{10ffff}]+)*$/u
 const quotedString = /^"(?:[^"\\\r\n]|\\.)*"$/
 
-/** The domain of i= (quoted-printable after RFC 6376 §2.11); null when there is no i=, or none that is an address. */
+/** The domain of i= (quoted-printable, RFC 6376 §2.11). Null without an i= that is an address. */
 function identityDomain({ tags }: Pick<TagList, 'tags'>): string | null {
   const text = tags.get('i')?.value.replaceAll(' ', '')
   if (text === undefined) return null

@@ -1,4 +1,4 @@
-// Puts DKIM signatures on a message (RFC 6376, RFC 8463). Pure: the same message, keys and time give the same bytes.
+// Signs messages with DKIM (RFC 6376, RFC 8463). The same message, keys and time give the same bytes.
 import { createHash, type KeyObject, sign } from 'node:crypto'
 import { promisify } from 'node:util'
 import { type RawField, relaxedBody, relaxedField, splitMessage } from './canonical-form.ts'
@@ -6,10 +6,10 @@ import type { DkimAlgorithm } from './key-publication.ts'
 
 export type SigningKey = { domain: string; selector: string; algorithm: DkimAlgorithm; privateKey: KeyObject }
 
-/** In the thread pool: an RSA signature takes a quarter of a millisecond of one core. */
+/** Signs in the thread pool, because an RSA signature takes 0.25 ms of one core. */
 const signApart = promisify(sign)
 
-// Signed once more than they occur, so that nobody can add one to a signed message and have it believed (RFC 6376 §8.15).
+// Oversigned: listed once more than they occur, so that an added field breaks the signature (RFC 6376 §8.15).
 const oversigned = [
   'from',
   'reply-to',
@@ -24,7 +24,7 @@ const oversigned = [
   'content-type',
   'content-transfer-encoding',
 ]
-// Signed where they occur. Lists may add their own without breaking what we signed.
+// Signed where they occur. Mailing lists may add their own without breaking the signature.
 const signedWhenPresent = [
   'sender',
   'content-disposition',
@@ -51,8 +51,8 @@ const nameOf = new Map(
 const lineLength = 76
 
 /**
- * The message with one signature a key on top, over all of its body. `raw` has CRLF line ends only, and must reach the wire as it comes back: mending
- * line ends afterwards would break what was signed. Without keys it comes back as it is.
+ * Prepends one signature per key, over the complete body. `raw` must have CRLF line ends. The result must be sent unchanged, because a change of line
+ * ends would break the signatures. Without keys, the message is unchanged.
  */
 export async function signMessage(raw: Buffer, keys: readonly SigningKey[], at: Date): Promise<Buffer> {
   if (keys.length === 0) return raw
@@ -67,7 +67,7 @@ export async function signMessage(raw: Buffer, keys: readonly SigningKey[], at: 
   return Buffer.concat([Buffer.from(signatures.join(''), 'latin1'), raw])
 }
 
-/** The h= tag: each signed field as often as it occurs, and once more where nobody may add one. */
+/** The names of the h= tag: each signed field as often as it occurs, and oversigned fields once more. */
 function namesToSign(fields: readonly RawField[]): string[] {
   const counts = new Map<string, number>()
   for (const { key } of fields) counts.set(key, (counts.get(key) ?? 0) + 1)
@@ -77,7 +77,7 @@ function namesToSign(fields: readonly RawField[]): string[] {
   ]
 }
 
-/** The fields that the names stand for: of a repeated one the last first (RFC 6376 §5.4.2); a name too many stands for nothing. */
+/** The fields that the names select. Repeated fields are taken from the last (RFC 6376 §5.4.2). A surplus name selects none. */
 function selectFields(fields: readonly RawField[], names: readonly string[]): RawField[] {
   const left = new Map<string, RawField[]>()
   for (const field of fields) left.set(field.key, [...(left.get(field.key) ?? []), field])
@@ -98,7 +98,7 @@ async function signatureField(key: SigningKey, listed: string[], signedFields: s
   const head = `${foldTags('DKIM-Signature:', tags)}\r\n b=`
   const text = signedFields + relaxedField({ key: 'dkim-signature', text: head })
   const bytes = Buffer.from(text, 'latin1')
-  // RFC 8463 §3: what Ed25519 signs is the hash, as if it were the message.
+  // Ed25519 signs the hash in place of the message (RFC 8463 §3).
   const signature =
     key.algorithm === 'rsa-sha256'
       ? await signApart('sha256', bytes, key.privateKey)

@@ -1,4 +1,4 @@
-// Verifies DKIM signatures (RFC 6376, 8301, 8463), and the ARC-Message-Signature that is one (RFC 8617).
+// Verifies DKIM signatures (RFC 6376, 8301, 8463), of which ARC-Message-Signature is a kind (RFC 8617).
 import { createHash, hash, verify } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { Resolver } from '../../dns.ts'
@@ -14,21 +14,21 @@ export type SignatureResult = {
   domain: string
   selector: string
   algorithm: string
-  /** Octets of the canonical body that l= leaves to anybody; 0 as well when the body was not looked at. */
+  /** Octets of the canonical body that l= leaves unsigned. 0 as well when the body was not hashed. */
   unsignedBytes: number
 }
 
-/** More signatures than this are not looked at: each may cost a pass over the body. */
+/** Signatures after these are ignored, because each may cost a pass over the body. */
 const signaturesMax = 5
-/** Of several key records at one name the first that fits is taken (RFC 6376 §3.6.2.2 leaves it open), among so many. */
+/** Key records per name that are tried. The first that fits counts (RFC 6376 §3.6.2.2 leaves the choice open). */
 const keyRecordsMax = 5
 
 const verifyApart = promisify(verify)
 
-/** A message with what its signatures have in common, worked out once. */
+/** A message with the hashes and fields that its signatures share. */
 export type SignedMessage = ReturnType<typeof prepareMessage>
 
-/** Takes an opened message for any number of signatures: each form of the body and each hash of it is made when first asked for. */
+/** Prepares a message for any number of signatures. Each canonical body and each hash is computed once, on first use. */
 export function prepareMessage({ fields, body }: OpenedMessage) {
   const byKey = new Map<string, RawField[]>()
   for (const field of fields) {
@@ -46,11 +46,11 @@ export function prepareMessage({ fields, body }: OpenedMessage) {
   return {
     fieldsOf: (key: string): readonly RawField[] => byKey.get(key) ?? [],
 
-    /** A field in one form, without a line end behind it. */
+    /** A field in a canonical form, without its line end. */
     canonicalField: (field: RawField, form: CanonicalForm): string =>
       form === 'simple' ? field.text : keep(relaxedFields, field, () => relaxedField(field)),
 
-    /** The base64 of the SHA-256 of the body's first octets (null: all), and how many the limit leaves out. */
+    /** The SHA-256 in base64 of the first octets of the body (null for all), and the number of octets after them. */
     hashBody(form: CanonicalForm, length: number | null): { bodyHash: string; unsignedBytes: number } {
       const whole = canonicalBody(form)
       const signed = length === null || length >= whole.length ? whole : whole.subarray(0, length)
@@ -68,7 +68,7 @@ function keep<Key, Value>(kept: Map<Key, Value>, key: Key, make: () => Value): V
   return made
 }
 
-/** Verifies the DKIM signatures of a message, the first five. Never rejects: what DNS cannot say is `temperror`. `nowMs` is the clock. */
+/** Verifies the first five DKIM signatures of a message. Never rejects: a DNS failure gives `temperror`. `nowMs` is the clock. */
 export function verifySignatures(message: SignedMessage, resolver: Resolver, nowMs: () => number): Promise<SignatureResult[]> {
   const fields = message.fieldsOf('dkim-signature').slice(0, signaturesMax)
   return Promise.all(fields.map((field) => verifySignature(message, readSignature(field, 'dkim'), resolver, nowMs)))
@@ -84,7 +84,7 @@ export async function verifySignature(
   const { domain, selector, algorithm } = read
   const claims = { domain, selector, algorithm }
   if ('refusal' in read) return { result: 'neutral', reason: read.refusal, ...claims, unsignedBytes: 0 }
-  // Not even looked at (RFC 8301 §3.1).
+  // Refused before any DNS question (RFC 8301 §3.1).
   if (read.isSha1) return { result: 'policy', reason: 'weak algorithm', ...claims, unsignedBytes: 0 }
   const { bodyHash, unsignedBytes } = message.hashBody(read.bodyForm, read.bodyLength)
   const outcome = bodyHash === read.bodyHash ? await verifyHeader(message, read, resolver, nowMs) : fail('body hash did not verify')
@@ -109,7 +109,7 @@ async function verifyHeader(message: SignedMessage, signature: Signature, resolv
   return { result: 'pass', reason: null }
 }
 
-/** The fields that h= stands for: of a repeated one the last first (RFC 6376 §5.4.2); a name too many stands for nothing. */
+/** The fields that h= selects. Repeated fields are taken from the last (RFC 6376 §5.4.2). A surplus name selects none. */
 function* selectFields(message: SignedMessage, keys: readonly string[]): Generator<RawField> {
   const taken = new Map<string, number>()
   for (const key of keys) {
@@ -122,20 +122,20 @@ function* selectFields(message: SignedMessage, keys: readonly string[]): Generat
   }
 }
 
-/** Whether the key has signed a text of octets. */
+/** True when the signature of a text of octets is valid. */
 export async function isSigned(text: string, signature: Buffer, { kind, key, isSlow }: DkimKey): Promise<boolean> {
   const octets = Buffer.from(text, 'latin1')
   try {
-    // RFC 8463 §3: what Ed25519 signs is the hash, as if it were the message.
+    // Ed25519 signs the hash in place of the message (RFC 8463 §3).
     if (kind === 'ed25519') return verify(null, createHash('sha256').update(octets).digest(), key, signature)
-    // On the thread pool it costs half as much again, so only what would hold up everybody else goes there.
+    // The thread pool costs 50 % more, so only slow keys use it, which would block the event loop.
     return isSlow ? await verifyApart('sha256', octets, key, signature) : verify('sha256', octets, key, signature)
   } catch {
     return false
   }
 }
 
-/** The key of a signature, or why there is none that fits. Never rejects. */
+/** The key of a signature, or the reason why none fits. Never rejects. */
 export async function findKey(domain: string, selector: string, kind: KeyKind, resolver: Resolver): Promise<DkimKey | Outcome> {
   const answer = await resolver.txt(toAsciiName(`${selector}._domainkey.${domain}`))
   if (answer.kind === 'failure') return { result: 'temperror', reason: `DNS failure: ${answer.reason}` }

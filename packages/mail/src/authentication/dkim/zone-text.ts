@@ -1,8 +1,8 @@
-// Text as it stands in a zone file (RFC 1035 §5.1).
+// Text in the syntax of zone files (RFC 1035 §5.1).
 
 const stringOctetsMax = 255
 
-/** A TXT value as quoted strings of at most 255 octets; what is not plain ASCII is written as \DDD. */
+/** A TXT value as quoted strings of at most 255 octets. Octets other than plain ASCII are escaped as \DDD. */
 export function quotedTxt(value: string): string {
   const bytes = Buffer.from(value)
   const strings: string[] = []
