@@ -1,4 +1,4 @@
-// Reads a stored message as far as filing needs it: the parse, and what is new in a reply. Pure, so that it can run anywhere.
+// Reads a stored message for filing: parses it, extracts the reply, and finds codes and deception indicators. Runs in a worker thread too.
 import type { Code } from '@callsign/contract/codes'
 import { htmlToText } from '../html/text.ts'
 import { type ParsedMessage, parseMessage } from '../mime/parse.ts'
@@ -14,7 +14,7 @@ export function readMail(stored: Buffer): ReadMail {
   return { parsed, extractedText: extractReplyText(parsed.text ?? ''), codes: codesOf(parsed), signs: findSigns(parsed) }
 }
 
-/** Parses the header only, when the whole could not be read: such a message is kept all the same, raw. */
+/** Parses the header only, for a message whose body cannot be read. The raw message is kept. */
 export function readHeader(stored: Buffer): ReadMail {
   const end = stored.indexOf('\r\n\r\n')
   const parsed = parseMessage(stored.subarray(0, end < 0 ? Math.min(stored.length, headerBytesMax) : Math.min(end + 4, headerBytesMax)))
@@ -24,7 +24,7 @@ export function readHeader(stored: Buffer): ReadMail {
 
 const headerBytesMax = 64 * 1024
 
-/** What a mail asks its reader to type or to open. The HTML is read too when the plain text beside it holds nothing and may be a stub. */
+/** Codes and confirmation links of a mail. The HTML is searched too when the plain text has none and may be a stub. */
 function codesOf({ subject, text, html }: ParsedMessage): Code[] {
   const found = findCodes({ subject, text: text ?? '' })
   if (found.length > 0 || html === null || !isWorthASecondLook(subject, text ?? '')) return found

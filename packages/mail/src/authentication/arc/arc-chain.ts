@@ -1,26 +1,26 @@
-// Validates the chain of ARC sets of a message (RFC 8617 §5.2): who had it in hand on the way, and what each of them saw.
+// Validates the ARC chain of a message (RFC 8617 §5.2): the relays on its way, and the verification results of each.
 import type { Resolver } from '../../dns.ts'
 import type { RawField } from '../dkim/canonical-form.ts'
 import { readSignature, readSignatureTags } from '../dkim/signature-field.ts'
 import { findKey, isSigned, type SignedMessage, verifySignature } from '../dkim/verification.ts'
 import type { TagList } from '../tag-list.ts'
 
-/** `length`: sets of the chain, 0 when they make no chain. `domain`: who sealed last, null unless all seals hold. */
+/** `length` is the number of sets, 0 without a valid structure. `domain` is that of the last seal, null unless all seals are valid. */
 export type ArcResult = { result: 'none' | 'pass' | 'fail'; length: number; domain: string | null; reason: string | null }
 
 type Kind = 'arc-seal' | 'arc-message-signature' | 'arc-authentication-results'
 type Tagged = { field: RawField; list: TagList }
 type ArcSet = { seal: Tagged; signature: Tagged; results: RawField }
 
-/** RFC 8617 §4.2.1. */
+/** Limit of sets (RFC 8617 §4.2.1). */
 const setsMax = 50
 const kinds: readonly Kind[] = ['arc-authentication-results', 'arc-message-signature', 'arc-seal']
 const shortNames: Record<Kind, string> = { 'arc-seal': 'as', 'arc-message-signature': 'ams', 'arc-authentication-results': 'aar' }
 
-/** Thrown within this file only: why the chain is none. */
+/** The reason why a chain is invalid. Thrown within this file only. */
 class BrokenChain extends Error {}
 
-/** Validates the chain; `nowMs` is the clock. Never rejects: whatever is wrong is `fail` (RFC 8617 §5.2), DNS that cannot say now included. */
+/** Validates the chain. `nowMs` is the clock. Never rejects: any error is `fail` (RFC 8617 §5.2), a temporary DNS failure too. */
 export async function validateChain(message: SignedMessage, resolver: Resolver, nowMs: () => number): Promise<ArcResult> {
   let sets: ArcSet[] = []
   try {
@@ -33,7 +33,7 @@ export async function validateChain(message: SignedMessage, resolver: Resolver, 
   }
   const last = sets.at(-1) as ArcSet
   const domain = tagOf(last.seal, 'd')
-  // Only the last signature is of the message as it stands; the others are part of what is sealed.
+  // Only the last signature covers the message as received. The seals cover the others.
   const { result, reason } = await verifySignature(
     message,
     readSignature(last.signature.field, 'arc', last.signature.list),
@@ -46,7 +46,7 @@ export async function validateChain(message: SignedMessage, resolver: Resolver, 
 
 const tagOf = ({ list }: Tagged, name: string): string => list.tags.get(name)?.value ?? ''
 
-/** The sets in their order, their structure checked (RFC 8617 §5.2, steps 1 to 3). Throws BrokenChain. */
+/** The sets in order, after a check of their structure (RFC 8617 §5.2, steps 1 to 3). Throws BrokenChain. */
 function readSets(message: SignedMessage): ArcSet[] {
   const found = new Map<number, Partial<Record<Kind, Tagged>>>()
   for (const kind of kinds) {
@@ -75,7 +75,7 @@ function readSets(message: SignedMessage): ArcSet[] {
   return sets
 }
 
-// RFC 8617 §4.1.1: the results start with their instance, comments and white space aside.
+// The results start with their instance, apart from comments and white space (RFC 8617 §4.1.1).
 const resultsInstance =
   /^[^:]*:(?:[ \t\r\n]|\([^()\\]*\))*i(?:[ \t\r\n]|\([^()\\]*\))*=(?:[ \t\r\n]|\([^()\\]*\))*([0-9]{1,2})(?:[ \t\r\n]|\([^()\\]*\))*;/
 
@@ -90,7 +90,7 @@ const requiredOfSeal = ['a', 'b', 'cv', 'd', 's']
 const requiredOfSignature = ['a', 'b', 'bh', 'd', 'h', 's']
 const algorithms = /^(?:rsa|ed25519)-sha256$/i
 
-/** What is wrong with a set, or null. Syntax counts where something is verified: in every seal, and in the last signature. */
+/** The defect of a set, or null. Syntax is checked in the verified fields: every seal, and the last signature. */
 function findFailure({ seal, signature }: ArcSet, isFirst: boolean, isLast: boolean): string | null {
   const sealFailure = findTagFailure(seal, requiredOfSeal)
   if (sealFailure !== null) return `as ${sealFailure}`
@@ -112,10 +112,10 @@ function findTagFailure({ list }: Tagged, required: readonly string[]): string |
   return wrong ? `invalid ${wrong}=` : null
 }
 
-/** Every seal, from the last to the first (RFC 8617 §5.2, step 6). Throws BrokenChain. */
+/** Verifies every seal, from the last to the first (RFC 8617 §5.2, step 6). Throws BrokenChain. */
 async function validateSeals(message: SignedMessage, sets: readonly ArcSet[], resolver: Resolver): Promise<void> {
   const kindOf = ({ seal }: ArcSet) => (/^rsa/i.test(tagOf(seal, 'a')) ? ('rsa' as const) : ('ed25519' as const))
-  // Asked for at once, whatever seal breaks.
+  // All keys are requested in parallel.
   const keys = await Promise.all(sets.map((set) => findKey(tagOf(set.seal, 'd'), tagOf(set.seal, 's'), kindOf(set), resolver)))
   const before = ['']
   for (const { results, signature, seal } of sets) {

@@ -1,8 +1,8 @@
-// The canonical forms of header fields and bodies (RFC 6376 §3.4): what is hashed, whatever mail systems do to white space.
+// The canonical forms of header fields and bodies (RFC 6376 §3.4), which are hashed and tolerate changes of white space.
 
 import { octetsBelow, type Quads, quadsOf } from '../../text/word-scan.ts'
 
-/** One header field: its name in lower case, and its text as it stands, folding included, without the last CRLF. Octets as Latin-1. */
+/** One header field: its name in lower case, and its raw text with folding, without the last CRLF. Octets as Latin-1. */
 export type RawField = { key: string; text: string }
 
 const space = 32
@@ -10,7 +10,7 @@ const tab = 9
 const cr = 13
 const lf = 10
 
-/** Splits a message with CRLF line ends at the empty line. Octets above 127 survive as Latin-1. */
+/** Splits a message with CRLF line ends at the empty line. Octets above 127 are kept as Latin-1. */
 export function splitMessage(raw: Buffer): { fields: RawField[]; body: Buffer } {
   const end = raw.indexOf('\r\n\r\n')
   const header = raw.toString('latin1', 0, end === -1 ? raw.length : end)
@@ -21,20 +21,20 @@ export function splitMessage(raw: Buffer): { fields: RawField[]; body: Buffer } 
   return { fields, body: end === -1 ? Buffer.alloc(0) : raw.subarray(end + 4) }
 }
 
-/** A field in its relaxed form, without a CRLF at its end. */
+/** A field in its relaxed form, without the last CRLF. */
 export function relaxedField({ key, text }: RawField): string {
   let value = text.slice(text.indexOf(':') + 1)
-  // Most fields stand on one line with single blanks.
+  // Fast path: most fields have one line with single blanks.
   if (/[\t\r]| {2}/.test(value)) value = value.replace(/\r\n/g, '').replace(/[ \t]+/g, ' ')
   return `${key}:${value.slice(value.startsWith(' ') ? 1 : 0, value.endsWith(' ') ? -1 : undefined)}`
 }
 
-/** Where there is one there are more: so many bytes behind it are gone through one by one, or dense white space would cost a search each. */
+/** Bytes that are scanned one by one after a change, because white space is often dense and a search has a fixed cost. */
 const nearBytes = 512
 
 /**
- * A body in its relaxed form; empty for a body of nothing but empty lines. Where nothing has to change it is a part of `body` itself, so that most mail is
- * hashed where it lies.
+ * A body in its relaxed form. Empty for a body of empty lines. An unchanged body is a part of `body` itself, so that most mail is hashed without a
+ * copy.
  */
 export function relaxedBody(body: Buffer): Buffer {
   const end = relaxedEnd(body)
@@ -65,7 +65,7 @@ export function relaxedBody(body: Buffer): Buffer {
   return out.subarray(0, at)
 }
 
-/** Where white space begins in body[from, end) that the relaxed form changes: a tab, several blanks, one before a line end. -1 when there is none. */
+/** The offset of the first white space in body[from, end) that the relaxed form changes: a tab, several blanks, or a blank before a line end. -1 without one. */
 function findChanging(body: Buffer, quads: Quads, from: number, end: number): number {
   for (let index = from; index < end; ) {
     const block = body.subarray(index, Math.min(end, index + blockBytes))
@@ -81,18 +81,18 @@ function findChanging(body: Buffer, quads: Quads, from: number, end: number): nu
   return -1
 }
 
-/** So far an engine looks for the next tab and blank at a time: attachments have none for long, and elsewhere it must not be far. */
+/** Bytes per native search for the next tab and blank. Attachments have long stretches without them, and other text must not be searched far ahead. */
 const blockBytes = 4096
 const spaces = 0x2020_2020
 
-/** The blank in body[from, stop) that is not alone, or -1. */
+/** The offset of a blank in body[from, stop) with white space or a line end after it, or -1. */
 function findChangingBlank(body: Buffer, { words, skew }: Quads, from: number, stop: number, end: number): number {
   let index = from
   for (; index < stop && (index + skew) % 4 !== 0; index++) if (isChanging(body, index, end)) return index
   const last = ((stop + skew) >> 2) - 1
   let word = (index + skew) >> 2
   if (word < last) {
-    // Past four octets at once whose blanks, if any, have none and no line end behind them.
+    // Skips four octets at a time while each blank in them is followed by neither a blank nor a line end.
     let four = words[word] as number
     for (; word < last; word++) {
       const next = words[word + 1] as number
@@ -108,7 +108,7 @@ function findChangingBlank(body: Buffer, { words, skew }: Quads, from: number, s
   return -1
 }
 
-/** Whether a blank at this place goes or has others behind it. */
+/** True for a blank at this offset that the relaxed form removes or joins with the next. */
 function isChanging(body: Buffer, index: number, end: number): boolean {
   if (body[index] !== space || index + 1 >= end) return false
   const next = body[index + 1]
@@ -117,14 +117,14 @@ function isChanging(body: Buffer, index: number, end: number): boolean {
 
 const isBlank = (byte: number | undefined): boolean => byte === space || byte === tab
 
-/** A body in its simple form (RFC 6376 §3.4.3): as it is, with exactly one CRLF at its end. */
+/** A body in its simple form (RFC 6376 §3.4.3): unchanged, with exactly one CRLF at its end. */
 export function simpleBody(body: Buffer): Buffer {
   let end = body.length
   while (end >= 2 && body[end - 1] === lf && body[end - 2] === cr) end -= 2
   return withLineEnd(body, end)
 }
 
-/** Where the last line that is not empty ends, without the white space at its end; 0 when there is none. */
+/** The end of the last nonempty line, without its trailing white space. 0 without such a line. */
 function relaxedEnd(body: Buffer): number {
   let end = body.length
   while (end > 0) {
@@ -135,7 +135,7 @@ function relaxedEnd(body: Buffer): number {
   return end
 }
 
-/** The body up to `end` and a CRLF: without a copy where one follows anyway. */
+/** The body up to `end` and a CRLF. Not copied when a CRLF follows `end`. */
 function withLineEnd(body: Buffer, end: number): Buffer {
   if (body[end] === cr && body[end + 1] === lf) return body.subarray(0, end + 2)
   const out = Buffer.allocUnsafe(end + 2)

@@ -1,13 +1,13 @@
-// SPF macros (RFC 7208 §7): read once with the record, expanded for each message.
+// SPF macros (RFC 7208 §7): parsed once with the record, expanded for each message.
 import { labelLengthMax, toAsciiName } from '../domain-names.ts'
 import { dottedIp, type IpAddress, readableIp } from '../ip-address.ts'
 
 type Expansion = { letter: string; isEscaped: boolean; count: number; isReversed: boolean; delimiters: string }
 
-/** A text with macros in it: literals, and what is put in their place. */
+/** A text with macros, as literals and macros in order. */
 export type MacroText = (string | Expansion)[]
 
-/** What macros stand for. `validatedName`: the %{p} of the client, 'unknown' when it has none. */
+/** Values of the macros. `validatedName` is the %{p} of the client, 'unknown' without a validated name. */
 export type MacroValues = {
   sender: string
   domain: string
@@ -20,10 +20,10 @@ export type MacroValues = {
 
 const macro = /%(?:\{([slodiphcrtv])(\d*)(r?)([.\-+,/_=]*)\}|([%_-]))/iy
 const escapes: Record<string, string> = { '%': '%', _: ' ', '-': '%20' }
-/** Letters that are for explanations alone (RFC 7208 §7.2). */
+/** Macro letters that only explanations may use (RFC 7208 §7.2). */
 const explaining = 'crt'
 
-/** Reads a macro string; `isText` allows what may stand in explanations, letters and spaces. Null when it is not well formed. */
+/** Parses a macro string. `isText` allows the macro letters of explanations, `hasSpaces` allows spaces. Null for a syntax error. */
 export function readMacroText(text: string, { isText = false, hasSpaces = false } = {}): MacroText | null {
   const parts: MacroText = []
   for (let at = 0; at < text.length; ) {
@@ -47,10 +47,10 @@ export function readMacroText(text: string, { isText = false, hasSpaces = false 
   return parts
 }
 
-/** Asked of no more than a label: for more it would take a time that grows with the square. */
+/** Applied to one label only, because its time grows with the square of the length. */
 const topLabel = /^(?:[a-z0-9]*[a-z][a-z0-9]*|[a-z0-9]+-[a-z0-9-]*[a-z0-9])$/i
 
-/** Reads a domain-spec: a macro string that ends with a macro, or with a dot and a top label. Null when it is none. */
+/** Parses a domain-spec: a macro string that ends with a macro, or with a dot and a top label. Null for other text. */
 export function readDomainSpec(text: string): MacroText | null {
   const parts = readMacroText(text)
   const last = parts?.at(-1)
@@ -61,7 +61,7 @@ export function readDomainSpec(text: string): MacroText | null {
   return dot >= 0 && bare.length - dot <= labelLengthMax + 1 && topLabel.test(bare.slice(dot + 1)) ? parts : null
 }
 
-/** True when one of these letters stands in the text. */
+/** True when the text uses one of these macro letters. */
 export const usesLetters = (text: MacroText, letters: string): boolean =>
   text.some((part) => typeof part !== 'string' && letters.includes(part.letter))
 
@@ -122,14 +122,14 @@ function lookUp(letter: string, values: MacroValues): string {
 
 const nameLengthMax = 253
 
-/** An expanded domain-spec as a name: without the last dot, and without labels at its front that make it too long (RFC 7208 §7.3). */
+/** An expanded domain-spec as a name, without the trailing dot. Leading labels of a name that is too long are dropped (RFC 7208 §7.3). */
 export function toTargetName(expanded: string): string {
   let name = toAsciiName(expanded.replace(/\.$/, ''))
   while (name.length > nameLengthMax && name.includes('.')) name = name.slice(name.indexOf('.') + 1)
   return name
 }
 
-/** Whether SPF asks for a name: two labels or more, of what macros can yield, under a top label (RFC 7208 §4.3, §4.8). */
+/** True for a name that SPF looks up: at least two labels, under a top label (RFC 7208 §4.3, §4.8). */
 export function isTargetName(name: string): boolean {
   if (name.length > nameLengthMax) return false
   const labels = name.split('.')

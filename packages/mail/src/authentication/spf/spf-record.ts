@@ -1,11 +1,11 @@
-// SPF records (RFC 7208 §4.6, §5, §6): the whole record is read before anything of it is evaluated.
+// Parses SPF records (RFC 7208 §4.6, §5, §6). The complete record is parsed before the evaluation.
 import { type IpAddress, readIp } from '../ip-address.ts'
 import { keepReadings } from '../record-cache.ts'
 import { type MacroText, readDomainSpec, readMacroText } from './spf-macro.ts'
 
 export type Qualifier = 'pass' | 'fail' | 'softfail' | 'neutral'
 
-/** `target` null: the domain that is checked. Prefix lengths in bits. */
+/** A null `target` is the checked domain. Prefix lengths are in bits. */
 export type Mechanism = { qualifier: Qualifier } & (
   | { kind: 'all' }
   | { kind: 'include' | 'exists'; target: MacroText }
@@ -16,10 +16,10 @@ export type Mechanism = { qualifier: Qualifier } & (
 
 export type SpfRecord = { mechanisms: Mechanism[]; redirect: MacroText | null; explanation: MacroText | null }
 
-/** Whether a TXT record is an SPF record at all (RFC 7208 §4.5). */
+/** True for a TXT record that is an SPF record (RFC 7208 §4.5). */
 export const isSpfRecord = (text: string): boolean => /^v=spf1(?: |$)/i.test(text)
 
-/** Reads a record; `failure` says what is not well formed. Readings are kept. */
+/** Parses a record. `failure` names a syntax error. Results are cached. */
 export const readSpfRecord: (text: string) => SpfRecord | { failure: string } = keepReadings(readAnew, 2_048)
 
 function readAnew(text: string): SpfRecord | { failure: string } {
@@ -31,7 +31,7 @@ function readAnew(text: string): SpfRecord | { failure: string } {
   return record
 }
 
-/** Adds a term to the record; false when it is not well formed. */
+/** Adds a term to the record. False for a syntax error. */
 function readTerm(term: string, record: SpfRecord): boolean {
   const [, name, value] = /^([^:/=]*)=(.*)$/.exec(term) ?? []
   if (name !== undefined && value !== undefined) return readModifier(name, value, record)
@@ -97,7 +97,7 @@ function readNetwork(rest: string, bytes: 4 | 16): Unqualified | null {
   return network?.length === bytes && bits !== null ? { kind: 'ip', network, bits } : null
 }
 
-/** A prefix length without leading zeros; all bits when none is given. */
+/** A prefix length without leading zeros. All bits by default. */
 const readBits = (text: string | undefined, bitsMax: number): number | null => {
   if (text === undefined) return bitsMax
   return /^(?:0|[1-9]\d{0,2})$/.test(text) && Number(text) <= bitsMax ? Number(text) : null

@@ -1,11 +1,11 @@
-// SPF (RFC 7208): whether a host may send mail for the domain in its return path, or in its HELO.
+// SPF (RFC 7208): authorizes a host to send mail for the domain of its return path, or of its HELO name.
 import type { DnsAnswer, Resolver } from '../../dns.ts'
 import { normalName, toAsciiName } from '../domain-names.ts'
 import { type IpAddress, isInNetwork, readableIp, readClientIp, readIp } from '../ip-address.ts'
 import { expandMacros, isTargetName, type MacroText, type MacroValues, readMacroText, toTargetName, usesLetters } from './spf-macro.ts'
 import { isSpfRecord, type Mechanism, type Qualifier, readSpfRecord, type SpfRecord } from './spf-record.ts'
 
-/** `reason`: of a `fail` the domain's own explanation, where it gives one. */
+/** The `reason` of a `fail` is the explanation of the domain, if it has one. */
 export type SpfResult = {
   result: Qualifier | 'none' | 'temperror' | 'permerror'
   domain: string
@@ -14,23 +14,23 @@ export type SpfResult = {
 }
 
 export type SpfQuestion = {
-  /** '' for the null sender: then the name in HELO is checked (RFC 7208 §2.4). */
+  /** '' for the null sender, with which the HELO name is checked (RFC 7208 §2.4). */
   envelopeFrom: string
   client: { address: string; name: string }
-  /** Our own name, for explanations. */
+  /** Name of the receiving server, for explanations. */
   hostname: string
-  /** The clock: milliseconds since 1970. */
+  /** The clock, in milliseconds since 1970. */
   nowMs: () => number
 }
 
-/** RFC 7208 §4.6.4: terms that ask DNS, answers with nothing in them, and addresses of one mx or ptr. */
+/** Limits of RFC 7208 §4.6.4: terms with DNS lookups, void lookups, and hosts of one mx or ptr term. */
 const lookupsMax = 10
 const voidsMax = 2
 const hostsMax = 10
-/** Addresses looked up for the hosts of all mx and ptr terms together: ten terms of ten hosts would be a hundred. */
+/** Address lookups of all mx and ptr terms together. Without this limit, ten terms with ten hosts each would cause 100. */
 const addressLookupsMax = 30
 
-/** An evaluation that ends without a match; thrown within this file only. */
+/** The end of an evaluation without a match. Thrown within this file only. */
 class Ending extends Error {
   readonly result: 'none' | 'temperror' | 'permerror'
   constructor(result: Ending['result'], reason: string) {
@@ -46,13 +46,13 @@ type Evaluation = {
   lookups: number
   voids: number
   addressLookups: number
-  /** Of the domain that was asked first; of others only as far as they explain. */
+  /** The record of the first domain, not of included or redirected ones. */
   record: string | null
 }
 
 type Match = { result: Qualifier; explanation: string | null }
 
-/** Checks a host (RFC 7208 §4, "check_host"). Never rejects: DNS that cannot say now is `temperror`. */
+/** Checks a host (RFC 7208 §4, "check_host"). Never rejects: a temporary DNS failure is `temperror`. */
 export async function checkHost({ envelopeFrom, client, hostname, nowMs }: SpfQuestion, resolver: Resolver): Promise<SpfResult> {
   const from = envelopeFrom === '' ? `postmaster@${client.name}` : envelopeFrom
   const at = from.lastIndexOf('@')
@@ -80,7 +80,7 @@ const sentences: Record<Qualifier, string> = {
 }
 const sentence = (result: Qualifier, domain: string, address: IpAddress): string => `${readableIp(address)} ${sentences[result]} ${domain}`
 
-/** `isOwn`: its explanation counts, which in included records it does not (RFC 7208 §6.2). Throws Ending. */
+/** `isOwn` is false for included records, whose explanations are ignored (RFC 7208 §6.2). Throws Ending. */
 async function checkDomain(evaluation: Evaluation, domain: string, isOwn: boolean): Promise<Match> {
   const answer = await evaluation.resolver.txt(domain)
   const texts = recordsOf(evaluation, answer, domain).filter(isSpfRecord)
@@ -106,7 +106,7 @@ async function redirect(evaluation: Evaluation, domain: string, record: SpfRecor
   return checkDomain(evaluation, target, isOwn).catch(noneIsPermerror)
 }
 
-/** A record that another one counts on has to be there (RFC 7208 §5.2, §6.1). */
+/** The target of an include or a redirect must have a record (RFC 7208 §5.2, §6.1). */
 const noneIsPermerror = (error: unknown): never => {
   throw error instanceof Ending && error.result === 'none' ? new Ending('permerror', error.message) : error
 }
@@ -120,7 +120,7 @@ function countAddressLookups(evaluation: Evaluation, count: number): void {
   if (evaluation.addressLookups > addressLookupsMax) throw new Ending('permerror', 'the SPF record takes too many look-ups of addresses')
 }
 
-/** The records of an answer, where none is one of the few void answers that are allowed. */
+/** The records of an answer. Counts void lookups. Throws Ending. */
 function recordsOf<T>(evaluation: Evaluation, answer: DnsAnswer<T>, name: string): T[] {
   if (answer.kind === 'failure') throw new Ending('temperror', `DNS failure: ${answer.reason} for ${name}`)
   if (answer.kind === 'found') return answer.records
@@ -132,7 +132,7 @@ async function matches(evaluation: Evaluation, domain: string, mechanism: Mechan
   if (mechanism.kind === 'all') return true
   if (mechanism.kind === 'ip') return isInNetwork(evaluation.address, mechanism.network, mechanism.bits)
   const target = mechanism.target ? await expandTarget(evaluation, domain, mechanism.target) : domain
-  // A target of a local part that no name can hold matches nothing (RFC 8616 §4).
+  // A target that contains a non-ASCII local part matches nothing (RFC 8616 §4).
   if (target === null) return false
   if (!isTargetName(target)) {
     if (mechanism.kind === 'include') throw new Ending('permerror', `${domain} includes what is not a domain`)
@@ -168,7 +168,7 @@ async function isMailHost(evaluation: Evaluation, bits: { bits4: number; bits6: 
   const hosts = found.toSorted((a, b) => a.preference - b.preference).map(({ exchange }) => exchange.replace(/\.$/, ''))
   let asked = 0
   for (const host of hosts) {
-    // The null MX (RFC 7505), and what cannot be a host.
+    // Skips the null MX (RFC 7505) and invalid host names.
     if (!isTargetName(host)) continue
     if (++asked > hostsMax) throw new Ending('permerror', `${target} has too many mail hosts`)
     countAddressLookups(evaluation, 1)
@@ -179,7 +179,7 @@ async function isMailHost(evaluation: Evaluation, bits: { bits4: number; bits6: 
   return false
 }
 
-/** The names of the client that lead back to it, in normal form (RFC 7208 §5.5). DNS failure means that there are none. */
+/** The PTR names of the client that resolve to its address, in normal form (RFC 7208 §5.5). Empty after a DNS failure. */
 async function validatedNames(evaluation: Evaluation): Promise<string[]> {
   const answer = await evaluation.resolver.ptr(readableIp(evaluation.address))
   const names = answer.kind === 'failure' ? [] : recordsOf(evaluation, answer, 'the address of the client').slice(0, hostsMax)
@@ -194,7 +194,7 @@ async function validatedNames(evaluation: Evaluation): Promise<string[]> {
   return names.filter((_, index) => isValidated[index]).map(normalName)
 }
 
-/** A domain-spec as the name that it means; null when it takes a local part that no name can hold. */
+/** Expands a domain-spec to a name. Null when it contains a non-ASCII local part. */
 async function expandTarget(evaluation: Evaluation, domain: string, spec: MacroText): Promise<string | null> {
   if (usesLetters(spec, 'sl') && !isAsciiSender(evaluation)) return null
   if (usesLetters(spec, 'p')) countLookup(evaluation)
@@ -209,7 +209,7 @@ async function valuesFor(evaluation: Evaluation, domain: string, text: MacroText
   return { ...evaluation.values, domain, validatedName: own ?? names[0] ?? 'unknown' }
 }
 
-/** The explanation of a fail (RFC 7208 §6.2); whatever is wrong with it, there is none. Its questions count for nothing. */
+/** The explanation of a fail (RFC 7208 §6.2). Null after any error. Its lookups have limits of their own. */
 async function explain(evaluation: Evaluation, domain: string, spec: MacroText): Promise<string | null> {
   try {
     const uncounted = { ...evaluation, lookups: 0, voids: 0, addressLookups: 0 }

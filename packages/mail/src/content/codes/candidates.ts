@@ -1,28 +1,28 @@
-// The tokens of a text that have a code's shape, and none of the shapes of prices, telephone numbers, dates and measures.
+// Finds tokens in the format of codes, without prices, telephone numbers, dates and measures.
 
-/** A token that may be a code: where it stands and what one would type. */
+/** A token that may be a code: its offsets, and the value to type. */
 export type Candidate = { start: number; end: number; value: string; isDigits: boolean; isGrouped: boolean }
 
-/** A text with more numbers than this is a table. */
+/** Candidates per text. More numbers are a table. */
 const candidatesMax = 120
 
-/** A code has no fewer digits. */
+/** Least digits of a code. */
 const digitsMin = 4
 
 const linkPattern = /(?:https?:\/\/|www\.)[^\s<>]+|@[\w.-]+ #\S+\s*$/gi
-// From where an address can begin, and a word of digits, of capitals, or of both with dashes: tried there only.
+// Sticky patterns for addresses, and for words with digits, capitals and dashes. They are tried at possible starts only.
 const addressPattern = /[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{1,190}/y
 const wordPattern = /(?=[A-Za-z-]{0,12}\d|[A-Z]{3})[A-Za-z0-9]{1,19}(?:-[A-Za-z0-9]{1,19}){0,4}(?![A-Za-z0-9])/y
 const numberPattern = /\d(?:[ \-.,:/']?\d)*/g
 
 const mask = (text: string): string => '\u0002'.repeat(text.length)
 
-/** False when nothing in the text can be a candidate: most such texts are told at a glance. */
+/** False when the text cannot contain a candidate. A fast path for most texts. */
 export const mayHoldCandidates = (text: string): boolean => /\d|[A-Z]{3}/.test(text)
 
 const mayHoldLinks = /:\/\/|www\.|@/i
 
-/** Numbers, groups of digits, and words that are no words, where they stand. Links and addresses hold none. */
+/** Finds numbers, groups of digits and codes of letters. Links and addresses are skipped. */
 export function findCandidates(text: string): Candidate[] {
   if (!mayHoldCandidates(text)) return []
   const masked = maskAddresses(mayHoldLinks.test(text) ? text.replace(linkPattern, mask) : text)
@@ -41,7 +41,7 @@ export function findCandidates(text: string): Candidate[] {
   return candidates
 }
 
-/** Looked for from each `@`: patterns that begin with a run of letters try every word of a text. */
+/** Masks addresses, searched from each `@`: a pattern that begins with a run of letters would be tried at every word. */
 function maskAddresses(text: string): string {
   let masked = ''
   let from = 0
@@ -56,7 +56,7 @@ function maskAddresses(text: string): string {
   return from === 0 ? text : masked + text.slice(from)
 }
 
-/** Words with a digit among their first characters, or that begin in capitals. */
+/** Words with a digit among their first characters, or with capitals at the start. */
 function* findWords(text: string): Generator<{ word: string; start: number }> {
   for (let index = indexOfPattern(signOfWord, text, 0); index >= 0; index = indexOfPattern(signOfWord, text, index)) {
     wordPattern.lastIndex = startOfRun(text, index, wordCharacter, lettersBeforeDigitMax)
@@ -75,7 +75,7 @@ const wordCharacter = /[A-Za-z0-9-]/
 const signOfWord = /\d|[A-Z]{3}/g
 const notInWord = /[^A-Za-z0-9-]/g
 
-/** Where the run of such characters begins that goes on to `end`; -1 when it is longer than `charactersMax`. */
+/** The start of the run of `character` that ends at `end`. -1 when it is longer than `charactersMax`. */
 function startOfRun(text: string, end: number, character: RegExp, charactersMax: number): number {
   let start = end
   while (start > 0 && character.test(text[start - 1] as string)) if (end - --start > charactersMax) return -1
@@ -89,7 +89,7 @@ function indexOfPattern(pattern: RegExp, text: string, from: number): number {
 
 const isWordCharacter = (character: string | undefined): boolean => character !== undefined && /[A-Za-z0-9À-ɏЀ-ӿ_]/.test(character)
 
-/** What the digits at one place could be as a code: one run, equal groups, or runs side by side. */
+/** Candidates from a run of digits and separators: one number, equal groups, or adjacent numbers. */
 function readNumber(run: string, start: number, text: string): Candidate[] {
   if (run.length < digitsMin || isMarkedAsOther(text, start, start + run.length)) return []
   const digits = run.replace(/\D/g, '')
@@ -121,7 +121,7 @@ const currency = '[$€£¥₹₽₩₺฿]|(?:eur|usd|gbp|chf|jpy|cny|rmb|inr|r
 const beforePrice = new RegExp(`(?:${currency}) ?$`, 'i')
 const behindPrice = new RegExp(`^ ?(?:${currency}|元|円|원|%|km\\b|kg\\b|mg\\b|ml\\b|mb\\b|gb\\b|px\\b|m²|sq|kč|₴|грн)`, 'i')
 
-/** By the characters that touch it: a price, a telephone number, the end of a card, a decimal, a measure. */
+/** True for a price, telephone number, card number, decimal or measure, by the adjacent characters. */
 function isMarkedAsOther(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - 6), start)
   const behind = text.slice(end, end + 6)
@@ -134,7 +134,7 @@ function isMarkedAsOther(text: string, start: number, end: number): boolean {
   return beforePrice.test(before) || behindPrice.test(behind)
 }
 
-/** Letters with digits, a prefix before digits, or capitals alone; null for words. */
+/** A candidate of letters and digits, a prefix and digits, or capitals. Null for ordinary words. */
 function readWord(word: string, start: number): Candidate | null {
   if (!/[A-Za-z]/.test(word) || word.length < 4 || word.length > 19) return null
   const end = start + word.length

@@ -1,4 +1,4 @@
-// The words that codes stand beside, and those that other numbers stand beside, in the languages we read. All lower case, dashes as spaces.
+// Phrases beside codes and beside other numbers, by language. In lower case, with dashes as spaces.
 
 import { CodeUnits } from '../../text/code-units.ts'
 
@@ -6,7 +6,7 @@ const each = (starts: string, ends: string): string[] =>
   starts.split('|').flatMap((start) => ends.split('|').map((end) => (end.startsWith('+') ? start + end.slice(1) : `${start} ${end}`)))
 const list = (text: string): string[] => text.trim().split(/\s*\|\s*/)
 
-/** What a number behind it, or before it, is a one-time code by. */
+/** Phrases that mark an adjacent number as a one-time code. */
 const strong = [
   ...each(
     'verification|security|confirmation|authentication|authenticator|authorization|authorisation|access|login|log in|logon|sign in|signin|sign up|signup|activation|one time|onetime|single use|temporary|temp|two factor|two step|2fa|mfa|2 step|validation|registration|recovery|reset|password reset|device|pairing|link|unlock|auth|approval|transaction|magic|passwordless|identity|email|e mail|phone|account|verify',
@@ -128,14 +128,14 @@ export const phraseLists: { phrases: string[]; kind: Hit['kind']; isJoined: bool
   { phrases: enterJoined, kind: 'enter', isJoined: true },
 ]
 
-/** Phrases as a tree of their characters; `lists` has a bit for each list with a phrase that ends here. */
+/** A trie of phrases. `lists` has a bit per list with a phrase that ends here. */
 type Branch = { lists: number; next: Map<number, Branch> }
 
 const joinedLists = 0b11110000
 
 /**
- * The tree, the branches of what phrases begin with by two ASCII letters or digits, and 1 for each third character that goes on from those two or does
- * not matter. By their numbers in `wordNumbers`.
+ * The trie. `pairs` has the branches after the first two ASCII letters or digits. `thirds` has 1 for each third character that continues the pair, and
+ * for all characters after a complete phrase. Indexed by the numbers in `wordNumbers`.
  */
 type Tree = { root: Branch; pairs: (Branch | undefined)[]; thirds: Uint8Array }
 
@@ -149,7 +149,7 @@ const pairOf = (first: number, second: number): number => first * (wordNumberMax
 const thirdOf = (pair: number, third: number): number => pair * (wordNumberMax + 1) + third
 const wordNumberOf = (unit: number): number => (unit < 128 ? (wordNumbers[unit] as number) : 0)
 
-/** Made when the first message comes that has a number. */
+/** Built for the first message with a number. */
 let grown: Tree | null = null
 
 function grow(): Tree {
@@ -183,7 +183,7 @@ function grow(): Tree {
 
 const wordCharacter = /^[\p{L}\p{N}]/u
 
-/** Whether a letter or digit begins at this index. */
+/** True when a letter or digit begins at this index. */
 function isWordAt(text: string, index: number): boolean {
   const unit = text.charCodeAt(index)
   // NaN at the text's end is neither.
@@ -191,7 +191,7 @@ function isWordAt(text: string, index: number): boolean {
   return unit >= 128 && wordCharacter.test(text.slice(index, index + 2))
 }
 
-/** Whether a letter or digit ends before this index. */
+/** True when a letter or digit ends before this index. */
 function isWordBefore(text: string, index: number): boolean {
   const isPair = index > 1 && isLowSurrogate(text.charCodeAt(index - 1)) && isHighSurrogate(text.charCodeAt(index - 2))
   return index > 0 && isWordAt(text, isPair ? index - 2 : index - 1)
@@ -202,7 +202,7 @@ const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdf
 
 const texts = new CodeUnits()
 
-/** The phrases in a text in lower case with spaces for dashes, in order. One pass; the longest phrase bounds what is looked at again. */
+/** Finds phrases in order, in a text in lower case with spaces for dashes. One pass, with backtracking of at most the longest phrase. */
 export function findHits(text: string): Hit[] {
   grown ??= grow()
   const { root, pairs, thirds } = grown
@@ -224,12 +224,12 @@ export function findHits(text: string): Hit[] {
         if (thirds[thirdOf(pair, wordNumberOf(units[index + 2] as number))] === 1 && !isWordBefore(text, index))
           hit = follow(text, index, index + 2, pairs[pair] as Branch, true)
       }
-      // Nothing begins within a word.
+      // Skips the rest of the word, because no phrase begins within a word.
       if (hit === null) while (wordNumberOf(units[++index] as number) > 0);
     } else {
       if (unit >= 128) {
         const branch = root.next.get(unit)
-        // Asked as if no word ended here first: most often there is no phrase at all.
+        // The word boundary is checked after a match, because matches are rare.
         if (branch) hit = follow(text, index, index + 1, branch, true)
         if (hit && isWordBefore(text, index)) hit = follow(text, index, index + 1, branch as Branch, false)
       }
@@ -243,7 +243,7 @@ export function findHits(text: string): Hit[] {
   return hits
 }
 
-/** The phrase that begins at `start`, its characters before `from` having led to this branch; null when none does. */
+/** The phrase that begins at `start`, or null. `branch` is the branch of the characters before `from`. */
 function follow(text: string, start: number, from: number, branch: Branch, isFree: boolean): Hit | null {
   const lists = isFree ? -1 : joinedLists
   let best = phraseLists.length

@@ -1,4 +1,4 @@
-// Links that a message wants opened once: to verify an address, to sign in, to set a new password. By their label, their path and their token.
+// Finds single-use links to verify an address, sign in or set a password, by their label, path and token.
 import type { Code, CodePurpose } from '@callsign/contract/codes'
 import { purposeOf } from './purposes.ts'
 
@@ -8,7 +8,7 @@ const linksMax = 60
 const linkCharactersMax = 2048
 const nearCharactersMax = 160
 
-/** The confirmation links of a message, the likeliest first. Text with `label <address>` is what HTML becomes. */
+/** The confirmation links of a message, the likeliest first. Text from HTML has links as `label <address>`. */
 export function findConfirmationLinks(subject: string, text: string): Code[] {
   const links = findLinks(text)
   if (links.length === 0) return []
@@ -48,7 +48,7 @@ function findLinks(text: string): Link[] {
     const start = match.index
     const between = text.slice(Math.max(end, start - 400), start)
     end = start + written.length
-    // Control and format characters have no place in an address, and may show it as another.
+    // Control and format characters are invalid in a URL, and may disguise it.
     if (written.length > linkCharactersMax || /\p{C}/u.test(written) || !URL.canParse(written)) continue
     const url = new URL(written)
     if (url.username !== '' || url.password !== '') continue
@@ -57,7 +57,7 @@ function findLinks(text: string): Link[] {
   return links
 }
 
-/** Without what ends the sentence around it, and without a bracket that it does not open. */
+/** A link without the punctuation of the sentence, and without a bracket that it does not open. */
 function withoutTail(link: string): string {
   let end = link.length
   while (end > 0) {
@@ -69,12 +69,12 @@ function withoutTail(link: string): string {
   return link.slice(0, end)
 }
 
-/** What stands before a link: its line, or the two lines above when it has a line to itself. */
+/** The text before a link: the start of its line, or the two lines above when it has a line of its own. */
 function labelOf(text: string): string {
   const lines = text.split(/\r?\n/)
   const own = (lines.at(-1) ?? '').replace(/[<([\s>]+$/, '')
   if (/[\p{L}\p{N}]/u.test(own)) {
-    // A long line is a paragraph; the link's label is its end.
+    // A short label on a line of its own gets the line above it as context.
     if (own.length > 3 && lines.length > 1 && own.length < 30) return `${lastFilled(lines.slice(0, -1), 1)} ${own}`.trim()
     return own
   }
@@ -96,7 +96,7 @@ const wantsReset =
   /reset[^.!?\n]{0,30}password|password reset|(?:set|choose|create|change|pick)[^.!?\n]{0,20}\bpassword|passwort[^.!?\n]{0,25}(?:zurücksetzen|ändern|festlegen|vergeben|wählen)|kennwort[^.!?\n]{0,25}(?:zurücksetzen|ändern)|neues passwort|réinitialis|nouveau mot de passe|(?:restablec|cambi|crear|recuper)[^.!?\n]{0,25}contraseña|(?:redefin|alter|criar|recuper)[^.!?\n]{0,25}senha|(?:reimposta|cambia)[^.!?\n]{0,20}password|wachtwoord|(?:zresetuj|ustaw|zmień)[^.!?\n]{0,15}hasło|(?:återställ|nulstil|tilbakestill)|(?:şifre|parola)[^.!?\n]{0,20}(?:sıfırla|yenile|değiştir)|(?:сброс|сменить|восстанов|изменить|новый|задать)[^.!?\n]{0,25}парол|скинути пароль|パスワード[^。\n]{0,15}(?:再設定|リセット|変更|設定)|(?:重置|重设|重設|修改|找回)[^。\n]{0,6}(?:密码|密碼)|비밀번호[^.\n]{0,10}(?:재설정|변경)|كلمة المرور/
 const wantsSignIn =
   /\b(?:sign|log)[ -]?in\b|magic link|\blog me in\b|access (?:your|my) account|continue (?:to|signing)|anmeld|einlogg|einloggen|connecter|connexion|connectez|inici(?:ar|a) sesi[óo]n|acceder|acced[ae]|entrar\b|acessar|fazer login|accedi|inloggen|zaloguj|logga in|log ind|logg inn|giriş yap|войти|вход|войдите|увійти|ログイン|サインイン|登录|登入|登錄|로그인|تسجيل الدخول|đăng nhập|masuk|σύνδεση/
-/** Speaks of the one link, not of a way in that is always there. */
+/** Phrases for a single-use link, as opposed to a permanent sign-in page. */
 const singleUse =
   /magic link|sign[ -]?in link|log[ -]?in link|one-time link|single[ -]use|(?:link|button)[^.\n]{0,60}(?:expire|valid|works? (?:only )?once|used once)|(?:link|lien|enlace)[^.\n]{0,60}(?:gültig|läuft|ablauf|expire|caduca|vence|válido|valable)|anmeldelink|login-link|lien (?:magique|de connexion)|enlace (?:mágico|de inicio|de acceso)|link (?:mágico|de acesso|de login)|ссылк[аи][^.\n]{0,60}(?:действ|одноразов)|リンク[^。\n]{0,40}(?:有効|期限)|链接[^。\n]{0,30}(?:有效|失效)|連結[^。\n]{0,30}有效|링크[^.\n]{0,30}(?:유효|만료)/
 const shortLived =
@@ -116,7 +116,7 @@ const pathOther =
 function judge(link: Link, title: string, isShortLived: () => boolean): { score: number; purpose: CodePurpose | null } | null {
   const words = wordsOf(link.url)
   if (words.some((word) => pathNever.test(word)) || /\.(?:png|jpe?g|gif|svg|css|js|ico|woff2?|webp)$/i.test(link.url.pathname)) return null
-  // First, because most links have neither and it costs least.
+  // First, because most links have no secret and the check is cheap.
   if (!hasSecret(link.url) || words.some((word) => pathOther.test(word))) return null
   const label = link.before.toLowerCase().replaceAll('’', "'")
   const near = label.slice(-140)
@@ -124,7 +124,7 @@ function judge(link: Link, title: string, isShortLived: () => boolean): { score:
   const lastWanted = Math.max(...wanted.values())
   const goes = (pattern: RegExp) => words.some((word) => pattern.test(word))
   const isPointer = here.test(near)
-  // Most links say nothing of the kind; what would speak against them need not be looked for.
+  // Fast path: most links have no such phrase and need no check for unwanted ones.
   if (lastWanted < 0 && !isPointer && !singleUse.test(near) && !goes(pathAny)) return null
   if (lastMatch(unwanted, near) > lastWanted) return null
   const behind = link.behind.toLowerCase()
@@ -156,12 +156,12 @@ const purposeOfLink = (near: string, title: string, otherwise: CodePurpose): Cod
 
 const wantedPatterns = [wants, wantsReset, wantsSignIn]
 const pathAny = new RegExp([pathWants, pathReset, pathSignIn].map(({ source }) => source).join('|'))
-/** Where a label points at the link without saying what for. */
+/** Labels such as "here" that do not name the purpose. */
 const here = /\b(?:here|hier|ici|aquí|aqui|qui|сюда|здесь)\W*$|こちら|点击|點擊|여기/
 
 const everywhere = new Map([...wantedPatterns, unwanted].map((pattern) => [pattern, new RegExp(pattern, 'g')]))
 
-/** Where the last match of a pattern ends; -1 without one. */
+/** The end of the last match of a pattern. -1 without one. */
 function lastMatch(pattern: RegExp, text: string): number {
   const search = everywhere.get(pattern) as RegExp
   let last = -1
@@ -170,7 +170,7 @@ function lastMatch(pattern: RegExp, text: string): number {
   return last
 }
 
-/** The words of a link's path, of its parameters' names, and of its first host label; runs with digits and long tokens are none. */
+/** The words of the path, the parameter names and the first host label of a link, without digits and long tokens. */
 function wordsOf(url: URL): string[] {
   const names = [...url.searchParams.keys()].slice(0, 20)
   const fragment = url.hash.slice(1, 200)
@@ -193,7 +193,7 @@ function wordsOf(url: URL): string[] {
     })
 }
 
-/** True when something in the link is a secret that no person chose: long, or digits among letters. */
+/** True for a link with a generated secret: a long token, or digits among letters. */
 function hasSecret(url: URL): boolean {
   const parts = [
     ...url.pathname.split('/'),

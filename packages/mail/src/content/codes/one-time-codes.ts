@@ -1,10 +1,10 @@
-// One-time codes in a text: every number-like token, judged by the phrases around it and the shape it has.
+// Finds one-time codes: scores every number-like token by the phrases around it and by its format.
 import type { Code } from '@callsign/contract/codes'
 import { type Candidate, findCandidates, mayHoldCandidates } from './candidates.ts'
 import { findHits, type Hit } from './code-phrases.ts'
 import { purposeOf } from './purposes.ts'
 
-/** A text made even for reading: one space between words, dashes alike, digits ASCII; and the same in lower case without dashes. */
+/** A normalized text: single spaces, ASCII dashes and digits. `lower` is in lower case, with spaces for dashes and line ends. */
 type Page = { text: string; lower: string; hits: Hit[] }
 
 const nearCharactersMax = 160
@@ -16,7 +16,7 @@ export function findOneTimeCodes(subject: string, text: string): Code[] {
   const unquoted = whole.startsWith('>') || whole.includes('\n>') ? whole.replace(/^>.*$/gm, '') : whole
   const title = toPage(readable(subject).replaceAll('\n', ' '))
   const found = judgeAll(title, unquoted)
-  // A design that puts the code in a quotation is still read, unless the mail is an answer.
+  // Some designs put the code in a quotation, so quotations are searched too, except in replies.
   const all =
     found.length > 0 || unquoted === whole || /^\s*(?:re|aw|sv|antw|ynt|odp|回复|答复|fwd?|wg)\s*:/i.test(subject)
       ? found
@@ -35,7 +35,7 @@ function judgeAll(title: Page, text: string): Code[] {
   const page = toPage(text)
   title.hits = findHits(title.lower)
   page.hits = findHits(page.lower)
-  // Every way to be taken for a code begins with one of these; most messages have none.
+  // Every code needs one of these phrases, which most messages lack.
   if ([...title.hits, ...page.hits].every((hit) => hit.kind === 'other')) return []
   const inTitle = findCandidates(title.text)
   const inText = findCandidates(text)
@@ -49,7 +49,7 @@ function judgeAll(title: Page, text: string): Code[] {
   const best = Math.max(...judged.map((one) => one.score))
   return (
     judged
-      // Beside one that is said to be the code in so many words, what only stands well is something else.
+      // A weak candidate beside an explicit code is another number.
       .filter((one) => one.score >= best - 5)
       .toSorted((a, b) => b.score - a.score)
       .map(({ candidate, page: at }) => toCode(candidate, at, title))
@@ -119,7 +119,7 @@ function contextOf(title: Page, page: Page): Context {
   }
 }
 
-/** Asks when the answer is needed, and then no more. */
+/** Computes an answer once, on first use. */
 function once(ask: () => boolean): () => boolean {
   let answer: boolean | null = null
   return () => {
@@ -152,7 +152,7 @@ const stated = /(?<!\p{L})(?:is|ist|lautet|es|est|é|è|er|är|jest|to|adalah|ε
 const behindStart =
   /^["'»」】)\]*]{0,3} ?(?:[-:(,]|(?:is|ist|lautet|es|est|é|e'|è|er|är|jest|as|to|for|adalah|là|είναι|هو|это|є|olarak|como|comme|als|your|ваш|ti|sizin)(?!\p{L})|でご?|は|が|を|です|是|为|為|作为|作為|입니다|을|를)/u
 
-/** How surely a candidate is a code; 0 when it is none. */
+/** The score of a candidate. 0 for a token that is not a code. */
 function judge(candidate: Candidate, page: Page, title: Page | null, context: Context): number {
   const line = lineOf(candidate, page.text)
   const before = page.hits.findLast((hit) => hit.end <= candidate.start)
@@ -168,7 +168,7 @@ function judge(candidate: Candidate, page: Page, title: Page | null, context: Co
   )
   if (score === 0) return 0
   if (candidate.isDigits && !candidate.isGrouped && (isYear(candidate.value) || isDay(candidate.value)) && score < 8.5) return 0
-  // Words and names with digits are many; a code of letters is said to be one clearly.
+  // Words and names with digits are common, so a code of letters needs a clear phrase.
   if (!candidate.isDigits && score < 5) return 0
   return score + (candidate.value.length === 6 && candidate.isDigits ? 0.4 : 0)
 }
@@ -184,7 +184,7 @@ function judgeBefore(candidate: Candidate, hit: Hit, gap: string, context: Conte
   return isTight ? base : connected.test(gap.toLowerCase()) ? base - 0.7 : Math.max(0, base - 2 - gap.length / 15)
 }
 
-/** `The code for your payment to account 1234 is 482913`: said at the sentence's beginning and at its end. Or a sentence that is the code. */
+/** Scores `The code for your payment to account 1234 is 482913`, with the phrase and the number at the ends of a sentence, and a code that is a sentence. */
 function judgeSentence(candidate: Candidate, page: Page, context: Context): number {
   if (!candidate.isDigits) return 0
   const hit = page.hits.findLast((one) => one.end <= candidate.start && one.kind === 'strong')
@@ -211,7 +211,7 @@ function judgeBehind(candidate: Candidate, page: Page, context: Context): number
 const instructed =
   /verif|confirm|\blog|sign|access|reset|activ|bestätig|anmeld|anzumeld|einzulogg|connect|vérif|valid|inici|acced|acess|entrar|провер|подтвер|войти|вход|認証|確認|ログイン|验证|驗證|登录|登入|인증|doğrula|giriş|potwierd|zalog|masuk|تسجيل|التحقق/
 
-/** `Use 123456 to sign in`: no word for the code at all. */
+/** Scores `Use 123456 to sign in`, an instruction without a word for the code. */
 function judgeInstruction(candidate: Candidate, page: Page, gap: string, title: Page | null): number {
   if (!candidate.isDigits || gap.trim().length > 12 || isYear(candidate.value) || candidate.value.length < 4) return 0
   const rest = page.lower.slice(candidate.end, candidate.end + 90)
@@ -222,7 +222,7 @@ function judgeInstruction(candidate: Candidate, page: Page, gap: string, title: 
 const aloneLinesMax = 4
 const aloneCharactersMax = 320
 
-/** A code on a line of its own: announced by the lines before it, explained by those behind it, or by the subject. */
+/** Scores a code on a line of its own, by the lines before it, the lines after it, or the subject. */
 function judgeAlone(candidate: Candidate, page: Page, context: Context): number {
   const above = page.text.slice(Math.max(0, candidate.start - aloneCharactersMax), candidate.start)
   const aboveStart = candidate.start - tail(above, aloneLinesMax).length
@@ -240,7 +240,7 @@ function judgeAlone(candidate: Candidate, page: Page, context: Context): number 
   return isLikely && context.titleHit && isCode(context.titleHit, context) ? 5 : 0
 }
 
-/** The last `count` lines that hold anything, with what is between them. */
+/** The last `count` nonempty lines, with the empty lines between them. */
 function tail(text: string, count: number): string {
   const lines = text.split('\n')
   let kept = 0

@@ -1,7 +1,7 @@
-// What a code or link is for, by the words around it.
+// The purpose of a code or a link, by the words around it.
 import type { CodePurpose } from '@callsign/contract/codes'
 
-// In this order: who confirms a payment signs in by it too, and a link that resets a password verifies an address.
+// In order of priority: a payment is also confirmed by a sign-in, and a password reset also verifies an address.
 const patterns: [CodePurpose, RegExp][] = [
   [
     'payment',
@@ -21,5 +21,5 @@ const patterns: [CodePurpose, RegExp][] = [
   ],
 ]
 
-/** The purpose that a text in lower case tells of, or null. */
+/** The purpose that a text in lower case names, or null. */
 export const purposeOf = (lower: string): CodePurpose | null => patterns.find(([, pattern]) => pattern.test(lower))?.[0] ?? null

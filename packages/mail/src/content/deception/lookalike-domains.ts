@@ -1,13 +1,13 @@
-// Which domains belong together, and which only look alike.
+// Compares domains: the same organization, or a lookalike.
 import { domainToASCII, domainToUnicode } from 'node:url'
 import { getDomain } from 'tldts'
 
-/** Hosts that come up again and again, with what is registered of each: looking through the public suffixes costs more than the rest of a comparison. */
+/** A cache of registered domains by host. The search in the public suffix list costs more than the rest of a comparison. */
 const organizations = new Map<string, string>()
 const organizationsMax = 1_000
 const hostCharactersMax = 255
 
-/** What somebody registered: `shop.example.co.uk` is `example.co.uk`. A host that is no domain name is its own. */
+/** The registered domain of a host: `example.co.uk` for `shop.example.co.uk`. A host that is not a domain name is unchanged. */
 export function organizationOf(host: string): string {
   const known = organizations.get(host)
   if (known !== undefined) return known
@@ -18,10 +18,10 @@ export function organizationOf(host: string): string {
   return organization
 }
 
-/** Whether two hosts belong to one organization, as far as names tell. */
+/** True when two hosts have the same registered domain. */
 export const isSameOrganization = (one: string, other: string): boolean => organizationOf(one) === organizationOf(other)
 
-// Letters of other scripts that are drawn like a Latin one (a selection of the confusables of Unicode TS 39).
+// Homoglyphs of Latin letters in other scripts, a selection of the confusables of Unicode TS 39.
 const confusables = new Map<string, string>(
   [
     'аa әə еe ёe ѐe іi їi јj оo рp сc уy хx ѕs ԁd һh ԛq ԝw ӏl кk мm нh тt вb гr пn ьb',
@@ -36,23 +36,23 @@ const confusables = new Map<string, string>(
 const beyondAscii = /[\u0080-\u{10ffff}]/u
 const isConfusable = new RegExp(`[${[...confusables.keys()].join('')}]`)
 
-/** What each UTF-16 unit is drawn like: itself, but for those above. */
-const drawn = Uint16Array.from({ length: 1 + Math.max(...[...confusables.keys()].map((letter) => letter.charCodeAt(0))) }, (_, unit) =>
+/** The Latin homoglyph of each UTF-16 unit, or the unit itself. */
+const homoglyphs = Uint16Array.from({ length: 1 + Math.max(...[...confusables.keys()].map((letter) => letter.charCodeAt(0))) }, (_, unit) =>
   (confusables.get(String.fromCharCode(unit)) ?? String.fromCharCode(unit)).charCodeAt(0),
 )
 
-/** A text as the eye takes it: letters of other scripts as the Latin ones they are drawn like. */
+/** A text with homoglyphs of other scripts replaced by Latin letters. */
 export function latinLike(text: string): string {
   if (!isConfusable.test(text)) return text
   const units = new Uint16Array(text.length)
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index)
-    units[index] = unit < drawn.length ? (drawn[unit] as number) : unit
+    units[index] = unit < homoglyphs.length ? (homoglyphs[unit] as number) : unit
   }
   return Buffer.from(units.buffer).toString('utf16le')
 }
 
-/** The same for names in Latin letters: digits for letters, `rn` for `m`, `vv` for `w`, hyphens left out. */
+/** Normalizes lookalikes within Latin letters too: digits for letters, `rn` for `m`, `vv` for `w`, without hyphens. */
 const skeletonOf = (name: string): string =>
   latinLike(name)
     .replaceAll('rn', 'm')
@@ -65,20 +65,20 @@ const skeletonOf = (name: string): string =>
     )
     .replaceAll('i', 'l')
 
-/** A name that is shown as it is written: letters and no `xn--`, nothing that could be a number of an address. */
+/** A name in plain Latin letters, without `xn--`, that is not a numeric address. */
 const plainName = /^(?!.*xn--)[a-z][a-z-]*(?:\.[a-z][a-z-]*)*$/
 
-/** True when two registered names differ and look the same at a glance. */
+/** True when two registered domains differ but look alike. */
 export function looksAlike(one: string, other: string): boolean {
   const [a, b] = [organizationOf(one), organizationOf(other)]
   if (a === b) return false
   const shown = (name: string) => (plainName.test(name) ? name : domainToUnicode(domainToASCII(name) || name) || name)
   const [first, second] = [shown(a), shown(b)]
-  // Names of a few letters are too easily alike.
+  // Short names are alike by chance.
   return first.length >= 6 && skeletonOf(first) === skeletonOf(second)
 }
 
-/** What a domain with letters of other scripts is drawn like, when that is a name in plain Latin letters; else null. `münchen.de` and `пример.рф` are what they are. */
+/** The plain Latin name that a domain with homoglyphs imitates, or null. `münchen.de` and `пример.рф` imitate none. */
 export function imitatedName(host: string): string | null {
   if (!/(^|\.)xn--/i.test(host) && !beyondAscii.test(host)) return null
   const shown = domainToUnicode(domainToASCII(host) || host) || host

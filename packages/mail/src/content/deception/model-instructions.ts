@@ -1,4 +1,4 @@
-// Words that are meant for a language model: known ways to talk one out of its task. A sign for the reader, found by phrases, never a verdict.
+// Finds prompt injection by known phrases. A match is an indicator, not proof.
 import { isAscii } from '../../text/ascii.ts'
 import { latinLike } from './lookalike-domains.ts'
 
@@ -6,14 +6,14 @@ const textCharactersMax = 200_000
 const windowCharacters = 400
 const windowsMax = 150
 
-// What any of the phrases below has in it; only its surroundings are looked at. In three parts, since how far a search may skip is up to its shortest word.
-// None of them begins within another.
+// Keywords of the phrases below. Only text around a keyword is searched. In three parts, because the shortest word limits how far a search may skip.
+// No keyword begins within another.
 const keywords = [
   /ignor|disregard|forget|override|bypass|language model|chatbot|system prompt|developer mode|(?:do not|don't|never|without) (?:tell|inform|mention|reveal|notif|alert|disclos)/g,
   /\b(?:ai|llm|a\.i\.)\b/g,
   /<\||\[\/?inst\]|<<\/?sys>>|忽略|無視/g,
 ]
-// Whether there is any of them before white space is made even. Short ones apart here as well.
+// A first check for keywords, before white space is normalized. Short keywords are separate here too.
 const longKeywords =
   /ignor|disregard|forget|override|bypass|language\s+model|chatbot|system\s+prompt|developer\s+mode|(?:do\s+not|don't|never|without)\s+(?:tell|inform|mention|reveal|notif|alert|disclos)/
 const shortKeywords = /\b(?:ai|llm|a\.i\.)\b/
@@ -49,7 +49,7 @@ const strong: RegExp[] = [
   /(?:以前|これまで|上記)の[^。\n]{0,8}(?:指示|命令)[^。\n]{0,6}無視/,
 ]
 
-// One of these says little; two of different kinds, one of them secrecy or a demand, say something.
+// Weak phrases. Two of different kinds count, when one of them is secrecy or a demand.
 const weak: { kind: 'role' | 'secrecy' | 'demand' | 'prompt'; pattern: RegExp }[] = [
   {
     kind: 'role',
@@ -77,14 +77,14 @@ const weak: { kind: 'role' | 'secrecy' | 'demand' | 'prompt'; pattern: RegExp }[
 const quoteBefore = /["'\u2018\u2019\u201c\u201d\u00ab\u00bb`][^\p{L}\p{N}]{0,3}$/u
 const negationBefore = /\b(?:never|not|n't|avoid|nobody|no one|nor)\b[^.!?]{0,30}$/
 
-/** The words of a text that are aimed at a model, or null. Time is bounded whatever the text. */
+/** The instructions to a model in a text, or null. Time is bounded for any text. */
 export function findModelInstructions(text: string): string | null {
   const folded = fold(text.slice(0, textCharactersMax))
   if (!holdsKeyword(folded)) return null
   const read = withEvenSpace(folded)
   const places = keywords.map((pattern) => new Places(pattern, read))
   let windows = 0
-  // Not again where the surroundings of the last one were looked at.
+  // Skips text that was searched around the last keyword.
   for (let from = 0; ; ) {
     const at = Math.min(...places.map((one) => one.next(from)))
     if (at === Number.POSITIVE_INFINITY || ++windows > windowsMax) return null
@@ -94,7 +94,7 @@ export function findModelInstructions(text: string): string | null {
   }
 }
 
-/** Where a pattern is found in a text, asked for ever later places. */
+/** The matches of a pattern in a text, for increasing offsets. */
 class Places {
   readonly #pattern: RegExp
   readonly #text: string
@@ -105,7 +105,7 @@ class Places {
     this.#text = text
   }
 
-  /** The first place at or behind this one, infinity when there is none. */
+  /** The first match at or after this offset. Infinity without one. */
   next(from: number): number {
     if (this.#found >= from) return this.#found
     this.#pattern.lastIndex = from
@@ -114,7 +114,7 @@ class Places {
   }
 }
 
-/** Every run of white space as one blank. Most of what is none is a line end, and those are replaced soonest by themselves. */
+/** Each run of white space as one blank. Line ends are replaced separately, because they are the most common and that is faster. */
 function withEvenSpace(text: string): string {
   const line = text.replace(/\n\s*/g, ' ')
   const uneven = isAscii(line) ? /[\t\v\f\r]| {2}/ : /[^\S ]| {2}/
@@ -127,7 +127,7 @@ function findIn(text: string): string | null {
     if (match) return around(text, match)
   }
   const override = overrides.exec(text)
-  // In quotation marks it is rather spoken of than said.
+  // A phrase in quotation marks is rather a mention than an instruction.
   const isQuoted = override !== null && quoteBefore.test(text.slice(Math.max(0, override.index - 5), override.index))
   if (override && !isQuoted) return around(text, override)
   const kinds = new Map<string, RegExpExecArray>()
@@ -139,7 +139,7 @@ function findIn(text: string): string | null {
   }
   const demand = kinds.get('demand')
   const telling = kinds.get('secrecy') ?? demand
-  // A demand for the system prompt is one sign, not two.
+  // A demand for the system prompt is one indicator, not two.
   if (demand?.[0].includes('system prompt') && kinds.get('prompt')?.[0] === 'system prompt') kinds.delete('prompt')
   return telling && kinds.size + (isQuoted ? 1 : 0) >= 2 ? around(text, telling) : null
 }
@@ -147,7 +147,7 @@ function findIn(text: string): string | null {
 const around = (text: string, match: RegExpExecArray): string =>
   text.slice(Math.max(0, match.index - 40), match.index + match[0].length + 80).trim()
 
-/** One spelling but for white space: compatibility forms, letters that look Latin, no invisible characters, lower case. */
+/** Normalizes all but white space: compatibility forms, homoglyphs, lower case, without invisible characters. */
 const fold = (text: string): string =>
   isAscii(text)
     ? text.toLowerCase()

@@ -1,9 +1,9 @@
-// Finds what is new in a reply: drops quotes, the lines above them, and signatures, in any language and mail program we know.
+// Extracts the new text of a reply: drops quotations, attributions and signatures of many mail programs and languages.
 import { cutText, storableText, unifyLineEnds } from '../../mime/storable-text.ts'
 import { HEADER_LABELS } from './header-labels.ts'
 import { DATE_OPENERS, DEVICE_SIGNATURES, FORWARDED_MESSAGE, ORIGINAL_MESSAGE, WROTE_WORDS } from './reply-phrases.ts'
 
-/** Text past this many characters is not looked at. */
+/** Text after these characters is dropped. */
 const REPLY_CHARACTERS_MAX = 64 * 1024
 
 const ATTRIBUTION_LINES_MAX = 4
@@ -11,14 +11,15 @@ const ATTRIBUTION_CHARACTERS_MAX = 400
 const SIGNATURE_LINES_MAX = 10
 
 /**
- * Only what the sender of a reply wrote: text above, between and below quotes, without attributions ("On …, Ann wrote:"), header blocks, original and
- * forwarded messages below the text, and signatures. A mail that begins with a forwarded message or header block is kept whole. The first 64 KB count; linear.
+ * Extracts the text that the sender of a reply wrote above, between and below quotations. Drops attributions ("On …, Ann wrote:"), header blocks,
+ * original and forwarded messages below the text, and signatures. A mail that begins with a forwarded message or a header block is kept whole.
+ * Reads the first 64 KB. Linear.
  */
 export function extractReplyText(text: string): string {
   const source = storableText(unifyLineEnds(cutText(text, REPLY_CHARACTERS_MAX)))
   const lines = source.split('\n')
   for (const [index, line] of lines.entries()) if (mayEndBlank(line)) lines[index] = line.trimEnd()
-  // An exact "-- " is told from "--" before the blank is lost.
+  // An exact "-- " differs from "--" by its blank, which trimming removes.
   const isExactSignature = (index: number) => lines[index] === '--' && source.length > 0 && exactSignatures.has(index)
   const exactSignatures = findExactSignatures(source)
   const { kept, hasCut } = dropQuotes(lines)
@@ -27,13 +28,13 @@ export function extractReplyText(text: string): string {
   return result === '' && hasCut ? source.trim() : result
 }
 
-/** Letters and the common marks end most lines; what else a line may end in is left to `trimEnd`. */
+/** False for a line that ends in printable ASCII, as most do. `trimEnd` handles the others. */
 function mayEndBlank(line: string): boolean {
   const code = line.charCodeAt(line.length - 1)
   return !(code > 0x20 && code < 0x7f)
 }
 
-// Neighbouring lines that survive, as offsets `from` to before `to`.
+// A range of kept lines, from `from` to before `to`.
 type Run = { from: number; to: number }
 
 function findExactSignatures(source: string): Set<number> {
@@ -43,7 +44,7 @@ function findExactSignatures(source: string): Set<number> {
   return found
 }
 
-// The runs of lines outside quotes. `hasCut` says that an unmarked quote (header block, original or forwarded message) was cut off, from which text may have gone too.
+// The ranges of lines outside quotations. `hasCut` is true when an unmarked quotation (header block, original or forwarded message) was cut off, perhaps with new text.
 function dropQuotes(lines: readonly string[]): { kept: Run[]; hasCut: boolean } {
   const kept: Run[] = []
   let from = 0
@@ -69,7 +70,7 @@ function dropQuotes(lines: readonly string[]): { kept: Run[]; hasCut: boolean } 
     if (start < 0) continue
     const next = nextText[index + 1]!
     if (next < lines.length && !isQuoted(lines[next]!)) {
-      // Nothing marks the quote below: it goes on to the end.
+      // The quotation below is unmarked and extends to the end.
       drop(start, lines.length)
       break
     }
@@ -79,7 +80,7 @@ function dropQuotes(lines: readonly string[]): { kept: Run[]; hasCut: boolean } 
   return { kept, hasCut }
 }
 
-// For each line the index of the first line at or after it that is not empty.
+// For each line, the index of the first nonempty line at or after it.
 function nextTextLines(lines: readonly string[]): Int32Array {
   const next = new Int32Array(lines.length + 1)
   next[lines.length] = lines.length
@@ -87,7 +88,7 @@ function nextTextLines(lines: readonly string[]): Int32Array {
   return next
 }
 
-// The dashed or underlined rule above a header block goes with it.
+// The start of a header block, including a dashed or underlined rule above it.
 function cutStart(lines: readonly string[], index: number): number {
   let start = index
   for (let steps = 0; start > 0 && steps < 3; steps++) {
@@ -106,8 +107,8 @@ function isQuoted(line: string): boolean {
 }
 
 /**
- * Where the attribution that ends on this line starts (it may be wrapped over four lines), or -1. It ends with a colon, holds a word for writing or an address,
- * and shows a time, a year, or stands right above a quote.
+ * The first line of the attribution that ends on this line, or -1. An attribution has at most four lines and ends with a colon. It contains a verb of
+ * writing or an address. It contains a time or a year, or precedes a quotation.
  */
 function findAttribution(lines: readonly string[], index: number, from: number, next: number): number {
   const line = lines[index]!
@@ -119,29 +120,29 @@ function findAttribution(lines: readonly string[], index: number, from: number, 
   for (let count = 0; count < ATTRIBUTION_LINES_MAX && start >= from; count++, start--) {
     const part = lines[start]!
     if (part === '' || part.length > ATTRIBUTION_CHARACTERS_MAX || isQuoted(part)) break
-    // A line above that itself ends a sentence belongs to the text.
+    // A line above that ends a sentence is part of the text.
     if (count > 0 && /[.!?:]$/.test(part) && !/\d\.$/.test(part)) break
     joined = joined === '' ? part.trim() : `${part.trim()} ${joined}`
     if (joined.length > ATTRIBUTION_CHARACTERS_MAX) break
     const lower = joined.replace(/[\s\u00a0\u202f]+/g, ' ').toLowerCase()
-    const likeness = judgeAttribution(lower, isAboveQuote)
-    if (likeness === 'certain') return start
-    if (likeness === 'likely' && likely < 0) likely = start
+    const certainty = judgeAttribution(lower, isAboveQuote)
+    if (certainty === 'certain') return start
+    if (certainty === 'likely' && likely < 0) likely = start
   }
   return likely
 }
 
-// `certain` when it also begins like one; a `likely` one may begin on a line above.
+// `certain` when the opening matches too. A `likely` attribution may begin on a line above.
 function judgeAttribution(lower: string, isAboveQuote: boolean): 'certain' | 'likely' | 'no' {
   const hasDate = /\d{1,2}[:.h時时시]\s?\d{2}|\b(?:19|20)\d\d\b|\d{4}[年년]/.test(lower)
-  // Asked first: most lines that end in a colon have neither.
+  // Fast path: most lines that end in a colon have neither.
   if (!hasDate && !isAboveQuote) return 'no'
   const hasVerb = WROTE_WORDS.some((word) => lower.includes(word))
   const hasAddress = /<[^<>\s]{1,200}@[^<>\s]{1,200}>/.test(lower) || /\(?mailto:/.test(lower)
   const hasOpener = DATE_OPENERS.some((opener) => lower.startsWith(opener)) || /^\d{1,4}[-/. 年년]/.test(lower)
   if (hasVerb && hasDate && hasOpener) return 'certain'
   if (hasVerb && hasDate && hasAddress) return 'likely'
-  // "2024年1月3日(水) 10:00 Ann <ann@example.com>:" and its like name no verb.
+  // Attributions such as "2024年1月3日(水) 10:00 Ann <ann@example.com>:" have no verb.
   if (hasAddress && hasDate && /<[^<>]*>\)?[\s\p{L}]{0,20}\s?[:：]$/u.test(lower)) return hasOpener ? 'certain' : 'likely'
   return isAboveQuote && (hasVerb || (hasAddress && lower.length < 200)) ? 'likely' : 'no'
 }
@@ -176,14 +177,14 @@ function isMessageMark(line: string): boolean {
   )
 }
 
-// A line "From: …" with at least two other labels in the lines right below it.
+// A line "From: …" with at least two other labels in the next eight lines.
 function isHeaderBlock(lines: readonly string[], index: number): boolean {
   if (!HEADER_LABELS.from.includes(labelOf(lines[index]!))) return false
   let labels = 0
   for (let at = index + 1; at < lines.length && at <= index + 8; at++) {
     const line = lines[at]!
     if (line === '') {
-      // html bodies may put an empty line between the labels.
+      // Text from HTML may have an empty line between the labels.
       if (lines[at - 1] === '') break
       continue
     }
@@ -205,7 +206,7 @@ function labelOf(line: string): string {
     .toLowerCase()
 }
 
-// A run without its signature: what follows a "-- " line (or a bare "--" near the end), or a device's line at its end.
+// A range without its signature, which follows a "-- " line or a bare "--" near the end, or is the last line of a device.
 function dropSignature(lines: readonly string[], run: Run, isExact: (index: number) => boolean): Run[] {
   let to = run.to
   let textLinesBelow = 0
@@ -245,7 +246,7 @@ function joinRuns(lines: readonly string[], runs: readonly Run[]): string {
   return pieces.join('\n\n')
 }
 
-// More than one empty line in a row becomes one.
+// Joins lines, with consecutive empty lines as one.
 function joinLines(lines: readonly string[], from: number, to: number): string {
   const kept: string[] = []
   for (let index = from; index < to; index++) if (lines[index] !== '' || lines[index - 1] !== '' || index === from) kept.push(lines[index]!)
