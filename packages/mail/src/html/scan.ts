@@ -1,11 +1,11 @@
-// Goes through HTML once and tells what of it can be seen, what cannot, and where its links lead. No tree; linear in the input.
+// Scans HTML in one pass for visible text, hidden text, links and comments. No tree. Linear in the input.
 import { decodeEntities } from './entities.ts'
 import { colorOf, isSameColor, mergeStyles, noStyle, readStyle, readStyleSheet, type Style, type StyleSheet } from './styles.ts'
 import { findAfter, findRawEnd, isMarkup, isRawElement, readAttribute, readAttributes, readTag } from './tags.ts'
 
 export type ScannedHtml = {
   visible: string
-  /** Texts that nobody sees; `isFirst` where hardly any text can be seen before it, as with the previews of newsletters. */
+  /** Hidden texts. `isFirst` is true when hardly any visible text precedes it, as for the previews of newsletters. */
   hidden: { text: string; isFirst: boolean }[]
   links: { href: string; text: string }[]
   comments: string
@@ -22,7 +22,7 @@ const previewCharactersMax = 60
 
 const white = '255,255,255'
 const voidElements = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
-// A paragraph without an end tag ends where one of these starts.
+// Elements that end an open paragraph.
 const endsParagraph = new Set(
   'address article aside blockquote center details div dl fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr main nav ol p pre section table ul'.split(
     ' ',
@@ -30,12 +30,12 @@ const endsParagraph = new Set(
 )
 const isWord = /[\p{L}\p{N}]/u
 
-/** Elements of a message are styled in a few ways, many times over: so many ways are remembered, written out no longer than this. */
+/** Cache limits: parsed styles, looks, and characters of a cached style. The elements of a message repeat a few styles. */
 const stylesMax = 500
 const looksMax = 2_000
 const styledCharactersMax = 500
 
-/** How the text of an element looks, its ancestors included; what is inside it looks as in `inside` by what it says of itself. */
+/** The look of the text of an element, with inherited styles. `inside` caches the looks of its children by their own style. */
 type Look = {
   isGone: boolean
   isInvisible: boolean
@@ -86,7 +86,7 @@ class Scanner {
 
   scan(): ScannedHtml {
     const html = this.#html
-    // Style elements first: they may stand behind what they style.
+    // Style elements first, because they may follow the elements that they style.
     for (const match of html.matchAll(/<style(?=[\s>])/gi)) {
       const end = findRawEnd(html, 'style', match.index)
       readStyleSheet(html.slice(findAfter(html, '>', match.index), end), this.#sheet)
@@ -217,7 +217,7 @@ class Scanner {
       this.#skipped--
       return
     }
-    // Looked for near the end only: an end tag without its start ends nothing.
+    // Searched near the top of the stack only. An end tag without a start tag is ignored.
     for (let index = this.#open.length - 1, seen = 0; index >= 0 && seen < 40; index--, seen++) {
       if (this.#open[index]?.name !== name) continue
       while (this.#open.length > index) this.#pop()
@@ -276,7 +276,7 @@ class Scanner {
   }
 }
 
-/** Programs show links in a colour of their own when none is said. */
+/** Mail programs show links without a declared colour in a colour of their own. */
 const linkStyleOf = (style: Style): Style =>
   style.color === undefined ? (style === noStyle ? linkStyle : { ...style, color: 'unknown' }) : style
 const linkStyle: Style = { ...noStyle, color: 'unknown' }

@@ -1,10 +1,10 @@
-// Reads as much of CSS as tells whether a text can be seen: declarations, the simple selectors of style elements, colours and sizes.
+// Parses the CSS that affects the visibility of text: declarations, simple selectors of style elements, colours and sizes.
 
-/** What one element's own declarations say; undefined where they say nothing. */
+/** The declarations of one element. Undefined where it has none. */
 export type Style = {
-  /** The element and all in it cannot be seen, whatever they say themselves. */
+  /** The element and all its descendants are hidden, whatever their own styles. */
   isGone: boolean
-  /** Inherited, and undone by what is inside. */
+  /** Inherited. Descendants can override it. */
   isInvisible: boolean | undefined
   fontSize: 'tiny' | 'normal' | 'relative' | undefined
   /** `r,g,b`, `transparent`, or `unknown`. */
@@ -17,7 +17,7 @@ export const noStyle: Style = { isGone: false, isInvisible: undefined, fontSize:
 const declarationsMax = 60
 const styleCharactersMax = 4096
 
-/** What a list of declarations says about being seen. `display: none` is left out for what a media query may show. */
+/** The visibility styles of a list of declarations. `display: none` is ignored for elements that a media query may show. */
 export function readStyle(text: string, isResponsive = false): Style {
   if (text === '') return noStyle
   const found = new Map<string, string>()
@@ -55,7 +55,7 @@ export function readStyle(text: string, isResponsive = false): Style {
   }
 }
 
-/** Declarations of one element from several places, the later over the earlier. */
+/** Merges declarations of one element. Later ones override earlier ones. */
 export const mergeStyles = (first: Style, second: Style): Style => ({
   isGone: first.isGone || second.isGone,
   isInvisible: second.isInvisible ?? first.isInvisible,
@@ -101,26 +101,26 @@ export function colorOf(text: string): string {
   return `${rgb[1]},${rgb[2]},${rgb[3]}`
 }
 
-/** Whether two colours, as `colorOf` gives them, cannot be told apart on a screen. */
+/** True when two colours of `colorOf` are indistinguishable on a screen. */
 export function isSameColor(one: string, other: string): boolean {
   if (!/^\d/.test(one) || !/^\d/.test(other)) return false
   const [a, b] = [one.split(',').map(Number), other.split(',').map(Number)]
   return a.every((value, index) => Math.abs(value - (b[index] as number)) <= 6)
 }
 
-/** The rules of a message's style elements that a class, an id or an element's name alone selects. */
+/** The rules of the style elements of a message with a single class, id or element name as selector. */
 export type StyleSheet = {
   rules: Map<string, Style>
-  /** Classes that media queries speak of: what is hidden here may be shown on another screen. */
+  /** Classes in media queries. A hidden element with such a class may be visible on another screen. */
   responsive: Set<string>
-  /** A background is declared somewhere, so that what is not declared on an element is not known to be white. */
+  /** True when any background is declared, so that an undeclared background may not be white. */
   hasBackgrounds: boolean
 }
 
 const sheetCharactersMax = 128 * 1024
 const rulesMax = 2000
 
-/** Adds the rules of one style element. Linear: each character is passed once. */
+/** Adds the rules of one style element. Linear. */
 export function readStyleSheet(css: string, sheet: StyleSheet): void {
   const text = css.slice(0, sheetCharactersMax)
   if (/background/i.test(text)) sheet.hasBackgrounds = true

@@ -1,6 +1,6 @@
-// Finds tags, their ends and their attributes in HTML text, without building anything.
+// Finds tags, their ends and their attributes in HTML, without a tree.
 
-// Elements whose content is no text of the page; it runs to the end tag, whatever it holds.
+// Elements with raw content, which extends to the end tag and is not displayed.
 const RAW = new Set([
   'script',
   'style',
@@ -16,7 +16,7 @@ const RAW = new Set([
   'object',
   'select',
 ])
-/** Whether an element's content is no markup but runs to its end tag. */
+/** True for an element with raw content, which extends to its end tag. */
 export function isRawElement(name: string): boolean {
   return RAW.has(name)
 }
@@ -27,22 +27,22 @@ export function findAfter(html: string, character: string, from: number): number
   return index < 0 ? html.length : index + 1
 }
 
-/** Whether a `<` before this character code starts markup. */
+/** True when a `<` before this character code starts markup. */
 export function isMarkup(code: number): boolean {
   return isLetter(code) || code === 0x21 || code === 0x2f || code === 0x3f
 }
 
-/** Whether a character code is an ASCII letter. */
+/** True for the character code of an ASCII letter. */
 function isLetter(code: number): boolean {
   return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a)
 }
 
-/** Whether a character code belongs to a tag's name, which goes on to white space, "/" or ">" (HTML standard, tag name state). */
+/** True for a character code of a tag name, which ends at white space, "/" or ">" (HTML standard, tag name state). */
 function isNameCharacter(code: number): boolean {
   return code > 0x20 && code !== 0x2f && code !== 0x3e
 }
 
-/** The offset of the `>` that ends a tag, quoted attribute values respected, or the end of the HTML. */
+/** The offset of the `>` that ends a tag, outside quoted attribute values, or the end of the HTML. */
 function findTagEnd(html: string, from: number): number {
   let at = from
   let isValueNext = false
@@ -61,10 +61,10 @@ function findTagEnd(html: string, from: number): number {
   return html.length
 }
 
-/** A tag as written: its name in lower case, what stands behind the name, and the offset of its `>`. */
+/** A tag: its name in lower case, the raw text after the name, and the offset of its `>`. */
 export type Tag = { name: string; isEnd: boolean; attributes: string; tagEnd: number }
 
-/** The tag at a `<` that starts markup other than a comment, or the offset to read on at when it is none: a declaration, a bogus end tag. */
+/** The tag at a `<` that starts markup other than a comment. For a declaration or a bogus end tag, the offset after it. */
 export function readTag(html: string, open: number): Tag | number {
   const code = html.charCodeAt(open + 1)
   if (code === 0x21 || code === 0x3f) return findAfter(html, '>', open)
@@ -80,7 +80,7 @@ export function readTag(html: string, open: number): Tag | number {
 
 const RAW_ENDS = new Map([...RAW].map((name) => [name, new RegExp(`</${name}(?=[\\s/>])`, 'gi')]))
 
-/** Where an element with raw content ends: after its end tag, or at the end of the HTML. */
+/** The end of an element with raw content: after its end tag, or at the end of the HTML. */
 export function findRawEnd(html: string, name: string, from: number): number {
   const pattern = RAW_ENDS.get(name)!
   pattern.lastIndex = from
@@ -90,7 +90,7 @@ export function findRawEnd(html: string, name: string, from: number): number {
 
 const attributesMax = 8192
 
-/** The attributes of a tag by name in lower case, values as written; of two with one name the first. Past 8 KB nothing is looked at. */
+/** The attributes of a tag by lower-case name, with raw values. The first of a repeated name counts. Text after 8 KB is ignored. */
 export function readAttributes(attributes: string): Map<string, string> {
   const found = new Map<string, string>()
   for (const [, name, double, single, bare] of attributes.slice(0, attributesMax).matchAll(attributePattern)) {
@@ -100,7 +100,7 @@ export function readAttributes(attributes: string): Map<string, string> {
   return found
 }
 
-/** One attribute's value as written, or null. */
+/** The raw value of one attribute, or null. */
 export function readAttribute(attributes: string, wanted: string): string | null {
   for (const [, name, double, single, bare] of attributes.slice(0, attributesMax).matchAll(attributePattern))
     if ((name as string).toLowerCase() === wanted) return double ?? single ?? bare ?? ''
@@ -109,7 +109,7 @@ export function readAttribute(attributes: string, wanted: string): string | null
 
 const attributePattern = /([^\s=/"'>]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g
 
-/** Whether a tag's attributes hide its element: `hidden`, or a style with `display: none`. */
+/** True for attributes that hide an element: `hidden`, or a style with `display: none`. */
 export function isHidden(attributes: string): boolean {
   if (!/hidden|none/i.test(attributes)) return false
   if (readAttribute(attributes, 'hidden') !== null) return true

@@ -1,9 +1,9 @@
-// Turns an HTML body into readable plain text with a tokenizer: no tree, one pass, whatever the HTML holds.
+// Converts an HTML body to readable plain text with a tokenizer, in one pass and without a tree.
 import { cutText, storableText } from '../mime/storable-text.ts'
 import { decodeEntities } from './entities.ts'
 import { findRawEnd, isHidden, isMarkup, isRawElement, readAttribute, readTag } from './tags.ts'
 
-/** HTML past this many characters is left out. */
+/** HTML after these characters is left out. */
 export const HTML_CHARACTERS_MAX = 1024 * 1024
 
 const QUOTE_DEPTH_MAX = 10
@@ -20,9 +20,9 @@ const BLOCKS = new Set(
 const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
 
 /**
- * The text a reader of the HTML would see: blocks on lines of their own, lists with dashes, quotes with `>`, cells apart, links followed by `<their address>`
- * when the text is another, images by their alternative text. Elements hidden by `display:none` or `hidden` are left out, for what people
- * cannot see should not speak to an agent. Linear in the input.
+ * Converts HTML to its visible text. Blocks are on lines of their own, lists have dashes, quotations have `>`, and cells are separated. A link is followed by
+ * `<address>` when its text differs. Images become their alternative text. Elements hidden by `display:none` or `hidden` are left out,
+ * because agents must not read text that people cannot see. Linear in the input.
  */
 export function htmlToText(html: string): string {
   return new TextWriter(html.length > HTML_CHARACTERS_MAX ? cutText(html, HTML_CHARACTERS_MAX) : html).write()
@@ -37,15 +37,15 @@ export function textToHtml(text: string): string {
 class TextWriter {
   readonly #html: string
   readonly #lines: string[] = []
-  // The line being written, in pieces: a string that grows and is looked at in turns would be copied each time.
+  // The current line, in pieces. A growing string would be copied at each read.
   #pieces: string[] = []
   #needsSpace = false
-  // Empty lines wanted before the next text: 0 none, 1 a line end, 2 an empty line.
+  // Break before the next text: 0 none, 1 a line end, 2 an empty line.
   #breaks = 0
   #quoteDepth = 0
   #preDepth = 0
   #isCellOpen = false
-  // While set, everything up to this element's end is hidden.
+  // While set, all content up to the end of this element is hidden.
   #hiddenTag: string | null = null
   #hiddenDepth = 0
   #link: { address: string; from: number; lineCount: number } | null = null
@@ -59,7 +59,7 @@ class TextWriter {
     const html = this.#html
     let at = 0
     while (at < html.length) {
-      // A "<" that starts no markup is text; it stays in one piece with its neighbours, so that a million of them cost little.
+      // A "<" that does not start markup is text. It stays in one piece with its neighbours, so that a million of them are cheap.
       let open = html.indexOf('<', at)
       while (open >= 0 && !isMarkup(html.charCodeAt(open + 1))) open = html.indexOf('<', open + 1)
       if (open < 0) open = html.length
@@ -90,7 +90,7 @@ class TextWriter {
 
   #start(name: string, attributes: string): void {
     if (this.#hiddenTag !== null) {
-      // A hidden paragraph ends where the next block starts, its end tag may be missing.
+      // A hidden paragraph without an end tag ends at the next block.
       if (this.#hiddenTag !== 'p' || !(PARAGRAPHS.has(name) || BLOCKS.has(name))) {
         if (name === this.#hiddenTag) this.#hiddenDepth++
         return
@@ -191,7 +191,7 @@ class TextWriter {
       }
       return
     }
-    // Zero-width characters and soft hyphens pad the previews of newsletters and mean nothing in text.
+    // Zero-width characters and soft hyphens are padding in the previews of newsletters.
     const words = decoded.replace(/\u034f|[\u00ad\u200b\u2007\u2060\ufeff]+/g, '').replace(/[\s\u00a0]+/g, ' ')
     if (words === '') return
     if (words === ' ') {
@@ -251,7 +251,7 @@ function isEmptyLine(line: string): boolean {
   return line === '' || /^[> ]*$/.test(line)
 }
 
-// Never more than two empty lines in a row, none at the ends.
+// At most two consecutive empty lines, and none at the ends.
 function trimEmptyLines(lines: readonly string[]): string {
   const kept: string[] = []
   let empty = 0

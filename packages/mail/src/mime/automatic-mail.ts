@@ -1,4 +1,4 @@
-// Tells mail that a program sent by itself, or to many, from mail that a person or an agent wrote to one (RFC 3834).
+// Distinguishes automatic and bulk mail from personal mail (RFC 3834).
 import { addressDomain, parseAddresses } from './addresses.ts'
 import { firstToken, readParameters } from './content-type.ts'
 import { findValue, type HeaderField } from './headers.ts'
@@ -28,7 +28,7 @@ const PROGRAM_NAMES = new Set([
   'bounces',
 ])
 
-/** Whether an automatic answer to a message with these header fields would be wrong: it is an automatic answer, a notification, list or bulk mail, or a report. */
+/** True for an automatic answer, a notification, list or bulk mail, or a report, which must not get an automatic answer. */
 export function isAutomatic(fields: readonly HeaderField[]): boolean {
   const submitted = findValue(fields, 'auto-submitted')
   if (submitted !== null && firstToken(submitted).toLowerCase() !== 'no') return true

@@ -1,8 +1,8 @@
-// Turns bytes into text by the name a mail gives its charset, with the aliases and the wrong names seen in real mail.
+// Decodes text by the charset label of a mail, including the aliases and wrong labels of real mail.
 import { isAscii, isUtf8 } from 'node:buffer'
 import { TextDecoder } from 'node:util'
 
-/** A decoded text; `isKnown` is false when the charset's name means nothing to us and the bytes were read as UTF-8 or windows-1252. */
+/** A decoded text. `isKnown` is false for an unknown charset label, with which bytes are read as UTF-8 or windows-1252. */
 export type DecodedText = { text: string; isKnown: boolean }
 
 // Keys are labels in lower case without anything but letters and digits; values are names of the Encoding Standard (https://encoding.spec.whatwg.org/#names-and-labels).
@@ -110,7 +110,7 @@ for (const [label, part] of [
 ] as const)
   ENCODINGS.set(label, `iso-8859-${part}`)
 
-// Declared or implied "plain ASCII": 8-bit bytes in it are guessed, because a wrong or missing declaration is the common case.
+// Labels of plain ASCII. The charset of 8-bit bytes is guessed, because such a label is often wrong.
 const UNDECLARED = new Set([
   '',
   'usascii',
@@ -129,7 +129,7 @@ const UNDECLARED = new Set([
   'default',
 ])
 
-// At most one decoder an encoding name, so bounded by the table above.
+// One decoder per encoding name, so that the table above bounds their number.
 const decoders = new Map<string, TextDecoder>()
 
 function decoderOf(encoding: string): TextDecoder {
@@ -141,7 +141,7 @@ function decoderOf(encoding: string): TextDecoder {
   return decoder
 }
 
-/** Reads bytes as UTF-8 when they are valid UTF-8, else as windows-1252: what undeclared 8-bit text in mail is. */
+/** Reads bytes as UTF-8 when they are valid, else as windows-1252, the usual charset of undeclared 8-bit text. */
 export function guessText(bytes: Buffer): string {
   if (isAscii(bytes)) return bytes.toString('latin1')
   return isUtf8(bytes) ? utf8Text(bytes) : decoderOf('windows-1252').decode(bytes)
@@ -152,7 +152,7 @@ function utf8Text(bytes: Buffer): string {
   return hasMark ? bytes.toString('utf8', 3) : bytes.toString('utf8')
 }
 
-/** Decodes bytes by a charset label as mail carries it (`null` when there is none); malformed sequences become U+FFFD, a byte order mark is dropped. */
+/** Decodes bytes by a charset label, which is `null` without one. Malformed sequences become U+FFFD. A byte order mark is dropped. */
 export function decodeText(bytes: Buffer, label: string | null): DecodedText {
   const key = label === null ? '' : label.toLowerCase().replace(/[^a-z0-9]/g, '')
   if (UNDECLARED.has(key)) return { text: guessText(bytes), isKnown: true }
@@ -168,8 +168,8 @@ const ESCAPE = 0x1b
 const ESCAPE_LENGTH = 3
 
 /**
- * Drops escape sequences of ISO-2022-JP that another one follows at once. Neighbouring encoded words each end and begin with one, and the decoder (by the
- * WHATWG's rule) takes a pair of them for an attack and shows a replacement character.
+ * Drops escape sequences of ISO-2022-JP directly before another one. Adjacent encoded words cause such pairs, which the decoder replaces by U+FFFD as
+ * the WHATWG Encoding Standard requires.
  */
 function withoutIdleEscapes(bytes: Buffer): Buffer {
   const kept: Buffer[] = []
@@ -182,7 +182,7 @@ function withoutIdleEscapes(bytes: Buffer): Buffer {
   return from === 0 ? bytes : Buffer.concat([...kept, bytes.subarray(from)])
 }
 
-// RFC 2781 §4.3: UTF-16 without a mark is big-endian.
+// UTF-16 without a byte order mark is big-endian (RFC 2781 §4.3).
 function hasLittleEndianMark(bytes: Buffer): boolean {
   return bytes[0] === 0xff && bytes[1] === 0xfe
 }

@@ -33,7 +33,7 @@ function readSegments(source: string, start: number): Map<string, Segment[]> {
   for (let count = 0; at < source.length && count < PARAMETERS_MAX; count++) {
     const equals = source.indexOf('=', at)
     if (equals < 0) break
-    // Looked for again only once passed: otherwise each parameter would search the whole rest.
+    // Searched again only after the last match, because a search per parameter would scan the complete rest each time.
     if (semicolon < at) semicolon = indexOrEnd(source, ';', at)
     if (semicolon < equals) {
       at = semicolon + 1
@@ -134,7 +134,7 @@ function isHexDigit(byte: number): boolean {
   return (byte >= 0x30 && byte <= 0x39) || (letter >= 0x61 && letter <= 0x66)
 }
 
-/** A media type `type/subtype` in lower case, or `fallback` when the value is none (RFC 2045 §5.2; the bare `text` of RFC 1049 is text/plain). */
+/** A media type `type/subtype` in lower case, or `fallback` for an invalid value (RFC 2045 §5.2). The bare `text` of RFC 1049 is text/plain. */
 export function readMediaType(value: string, fallback: string): string {
   if (value === '') return fallback
   if (/^[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}$/.test(value)) return value

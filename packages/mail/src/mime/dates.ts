@@ -3,7 +3,7 @@
 const YEAR_MIN = 1900
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
-// Minutes east of Greenwich; the military letters are deliberately missing, RFC 5322 §4.3 reads them as -0000.
+// Minutes east of Greenwich. The military letters are missing, because RFC 5322 §4.3 reads them as -0000.
 const ZONES = new Map([
   ['ut', 0],
   ['utc', 0],
@@ -27,7 +27,7 @@ const DATE =
   /^(?:[a-z]{2,10}\s*\.?,?\s+)?(\d{1,2})[\s-]+([a-z]{3})[a-z]*\.?[\s-]+(\d{2,4})[\s,]+(\d{1,2})\s*[:.]\s*(\d{2})(?:\s*[:.]\s*(\d{2})(?:\.\d{1,9})?)?\s*(.*)$/i
 const ISO_DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/
 
-/** The time a Date value says, or null when it says none between the years 1900 and 9999; a missing or unknown zone counts as UTC. */
+/** The time of a Date value, or null without a valid time in the years 1900 to 9999. A missing or unknown zone is UTC. */
 export function readDate(value: string | null): Date | null {
   if (value === null) return null
   const text = withoutComments(value.slice(0, 200)).trim()

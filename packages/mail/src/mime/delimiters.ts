@@ -1,6 +1,6 @@
 // Finds the lines that divide a multipart message, for all open multiparts at once (RFC 2046 §5.1.1).
 
-/** A delimiter line: which open boundary it belongs to (0 the outermost), and whether it closes it. */
+/** A delimiter line: the index of its open boundary (0 is the outermost), and the kind of the line, opening or closing. */
 export type Delimiter = { lineStart: number; lineEnd: number; level: number; isEnd: boolean }
 
 const LF = 0x0a
@@ -9,28 +9,28 @@ const DASH = 0x2d
 const HAND_SCAN_BYTES = 512
 const LONG_NEEDLE_BYTES = 7
 
-/** Searches one raw message for the delimiters of the boundaries that are open at the time. */
+/** Searches one raw message for the delimiters of the open boundaries. */
 export class DelimiterSearch {
   readonly #raw: Buffer
   readonly #boundaries: Buffer[] = []
   readonly #hashes: number[] = []
   #needle = Buffer.alloc(0)
   #longestBoundary = 0
-  // Which low hash bits an open boundary has: turns nearly all false candidates away at once.
+  // The low hash bits of the open boundaries, which rule out nearly all false candidates.
   readonly #filter = new Uint8Array(FILTER_MASK + 1)
 
   constructor(raw: Buffer) {
     this.#raw = raw
   }
 
-  /** Adds the boundary of a multipart inside the ones already open. */
+  /** Adds the boundary of a multipart inside the open ones. */
   open(boundary: Buffer): void {
     this.#boundaries.push(boundary)
     this.#hashes.push(hashBytes(boundary))
     this.#update()
   }
 
-  /** Forgets all boundaries but the outermost `count`. */
+  /** Removes all boundaries except the outermost `count`. */
   keep(count: number): void {
     if (this.#boundaries.length === count) return
     this.#boundaries.length = count
@@ -38,8 +38,10 @@ export class DelimiterSearch {
     this.#update()
   }
 
-  /** The first delimiter line of any open boundary at or after the line that starts at `from`. Dense candidates are walked by hand, long stretches are
-  // jumped over natively: a native call for each of millions of "--" lines would cost more than the walk. */
+  /**
+   * The first delimiter line of any open boundary at or after the line that starts at `from`. Dense candidates are scanned by a loop, and long stretches are
+   * skipped by a native search. A native call per line would cost more than the loop for millions of "--" lines.
+   */
   find(from: number): Delimiter | null {
     const raw = this.#raw
     const end = raw.length
@@ -61,8 +63,10 @@ export class DelimiterSearch {
     return null
   }
 
-  /** The delimiter on the line that starts at `lineStart`, which begins with a dash: `--boundary` or `--boundary--` plus blanks. The whole line must match, so a boundary that begins like another is no failure.
-  // The innermost wins when two share a boundary. */
+  /**
+   * The delimiter on the line that starts at `lineStart` with a dash: `--boundary` or `--boundary--` plus blanks. The whole line must match, so that one
+   * boundary may be a prefix of another. The innermost of equal boundaries wins.
+   */
   match(lineStart: number): Delimiter | null {
     const raw = this.#raw
     if (raw[lineStart + 1] !== DASH) return null
@@ -113,7 +117,7 @@ export class DelimiterSearch {
   }
 }
 
-// FNV-1a, 32 bits: only a filter, every hit is compared byte by byte.
+// FNV-1a, 32 bits. Only a filter: every hit is compared byte by byte.
 const HASH_START = 0x811c9dc5 | 0
 const HASH_FACTOR = 0x01000193
 const FILTER_MASK = 511
@@ -134,7 +138,7 @@ function isBlank(byte: number): boolean {
   return byte === 0x20 || byte === 0x09 || byte === CR
 }
 
-// Whether nothing but blanks (at most 1,000, so a flood stays cheap) is left of the line.
+// True when the rest of the line is blank. At most 1,000 blanks are scanned, which bounds the cost of a flood.
 function isLineRest(raw: Buffer, from: number): boolean {
   let at = from
   const stop = Math.min(raw.length, from + 1000)

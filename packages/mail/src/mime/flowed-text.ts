@@ -1,9 +1,9 @@
 // Joins the lines of format=flowed text (RFC 3676) into paragraphs.
 
-/** So many pieces are put together at a time: a text of very short lines would take many times its size as a list of them. */
+/** Pieces per join. A list of all pieces would take many times the size of a text of very short lines. */
 const piecesMax = 1024
 
-/** Text of `format=flowed` with soft line breaks joined (and their space dropped when `isDelSp`), space-stuffing undone and quote marks kept. LF line ends. */
+/** Joins soft line breaks of `format=flowed`, without their space when `isDelSp`. Removes space-stuffing and keeps quote marks. LF line ends. */
 export function joinFlowedLines(text: string, isDelSp: boolean): string {
   const joined: string[] = []
   let pieces: string[] = []
@@ -23,7 +23,7 @@ export function joinFlowedLines(text: string, isDelSp: boolean): string {
       joined.push(pieces.join(''))
       pieces = []
     }
-    // Most lines are whole paragraphs without marks; they need no joining.
+    // Fast path: most lines are complete paragraphs without quote marks.
     if (!isOpen && !line.endsWith(' ') && !line.startsWith('>') && !line.startsWith(' ')) {
       begin(line)
       continue
@@ -44,7 +44,7 @@ export function joinFlowedLines(text: string, isDelSp: boolean): string {
   return joined.join('')
 }
 
-// How many quote marks a line begins with; counting stops at 100, so that re-writing them stays cheap.
+// The number of quote marks at the start of a line. Counting stops at 100, which bounds the cost of writing them.
 function quoteDepth(line: string): number {
   let depth = 0
   while (depth < 100 && line.charCodeAt(depth) === 0x3e) depth++

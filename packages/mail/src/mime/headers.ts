@@ -5,13 +5,13 @@ import { guessText } from './charsets.ts'
 /** One header field: name as written, name in lower case, value unfolded and read as UTF-8 or windows-1252, encoded words still encoded. */
 export type HeaderField = { name: string; key: string; value: string }
 
-/** The fields of a header block, where its body starts, and what was wrong with it (words of `Defect`). */
+/** The fields of a header block, the offset of the body, and the defects. */
 export type HeaderBlock = { fields: HeaderField[]; bodyStart: number; defects: HeaderDefect[] }
 
-/** `no-header-end`: no blank line; `bad-header-line`: a line that is no field was skipped; `long-header`: fields past the limits were left out. */
+/** `no-header-end`: no blank line. `bad-header-line`: a line that is not a field was skipped. `long-header`: fields above the limits were left out. */
 export type HeaderDefect = 'no-header-end' | 'bad-header-line' | 'long-header'
 
-/** Fields past either limit are left out of a parse (research: Haraka's line limit; the SMTP edge refuses such mail with 552 5.3.4). */
+/** Fields above either limit are left out. The SMTP server refuses such mail with 552 5.3.4. */
 export const HEADER_BYTES_MAX = 256 * 1024
 export const HEADER_LINES_MAX = 1000
 
@@ -23,8 +23,8 @@ const COLON = 0x3a
 const DASH = 0x2d
 
 /**
- * Reads the header block that starts at `start`. `isDelimiter` says whether the line at an offset is a boundary of an enclosing multipart, which ends the
- * block. `isWanted` picks the fields to build by key (null: all). A first line that is no field means there is no header, and the body starts right there.
+ * Reads the header block that starts at `start`. `isDelimiter` is true for the offset of a delimiter line of an enclosing multipart, which ends the block.
+ * `isWanted` selects fields by key, null selects all. When the first line is not a field, the header is empty and the body starts at `start`.
  */
 export function readHeaderBlock(
   raw: Buffer,
@@ -66,7 +66,7 @@ export function readHeaderBlock(
   return block
 }
 
-// Builds the fields; false when the very first line is no field, so that the text is all body.
+// Builds the fields. False when the first line is not a field, so that the complete text is the body.
 function readFields(
   raw: Buffer,
   start: number,
@@ -78,7 +78,7 @@ function readFields(
   const hasEightBit = !isAscii(raw.subarray(start, blockEnd))
   const text = raw.toString('latin1', start, blockEnd)
   let index = 0
-  // An mbox separator line before the first field is no field of the message.
+  // Skips an mbox separator line before the first field.
   if (/^>?From /.test(text.slice(0, 6)) && lineStarts.length > 1) index = 1
   const first = index
   while (index < lineStarts.length) {
@@ -107,7 +107,7 @@ function isFold(byte: number): boolean {
   return byte === SPACE || byte === TAB
 }
 
-// The offset where a field's name ends (at its colon, or at blanks before it: RFC 5322 §4.5 allows them), or -1 when the line is no field.
+// The end of the field name, at its colon or at the blanks before it (RFC 5322 §4.5). -1 for a line that is not a field.
 function findNameEnd(text: string, from: number, to: number): number {
   for (let at = from; at < to; at++) {
     const code = text.charCodeAt(at)
@@ -121,7 +121,7 @@ function findNameEnd(text: string, from: number, to: number): number {
   return -1
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the characters above ASCII are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds characters above ASCII
 const EIGHT_BIT = /[^\x00-\x7f]/
 
 function readEightBit(raw: Buffer, start: number, text: string, from: number, to: number, hasEightBit: boolean): string {
@@ -129,7 +129,7 @@ function readEightBit(raw: Buffer, start: number, text: string, from: number, to
   return hasEightBit && EIGHT_BIT.test(value) ? guessText(raw.subarray(start + from, start + to)) : value
 }
 
-// A line end with the white space after it counts as one space.
+// Unfolds a value: a line end and the white space after it become one space.
 function unfold(value: string): string {
   return value.replace(/\r?\n[ \t]*/g, ' ').trim()
 }

@@ -1,12 +1,12 @@
 // Reads message identifiers from Message-ID, In-Reply-To and References values (RFC 5322 §3.6.4).
 
-/** Identifiers longer than a header line may be are left out. */
+/** Identifiers longer than a header line are left out. */
 const ID_CHARACTERS_MAX = 998
 
-/** How many identifiers of one message count: the first 50 (where the thread began) and the last 50 (where it is). */
+/** Limit of identifiers per message: the first 50, from the start of the thread, and the last 50, from its end. */
 const IDS_MAX = 100
 
-/** All identifiers of a value in order, each once and with its brackets; white space inside is dropped. Without any bracket, words holding an `@` count. */
+/** All identifiers of a value in order, each once and with its brackets. White space inside is dropped. Without brackets, words with an `@` count. */
 export function readMessageIds(values: readonly string[]): string[] {
   const ids = new Set<string>()
   for (const value of values) {
@@ -32,7 +32,7 @@ function addId(ids: Set<string>, text: string): void {
   if (id !== '') ids.add(`<${id}>`)
 }
 
-/** The identifier of a Message-ID value, with brackets added where a sender left them out; null when there is none. */
+/** The identifier of a Message-ID value, with missing brackets added. Null without one. */
 export function readMessageId(value: string | null): string | null {
   if (value === null) return null
   const ids = new Set(readMessageIds([value]))

@@ -1,4 +1,4 @@
-// Reads a raw message into what Callsign stores: addresses, subject, bodies, and attachments as byte ranges. Pure, linear, and never throws.
+// Parses a raw message: addresses, subject, bodies, and attachments as byte ranges.
 import { htmlToText, textToHtml } from '../html/text.ts'
 import { ADDRESSES_MAX, type ParsedAddress, parseAddresses } from './addresses.ts'
 import { isAutomatic } from './automatic-mail.ts'
@@ -13,7 +13,7 @@ import { charsetOf, type Leaf, type PartsDefect, splitParts } from './parts.ts'
 import { cutText, storableLine, storableText, unifyLineEnds } from './storable-text.ts'
 import { decodeBody, hasBadBase64, measureDecoded, type TransferEncoding } from './transfer-encoding.ts'
 
-/** An attachment as a byte range of the raw message: slice `start..end`, then `decodeAttachment` gives `sizeBytes` bytes. */
+/** An attachment as a byte range of the raw message. `decodeAttachment` of the slice `start..end` gives `sizeBytes` bytes. */
 export type ParsedAttachment = {
   filename: string
   contentType: string
@@ -25,7 +25,7 @@ export type ParsedAttachment = {
   sizeBytes: number
 }
 
-/** What was wrong with a message; it is parsed and kept all the same. */
+/** A defect of a message, which is parsed all the same. */
 export type Defect =
   | HeaderDefect
   | PartsDefect
@@ -38,16 +38,16 @@ export type Defect =
   | 'multiple-from'
   | 'no-from'
 
-/** A message as far as it could be read. Every string is well-formed and free of NUL. */
+/** A parsed message. Every string is well-formed Unicode without NUL. */
 export type ParsedMessage = {
-  /** All header fields in order, unfolded and decoded for display (at most 256 KB and 1,000 lines of them). */
+  /** All header fields in order, unfolded and decoded for display. At most 256 KB and 1,000 lines. */
   headers: { name: string; value: string }[]
-  /** `<…>` or null. */
+  /** With angle brackets. */
   messageId: string | null
   inReplyTo: string[]
-  /** Each `<…>`; of more than 100 the first 50 and the last 50. */
+  /** With angle brackets. Of more than 100, the first 50 and the last 50. */
   references: string[]
-  /** The mailboxes of all From fields; more than one field is the defect `multiple-from`. An address is "" where only a name was given. */
+  /** The mailboxes of all From fields. More than one field is the defect `multiple-from`. The address of an entry with a name only is "". */
   from: ParsedAddress[]
   sender: ParsedAddress | null
   replyTo: ParsedAddress[]
@@ -56,11 +56,11 @@ export type ParsedMessage = {
   bcc: ParsedAddress[]
   subject: string
   date: Date | null
-  /** The plain text with LF line ends, from the HTML when there is only that; null when there is neither. */
+  /** The plain text with LF line ends, converted from the HTML when there is no other. Null without both. */
   text: string | null
   html: string | null
   attachments: ParsedAttachment[]
-  /** Whether an automatic answer to this message would be wrong (RFC 3834 §2): it is automatic or bulk mail itself. */
+  /** True for automatic or bulk mail, which must not get an automatic answer (RFC 3834 §2). */
   autoSubmitted: boolean
   defects: Defect[]
 }
@@ -68,10 +68,10 @@ export type ParsedMessage = {
 export const TEXT_CHARACTERS_MAX = 1024 * 1024
 
 const SUBJECT_CHARACTERS_MAX = 4000
-// A UTF-8 character takes at most three bytes for each UTF-16 unit.
+// UTF-8 takes at most three bytes per UTF-16 unit.
 const BYTES_A_CHARACTER = 3
 
-/** Parses any bytes as a message. Within the limits of this feature; what exceeds them is left out and named in `defects`. */
+/** Parses any bytes as a message. Linear in their number. Never throws. Content above the limits is left out and named in `defects`. */
 export function parseMessage(raw: Buffer): ParsedMessage {
   const { header, leaves, defects: partsDefects } = splitParts(raw)
   const defects = new Set<Defect>([...header.defects, ...partsDefects])
@@ -101,7 +101,7 @@ export function parseMessage(raw: Buffer): ParsedMessage {
 
 type People = Pick<ParsedMessage, 'from' | 'sender' | 'replyTo' | 'to' | 'cc' | 'bcc'>
 
-// From comes first, so that a flood of recipients cannot push it out.
+// From is first, so that a flood of recipients does not exhaust the limit before it.
 function readPeople(fields: readonly HeaderField[], defects: Set<Defect>): People {
   let left = ADDRESSES_MAX
   const read = (key: string): ParsedAddress[] => {
@@ -130,7 +130,7 @@ function readDateField(fields: readonly HeaderField[], defects: Set<Defect>): Da
   return date
 }
 
-// Which leaves are the text of the mail: the rule of JMAP (RFC 8621 §4.1.4), where a named text counts as an attachment unless it comes first.
+// True for a part of the text, by the rule of JMAP (RFC 8621 §4.1.4): a text with a file name is an attachment unless it is the first part.
 function isBody(leaf: Leaf): boolean {
   if (leaf.contentType !== 'text/plain' && leaf.contentType !== 'text/html') return false
   if (leaf.disposition === 'attachment') return false
@@ -154,7 +154,7 @@ function readAttachment(raw: Buffer, leaf: Leaf, defects: Set<Defect>): ParsedAt
   }
 }
 
-// The versions of one text; the parts of one multipart/alternative share a section, every other body part has its own.
+// The versions of one text. The parts of one multipart/alternative share a section. Every other body part has its own.
 type Section = { plain: string[]; html: string[] }
 
 class BodyCollector {
@@ -184,7 +184,7 @@ class BodyCollector {
     section.plain.push(isFlowed ? joinFlowedLines(text, leaf.parameters.get('delsp')?.toLowerCase() === 'yes') : text)
   }
 
-  /** Both bodies: where a section lacks a version it is made from the other one, but HTML only when the mail holds any. */
+  /** Both bodies. A missing version of a section is converted from the other one, to HTML only when the mail has any HTML. */
   finish(): { text: string | null; html: string | null } {
     if (this.#sections.length === 0) return { text: null, html: null }
     const hasHtml = this.#sections.some((section) => section.html.length > 0)
@@ -209,7 +209,7 @@ class BodyCollector {
     return section
   }
 
-  // Decodes no more than can be kept.
+  // Decodes up to the limit only.
   #decode(leaf: Leaf, charactersLeft: number, defect: 'truncated-text' | 'truncated-html'): string {
     if (leaf.end > leaf.start && charactersLeft === 0) {
       this.#defects.add(defect)
@@ -232,7 +232,7 @@ class BodyCollector {
   }
 }
 
-// The line end that closes a body belongs to its frame, not to its text.
+// The last line end of a body is not part of its text.
 function joinTexts(texts: readonly string[], separator: string): string {
   const trimmed = texts.map(withoutLastLineEnds)
   const filled = trimmed.filter((text) => text !== '')

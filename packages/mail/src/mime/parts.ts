@@ -4,7 +4,7 @@ import { DelimiterSearch } from './delimiters.ts'
 import { findValue, type HeaderBlock, type HeaderField, readHeaderBlock } from './headers.ts'
 import { readTransferEncoding, type TransferEncoding } from './transfer-encoding.ts'
 
-/** A part that is not opened further. `start..end` are its body's bytes in the raw message. */
+/** A leaf part. `start..end` is the byte range of its body in the raw message. */
 export type Leaf = {
   contentType: string
   parameters: Map<string, string>
@@ -12,17 +12,17 @@ export type Leaf = {
   dispositionParameters: Map<string, string>
   contentId: string | null
   encoding: TransferEncoding
-  /** The kind of the multipart it stands in: `mixed`, `alternative`, `related`…; "" for a message of one part. */
+  /** The subtype of the enclosing multipart, for example `mixed`, `alternative` or `related`. "" for a message of one part. */
   parentKind: string
-  /** Its place among the parts of that multipart, from 0. */
+  /** Its index among the parts of the enclosing multipart, from 0. */
   index: number
-  /** Parts with the same number above 0 are versions of one text (they share their outermost multipart/alternative). */
+  /** Parts with the same number above 0 are versions of one text, because they share their outermost multipart/alternative. */
   alternativeId: number
   start: number
   end: number
 }
 
-/** What can be wrong with the structure of a message. */
+/** Defects of the structure of a message. */
 export type PartsDefect = 'truncated-parts' | 'too-deep' | 'no-boundary' | 'boundary-not-found' | 'no-end-boundary' | 'unknown-encoding'
 
 /** The top header block and the leaves of a message, in order. */
@@ -34,12 +34,12 @@ export const PARTS_MAX = 1000
 // Longer than RFC 2046's 70 characters, since some senders exceed it.
 const BOUNDARY_BYTES_MAX = 250
 
-/** Splits a raw message. Linear in its size whatever it holds; a multipart below depth 50 stays one unopened leaf, parts after the 1,000th are left out. */
+/** Splits a raw message. Linear in its size. A multipart below depth 50 stays a leaf, and parts after the 1,000th are left out. */
 export function splitParts(raw: Buffer): SplitMessage {
   return new PartSplitter(raw).split()
 }
 
-/** Whether a message with this header is one plain text and no more. */
+/** True for the header of a message of a single plain text. */
 export function isPlainText(header: Buffer): boolean {
   const { fields } = readHeaderBlock(header, 0, null, (key) => key === 'content-type')
   return mediaTypeOf(readParameters(findValue(fields, 'content-type') ?? ''), noValue, undefined) === 'text/plain'
@@ -47,7 +47,7 @@ export function isPlainText(header: Buffer): boolean {
 
 const noValue: ParameterValue = { value: '', parameters: new Map() }
 
-// A multipart whose end was not seen yet.
+// An open multipart.
 type OpenMultipart = {
   kind: string
   alternativeId: number
@@ -105,7 +105,7 @@ class PartSplitter {
     return { header, leaves: this.#leaves, defects: this.#defects }
   }
 
-  // Starts a part: opens it when it is a multipart, else makes it the current leaf.
+  // Starts a part: opens a multipart, or sets the current leaf.
   #enter(fields: readonly HeaderField[], bodyStart: number): void {
     this.#count++
     const parent = this.#open.at(-1)
@@ -138,7 +138,7 @@ class PartSplitter {
       leaf.contentType = 'text/plain'
       return
     }
-    // Only the bytes are shown: encodings do not apply to a multipart (RFC 2045 §6.4).
+    // The raw bytes are the content, because encodings do not apply to a multipart (RFC 2045 §6.4).
     leaf.encoding = 'identity'
     if (this.#open.length >= DEPTH_MAX) {
       this.#defects.add('too-deep')
@@ -158,7 +158,7 @@ class PartSplitter {
     this.#current = null
   }
 
-  // Ends the current leaf and every open multipart above `level`. One whose boundary never came is read as one text.
+  // Ends the current leaf and every open multipart above `level`. A multipart without its boundary is read as one text.
   #closeDownTo(level: number, end: number): void {
     this.#finishCurrent(end)
     while (this.#open.length > level) {
@@ -194,14 +194,14 @@ function isPartField(key: string): boolean {
   return key.startsWith('content-')
 }
 
-// RFC 2046 §5.1.5: parts of a digest are messages unless they say otherwise. An unreadable type is text, or just bytes when it is meant to be saved.
+// Parts of a digest are messages by default (RFC 2046 §5.1.5). A part with an unreadable type is text, or bytes when it is an attachment.
 function mediaTypeOf(type: ParameterValue, disposition: ParameterValue, parent: OpenMultipart | undefined): string {
   const fallback = parent?.kind === 'digest' ? 'message/rfc822' : 'text/plain'
   if (type.value === '') return fallback
   return readMediaType(type.value, disposition.value === 'attachment' ? 'application/octet-stream' : 'text/plain')
 }
 
-/** A leaf's charset label, or null when it names none. */
+/** The charset label of a leaf, or null. */
 export function charsetOf(leaf: Leaf): string | null {
   const written = leaf.parameters.get('charset')
   return written === undefined ? null : firstToken(written) || null

@@ -1,6 +1,6 @@
-// Makes any string fit for storage: no NUL (PostgreSQL text cannot hold it), no lone surrogates, and for one-line values no control characters.
+// Cleans strings for storage: no NUL, which PostgreSQL refuses, no lone surrogates, and no control characters in one-line values.
 
-/** Removes NUL characters and replaces lone surrogates; line ends and tabs stay. */
+/** Removes NUL characters and replaces lone surrogates. Keeps line ends and tabs. */
 export function storableText(text: string): string {
   const withoutNul = text.includes('\0') ? text.replaceAll('\0', '') : text
   return withoutNul.isWellFormed() ? withoutNul : withoutNul.toWellFormed()
@@ -11,23 +11,23 @@ const CONTROL = /[\x00-\x1f\x7f]/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const CONTROLS_BUT_NUL = /[\x01-\x1f\x7f]/g
 
-/** A one-line value: NUL removed, other control characters (line ends that an encoded word smuggled in, too) become spaces, ends trimmed. */
+/** A trimmed one-line value. NUL is removed, and other control characters, such as line ends in an encoded word, become spaces. */
 export function storableLine(text: string): string {
   const line = CONTROL.test(text) ? text.replaceAll('\0', '').replace(CONTROLS_BUT_NUL, ' ') : text
   return (line.isWellFormed() ? line : line.toWellFormed()).trim()
 }
 
-/** The first `charactersMax` UTF-16 units of a text, never ending in half a surrogate pair. */
+/** The first `charactersMax` UTF-16 units of a text, without half a surrogate pair at the end. */
 export function cutText(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text
   const last = text.charCodeAt(charactersMax - 1)
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? charactersMax - 1 : charactersMax)
 }
 
-/** So many lines are put together at a time: a text of very short lines would take many times its size as a list of them. */
+/** Lines per join. A list of all lines would take many times the size of a text of very short lines. */
 const linesMax = 1024
 
-/** CRLF and lone CR become LF. V8's own replacing takes four times as long and fifty times the memory for short lines. */
+/** Replaces CRLF and lone CR by LF. `replaceAll` takes 4 times as long and 50 times the memory for short lines. */
 export function unifyLineEnds(text: string): string {
   let end = text.indexOf('\r')
   if (end < 0) return text

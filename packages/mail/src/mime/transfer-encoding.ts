@@ -1,6 +1,6 @@
-// Decodes and measures base64 and quoted-printable bodies (RFC 2045 §6.7, §6.8) where they lie in the raw message.
+// Decodes and measures base64 and quoted-printable bodies (RFC 2045 §6.7, §6.8) in place in the raw message.
 
-/** How the bytes of a body are written; 7bit, 8bit, binary and anything unknown are `identity`. */
+/** The encoding of a body. 7bit, 8bit, binary and unknown encodings are `identity`. */
 export type TransferEncoding = 'base64' | 'quoted-printable' | 'identity'
 
 const EQUALS = 0x3d
@@ -10,14 +10,14 @@ const SPACE = 0x20
 const TAB = 0x09
 const CHUNK_BYTES = 48 * 1024
 
-// The six-bit value of each base64 byte, 255 for the others; the URL alphabet is accepted as Buffer accepts it.
+// The six-bit value of each base64 byte, 255 for the others. The URL alphabet is accepted, as Buffer does.
 const SIX_BITS = new Uint8Array(256).fill(255)
 for (const [value, character] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].entries())
   SIX_BITS[character.charCodeAt(0)] = value
 SIX_BITS[0x2d] = 62
 SIX_BITS[0x5f] = 63
 
-// How many of two neighbouring bytes belong to the alphabet, by the 16-bit word they make: halves the cost of a count.
+// The number of alphabet bytes in each 16-bit word, which halves the cost of a count.
 const PAIR_COUNTS = new Uint8Array(65_536)
 for (let word = 0; word < 65_536; word++) PAIR_COUNTS[word] = (SIX_BITS[word & 255]! < 64 ? 1 : 0) + (SIX_BITS[word >> 8]! < 64 ? 1 : 0)
 
@@ -27,19 +27,19 @@ for (const [value, character] of [...'0123456789ABCDEF'].entries()) {
   HEX[character.toLowerCase().charCodeAt(0)] = value
 }
 
-/** The encoding a Content-Transfer-Encoding value names, with whether it is one of RFC 2045's; quotes, comments and a stray semicolon are forgiven. */
+/** Reads a Content-Transfer-Encoding value. `isKnown` is true for an encoding of RFC 2045. Quotes, comments and a stray semicolon are tolerated. */
 export function readTransferEncoding(value: string): { encoding: TransferEncoding; isKnown: boolean } {
   const word = /[a-z0-9-]+/.exec(value.slice(0, 200).toLowerCase())?.[0] ?? ''
   if (word === 'base64' || word === 'quoted-printable') return { encoding: word, isKnown: true }
   return { encoding: 'identity', isKnown: word === '' || word === '7bit' || word === '8bit' || word === 'binary' }
 }
 
-/** Decodes a whole body. Base64 skips bytes outside its alphabet and goes on after padding; quoted-printable keeps what is no escape. */
+/** Decodes a body. Base64 skips bytes outside its alphabet and continues after padding. Quoted-printable keeps invalid escapes. */
 export function decodeAttachment(raw: Buffer, encoding: TransferEncoding): Buffer {
   return decodeBody(raw, 0, raw.length, encoding, Number.POSITIVE_INFINITY)
 }
 
-/** Decodes `raw[start..end)`, giving at most about `bytesMax` bytes (never a copy for identity). */
+/** Decodes `raw[start..end)` to about `bytesMax` bytes at most. Identity is not copied. */
 export function decodeBody(raw: Buffer, start: number, end: number, encoding: TransferEncoding, bytesMax: number): Buffer {
   if (encoding === 'identity') return raw.subarray(start, Math.min(end, start + bytesMax))
   if (encoding === 'base64') return decodeBase64(raw, start, Math.min(end, start + bytesMax * 2))
@@ -48,7 +48,7 @@ export function decodeBody(raw: Buffer, start: number, end: number, encoding: Tr
   return decoded.subarray(0, readQuotedPrintable(raw, start, encodedEnd, decoded))
 }
 
-/** The number of bytes `decodeAttachment` gives for `raw[start..end)`, without decoding. */
+/** The size of `raw[start..end)` after `decodeAttachment`, without decoding it. */
 export function measureDecoded(raw: Buffer, start: number, end: number, encoding: TransferEncoding): number {
   if (encoding === 'identity') return end - start
   if (encoding === 'quoted-printable') return readQuotedPrintable(raw, start, end, null)
@@ -56,7 +56,7 @@ export function measureDecoded(raw: Buffer, start: number, end: number, encoding
   return dataEnd < 0 ? readPaddedBase64(raw, start, end, null) : Math.floor((countBase64(raw, start, dataEnd) * 3) / 4)
 }
 
-/** Whether a base64 body holds anything but its alphabet, padding and white space, looking at its first 4 KB only. */
+/** True when the first 4 KB of a base64 body contain bytes outside its alphabet, padding and white space. */
 export function hasBadBase64(raw: Buffer, start: number, end: number): boolean {
   const stop = Math.min(end, start + 4096)
   for (let at = start; at < stop; at++) {
@@ -66,7 +66,7 @@ export function hasBadBase64(raw: Buffer, start: number, end: number): boolean {
   return false
 }
 
-// Where the data ends when all padding is at its end, or -1 when data follows padding (joined base64 texts).
+// The end of the data before its padding, or -1 when data follows padding, as in joined base64 texts.
 function findCleanEnd(raw: Buffer, start: number, end: number): number {
   const padding = raw.subarray(start, end).indexOf(EQUALS)
   if (padding < 0) return end
@@ -94,7 +94,7 @@ function decodeBase64(raw: Buffer, start: number, end: number): Buffer {
   const dataEnd = findCleanEnd(raw, start, end)
   const decoded = Buffer.allocUnsafe(Math.ceil(((end - start) * 3) / 4) + 3)
   if (dataEnd < 0) return decoded.subarray(0, readPaddedBase64(raw, start, end, decoded))
-  // In chunks of whole quanta: one 14 MB string would cost more than the decoding.
+  // In chunks of complete quanta, because one 14 MB string would cost more than the decoding.
   let written = 0
   let at = start
   while (at < dataEnd) {
@@ -110,7 +110,7 @@ function decodeBase64(raw: Buffer, start: number, end: number): Buffer {
   return decoded.subarray(0, written)
 }
 
-// Base64 whose padding stands in the middle: each padding ends a text of its own. One pass, since there may be millions of them.
+// Base64 with padding in the middle, where each padding ends a text. One pass, because there may be millions of texts.
 function readPaddedBase64(raw: Buffer, start: number, end: number, into: Buffer | null): number {
   let written = 0
   let bits = 0
@@ -133,7 +133,7 @@ function readPaddedBase64(raw: Buffer, start: number, end: number, into: Buffer 
   return written
 }
 
-// Decodes into a buffer until it is full, or only counts when there is none. White space before a line end is padding of the transport and goes (RFC 2045 §6.7 rule 3).
+// Decodes into a buffer until it is full, or only counts without one. White space before a line end is removed (RFC 2045 §6.7 rule 3).
 function readQuotedPrintable(raw: Buffer, start: number, end: number, into: Buffer | null): number {
   const limit = into === null ? Number.POSITIVE_INFINITY : into.length
   let written = 0
@@ -142,7 +142,7 @@ function readQuotedPrintable(raw: Buffer, start: number, end: number, into: Buff
   while (at < end && written < limit) {
     let byte = raw[at]!
     if (byte > SPACE && byte !== EQUALS) {
-      // Most octets stand for themselves and are no blanks; they come in runs.
+      // Fast path: most octets are literal and in runs.
       do {
         if (into !== null) into[written] = byte
         written++
@@ -179,7 +179,7 @@ function readQuotedPrintable(raw: Buffer, start: number, end: number, into: Buff
   return at >= end ? kept : written
 }
 
-// After `=`: optional white space and a line end (or the end of the body) make a soft line break. At most 78 blanks are looked over, so a flood of them stays linear.
+// After `=`, optional white space and a line end or the end of the body are a soft line break. At most 78 blanks are skipped, so that a flood stays linear.
 function findSoftBreakEnd(raw: Buffer, from: number, end: number): number {
   let at = from
   if (from < end && raw[from]! > SPACE) return -1
