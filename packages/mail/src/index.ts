@@ -74,7 +74,7 @@ export function verifyMessage({ raw, envelopeFrom, client }: Arrival, verificati
   return checkSender({ raw: toBuffer(raw), envelopeFrom, client }, { hostname: 'unknown', ...verification })
 }
 
-/** A DKIM key. The TXT record at `<selector>._domainkey.<domain>` publishes its public half. `privateKey` is RSA or Ed25519; a string is PEM. */
+/** A DKIM key. The TXT record at `<selector>._domainkey.<domain>` publishes its public half. `privateKey` is RSA or Ed25519, as a key object or as PEM. */
 export type SigningKey = { domain: string; selector: string; privateKey: KeyObject | string }
 
 /**

@@ -49,7 +49,7 @@ test('a domain name is labels with dots between', () => {
     expect(isDomainName(name), name).toBe(false)
 })
 
-test('what is no bare address has no key to read', () => {
+test('text other than a bare address has no key', () => {
   for (const text of [
     'ann',
     '@example.com',

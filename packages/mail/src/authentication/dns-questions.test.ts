@@ -1,4 +1,4 @@
-// What one message may ask of DNS: each question once, not too many, and none for longer than its time.
+// DNS limits per message.
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { DnsAnswer, Resolver } from '../dns.ts'
 import { limitQuestions } from './dns-questions.ts'
@@ -15,7 +15,7 @@ function createPuppet(txt: (name: string) => Promise<DnsAnswer<string>>) {
 }
 const found = (text: string): DnsAnswer<string> => ({ kind: 'found', records: [text] })
 
-test('the same question is asked once, and only so many different ones', async () => {
+test('a question is asked once, up to a maximum of different ones', async () => {
   const { resolver, asked } = createPuppet(async (name) => found(name))
   const questions = limitQuestions(resolver, { limitMs: 60_000, questionsMax: 2 })
   await Promise.all([questions.txt('a'), questions.txt('A'), questions.txt('b'), questions.txt('b')])
@@ -25,7 +25,7 @@ test('the same question is asked once, and only so many different ones', async (
   questions.close()
 })
 
-test('what is open at the deadline is failure, and so is what is asked after it', async () => {
+test('questions in flight at the deadline fail, and so do later ones', async () => {
   const { resolver } = createPuppet(() => new Promise(() => {}))
   const questions = limitQuestions(resolver, { limitMs: 20, questionsMax: 9 })
   const late = { kind: 'failure', reason: 'the time for this message is over' }

@@ -1,4 +1,4 @@
-// Addresses: what is read, what is not, and which are in a network.
+// Valid and invalid addresses, and membership in networks.
 import { isIP } from 'node:net'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

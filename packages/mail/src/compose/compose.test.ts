@@ -32,7 +32,7 @@ const headersOf = (raw: Buffer) =>
     ?.replace(/\r\n(?=[ \t])/g, '')
     .split('\r\n') as string[]
 
-/** What every message must be, whatever went in. */
+/** Invariants of every composed message. */
 function expectClean(raw: Buffer): void {
   const text = raw.toString('latin1')
   expect(text.replaceAll('\r\n', '')).not.toMatch(/[\r\n\0\u0080-\u00ff]/)

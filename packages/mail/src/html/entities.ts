@@ -25,7 +25,7 @@ const NAMED = new Map<string, string>(
 // Numbers 128 to 159 mean windows-1252 (HTML standard, numeric character reference end state).
 const C1 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ'
 
-/** Text with its character references decoded; unknown ones stay as written, impossible numbers become U+FFFD. Linear. */
+/** Text with its character references decoded. Unknown ones are kept, and invalid numbers become U+FFFD. Linear. */
 export function decodeEntities(text: string): string {
   if (!text.includes('&')) return text
   return text.replace(/&(?:#[xX]([0-9a-fA-F]{1,8})|#([0-9]{1,8})|([a-zA-Z][a-zA-Z0-9]{1,9}));?/g, (whole, hex, decimal, name) => {

@@ -1,4 +1,4 @@
-// HTML to text: what a reader would see, and nothing a reader would not.
+// HTML to text: visible text only.
 import { describe, expect, it } from 'vitest'
 import { htmlToText, textToHtml } from './text.ts'
 

@@ -5,7 +5,7 @@ import { TextDecoder } from 'node:util'
 /** A decoded text. `isKnown` is false for an unknown charset label, with which bytes are read as UTF-8 or windows-1252. */
 export type DecodedText = { text: string; isKnown: boolean }
 
-// Keys are labels in lower case without anything but letters and digits; values are names of the Encoding Standard (https://encoding.spec.whatwg.org/#names-and-labels).
+// Keys are labels in lower case without anything but letters and digits. Values are names of the Encoding Standard (https://encoding.spec.whatwg.org/#names-and-labels).
 const ENCODINGS = new Map<string, string>([
   ['utf16', 'utf-16'],
   ['utf16be', 'utf-16be'],

@@ -1,4 +1,4 @@
-// Reads structured values with parameters (Content-Type, Content-Disposition: RFC 2045 §5.1, RFC 2183, RFC 2231) as real senders write them.
+// Reads structured values with parameters (Content-Type, Content-Disposition: RFC 2045 §5.1, RFC 2183, RFC 2231) with the deviations of real senders.
 import { decodeText, guessText } from './charsets.ts'
 import { storableLine } from './storable-text.ts'
 
@@ -8,7 +8,7 @@ export type ParameterValue = { value: string; parameters: Map<string, string> }
 const PARAMETERS_MAX = 1000
 const VALUE_CHARACTERS_MAX = 64 * 1024
 
-// One written parameter `name*index*=text`; index -1 when it has none.
+// One parameter section `name*index*=text`. The index is -1 without one.
 type Segment = { index: number; isEncoded: boolean; text: string }
 
 /** Reads `value; name=text; name*=charset'language'text; name*0="a"; name*1*=b`. Values past 64 KB or 1,000 parameters are cut. Linear, never throws. */

@@ -1,14 +1,14 @@
 // Decodes the encoded words of header text (RFC 2047), joining characters that were split over neighbouring words.
 import { decodeText } from './charsets.ts'
 
-/** One encoded word found in a text: what it says and where it ends. */
+/** An encoded word in a text: its charset, its encoded text, and the offset of its end. */
 type EncodedWord = { charset: string; isBase64: boolean; text: string; end: number }
 
 const CHARSET_CHARACTERS_MAX = 60
 
 /**
- * Finds the encoded word `=?charset?B|Q?text?=` that starts at `at`, or null. A language suffix of the charset (RFC 2231 §5) is dropped; blanks inside the
- * text are forgiven. The text ends at the first `?`, so a failed try never looks past the next candidate and any number of tries stays linear.
+ * Finds the encoded word `=?charset?B|Q?text?=` that starts at `at`, or null. A language suffix of the charset (RFC 2231 §5) is dropped. Blanks inside the
+ * text are tolerated. The text ends at the first `?`, so a failed try never looks past the next candidate and any number of tries stays linear.
  */
 export function readEncodedWord(value: string, at: number): EncodedWord | null {
   if (value.charCodeAt(at) !== 0x3d || value.charCodeAt(at + 1) !== 0x3f) return null
@@ -37,7 +37,7 @@ function findQuestionMark(value: string, from: number, stop: number): number {
   return -1
 }
 
-/** Text with its encoded words decoded; white space between neighbouring words goes (RFC 2047 §6.2); anything malformed stays as it was. */
+/** Decodes the encoded words of a text. Drops white space between neighbouring words (RFC 2047 §6.2). Keeps malformed words unchanged. */
 export function decodeEncodedWords(value: string): string {
   let at = value.indexOf('=?')
   if (at < 0) return value
@@ -92,7 +92,7 @@ function finishRun(run: WordRun): string {
   return decodeText(run.bytes.length === 1 ? run.bytes[0]! : Buffer.concat(run.bytes), run.charset).text
 }
 
-// The Q encoding (RFC 2047 §4.2); characters that should have been encoded count as UTF-8.
+// The Q encoding (RFC 2047 §4.2). Unencoded characters beyond ASCII are read as UTF-8.
 function decodeQ(text: string): Buffer {
   const bytes = Buffer.from(text, 'utf8')
   let written = 0

@@ -56,7 +56,7 @@ export type ParsedMessage = {
   bcc: ParsedAddress[]
   subject: string
   date: Date | null
-  /** The plain text with LF line ends, converted from the HTML when there is no other. Null without both. */
+  /** The plain text with LF line ends, converted from the HTML of a mail without plain text. Null without both. */
   text: string | null
   html: string | null
   attachments: ParsedAttachment[]

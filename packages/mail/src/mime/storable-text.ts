@@ -6,9 +6,9 @@ export function storableText(text: string): string {
   return withoutNul.isWellFormed() ? withoutNul : withoutNul.toWellFormed()
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds control characters
 const CONTROL = /[\x00-\x1f\x7f]/
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds control characters
 const CONTROLS_BUT_NUL = /[\x01-\x1f\x7f]/g
 
 /** A trimmed one-line value. NUL is removed, and other control characters, such as line ends in an encoded word, become spaces. */

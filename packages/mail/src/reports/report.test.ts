@@ -164,7 +164,7 @@ describe('automatic answers (RFC 3834)', () => {
       'ada@example.com',
       from,
     ).kind
-  test('are told by their fields, whatever their return path', () => {
+  test('are recognised by their fields, whatever their return path', () => {
     for (const header of [
       'Auto-Submitted: auto-replied',
       'Auto-Submitted: auto-replied; owner-email="a@b"',

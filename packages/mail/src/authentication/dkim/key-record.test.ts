@@ -16,7 +16,7 @@ test('RSA keys in both forms that occur, Ed25519 keys bare', () => {
   expect(readKeyRecord(`v=DKIM1; k=ed25519; p=${ed.subarray(-32).toString('base64')}`)).toMatchObject({ kind: 'ed25519' })
 })
 
-test('what is refused, and why', () => {
+test('refusals with their reasons', () => {
   const refusals: Record<string, string> = {
     'v=DKIM1; p=': 'invalid public key',
     'v=DKIM1; p=AAAAA': 'invalid public key',

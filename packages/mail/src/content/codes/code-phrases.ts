@@ -96,12 +96,12 @@ const other = [
   ),
 ]
 
-/** An instruction; what follows is a code only when the message says what for. */
+/** Instructions. The next token is a code only when the message names a purpose. */
 const enter = list(
   'use|enter|type|input|key in|gib|geben sie|verwende|verwenden sie|nutze|nutzen sie|saisissez|utilisez|entrez|tapez|usa|use o|utiliza|introduce|ingresa|ingrese|introduzca|digite|insira|informe|usa il|inserisci|gebruik|voer|wpisz|podaj|użyj|zadejte|ange|använd|indtast|brug|girin|введите|используйте|используй|укажите|введіть|استخدم|أدخل|gunakan|masukkan|nhập',
 )
 
-// Languages without spaces between words; particles and compounds may touch.
+// Languages without spaces between words. Particles and compounds may be adjacent.
 const strongJoined = list(
   '認証コード|確認コード|検証コード|セキュリティコード|セキュリティ コード|ワンタイムパスワード|ワンタイムコード|認証番号|確認番号|ログインコード|アクセスコード|パスコード|暗証番号|認証キー|承認コード|登録コード|验证码|驗證碼|校验码|校驗碼|动态码|动态密码|動態密碼|安全码|安全碼|安全代碼|安全代码|确认码|確認碼|登录码|登入碼|登錄碼|一次性密码|一次性密碼|一次性代码|验证代码|驗證代碼|认证码|認證碼|인증번호|인증 번호|인증코드|인증 코드|확인 코드|확인코드|확인 번호|보안 코드|보안코드|일회용 비밀번호|로그인 코드|일회용 코드|รหัสยืนยัน|รหัส otp|รหัสผ่านแบบใช้ครั้งเดียว',
 )
@@ -113,10 +113,10 @@ const enterJoined = list('请输入|請輸入|输入|輸入|入力')
 
 const kinds = ['other', 'strong', 'weak', 'enter'] as const
 
-/** A phrase in a text: what a number near it is. `strong` and `weak`: a code; `other`: something else; `enter`: something to be typed. */
+/** A phrase in a text. A number near it is a code (`strong`, `weak`), another number (`other`), or text to type (`enter`). */
 export type Hit = { kind: (typeof kinds)[number]; start: number; end: number; phrase: string }
 
-/** Every phrase and whether it stands between words or may touch its neighbours; where several begin at one place, the first list wins, and in it the longest. */
+/** All phrases. `isJoined` phrases may be adjacent to letters and digits. Of several phrases at one place, the first list wins, and in it the longest. */
 export const phraseLists: { phrases: string[]; kind: Hit['kind']; isJoined: boolean }[] = [
   { phrases: other, kind: 'other', isJoined: false },
   { phrases: strong, kind: 'strong', isJoined: false },

@@ -1,4 +1,4 @@
-// What is new in a reply: mail programs, languages, places of the answer, and inputs made to be slow. All mails here are our own writing.
+// The new text of a reply: mail programs, languages, positions of the answer, and inputs made to be slow. All mails here are our own writing.
 import { describe, expect, it } from 'vitest'
 import { extractReplyText } from './reply-text.ts'
 
