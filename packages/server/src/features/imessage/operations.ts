@@ -92,8 +92,8 @@ export function createImessage(parts: Parts): Imessage {
 
   async function requireLines(): Promise<[string, ...string[]]> {
     const found = await provider.lines().catch((err: unknown) => {
-      log.warn({ err, provider: provider.name }, 'the lines of the iMessage provider cannot be had')
-      throw new ApiError('upstream_provider_error', 'The iMessage provider did not tell its lines. Try again in a moment.')
+      log.warn({ err, provider: provider.name }, "listing the iMessage provider's lines failed")
+      throw new ApiError('upstream_provider_error', 'Listing the lines of the iMessage provider failed. Try again in a moment.')
     })
     if (found.length === 0) throw new ApiError('upstream_provider_error', 'The iMessage provider has no line.')
     return found as [string, ...string[]]

@@ -70,7 +70,7 @@ export interface ImessageProvider {
   readonly name: ProviderName
   /** True when text and file are two messages there. */
   readonly sendsFilesApart: boolean
-  /** The numbers of our lines, E.164, the first for whoever is new. Rejects when they cannot be had. */
+  /** The numbers of our lines, E.164, the first for whoever is new. Rejects when the provider cannot list them. */
   lines(): Promise<string[]>
   /** One attempt. Never rejects for reasons of the outside world. */
   send(piece: Piece): Promise<SendOutcome>

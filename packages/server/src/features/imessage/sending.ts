@@ -46,7 +46,7 @@ export function createSending(parts: Parts): Sending {
   const notConnected = (to: string) =>
     new ApiError(
       'recipient_not_connected',
-      `Nobody with the number ${to} is connected to the agent: they text the connect prompt of GET /imessage/router first.`,
+      `${to} is not connected to the agent. The person has to text the connect prompt of GET /imessage/router first.`,
     )
 
   /** The conversation for a message; null when it has to begin one with a person who never wrote. */
@@ -54,7 +54,7 @@ export function createSending(parts: Parts): Sending {
     if (body.conversation_id !== undefined) {
       const row = await requireConversation(caller, body.conversation_id)
       if (body.to !== undefined && body.to !== row.participant)
-        throw invalid('/to', 'to is not who this conversation is with: give one of the two')
+        throw invalid('/to', 'to is not the participant of this conversation: give one of the two')
       if (agent && agent.id !== row.identity_id) throw invalid('/identity_id', 'this conversation is with another agent')
       if (row.status === 'archived') throw archived()
       if (row.provider !== provider.name)
@@ -64,7 +64,7 @@ export function createSending(parts: Parts): Sending {
     const to = body.to as string
     const [first, ...more] = await store.findActiveWith(db, caller.organizationId, provider.name, to, agent?.id ?? null)
     if (first && agent === null && more.some((one) => one.identity_id !== first.identity_id))
-      throw invalid('/identity_id', 'this number is connected to several agents: say which one sends')
+      throw invalid('/identity_id', 'identity_id is required: this number is connected to several agents')
     if (first) return first
     if (!allowCold) throw notConnected(to)
     if (!agent) throw invalid('/identity_id', 'identity_id is required: this number is not connected to an agent')
@@ -104,7 +104,7 @@ export function createSending(parts: Parts): Sending {
       if (!active) await store.insertConversation(tx, { id, organizationId, identityId: agent.id, chatId: chat.id, at })
       return { chat, conversationId: id }
     }
-    throw new ApiError('conflict', 'Somebody with this number is talking to another agent on every line.')
+    throw new ApiError('conflict', 'This number is connected to another agent on every line.')
   }
 
   /** Locks the chat of an existing conversation. Throws 409 when the conversation has ended meanwhile. */
@@ -119,7 +119,7 @@ export function createSending(parts: Parts): Sending {
     async send(call, body) {
       const { caller } = call
       if (body.conversation_id === undefined && body.to === undefined)
-        throw invalid('/conversation_id', 'give conversation_id or to: one of them says who the message is for')
+        throw invalid('/conversation_id', 'give conversation_id or to: one of them is required')
       const named = body.identity_id ?? (body.conversation_id === undefined ? caller.agent?.handle : undefined)
       const agent = named === undefined ? null : await requireAgent(caller, named)
       const chosen = await chooseConversation(caller, body, agent)

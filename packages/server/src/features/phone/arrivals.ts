@@ -1,4 +1,4 @@
-// Texts on their way in: callbacks verified before they are read, each text filed once, media fetched first, and what was missed caught up.
+// Receives texts: verifies callbacks before parsing them, files each text once, fetches media first, and catches up on missed texts.
 import { findCodes } from '@callsign/mail/content/codes/codes'
 import type { BusinessEvents } from '../../core/business-events.ts'
 import { inMs, now, nowMs } from '../../core/clock.ts'
@@ -36,7 +36,7 @@ type Parts = {
   web: Web
   providers: Providers
   jobs: PhoneJobs
-  /** Those that bring texts: every one that the settings name. */
+  /** The suppliers of texts: every one that the settings name. */
   providerNames: ProviderName[]
   emit: Emit
   enqueue: Enqueue
@@ -46,7 +46,7 @@ type Parts = {
   log: Log
 }
 
-/** Media of one text; a file that could not be had has no bytes. */
+/** Media of one text. A file that could not be fetched has no bytes. */
 type Loaded = { contentType: string; bytes: Buffer | null }[]
 
 const leaseMs = 30_000
@@ -57,7 +57,7 @@ const concurrency = 8
 const mediaRetryMs = [2_000, 10_000, 30_000, 120_000]
 const mediaBytesMax = 10 * 1024 * 1024
 const mediaTimeoutMs = 20_000
-/** Failures that another attempt would not mend. */
+/** Failures that another attempt cannot fix. */
 const lastingFailures = ['invalid_url', 'blocked_address', 'too_large']
 /** Clocks differ by so much: a text that is older than its number by more was to the number's owner before. */
 const clockSkewMs = 5_000

@@ -97,7 +97,7 @@ export function createPhones({ db, accounts, identities, attachments, enqueue, p
       if (nowMs() > deadlineMs) {
         throw new ApiError(
           'upstream_provider_error',
-          'The phone provider has not told yet whether it sold us a number. Send the same request again: it goes on with this purchase and buys no second number.',
+          'The phone provider has not confirmed the purchase yet. Send the same request again: it continues this purchase and does not buy a second number.',
         )
       }
       await new Promise((resolve) => setTimeout(resolve, waitMs))

@@ -80,7 +80,7 @@ export interface PhoneProvider {
   verifyWebhook(request: RawRequest, url: string, nowMs: number): Verdict
   /** Reads a callback that was verified. Throws Unreadable. */
   parseWebhook(request: RawRequest): PhoneEvent[]
-  /** Texts since then, oldest first or in any order; those that are known need not be asked for in whole. Throws when the list cannot be had. */
+  /** Texts since then, oldest first or in any order; those that are known need not be asked for in whole. Throws when the list cannot be read. */
   listInbound(since: Date, isKnown: (providerMessageId: string) => Promise<boolean>): AsyncIterable<InboundText>
   /** Headers that fetching this media needs, and the origin that may see them; null when none. */
   mediaAccess(url: string): { origin: string; headers: Record<string, string> } | null

@@ -256,7 +256,11 @@ function rotationConflict(mismatch: Mismatch): ApiError {
   const details = (['missing', 'stale', 'unknown'] as const)
     .flatMap((message) => mismatch[message].map((id) => ({ path: `/secrets/${id}`, message })))
     .slice(0, namedMax)
-  return new ApiError('vault_rotation_conflict', 'The secrets sent are not exactly the live ones: get them again and encrypt anew.', {
-    details,
-  })
+  return new ApiError(
+    'vault_rotation_conflict',
+    "The submitted secrets do not match the vault's current ones. Fetch them again and re-encrypt.",
+    {
+      details,
+    },
+  )
 }

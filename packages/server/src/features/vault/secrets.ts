@@ -63,7 +63,7 @@ export type SecretChange = {
 /** Throws 409 when a client writes under an organization key that has been rotated away. */
 export function requireKeyVersion(vault: VaultRow, keyVersion: number | undefined): void {
   if (keyVersion === undefined || keyVersion === vault.key_version) return
-  throw new ApiError('vault_key_version_stale', `The vault is at key_version ${vault.key_version}: unlock it again and encrypt anew.`)
+  throw new ApiError('vault_key_version_stale', `The vault is at key_version ${vault.key_version}: unlock it again and re-encrypt.`)
 }
 
 /** Throws 409 when a vault would hold more base64 than that of its limit. */

@@ -1,4 +1,4 @@
-// A wait from its beginning to its answer: joins those who wait, reads what came before, then takes what is handed out.
+// Runs a wait: joins the waiters, reads earlier events, then takes new ones as they are passed on.
 import { isId } from '@callsign/contract/ids'
 import { batchLoader } from '../../../core/batch.ts'
 import { invalid } from '../../../core/errors.ts'

@@ -1,26 +1,26 @@
-// Watches for events and for revoked keys on behalf of everybody in this process who follows or waits: a few queries a tick, however many they are.
+// Watches for events and revoked keys for all streams and waits of this process, with a fixed number of queries per tick.
 import type { Log } from '../../../core/log.ts'
 
-/** Those on whose behalf is watched. */
+/** A group of streams or waits. */
 export type Watchers = {
   count: () => number
   keyIds: () => Iterable<string>
-  /** These keys hold no longer. */
+  /** Ends the members with these keys, which are not usable any more. */
   refuse: (keyIds: Set<string>) => void
-  /** Everything up to this position can be read. */
+  /** Reads events up to this position. */
   look: (reached: number) => Promise<void>
 }
 
 type Parts = {
-  /** Places what is committed and resolves with the last position. */
+  /** Assigns positions to committed events and resolves with the last one. */
   place: () => Promise<number>
   findUnusableKeys: (keyIds: string[]) => Promise<Set<string>>
   log: Log
 }
 
-/** Events of other nodes, and revoked keys, are seen within this. */
+/** Poll interval for events of other nodes and for revoked keys. */
 const watchMs = 400
-/** Commits that come close together are looked at together. */
+/** Commits within this time share one read. */
 const gatherMs = 10
 
 export function createWatch({ place, findUnusableKeys, log }: Parts, groups: Watchers[]) {
@@ -42,7 +42,7 @@ export function createWatch({ place, findUnusableKeys, log }: Parts, groups: Wat
     try {
       await Promise.all([refuseUnusable(), look()])
     } catch (err) {
-      log.warn({ err }, 'the events cannot be watched')
+      log.warn({ err }, 'watching events failed')
       isHurried = false
     } finally {
       isWatching = false
@@ -62,12 +62,12 @@ export function createWatch({ place, findUnusableKeys, log }: Parts, groups: Wat
   }
 
   return {
-    /** Somebody has joined. */
+    /** Starts to watch after a member has joined. */
     begin(): void {
       if (timer === null && !isWatching) schedule(watchMs)
     },
 
-    /** Something was committed in this process. */
+    /** Schedules a read soon after a commit of this process. */
     hurry(): void {
       if (!isNeeded() || isHurried) return
       isHurried = true

@@ -1,4 +1,4 @@
-// Delivers: claims due deliveries endpoint by endpoint, signs and posts each, and records what came of it.
+// Claims due deliveries by endpoint, signs and posts each one, and records the result.
 import { createSecretKey, type KeyObject, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { groupCommit } from '../../../core/batch.ts'
@@ -92,7 +92,7 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
       isDelivering = true
       wake(due)
     } catch (err) {
-      if (isDelivering) log.error({ err }, 'deliveries cannot be looked for')
+      if (isDelivering) log.error({ err }, 'polling for deliveries failed')
       isDelivering = false
       pauseMs = troubleMs
     }
@@ -115,7 +115,7 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
       turns.endClaim(wants, (webhookId) => counts.get(webhookId)?.length ?? 0)
     } catch (err) {
       // The leases of claimed deliveries run out, and the next poll finds the others.
-      log.error({ err }, 'deliveries cannot be claimed')
+      log.error({ err }, 'claiming deliveries failed')
     }
     begin()
     if (turns.running > 0) await sleep(gatherMs)
@@ -159,7 +159,7 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
     }
     const held = items.map((item) => item.claimed)
     // When this fails, their leases run out.
-    const released = deliveryStore.release(db, held).catch((err) => log.warn({ err }, 'deliveries could not be given back'))
+    const released = deliveryStore.release(db, held).catch((err) => log.warn({ err }, 'releasing deliveries failed'))
     track(released.then(comeBack))
   }
 
