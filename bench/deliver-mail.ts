@@ -26,14 +26,14 @@ const clients = 10
 
 type Measure = { perSecond: number; ownUs: number; postgresUs: number }
 
-/** Postfix's sink on a free port; `count` is how many messages it has taken. */
+/** Starts Postfix's sink on a free port. `count` returns the number of messages it has taken. */
 async function startSink(): Promise<{ port: number; count: () => number; stop: () => Promise<void> }> {
   const port = await findFreePort()
   const child = spawn('/usr/sbin/smtp-sink', [...(process.getuid?.() === 0 ? ['-u', 'nobody'] : []), '-c', `127.0.0.1:${port}`, '200'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   let taken = 0
-  // It writes its counters over and over on one line: sessions, quits, messages.
+  // The sink rewrites one line with its counters, which are sessions, quits and messages.
   child.stdout.on('data', (chunk: Buffer) => {
     const last = [...chunk.toString().matchAll(/mesg=(\d+)/g)].at(-1)
     if (last) taken = Number(last[1])
@@ -111,7 +111,7 @@ try {
     ['callsign', ...row(own, peer)],
   ]
   printTable(['server', 'messages/s', 'ratio', 'CPU µs/message', 'its PostgreSQL'], rows)
-  console.log(`\nMedians of ${rounds} rounds in turns, (min–max); a ratio is of the same round.`)
+  console.log(`\nMedians of ${rounds} alternating rounds (min–max). Each ratio compares results of the same round.`)
 } finally {
   await Promise.all([callsign.stop(), postfix.stop()])
   await sink.stop()

@@ -1,4 +1,4 @@
-// GET one message, against a bare Fastify route that answers the same bytes. Aim: half of its requests per second.
+// GETs one message, against a bare Fastify route with the same bytes. The goal is half of its requests per second.
 import { join } from 'node:path'
 import { ask, makeDirectory, startCallsign } from './harness/callsign-server.ts'
 import { fillMailboxes, receiver } from './harness/messages.ts'

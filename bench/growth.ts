@@ -1,4 +1,4 @@
-// List, get and search in a mailbox of 10 thousand messages and in one of 1 million beside it, in turns. Aim: less than 1.5 times as long.
+// Lists, reads and searches in a mailbox of 10 thousand messages, alternating with one of 1 million. The goal is a ratio below 1.5.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
@@ -20,14 +20,14 @@ const { values } = parseArgs({
 const sizes = String(values.sizes).split(',').map(Number)
 const rounds = Number(values.rounds)
 const requests = Number(values.requests)
-/** What takes longer is asked less often. */
+/** Slower requests are sent less often. */
 const roundMsMax = 4_000
 const nowMs = Date.now()
 
 type Page = { data: { id: string }[]; next_cursor: string | null }
 type Mailbox = { handle: string; size: number; originMs: number }
 
-/** What is asked, as paths; where fewer are found in a small mailbox, both pages are of that size. */
+/** Requests, as paths. If the small mailbox has fewer results, both pages have that size. */
 async function questionsOf(server: CallsignServer, key: string, { handle, size, originMs }: Mailbox): Promise<Record<string, string[]>> {
   const mailbox = `/api/v1/mailboxes/${handle}`
   const at = (share: number) => idOf(Math.floor(size * share), originMs)
@@ -72,7 +72,7 @@ async function questionsOf(server: CallsignServer, key: string, { handle, size, 
   }
 }
 
-/** Milliseconds a request, one after another, the median of each round; processor time in milliseconds, of all rounds. */
+/** Milliseconds per sequential request, the median of each round. Processor time in milliseconds covers all rounds. */
 type Figures = { tookMs: number[]; processorMs: number; asked: number }
 
 async function measure(server: CallsignServer, key: string, mailboxes: Mailbox[]): Promise<Map<string, Figures>[]> {

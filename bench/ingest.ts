@@ -1,4 +1,5 @@
-// Mail in: stored, parsed and authenticated by Callsign before 250, against Postfix storing the same messages; 1, 10 and 100 KB from ten sessions of smtp-source.
+// Incoming mail. Callsign stores, parses and authenticates a message before 250, against Postfix storing the same messages.
+// Ten sessions of smtp-source send 1, 10 and 100 KB.
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +30,10 @@ const dns = await startDnsServer()
 const sender = await createSender('127.0.0.1')
 for (const [name, records] of Object.entries(sender.records)) dns.set(name, records)
 
-/** A signed letter of this many octets, without a Message-ID: two copies with one would be filed as one. Lines end in LF, as smtp-source wants its file. */
+/**
+ * Writes a signed message of this many octets, without a Message-ID, because copies with the same one would be filed as one. Lines end in LF, as
+ * smtp-source expects.
+ */
 async function writeLetter(bytes: number): Promise<string> {
   const raw = await sender.sign(textLine, bytes)
   const file = join(directory.path, `letter-${bytes}`)
@@ -39,7 +43,7 @@ async function writeLetter(bytes: number): Promise<string> {
 
 const callsign = await startCallsign(join(directory.path, 'data'), { settings: { CALLSIGN_DNS_SERVERS: dns.address } })
 await ask(callsign, callsign.key as string, 'POST', '/api/v1/identities', { agent_handle: 'box' })
-// Held: accepted and on disk, and nothing done with it.
+// On hold, so a message is accepted and on disk, and is not processed further.
 const postfix = await startPostfix('agents.localhost', callsign.smtpPort as number, {
   smtpd_sender_restrictions: 'check_sender_access static:HOLD',
   smtpd_client_connection_count_limit: '100',
@@ -122,9 +126,9 @@ try {
   )
   const { spf, dkim, dmarc } = last.authentication
   printTable(['mail', 'Callsign', 'Postfix, held', 'ratio', 'node + postgres'], rows)
-  console.log(`\nOne client, ${values.messages} letters of 1 KB one after another: milliseconds from the final dot to 250.\n`)
+  console.log(`\nMilliseconds from the final dot to 250, for one client and ${values.messages} sequential messages of 1 KB.\n`)
   printTable(['', 'p50', 'p90', 'p99'], latencies)
-  console.log(`\nThe last message: spf=${spf.result} dkim=${dkim.result} dmarc=${dmarc.result}.`)
+  console.log(`\nThe last message has spf=${spf.result} dkim=${dkim.result} dmarc=${dmarc.result}.`)
   if (dkim.result !== 'pass') process.exitCode = 1
 } finally {
   await callsign.stop()

@@ -14,9 +14,9 @@ if (wanted === undefined) {
   const width = Math.max(...figures.map((name) => name.length))
   const sentenceOf = (name: string) => (readFileSync(join(folder, `${name}.ts`), 'utf8').split('\n', 1)[0] as string).replace(/^\/\/ /, '')
   for (const name of figures) console.log(`${name.padEnd(width)}  ${sentenceOf(name)}`)
-  console.log('\nnpm run bench -- NAME, or all. Options: --rounds 3 --seconds 3 --connections 1,16,64')
+  console.log('\nRun npm run bench -- NAME, or all as NAME. The options are --rounds 3, --seconds 3 and --connections 1,16,64')
 } else if (wanted !== 'all' && !figures.includes(wanted)) {
-  console.error(`There is no figure ${wanted}; npm run bench lists them.`)
+  console.error(`${wanted} is not a benchmark. Run npm run bench to list them.`)
   process.exitCode = 2
 } else {
   for (const name of wanted === 'all' ? figures : [wanted]) {

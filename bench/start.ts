@@ -1,4 +1,4 @@
-// Starting, and memory at rest: first and later start, against bare Fastify in Node and against PostgreSQL alone.
+// Startup time and idle memory. Measures first and later starts, against bare Fastify in Node and against PostgreSQL alone.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { readMemory } from './harness/process-tree.ts'
 import { readOptions } from './harness/side-by-side.ts'
 import { median, printHead, printTable, withSpread } from './harness/table.ts'
 
-/** Memory is read when the server has been idle for a moment, so that what only the start needed has had its chance to go. */
+/** Memory is read after the server has been idle for a moment, so that memory used only by the start is released. */
 const restMs = 2000
 
 type Memory = ReturnType<typeof readMemory>
@@ -40,7 +40,7 @@ async function startNode(args: string[], isServer: boolean): Promise<{ child: Ch
   return { child, ms: performance.now() - beganMs }
 }
 
-/** PostgreSQL alone, supervised by this process: its files made when they are not there, until it takes connections. */
+/** Starts PostgreSQL alone, supervised by this process. Creates its files when they are missing, and waits until it takes connections. */
 async function startPostgres(dataDir: string): Promise<{ pid: number; ms: number; stop: () => Promise<void> }> {
   const beganMs = performance.now()
   const postgres = await startEmbedded({ dataDir, log: createLog('silent') })
@@ -108,6 +108,6 @@ const rows = Object.entries(times).map(([name, own]) => {
 const headings = ['started', 'ms', 'ratio to both limits', 'node RSS MB', 'PSS', 'postgres RSS MB', 'PSS', 'processes']
 printTable(headings, rows)
 console.log(
-  `\nMedians of ${rounds} rounds, (min–max). PSS shares out the memory that PostgreSQL's processes have in common; RSS counts it in each.`,
+  `\nMedians of ${rounds} rounds (min–max). PSS divides memory that PostgreSQL processes share among them. RSS counts it in each process.`,
 )
 process.exit()

@@ -1,4 +1,4 @@
-// What 1,000 open event streams and 100 downloads that nobody reads on cost the two ends of a tunnel in memory, against the same peers.
+// Memory at both ends of a tunnel with 1,000 open event streams and 100 stalled downloads, against the same peers.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ const settleMs = 5000
 
 const megabytes = (pids: number[]): number => pids.reduce((sum, pid) => sum + readMemory(pid).node.rss, 0)
 
-/** Starts the paths anew for each case, so that none begins with another's memory. */
+/** Restarts the paths for each case, so that memory of the previous case does not count. */
 async function measure(one: (typeof cases)[number], path: Path): Promise<string[]> {
   const visitor = fork(join(import.meta.dirname, 'harness', 'public-client.ts'))
   try {

@@ -1,4 +1,5 @@
-// Small requests through the tunnel, against the origin directly, nginx and node:http as reverse proxies, ssh -R and localtunnel. Aim: ahead of every tunnel, a quarter of direct at 64 connections.
+// Small requests through the tunnel, against the origin directly, nginx and node:http as reverse proxies, ssh -R and localtunnel.
+// The goal is to be ahead of every tunnel, at a quarter of direct with 64 connections.
 import { spawnSync } from 'node:child_process'
 import { makeDirectory } from './harness/callsign-server.ts'
 import { readOptions } from './harness/side-by-side.ts'
@@ -9,16 +10,17 @@ import { startOrigin, startPaths } from './harness/tunnel-paths.ts'
 type Measure = { perSecond: number; p50: number; p99: number }
 
 const { rounds, seconds, connections } = readOptions()
-/** As long as it takes until what is asked often is compiled: a slow machine is half as fast in its first seconds. */
+/** Time for hot code to be compiled. A slow machine runs at half speed in its first seconds. */
 const warmUpSeconds = 8
 const unitMs: Record<string, number> = { us: 0.001, ms: 1, s: 1000, m: 60_000 }
 
-/** One run of wrk. Throws when a request failed: a fast error is no speed. */
+/** Runs wrk once. Throws when a request failed, because a fast error would count as speed. */
 function measure(path: Path, count: number, forSeconds: number): Measure {
   const url = `http://127.0.0.1:${path.port}/small`
   const args = ['-t1', `-c${count}`, `-d${forSeconds}s`, '--latency', '--timeout', '10s', '-H', `Host: ${path.host}`, url]
   const run = spawnSync('wrk', args, { encoding: 'utf8' })
-  if (run.error || run.status !== 0) throw new Error(`wrk did not run (Debian: apt install wrk): ${run.error?.message ?? run.stderr}`)
+  if (run.error || run.status !== 0)
+    throw new Error(`wrk did not run. On Debian, install it with apt install wrk. ${run.error?.message ?? run.stderr}`)
   const failure = /Non-2xx.*|Socket errors:.*/.exec(run.stdout)?.[0]
   if (failure) console.log(`${path.name}, ${count} connections: ${failure.trim()}`)
   const latency = (percent: number) => {
@@ -55,7 +57,9 @@ try {
     }
   }
   printTable(['connections', 'path', 'requests/s', 'ratio to direct', 'p50 ms', 'p99 ms'], rows)
-  console.log(`\nMedians of ${rounds} rounds of ${seconds} s in turns, (min–max); a ratio is of the same round. Load: wrk, one thread.`)
+  console.log(
+    `\nMedians of ${rounds} alternating rounds of ${seconds} s (min–max). Each ratio compares results of the same round. The load comes from wrk with one thread.`,
+  )
 } finally {
   for (const path of paths) await path.stop()
   await origin.stop()

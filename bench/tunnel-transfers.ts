@@ -1,4 +1,5 @@
-// Large bodies through the tunnel both ways, against the same peers: on this machine, and with a round trip of 50 ms between the tunnel's ends.
+// Large bodies through the tunnel in both directions, against the same peers.
+// Measured on this machine, and with a round trip of 50 ms between the tunnel's ends.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,13 +26,13 @@ function measure(path: Path, direction: (typeof directions)[number], file: strin
   const args = ['--silent', '--max-time', '120', '--header', `Host: ${path.host}`, ...options, ...output, '--write-out', form]
   const run = spawnSync('curl', [...args, `http://127.0.0.1:${path.port}${target}`], { encoding: 'utf8' })
   const [code, size, speed] = (run.stdout.split('\n').at(-1) as string).split(' ').map(Number) as [number, number, number]
-  if (code !== 200 || size !== bytes) throw new Error(`${path.name} ${direction}: status ${code}, ${size} of ${bytes} bytes.`)
+  if (code !== 200 || size !== bytes) throw new Error(`${path.name} ${direction} returned status ${code} and ${size} of ${bytes} bytes.`)
   if (direction === 'up' && !run.stdout.startsWith(JSON.stringify({ bytes })))
-    throw new Error(`${path.name}: the origin got ${run.stdout}.`)
+    throw new Error(`The origin behind ${path.name} received ${run.stdout}.`)
   return speed / megabyte
 }
 
-/** What the kernel's TCP finds its speed by. */
+/** The kernel's TCP congestion control algorithm. */
 const congestionControl = (): string => readFileSync('/proc/sys/net/ipv4/tcp_congestion_control', 'utf8').trim()
 
 async function compare(far: FarSide, folder: string, bytes: number): Promise<void> {

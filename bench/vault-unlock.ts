@@ -1,4 +1,5 @@
-// Unlocking a vault of 1,000 secrets, each decrypted and checked, against Argon2id alone with the same parameters. Aim: 1.2 times its time and memory.
+// Unlocks a vault of 1,000 secrets and decrypts and checks each, against Argon2id alone with the same parameters.
+// The goal is 1.2 times its time and memory.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -46,7 +47,7 @@ try {
     return result
   }
   const ask = (kind: PeerTask['kind']) => askPeer(peers.get(kind) as ChildProcess, kind)
-  // The first result of a process is the memory of one unlock. Later ones hold what the garbage collector has not given back yet.
+  // The first result of a process is the memory of one unlock. Later ones include memory that the garbage collector has not released yet.
   const firstMb = new Map<PeerTask['kind'], number[]>(kinds.map((kind) => [kind, []]))
   for (let round = 0; round < freshRounds; round++) {
     for (const kind of kinds) {
@@ -84,7 +85,9 @@ try {
   )
   const opened = median((results.get('unlock') as PeerResult[]).map(({ secrets }) => secrets))
   if (opened !== secretsCount) throw new Error(`${opened} secrets were opened of ${secretsCount}.`)
-  console.log(`\nMedians of ${rounds} rounds in turns, (min–max), each kind in a process of its own; a ratio is of the same round.`)
+  console.log(
+    `\nMedians of ${rounds} alternating rounds (min–max), each kind in its own process. Each ratio compares results of the same round.`,
+  )
 } finally {
   for (const peer of peers.values()) await stopChild(peer)
   await server.stop()

@@ -1,4 +1,5 @@
-// Deliveries a second and commit-to-receipt latency, against a plain keep-alive POST loop to the same receiver; and with bad neighbours.
+// Deliveries per second and latency from commit to receipt, against a plain keep-alive POST loop to the same receiver.
+// Also measured beside failing endpoints.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -164,7 +165,7 @@ try {
   console.log('')
   printTable(['load', 'posts', 'p50 ms', 'p99 ms', 'max ms'], rows)
   console.log(
-    "\nLatency: from the timestamp of the event, taken before its commit, to the last byte at the receiver; both clocks are this machine's.",
+    "\nLatency runs from the timestamp of the event, taken before its commit, to the last byte at the receiver. Both use this machine's clock.",
   )
 } finally {
   await server.stop()

@@ -1,4 +1,5 @@
-// Kills the server under load and counts webhooks: none lost, none stuck, none twice but with the same webhook-id. Arguments: --kills N, --seed N.
+// Kills the server under load and counts webhooks. None may be lost or stuck, and a repeated one has the same webhook-id. Takes --kills N and --seed
+// N.
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { generateKey } from '../../packages/server/src/features/account/keys/model.ts'
@@ -38,7 +39,7 @@ const server = await createServerProcess({
 })
 const client = createApiClient(server.httpPort)
 
-/** Asks until it is answered: what is asked carries a key, so that asking again is safe. */
+/** Retries until it is answered. The request carries an idempotency key, so repeating it is safe. */
 async function insist<T>(path: string, body: unknown, idempotencyKey: string): Promise<T> {
   for (;;) {
     try {
@@ -95,7 +96,7 @@ try {
   const senders = Array.from({ length: senderCount }, (_, i) => send(`sender-${i}`))
 
   for (let kill = 1; kill <= killsWanted; kill++) {
-    // Some progress first: a kill that meets nothing proves nothing.
+    // Waits for some progress, because a kill of an idle server proves nothing.
     const wanted = accepted.length + random.whole(2, 12)
     const untilMs = performance.now() + progressMsMax
     while (accepted.length < wanted && performance.now() < untilMs) await delay(5)

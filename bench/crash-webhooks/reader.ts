@@ -1,4 +1,4 @@
-// A reader of the event stream that lives through every kill: it connects again and goes on after the last event that it has.
+// Reads the event stream through every kill. It reconnects and resumes after the last event that it has.
 import { setTimeout as delay } from 'node:timers/promises'
 
 export type Reader = { ids: string[]; connections: () => number; stop: () => Promise<void> }
@@ -20,7 +20,7 @@ export function startReader(options: { port: number; apiKey: string; after: stri
     let text = ''
     for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
       text += decoder.decode(chunk, { stream: true })
-      // Only whole events count: what a kill cut off comes again.
+      // Counts whole events only. An event that a kill cut off is sent again.
       for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
         const id = /^id: (.*)$/m.exec(text.slice(0, end))?.[1]
         text = text.slice(end + 2)

@@ -1,11 +1,11 @@
-// The endpoint of the crash run: remembers every post by its webhook-id, and is slow, busy or broken now and then.
+// Endpoint of the crash run. It records every post by its webhook-id, and is slow, busy or broken at random.
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { verifyWebhook } from '@callsign/contract/webhook-signature'
 import type { Random } from '../crash/random.ts'
 
-/** What came with one webhook-id. `taken` counts the posts that were answered 2xx. */
+/** Posts with one webhook-id. `taken` counts those answered 2xx. */
 export type Posted = { type: string; subject: string; posts: number; taken: number; hashes: Set<string> }
 
 const delayMsMax = 150

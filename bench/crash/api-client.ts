@@ -50,7 +50,7 @@ export function createApiClient(port: number) {
       })
       const fail = (error: Error) => reject(new Unanswered(error, wasSent))
       outgoing.once('socket', (socket) => {
-        // Part of it may arrive even when not all of it goes out; what counts as unsent is what found no server at all.
+        // Part of a request may arrive even when the rest is not sent. It counts as unsent only when the connection failed.
         if (socket.connecting) socket.once('connect', () => (wasSent = true))
         else wasSent = true
       })
@@ -61,7 +61,7 @@ export function createApiClient(port: number) {
         const chunks: Buffer[] = []
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
         response.once('error', fail)
-        // A broken answer closes without an end; the promise is settled then, or this settles it.
+        // A response that breaks off closes without `end`. If the promise is still pending, this rejects it.
         response.once('close', () => fail(new Error('the answer broke off')))
         response.once('end', () => {
           if (!response.complete) return
@@ -79,7 +79,7 @@ export function createApiClient(port: number) {
   return {
     call,
 
-    /** GET of a JSON answer; throws when it is not 200. */
+    /** GETs a JSON answer. Throws unless the status is 200. */
     async get<T>(path: string, apiKey: string): Promise<T> {
       return JSON.parse((await this.getBytes(path, apiKey)).toString()) as T
     },

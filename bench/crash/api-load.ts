@@ -1,4 +1,4 @@
-// API clients that send without pause: what is not answered is asked again when it carries an Idempotency-Key, and left alone when not.
+// API clients that send without pause. An unanswered request is repeated if it carries an Idempotency-Key, and is left alone otherwise.
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ApiAnswer, type ApiClient, createApiClient, mailboxPath, Unanswered } from './api-client.ts'
 import { hashOf, type Ledger, type Mailbox, markerHeader, type Send } from './ledger.ts'
@@ -21,7 +21,7 @@ const retryMs = 50
 const pauseMsMax = 25
 const sendMsMax = 150_000
 
-/** One client: sends message after message until it is told to stop, and finishes the one that it has begun. */
+/** Runs one client. It sends messages until it is stopped, and finishes the one that it has begun. */
 export async function runApiClient(load: Load): Promise<void> {
   const client = createApiClient(load.port)
   for (let number = 1; !load.isStopping(); number++) {
@@ -51,7 +51,7 @@ async function drive({ ledger }: Load, client: ApiClient, { send, path, body }: 
       })
       ledger.countReply(`api ${answer.status}${answer.isReplayed ? ' replayed' : ''}`)
       if (accept(send, answer)) return
-      // 503: the database was away, and the effect may have happened. 409: the request before is still running.
+      // On 503 the database was unavailable, and the effect may have happened. On 409 the previous request is still running.
       if (answer.status !== 503 && answer.status !== 409) {
         send.state = 'refused'
         return ledger.report(`API answered ${send.marker} with ${answer.status}: ${answer.body.toString().slice(0, 300)}`)
@@ -138,7 +138,7 @@ export function planAttachments(random: Random): { filename: string; bytes: Buff
   return sizes.map((size, index) => ({ filename: `load-${index}.bin`, bytes: random.bytes(size) }))
 }
 
-/** A message that came to the mailbox lately; null when there is none, or nobody to ask right now. */
+/** Returns a recent message of the mailbox, or null when there is none or the server is unreachable. */
 async function findParent(from: Mailbox, client: ApiClient, random: Random): Promise<{ id: string; thread_id: string } | null> {
   try {
     const path = `${mailboxPath(from.address)}/messages?direction=inbound&limit=10`

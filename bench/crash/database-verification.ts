@@ -1,4 +1,4 @@
-// What the API does not show, asked of the database itself: events, jobs, rows that hang in the air, and the blobs they name.
+// Checks in the database itself events, jobs, orphaned rows and the blobs that rows name, because the API does not show them.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLog } from '../../packages/server/src/core/log.ts'
@@ -65,7 +65,7 @@ export async function verifyDatabase(dataDir: string, ledger: Ledger): Promise<{
   }
 }
 
-/** Every blob that a row names is whole. Files without a row are what unfinished requests left: the server sweeps them after a day. */
+/** Every blob that a row names is whole. Files without a row are left by unfinished requests, and the server sweeps them after a day. */
 async function checkBlobs(dataDir: string, named: { key: string; size: number }[], ledger: Ledger): Promise<number> {
   const blobs = createDiskBlobs(join(dataDir, 'blobs'))
   for (const { key, size } of named) {

@@ -1,4 +1,4 @@
-// API clients that write drafts and have them sent, by request or at a time: whatever is not answered is asked again, with a key or without.
+// API clients that write drafts and have them sent, by request or at a set time. Unanswered requests are repeated, with or without a key.
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ApiAnswer, type ApiClient, createApiClient, mailboxPath, Unanswered } from './api-client.ts'
 import { type Load, planAttachments, planRecipients } from './api-load.ts'
@@ -10,10 +10,10 @@ const answerMsMax = 150_000
 const scheduleMsMax = 1_500
 
 type Request = { method: 'GET' | 'POST' | 'PATCH'; path: string; body?: unknown; idempotencyKey?: string | null; send?: Send }
-/** An answer, and whether a request before it went out without one: that one may have had its effect. */
+/** An answer. `isAgain` is true when an earlier request went unanswered and may have had its effect. */
 type Settled = ApiAnswer & { isAgain: boolean }
 
-/** One client: draft after draft until it is told to stop, and it finishes the one that it has begun. */
+/** Runs one client. It sends draft after draft until it is stopped, and finishes the one that it has begun. */
 export async function runDraftClient(load: Load): Promise<void> {
   const client = createApiClient(load.port)
   for (let number = 1; !load.isStopping(); number++) {
@@ -59,7 +59,7 @@ async function writeAndSend(load: Load, client: ApiClient, marker: string): Prom
     threadId: null,
     isReplayed: false,
   }
-  // Before the change: a scheduled draft may be sent from then on.
+  // Recorded before the change, because a scheduled draft may be sent from then on.
   ledger.sends.set(marker, send)
   const changed = await ask(load, client, {
     method: 'PATCH',
@@ -73,18 +73,22 @@ async function writeAndSend(load: Load, client: ApiClient, marker: string): Prom
   // The change before had committed, or the draft has gone at its time since.
   const isChanged =
     changed?.status === 200 || (changed?.isAgain && ['draft_version_conflict', 'draft_not_editable'].includes(codeOf(changed)))
-  // A time that has passed while nobody answered is refused: then the draft is sent by hand.
+  // A time that passed while the server was down is refused. The draft is then sent by request.
   const isLate = isScheduled && changed?.status === 400 && changed.body.includes('/send_at')
   if (!isChanged && !isLate) {
     send.state = 'refused'
     return ledger.report(`the change of draft ${marker} was answered ${describe(changed)}`)
   }
   if (isScheduled && !isLate) await waitUntilGone(load, client, send, `${drafts}/${id}`)
-  // Late, and asked before without an answer: that one may have set the time, and the draft may go at it before it is sent by hand.
+  // The time is refused as late, and an earlier request went unanswered. That request may have set the time, so the draft may be sent before this
+  // request.
   else await sendNow(load, client, send, `${drafts}/${id}/send`, isLate === true && changed?.isAgain === true)
 }
 
-/** Asks for the send until it is answered 201, or told that the draft has been sent by what may have: a request before without a key, its time. */
+/**
+ * Repeats the send until it is answered 201, or until the answer says that the draft is already sent. The earlier send may come from a request
+ * without a key, or from the draft's schedule.
+ */
 async function sendNow(load: Load, client: ApiClient, send: Send, path: string, mayGoAtItsTime: boolean): Promise<void> {
   const answer = await ask(load, client, {
     method: 'POST',
@@ -103,7 +107,7 @@ async function sendNow(load: Load, client: ApiClient, send: Send, path: string, 
   }
 }
 
-/** A scheduled draft is gone once it is sent; one that stays with a reason was not sent. */
+/** A scheduled draft is gone once it is sent. A draft that stays with a reason was not sent. */
 async function waitUntilGone(load: Load, client: ApiClient, send: Send, path: string): Promise<void> {
   const startedMs = performance.now()
   while (performance.now() - startedMs < answerMsMax) {
@@ -121,7 +125,7 @@ async function waitUntilGone(load: Load, client: ApiClient, send: Send, path: st
   load.ledger.report(`the scheduled draft ${send.marker} was not sent`)
 }
 
-/** Asks until there is an answer that settles the matter, and counts a send's attempts; null when there was none in all that time. */
+/** Repeats until a final answer, and counts the attempts of a send. Returns null when the time limit passes without one. */
 async function ask({ ledger, from }: Load, client: ApiClient, { send, ...request }: Request): Promise<Settled | null> {
   const startedMs = performance.now()
   let isAgain = false
@@ -132,7 +136,7 @@ async function ask({ ledger, from }: Load, client: ApiClient, { send, ...request
     try {
       const answer = await client.call({ ...request, apiKey: from.apiKey, onSent })
       ledger.countReply(`draft ${request.method} ${answer.status}${answer.isReplayed ? ' replayed' : ''}`)
-      // 503: the database was away, and the effect may have happened.
+      // On 503 the database was unavailable, and the effect may have happened.
       if (answer.status !== 503 && codeOf(answer) !== 'idempotency_in_progress') return { ...answer, isAgain }
       isAgain = true
     } catch (error) {

@@ -1,15 +1,15 @@
-// What was asked of the server and what it answered: the promises that the verification holds it to.
+// Records every request and its answer. The verification checks the server against these promises.
 import { createHash } from 'node:crypto'
 
 /** An agent of one of the organizations, with its organization's key. */
 export type Mailbox = { handle: string; address: string; apiKey: string }
 
-/** The header field that tells every message of a run apart, wherever it turns up. */
+/** The header field that identifies every message of a run. */
 export const markerHeader = 'X-Crash-Marker'
 
 /**
- * `open`: not answered yet. `accepted`: answered 250, 200 or 201. `unknown`: the answer was lost and the client could not ask again, so the
- * message may be there once or not at all. `refused`: answered with an error that should not have come, reported as a problem.
+ * `open` is not answered yet. `accepted` is answered 250, 200 or 201. `unknown` means that the answer was lost and the client could not repeat the
+ * request, so the message may be there once or not at all. `refused` is an unexpected error, reported as a problem.
  */
 type State = 'open' | 'accepted' | 'unknown' | 'refused'
 
@@ -44,15 +44,15 @@ export type Send = Entry & {
   attachments: SentAttachment[]
   /** The thread that a reply has to join. */
   parentThread: string | null
-  /** The draft that it was written as; sending leaves nothing of it. */
+  /** The draft that it was written as. Sending deletes the draft. */
   draftId: string | null
   id: string | null
   threadId: string | null
-  /** Answered from the first answer: the request before had committed, and its answer was lost. */
+  /** Replayed from the first answer, because the previous request had committed and its answer was lost. */
   isReplayed: boolean
 }
 
-/** One message that the relay took, whether or not its answer was heard; `life` is the number of the server's life at that moment. */
+/** One message that the relay took, even if its answer was lost. `life` counts the server's lives at that moment. */
 export type Receipt = { marker: string; messageId: string; recipients: string[]; sha256: string; life: number }
 
 /** Work that a kill met, counted from outside. */
@@ -76,7 +76,7 @@ export function createLedger() {
     deliveries,
     sends,
     receipts,
-    /** How often each answer came, such as `api 201` or `smtp 451`. */
+    /** Number of each answer, such as `api 201` or `smtp 451`. */
     replies,
     problems,
     problemCount: () => problemCount,
@@ -98,14 +98,14 @@ export function createLedger() {
       else receipts.set(receipt.marker, [receipt])
     },
 
-    /** From now on the server, or its database, is another one: what it hands to the relay again is forgiven, up to `copiesMax` copies each. */
+    /** Begins a new life of the server or its database. Messages repeated to the relay are accepted, up to `copiesMax` copies each. */
     beginLife: (copiesMax: number) => void lives.push({ copiesMax }),
     copiesMaxOf: (life: number): number => lives[life]?.copiesMax ?? 0,
 
     beginRelay: () => void relayTransactions++,
     endRelay: () => void relayTransactions--,
 
-    /** What is under way at this moment. */
+    /** Counts in-flight work at this moment. */
     inFlight(): InFlight {
       let undelivered = 0
       for (const send of sends.values()) {
@@ -116,7 +116,7 @@ export function createLedger() {
       return { requests: countAwaiting(sends), transactions: countAwaiting(deliveries), relayTransactions, undelivered }
     },
 
-    /** Answers that were good so far: rises while the server makes progress. */
+    /** Counts good answers so far. It rises while the server makes progress. */
     acceptedCount: () => countAccepted(sends) + countAccepted(deliveries),
   }
 }

@@ -1,4 +1,5 @@
-// `npm run crash`: 60 kills under load and a check that nothing answered was lost or doubled. Arguments: --kills N, --seed N, --minutes N.
+// `npm run crash` kills the server 60 times under load, and checks that nothing answered was lost or duplicated. Takes --kills N, --seed N and
+// --minutes N.
 import { parseArgs } from 'node:util'
 import { type CrashReport, hadWork, type Kill, runCrash } from './run.ts'
 

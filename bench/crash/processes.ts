@@ -1,17 +1,17 @@
-// The processes of a data directory, from /proc: which PostgreSQL serves it, and whether anything outlived a kill.
+// Lists the processes of a data directory from /proc. Shows which PostgreSQL serves it, and any process that outlived a kill.
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 
 export type Found = { pid: number; parentPid: number; name: string }
 
-/** Every process that works in the database directory: PostgreSQL with its children, and the watcher beside it. Linux only. */
+/** Every process that works in the database directory. These are PostgreSQL with its children, and the watcher beside it. Linux only. */
 export function processesOf(dataDir: string): Found[] {
   const directory = join(realpathSync(dataDir), 'postgres')
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return []
     try {
       if (readlinkSync(`/proc/${name}/cwd`) !== directory) return []
-      // pid (name) state parent …; the name may hold anything.
+      // The line is `pid (name) state parent …`, and the name may contain anything.
       const [, processName = '', parentPid = ''] = /^\d+ \((.*)\) \S (\d+)/s.exec(readFileSync(`/proc/${name}/stat`, 'latin1')) ?? []
       return [{ pid: Number(name), parentPid: Number(parentPid), name: processName }]
     } catch {

@@ -1,8 +1,8 @@
-// Seeded random choices: the same seed plans the same mail and the same kills.
+// Seeded random choices. The same seed plans the same mail and the same kills.
 
 export type Random = ReturnType<typeof createRandom>
 
-/** A stream of choices of its own for each seed (mulberry32: fast, small, good enough for a plan of a test). */
+/** A separate stream of choices per seed. mulberry32 is fast, small and good enough to plan a test. */
 export function createRandom(seed: number) {
   let state = seed >>> 0
 

@@ -1,4 +1,4 @@
-// The next server of the mail that leaves: takes messages over SMTP, is slow and busy now and then, and remembers everything.
+// Next hop of outgoing mail. It takes messages over SMTP, is slow or busy at random, and records everything.
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { hashOf, type Ledger, markerHeader } from './ledger.ts'
@@ -37,7 +37,7 @@ export async function startRelaySink(ledger: Ledger, random: Random): Promise<{ 
       })
     },
   })
-  // A killed server breaks its connections: that is what we are here for.
+  // A killed server breaks its connections, which this run expects.
   server.on('error', () => {})
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
 

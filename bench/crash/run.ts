@@ -1,4 +1,4 @@
-// One crash run: load on a real server, kills at random moments, and at the end a check of every promise that was made.
+// Runs one crash test. It loads a real server, kills it at random moments, and checks every promise at the end.
 import { setTimeout as delay } from 'node:timers/promises'
 import { generateKey } from '../../packages/server/src/features/account/keys/model.ts'
 import { type ApiClient, createApiClient } from './api-client.ts'
@@ -34,12 +34,12 @@ export type CrashReport = {
   kills: Kill[]
   firstStartMs: number
   drainMs: number
-  /** How often each answer came. */
+  /** Number of each answer. */
   replies: Record<string, number>
   accepted: { api: number; drafts: number; smtp: number }
   retried: { api: number; smtp: number; replayed: number }
   verified: (Verified & { blobs: number; orphanBlobs: number }) | null
-  /** Broken promises with their evidence; a run is good when there is none. */
+  /** Broken promises with their evidence. A run passes when the list is empty. */
   problems: string[]
   problemCount: number
   /** The last warnings and errors of the server, when something is wrong. */
@@ -51,12 +51,12 @@ export const inFlightShareMin = 0.8
 
 const drainMsMax = 60_000
 const progressMsMax = 40_000
-/** What a killed server had written arrives at the relay by then. */
+/** Time for bytes that a killed server had written to arrive at the relay. */
 const wireMs = 50
-/** PostgreSQL that dies again and again is given up by its supervisor; a start of the server begins a new count. */
+/** The supervisor gives up a PostgreSQL that dies again and again. A start of the server resets the count. */
 const postgresKillsInRowMax = 3
 
-/** Runs and verifies. Rejects only when the run itself cannot go on; what the server does wrong is in the report. */
+/** Runs and verifies. Rejects only when the run itself cannot go on. Server faults are in the report. */
 export async function runCrash(options: CrashOptions): Promise<CrashReport> {
   const ledger = createLedger()
   const random = createRandom(options.seed)
@@ -159,13 +159,13 @@ async function makeMailboxes(server: ServerProcess, client: ApiClient): Promise<
   return mailboxes
 }
 
-/** Waits until the load moves, kills at a random moment, and brings the server back; now and then it is killed again while it starts. */
+/** Waits until the load progresses, kills at a random moment, and restarts the server. Sometimes kills it again while it starts. */
 async function killOnce(options: CrashOptions, harness: Harness, before: Kill[]): Promise<Kill[]> {
   const { ledger, random, server } = harness
   await waitForProgress(harness)
   await delay(random.whole(20, 700))
   const isLast = before.length + 1 >= options.kills
-  // At the end nothing but the server's own retries may be needed: no new start comes to its help.
+  // At the end the server must recover by its own retries, so it is not restarted.
   const victim = isLast ? 'postgres' : pickVictim(random, before)
   const inFlight = ledger.inFlight()
   // The same worker may hand over a message, fail to record that, and do it again.
@@ -211,7 +211,7 @@ function pickVictim(random: Random, before: Kill[]): Victim {
   return isEnough || random.isHit(0.4) ? 'both' : 'postgres'
 }
 
-/** Resolves when both kinds of clients got new good answers: the server works again, and there is something to kill. */
+/** Resolves when both kinds of clients got new good answers. The server works again, and a kill has work to interrupt. */
 async function waitForProgress({ ledger, limit }: Harness): Promise<void> {
   const before = ledger.acceptedCount()
   const startedMs = performance.now()
@@ -221,7 +221,7 @@ async function waitForProgress({ ledger, limit }: Harness): Promise<void> {
   }
 }
 
-/** Waits until nothing is queued any more; what still is after a minute is reported. */
+/** Waits until the queue is empty. Reports the messages that are still queued after a minute. */
 async function waitUntilDelivered(client: ApiClient, mailboxes: Mailbox[], ledger: Ledger): Promise<number> {
   const startedMs = performance.now()
   for (const mailbox of mailboxes) {
@@ -241,7 +241,7 @@ async function waitUntilDelivered(client: ApiClient, mailboxes: Mailbox[], ledge
   return performance.now() - startedMs
 }
 
-/** True when requests, SMTP messages or messages at the relay were sent and unanswered; what waits in the queue alone does not count. */
+/** True when requests, SMTP messages or relay deliveries were sent and unanswered. Work that only waits in the queue does not count. */
 export const hadWork = ({ inFlight }: Kill): boolean => inFlight.requests + inFlight.transactions + inFlight.relayTransactions > 0
 
 function checkInFlight(kills: Kill[], ledger: Ledger): void {

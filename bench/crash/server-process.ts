@@ -1,4 +1,4 @@
-// The server under test as a child process: started, killed, started again, always on the same ports and the same data.
+// The server under test as a child process. It is started, killed and restarted on the same ports and the same data.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -45,7 +45,7 @@ export async function createServerProcess(options: { relayPort: number; bootstra
       env: environment,
       cwd: dataDir,
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A group of its own, as under a supervisor: a kill of it is no kill of us.
+      // A process group of its own, as under a supervisor, so that killing it does not kill this process.
       detached: true,
     })
 
@@ -54,7 +54,7 @@ export async function createServerProcess(options: { relayPort: number; bootstra
     if (lines.length > linesKept) lines.shift()
   }
 
-  /** Starts the server; `ready` resolves with the milliseconds it took, `false` when it was killed before. */
+  /** Starts the server. `ready` resolves with the milliseconds it took, or with `false` when it was killed before. */
   function begin(): { ready: Promise<number | false> } {
     const startedMs = performance.now()
     const started = spawnServer(['serve'])
@@ -94,7 +94,7 @@ export async function createServerProcess(options: { relayPort: number; bootstra
     bootstrapKey: options.bootstrapKey,
     httpPort,
     smtpPort,
-    /** What the server logged last, warnings and worse. */
+    /** The server's last log lines of level warning and above. */
     lines,
     begin,
 
@@ -104,7 +104,7 @@ export async function createServerProcess(options: { relayPort: number; bootstra
       return ms
     },
 
-    /** The server alone, with its PostgreSQL, or its PostgreSQL alone; resolves when the server has ended, if it was meant. */
+    /** Kills the server alone, with its PostgreSQL, or its PostgreSQL alone. Resolves when the server has ended, if it was the victim. */
     async kill(victim: 'server' | 'postgres' | 'both'): Promise<void> {
       if (victim !== 'server') {
         killedPostgres = requirePostgres()
@@ -131,12 +131,11 @@ export async function createServerProcess(options: { relayPort: number; bootstra
 
     postgresPid: requirePostgres,
 
-    /** PostgreSQL processes that no PostgreSQL of the running server owns, once they had time to go; empty when all is well. */
+    /** PostgreSQL processes that do not belong to the running server's PostgreSQL, after they had time to exit. Empty in a correct run. */
     async findStrays(): Promise<string[]> {
       return settle(() => strayPostgres(dataDir, requirePostgres()))
     },
 
-    /** Runs a host command beside the running server and returns what it prints. */
     async runCommand(args: string[]): Promise<string> {
       const command = spawnServer(args)
       let printed = ''
@@ -149,7 +148,7 @@ export async function createServerProcess(options: { relayPort: number; bootstra
       return printed
     },
 
-    /** Stops the server as an operator does. Resolves with what is wrong with how it ended: an exit code, processes left behind. */
+    /** Stops the server as an operator does. Resolves with faults of its end, such as an exit code or processes left behind. */
     async stop(): Promise<string[]> {
       child?.kill('SIGTERM')
       const how = await Promise.race([exited, delay(stopMsMax, 'no exit', { ref: false })])
@@ -161,7 +160,7 @@ export async function createServerProcess(options: { relayPort: number; bootstra
     async destroy(): Promise<void> {
       child?.kill('SIGKILL')
       await exited
-      // PostgreSQL is told to stop by its watcher; what does not go is ours to kill.
+      // The watcher stops PostgreSQL. Processes that remain are killed here.
       for (const { pid } of await waitGone(() => processesOf(dataDir))) {
         try {
           process.kill(pid, 'SIGKILL')

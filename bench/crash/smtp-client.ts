@@ -1,4 +1,4 @@
-// A plain SMTP client on a socket: one command, one reply, and it says when a message is out and waits for its 250.
+// A plain SMTP client on a socket. It sends one command per reply, and reports when a message is sent and waits for its 250.
 import { connect, type Socket } from 'node:net'
 
 export type SmtpReply = { code: number; text: string }
@@ -7,7 +7,7 @@ const replyMsMax = 45_000
 
 export type SmtpClient = Awaited<ReturnType<typeof openSmtp>>
 
-/** Connects and says EHLO. Rejects when there is no server, or it does not greet. */
+/** Connects and sends EHLO. Rejects when the connection or the greeting fails. */
 export async function openSmtp(port: number) {
   const socket = await dial(port)
   let received = ''
@@ -52,8 +52,8 @@ export async function openSmtp(port: number) {
 
   return {
     /**
-     * Delivers a message and resolves with the reply that decided: the one to its data, or the first that was not what a transaction needs.
-     * Rejects when the connection breaks first. `onSent` is called when the last byte is out.
+     * Delivers a message. Resolves with the deciding reply, which is the one to its data or the first negative one. Rejects when the connection
+     * breaks first. `onSent` is called when the last byte is out.
      */
     async deliver(from: string, recipients: string[], raw: Buffer, onSent: () => void): Promise<SmtpReply> {
       for (const command of [`MAIL FROM:<${from}>`, ...recipients.map((recipient) => `RCPT TO:<${recipient}>`)]) {
@@ -66,7 +66,7 @@ export async function openSmtp(port: number) {
       const ready = await ask('DATA')
       if (ready.code !== 354) return ready
       socket.write(raw)
-      // No line of ours begins with a dot: there is nothing to double.
+      // Lines of these messages never begin with a dot, so dot-stuffing is not needed.
       socket.write('.\r\n', () => onSent())
       return readReply()
     },

@@ -1,4 +1,4 @@
-// SMTP clients that deliver without pause: what is not answered is sent again with the same bytes, as mail servers do.
+// SMTP clients that deliver without pause. An unanswered message is sent again with the same bytes, as mail servers do.
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Delivery, hashOf, type Ledger, type Mailbox, markerHeader } from './ledger.ts'
 import type { Random } from './random.ts'
@@ -19,7 +19,7 @@ const pauseMsMax = 25
 const deliveryMsMax = 150_000
 const line = 76
 
-/** One client: delivers message after message until it is told to stop, and finishes the one that it has begun. */
+/** Runs one client. It delivers messages until it is stopped, and finishes the one that it has begun. */
 export async function runSmtpClient(load: Load): Promise<void> {
   const { name, ledger, random } = load
   const connection = reconnecting(load.port)
@@ -78,7 +78,7 @@ function reconnecting(port: number) {
   }
 }
 
-/** Small and large, to one mailbox or two, of one organization or two, and now and then an answer to what the relay got. */
+/** Plans small and large messages, to one or two mailboxes of one or two organizations. Some are replies to mail that the relay got. */
 function planDelivery({ mailboxes, ledger, random }: Load, marker: string): { delivery: Delivery; raw: Buffer } {
   const answered = random.isHit(0.25) ? pickReceipt(ledger, random) : null
   const parent = answered ? ledger.sends.get(answered.marker) : undefined

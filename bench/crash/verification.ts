@@ -1,4 +1,4 @@
-// Holds the server to its promises, through the API: everything answered is there exactly once, whole, and arrived where it should.
+// Checks through the API that every answered message is there exactly once, whole, and arrived at its destination.
 import { type ApiClient, mailboxPath } from './api-client.ts'
 import { type Delivery, hashOf, type Ledger, type Mailbox, markerHeader, type Receipt, type Send } from './ledger.ts'
 import type { Random } from './random.ts'
@@ -15,15 +15,15 @@ type Item = {
 
 type Thread = { id: string; message_count: number }
 
-/** What a mailbox holds. */
+/** Contents of a mailbox. */
 type Contents = { mailbox: Mailbox; items: Item[]; threads: Thread[]; total: number }
 
-/** What was found, beside the problems in the ledger. */
+/** Results, beside the problems in the ledger. */
 export type Verified = {
   inbound: number
   outbound: number
   hostedCopies: number
-  /** Unanswered and not asked again: there, and not there. */
+  /** Unanswered messages that were not repeated, counted as present or absent. */
   unknownPresent: number
   unknownAbsent: number
   /** Messages that the relay was given more than once, and how many copies more. */
@@ -36,7 +36,7 @@ export type Verified = {
 
 type Facts = { client: ApiClient; mailboxes: Mailbox[]; ledger: Ledger; random: Random; samples: number }
 
-/** Lists every mailbox and checks it against the ledger; what is wrong is reported there. */
+/** Lists every mailbox and checks it against the ledger, which records the problems. */
 export async function verify(facts: Facts): Promise<Verified> {
   const { client, mailboxes, ledger } = facts
   const contents: Contents[] = []
@@ -100,7 +100,7 @@ function indexOf({ mailbox, items }: Contents, ledger: Ledger): Place {
 const copiesOf = (places: Places, mailbox: Mailbox, direction: Item['direction'], marker: string): Item[] =>
   places.get(mailbox.address)?.[direction].get(marker) ?? []
 
-/** `total`, threads and their counts agree with what is listed. */
+/** Checks that `total`, the threads and their counts agree with the listed messages. */
 function checkCounters({ mailbox, items, threads, total }: Contents, ledger: Ledger): void {
   if (total !== items.length) ledger.report(`${mailbox.address} has total ${total} and lists ${items.length}`)
   const counts = new Map<string, number>()
@@ -177,7 +177,7 @@ async function checkDrafts({ client, mailboxes, ledger }: Facts): Promise<void> 
   }
 }
 
-/** The relay got a message at least once for each outside recipient; each copy is the same bytes under the same Message-ID. */
+/** Checks that the relay got a message at least once per outside recipient. All copies have the same bytes and the same Message-ID. */
 function checkReceipts(send: Send, item: Item | undefined, how: string, ledger: Ledger): void {
   const receipts = ledger.receipts.get(send.marker) ?? []
   const reached = new Set(receipts.flatMap((receipt) => receipt.recipients))
@@ -205,7 +205,7 @@ function checkRepeats(receipts: Receipt[], how: string, ledger: Ledger): void {
   }
 }
 
-/** Nothing is in a mailbox, or went to the relay, that nobody sent there. */
+/** Checks that every message in a mailbox or at the relay was sent by a client of this run. */
 function checkStrangers(places: Places, ledger: Ledger): void {
   for (const [address, place] of places) {
     for (const marker of place.inbound.keys()) {
@@ -231,7 +231,7 @@ function repeatsOf(ledger: Ledger, copies: number[]) {
   return { relayRepeated, relayExtraCopies, relayTransactions: copies.reduce((sum, count) => sum + count, 0) }
 }
 
-/** Downloads a sample, the large ones first, and compares every byte with what was sent. */
+/** Downloads a sample, large ones first, and compares every byte with the original. */
 async function compareBytes({ client, ledger, random, samples }: Facts, places: Places) {
   const sample = <T>(list: T[], sizeOf: (one: T) => number): T[] => {
     const large = list.filter((one) => sizeOf(one) > 64 * 1024)
@@ -244,7 +244,7 @@ async function compareBytes({ client, ledger, random, samples }: Facts, places: 
     for (const mailbox of delivery.recipients) {
       for (const copy of copiesOf(places, mailbox, 'inbound', delivery.marker)) {
         const raw = await client.getBytes(`${mailboxPath(mailbox.address)}/messages/${copy.id}/raw`, mailbox.apiKey)
-        // Our trace fields stand before what the client sent.
+        // The server's trace fields come before the client's bytes.
         if (hashOf(raw.subarray(-delivery.sizeBytes)) !== delivery.sha256)
           ledger.report(`the raw bytes of ${copy.id} (${delivery.marker}) are not those that were sent`)
         rawsCompared++

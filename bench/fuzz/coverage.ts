@@ -1,4 +1,4 @@
-// Which blocks of our own code have run, from V8's precise coverage: what an input reaches that none before it did makes it worth keeping.
+// Lists the executed blocks of the server's code from V8's precise coverage. An input that reaches new blocks is worth keeping.
 import { type Profiler, Session } from 'node:inspector/promises'
 
 const own = /\/packages\/(?:server|contract)\/src\//
@@ -14,7 +14,7 @@ export class Coverage {
     await this.#session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
   }
 
-  /** Blocks that have run since the last call. How a run differs in what it repeats makes blocks too. */
+  /** Blocks that ran since the last call. Differences in repetition between runs also count as blocks. */
   async take(): Promise<string[]> {
     const { result } = (await this.#session.post('Profiler.takePreciseCoverage')) as Profiler.TakePreciseCoverageReturnType
     return result
@@ -33,7 +33,7 @@ export class Coverage {
     return fresh
   }
 
-  /** How many different blocks have run. */
+  /** Number of different blocks that have run. */
   get size(): number {
     return this.#seen.size
   }

@@ -1,10 +1,10 @@
-// Where the fuzzer's inputs come from: seeds, a repeatable chance, mutations, and a pool that keeps what behaved in a new way.
+// Inputs of the fuzzer. These are seeds, repeatable chance, mutations, and a pool that keeps inputs with new behaviour.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export type Chance = { below: (bound: number) => number; pick: <T>(list: readonly T[]) => T }
 
-/** mulberry32: small, fast, and the same for one seed everywhere. */
+/** mulberry32 is small and fast, and gives the same numbers for a seed on every machine. */
 export function createChance(seed: number): Chance {
   let state = seed | 0
   const below = (bound: number): number => {
@@ -18,7 +18,7 @@ export function createChance(seed: number): Chance {
 
 const bytesMax = 96 * 1024
 
-/** Changes a few places of the bytes: flips, cuts, copies, words of the trade, and pieces of another input. */
+/** Changes a few places of the bytes by flips, cuts, copies, protocol keywords, and pieces of another input. */
 export function mutate(bytes: Buffer, other: Buffer, words: readonly string[], chance: Chance): Buffer {
   let changed = Buffer.from(bytes)
   for (let count = 1 + chance.below(5); count > 0; count--) {
@@ -56,7 +56,7 @@ export function mutate(bytes: Buffer, other: Buffer, words: readonly string[], c
   return changed
 }
 
-/** Everything that behaved as nothing before it did, or reached new code; of one behaviour the smallest input stays. */
+/** Keeps every input that behaved in a new way or reached new code. Of inputs with equal behaviour the smallest stays. */
 export class Pool {
   readonly #kept = new Map<string, Buffer>()
   readonly #behavioursMax = 1_000
@@ -69,7 +69,7 @@ export class Pool {
     if (known === undefined || bytes.length < known.length) this.#kept.set(behaviour, copyOf(bytes))
   }
 
-  /** A seed, or an input that reached this block of code first: there are no more of these than blocks, and none is left out. */
+  /** Adds a seed, or the first input that reached a block. All of them are kept, and there are at most as many as blocks. */
   addFirst(name: string, bytes: Buffer): void {
     this.#kept.set(name, copyOf(bytes))
   }
@@ -90,7 +90,7 @@ export class Pool {
   }
 }
 
-/** A copy in memory of its own: small buffers share slabs, and one that is kept keeps them all. */
+/** Copies into separate memory, because small buffers share slabs, and one kept buffer would keep the whole slab. */
 function copyOf(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length)
   bytes.copy(copy)
@@ -104,7 +104,7 @@ const dialogFolder = join(packages, 'server', 'tests', 'transcripts', 'smtp')
 /** The messages that the parser's tests use. */
 export const readMailSeeds = (): Buffer[] => globSync('*.eml', { cwd: mailFolder }).map((name) => readFileSync(join(mailFolder, name)))
 
-/** What the clients say in the transcripts that the SMTP server's tests play. */
+/** Client bytes of the transcripts that the SMTP server's tests play. */
 export const readDialogSeeds = (): Buffer[] =>
   globSync('*.txt', { cwd: dialogFolder }).map((name) => {
     const lines = readFileSync(join(dialogFolder, name), 'latin1').split('\n')

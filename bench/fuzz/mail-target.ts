@@ -1,4 +1,4 @@
-// Fuzzes all that is read of a message: any bytes give storable strings and true ranges, and never an exception.
+// Fuzzes every reader of a message. Any bytes give storable strings and true ranges, and never an exception.
 import { hasBeenDelivered, withoutForeignResults } from '../../packages/mail/src/authentication/trace-fields.ts'
 import { readMail } from '../../packages/mail/src/content/reading.ts'
 import { decodeAttachment } from '../../packages/mail/src/mime/transfer-encoding.ts'
@@ -91,7 +91,7 @@ export const mailWords = [
 
 const bucket = (count: number) => Math.ceil(Math.log2(count + 1))
 
-/** One run; throws when something is not as it must be. Gives what the input showed, in a word. */
+/** Runs once and throws when a check fails. Returns a word that describes the input. */
 export function fuzzMail(raw: Buffer): string {
   const { parsed, extractedText, codes, signs } = readMail(raw)
   checkStorable({ ...parsed, extractedText, codes, signs })

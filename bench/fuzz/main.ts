@@ -1,5 +1,6 @@
-// `npm run fuzz`: ten minutes of broken mail, hostile senders and broken SMTP without crash, hang or growth, led by what code an input reaches.
-// Arguments: --minutes N, --seed N, --only mail|sender|smtp; --blind leads by results only, --replay FILE runs one input again.
+// `npm run fuzz` runs ten minutes of broken mail, hostile senders and broken SMTP, and fails on a crash, hang or memory growth. New inputs are
+// selected by code coverage. Takes --minutes N, --seed N and --only mail|sender|smtp. --blind selects by results only, and --replay FILE runs one
+// input again.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,7 +32,7 @@ const reportEveryMs = 60_000
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
-/** What is still held after everything that can go has gone. */
+/** Bytes still held after garbage collection. */
 async function heldBytes(): Promise<number> {
   // Buffers are let go in the turn after the collection that found them.
   for (let round = 0; round < 3; round++) {
@@ -57,18 +58,18 @@ const kinds = [
   kindOf('smtp', smtpWords, 10, readDialogSeeds(), target.fuzzSession),
 ].filter(({ name }) => values.only === undefined || values.only === name)
 
-/** Keeps the input and ends: one finding is mended before the next is sought. */
+/** Saves the input and exits, so that one finding is fixed before the next is sought. */
 function report({ name }: Kind, input: Input, error: unknown): never {
   const folder = join(tmpdir(), 'callsign-fuzz')
   mkdirSync(folder, { recursive: true })
   const file = join(folder, `${name}-${seed}-${Date.now()}`)
   writeFileSync(file, input.bytes)
   const again = `--replay ${file} --only ${name} --seed ${input.seed}`
-  console.error(`${name}, seed ${seed}: ${error instanceof Error ? error.stack : error}\nto see it again: npm run fuzz -- ${again}`)
+  console.error(`${name}, seed ${seed}: ${error instanceof Error ? error.stack : error}\nReproduce with npm run fuzz -- ${again}`)
   process.exit(1)
 }
 
-/** What chance decides during a run comes from the input's own seed, so that it goes the same way again. */
+/** Random choices during a run come from the input's own seed, so that a run is repeatable. */
 async function runOne(kind: Kind, input: Input): Promise<string> {
   const run = () => kind.run(input.bytes, createChance(input.seed))
   try {
@@ -96,7 +97,7 @@ async function runAll(kind: Kind, inputs: Input[]): Promise<void> {
   }
 }
 
-// A hang in the main thread cannot be told from inside it: a second thread waits for signs of life.
+// The main thread cannot detect its own hang, so a second thread watches a heartbeat.
 const life = new SharedArrayBuffer(4)
 const lived = new Int32Array(life)
 const watch = new Worker(
@@ -132,9 +133,9 @@ while (performance.now() < endMs) {
   nextReportMs = performance.now() + reportEveryMs
   const held = await heldBytes()
   console.log(
-    `${kinds.map(({ name, count, pool }) => `${count} ${name} (${pool.size} kept)`).join(', ')}; ${coverage?.size ?? 0} blocks; ${(held / 1_048_576).toFixed(1)} MB held`,
+    `${kinds.map(({ name, count, pool }) => `${count} ${name} (${pool.size} kept)`).join(', ')}, ${coverage?.size ?? 0} blocks, ${(held / 1_048_576).toFixed(1)} MB held`,
   )
-  // The first report comes when everything has been loaded and compiled. What the pools keep is theirs.
+  // The first report comes after everything has been loaded and compiled. Inputs kept in the pools are not counted as growth.
   if (baseline === Number.POSITIVE_INFINITY) baseline = held
 }
 const pooled = kinds.reduce((sum, { pool }) => sum + pool.bytes, 0)
@@ -145,7 +146,7 @@ const problems = [
   ...(target.connections() > 0 ? [`${target.connections()} sessions stayed open`] : []),
 ]
 console.log(
-  `seed ${seed}: ${kinds.map(({ name, count, pool }) => `${count} ${name} inputs, ${pool.size} kept`).join('; ')}; ${coverage?.size ?? 0} blocks; ${(grown / 1_048_576).toFixed(1)} MB grown, ${(pooled / 1_048_576).toFixed(1)} MB of them inputs kept`,
+  `seed ${seed}: ${kinds.map(({ name, count, pool }) => `${count} ${name} inputs, ${pool.size} kept`).join(', ')}, ${coverage?.size ?? 0} blocks, ${(grown / 1_048_576).toFixed(1)} MB grown, ${(pooled / 1_048_576).toFixed(1)} MB of them inputs kept`,
 )
 for (const problem of problems) console.error(problem)
 process.exitCode = problems.length === 0 ? 0 : 1

@@ -1,4 +1,4 @@
-// Fuzzes the checks of the sender: a message, who brought it, and what DNS says of everybody, all of it from the one who attacks.
+// Fuzzes the sender checks. The attacker chooses the message, the client that delivers it, and all DNS answers.
 import { createPrivateKey } from 'node:crypto'
 import { isIP } from 'node:net'
 import { generateKeyPairFor } from '../../packages/mail/src/authentication/dkim/key-pair.ts'
@@ -153,7 +153,7 @@ export async function makeSenderSeeds(): Promise<Buffer[]> {
 
 type Records = { TXT?: string[]; A?: string[]; AAAA?: string[]; PTR?: string[]; MX?: { preference: number; exchange: string }[] }
 
-/** The input: what DNS and the client say, a line each, then after an empty line the message. What is no such line says nothing. */
+/** The input has one line per DNS answer or client property, then an empty line and the message. Other lines are ignored. */
 function readInput(input: Buffer) {
   const end = input.indexOf('\n\n')
   const zone: Record<string, Records | 'failure'> = {}
@@ -173,11 +173,11 @@ function readInput(input: Buffer) {
 
 const questionsMax = 150
 
-/** One run; throws when something is not as it must be. Gives what the checks said, in a word. */
+/** Runs once and throws when a check fails. Returns the results of the checks in a word. */
 export async function fuzzSender(input: Buffer): Promise<string> {
   const { zone, said, raw } = readInput(input)
   const resolver = createZoneResolver(zone)
-  // The address is the socket's; of the names the SMTP server lets no control characters through.
+  // The address comes from the socket. The SMTP server rejects control characters in names.
   const client = { address: isIP(said.IP) ? said.IP : '192.0.2.7', name: said.HELO }
   const verdicts = await checkSender({ envelopeFrom: said.FROM, client, raw }, { resolver, hostname: 'mx.example', nowMs: Date.now })
   checkStorable(verdicts)

@@ -1,4 +1,4 @@
-// Fuzzes an SMTP session over a real socket: replies are always replies, nothing unsafe is ever accepted, and nothing of a session stays behind.
+// Fuzzes an SMTP session over a real socket. All output is valid replies, unsafe input is never accepted, and no state of a session remains.
 import { connect } from 'node:net'
 import { createLog } from '../../packages/server/src/core/log.ts'
 import { createSmtpServer } from '../../packages/server/src/edges/smtp/server/listener.ts'
@@ -95,7 +95,7 @@ export async function startTarget() {
   )
   const { port } = await server.listen()
 
-  /** One session; throws when something is not as it must be. Gives the codes of the replies. */
+  /** Runs one session and throws when a check fails. Returns the reply codes. */
   async function fuzzSession(bytes: Buffer, chance: Chance): Promise<string> {
     accepted.length = 0
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true })
@@ -123,7 +123,7 @@ export async function startTarget() {
       at = end
       if (wait >= 0)
         for (let turn = 0; turn < 50 && replies.length === answered; turn++) await new Promise((resolve) => setImmediate(resolve))
-      // Lets the server read what was sent and answer it, at some other places too.
+      // Also yields at other places, so that the server reads the bytes and answers them.
       else if (chance.below(2) === 0) await new Promise((resolve) => setImmediate(resolve))
     }
     socket.end()
@@ -131,7 +131,7 @@ export async function startTarget() {
     await closed
     clearTimeout(timer)
     if (socket.errored?.message === 'late') throw new Error(`the session did not end within ${waitMs} ms`)
-    // A failed handshake is answered by a TLS alert, or by what else TLS has to say.
+    // A failed handshake is answered by a TLS alert or another TLS record.
     const plain = replies.slice(0, replies.search(tlsRecord) >>> 0)
     if (!/^(?:[2-5]\d\d[ -][ -~]*\r\n)*$/.test(plain)) throw new Error(`not replies: ${JSON.stringify(plain.slice(0, 500))}`)
     for (const raw of accepted) {

@@ -1,4 +1,4 @@
-// What every string that a target makes must be, and how long one may take.
+// Checks every string that a target makes, and limits the run time of a target.
 
 /** PostgreSQL takes no NUL in a text and no half of a surrogate pair in its UTF-8. */
 export function checkStorable(value: unknown): void {
@@ -9,10 +9,12 @@ export function checkStorable(value: unknown): void {
 }
 
 const processorMsMax = 200
-/** The first runs of a piece of code are compiled and optimized on the way; what is slow is so each time. */
+/** The first runs of a piece of code include compilation and optimization. A slow input is slow each time. */
 const attempts = 3
 
-/** Runs it, and again where it took longer than it may; throws when it always did. The processor's time of this thread counts, not the clock's. */
+/**
+ * Runs it, and repeats it when it exceeds the limit. Throws when every attempt was too slow. Counts processor time of this thread, not wall time.
+ */
 export async function within<T>(run: () => T | Promise<T>): Promise<T> {
   let fastestMs = Number.POSITIVE_INFINITY
   for (let attempt = 0; attempt < attempts; attempt++) {

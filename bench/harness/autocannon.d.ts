@@ -1,4 +1,4 @@
-// The part of autocannon that the benches use; it ships without types.
+// Types of the part of autocannon that the benches use, because it ships without types.
 declare module 'autocannon' {
   type Options = { url: string; method: string; headers: Record<string, string>; body?: string; connections: number; duration: number }
   type Result = {

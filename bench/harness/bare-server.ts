@@ -1,14 +1,14 @@
-// The peer of every figure: one bare Fastify route that answers the given bytes, without key, checks or log. A process of its own.
+// Peer of every figure. A bare Fastify route in its own process returns the given bytes, without key, checks or log.
 import Fastify from 'fastify'
 import pg from 'pg'
 
-/** What the parent sends first. The answer is text; the route is given as Fastify writes it. */
+/** First message from the parent. The answer is text, and the route has Fastify's syntax. */
 export type BareRoute = {
   method: 'GET' | 'POST'
   path: string
   status: number
   answer: string
-  /** A prepared statement that each request waits for first; `host` is the directory of the socket. Absent: no database. */
+  /** A prepared statement that each request waits for. `host` is the directory of the socket. Without `select` the database is not used. */
   select?: { host: string; text: string; values: string[] } | undefined
 }
 
@@ -33,7 +33,7 @@ if (process.send) {
   process.once('message', (route) => serve(route as BareRoute))
   process.once('disconnect', () => process.exit(0))
 } else {
-  // Started alone, for the figure of starting: tells that it listens.
+  // Started alone for the startup figure. It reports when it listens.
   const app = Fastify({ logger: false })
   app.get('/', () => ({ ok: true }))
   app.listen({ port: 0, host: '127.0.0.1' }).then(() => process.stdout.write('ready\n'))

@@ -1,4 +1,5 @@
-// A Callsign server of its own for a figure: a child process on an empty data directory, with the shipped configuration but for the rate limit.
+// A Callsign server of its own for a figure. It is a child process on an empty data directory, with the shipped configuration except for the rate
+// limit.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +8,7 @@ import { createInterface } from 'node:readline'
 
 const main = join(import.meta.dirname, '..', '..', 'packages', 'server', 'src', 'main.ts')
 
-/** Rate limits would measure themselves. The log is written at its default level, to /dev/null: making the lines counts. */
+/** A rate limit would cap the measured figure. The log is written to /dev/null at its default level, so that formatting its lines counts. */
 const environment = {
   CALLSIGN_PORT: '0',
   CALLSIGN_SMTP_PORT: '0',
@@ -20,14 +21,14 @@ export type CallsignServer = {
   /** Null when it does not listen for SMTP. */
   smtpPort: number | null
   pid: number
-  /** The key that the first start printed; null at a later start on the same directory. */
+  /** The key that the first start printed. It is null at a later start on the same directory. */
   key: string | null
   /** From spawning the process to its line `callsign ready`. */
   startMs: number
   stop: () => Promise<void>
 }
 
-/** Makes a directory below the system's temporary one; `remove` deletes it. */
+/** Makes a temporary directory, which `remove` deletes. */
 export function makeDirectory(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), 'callsign-bench-'))
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
@@ -67,7 +68,7 @@ export function stopChild(child: ChildProcess): Promise<void> {
   })
 }
 
-/** One JSON request to a server; throws on any answer but 2xx. */
+/** Sends one JSON request to a server. Throws on any answer but 2xx. */
 export async function ask<T>(server: { url: string }, key: string, method: string, path: string, body?: unknown): Promise<T> {
   const response = await fetch(server.url + path, {
     method,

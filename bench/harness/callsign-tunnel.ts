@@ -1,4 +1,4 @@
-// The Callsign path of the tunnel figures: a server as shipped, and `callsign tunnel` in a process of its own.
+// The Callsign path of the tunnel figures. It has a server as shipped, and `callsign tunnel` in its own process.
 import { spawn } from 'node:child_process'
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ export const startCallsignTunnel: Start = async ({ originPort, folder, far }) =>
   const options = ['--agent', handle, '--url', `http://${far.nearAddress}:${port}`, '--api-key-file', keyFile, '--json']
   const args = ['tunnel', String(originPort), ...options]
   const nodeArgs = ['--disable-warning=ExperimentalWarning', program, ...args]
-  // Its lines are made and written, to a file: this process is busy with the load and would not read them, and what is not read piles up in the client.
+  // The log lines go to a file. This process is busy with the load and would not read them, so they would pile up in the client.
   const lines = join(home, 'lines')
   const out = openSync(lines, 'w')
   const client = spawn(...far.command(process.execPath, nodeArgs), { stdio: ['ignore', out, 'inherit'] })

@@ -1,4 +1,4 @@
-// Where the origin and the clients of tunnels are: on this side, or behind a link that takes half a round trip each way.
+// Places the origin and the tunnel clients on this machine, or behind a link that delays each direction by half a round trip.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -9,17 +9,17 @@ import { stopChild } from './callsign-server.ts'
 export type FarSide = {
   /** This side's address, as the far side reaches it. */
   nearAddress: string
-  /** What starts this program over there. */
+  /** Command that starts a program on the remote side. */
   command: (program: string, args: string[]) => [string, string[]]
   stop: () => Promise<void>
 }
 
-/** No link: both sides are this machine. */
+/** Without a link, both sides are this machine. */
 export const here: FarSide = { nearAddress: '127.0.0.1', command: (program, args) => [program, args], stop: async () => {} }
 
-/** What the packets of one connection may hold, as on the internet. */
+/** Packet size limit of a connection, as on the internet. */
 const packetBytes = 1500
-/** Packets that wait at a device: it is the delay that is measured, not losses. */
+/** Queue length of a device. It is large, because the figure is about delay and not about losses. */
 const queuedPackets = 10_000
 const addresses = { near: '10.91.0.1', far: '10.91.0.2' }
 

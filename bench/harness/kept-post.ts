@@ -1,9 +1,9 @@
-// Posts one body again and again over one kept connection, with next to no work of its own: what the load costs is taken from the machine that is measured.
+// Posts one body repeatedly over one keep-alive connection with minimal work, because the load runs on the measured machine.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
 export type KeptPost = {
-  /** One request; resolves when it was answered as wanted, rejects with what it was answered instead. One at a time. */
+  /** Sends one request at a time. Resolves when the answer is the expected one, and rejects with any other answer. */
   post: () => Promise<void>
   close: () => void
 }

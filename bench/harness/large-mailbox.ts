@@ -1,4 +1,4 @@
-// A mailbox of any size, made inside the database: the rows are those that mail makes, written in bulk, the words as frequent as in language.
+// A mailbox of any size, made inside the database. Its rows equal those that mail makes, and its word frequencies follow natural language.
 import type pg from 'pg'
 import { firstId, idAlphabet } from '../../packages/contract/src/ids.ts'
 
@@ -12,7 +12,7 @@ export const rare = 20
 /** When the letter with this number came. Numbers begin with 0 at the oldest. */
 export const arrivalMs = (originMs: number, n: number): number => originMs + n * secondsApart * 1000
 
-/** As new ids are made: ten characters of time, then what tells ids of one millisecond apart. */
+/** Ids have the server's form, ten characters of time and then a part that separates ids of one millisecond. */
 export const idOf = (n: number, originMs: number): string =>
   firstId('message', arrivalMs(originMs, n)).slice(0, -16) + String(n).padStart(16, '0')
 
@@ -22,7 +22,7 @@ const idInSql = (prefix: string, number: string): string => {
   return `'${prefix}_' || ${digits.join(' || ')} || lpad((${number})::text, 16, '0')`
 }
 
-/** The word of a rank, pronounceable; the first ranks are short as they are in language. */
+/** Pronounceable word for a rank. The first ranks are short, as in natural language. */
 export function wordOf(rank: number): string {
   const syllables = ['ba', 'de', 'fi', 'go', 'hu', 'ka', 'le', 'mi', 'no', 'pu', 'ra', 'se', 'ti', 'vo', 'zu', 'sha']
   let word = ''
@@ -51,14 +51,14 @@ function makeBodies(): string[] {
   return Array.from({ length: bodies }, () => Array.from({ length: wordsOfBody }, (_, i) => line(i)).join(''))
 }
 
-/** Words that depend on the letter's number: in every one, in one of 10, 100, 1000 and in `rare` of all. */
+/** Words that depend on the message's number. They occur in every message, in one of 10, 100 and 1000, and in `rare` of all. */
 const openingOf = `'letter order' || n || CASE WHEN n % 10 = 3 THEN ' quarterly' ELSE '' END || CASE WHEN n % 100 = 7 THEN ' zeppelin report' ELSE '' END
   || CASE WHEN n % 1000 = 13 THEN ' marzipan' ELSE '' END || CASE WHEN n % every = 11 THEN ' quicksilver' ELSE '' END
   || CASE WHEN n % 50 = 1 OR n % every = 17 THEN ' amber' ELSE '' END || CASE WHEN n % 50 = 2 OR n % every = 17 THEN ' falcon' ELSE '' END`
 
 /**
- * Fills the mailbox with so many letters, of which `rare` have rare properties, evenly spread. Without the raw bytes, which no
- * reading touches: all letters share those of the newest one that is there, with its header and what was found of its sender.
+ * Fills the mailbox with `size` messages, of which `rare` have rare properties, evenly spread. Raw bytes are left out, because these reads do not
+ * touch them. All messages share the header and the sender results of the newest existing one.
  */
 export async function fillMailbox(db: pg.Client, address: string, originMs: number, size: number): Promise<void> {
   const { rows } = await db.query(
@@ -72,7 +72,7 @@ export async function fillMailbox(db: pg.Client, address: string, originMs: numb
     `INSERT INTO bodies SELECT number - 1, text, to_tsvector('simple', text) FROM unnest($1::text[]) WITH ORDINALITY AS made (text, number) ON CONFLICT DO NOTHING`,
     [makeBodies()],
   )
-  // The index of words is made after the rows: filling it one by one would take an hour and say nothing about reading.
+  // The word index is created after the rows. Filling it row by row would take an hour and does not affect reads.
   const index = (await db.query(`SELECT indexdef FROM pg_indexes WHERE indexname = 'messages_search'`)).rows[0].indexdef
   await db.query('DROP INDEX messages_search')
   const step = 20_000

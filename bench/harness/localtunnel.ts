@@ -9,8 +9,9 @@ import { pathToFileURL } from 'node:url'
 export const localtunnelDomain = 'lt.localhost'
 
 /**
- * Installs both into the folder. The server was written for a module loader that no current Node runs, so its import lines are brought up to
- * date in the installed copy, and its start page goes, which answers where clients register; its logic is untouched. Gives a sentence when npm cannot install them.
+ * Installs both into the folder. The server was written for a module loader that current Node versions lack, so the installed copy gets current
+ * import lines. Its start page is removed, because it answers at the path where clients register. Its logic is untouched. Returns an error sentence
+ * when npm cannot install them.
  */
 export function installLocaltunnel(folder: string): string | null {
   mkdirSync(folder, { recursive: true })

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ask, type CallsignServer } from './callsign-server.ts'
 
-/** About 1.5 KB of text: a short business mail with a quoted line or two. */
+/** About 1.5 KB of text, in the form of a short business mail with a few quoted lines. */
 export function letterText(seed: number): string {
   const lines = Array.from(
     { length: 20 },
@@ -14,7 +14,7 @@ export function letterText(seed: number): string {
 export const sender = 'bench_sender'
 export const receiver = 'bench_receiver'
 
-/** Two agents, and `count` letters from one to the other, delivered: as many outbound as inbound messages. */
+/** Creates two agents and delivers `count` messages from one to the other, so there are as many outbound as inbound messages. */
 export async function fillMailboxes(server: CallsignServer, key: string, count: number): Promise<void> {
   for (const agent_handle of [sender, receiver]) await ask(server, key, 'POST', '/api/v1/identities', { agent_handle })
   for (let i = 0; i < count; i++) {

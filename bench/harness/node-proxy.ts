@@ -1,4 +1,4 @@
-// A plain reverse proxy of node:http with kept connections: the peer of the tunnel figures that has no tunnel. A process of its own.
+// A plain reverse proxy of node:http with keep-alive connections, in its own process. It is the tunnel-free peer of the tunnel figures.
 import { Agent, request as ask, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

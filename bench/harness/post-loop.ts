@@ -1,4 +1,4 @@
-// The limit of the webhook figures: posts the same body over kept connections with Node's own client, as fast as they are answered.
+// Upper limit of the webhook figures. Posts the same body over keep-alive connections with Node's own client, as fast as it is answered.
 import { Agent, request } from 'node:http'
 
 export type PostLoop = { url: string; body: string; connections: number; count: number }

@@ -1,4 +1,4 @@
-// What a process and its children cost, from Linux's /proc: processor time and memory, of Node and of PostgreSQL apart.
+// Processor time and memory of a process and its children, from Linux's /proc. Node and PostgreSQL are counted separately.
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Linux counts processor time in these. */
@@ -9,7 +9,7 @@ type Process = { pid: number; parent: number; name: string; ticks: number }
 function readProcess(pid: number): Process | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name stands in parentheses and may hold spaces: the fields after it are counted from the state (proc_pid_stat(5), field 3).
+    // The name is in parentheses and may contain spaces. The fields after it are counted from the state (proc_pid_stat(5), field 3).
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     const name = text.slice(text.indexOf('(') + 1, text.lastIndexOf(')'))
     // utime, stime, and those of children that have ended and were waited for.
@@ -37,7 +37,7 @@ export function readProcessorSeconds(root: number): { node: number; postgres: nu
   return { node: sum(tree.filter((one) => !isPostgres(one))), postgres: sum(tree.filter(isPostgres)) }
 }
 
-/** Megabytes. `rss` counts memory that processes share in each of them, `pss` its share of it: pss is what the machine loses. */
+/** In megabytes. `rss` counts shared memory in full per process. `pss` counts a process's share of it, so its sum is the memory in use. */
 export function readMemory(root: number): Record<'node' | 'postgres', { rss: number; pss: number; processes: number }> {
   const tree = readTree(root)
   const sum = (processes: Process[]) => {

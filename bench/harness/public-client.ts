@@ -1,4 +1,5 @@
-// Many visitors of a tunnel in one process: open event streams that are read, or downloads that nobody reads on. Says how many got a beginning.
+// Many public clients of a tunnel in one process. They open event streams that are read, or downloads that stall. Reports the number that got a first
+// byte.
 import { connect, type Socket } from 'node:net'
 
 export type VisitTask = { port: number; host: string; target: string; count: number; isStalled: boolean }

@@ -1,4 +1,4 @@
-// Measures several servers under the same load in one run: in turns, round after round, so that the machine's moods meet all of them.
+// Measures several servers under the same load in one run. Rounds alternate, so that changes in the machine's speed affect all servers.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ export function readOptions(): { rounds: number; seconds: number; connections: n
   return { rounds: Number(values.rounds), seconds: Number(values.seconds), connections: values.connections.split(',').map(Number) }
 }
 
-/** Starts a bare server; `stop` ends it. */
+/** Starts a bare server, which `stop` ends. */
 export async function startBare(route: BareRoute): Promise<{ url: string; pid: number; stop: () => Promise<void> }> {
   const child = fork(join(import.meta.dirname, 'bare-server.ts'))
   child.send(route)
@@ -63,7 +63,7 @@ export async function compare(variants: Variant[]): Promise<void> {
   }
   printTable(['connections', 'server', 'requests/s', 'ratio', 'mean ms', 'p99 ms', 'CPU µs/request node', 'postgres'], rows)
   console.log(
-    `\nMedians of ${rounds} rounds of ${seconds} s in turns, (min–max); a ratio is of the same round. Load: autocannon, another process.`,
+    `\nMedians of ${rounds} alternating rounds of ${seconds} s (min–max). Each ratio compares results of the same round. The load comes from autocannon in another process.`,
   )
 }
 

@@ -1,4 +1,4 @@
-// A sender with an RSA-2048 key, what its DNS says of it, and letters of any size that it has signed.
+// A sender with an RSA-2048 key, its DNS records, and signed messages of any size.
 import { createPrivateKey } from 'node:crypto'
 import { generateKeyPairFor } from '../../packages/mail/src/authentication/dkim/key-pair.ts'
 import { signMessage } from '../../packages/mail/src/authentication/dkim/signing.ts'
@@ -8,7 +8,7 @@ export const textLine = 'The order 4711 was shipped this morning and will arrive
 const header =
   'From: Ada <ada@sender.example>\r\nTo: box@agents.localhost\r\nSubject: A letter\r\nDate: Sun, 22 Nov 2026 03:00:00 +0000\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n'
 
-/** `records`: by name, for mail from these networks. `sign`: a letter of about so many octets, of this line again and again. */
+/** `records` returns DNS records by name, for mail from these networks. `sign` makes a message of about the given size that repeats this line. */
 export async function createSender(networks: string) {
   const { publicKey, privatePem } = await generateKeyPairFor('rsa-sha256')
   const key = { domain: 'sender.example', selector: 's1', algorithm: 'rsa-sha256', privateKey: createPrivateKey(privatePem) } as const

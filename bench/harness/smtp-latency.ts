@@ -1,4 +1,4 @@
-// How long one client waits from the end of its message to the 250 that says it is kept.
+// Latency of one client from the end of its message to the 250 that confirms it.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 

@@ -21,7 +21,7 @@ export function printTable(headings: string[], rows: string[][]): void {
   for (const row of rows) console.log(line(row))
 }
 
-/** Says what was measured on what, and how busy the machine was with other things. */
+/** Prints the subject, the machine, and the load from other processes. */
 export function printHead(title: string, lines: string[]): void {
   const model = cpus()[0]?.model.trim() ?? 'unknown processor'
   console.log(`\n## ${title}\n`)

@@ -1,4 +1,4 @@
-// What the tunnel figures ask for: a kilobyte, downloads and uploads of any size, and event streams that stay open. A process of its own.
+// Origin of the tunnel figures, in its own process. It serves a kilobyte, downloads and uploads of any size, and event streams that stay open.
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -6,7 +6,7 @@ const small = Buffer.alloc(1024, 'k')
 const piece = Buffer.alloc(64 * 1024, 'd')
 const eventEveryMs = 1000
 
-/** Resolves when there is room again, or the visitor has gone. */
+/** Resolves when the response is writable again, or the public client has disconnected. */
 const wake = (response: ServerResponse): Promise<void> =>
   new Promise((resolve) => {
     const done = () => {

@@ -1,11 +1,11 @@
-// One way from a visitor to the origin: what a tunnel figure needs to know of it, and what the starting of one takes.
+// One path from a public client to the origin, its properties for the tunnel figures, and the parameters of its start.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { type FarSide, here } from './far-side.ts'
 
-/** `gateway` faces the visitor, `client` the origin; a path without a tunnel has no client. `pids` are all processes of one side. */
+/** `gateway` faces the public client, `client` the origin. A path without a tunnel does not have a client. `pids` are all processes of one side. */
 export type Path = {
   name: string
   port: number

@@ -1,4 +1,4 @@
-// The ways from a visitor to the origin that the tunnel figures compare: straight, reverse proxies, and tunnels, each of processes of its own.
+// Paths from a public client to the origin that the tunnel figures compare. These are direct, reverse proxies and tunnels, each in its own processes.
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
@@ -18,8 +18,8 @@ export async function startOrigin(far: FarSide = here): Promise<Origin> {
 }
 
 /**
- * Starts every path to the origin, one after the other; only tunnels when the origin is on the far side. What is not installed is left out, with a
- * line that says so.
+ * Starts every path to the origin, one after the other. When the origin is on the far side, only tunnels are started. Programs that are not installed
+ * are left out, and a line says so.
  */
 export async function startPaths(origin: Origin, folder: string, far: FarSide = here): Promise<Path[]> {
   const starters = [...(far === here ? [startDirect, startNginx, startNodeProxy] : []), startCallsignTunnel, startSsh, startLocaltunnel]

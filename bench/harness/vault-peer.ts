@@ -1,9 +1,9 @@
-// One side of the vault figure, in a process of its own so that its memory is its own: derives with Argon2id alone, or unlocks a whole vault.
+// One side of the vault figure, in its own process so that memory is measured alone. It derives with Argon2id alone, or unlocks a whole vault.
 import { Callsign } from '@callsign/sdk'
 import { argon2id, argon2idByWasm } from '../../packages/sdk/src/vault/argon2.ts'
 
 export type PeerTask = { kind: 'argon2' | 'argon2-wasm' | 'unlock'; url: string; key: string; vaultKey: string }
-/** `cpuMs` is of every thread of the process: what stays the same when others use the machine. */
+/** `cpuMs` covers every thread of the process. It does not change when other processes use the machine. */
 export type PeerResult = { ms: number; cpuMs: number; peakMb: number; secrets: number }
 
 const argon2Input = { memoryKib: 65_536, passes: 3, lanes: 1, bytes: 32 }

@@ -1,7 +1,10 @@
-// The endpoint of the webhook figures, a process of its own: counts posts, answers at once, and hangs on paths that say so.
+// Endpoint of the webhook figures, in its own process. It counts posts, answers at once, and hangs on paths that ask for it.
 import { createServer } from 'node:http'
 
-/** What the parent asks: forget everything, or tell. Latencies are from the `timestamp` of the body, or null when there are none of this path. */
+/**
+ * Requests of the parent, to reset the counters or to report them. Latencies start at the `timestamp` of the body. They are null when this path has
+ * not received any.
+ */
 export type ReceiverAsk = 'reset' | 'tell'
 export type ReceiverTold = { url: string; count: number; firstMs: number; lastMs: number; latenciesMs: number[] }
 
@@ -15,7 +18,7 @@ const server = createServer((request, response) => {
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
   request.on('end', () => {
-    // Neither counted nor answered: the sender has to give up by itself.
+    // Neither counted nor answered, so the sender has to give up by itself.
     if (request.url?.startsWith('/hang')) return
     const atMs = Date.now()
     if (count++ === 0) firstMs = atMs
