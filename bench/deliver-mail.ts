@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { findFreePort } from '../packages/server/tests/harness/peer-process.ts'
 import { findPostfix, startPostfix } from '../packages/server/tests/harness/postfix.ts'
 import { ask, makeDirectory, startCallsign, stopChild } from './harness/callsign-server.ts'
-import { openKeptPost } from './harness/kept-post.ts'
+import { openKeptPost } from './harness/keep-alive-client.ts'
 import { readProcessorSeconds } from './harness/process-tree.ts'
 import { median, printHead, printTable, withSpread } from './harness/table.ts'
 

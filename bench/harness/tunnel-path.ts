@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { type FarSide, here } from './far-side.ts'
+import { type FarSide, here } from './remote-host.ts'
 
 /** `gateway` faces the public client, `client` the origin. A path without a tunnel does not have a client. `pids` are all processes of one side. */
 export type Path = {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { findFreePort } from '../../packages/server/tests/harness/peer-process.ts'
 import { stopChild } from './callsign-server.ts'
 import { startCallsignTunnel } from './callsign-tunnel.ts'
-import { type FarSide, here } from './far-side.ts'
+import { type FarSide, here } from './remote-host.ts'
 import { installLocaltunnel } from './localtunnel.ts'
 import { type Path, type Start, startChild, waitForPort } from './tunnel-path.ts'
 
