@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { findFreePort } from '../packages/server/tests/harness/peer-process.ts'
 import { findPostfix, startPostfix } from '../packages/server/tests/harness/postfix.ts'
 import { ask, makeDirectory, startCallsign, stopChild } from './harness/callsign-server.ts'
-import { openKeptPost } from './harness/keep-alive-client.ts'
+import { openKeepAliveClient } from './harness/keep-alive-client.ts'
 import { readProcessorSeconds } from './harness/process-tree.ts'
 import { median, printHead, printTable, withSpread } from './harness/table.ts'
 
@@ -86,7 +86,7 @@ try {
   const throughCallsign = async () => {
     let left = messages
     const client = async () => {
-      const connection = await openKeptPost(`${callsign.url}/api/v1/mail/send`, key, body, 201)
+      const connection = await openKeepAliveClient(`${callsign.url}/api/v1/mail/send`, key, body, 201)
       while (left-- > 0) await connection.post()
       connection.close()
     }

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { ask, type CallsignServer, makeDirectory, startCallsign } from './harness/callsign-server.ts'
 import { arrivalMs, fillMailbox, idOf, rare, unread, wordOf } from './harness/large-mailbox.ts'
-import { letterText, receiver } from './harness/messages.ts'
+import { messageText, receiver } from './harness/messages.ts'
 import { readProcessorSeconds } from './harness/process-tree.ts'
 import { median, printHead, printTable, withSpread } from './harness/table.ts'
 
@@ -117,7 +117,7 @@ try {
   for (const [index, size] of sizes.entries()) {
     const handle = `${receiver}_${index}`
     await ask(server, key, 'POST', '/api/v1/identities', { agent_handle: handle })
-    const body = { agent: handle, to: [`${handle}@agents.localhost`], subject: 'Letter', text: letterText(1) }
+    const body = { agent: handle, to: [`${handle}@agents.localhost`], subject: 'Letter', text: messageText(1) }
     await ask(server, key, 'POST', '/api/v1/mail/send', body)
     for (let total = 0; total < 2; await new Promise((resolve) => setTimeout(resolve, 50)))
       total = (await ask<{ total: number }>(server, key, 'GET', `/api/v1/mail/messages?limit=1&agent=${handle}`)).total

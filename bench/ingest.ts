@@ -34,9 +34,9 @@ for (const [name, records] of Object.entries(sender.records)) dns.set(name, reco
  * Writes a signed message of this many octets, without a Message-ID, because copies with the same one would be filed as one. Lines end in LF, as
  * smtp-source expects.
  */
-async function writeLetter(bytes: number): Promise<string> {
+async function writeMessage(bytes: number): Promise<string> {
   const raw = await sender.sign(textLine, bytes)
-  const file = join(directory.path, `letter-${bytes}`)
+  const file = join(directory.path, `message-${bytes}`)
   writeFileSync(file, raw.toString('latin1').replaceAll('\r\n', '\n').trimEnd(), 'latin1')
   return file
 }
@@ -77,10 +77,10 @@ printHead('Mail in', [
 ])
 const rows: string[][] = []
 try {
-  const warm = await writeLetter(2_000)
+  const warm = await writeMessage(2_000)
   for (const port of [callsign.smtpPort as number, postfix.port]) await send(port, warm, warmUpMessages, true)
   for (const size of sizes) {
-    const file = await writeLetter(size)
+    const file = await writeMessage(size)
     for (const isKept of [true, false]) {
       const ours: number[] = []
       const theirs: number[] = []
@@ -103,13 +103,13 @@ try {
       ])
     }
   }
-  const letter = Buffer.from(readFileSync(await writeLetter(1_000), 'latin1').replaceAll('\n', '\r\n'), 'latin1')
+  const message = Buffer.from(readFileSync(await writeMessage(1_000), 'latin1').replaceAll('\n', '\r\n'), 'latin1')
   const latencies: string[][] = []
   for (const [name, port] of [
     ['Callsign', callsign.smtpPort as number],
     ['Postfix, held', postfix.port],
   ] as const) {
-    const took = await measureLatency(port, 'ada@sender.example', 'box@agents.localhost', letter, Number(values.messages))
+    const took = await measureLatency(port, 'ada@sender.example', 'box@agents.localhost', message, Number(values.messages))
     latencies.push([name, ...[0.5, 0.9, 0.99].map((share) => (took[Math.floor(took.length * share)] as number).toFixed(2))])
   }
   const { messages } = await ask<{ messages: { id: string }[] }>(

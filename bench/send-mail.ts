@@ -1,6 +1,6 @@
 // POST one mail, committed to disk before it is answered, against a bare Fastify route that parses the same body and answers the same bytes.
 import { ask, makeDirectory, startCallsign } from './harness/callsign-server.ts'
-import { fillMailboxes, letterText, sender, waitForDelivery } from './harness/messages.ts'
+import { fillMailboxes, messageText, sender, waitForDelivery } from './harness/messages.ts'
 import { compare, startBare } from './harness/side-by-side.ts'
 import { printHead } from './harness/table.ts'
 
@@ -9,7 +9,7 @@ const accepting = await startCallsign(directories[0].path, { settings: { CALLSIG
 const whole = await startCallsign(directories[1].path)
 try {
   const path = '/api/v1/mail/send'
-  const body = { agent: sender, to: ['somebody@example.net'], subject: 'A letter', text: letterText(1) }
+  const body = { agent: sender, to: ['somebody@example.net'], subject: 'A letter', text: messageText(1) }
   for (const server of [accepting, whole]) await fillMailboxes(server, server.key as string, 0)
   const answer = JSON.stringify(await ask(whole, whole.key as string, 'POST', path, body))
   const bare = await startBare({ method: 'POST', path, status: 201, answer })
@@ -32,7 +32,7 @@ try {
         name: 'callsign, with delivery',
         pid: whole.pid,
         request: { ...request, url: whole.url + path, headers: headersFor(whole.key as string) },
-        settle: () => waitForDelivery(whole, whole.key as string),
+        waitForRest: () => waitForDelivery(whole, whole.key as string),
       },
     ])
   } finally {

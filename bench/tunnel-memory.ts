@@ -21,17 +21,17 @@ const megabytes = (pids: number[]): number => pids.reduce((sum, pid) => sum + re
 
 /** Restarts the paths for each case, so that memory of the previous case does not count. */
 async function measure(one: (typeof cases)[number], path: Path): Promise<string[]> {
-  const visitor = fork(join(import.meta.dirname, 'harness', 'public-client.ts'))
+  const publicClient = fork(join(import.meta.dirname, 'harness', 'public-client.ts'))
   try {
     const before = [megabytes(path.gateway), megabytes(path.client)] as const
     const { target, count, isStalled } = one
-    visitor.send({ port: path.port, host: path.host, target, count, isStalled } satisfies VisitTask)
-    const [{ begun }] = (await once(visitor, 'message')) as [VisitResult]
+    publicClient.send({ port: path.port, host: path.host, target, count, isStalled } satisfies VisitTask)
+    const [{ begun }] = (await once(publicClient, 'message')) as [VisitResult]
     await delay(settleMs)
     const grown = [megabytes(path.gateway) - before[0], megabytes(path.client) - before[1]] as const
     return [one.name, path.name, `${begun} of ${count}`, grown[0].toFixed(0), path.isTunnel ? grown[1].toFixed(0) : '–']
   } finally {
-    await stopChild(visitor)
+    await stopChild(publicClient)
   }
 }
 

@@ -5,7 +5,7 @@ import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { makeDirectory } from './harness/callsign-server.ts'
-import { type FarSide, here, startFarSide } from './harness/remote-host.ts'
+import { here, type RemoteHost, startRemoteHost } from './harness/remote-host.ts'
 import { median, printHead, printTable, withSpread } from './harness/table.ts'
 import type { Path } from './harness/tunnel-path.ts'
 import { startOrigin, startPaths } from './harness/tunnel-paths.ts'
@@ -35,11 +35,11 @@ function measure(path: Path, direction: (typeof directions)[number], file: strin
 /** The kernel's TCP congestion control algorithm. */
 const congestionControl = (): string => readFileSync('/proc/sys/net/ipv4/tcp_congestion_control', 'utf8').trim()
 
-async function compare(far: FarSide, folder: string, bytes: number): Promise<void> {
-  const origin = await startOrigin(far)
+async function compare(remote: RemoteHost, folder: string, bytes: number): Promise<void> {
+  const origin = await startOrigin(remote)
   const paths: Path[] = []
   try {
-    paths.push(...(await startPaths(origin, folder, far)))
+    paths.push(...(await startPaths(origin, folder, remote)))
     const file = join(folder, 'upload')
     writeFileSync(file, '')
     truncateSync(file, bytes)
@@ -62,15 +62,15 @@ const directory = makeDirectory()
 try {
   printHead('Transfers through a tunnel', [`One body of 200 MB; medians of ${rounds} rounds in turns after one to warm up, (min–max).`])
   await compare(here, directory.path, 200 * megabyte)
-  const far = await startFarSide(oneWayMs)
-  if (typeof far === 'string') console.log(`\nleft out: ${far}`)
+  const remote = await startRemoteHost(oneWayMs)
+  if (typeof remote === 'string') console.log(`\nleft out: ${remote}`)
   else {
     const link = `client and origin are in a network namespace behind a link that takes ${oneWayMs} ms each way`
     printHead('The same with 50 ms', [`One body of 100 MB; ${link}. Congestion control: ${congestionControl()}.`])
     try {
-      await compare(far, directory.path, 100 * megabyte)
+      await compare(remote, directory.path, 100 * megabyte)
     } finally {
-      await far.stop()
+      await remote.stop()
     }
   }
 } finally {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { ask, makeDirectory, startCallsign, stopChild } from './harness/callsign-server.ts'
-import { letterText } from './harness/messages.ts'
+import { messageText } from './harness/messages.ts'
 import type { PostLoop } from './harness/post-loop.ts'
 import { readProcessorSeconds } from './harness/process-tree.ts'
 import { printHead, printTable, withSpread } from './harness/table.ts'
@@ -16,17 +16,17 @@ const { values: options } = parseArgs({
   options: {
     rounds: { type: 'string', default: '3' },
     webhooks: { type: 'string', default: '20' },
-    letters: { type: 'string', default: '300' },
+    messages: { type: 'string', default: '300' },
     seconds: { type: 'string', default: '8' },
     neighbours: { type: 'string', default: '200' },
     /** A folder for a processor profile of the server. */
     profile: { type: 'string' },
   },
 })
-const [rounds, webhookCount, letters, seconds, neighbours] = [
+const [rounds, webhookCount, messages, seconds, neighbours] = [
   options.rounds,
   options.webhooks,
-  options.letters,
+  options.messages,
   options.seconds,
   options.neighbours,
 ].map(Number) as [number, number, number, number, number]
@@ -78,21 +78,21 @@ async function measureLoop(body: string, count: number): Promise<Loop> {
 
 try {
   printHead('Webhook delivery', [
-    `One server with embedded PostgreSQL, fsync on; one receiver, another process. ${webhookCount} webhooks, ${letters} letters of about 2 KB each.`,
+    `One server with embedded PostgreSQL, fsync on; one receiver, another process. ${webhookCount} webhooks, ${messages} messages of about 2 KB each.`,
   ])
   for (const agent_handle of ['bench_one', 'bench_two']) await call('POST', '/identities', { agent_handle })
   const since = new Date(Date.now() - 1000).toISOString()
-  for (let i = 0; i < letters; i++)
+  for (let i = 0; i < messages; i++)
     await call('POST', '/mail/send', {
       agent: 'bench_one',
       to: ['bench_two@agents.localhost'],
       subject: `Letter ${i}`,
-      text: letterText(i),
+      text: messageText(i),
     })
   const type = 'types=email.received'
   const waitForEvents = async () => {
     let [count, cursor] = [0, '']
-    while (count < letters) {
+    while (count < messages) {
       const { data } = await call<{ data: { id: string }[] }>('GET', `/events?${type}&limit=100${cursor && `&cursor=${cursor}`}`)
       count += data.length
       cursor = data.at(-1)?.id ?? cursor
@@ -104,7 +104,7 @@ try {
   for (let i = 0; i < webhookCount; i++) webhooks.push(await subscribe(`/hook/${i}`))
   const [sample] = (await call<{ data: unknown[] }>('GET', `/events?${type}&limit=1`)).data
   const body = JSON.stringify(sample)
-  const total = webhookCount * letters
+  const total = webhookCount * messages
   const own: number[] = []
   const limit: Loop[] = []
   const spent: { node: number; postgres: number }[] = []
@@ -148,7 +148,7 @@ try {
   const addRow = (name: string, latencies: number[]) =>
     rows.push([name, String(latencies.length), ...[0.5, 0.99, 1].map((share) => String(percentile(latencies, share)))])
   const pace = tenth / webhookCount
-  addRow(`a tenth of that: ${pace.toFixed(1)} letters/s to ${webhookCount} webhooks`, await measureFanOut(pace, webhookCount))
+  addRow(`a tenth of that: ${pace.toFixed(1)} messages/s to ${webhookCount} webhooks`, await measureFanOut(pace, webhookCount))
 
   if (neighbours > 0) {
     for (const { id } of webhooks) await call('DELETE', `/webhooks/${id}`)
@@ -157,7 +157,7 @@ try {
     const good: Webhook[] = []
     for (let i = 0; i < neighbours * 0.75; i++) good.push(await subscribe(`/good/${i}`))
     const withGood = await measureFanOut(slower, good.length)
-    addRow(`${good.length} endpoints, ${slower.toFixed(1)} letters/s`, withGood)
+    addRow(`${good.length} endpoints, ${slower.toFixed(1)} messages/s`, withGood)
     for (let i = 0; i < neighbours * 0.25; i++) await subscribe(`/hang/${i}`)
     const withBad = await measureFanOut(slower, good.length)
     addRow(`the same with ${neighbours * 0.25} that hang for 15 s`, withBad)
@@ -178,7 +178,7 @@ async function measureFanOut(pace: number, endpoints: number): Promise<number[]>
   const count = Math.max(10, Math.round(pace * seconds))
   for (let i = 0; i < count; i++) {
     const startedMs = performance.now()
-    await call('POST', '/mail/send', { agent: 'bench_one', to: ['bench_two@agents.localhost'], subject: `Fan ${i}`, text: letterText(i) })
+    await call('POST', '/mail/send', { agent: 'bench_one', to: ['bench_two@agents.localhost'], subject: `Fan ${i}`, text: messageText(i) })
     await sleep(Math.max(0, 1000 / pace - (performance.now() - startedMs)))
   }
   return (await waitForCount(count * endpoints)).latenciesMs.sort((a, b) => a - b)

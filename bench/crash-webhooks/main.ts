@@ -103,7 +103,7 @@ try {
     await delay(random.whole(0, 250))
     const victim = random.pick(['server', 'server', 'server', 'both', 'postgres'] as const)
     kills[victim]++
-    if (receiver.underWay() > 0) kills.metPosts++
+    if (receiver.inFlight() > 0) kills.metPosts++
     const waiting = accepted.some(
       ({ subject }) => ![...receiver.posted.values()].some((one) => one.subject === subject && one.type === 'email.received'),
     )

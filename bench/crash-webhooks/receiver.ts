@@ -15,10 +15,10 @@ const brokenShare = 0.03
 export async function startPostReceiver(random: Random, report: (problem: string) => void) {
   const posted = new Map<string, Posted>()
   let secret = ''
-  let underWay = 0
+  let inFlight = 0
   const server = createServer((request, response) => {
-    underWay++
-    response.once('close', () => underWay--)
+    inFlight++
+    response.once('close', () => inFlight--)
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('error', () => {})
@@ -50,7 +50,7 @@ export async function startPostReceiver(random: Random, report: (problem: string
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     posted,
-    underWay: () => underWay,
+    inFlight: () => inFlight,
     setSecret: (given: string) => {
       secret = given
     },

@@ -133,7 +133,7 @@ export async function createServerProcess(options: { relayPort: number; bootstra
 
     /** PostgreSQL processes that do not belong to the running server's PostgreSQL, after they had time to exit. Empty in a correct run. */
     async findStrays(): Promise<string[]> {
-      return settle(() => strayPostgres(dataDir, requirePostgres()))
+      return describeStrays(() => strayPostgres(dataDir, requirePostgres()))
     },
 
     async runCommand(args: string[]): Promise<string> {
@@ -152,7 +152,7 @@ export async function createServerProcess(options: { relayPort: number; bootstra
     async stop(): Promise<string[]> {
       child?.kill('SIGTERM')
       const how = await Promise.race([exited, delay(stopMsMax, 'no exit', { ref: false })])
-      const left = await settle(() => processesOf(dataDir))
+      const left = await describeStrays(() => processesOf(dataDir))
       return [...(how === 'exit code 0' ? [] : [`the stop ended with ${how}`]), ...left]
     },
 
@@ -182,7 +182,7 @@ async function waitGone(find: () => Processes): Promise<Processes> {
   }
 }
 
-const settle = async (find: () => Processes): Promise<string[]> =>
+const describeStrays = async (find: () => Processes): Promise<string[]> =>
   (await waitGone(find)).map(
     ({ pid, parentPid, name }) => `process ${pid} (${name}, child of ${parentPid}) still runs in the data directory`,
   )

@@ -12,15 +12,15 @@ export async function openSmtp(port: number) {
   const socket = await dial(port)
   let received = ''
   let failure: Error | null = null
-  let settle = () => {}
+  let finish = () => {}
   socket.setTimeout(replyMsMax, () => socket.destroy(new Error(`silence for ${replyMsMax} ms`)))
   socket.on('data', (bytes: Buffer) => {
     received += bytes.toString('latin1')
-    settle()
+    finish()
   })
   const end = (error?: Error) => {
     failure ??= error ?? new Error('the connection ended')
-    settle()
+    finish()
   }
   socket.on('error', end)
   socket.on('end', () => end())
@@ -35,7 +35,7 @@ export async function openSmtp(port: number) {
       }
       if (failure) throw failure
       await new Promise<void>((resolve) => {
-        settle = resolve
+        finish = resolve
       })
     }
   }

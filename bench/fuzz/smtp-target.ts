@@ -122,7 +122,7 @@ export async function startTarget() {
       socket.write(bytes.subarray(at, end))
       at = end
       if (wait >= 0)
-        for (let turn = 0; turn < 50 && replies.length === answered; turn++) await new Promise((resolve) => setImmediate(resolve))
+        for (let round = 0; round < 50 && replies.length === answered; round++) await new Promise((resolve) => setImmediate(resolve))
       // Also yields at other places, so that the server reads the bytes and answers them.
       else if (chance.below(2) === 0) await new Promise((resolve) => setImmediate(resolve))
     }

@@ -9,7 +9,7 @@ import type { Start } from './tunnel-path.ts'
 const program = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'src', 'main.ts')
 const handle = 'bench'
 
-export const startCallsignTunnel: Start = async ({ originPort, folder, far }) => {
+export const startCallsignTunnel: Start = async ({ originPort, folder, remote }) => {
   const home = mkdtempSync(join(folder, 'callsign-'))
   const data = join(home, 'data')
   mkdirSync(data)
@@ -18,13 +18,13 @@ export const startCallsignTunnel: Start = async ({ originPort, folder, far }) =>
   const port = Number(new URL(server.url).port)
   const keyFile = join(home, 'key')
   writeFileSync(keyFile, server.key as string, { mode: 0o600 })
-  const options = ['--agent', handle, '--url', `http://${far.nearAddress}:${port}`, '--api-key-file', keyFile, '--json']
+  const options = ['--agent', handle, '--url', `http://${remote.nearAddress}:${port}`, '--api-key-file', keyFile, '--json']
   const args = ['tunnel', String(originPort), ...options]
   const nodeArgs = ['--disable-warning=ExperimentalWarning', program, ...args]
   // The log lines go to a file. This process is busy with the load and would not read them, so they would pile up in the client.
   const lines = join(home, 'lines')
   const out = openSync(lines, 'w')
-  const client = spawn(...far.command(process.execPath, nodeArgs), { stdio: ['ignore', out, 'inherit'] })
+  const client = spawn(...remote.command(process.execPath, nodeArgs), { stdio: ['ignore', out, 'inherit'] })
   closeSync(out)
   while (!readFileSync(lines, 'utf8').includes('"event":"connected"')) {
     if (client.exitCode !== null) throw new Error(`callsign tunnel ended with ${client.exitCode} before it was connected.`)

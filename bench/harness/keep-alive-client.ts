@@ -2,14 +2,14 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-export type KeptPost = {
+export type KeepAliveClient = {
   /** Sends one request at a time. Resolves when the answer is the expected one, and rejects with any other answer. */
   post: () => Promise<void>
   close: () => void
 }
 
 /** Connects to the server of `url`, whose answers carry Content-Length. `wanted` is the status that each answer has to have. */
-export async function openKeptPost(url: string, key: string, body: Buffer, wanted: number): Promise<KeptPost> {
+export async function openKeepAliveClient(url: string, key: string, body: Buffer, wanted: number): Promise<KeepAliveClient> {
   const { hostname, port, host, pathname } = new URL(url)
   const head = [`POST ${pathname} HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${key}`, 'Content-Type: application/json']
   const request = Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\nContent-Length: ${body.length}\r\n\r\n`), body])
@@ -17,7 +17,7 @@ export async function openKeptPost(url: string, key: string, body: Buffer, wante
   await once(socket, 'connect')
   let answer = ''
   let waiting: PromiseWithResolvers<void> | null = null
-  const settle = (failure: Error | null): void => {
+  const finish = (failure: Error | null): void => {
     answer = ''
     if (failure) waiting?.reject(failure)
     else waiting?.resolve()
@@ -28,10 +28,10 @@ export async function openKeptPost(url: string, key: string, body: Buffer, wante
     const end = answer.indexOf('\r\n\r\n')
     const length = Number(/\r\ncontent-length: *(\d+)/i.exec(answer)?.[1])
     if (end === -1 || answer.length < end + 4 + length) return
-    settle(answer.startsWith(`HTTP/1.1 ${wanted} `) ? null : new Error(`answered ${answer.slice(9, 12)}`))
+    finish(answer.startsWith(`HTTP/1.1 ${wanted} `) ? null : new Error(`answered ${answer.slice(9, 12)}`))
   })
-  socket.on('error', settle)
-  socket.on('close', () => settle(new Error('the server closed a connection')))
+  socket.on('error', finish)
+  socket.on('close', () => finish(new Error('the server closed a connection')))
   return {
     post() {
       waiting = Promise.withResolvers<void>()

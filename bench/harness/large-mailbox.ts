@@ -9,7 +9,7 @@ const wordsOfBody = 230
 export const unread = 30
 export const rare = 20
 
-/** When the letter with this number came. Numbers begin with 0 at the oldest. */
+/** Arrival time of the message with this number. Numbers begin with 0 at the oldest. */
 export const arrivalMs = (originMs: number, n: number): number => originMs + n * secondsApart * 1000
 
 /** Ids have the server's form, ten characters of time and then a part that separates ids of one millisecond. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ask, type CallsignServer } from './callsign-server.ts'
 
 /** About 1.5 KB of text, in the form of a short business mail with a few quoted lines. */
-export function letterText(seed: number): string {
+export function messageText(seed: number): string {
   const lines = Array.from(
     { length: 20 },
     (_, i) => `Line ${i + 1} of letter ${seed}: the order ${seed * 31 + i} was shipped on day ${(i % 28) + 1} and will arrive.`,
@@ -18,7 +18,7 @@ export const receiver = 'bench_receiver'
 export async function fillMailboxes(server: CallsignServer, key: string, count: number): Promise<void> {
   for (const agent_handle of [sender, receiver]) await ask(server, key, 'POST', '/api/v1/identities', { agent_handle })
   for (let i = 0; i < count; i++) {
-    const body = { agent: sender, to: [`${receiver}@agents.localhost`], subject: `Letter ${i}`, text: letterText(i) }
+    const body = { agent: sender, to: [`${receiver}@agents.localhost`], subject: `Letter ${i}`, text: messageText(i) }
     await ask(server, key, 'POST', '/api/v1/mail/send', body)
   }
   await waitFor(

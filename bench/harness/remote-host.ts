@@ -6,8 +6,8 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { stopChild } from './callsign-server.ts'
 
-export type FarSide = {
-  /** This side's address, as the far side reaches it. */
+export type RemoteHost = {
+  /** This side's address, as the remote side reaches it. */
   nearAddress: string
   /** Command that starts a program on the remote side. */
   command: (program: string, args: string[]) => [string, string[]]
@@ -15,7 +15,7 @@ export type FarSide = {
 }
 
 /** Without a link, both sides are this machine. */
-export const here: FarSide = { nearAddress: '127.0.0.1', command: (program, args) => [program, args], stop: async () => {} }
+export const here: RemoteHost = { nearAddress: '127.0.0.1', command: (program, args) => [program, args], stop: async () => {} }
 
 /** Packet size limit of a connection, as on the internet. */
 const packetBytes = 1500
@@ -24,10 +24,10 @@ const queuedPackets = 10_000
 const addresses = { near: '10.91.0.1', far: '10.91.0.2' }
 
 /**
- * Makes a network namespace of Linux behind a link with this delay each way. The TCP on both sides is the kernel's own, so that its slow start and
- * its windows hold for every tunnel alike. Gives a sentence where that cannot be made.
+ * Makes a network namespace of Linux behind a link with this delay each way. The TCP on both sides is the kernel's own, so that slow start and
+ * its windows hold for every tunnel alike. Returns an error sentence when that fails.
  */
-export async function startFarSide(delayMs: number): Promise<FarSide | string> {
+export async function startRemoteHost(delayMs: number): Promise<RemoteHost | string> {
   if (process.platform !== 'linux' || userInfo().uid !== 0 || !existsSync('/dev/net/tun'))
     return 'a round trip needs root on Linux with /dev/net/tun'
   const namespace = `callsign-${process.pid}`

@@ -16,8 +16,8 @@ export type Variant = {
   /** The process whose child the PostgreSQL is that it uses, when that is another. */
   databasePid?: number
   request: Omit<Load, 'connections' | 'seconds'>
-  /** Waits until nothing of the load is left to do, so that it does not disturb the next one. */
-  settle?: () => Promise<void>
+  /** Waits until the work of the load has ended, so that it does not slow the next one. */
+  waitForRest?: () => Promise<void>
 }
 
 type Measure = { perSecond: number; p99: number; nodeUs: number; postgresUs: number }
@@ -76,7 +76,7 @@ async function run(generator: ChildProcess, variant: Variant, connections: numbe
   const before = readSpent(variant)
   generator.send({ ...variant.request, connections, seconds } satisfies Load)
   const [result] = (await once(generator, 'message')) as [LoadResult]
-  await variant.settle?.()
+  await variant.waitForRest?.()
   const after = readSpent(variant)
   if (result.failed > 0) throw new Error(`${variant.name}: ${result.failed} of ${result.requests} requests failed.`)
   const perRequestUs = (spent: number) => (spent * 1e6) / result.requests

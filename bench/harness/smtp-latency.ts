@@ -2,8 +2,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-/** Sends the letter `count` times, one after another over one connection. Milliseconds from the final dot to the answer, sorted. */
-export async function measureLatency(port: number, from: string, to: string, letter: Buffer, count: number): Promise<number[]> {
+/** Sends the message `count` times, one after another over one connection. Milliseconds from the final dot to the answer, sorted. */
+export async function measureLatency(port: number, from: string, to: string, message: Buffer, count: number): Promise<number[]> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   let text = ''
   let answered: (reply: string) => void = () => {}
@@ -25,7 +25,7 @@ export async function measureLatency(port: number, from: string, to: string, let
   }
   await say('', '220')
   await say('EHLO bench.example\r\n', '250')
-  const body = Buffer.concat([letter, Buffer.from('\r\n.\r\n')])
+  const body = Buffer.concat([message, Buffer.from('\r\n.\r\n')])
   const took: number[] = []
   for (let i = 0; i < count; i++) {
     await say(`MAIL FROM:<${from}>\r\n`, '250')

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { type FarSide, here } from './remote-host.ts'
+import { here, type RemoteHost } from './remote-host.ts'
 
 /** `gateway` faces the public client, `client` the origin. A path without a tunnel does not have a client. `pids` are all processes of one side. */
 export type Path = {
@@ -18,12 +18,12 @@ export type Path = {
 }
 
 /** Gives the path, or a sentence that says why there is none. */
-export type Start = (options: { originPort: number; folder: string; far: FarSide }) => Promise<Path | string>
+export type Start = (options: { originPort: number; folder: string; remote: RemoteHost }) => Promise<Path | string>
 
-/** Starts a script beside this one, on this side or the far one, and waits for its first message. */
-export async function startChild<T>(script: string, args: (string | number)[] = [], far: FarSide = here): Promise<[ChildProcess, T]> {
+/** Starts a script beside this one, on this side or the remote one, and waits for its first message. */
+export async function startChild<T>(script: string, args: (string | number)[] = [], remote: RemoteHost = here): Promise<[ChildProcess, T]> {
   const nodeArgs = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, script), ...args.map(String)]
-  const child = spawn(...far.command(process.execPath, nodeArgs), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const child = spawn(...remote.command(process.execPath, nodeArgs), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   const ended = once(child, 'exit').then(([code]) => {
     throw new Error(`${script} ended with ${code} before it was ready.`)
   })

@@ -6,27 +6,27 @@ import { join } from 'node:path'
 import { findFreePort } from '../../packages/server/tests/harness/peer-process.ts'
 import { stopChild } from './callsign-server.ts'
 import { startCallsignTunnel } from './callsign-tunnel.ts'
-import { type FarSide, here } from './remote-host.ts'
 import { installLocaltunnel } from './localtunnel.ts'
+import { here, type RemoteHost } from './remote-host.ts'
 import { type Path, type Start, startChild, waitForPort } from './tunnel-path.ts'
 
 export type Origin = { port: number; pid: number; stop: () => Promise<void> }
 
-export async function startOrigin(far: FarSide = here): Promise<Origin> {
-  const [child, { port }] = await startChild<{ port: number }>('tunnel-origin.ts', [], far)
+export async function startOrigin(remote: RemoteHost = here): Promise<Origin> {
+  const [child, { port }] = await startChild<{ port: number }>('tunnel-origin.ts', [], remote)
   return { port, pid: child.pid as number, stop: () => stopChild(child) }
 }
 
 /**
- * Starts every path to the origin, one after the other. When the origin is on the far side, only tunnels are started. Programs that are not installed
+ * Starts every path to the origin, one after the other. When the origin is on the remote side, only tunnels are started. Programs that are not installed
  * are left out, and a line says so.
  */
-export async function startPaths(origin: Origin, folder: string, far: FarSide = here): Promise<Path[]> {
-  const starters = [...(far === here ? [startDirect, startNginx, startNodeProxy] : []), startCallsignTunnel, startSsh, startLocaltunnel]
+export async function startPaths(origin: Origin, folder: string, remote: RemoteHost = here): Promise<Path[]> {
+  const starters = [...(remote === here ? [startDirect, startNginx, startNodeProxy] : []), startCallsignTunnel, startSsh, startLocaltunnel]
   const paths: Path[] = []
   try {
     for (const start of starters) {
-      const path = await start({ originPort: origin.port, folder, far })
+      const path = await start({ originPort: origin.port, folder, remote })
       if (typeof path === 'string') console.log(`left out: ${path}`)
       else paths.push(path)
     }
@@ -96,7 +96,7 @@ http {
   }
 }
 
-const startSsh: Start = async ({ originPort, folder, far }) => {
+const startSsh: Start = async ({ originPort, folder, remote }) => {
   if (!existsSync('/usr/sbin/sshd')) return 'ssh -R (Debian: apt install openssh-server openssh-client)'
   const home = join(folder, 'ssh')
   mkdirSync(home, { recursive: true, mode: 0o700 })
@@ -108,7 +108,7 @@ const startSsh: Start = async ({ originPort, folder, far }) => {
   const [serverPort, port] = [await findFreePort(), await findFreePort()]
   const settings = [
     `Port ${serverPort}`,
-    `ListenAddress ${far.nearAddress}`,
+    `ListenAddress ${remote.nearAddress}`,
     `HostKey ${home}/host`,
     `AuthorizedKeysFile ${home}/authorized`,
     `PidFile ${home}/pid`,
@@ -119,14 +119,14 @@ const startSsh: Start = async ({ originPort, folder, far }) => {
   ]
   writeFileSync(join(home, 'sshd_config'), settings.join('\n'))
   const server = spawn('/usr/sbin/sshd', ['-D', '-f', join(home, 'sshd_config')], { stdio: 'ignore' })
-  await waitForPort(serverPort, server, far.nearAddress)
+  await waitForPort(serverPort, server, remote.nearAddress)
   const options = ['StrictHostKeyChecking=no', `UserKnownHostsFile=${home}/known`, 'ExitOnForwardFailure=yes', 'LogLevel=ERROR']
   const clientArgs = [
     ...['-N', '-p', String(serverPort), '-i', join(home, 'user'), '-R', `127.0.0.1:${port}:127.0.0.1:${originPort}`],
     ...options.flatMap((option) => ['-o', option]),
-    `${userInfo().username}@${far.nearAddress}`,
+    `${userInfo().username}@${remote.nearAddress}`,
   ]
-  const client = spawn(...far.command('ssh', clientArgs), { stdio: 'ignore' })
+  const client = spawn(...remote.command('ssh', clientArgs), { stdio: 'ignore' })
   await waitForPort(port, client)
   return {
     name: 'ssh -R',
@@ -142,7 +142,7 @@ const startSsh: Start = async ({ originPort, folder, far }) => {
   }
 }
 
-const startLocaltunnel: Start = async ({ originPort, folder, far }) => {
+const startLocaltunnel: Start = async ({ originPort, folder, remote }) => {
   const home = join(folder, 'localtunnel')
   if (!existsSync(home)) {
     const failure = installLocaltunnel(home)
@@ -151,8 +151,8 @@ const startLocaltunnel: Start = async ({ originPort, folder, far }) => {
   const [server, { port }] = await startChild<{ port: number }>('localtunnel.ts', ['server', home])
   const [client, { url }] = await startChild<{ url: string }>(
     'localtunnel.ts',
-    ['client', home, `http://${far.nearAddress}:${port}`, originPort],
-    far,
+    ['client', home, `http://${remote.nearAddress}:${port}`, originPort],
+    remote,
   )
   return {
     name: 'localtunnel',
