@@ -1,4 +1,4 @@
-// The area codes: their number, their shape, and what is special about some.
+// The area codes, with their number, their shape and special cases.
 import { expect, test } from 'vitest'
 import { areaCodesIn, isRegion, isTollFree, regionsOf, tollFreeCodes } from './area-codes.ts'
 

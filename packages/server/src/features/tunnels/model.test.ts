@@ -1,4 +1,4 @@
-// Which host stands for which handle, and what of a request is not kept.
+// Handles of host names, and the parts of a request that are not stored.
 import { expect, test } from 'vitest'
 import { handleOfHost, masked, maskHeaders, maskPath } from './model.ts'
 

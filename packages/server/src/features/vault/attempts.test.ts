@@ -64,7 +64,7 @@ test("another key's failures count for the vault only", () => {
   expect(waitMs(spread.slice(1), 'key', nowMs)).toBe(0)
 })
 
-test('an old tenth failure makes nobody wait', () => {
+test('an old tenth failure causes no delay', () => {
   expect(
     waitMs(
       many(

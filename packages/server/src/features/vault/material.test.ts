@@ -1,4 +1,4 @@
-// What is taken as a salt, a blob and KDF parameters, and what is not.
+// Accepted and rejected salts, blobs and KDF parameters.
 import { expect, test } from 'vitest'
 import { readPayload, readSalt, readWrappedKey, requireKdfFloor } from './material.ts'
 

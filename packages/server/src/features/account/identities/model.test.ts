@@ -8,7 +8,7 @@ test('a recipient address is lowered and loses its plus tag', () => {
   expect(mailboxAddressOf('+tag@agents.localhost')).toBe('+tag@agents.localhost')
 })
 
-test('what is no address belongs to no mailbox', () => {
+test('a malformed address belongs to no mailbox', () => {
   for (const text of ['', 'sales', '@agents.localhost', 'sales@']) expect(mailboxAddressOf(text), text).toBeNull()
 })
 

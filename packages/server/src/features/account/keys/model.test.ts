@@ -1,4 +1,4 @@
-// The text form of keys: layout, checksum, hashing.
+// The text form of keys, with layout, checksum and hashing.
 import { crc32 } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { checksum, generateKey, hashSecret, isSecret, newSalt, parseKey } from './model.ts'

@@ -1,4 +1,4 @@
-// Who waits: each gets its own agent's events, nothing falls between joining and beginning, and whoever leaves makes room.
+// Waiters get their own agent's events. Events between joining and beginning are not missed, and leaving frees a place.
 import { expect, test } from 'vitest'
 import type { EventBrief } from './model.ts'
 import { createWaiters } from './waiters.ts'
@@ -12,7 +12,7 @@ const brief = (position: number, identity = 'ident_1', type = 'email.received'):
   created_at: new Date(0),
 })
 
-/** Waiters over these events; `reads` keeps what was asked for. */
+/** Waiters over these events. `reads` records the queries. */
 function stageWaiters(events: EventBrief[]) {
   const reads: [number, number][] = []
   const waiters = createWaiters(async (_organizations, types, after, upTo, limit) => {
@@ -24,7 +24,7 @@ function stageWaiters(events: EventBrief[]) {
   return { waiters, join, reads }
 }
 
-test('one read hands each event to those who wait for its agent and type', async () => {
+test('one read gives each event to the waiters for its agent and type', async () => {
   const { waiters, join, reads } = stageWaiters([brief(1), brief(2, 'ident_2'), brief(3, 'ident_1', 'sms.received'), brief(4)])
   const [one, two, texts] = [join(), join('ident_2'), join('ident_1', 'key_1', ['sms.received'])]
   waiters.beginAt(0)
@@ -35,7 +35,7 @@ test('one read hands each event to those who wait for its agent and type', async
   expect(reads).toEqual([[0, 4]])
 })
 
-test('nobody has begun: nothing is read; whoever begins further back than the others misses nothing', async () => {
+test('without a started waiter nothing is read, and a waiter that begins further back misses nothing', async () => {
   const { waiters, join, reads } = stageWaiters([brief(5), brief(6), brief(7)])
   const late = join()
   await waiters.watchers.look(5)
@@ -59,7 +59,7 @@ test('more than one read brings are all handed out', async () => {
   expect(waiters.handedOut()).toBe(2500)
 })
 
-test('what came before the end is given first, then the end; a revoked key ends it with 401', async () => {
+test('events before the end come first, then the end, and a revoked key ends the wait with 401', async () => {
   const { waiters, join } = stageWaiters([brief(1)])
   const [one, two] = [join(), join('ident_2', 'key_2')]
   waiters.beginAt(0)
@@ -72,7 +72,7 @@ test('what came before the end is given first, then the end; a revoked key ends 
   await expect(waiting).rejects.toMatchObject({ status: 401, code: 'unauthorized' })
 })
 
-test('a key waits a thousand times at most; leaving makes room, twice counts once', () => {
+test('a key waits at most a thousand times, and leaving twice frees one place', () => {
   const { waiters, join } = stageWaiters([])
   const all = Array.from({ length: 1000 }, () => join())
   expect(() => join()).toThrow(expect.objectContaining({ status: 429, code: 'rate_limited' }))

@@ -1,4 +1,4 @@
-// Whole names from those that providers give, and lines that nobody else can write.
+// Full names for the names that providers return, and values that cannot inject further lines.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { DomainRecord } from './model.ts'

@@ -1,4 +1,4 @@
-// Threads by reference: answers, chains, late parents, cycles, and what must not join.
+// Threads by reference, with answers, chains, late parents, cycles, and messages that must not join.
 import { expect, test } from 'vitest'
 import { type KnownReferences, lookupOrder, placeInThread, type ThreadKeys } from './threading.ts'
 
@@ -11,7 +11,7 @@ const keys = (messageId: string | null, inReplyTo: string[] = [], references: st
   references,
 })
 
-test('an answer joins the thread of what it answers, and knows it', () => {
+test('a reply joins the thread of its parent and names the parent', () => {
   const known: KnownReferences = new Map()
   const first = placeInThread(keys('<1@a>'), 'msg_1', known, newThread)
   const second = placeInThread(keys('<2@b>', ['<1@a>'], ['<1@a>']), 'msg_2', known, newThread)
@@ -46,7 +46,7 @@ test('a message that names itself, or a cycle, is placed once and ends', () => {
   expect(new Set([self.threadId, other.threadId, back.threadId]).size).toBe(1)
 })
 
-test('messages without ids or references each start a thread; equal subjects play no part', () => {
+test('messages without ids or references each start a thread, even with equal subjects', () => {
   const known: KnownReferences = new Map()
   const one = placeInThread(keys(null), 'msg_1', known, newThread)
   const two = placeInThread(keys(null), 'msg_2', known, newThread)

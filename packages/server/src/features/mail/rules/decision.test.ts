@@ -1,4 +1,4 @@
-// The order of the decision, case by case; then against a naive reading of the same sentences, over everything that can come together.
+// The order of the decision, case by case. Also compared with a naive implementation over every combination.
 import { addressKey } from '@callsign/mail/mail-address'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -246,7 +246,7 @@ describe('against a naive reading', () => {
     }),
   )
 
-  /** allow, block or nothing: read from the rules one by one, without any index. */
+  /** Returns allow, block or nothing, by reading the rules one by one without an index. */
   function saysOf(written: string, list: { entry: string; action: 'allow' | 'block' }[]): 'allow' | 'block' | null {
     const key = addressKey(written)
     const [local = '', at = ''] = key.split('@')

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { matchesPolicy, readPolicy, readRecord } from './model.ts'
 
-test('records: exactly one that begins with the version, and an id of letters and digits', () => {
+test('a record must be the only one with the version, and needs an id of letters and digits', () => {
   expect(readRecord(['v=STSv1; id=20160831085700Z;'])).toBe('20160831085700Z')
   expect(readRecord(['v=spf1 -all', 'v=STSv1;id=a1'])).toBe('a1')
   expect(readRecord(['v=STSv1; future=x; id=a'])).toBe('a')
@@ -28,7 +28,7 @@ test('the policy of RFC 8461 §3.2', () => {
   expect(readPolicy('version: STSv1\nmode: none\nmax_age: 99999999')?.maxAgeSeconds).toBe(31_557_600)
 })
 
-test('what is no policy is none', () => {
+test('a malformed policy is ignored', () => {
   const good = 'version: STSv1\nmode: enforce\nmx: a.example\nmax_age: 1\n'
   expect(readPolicy(good)).not.toBeNull()
   for (const [from, to] of [
