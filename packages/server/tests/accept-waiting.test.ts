@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { acceptWaiting } from '../src/core/accept-waiting.ts'
 
-/** Connects ten times, says so, and tells how each request went. */
+/** Sends ten requests, prints that it has connected, and prints the result of each request. */
 const visitors = `
 const { connect } = require('node:net')
 const { parentPort, workerData } = require('node:worker_threads')
@@ -26,7 +26,7 @@ for (let i = 0; i < 10; i++) {
   socket.on('close', () => { said.push(text); if (--left === 0) parentPort.postMessage(said) })
 }`
 
-test('who has come is served, nobody else', async () => {
+test('only clients that have connected are served', async () => {
   const server = createServer((_request, response) => response.end('served'))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

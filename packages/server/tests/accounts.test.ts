@@ -1,4 +1,4 @@
-// Caller info, and what the whole API has in common: errors, unknown paths, health, readiness, metrics.
+// Caller info and the common parts of the API, which are errors, unknown paths, health, readiness and metrics.
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateKey } from '../src/features/account/keys/model.ts'
@@ -46,7 +46,7 @@ describe('authentication', () => {
     ['a malformed key', () => ({ key: 'svc_live_short' })],
     ['a key with a wrong checksum', () => ({ key: flip(harness.organizationKey) })],
     ['a well-formed key that nobody has', () => ({ key: generateKey() })],
-  ])('%s is 401 unauthorized with WWW-Authenticate: Bearer', async (_name, ask) => {
+  ])('%s is 401 unauthorized with a Bearer challenge in WWW-Authenticate', async (_name, ask) => {
     const { status, headers, body } = await harness.api('GET', '/me', ask())
     expect([status, body.error.code, headers.get('www-authenticate')]).toEqual([401, 'unauthorized', 'Bearer'])
   })
@@ -68,7 +68,7 @@ describe('errors', () => {
     expect((await harness.api('PUT', '/identities/scout')).headers.get('allow')).toBe('DELETE, GET, HEAD, PATCH')
   })
 
-  test('a body that is no JSON is 415 unsupported_media_type, a broken one 400 validation_error', async () => {
+  test('a body that is not JSON is 415 unsupported_media_type, and a broken one 400 validation_error', async () => {
     const headers = { 'content-type': 'text/plain' }
     const text = await harness.api('POST', '/identities', { body: 'agent_handle=a', headers })
     expect([text.status, text.body.error.code]).toEqual([415, 'unsupported_media_type'])
@@ -121,7 +121,7 @@ describe('errors', () => {
   })
 })
 
-test('rate limits are per key: 429 rate_limited with Retry-After, and other keys do not notice', async () => {
+test('a key over its rate limit gets 429 rate_limited with Retry-After, and other keys are unaffected', async () => {
   const limited = await startHarness({ CALLSIGN_RATE_LIMIT_AGENT_KEY: '1' })
   try {
     await limited.createAgent('busy')

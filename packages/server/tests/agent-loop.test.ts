@@ -1,4 +1,4 @@
-// Two hosted agents that write to each other without end: of more than twenty messages in the window the rest wait, none is lost.
+// Two hosted agents that reply to each other endlessly. Beyond twenty messages in the window the rest wait, and none is lost.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => harness.stop())
 
 const statusOf = async (handle: string, id: string): Promise<Json> => (await harness.getMessage(handle, id)).delivery.recipients[0]
-/** Lets time pass for everything on a thread: what was delivered lies so much longer ago, and what waits is due. */
+/** Ages everything on a thread by `seconds`. Delivered messages become that much older, and waiting ones become due. */
 async function age(seconds: number): Promise<void> {
   const past = `- make_interval(secs => ${seconds})`
   await harness.db.query({
@@ -25,7 +25,7 @@ test('the twenty-first message of a ping-pong waits, says why, and goes when the
   let last = await harness.send('ann', 'ben@agents.localhost', { subject: 'Ping' })
   let arrived = await harness.waitForMail('ben', 'Ping')
   const ids = [last.id]
-  // Each answers what has just come, as agents in a loop do.
+  // Each agent answers the message that has just arrived, as in a loop.
   for (let turn = 1; turn < 20; turn++) {
     const [from, to] = turn % 2 === 1 ? ['ben', 'ann'] : ['ann', 'ben']
     last = await harness.expectApi(201, 'POST', `/mailboxes/${from}/messages/${arrived.id}/reply`, { body: { text: `turn ${turn}` } })

@@ -1,4 +1,4 @@
-// The HTTP edge through real sockets: what is refused, in which order and words, and what every answer carries.
+// The HTTP edge through real sockets. Covers refusals, their order and wording, and the headers of every answer.
 import { once } from 'node:events'
 import { Agent, request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
@@ -20,7 +20,7 @@ const failure = (answer: Answer) =>
   ).error
 const paths = (answer: Answer) => failure(answer).details?.map((detail) => detail.path)
 
-/** The answer in text from a raw socket: status, headers, body. */
+/** Parses an answer from a raw socket into status, headers and body. */
 function parseRaw(text: string) {
   const [head = '', body = ''] = text.split('\r\n\r\n')
   const headers = new Map(
@@ -145,7 +145,7 @@ describe('order of refusals', () => {
       .toBe(200)
   })
 
-  test('Expect: 100-continue is answered only once the request is worth its body', async () => {
+  test('100-continue is sent only for a request whose body is accepted', async () => {
     const ask = (key: string, length: number) =>
       `POST /api/v1/notes HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`
     expect(await speak(edge.port, ask('nobody', 2))).toMatch(/^HTTP\/1\.1 401 /)
@@ -158,7 +158,7 @@ describe('order of refusals', () => {
 })
 
 describe('validation', () => {
-  test('bodies are taken as they are: an explicit null stays null, nothing is converted', async () => {
+  test('bodies are not converted, and an explicit null stays null', async () => {
     expect(JSON.parse((await edge.post('/api/v1/notes', { subject: null, to: 'abc' })).text)).toMatchObject({ subject: null, to: ['abc'] })
     for (const body of [
       { subject: 12 },
@@ -183,7 +183,7 @@ describe('validation', () => {
     expect(JSON.parse((await edge.call('/api/v1/notes/a%20b%2Fc')).text)).toEqual({ id: 'a b/c', query: { limit: 50 } })
   })
 
-  test('each wrong field is named, with what would be right', async () => {
+  test('each wrong field is named with its expected value', async () => {
     const answer = await edge.post('/api/v1/notes', { subject: 5, to: ['abc', 7], kind: 'c', count: -1, 'a/b~c': 1, sbject: 'x' })
     expect([answer.status, failure(answer).code]).toEqual([400, 'validation_error'])
     expect(failure(answer).details).toEqual(
@@ -232,7 +232,7 @@ describe('validation', () => {
     expect((await edge.call('/api/v1/notes/x?after=2024-02-29T23:59:59.123456Z')).status).toBe(200)
   })
 
-  test('the list of what is wrong is bounded, however much is', async () => {
+  test('the list of errors is bounded for any number of them', async () => {
     const fields = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`field${i}`, i]))
     expect(failure(await edge.post('/api/v1/notes', fields)).details).toHaveLength(20)
     const many = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`f${i}`, i]))
@@ -445,7 +445,7 @@ describe('answers', () => {
 })
 
 describe('limits', () => {
-  test('a key has its burst and then waits; other keys do not', async () => {
+  test('a key over its burst has to wait, and other keys do not', async () => {
     const limited = await startEdge({
       limits: { organizationKeyPerSecond: 0.5, organizationKeyBurst: 3, agentKeyPerSecond: 1, agentKeyBurst: 1 },
     })
@@ -462,7 +462,7 @@ describe('limits', () => {
     await limited.server.drain(1000)
   })
 
-  test('an address that keeps guessing keys is told to wait, and a good key from the same address is not', async () => {
+  test('an address that guesses keys has to wait, and a good key from the same address does not', async () => {
     const limited = await startEdge()
     const statuses = new Set<number>()
     for (let i = 0; i < 300; i++) statuses.add((await limited.call('/api/v1/notes/x', { key: 'nobody' })).status)
@@ -515,7 +515,7 @@ describe('a request that does not arrive', () => {
 })
 
 describe('health and figures', () => {
-  test('/readyz tells what works; /healthz only that we live', async () => {
+  test('/readyz reports each dependency, and /healthz only the process', async () => {
     expect((await edge.call('/readyz', { key: '' })).text).toBe('{"status":"ready","checks":{"database":true}}')
     for (const readiness of [async () => ({ database: false, worker: true }), async () => Promise.reject(new ApiError('conflict', 'x'))]) {
       const sick = await startEdge({ readiness })
@@ -541,7 +541,7 @@ describe('health and figures', () => {
 })
 
 describe('draining', () => {
-  test('requests in flight end, on connections that then close; nobody else is let in', async () => {
+  test('requests in flight end on connections that then close, and new connections are refused', async () => {
     const edge = await startEdge()
     edge.harness.holds = true
     const waiting = edge.call('/api/v1/wait')
@@ -570,7 +570,7 @@ describe('draining', () => {
     agent.destroy()
   })
 
-  test('after the grace, what is left is cut; idle and silent connections do not hold it up', async () => {
+  test('requests are cut after the grace period, and idle and silent connections do not delay the end', async () => {
     const edge = await startEdge()
     const silent = connect(edge.port, '127.0.0.1')
     await new Promise((resolve) => silent.once('connect', resolve))

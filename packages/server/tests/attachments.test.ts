@@ -1,4 +1,4 @@
-// Attachments: by base64 and by url, their limits, and the signed links that download them.
+// Attachments by base64 and by url, their limits, and the signed links that download them.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -43,11 +43,11 @@ const sent = async (attachments: unknown): Promise<Json[]> => {
   expect(status).toBe(201)
   return (await harness.getMessage('ann', body.id)).attachments
 }
-/** Opens a link of ours on the port that the test knows; links need no key. */
+/** Opens a link on the port of the test server. Links do not need a key. */
 const open = (link: string, ask: Ask = {}) => harness.api('GET', link.replace(harness.publicUrl, ''), { key: null, ...ask })
 
 describe('by base64', () => {
-  test('metadata has id, filename, content_type, size_bytes, content_id and url; the bytes come back', async () => {
+  test('metadata has id, filename, content_type, size_bytes, content_id and url, and the link returns the bytes', async () => {
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
     const [first, second] = await sent([
       { filename: 'all bytes.bin', content: base64(bytes) },
@@ -135,7 +135,7 @@ describe('by url, through the outbound guard', () => {
     expect(JSON.stringify(body)).not.toMatch(/ECONN|secret/)
   })
 
-  test('without CALLSIGN_OUTBOUND_ALLOW_CIDRS loopback is refused, by number and by name, and nobody is dialled', async () => {
+  test('without CALLSIGN_OUTBOUND_ALLOW_CIDRS loopback is refused by number and by name, without a connection', async () => {
     const guarded = await startHarness()
     try {
       await guarded.createAgent('ann')
@@ -153,7 +153,7 @@ describe('by url, through the outbound guard', () => {
 })
 
 describe('limits', () => {
-  test('25 MB a message with attachments are taken, and delivered whole; more is 413 payload_too_large', async () => {
+  test('25 MB of attachments per message are accepted and delivered whole, and more is 413 payload_too_large', async () => {
     const bytes = Buffer.alloc(25 * 1024 * 1024 - 1, 'callsign')
     const { status, body } = await send([{ filename: 'most.bin', content: base64(bytes) }])
     expect(status).toBe(201)
@@ -213,7 +213,7 @@ describe('signed links', () => {
   })
 
   test('an expired one is 403 forbidden', async () => {
-    // Signed by the server itself, in its past: the clock of this process is the server's.
+    // The server itself signs the link in its past, because this process and the server share a clock.
     const { vi } = await import('vitest')
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_601_000 })
     let old: string
@@ -227,7 +227,7 @@ describe('signed links', () => {
     expect([status, body.error.code, body.error.message]).toEqual([403, 'forbidden', expect.stringContaining('expired')])
   })
 
-  test('a forged one is 403: another expiry, another signature, another attachment’s signature', async () => {
+  test('a forged link is 403 for another expiry, another signature or another attachment’s signature', async () => {
     const change = (name: string, value: string) => {
       const url = new URL(link)
       url.searchParams.set(name, value)

@@ -1,4 +1,4 @@
-// Every route of the OpenAPI document, called by everyone who may not: 401, 403 or 404 as decisions §3 says, and nothing foreign anywhere.
+// Every route of the OpenAPI document, called without permission. The answer is 401, 403 or 404, and never contains data of others.
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { exampleRequest, type Known } from './harness/example-request.ts'
 import { type Answer, type Harness, type Json, startHarness } from './harness/start.ts'
@@ -97,7 +97,7 @@ beforeAll(async () => {
     })),
   )
   knownTo = (more) => (name, template) => {
-    // An address in the path that is no mailbox's.
+    // An address in the path that does not belong to a mailbox.
     if (name === 'email_address' && template.includes('/suppressions')) return 'gone@example.com'
     if (name === 'entry') return template.endsWith('/mail-rules') ? 'walk.example' : undefined
     if (/\/(phone|simulator)\//.test(template)) {
@@ -107,7 +107,7 @@ beforeAll(async () => {
       if (name === 'from') return undefined
     }
     if (name === 'id') return template.startsWith('/api/v1/keys/') ? keyId : undefined
-    // Elsewhere it is a filter, or the second of two ways to name somebody.
+    // Elsewhere it is a filter, or the second of two ways to name an agent.
     if (name === 'agent_handle' && !/\/(keys|identities)$/.test(template)) return undefined
     // A number there, and conversation_id says it already.
     if (name === 'to' && template.includes('/imessage/')) return undefined
@@ -119,13 +119,13 @@ afterEach(() => void vi.useRealTimers())
 
 let knownTo: (more: Record<string, unknown>) => Known
 
-/** Calls one operation as somebody; `more` replaces values of the first organization. */
+/** Calls one operation with a key. `more` replaces values of the first organization. */
 async function call(step: Step, key: string | null, more: Record<string, unknown> = {}): Promise<Answer> {
   const { path, body } = exampleRequest(harness.document, step.template, step.operation, knownTo(more))
   return harness.api(step.method, path, { key, body })
 }
 
-/** Everything but DELETE first, so that what is asked for is still there. */
+/** DELETE comes last, so that the requested objects still exist. */
 const inOrder = () => steps.toSorted((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'))
 const guarded = () => inOrder().filter((step) => !step.isOpen)
 const shown = ({ body }: Answer): string => (Buffer.isBuffer(body) ? body.toString('latin1') : JSON.stringify(body))
@@ -135,7 +135,7 @@ async function statuses(list: Step[], key: string | null, more: Record<string, u
   for (const step of list) {
     const answer = await call(step, key, more)
     found[step.name] = answer.status
-    // An error names nothing either, except what the caller has said itself.
+    // An error contains foreign values only if the caller has sent them.
     const words = answer.status < 300 ? foreign : foreign.filter((word) => !['victim', secretWord].includes(word))
     for (const word of words) expect(shown(answer), `${step.name} shows ${word}`).not.toContain(word)
   }
@@ -153,7 +153,7 @@ describe('without a valid key every route is 401', () => {
     ['a malformed key', () => 'svc_live_malformed'],
     ['a revoked key', () => revokedKey],
   ])('%s', async (_name, key) => {
-    // There are more routes than an address may try bad keys in a row: then it has to wait ten seconds before a route says what it says.
+    // There are more routes than the limit of failed keys per address, so an address has to wait ten seconds before the other routes answer.
     for (const step of guarded()) {
       const answer = await waitFor(`${step.name} not to be throttled`, async () => {
         const one = await call(step, key())
@@ -180,7 +180,7 @@ describe("another organization's key", () => {
     expect(await statuses(naming, harness.otherOrganization.key)).toEqual(all(naming, 404))
   })
 
-  test('is 404 wherever the query or the body does; else it sees its own organization only', async () => {
+  test('is 404 where the query or the body does so, and sees only its own organization elsewhere', async () => {
     const found = await statuses(
       guarded().filter((step) => !step.template.includes('{')),
       harness.otherOrganization.key,
@@ -190,13 +190,13 @@ describe("another organization's key", () => {
       'POST /api/v1/mail/send': 404,
       'GET /api/v1/mail/messages': 404,
       'POST /api/v1/keys': 404,
-      // Handles are unique over all organizations; that one is taken is no secret: its address takes mail.
+      // Handles are unique over all organizations. A taken handle is not a secret, because its address accepts mail.
       'POST /api/v1/identities': 409,
     })
     expect(Object.entries(found).filter(([, status]) => status >= 500)).toEqual([])
   })
 
-  test('is 404 under its own mailbox for what is in another', async () => {
+  test('is 404 under its own mailbox for objects of another', async () => {
     const naming = guarded().filter((step) => /\{email_address\}.*\{/.test(step.template))
     expect(naming.length).toBeGreaterThan(5)
     expect(await statuses(naming, harness.otherOrganization.key, { email_address: 'stranger' })).toEqual(all(naming, 404))
@@ -227,7 +227,7 @@ describe("another agent's key", () => {
       'DELETE /api/v1/keys/{id}': 403,
       'GET /api/v1/audit': 403,
     })
-    // What changes something is refused altogether.
+    // Operations that change data are all refused.
     const changing = Object.entries(found).filter(([name, status]) => !name.startsWith('GET') && (status < 400 || status >= 500))
     expect(changing).toEqual([])
     expect(await statuses([step('GET /api/v1/mail/messages')], agentKey, { agent: 'intruder' })).toEqual({
@@ -235,7 +235,7 @@ describe("another agent's key", () => {
     })
   })
 
-  test('is 404 under its own mailbox for what is in another', async () => {
+  test('is 404 under its own mailbox for objects of another', async () => {
     const naming = guarded().filter((one) => /\{email_address\}.*\{/.test(one.template))
     expect(await statuses(naming, agentKey, { email_address: 'intruder' })).toEqual(all(naming, 404))
   })
@@ -243,8 +243,8 @@ describe("another agent's key", () => {
 
 const step = (name: string): Step => steps.find((one) => one.name === name) as Step
 
-test('all of it was there to be had: the own key gets through everywhere, last of all', async () => {
-  // A draft is gone once it is sent; then it could not be deleted.
+test('every object is reachable with its own key, which is tried last', async () => {
+  // A draft is gone once it is sent, so it could not be deleted afterwards.
   const own = guarded().filter(
     (one) =>
       /^\/api\/v1\/(me|mail|mailboxes|identities|imessage|keys|audit|suppressions|phone|simulator)\b(?!.*\}\/send$)/.test(one.template) &&

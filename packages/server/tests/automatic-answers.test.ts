@@ -1,4 +1,4 @@
-// Mail that nobody wrote for its reader (RFC 3834): marked as that, to the sender alone, once a day, and never in answer to its like.
+// Automatic answers (RFC 3834). They are marked, go to the sender alone and once per day, and never answer automatic mail.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MailSink, SunkMail } from './harness/mail-sink.ts'
 import { type Relayed, startRelayed } from './harness/relayed.ts'
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => relayed.stop())
 
 let count = 0
-/** Each from somebody else unless it says who: nobody gets a second automatic answer within a day. */
+/** Each message comes from a new sender unless `from` is given, because a sender gets one automatic answer per day. */
 const arrive = (more: object = {}): Promise<Json> => relayed.arrive({ from: `Eve <eve${++count}@example.org>`, ...more })
 const answer = (id: string, more: object = {}, agent = 'ann') =>
   harness.api('POST', `/mailboxes/${agent}/messages/${id}/reply`, { body: { text: 'I am away.', automatic: true, ...more } })
@@ -27,7 +27,7 @@ const atRelay = (id: string): Promise<SunkMail> =>
 const headersOf = (mail: SunkMail, name: string) => mail.parsed.headers.filter(({ key }) => key === name).map(({ value }) => value)
 
 describe('an automatic answer', () => {
-  test('says what it is, goes to the sender alone with the null return path, in the thread', async () => {
+  test('is marked, and goes to the sender alone with the null return path, in the thread', async () => {
     const original = await arrive({ replyTo: 'desk@example.org' })
     const sent = await answer(original.id)
     expect([sent.status, sent.body.thread_id]).toEqual([201, original.thread_id])
@@ -46,7 +46,7 @@ describe('an automatic answer', () => {
     ['mail that asks for none', { headers: { 'X-Auto-Response-Suppress': 'All' } }],
     ['a mail system', { from: 'MAILER-DAEMON@example.org' }],
     ['an address that reads nothing', { from: 'no-reply@example.org' }],
-  ])('is not given to %s: 409, and a reply of the agent itself is', async (_, more) => {
+  ])("is refused with 409 for %s, and the agent's own reply is accepted", async (_, more) => {
     const original = await arrive(more)
     expect((await answer(original.id)).status).toBe(409)
     expect((await answer(original.id, { automatic: false })).status).toBe(201)
@@ -66,13 +66,13 @@ describe('an automatic answer', () => {
     expect((await answer((await arrive()).id)).status).toBe(201)
   })
 
-  test('goes to nobody else: 400', async () => {
+  test('goes to the sender only, and other recipients are 400', async () => {
     const { id } = await arrive()
     for (const more of [{ to: 'x@example.org' }, { cc: 'x@example.org' }, { bcc: 'x@example.org' }, { reply_all: true }])
       expect([more, (await answer(id, more)).status]).toEqual([more, 400])
   })
 
-  test('between two agents: the other sees that it is one, and gives none back', async () => {
+  test('between two agents is seen as automatic and is not answered', async () => {
     const sent = await harness.api('POST', '/mail/send', {
       body: { agent: 'ben', to: ['ann@agents.localhost'], subject: 'Between us', text: 'Hello' },
     })

@@ -1,4 +1,4 @@
-// The blob stores: one list of promises for both, then what only disks and only object stores can do.
+// The blob stores. One set of tests runs on both, followed by the tests that only disks and only object stores need.
 import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -50,7 +50,7 @@ describe.each([
   ['disk', () => createDiskBlobs(directory)],
   ['s3', () => s3()],
 ])('%s', (kind, create) => {
-  test('what was put is got, whole or in part, at once or as a stream', async () => {
+  test('a stored blob is read whole or in part, at once or as a stream', async () => {
     const blobs = create()
     const bytes = randomBytes(300_000)
     await blobs.put('raw/raw_1', bytes)
@@ -131,7 +131,7 @@ describe.each([
     'a\n',
     '%2e%2e/a',
     'k'.repeat(201),
-  ])('%j is no key, and reaches no store', async (key) => {
+  ])('%j is not a key, and does not reach a store', async (key) => {
     const blobs = create()
     const attempts = [blobs.put(key, Buffer.from('x')), blobs.get(key), blobs.stream(key), blobs.delete(key)]
     for (const result of await Promise.allSettled(attempts)) {
@@ -148,7 +148,7 @@ describe.each([
     [0.5, 2],
     [0, Number.NaN],
     [0, Number.POSITIVE_INFINITY],
-  ])('%d-%d is no range', async (start, end) => {
+  ])('%d-%d is not a range', async (start, end) => {
     const blobs = create()
     await blobs.put('a', Buffer.from('abc'))
     await expect(blobs.get('a', { start, end })).rejects.toThrow(RangeError)
@@ -176,7 +176,7 @@ describe('disk only', () => {
     for (const path of [directory, ...files]) expect((await stat(path)).mode & 0o077, path).toBe(0)
   })
 
-  test('what a crash left half written is no blob, and is swept when it is old, never when it is young', async () => {
+  test('a file that a crash left half written is not a blob, and is swept when it is old but not when it is young', async () => {
     const blobs = createDiskBlobs(directory)
     await blobs.put('a', Buffer.from('x'))
     const temporaries = join(directory, 'tmp')
@@ -216,7 +216,7 @@ describe('disk only', () => {
 })
 
 describe('s3 only', () => {
-  test('objects lie under the prefix; others are not listed', async () => {
+  test('objects lie under the prefix, and others are not listed', async () => {
     await s3().put('raw/a', Buffer.from('x'))
     store.objects.set('Mail Store/v1/Not Ours', { bytes: Buffer.alloc(0), modifiedMs: 0 })
     store.objects.set('Mail Store/v10/b', { bytes: Buffer.alloc(0), modifiedMs: 0 })
@@ -226,7 +226,7 @@ describe('s3 only', () => {
     expect(store.objects.has('raw/a')).toBe(true)
   })
 
-  test('a wrong secret or region is a failure that names the code and tells no secret, and is not tried again', async () => {
+  test('a wrong secret or region fails with the code but not the secret, and is not retried', async () => {
     for (const wrong of [{ secretAccessKey: 'other' }, { region: 'us-east-1' }, { sessionToken: undefined }]) {
       const before = store.requests.length
       const error = await s3(wrong)
@@ -251,7 +251,7 @@ describe('s3 only', () => {
     expect(store.objects.size).toBe(0)
   })
 
-  test('failure that stays is told', async () => {
+  test('a permanent failure is reported', async () => {
     store.faults.push(503, 503, 503, 503)
     await expect(s3().put('a', Buffer.from('x'))).rejects.toMatchObject({ status: 503, code: 'SlowDown' })
     expect(store.requests.length).toBe(4)

@@ -1,4 +1,5 @@
-// What must never be logged: keys, bodies, subjects and addresses are fed in everywhere, failures included, and looked for in the log.
+// Checks that the log never contains keys, bodies, subjects or addresses. They are sent by every path, including failures, and searched for in the
+// log.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateKey } from '../src/features/account/keys/model.ts'
 import { type MailSink, startMailSink } from './harness/mail-sink.ts'
@@ -60,7 +61,7 @@ function expectClean(...more: string[]): void {
 }
 const secretOf = (key: string): string => key.slice(25, 68)
 
-test('keys: made, used, refused, revoked', async () => {
+test('keys that are made, used, refused and revoked stay out of the log', async () => {
   const { id, key } = await harness.expectApi(201, 'POST', '/keys', {
     body: { name: 'Canary-key-name' },
     headers: { 'idempotency-key': 'k' },
@@ -75,7 +76,7 @@ test('keys: made, used, refused, revoked', async () => {
   expectClean(...[key, unknown, harness.organizationKey, harness.otherOrganization.key].map(secretOf))
 })
 
-test('mail out: sent, refused by the relay, refused by us', async () => {
+test('outgoing mail that is sent, refused by the relay or refused by the server stays out of the log', async () => {
   sink.answerRecipients((address, attempt) =>
     attempt > 2 ? `550 5.7.1 <${address}> refused` : attempt > 1 ? `451 4.2.0 <${address}> later` : null,
   )
@@ -98,7 +99,7 @@ test('mail out: sent, refused by the relay, refused by us', async () => {
   expectClean()
 })
 
-test('mail in: taken, refused, unreadable; then read, searched, answered and downloaded', async () => {
+test('incoming mail that is accepted, refused, unreadable, read, searched, answered and downloaded stays out of the log', async () => {
   await harness.deliver(arriving())
   await expect(harness.deliver(arriving({ to: 'canary-nobody-7c1f@agents.localhost' }))).rejects.toThrow('550')
   await harness.deliver({
@@ -119,7 +120,7 @@ test('mail in: taken, refused, unreadable; then read, searched, answered and dow
   expectClean('canary-nobody-7c1f', link.searchParams.get('signature') as string)
 })
 
-test('texts: told, forged, with media, read and refused', async () => {
+test('texts that are delivered, forged, read and refused stay out of the log, with their media', async () => {
   await harness.createAgent('phoned')
   const number = await harness.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: 'phoned' } })
   const body = { to: number.phone_number, from: '+16502537700', text: canaries.text }
@@ -134,7 +135,7 @@ test('texts: told, forged, with media, read and refused', async () => {
   expectClean(number.phone_number, '+16502537700')
 })
 
-test('iMessages: paired, written, answered, refused, ended', async () => {
+test('iMessage conversations that are paired, written, answered, refused and ended stay out of the log', async () => {
   await harness.createAgent('paired', { display_name: 'Canary-display-name' })
   const from = '+16502537701'
   const { conversation_id } = await harness.expectApi(201, 'POST', '/simulator/imessage', { body: { from, text: 'connect @paired' } })
@@ -158,7 +159,7 @@ test('iMessages: paired, written, answered, refused, ended', async () => {
 })
 
 describe('when the database refuses a row', () => {
-  // PostgreSQL tells the whole row in the detail of such an error.
+  // PostgreSQL puts the whole row into the detail of such an error.
   const constraint = (verb: string) => harness.db.query({ text: `ALTER TABLE messages ${verb}` })
   beforeAll(() => constraint(`ADD CONSTRAINT canary CHECK (subject NOT LIKE 'Canary%') NOT VALID`))
   afterAll(() => constraint('DROP CONSTRAINT canary'))

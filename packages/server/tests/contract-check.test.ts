@@ -1,4 +1,4 @@
-// The check that every other test leans on: it has to refuse what the OpenAPI document does not declare.
+// The contract check used by every other test. It rejects answers that the OpenAPI document does not declare.
 import { openApiDocument } from '@callsign/contract/openapi'
 import { expect, test } from 'vitest'
 import { operations } from '../../contract/src/index.ts'
@@ -15,7 +15,7 @@ const me = { user_id: 'user_1', organization_id: 'org_1', organization_name: 'On
 const good: Exchange = { method: 'GET', path: '/api/v1/me', status: 200, headers: headers(), body: me }
 const failure = (code: string) => ({ error: { code, message: 'No.', request_id: requestId } })
 
-test('what is as declared passes', () => {
+test('a declared answer passes', () => {
   check(good)
   check({ ...good, path: '/api/v1/nothing', status: 404, body: failure('not_found') })
   check({ ...good, status: 401, body: failure('unauthorized') })

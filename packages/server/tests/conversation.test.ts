@@ -1,4 +1,4 @@
-// Ten replies between an agent here and a mailbox elsewhere: one thread here, correct In-Reply-To and References on both sides.
+// Ten replies between an agent here and an external mailbox. They form one thread here, with correct In-Reply-To and References on both sides.
 import { createTransport } from 'nodemailer'
 import PostalMime from 'postal-mime'
 import { expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { findPostfix, startPostfix } from './harness/postfix.ts'
 import { type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
-/** What a correct conversation looks like from either side: each message answers the one before, and names all before it. */
+/** Checks a conversation from either side. Each message answers the previous one, and References names all before it. */
 function checkChain(mails: SunkMail[]): void {
   for (const [index, { parsed }] of mails.entries()) {
     const before = mails.slice(0, index).map((mail) => mail.parsed.messageId)
@@ -22,7 +22,7 @@ test('with a mailbox on smtp-server', async () => {
   const harness = await startHarness({ CALLSIGN_MAIL_TRANSPORT: 'relay', CALLSIGN_SMTP_RELAY_URL: sink.url })
   try {
     await harness.createAgent('ann')
-    /** Every message of the conversation in order, as the mailbox elsewhere has it: those it got and those it wrote. */
+    /** Every message of the conversation in order, both received and written by the external mailbox. */
     const mails: SunkMail[] = []
     const start = await harness.send('ann', 'zoe@example.com', { subject: 'Let us talk' })
     const ids = [start.id]

@@ -1,11 +1,12 @@
-// Durability in short: a real server is killed under load a few times, and nothing that it answered for is lost or doubled. `npm run crash` is the long run.
+// A short durability test. A real server is killed under load a few times, and no answered message is lost or duplicated. `npm run crash` is the long
+// run.
 import { expect, test } from 'vitest'
 import { hadWork, inFlightShareMin, runCrash } from '../../../bench/crash/run.ts'
 
 const limitMs = 100_000
 
 test.skipIf(process.platform !== 'linux')(
-  'what was answered 250, 200 or 201 is there exactly once after kills, and what was queued is delivered',
+  'messages answered 250, 200 or 201 are there exactly once after kills, and queued ones are delivered',
   { timeout: limitMs + 30_000 },
   async () => {
     const report = await runCrash({
@@ -23,7 +24,7 @@ test.skipIf(process.platform !== 'linux')(
     const counted = report.kills.filter((kill) => !kill.isDuringStart)
     expect(new Set(counted.map((kill) => kill.victim))).toEqual(new Set(['server', 'postgres', 'both']))
     expect(counted.filter(hadWork).length).toBeGreaterThanOrEqual(counted.length * inFlightShareMin)
-    // The run has to have been one: both ways in, both ways out, and work that was cut off and done again.
+    // The run must cover both incoming and both outgoing paths, and work that was cut off and repeated.
     const { accepted, retried, verified } = report
     expect(
       Math.min(accepted.api, accepted.drafts, accepted.smtp, verified?.hostedCopies ?? 0, verified?.relayTransactions ?? 0),

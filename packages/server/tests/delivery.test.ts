@@ -1,11 +1,11 @@
-// What becomes of a queued message: the statuses, attempts, answers and events that follow from what the next hop says.
+// The statuses, attempts, answers and events of a queued message after each reply of the next hop.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type MailSink, startMailSink } from './harness/mail-sink.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 let sink: MailSink
-/** Whether the next hop puts off the address `until@`. */
+/** The next hop defers the address `until@` while this is true. */
 let isBusy = true
 let harness: Harness
 beforeAll(async () => {
@@ -36,7 +36,7 @@ const outcomes = (message: Json) =>
 const types = async (id: string) => (await harness.eventsOf(id)).map((event) => event.type)
 
 describe('through a relay', () => {
-  test('2xx: queued becomes sent, with the answer and an event', async () => {
+  test('2xx changes queued to sent, with the answer and an event', async () => {
     const { id } = await harness.send('ann', 'good@example.com')
     const message = await harness.waitForStatus('ann', id, 'sent')
     expect(message.delivery.recipients).toEqual([
@@ -63,7 +63,7 @@ describe('through a relay', () => {
     expect(await harness.eventsOf(id)).toMatchObject([{ type: 'email.sent', data: { recipients: [{ address: 'good@example.com' }] } }])
   })
 
-  test('5xx to the recipient: bounced at once', async () => {
+  test('5xx to the recipient bounces the message at once', async () => {
     const { id } = await harness.send('ann', 'bad1@example.com')
     const message = await harness.waitForStatus('ann', id, 'bounced', 'failed')
     expect(outcomes(message)).toEqual([['bad1@example.com', 'bounced', 1, '5.1.1']])
@@ -71,12 +71,12 @@ describe('through a relay', () => {
     expect([await types(id), sink.attempts('bad1@example.com')]).toEqual([['email.bounced'], 1])
   })
 
-  test('5xx to the data: bounced', async () => {
+  test('5xx to the data bounces the message', async () => {
     const { id } = await harness.send('ann', 'spam1@example.com')
     expect(outcomes(await harness.waitForStatus('ann', id, 'bounced'))).toEqual([['spam1@example.com', 'bounced', 1, '5.7.1']])
   })
 
-  test('4xx, then 2xx: queued in between, sent in the end, and taken once', async () => {
+  test('4xx and then 2xx leaves the message queued in between, sent in the end, and accepted once', async () => {
     const { id } = await harness.send('ann', 'later1@example.com', { subject: 'Later' })
     const message = await harness.waitForStatus('ann', id, 'sent')
     expect(outcomes(message)).toEqual([['later1@example.com', 'sent', 3, null]])
@@ -97,7 +97,7 @@ describe('through a relay', () => {
     expect(outcomes(await harness.waitForStatus('ann', id, 'sent'))).toEqual([['slow1@example.com', 'sent', 2, null]])
   })
 
-  test('4xx until the schedule is used up: failed', async () => {
+  test('4xx until the end of the schedule fails the message', async () => {
     const { id } = await harness.send('ann', 'never1@example.com')
     const message = await harness.waitForStatus('ann', id, 'failed')
     // The first attempt and one for each of the three delays.
@@ -105,7 +105,7 @@ describe('through a relay', () => {
     expect([await types(id), sink.attempts('never1@example.com')]).toEqual([['email.failed'], 4])
   })
 
-  test('mixed recipients: each has its own result, the message the worst of them', async () => {
+  test('mixed recipients have their own results, and the message the worst of them', async () => {
     const to = ['good2@example.com', 'bad2@example.com', 'later2@example.com', 'ben@agents.localhost']
     const { id } = await harness.send('ann', to, { subject: 'Mixed' })
     const message = await waitFor('every recipient to be settled', async () => {
@@ -119,7 +119,7 @@ describe('through a relay', () => {
       ['later2@example.com', 'sent', 3, null],
       ['ben@agents.localhost', 'delivered', 1, null],
     ])
-    // Nobody gets it twice because another one had to wait.
+    // A waiting recipient does not cause a second copy for the others.
     const taken = sink.mails.filter((mail) => mail.parsed.subject === 'Mixed').flatMap((mail) => mail.to)
     expect(taken.toSorted()).toEqual(['good2@example.com', 'later2@example.com'])
     const { data } = await harness.expectApi(200, 'GET', '/mailboxes/ben/messages?subject=Mixed')
@@ -154,7 +154,7 @@ describe('through a relay', () => {
   })
 })
 
-test('a relay that is away is tried again: the message stays queued with the reason, and leaves when the relay is back', async () => {
+test('a message to an unreachable relay stays queued with the reason, and leaves when the relay is back', async () => {
   const away = await startMailSink()
   const { url } = away
   await away.close()
@@ -178,7 +178,7 @@ test('a relay that is away is tried again: the message stays queued with the rea
   }
 })
 
-test('the simulator records outside recipients as sent and dials nobody; hosted ones are really delivered', async () => {
+test('the simulator records outside recipients as sent without a connection, and delivers hosted ones', async () => {
   const own = await startHarness()
   try {
     await own.createAgent('cat')

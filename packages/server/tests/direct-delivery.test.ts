@@ -1,4 +1,4 @@
-// Direct delivery: which server is dialled, in which order, how it is encrypted, and when none is. A DNS server of the test's own says who exists.
+// Direct delivery with its choice of servers, their order and encryption, and its refusals. A DNS server of the test resolves all names.
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
@@ -49,7 +49,7 @@ let domains = 0
 const newDomain = () => `d${++domains}.test`
 
 describe('the route', () => {
-  test('the lowest preference is dialled, and what it takes is delivered', async () => {
+  test('the lowest preference is tried first, and its acceptance is a delivery', async () => {
     const domain = newDomain()
     dns.set(domain, mx([20, `b.${domain}`], [10, `a.${domain}`]))
     dns.set(`a.${domain}`, { A: ['127.0.0.2'] })
@@ -61,7 +61,7 @@ describe('the route', () => {
     expect(a.peers[0]?.seen.slice(0, 3)).toEqual(['EHLO here.test', 'MAIL FROM:<agent@here.test>', `RCPT TO:<x@${domain}>`])
   })
 
-  test('the next one is dialled when one cannot be reached, greets badly or takes its leave; not when it has answered about the message', async () => {
+  test('the next server is tried after a failed connection, a bad greeting or a 421, but not after an answer about the message', async () => {
     const [gone, leaving, refusing] = [newDomain(), newDomain(), newDomain()]
     const next = await at('127.0.0.9')
     await at('127.0.0.4', async (peer) => peer.say('421 4.3.2 busy'))
@@ -103,7 +103,7 @@ describe('the route', () => {
     expect(kinds(outcomes)).toEqual(['delivered', 'refused', 'delivered'])
   })
 
-  test('without MX the domain itself is dialled; an MX that has no address does not make it so', async () => {
+  test('without MX the domain itself is tried, but not when an MX exists without an address', async () => {
     const [bare, lost] = [newDomain(), newDomain()]
     dns.set(bare, { A: ['127.0.0.2'] })
     dns.set(lost, { A: ['127.0.0.2'], ...mx([1, `nowhere.${lost}`]) })
@@ -116,7 +116,7 @@ describe('the route', () => {
     expect(server.peers).toHaveLength(1)
   })
 
-  test('null MX, a domain that does not exist, and one that leads back here: failed at once, and nobody is dialled', async () => {
+  test('null MX, an unknown domain, and one that leads back here fail at once, without a connection', async () => {
     const [none, loop, own] = [newDomain(), newDomain(), newDomain()]
     dns.set(none, { A: ['127.0.0.2'], ...mx([0, '.']) })
     dns.set(loop, mx([10, 'here.test'], [20, `b.${loop}`]))
@@ -132,7 +132,7 @@ describe('the route', () => {
     }
     expect([await codeOf(none), await codeOf('nowhere.invalid'), await codeOf(loop)]).toEqual(['5.1.10', '5.1.2', '5.4.6'])
     expect(server.peers).toHaveLength(0)
-    // Better than us is better: that is what a secondary of ours would be for.
+    // An MX with a better preference than this server is tried, as for a secondary MX.
     expect(await codeOf(own)).toBe('delivered')
   })
 
@@ -164,7 +164,7 @@ describe('the route', () => {
       expect([address, outcome?.kind, outcome?.kind === 'refused' && outcome.diagnosticCode]).toEqual([address, 'refused', '5.4.4'])
     }
     expect(server.peers).toHaveLength(0)
-    // The operator may allow a range; then the same names work.
+    // The operator may allow a range, and then the same names work.
     expect(kinds(await direct().deliver(envelope(`x@${hidden}`, 'x@[127.0.0.2]'), message))).toEqual(['delivered', 'delivered'])
   })
 
@@ -211,7 +211,7 @@ describe('encryption', () => {
   })
   const send = (more: Partial<DirectSettings>) => direct(more).deliver(envelope('x@tls.test'), message)
 
-  test('STARTTLS is used where it is offered, whatever the certificate; where it is not, or fails, the mail goes all the same', async () => {
+  test('STARTTLS is used where it is offered, with any certificate, and the mail also goes where it is missing or fails', async () => {
     const server = await tlsServer('127.0.0.2', selfSigned)
     const [outcome] = await send({})
     expect(outcome).toMatchObject({ kind: 'delivered', hop: { tls: expect.stringMatching(/^TLSv1\.[23] TLS_/) } })
@@ -229,7 +229,7 @@ describe('encryption', () => {
     expect(server.secure).toEqual([true])
   })
 
-  test('an enforced policy is never given up: no clear text, no unknown certificate, no server that it does not name', async () => {
+  test('an enforced policy never permits clear text, an unknown certificate or a server that it does not name', async () => {
     const server = await tlsServer('127.0.0.2', selfSigned)
     const clear = await tlsServer('127.0.0.3', { hideSTARTTLS: true })
     const enforce = (...names: string[]) => send({ findTlsPolicy: policy('enforce', ...names), ca: authority.cert })
@@ -282,7 +282,7 @@ describe('many messages to one destination', () => {
     expect(server.peers.length).toBeLessThanOrEqual(20)
   })
 
-  test('a server that cannot be reached is left alone for a while: what comes next does not wait for it', async () => {
+  test('an unreachable server is skipped for a while, so that later messages do not wait for it', async () => {
     let dials = 0
     await at('127.0.0.2', async (peer) => {
       dials++

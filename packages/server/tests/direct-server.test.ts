@@ -1,4 +1,4 @@
-// CALLSIGN_MAIL_TRANSPORT=direct on whole servers: one Callsign writes to another, with nothing but DNS between them.
+// CALLSIGN_MAIL_TRANSPORT=direct on whole servers. One Callsign delivers to another by DNS alone.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type MailSink, startMailSink } from './harness/mail-sink.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
@@ -59,7 +59,7 @@ test('a message arrives encrypted, signed and authenticated, and is delivered at
   expect(arrived.authentication.dkim.signatures.map((one: Json) => one.result)).toEqual(['pass', 'pass'])
 })
 
-test('each recipient has its own result: a mailbox, an unknown one, a domain that takes no mail, one that does not exist', async () => {
+test('each recipient has its own result for a mailbox, an unknown one, a domain without mail and an unknown domain', async () => {
   const to = ['ben@there.example', 'nobody@there.example', 'x@nomail.example', 'x@nowhere.invalid']
   const { id } = await here.send('ann', to, { subject: 'Four' })
   const message = await here.waitForStatus('ann', id, 'failed')
@@ -70,7 +70,7 @@ test('each recipient has its own result: a mailbox, an unknown one, a domain tha
     ['failed', 1, '5.1.2'],
   ])
   expect((await here.eventsOf(id)).map((event) => event.type)).toEqual(['email.sent', 'email.delivered', 'email.bounced', 'email.failed'])
-  // Nothing is ever sent there again unless somebody takes it off the list.
+  // Later mail to this address is refused until it is taken off the list.
   const refused = await here.api('POST', '/mail/send', { body: { agent: 'ann', to: ['NOBODY@there.example'], subject: 'a', text: 'a' } })
   expect([refused.status, refused.body.error.code]).toEqual([403, 'recipient_suppressed'])
 })
@@ -96,7 +96,7 @@ describe('from the mail sink', () => {
     await sink.close()
   })
 
-  test('a greylisting server is asked again until it takes the message; the log tells each attempt', async () => {
+  test('a greylisting server is retried until it accepts the message, and the log has each attempt', async () => {
     const { id } = await harness.send('ann', 'grey@grey.example')
     const message = await harness.waitForStatus('ann', id, 'delivered')
     expect(message.delivery.recipients[0].log.map((one: Json) => [one.result, one.enhanced_status, one.host])).toEqual([

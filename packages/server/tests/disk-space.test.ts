@@ -1,4 +1,4 @@
-// The probe of the disks: what the file system says, the fullest of several, and no word about folders that are not there.
+// The disk probe. It reads the file system's figures, reports the fullest disk of several, and skips missing folders.
 import { statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { expect, test } from 'vitest'

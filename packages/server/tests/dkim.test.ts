@@ -1,4 +1,4 @@
-// DKIM on a whole server: the mail domain's keys are there from the first start, sign what leaves, and lie sealed in the database.
+// DKIM on a whole server. The mail domain's keys exist from the first start, sign outgoing mail, and are sealed in the database.
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findDkimVerifier, verifyDkim } from '../../mail/tests/harness/dkim-verifier.ts'
@@ -30,7 +30,7 @@ const organizationOf = async (key?: string): Promise<string> =>
 const recordsOf = async (owner: Parameters<typeof dkim.listRecords>[0]) =>
   Object.fromEntries((await dkim.listRecords(owner)).map(({ name, value }) => [name, value]))
 
-test('the first start makes an RSA and an Ed25519 key; further starts keep them', async () => {
+test('the first start makes an RSA and an Ed25519 key, and later starts keep them', async () => {
   const before = await dkim.listRecords({ organizationId: null, domain: mailDomain })
   expect(before.map((record) => record.algorithm).toSorted()).toEqual(['ed25519-sha256', 'rsa-sha256'])
   await Promise.all([dkim.ensureMailDomainKeys(), dkim.ensureMailDomainKeys()])
@@ -55,7 +55,7 @@ test('private keys lie sealed in the database', async () => {
 
 const missing = findDkimVerifier()
 describe.skipIf(missing !== null)(missing ? `signatures verify (skipped: ${missing})` : 'signatures verify', () => {
-  test('what the next hop got is signed by the mail domain, and the raw message of the API is the same', async () => {
+  test('the mail domain signs the bytes at the next hop, and the raw message of the API is the same', async () => {
     const { id } = await harness.send('ann', 'x@example.com', {
       subject: 'Signed — grüße',
       text: '.\n..\n\nx \n\n',

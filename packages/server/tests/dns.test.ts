@@ -1,4 +1,4 @@
-// The resolver against a DNS server of our own: every kind of record, long ones over TCP, and the failures kept apart.
+// The resolver against a DNS server of the test. Covers every kind of record, long ones over TCP, and each kind of failure.
 import type { Resolver } from '@callsign/mail/dns'
 import { reverseName } from '@callsign/mail/dns'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -97,7 +97,7 @@ test('records change while the server runs', async () => {
   expect(await resolver.a('moving.example.com')).toEqual({ kind: 'no-name' })
 })
 
-test('what cannot be a name is never asked', async () => {
+test('an invalid name is never queried', async () => {
   const before = server.asked().length
   for (const name of ['', '.', 'a..b', 'with blank.example', 'nul\0.example', `${'a'.repeat(64)}.example`, `${'x.'.repeat(127)}example`])
     expect(await resolver.a(name)).toEqual({ kind: 'no-name' })

@@ -1,4 +1,4 @@
-// Mail of identities on their own domain: signed with its key when it leaves, filed when it arrives, whatever way the name is written.
+// Mail of identities on their own domain. It is signed with the domain's key when it leaves, and filed on arrival in any spelling of the name.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findDkimVerifier, verifyDkim } from '../../mail/tests/harness/dkim-verifier.ts'
 import { type DnsServer, startDnsServer } from '../../mail/tests/harness/dns-server.ts'
@@ -39,7 +39,9 @@ const deliver = (to: string, subject: string) => harness.deliver({ from: 'x@else
 
 const missing = findDkimVerifier()
 test.skipIf(missing !== null)(
-  missing ? `what leaves is signed with the key of its domain (skipped: ${missing})` : 'what leaves is signed with the key of its domain',
+  missing
+    ? `outgoing mail is signed with the key of its domain (skipped: ${missing})`
+    : 'outgoing mail is signed with the key of its domain',
   async () => {
     await harness.send('ann', 'one@outside.example', { subject: 'From Acme — grüße' })
     await harness.send('ben', 'two@outside.example', { subject: 'From Munich', attachments: [{ filename: 'a.bin', content: 'AAEC' }] })
@@ -80,11 +82,11 @@ describe('mail arrives', () => {
     'ann@agents.localhost',
     'ann@sub.acme.example',
     'ann@pending.example',
-  ])('and not for %s: 550 at RCPT', async (address) => {
+  ])('mail for %s is refused with 550 at RCPT', async (address) => {
     await expect(deliver(address, 'Nobody')).rejects.toThrow(/550 5\.1\.1/)
   })
 
-  test('for postmaster and abuse of the domain: the first agent on it has it; at a domain without one, the first of its organization', async () => {
+  test('mail for postmaster and abuse goes to the first agent on the domain, or to the first of its organization', async () => {
     const key = (await harness.createOrganization('with roles')).key
     await ownDomain(harness, dns, 'roles.example', key)
     await expect(deliver('postmaster@roles.example', 'Nobody there')).rejects.toThrow(/550/)
@@ -121,7 +123,7 @@ describe('between agents here', () => {
     expect([back.from, back.thread_id]).toEqual(['ann@acme.example', sent.thread_id])
   })
 
-  test('mail to nobody at a verified domain bounces, and never leaves', async () => {
+  test('mail to an unknown address at a verified domain bounces, and never leaves', async () => {
     for (const to of ['nobody@acme.example', 'nobody@münchen.example']) {
       const sent = await harness.send('cem', to, { subject: 'To nobody' })
       await harness.waitForStatus('cem', sent.id, 'bounced')
@@ -129,14 +131,14 @@ describe('between agents here', () => {
     expect(sink.mails.filter((mail) => mail.to.some((to) => to.startsWith('nobody@')))).toEqual([])
   })
 
-  test('a domain that is not verified is served elsewhere: mail to it leaves', async () => {
+  test('a domain that is not verified is served elsewhere, so mail to it leaves', async () => {
     await harness.expectApi(201, 'POST', '/domains', { body: { domain: 'pending.example' } })
     await harness.send('cem', 'someone@pending.example')
     await sunk('someone@pending.example')
   })
 })
 
-test('a domain whose records fail keeps its mailboxes at work; mail to others at it leaves', async () => {
+test('a domain whose records fail keeps its mailboxes working, and mail to other addresses at it leaves', async () => {
   const domain = await ownDomain(harness, dns, 'shaky.example')
   await harness.createAgent('dee', { domain: 'shaky.example' })
   withdraw(dns, domain.dns_records)
@@ -151,7 +153,7 @@ test('a domain whose records fail keeps its mailboxes at work; mail to others at
   await sunk('human@shaky.example')
 })
 
-test('who has lost the name sends nothing in it any more', async () => {
+test('an identity that has lost the domain can no longer send with it', async () => {
   const name = 'sold.example'
   const first = await ownDomain(harness, dns, name)
   await harness.createAgent('eve', { domain: name })
@@ -197,7 +199,7 @@ describe('mail that is queued while its mailbox moves', () => {
   })
 })
 
-test('a mailbox moves to a domain and back; mail follows the address that it has', async () => {
+test('a mailbox moves to a domain and back, and mail follows its current address', async () => {
   const made = await harness.createAgent('fay', { domain: 'agents.localhost' })
   const move = (custom_domain_id: string | null) => harness.api('PATCH', '/identities/fay', { body: { custom_domain_id } })
   const moved = await move(acme.id)

@@ -1,5 +1,5 @@
-// Domains against a small model in memory: any sequence of operations, and bursts of them at once, by two organizations that want the same names,
-// answer and end as the model says. After every step each organization has one default or none, and each name one holder.
+// Domains against a small model in memory. Any sequence of operations, and concurrent bursts of two organizations that want the same names, answer
+// and end as in the model. After every step each organization has at most one default, and each name at most one holder.
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type DnsServer, startDnsServer } from '../../mail/tests/harness/dns-server.ts'
@@ -67,7 +67,7 @@ const side = fc.constantFrom(0 as const, 1 as const)
 const op: fc.Arbitrary<Op> = fc.oneof(
   { weight: 10, arbitrary: fc.record({ side, kind: fc.constant('act' as const), act }) },
   { weight: 2, arbitrary: fc.record({ side, kind: fc.constant('publish' as const), pick }) },
-  // Published or withdrawn, and looked at: the ways to a state from which something can go on.
+  // Publishes or withdraws records and then checks them, because further steps need the resulting states.
   { weight: 8, arbitrary: fc.record({ side, kind: fc.constantFrom('own' as const, 'own' as const, 'lapse' as const), pick }) },
   { weight: 2, arbitrary: fc.record({ side, kind: fc.constantFrom('withdraw' as const, 'outage' as const), pick }) },
   { weight: 2, arbitrary: fc.record({ side, kind: fc.constant('burst' as const), acts: fc.array(act, { minLength: 2, maxLength: 7 }) }) },
@@ -94,7 +94,7 @@ async function startRun() {
   const find = (own: Side, id: string) => own.domains.find((one) => one.id === id)
   const outcome = ({ status, body }: Answer): string => (status < 300 ? String(status) : `${status} ${body.error.code}`)
 
-  /** One request. What it is about is chosen now, before others of a burst have changed it. */
+  /** Prepares one request. Its target is chosen now, before others of a burst have changed it. */
   function prepare(own: Side, step: Act): { send: () => Promise<Answer>; id: string | null; handle: string | null } {
     const ask = (method: string, path: string, body?: Json) => () =>
       harness.api(method, path, { key: own.key, ...(body === undefined ? {} : { body }) })
@@ -114,7 +114,7 @@ async function startRun() {
     return { send: ask('POST', '/identities', { agent_handle: handle, ...naming[step.by] }), id, handle }
   }
 
-  /** What the model says of one request, moving the model. The record statuses follow from what is published. */
+  /** Applies one request to the model and returns the expected answer. The record statuses follow from the published records. */
   function expected(which: 0 | 1, step: Act, id: string | null, handle: string | null): string {
     const [own, other] = [sides[which], sides[1 - which] as Side]
     if (step.kind === 'create') {
@@ -213,7 +213,7 @@ async function startRun() {
     await expectInvariants()
   }
 
-  /** Of the tables alone: at most one default an organization, one holder a name; no mailbox without its domain. */
+  /** Checks the tables alone. An organization has at most one default, a name has one holder, and every mailbox has its domain. */
   async function expectInvariants(): Promise<void> {
     const { rows } = await harness.db.query({
       text: `SELECT 1 FROM domains GROUP BY organization_id HAVING count(*) FILTER (WHERE is_default) > 1
@@ -227,7 +227,7 @@ async function startRun() {
   async function take(step: Op): Promise<void> {
     const own = sides[step.side]
     if (step.kind === 'burst') return runBurst(step.side, step.acts)
-    // Where there is nothing to pick from, there soon is; only the last pick is of what is gone.
+    // A step without a target first creates one. Only the last pick selects a deleted domain.
     const wanted = step.kind === 'act' ? step.act : step
     if (own.domains.length === 0 && 'pick' in wanted && wanted.pick < pickMax)
       await take({ side: step.side, kind: 'act', act: { kind: 'create', name: wanted.pick % names.length } })
@@ -255,8 +255,8 @@ async function startRun() {
   }
 
   /**
-   * Everything at once by one organization; the other rests. The order in which it happened is not told, so some order has to explain it: one is
-   * looked for that gives every answer and ends in what the server shows.
+   * Sends a burst of one organization while the other is idle. The order of execution is unknown, so this looks for an order that explains every
+   * answer and ends in the server's state.
    */
   async function runBurst(which: 0 | 1, acts: Act[]): Promise<void> {
     const own = sides[which]
@@ -286,7 +286,7 @@ async function startRun() {
       const before = save()
       const seen = new Set<string>()
       for (const one of rest) {
-        // Two alike: one of them first is enough.
+        // Of two equal requests, only one has to be tried first.
         const shape = JSON.stringify([one.step, one.answer.status, one.answer.body.data?.id ?? one.handle])
         if (seen.has(shape)) continue
         seen.add(shape)

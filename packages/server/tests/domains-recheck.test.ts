@@ -1,4 +1,5 @@
-// Verified domains of our own engine are looked at again over real DNS: wrong records show, 72 hours of them fail the domain, an outage does neither.
+// Verified domains of the built-in engine are rechecked over real DNS. Wrong records become visible and fail the domain after 72 hours. An outage
+// does neither.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type DnsServer, startDnsServer } from '../../mail/tests/harness/dns-server.ts'
 import { ownDomain, publish, withdraw } from './harness/published-records.ts'
@@ -29,7 +30,7 @@ test('each record that goes wrong shows by itself while the domain stays verifie
   const domain = await ownDomain(harness, dns, 'shown.example')
   for (const record of domain.dns_records.filter((one: Json) => one.purpose !== 'spf')) {
     withdraw(dns, [record])
-    // MX and SPF stand under one name; a look that is under way now may still find one of them.
+    // MX and SPF share one name, so a check in flight may still find one of them.
     const gone = record.purpose === 'mx' ? ['mx', 'spf'] : [record.purpose]
     const wrong = await until(`${gone.join(' and ')} to be noticed, and nothing else`, domain.id, (now) => {
       const failed = now.dns_records.filter((one: Json) => one.status === 'failed').map((one: Json) => one.purpose)
@@ -46,7 +47,7 @@ test('each record that goes wrong shows by itself while the domain stays verifie
   expect(await types(domain.id)).toEqual(['domain.verified'])
 })
 
-test('72 hours of wrong records fail it, once; what is published again has to be verified again', async () => {
+test('a domain with wrong records for 72 hours fails once, and republished records need a new verification', async () => {
   const domain = await ownDomain(harness, dns, 'lapsed.example')
   withdraw(dns, domain.dns_records)
   await until('the first wrong look', domain.id, (now) => now.failing_since !== null)
@@ -71,7 +72,7 @@ test('DNS that cannot be asked changes nothing, although the records were to fai
   expect(await get(domain.id)).toEqual(domain)
 })
 
-test('a look that finds nothing new is no change', async () => {
+test('a check without differences changes nothing', async () => {
   const domain = await ownDomain(harness, dns, 'quiet.example')
   const before = looksAt(domain.domain)
   await waitFor('two looks', () => looksAt(domain.domain) >= before + 2)

@@ -1,4 +1,4 @@
-// Custom domains at Resend, against a stand-in that the vendor's own SDK has driven: records as they come, failures as the specification has them.
+// Custom domains at Resend, against a stand-in that the vendor's own SDK has driven. Covers records as Resend returns them, and failures.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Failure, type ResendServer, startResendServer } from './harness/resend-server.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
@@ -40,7 +40,7 @@ const code = ({ status, body }: { status: number; body: Json }) => [status, body
 const everything = ['SPF MX', 'SPF TXT', 'DKIM TXT']
 
 describe('POST /domains', () => {
-  test('registers upstream; the records are what Resend says, word by word', async () => {
+  test('registers upstream, and stores the records exactly as Resend returns them', async () => {
     const name = someName()
     const domain = await create(name)
     const upstream = resend.find(name)
@@ -65,7 +65,7 @@ describe('POST /domains', () => {
     expect(await get(domain.id)).toEqual(domain)
   })
 
-  test('what Resend considers verified is verified at once, with its event', async () => {
+  test('a domain that Resend considers verified is verified at once, with its event', async () => {
     const name = someName()
     resend.knowAlready(name)
     const domain = await create(name)
@@ -74,7 +74,7 @@ describe('POST /domains', () => {
     expect((await harness.eventsOf(domain.id)).map((event) => event.type)).toEqual(['domain.verified'])
   })
 
-  test('mail to others at a domain of Resend leaves: it may be served elsewhere', async () => {
+  test('mail to other addresses at a domain of Resend leaves, because it may be served elsewhere', async () => {
     const name = someName()
     resend.knowAlready(name)
     await create(name)
@@ -110,7 +110,7 @@ describe('POST /domains', () => {
       { status: 201, body: '{"id":"x","name":"y","status":"not_started","created_at":"2026-01-01T00:00:00Z"}' },
     ],
     ['a connection that is cut', 'cut'],
-  ])('%s is 502 upstream_provider_error; nothing is registered here, and trying again works', async (_what, failure) => {
+  ])('%s is 502 upstream_provider_error, leaves no registration, and a retry works', async (_what, failure) => {
     const name = someName()
     resend.fail('POST', /^\/domains$/, failure)
     const answer = await post(name)
@@ -125,7 +125,7 @@ describe('POST /domains', () => {
     await create(someName())
   })
 
-  test('a registration whose answer was lost is taken up by the next try: there is one upstream', async () => {
+  test('a retry adopts a registration whose answer was lost, so there is one upstream', async () => {
     const name = someName()
     resend.fail('POST', /^\/domains$/, 'lost')
     expect(code(await post(name))).toEqual([502, 'upstream_provider_error'])
@@ -167,7 +167,7 @@ describe('POST /domains', () => {
 })
 
 describe('POST /domains/{id}/verify', () => {
-  test('has Resend look, waits for what it finds, and each record moves by itself', async () => {
+  test('starts a check at Resend, waits for its result, and updates each record separately', async () => {
     const name = someName()
     const domain = await create(name)
     resend.slowness = 1
@@ -185,7 +185,7 @@ describe('POST /domains/{id}/verify', () => {
       'verified valid valid valid',
     ])
     expect((await get(domain.id)).verified_at).toMatch(/^\d{4}-/)
-    // Once more, while its verification makes Resend say pending: it stays verified.
+    // A second verification makes Resend report pending, and the domain stays verified.
     expect((await verify(domain.id)).data.status).toBe('verified')
     resend.withdraw(name, 'SPF MX')
     expect((await verify(domain.id)).data).toMatchObject({
@@ -219,7 +219,7 @@ describe('POST /domains/{id}/verify', () => {
       expect(code(await harness.api('POST', `/domains/${domain.id}/verify`, { key }))).toEqual([500, 'verification_failed'])
       expect(await get(domain.id)).toEqual(domain)
     } finally {
-      // What is left of the three would hit the others.
+      // Remaining failures of the three would affect the other tests.
       resend.heal()
     }
     expect((await verify(domain.id)).data.status).toBe('verified')
@@ -238,7 +238,7 @@ describe('POST /domains/{id}/verify', () => {
 })
 
 describe('DELETE /domains/{id}', () => {
-  test('takes the registration back; one that is gone already is fine', async () => {
+  test('removes the registration, and accepts one that is already gone', async () => {
     const [one, two] = [await create(someName()), await create(someName())]
     await harness.expectApi(200, 'DELETE', `/domains/${one.id}`, { key })
     expect(resend.find(one.domain)).toBeUndefined()
@@ -273,7 +273,7 @@ describe('in the background', () => {
       values: [id],
     })
 
-  test('wrong records show at once and fail a verified domain after 72 hours, with one event; right ones end the count', async () => {
+  test('wrong records show at once and fail a verified domain after 72 hours with one event, and right ones end the count', async () => {
     const name = someName()
     const domain = await create(name)
     resend.publish(name, ...everything)

@@ -1,4 +1,4 @@
-// The zone file, read back by parsers of others: dnspython always where it is installed, named-checkzone too where it is.
+// The zone file, read back by independent parsers. dnspython and named-checkzone run where they are installed.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -99,7 +99,7 @@ test.skipIf(noBind !== null)(noBind ? `named-checkzone (skipped: ${noBind})` : '
   const folder = mkdtempSync(join(tmpdir(), 'callsign-zone-'))
   try {
     const file = join(folder, 'zone')
-    // A whole zone needs what only its owner can say: who is responsible, and its name servers.
+    // A whole zone needs values of its owner, which are the responsible mailbox and the name servers.
     const own =
       'checked.zone.example. IN SOA ns.elsewhere.example. hostmaster.elsewhere.example. 1 3600 600 86400 60\nchecked.zone.example. IN NS ns.elsewhere.example.\n'
     writeFileSync(file, `${text}${own}`)

@@ -1,4 +1,4 @@
-// Custom domains on our own mail engine: a test for each row of the specification's domain tables and errors, over real DNS.
+// Custom domains on the built-in mail engine, with each operation and error over real DNS.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type DnsServer, startDnsServer } from '../../mail/tests/harness/dns-server.ts'
 import { ownDomain, publish, withdraw } from './harness/published-records.ts'
@@ -34,7 +34,7 @@ let names = 0
 const someName = () => `d${++names}.owner.example`
 
 describe('POST /domains', () => {
-  test('201 {data: Domain}: pending, with the records to publish; the first of an organization is the default', async () => {
+  test('answers 201 {data: Domain}, which is pending with the records to publish, and the default if it is the first', async () => {
     await fresh()
     const { status, body } = await call('POST', '/domains', { domain: 'first.example' })
     expect(status).toBe(201)
@@ -72,7 +72,7 @@ describe('POST /domains', () => {
       },
       { type: 'TXT', name: '_dmarc.first.example', value: 'v=DMARC1; p=none', status: 'pending', purpose: 'dmarc', required: false },
     ])
-    // 2048 bits: a SubjectPublicKeyInfo of 294 octets.
+    // 2048 bits make a SubjectPublicKeyInfo of 294 octets.
     expect(Buffer.from(recordOf(body.data, 'dkim').value.split('p=')[1], 'base64')).toHaveLength(294)
     expect((await create('second.example')).is_default).toBe(false)
   })
@@ -114,7 +114,7 @@ describe('POST /domains', () => {
     expect(await list()).toEqual([])
   })
 
-  test('the sentence says what to write instead', async () => {
+  test('the error message has the correct spelling', async () => {
     const message = async (domain: string) => (await call('POST', '/domains', { domain })).body.error.message
     expect(await message('MÜNCHEN.example')).toContain('write it as xn--mnchen-3ya.example')
     expect(await message('https://x.example/')).toMatch(/^domain has to be the bare name/)
@@ -132,7 +132,7 @@ describe('POST /domains', () => {
     }
   })
 
-  test('a registered domain is 409 domain_exists, also when both come at once; another organization may register it', async () => {
+  test('a registered domain is 409 domain_exists, also for concurrent requests, and another organization may register it', async () => {
     await fresh()
     const name = someName()
     const answers = await Promise.all(Array.from({ length: 6 }, () => call('POST', '/domains', { domain: name })))
@@ -153,7 +153,7 @@ describe('POST /domains', () => {
 })
 
 describe('GET /domains', () => {
-  test('{data: [...]}: newest first, each with mailboxes_count', async () => {
+  test('answers {data: [...]} newest first, each with mailboxes_count', async () => {
     await fresh()
     expect(await list()).toEqual([])
     const verified = await ownDomain(harness, dns, someName(), key)
@@ -165,7 +165,7 @@ describe('GET /domains', () => {
     expect(domains[1]).toEqual({ ...verified, mailboxes_count: 2 })
   })
 
-  test('GET /domains/{id} is {data: Domain}; 404 for none and for another organization’s; an agent’s key is 403', async () => {
+  test('GET /domains/{id} answers {data: Domain}, 404 for an unknown or foreign one, and 403 for an agent’s key', async () => {
     await fresh()
     const domain = await create(someName())
     expect(await get(domain.id)).toEqual(domain)
@@ -189,7 +189,7 @@ describe('GET /domains', () => {
 describe('POST /domains/{id}/verify', () => {
   afterEach(() => dns.fail('*', null))
 
-  test('nothing published: failed, every record failed, and the message names them', async () => {
+  test('unpublished records fail the domain and every record, and the message names them', async () => {
     await fresh()
     const domain = await create(someName())
     const { data, message } = await verify(domain.id)
@@ -296,7 +296,7 @@ describe('POST /domains/{id}/verify', () => {
     ['dkim', 'a revoked key', (d) => dkimIs(d, (value) => value.replace(/p=.*/, 'p=')), /another key/],
     ['dkim', 'two keys', (d) => dns.set(recordOf(d, 'dkim').name, { TXT: [recordOf(d, 'dkim').value, 'v=DKIM1; p=AAAA'] }), /2 DKIM keys/],
     ['ownership', 'another token', (d) => dns.set(`_callsign.${d.domain}`, { TXT: ['callsign-verification=0'] }), /found "callsign-ver/],
-  ])('%s: %s is failed, and the message says what was found', async (purpose, _what, spoil, note) => {
+  ])('%s fails for %s, and the message names the records found', async (purpose, _what, spoil, note) => {
     await fresh()
     const domain = await create(someName())
     publish(dns, domain.dns_records)
@@ -342,7 +342,7 @@ describe('POST /domains/{id}/verify', () => {
   const dkimIs = (domain: Json, change: (value: string) => string) =>
     dns.set(recordOf(domain, 'dkim').name, { TXT: [change(recordOf(domain, 'dkim').value)] })
 
-  test('what DNS holds is shown as one harmless line', async () => {
+  test('DNS values are shown as one harmless line', async () => {
     await fresh()
     const domain = await create(someName())
     dns.set(`_callsign.${domain.domain}`, { TXT: [`\u001b[2J\r\n<script>${'x'.repeat(4000)}`] })
@@ -352,7 +352,7 @@ describe('POST /domains/{id}/verify', () => {
 })
 
 describe('a name that several organizations want', () => {
-  test('is verified by one: the other gets 409 domain_exists although its records are there too, until the first has failed', async () => {
+  test('is verified by one organization, and the other gets 409 domain_exists in spite of its records until the first has failed', async () => {
     await fresh()
     const name = someName()
     const first = await ownDomain(harness, dns, name, key)
@@ -365,7 +365,7 @@ describe('a name that several organizations want', () => {
     expect(code(answer)).toEqual([409, 'domain_exists'])
     expect((await get(second.id)).status).toBe('pending')
     withdraw(dns, [recordOf(first, 'dkim')])
-    // Once the first has failed, whoever proves the name has it, and no mail of it goes to the first any more.
+    // Once the first has failed, the organization that proves the name holds it, and its mail no longer goes to the first.
     await harness.expectApi(200, 'POST', `/domains/${first.id}/verify`, { key: firstKey })
     expect((await verify(second.id)).data.status).toBe('verified')
     await expect(harness.deliver({ from: 'x@example.com', to: `holder@${name}`, subject: 'Whose', text: 'x' })).rejects.toThrow(/550/)
@@ -398,7 +398,7 @@ describe('a name that several organizations want', () => {
 })
 
 describe('POST /domains/{id}/set-default', () => {
-  test('the domain itself with is_default true; every other one loses it', async () => {
+  test('the domain is the default with is_default true, and every other one loses it', async () => {
     await fresh()
     const [one, two] = [await ownDomain(harness, dns, someName(), key), await ownDomain(harness, dns, someName(), key)]
     const body = await harness.expectApi(200, 'POST', `/domains/${two.id}/set-default`, { key })
@@ -460,7 +460,7 @@ describe('POST /domains/{id}/set-default', () => {
 })
 
 describe('DELETE /domains/{id}', () => {
-  test('200 {success, message}; then it is 404, also to another delete, and the name can be registered anew', async () => {
+  test('answers 200 {success, message}, then 404 also to another delete, and the name can be registered again', async () => {
     await fresh()
     const domain = await ownDomain(harness, dns, someName(), key)
     const body = await harness.expectApi(200, 'DELETE', `/domains/${domain.id}`, { key })
@@ -473,7 +473,7 @@ describe('DELETE /domains/{id}', () => {
     expect(rows).toHaveLength(1)
   })
 
-  test('one that mailboxes use is 409 domain_in_use naming how many; with force they move to the mail domain, mail and all', async () => {
+  test('a domain in use is 409 domain_in_use with the number of mailboxes, and force moves them to the mail domain with their mail', async () => {
     await fresh()
     const domain = await ownDomain(harness, dns, someName(), key)
     const before = await harness.createAgent('mover_a', {}, key)
@@ -502,7 +502,7 @@ describe('DELETE /domains/{id}', () => {
     expect(await harness.createAgent('fell_back', {}, key)).toMatchObject({ mailbox_address: 'fell_back@agents.localhost' })
   })
 
-  test('identities made while a domain is deleted are on it or not made: none is left without one', async () => {
+  test("identities created during a domain's deletion are on it or not created, and none is left without a domain", async () => {
     await fresh()
     const domain = await ownDomain(harness, dns, someName(), key)
     const work = Array.from({ length: 8 }, (_, index) =>

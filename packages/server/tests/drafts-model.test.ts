@@ -1,4 +1,4 @@
-// Drafts against a small model in memory: any sequence of operations, and bursts of them at once, answer and end as the model says.
+// Drafts against a small model in memory. Any sequence of operations, and concurrent bursts, answer and end as in the model.
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Answer, type Harness, type Json, startHarness } from './harness/start.ts'
@@ -20,7 +20,7 @@ type Fields = {
 }
 type Changes = { [K in keyof Fields]?: Fields[K] | string | null }
 type ModelDraft = { id: string; version: number; fields: Fields; files: { name: string; content: string }[] }
-/** Live drafts, latest change first; ids of those that are no more. */
+/** Live drafts, latest change first, and ids of those sent or deleted. */
 type Model = { drafts: ModelDraft[]; sent: string[]; deleted: string[]; messages: number }
 
 type Update = { changes: Changes; add: string | null; isDropping: boolean; useAlias: boolean }
@@ -146,7 +146,7 @@ async function startRun(handle: string) {
     if (list === 'sent') model.messages++
   }
 
-  /** The request of an update, and what it makes of the model's draft. */
+  /** The request of an update, and its effect on the model's draft. */
   function planUpdate(draft: ModelDraft | undefined, given: Update, shown: Json | null, version?: number) {
     const name = `file-${++fileCount}`
     const first = given.isDropping ? shown?.attachments[0] : undefined
@@ -274,10 +274,10 @@ async function startRun(handle: string) {
     }
   }
 
-  /** Everything at once. The versions that the answers carry tell the order; the model has to follow along it. */
+  /** Sends a burst of concurrent requests. The versions in the answers give the order, and the model follows it. */
   async function runBurst(draft: ModelDraft, shown: Json, { parts }: Extract<Op, { kind: 'burst' }>): Promise<void> {
     const tries = parts.map((part) => {
-      // What one drops the others may not name: each part leaves the attachments that are there alone.
+      // A part must not name attachments that another part drops, so each part keeps the existing attachments.
       const plan = planUpdate(draft, { ...part.update, isDropping: false }, shown, part.kind === 'versioned' ? draft.version : undefined)
       return { part, plan }
     })
@@ -332,7 +332,7 @@ async function startRun(handle: string) {
 
   return {
     run,
-    /** Nothing is left that the model does not know: drafts, messages, attachments, jobs. */
+    /** Checks that every draft, message, attachment and job is in the model. */
     async finish(): Promise<void> {
       const { drafts, count } = (await call('GET', '?limit=100')).body
       expect(count).toBe(model.drafts.length)
@@ -343,7 +343,7 @@ async function startRun(handle: string) {
   }
 }
 
-test('any sequence of operations, and bursts of them at once, does what the model does', { timeout: 120_000 }, async () => {
+test('any sequence of operations and concurrent bursts matches the model', { timeout: 120_000 }, async () => {
   let runs = 0
   await fc.assert(
     fc.asyncProperty(fc.array(op, { minLength: 5, maxLength: 25 }), async (steps) => {

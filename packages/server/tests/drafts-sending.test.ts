@@ -1,4 +1,4 @@
-// Drafts as they are sent: once, whatever happens at the same time; replies, forwards, schedules, approval.
+// Drafts as they are sent. Each is sent once under concurrent requests. Covers replies, forwards, schedules and approval.
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDiskBlobs } from '../src/edges/blobs/disk.ts'
@@ -26,10 +26,10 @@ const base64 = (text: string | Buffer) => Buffer.from(text).toString('base64')
 const bytesOf = (url: string) => harness.api('GET', new URL(url).pathname + new URL(url).search, { key: null })
 const sunk = (message: Json): Promise<SunkMail> =>
   waitFor(`${message.subject} at the relay`, () => sink.mails.find((mail) => mail.parsed.messageId === message.message_id))
-/** How many messages of ann's have this subject. */
+/** Number of ann's messages with this subject. */
 const countSent = async (subject: string): Promise<number> =>
   (await harness.expectApi(200, 'GET', `/mailboxes/ann/messages?direction=outbound&subject=${encodeURIComponent(subject)}`)).data.length
-/** A draft's id after it was sent: the record is gone, the id is remembered. */
+/** Checks that a sent draft's record is gone and its id is remembered. */
 async function expectSent(id: string): Promise<void> {
   expect(codeOf(await harness.api('GET', `${drafts}/${id}`))).toEqual([404, 'not_found'])
   expect(codeOf(await harness.api('DELETE', `${drafts}/${id}`))).toEqual([404, 'not_found'])
@@ -42,7 +42,7 @@ const countRows = async (text: string, ...values: unknown[]): Promise<number> =>
   (await harness.db.query<{ count: number }>({ text, values })).rows[0]?.count ?? -1
 
 describe('POST …/drafts/{draft_id}/send', () => {
-  test('answers 201 {id, thread_id, status: sent}; the message leaves with every field, and the draft is gone', async () => {
+  test('answers 201 {id, thread_id, status}, the message leaves with every field, and the draft is gone', async () => {
     const large = Buffer.alloc(60_000, 'L')
     const draft = await create({
       to: 'Xavier <x@example.com>',
@@ -141,7 +141,7 @@ describe('POST …/drafts/{draft_id}/send', () => {
     expect([...codeOf(answer), answer.body.error.details[0].path]).toEqual([400, 'validation_error', path])
   })
 
-  test('a version may be given: who reviewed one sends that one', async () => {
+  test('a send with a version sends exactly the reviewed version', async () => {
     const draft = await create({ to: 'x@example.com', text: 'a' })
     await harness.expectApi(200, 'PATCH', `${drafts}/${draft.id}`, { body: { text: 'b' } })
     expect(codeOf(await send(draft.id, { version: 1 }))).toEqual([409, 'draft_version_conflict'])
@@ -167,7 +167,7 @@ describe('POST …/drafts/{draft_id}/send', () => {
     await expectSent(draft.id)
   })
 
-  test('updates, deletions and sends at once: what is sent is one whole version, and what comes later is told so', async () => {
+  test('concurrent updates, deletions and sends leave one whole version sent, and later requests are refused with the reason', async () => {
     for (let round = 0; round < 8; round++) {
       const subject = `Mixed race ${round}`
       const draft = await create({ to: 'x@example.com', subject, text: 'Version 1' })
@@ -198,7 +198,7 @@ describe('POST …/drafts/{draft_id}/send', () => {
     }
   })
 
-  test('while a send holds the draft, an update waits and is then told draft_not_editable, a send draft_send_in_progress', async () => {
+  test('while a send holds the draft, an update waits and gets draft_not_editable, and a send gets draft_send_in_progress', async () => {
     const draft = await create({ to: 'x@example.com', text: 'a' })
     let answers: Promise<Json[]> = Promise.resolve([])
     await harness.db.transact(async (tx) => {
@@ -247,7 +247,7 @@ describe('Idempotency-Key', () => {
     expect((await send(draft.id, undefined, key)).status).toBe(201)
   })
 
-  test('of ten requests with one key at once one sends; the others replay, or are told that it runs', async () => {
+  test('of ten concurrent requests with one key one sends, and the others replay or are refused as in progress', async () => {
     const draft = await create({ to: 'x@example.com', subject: 'Keyed race', text: 'a' })
     const answers = await Promise.all(Array.from({ length: 10 }, () => send(draft.id, undefined, { 'idempotency-key': 'key-4' })))
     const first = answers.filter((answer) => answer.status === 201 && !answer.headers.get('idempotent-replayed'))
@@ -269,7 +269,7 @@ async function arrive(more: object = {}): Promise<Json> {
 }
 
 describe('replies', () => {
-  test('recipient, subject and thread come from the message; In-Reply-To and References are set', async () => {
+  test('recipient, subject and thread come from the message, with In-Reply-To and References', async () => {
     const original = await arrive()
     const draft = await create({ in_reply_to: original.id, text: 'This.' })
     expect(draft).toMatchObject({
@@ -290,7 +290,7 @@ describe('replies', () => {
     expect(thread.messages.map((one: Json) => one.id)).toEqual([original.id, body.id])
   })
 
-  test('reply_all takes everybody but ourselves; given recipients and subject win', async () => {
+  test('reply_all goes to everyone except the agent, and given recipients and subject override', async () => {
     const original = await arrive({ to: 'ann+tag@agents.localhost, zed@example.org', cc: ['carol@example.org'] })
     expect(await create({ in_reply_to: original.id, reply_all: true })).toMatchObject({
       to: ['Eve <eve@example.org>', 'zed@example.org'],
@@ -355,7 +355,7 @@ describe('forwards', () => {
     expect(Buffer.from(parsed.attachments[0]?.content as ArrayBuffer).equals(pdf)).toBe(true)
   })
 
-  test('needs no words of its own, and leaves the attachments out when told so', async () => {
+  test('does not need a text of its own, and leaves the attachments out on request', async () => {
     const original = await arrive({ attachments })
     const draft = await create({ forward_of: original.id, forward_attachments: false, to: 'y@example.com' })
     const { id } = (await send(draft.id)).body
@@ -363,7 +363,7 @@ describe('forwards', () => {
     expect([message.attachments, message.text.includes('What now?')]).toEqual([[], true])
   })
 
-  test('bytes are shared, not copied: they stay until the last message that has them is deleted', async () => {
+  test('bytes are shared, and stay until the last message that has them is deleted', async () => {
     const original = await arrive({ attachments })
     const forward = async () => (await send((await create({ forward_of: original.id, to: 'y@example.com' })).id)).body.id as string
     const first = await forward()
@@ -414,7 +414,7 @@ describe('forwards', () => {
     )
   })
 
-  test('what is deleted cannot be forwarded any more: 409 conflict, and the draft stays', async () => {
+  test('a deleted message cannot be forwarded, which is 409 conflict, and the draft stays', async () => {
     const original = await arrive({ attachments })
     const draft = await create({ forward_of: original.id, to: 'y@example.com', text: 'a' })
     await harness.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${original.id}`)
@@ -485,7 +485,7 @@ describe('send_at', () => {
     expect((await get(draft.id)).send_at).toBe(draft.send_at)
   })
 
-  test('what cannot be sent at its time stays a draft and says why, until it is changed', async () => {
+  test('a draft that cannot be sent at its time stays with a reason until it is changed', async () => {
     const draft = await create({ to: 'x@example.com', subject: 'Unfinished', send_at: soon(1000) })
     const failed = await waitFor('the reason', async () => {
       const now = await get(draft.id)
@@ -518,7 +518,7 @@ describe('draft_approval: required', () => {
     expect((await change('none')).body.draft_approval).toBe('none')
   })
 
-  test('the agent writes drafts; every way to send is 403 approval_required for its key, and open to the organization', async () => {
+  test('the agent writes drafts, and every send is 403 approval_required for its key and allowed for the organization', async () => {
     await harness.deliver({ from: 'eve@example.org', to: 'writer@agents.localhost', subject: 'Ask', text: 'What now?' })
     const { id: message } = await harness.waitForMail('writer', 'Ask')
     const draft = await harness.expectApi(201, 'POST', `${box}/drafts`, { key, body: whole })
@@ -539,7 +539,7 @@ describe('draft_approval: required', () => {
     for (const [path, body] of ways) expect((await harness.api('POST', path, { body })).status).toBe(201)
   })
 
-  test('the agent may not schedule, nor change what the organization has scheduled, but may take it back', async () => {
+  test('the agent may not schedule or change a schedule of the organization, but may cancel it', async () => {
     const at = new Date(Date.now() + 3_600_000).toISOString()
     const path = `${box}/drafts`
     expect(codeOf(await harness.api('POST', path, { key, body: { ...whole, send_at: at } }))).toEqual([403, 'approval_required'])
@@ -551,7 +551,7 @@ describe('draft_approval: required', () => {
     expect((await patch({ text: 'Something else', send_at: null })).body).toMatchObject({ text: 'Something else', send_at: null })
   })
 
-  test('what an agent scheduled before approval was asked for is not sent', async () => {
+  test('a draft scheduled by an agent before approval was required is not sent', async () => {
     await harness.createAgent('early')
     const early = await harness.agentKey('early')
     const path = '/mailboxes/early/drafts'
@@ -574,7 +574,7 @@ describe('draft_approval: required', () => {
   })
 })
 
-test('a draft that is sent, changed and scheduled while its agent is being deleted: sent or gone, never a 500', async () => {
+test("a draft that is sent, changed and scheduled during its agent's deletion is sent or gone, never a 500", async () => {
   for (let round = 0; round < 8; round++) {
     const handle = `leaving_${round}`
     await harness.createAgent(handle)

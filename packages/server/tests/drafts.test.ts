@@ -1,4 +1,4 @@
-// Drafts as they are written: create, list, get, update, delete, each row of the specification's tables and what is refused.
+// Drafts as they are written. Covers create, list, get, update and delete, with each field, limit and error.
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDiskBlobs } from '../src/edges/blobs/disk.ts'
@@ -36,7 +36,7 @@ const hasBlob = (key: string): Promise<boolean> =>
     )
 
 describe('POST …/drafts', () => {
-  test('without a body: every field has its empty value, version is 1, status is draft', async () => {
+  test('without a body every field has its empty value, version is 1 and status is draft', async () => {
     const draft = await create()
     expect(draft).toEqual({
       id: expect.stringMatching(/^drf_[0-7][0-9a-z]{25}$/),
@@ -92,12 +92,12 @@ describe('POST …/drafts', () => {
     expect(await create({ body_text: 'a', body_html: '<b>b</b>' })).toMatchObject({ text: 'a', html: '<b>b</b>' })
   })
 
-  test('the snippet of a draft with html alone is what the html shows', async () => {
+  test('the snippet of a draft with html alone is the visible text of the html', async () => {
     expect((await create({ html: '<style>p{}</style><p>Shown &amp; told</p>' })).snippet).toBe('Shown & told')
     expect((await create({ text: 'x'.repeat(500) })).snippet).toHaveLength(200)
   })
 
-  test('attachments: filename and base64 content are enough; each has a signed link', async () => {
+  test('attachments need only filename and base64 content, and each has a signed link', async () => {
     const draft = await create({
       attachments: [
         { filename: 'a.txt', content: base64('abc') },
@@ -201,7 +201,7 @@ describe('GET …/drafts', () => {
 })
 
 describe('PATCH …/drafts/{draft_id}', () => {
-  test('what is omitted stays, what is given changes, the version counts', async () => {
+  test('omitted fields stay, given fields change, and the version counts', async () => {
     const draft = await create({ to: 'x@example.com', subject: 'One', text: 'a', html: '<b>a</b>', headers: { 'X-A': '1' } })
     const changed = await patched(draft.id, { version: 1, subject: 'Two', body_text: 'b' })
     expect(changed).toEqual({ ...draft, subject: 'Two', text: 'b', snippet: 'b', version: 2, updated_at: expect.any(String) })
@@ -290,7 +290,7 @@ describe('PATCH …/drafts/{draft_id}', () => {
     expect([none.has_attachments, none.attachments]).toEqual([false, []])
   })
 
-  test('removing what is not there is 400, and nothing changes', async () => {
+  test('removing a missing attachment is 400 and changes nothing', async () => {
     const other = await create({ attachments: [{ filename: 'a', content: '' }] })
     const draft = await create({ attachments: [{ filename: 'b', content: '' }] })
     const body = { remove_attachments: [draft.attachments[0].id, other.attachments[0].id] }
@@ -298,7 +298,7 @@ describe('PATCH …/drafts/{draft_id}', () => {
     expect((await get(draft.id)).attachments).toHaveLength(1)
   })
 
-  test('limits hold for what is there and what is added together', async () => {
+  test('limits hold for existing and added parts together', async () => {
     const content = base64(Buffer.alloc(13 * 1024 * 1024))
     const draft = await create({ attachments: [{ filename: 'a', content }] })
     expect(codes(await patch(draft.id, { add_attachments: [{ filename: 'b', content }] }))).toEqual([413, 'payload_too_large', undefined])
@@ -328,7 +328,7 @@ describe('PATCH …/drafts/{draft_id}', () => {
 })
 
 describe('DELETE …/drafts/{draft_id}', () => {
-  test('answers 200 {id, deleted}; the draft and the bytes of its attachments are gone', async () => {
+  test('answers 200 {id, deleted}, and the draft and the bytes of its attachments are gone', async () => {
     const draft = await create({ attachments: [{ filename: 'large', content: base64(Buffer.alloc(50_000)) }] })
     const key = (await blobKeyOf(draft.attachments[0].id)) as string
     expect(await hasBlob(key)).toBe(true)
@@ -363,7 +363,7 @@ describe('DELETE …/drafts/{draft_id}', () => {
 })
 
 describe('who may', () => {
-  test('an agent key works in its own mailbox: any other is 403, a draft of another mailbox under its own is 404', async () => {
+  test('an agent key works in its own mailbox, another mailbox is 403, and its draft under the own mailbox is 404', async () => {
     const key = await harness.agentKey('ben')
     const own = await harness.expectApi(201, 'POST', '/mailboxes/ben/drafts', { key, body: { subject: 'Mine' } })
     expect((await harness.api('GET', `/mailboxes/ben@agents.localhost/drafts/${own.id}`, { key })).status).toBe(200)

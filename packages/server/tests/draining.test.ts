@@ -1,4 +1,4 @@
-// Stopping: a signal lets everything under way end, says so on /readyz, and exits 0; a second signal exits at once.
+// Shutdown. A signal lets in-flight work end, changes /readyz, and exits 0. A second signal exits at once.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
@@ -39,7 +39,7 @@ async function api(server: Server, method: string, path: string, body?: unknown)
   return response.json() as Promise<Record<string, unknown> & { messages: { subject: string }[] }>
 }
 
-/** A connection, what came over it so far, and a wait for something in it. */
+/** A connection, its received text, and a wait for a pattern in it. */
 async function open(port: number | null) {
   const socket: Socket = connect(port as number, '127.0.0.1')
   let text = ''
@@ -86,7 +86,7 @@ async function halfDeliver(server: Server, subject: string) {
   return { ...smtp, finish: () => smtp.write('whole\r\n.\r\n') }
 }
 
-test('SIGTERM: requests and DATA in flight end, /readyz is 503 meanwhile, nothing new comes in, and the exit code is 0', async () => {
+test('SIGTERM lets requests and DATA in flight end with /readyz at 503, refuses new connections, and exits 0', async () => {
   const { server, settings } = await start()
   await api(server, 'POST', '/identities', { agent_handle: 'ann' })
   const [http, smtp] = [await halfSend(server, 'Half a request'), await halfDeliver(server, 'Half a message')]
@@ -124,7 +124,7 @@ test('a request that does not end is cut off when CALLSIGN_DRAIN_SECONDS have pa
   expect(performance.now() - beganMs).toBeLessThan(20_000)
 })
 
-test('a Ctrl-C that comes from the terminal and at once again from npm is one: what is under way ends', async () => {
+test('a Ctrl-C that arrives from the terminal and from npm counts once, and in-flight work ends', async () => {
   const { server } = await start()
   await api(server, 'POST', '/identities', { agent_handle: 'ann' })
   const http = await halfSend(server, 'Under way')

@@ -1,4 +1,4 @@
-// The list and the stream of events: order, filters, resuming without gap or duplicate, slow readers, revoked keys, restarts, two servers.
+// The list and the stream of events. Covers order, filters, resuming without gap or duplicate, slow readers, revoked keys, restarts and two servers.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startApp } from '../src/app.ts'
 import { readConfig } from '../src/config/settings.ts'
@@ -22,7 +22,7 @@ afterAll(() => harness.stop())
 
 type Options = { key?: string; query?: string; lastEventId?: string; baseUrl?: string }
 
-/** A reader of server-sent events that keeps what it got. */
+/** A reader of server-sent events that records them. */
 async function follow({ key = harness.organizationKey, query = '', lastEventId, baseUrl = harness.baseUrl }: Options = {}) {
   const controller = new AbortController()
   const response = await fetch(`${baseUrl}/api/v1/events/stream${query}`, {
@@ -98,7 +98,7 @@ describe('GET /events', () => {
     expect(await list(`?cursor=${all[2].id}&types=email.sent`)).toEqual([])
   })
 
-  test('an agent key sees its own agent; naming another is 403', async () => {
+  test('an agent key sees its own agent, and naming another is 403', async () => {
     await sendOne('one')
     await sendOne('two')
     const key = await harness.agentKey('two')
@@ -166,7 +166,7 @@ describe('transactions that end in another order than they began', () => {
     await early.commit()
     await stream.waitFor(2)
     const [missed] = await list(`?cursor=${cursor}`)
-    // It was made first, and comes after all the same: its id sorts before the cursor.
+    // It was created first but arrives later, because its id sorts before the cursor.
     expect(missed.id < cursor).toBe(true)
     expect(stream.ids()).toEqual([cursor, missed.id])
     const again = await follow({ lastEventId: cursor })
@@ -176,7 +176,7 @@ describe('transactions that end in another order than they began', () => {
 })
 
 describe('GET /events/stream', () => {
-  test('is text/event-stream, starts at now, and tells what comes as it comes', async () => {
+  test('is text/event-stream, starts at now, and sends events as they arrive', async () => {
     await sendOne()
     const stream = await follow()
     expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
@@ -199,7 +199,7 @@ describe('GET /events/stream', () => {
     expect([byQuery.ids(), byHeader.ids()]).toEqual([ids, ids.slice(3)])
   })
 
-  test('filters by agent and types; an agent key gets its own', async () => {
+  test('filters by agent and types, and limits an agent key to its own', async () => {
     const key = await harness.agentKey('two')
     const [byAgent, byType, own] = [
       await follow({ query: '?agent=two' }),
@@ -240,7 +240,7 @@ describe('GET /events/stream', () => {
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
   })
 
-  test('a reader that takes nothing is cut off; what it did not take is still there', async () => {
+  test('a reader that does not read is disconnected, and its unread events remain', async () => {
     const start = await lastId()
     const controller = new AbortController()
     for (let i = 0; i < 60; i++)
@@ -278,7 +278,7 @@ describe('servers that come and go', () => {
     const sending = (async () => {
       for (let i = 0; i < 40; i++) await harness.send('one', 'x@example.com')
     })()
-    // Each round reads a few from one server, then goes on with the other; the second is restarted again and again.
+    // Each round reads a few events from one server and continues at the other. The second is restarted repeatedly.
     const reading = (async () => {
       let last = start
       for (let round = 0; !isDone; round++) {

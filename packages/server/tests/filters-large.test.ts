@@ -1,4 +1,4 @@
-// Filters of parts of senders and subjects, recipients and labels in mailboxes that are larger than what is looked through before an index is asked.
+// Substring filters on senders and subjects, and filters on recipients and labels, in mailboxes larger than the scan limit before an index is used.
 import { firstId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
@@ -118,7 +118,7 @@ describe.each(['with the index of parts', 'without the extension that it takes']
       .map(({ id }) => id)
       .toReversed()
 
-  test.each(cases)('%s: every match once, newest first, through all pages', async (query, is) => {
+  test.each(cases)('%s gives every match once, newest first, over all pages', async (query, is) => {
     for (const handle of ['ann', 'cleo'] as const) expect(await walk(harness, handle, query)).toEqual(expected(handle, is))
   })
 
