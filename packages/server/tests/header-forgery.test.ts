@@ -1,4 +1,4 @@
-// No header of a caller can say who a message is from, where it has been, or who vouches for it: every way of sending, every name, every trick.
+// A caller's headers cannot change a message's author, path or authentication. Covers every way of sending, every header name and every trick.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type MailSink, startMailSink } from './harness/mail-sink.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
@@ -53,7 +53,7 @@ test('every way of sending refuses every reserved header and every trick', async
   expect(sink.mails).toEqual([])
 })
 
-test('what leaves has each such field once, as we made it, whatever stands in names, subjects and values', async () => {
+test('each protected field leaves once, as made by the server, for any names, subjects and values', async () => {
   await harness.expectApi(200, 'PATCH', '/identities/ann', { body: { display_name: 'Ann <evil@example.com>, "X" \\' } })
   const { id } = await harness.expectApi(201, 'POST', '/mail/send', {
     body: {

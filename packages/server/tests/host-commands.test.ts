@@ -91,7 +91,7 @@ describe('the first key', () => {
     expect(stderr).not.toContain(wrong.slice(25, 60))
   })
 
-  test('`init` makes the database and prints the first key; a second time it says that there is one', async () => {
+  test('`init` makes the database and prints the first key, and a second run reports that there is one', async () => {
     const settings = await freshSettings()
     const first = await callsignd(['init'], settings)
     expect([first.code, keysIn(first.stdout).length]).toEqual([0, 1])
@@ -112,7 +112,7 @@ describe('beside a running server', () => {
   afterAll(() => harness.stop())
   const run = (...args: string[]) => callsignd(args, settings)
 
-  test('`organizations create --name N` prints that organization’s first key once; `organizations list` names it without', async () => {
+  test('`organizations create --name N` prints that organization’s first key once, and `organizations list` names it without', async () => {
     const made = await run('organizations', 'create', '--name', 'Made on the host')
     const [key] = keysIn(made.stdout)
     const { organization_id } = await harness.expectApi(200, 'GET', '/me', { key: key as string })
@@ -156,8 +156,8 @@ describe('beside a running server', () => {
     [2, /needs the id/, ['keys', 'revoke']],
     [2, /unknown command: dance/, ['dance']],
     [2, /[Uu]nknown option/, ['keys', 'list', '--colour']],
-  ])('called wrongly, exit code %i: %s', async (code, sentence, args) => {
-    // In this process: what main.ts makes of the error is seen below.
+  ])('a wrong call ends with exit code %i and prints %s', async (code, sentence, args) => {
+    // Runs in this process. Tests below cover the exit codes that main.ts makes of the error.
     const [command = '', ...rest] = args
     const error = await runCommand(
       command,

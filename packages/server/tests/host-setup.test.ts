@@ -11,7 +11,7 @@ import { callsignd, makeDataDir, type Settings, startCallsignd } from './harness
 import { createCertificate } from './harness/certificate.ts'
 import { createDatabase, createEmptyDatabase, migrationsFolder } from './harness/database.ts'
 
-// Every test starts processes; on a busy machine each takes seconds.
+// Every test starts processes, which take seconds on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const cleanups: (() => Promise<unknown> | unknown)[] = []
@@ -37,7 +37,7 @@ async function query(url: string, text: string): Promise<void> {
   await db.query({ text }).finally(() => db.close())
 }
 
-/** A listener that says this to whoever connects. */
+/** A listener that sends this greeting to each connection. */
 async function listen(greeting: string): Promise<number> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -56,7 +56,7 @@ async function listen(greeting: string): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** What needs attention, a sentence each; checks that the exit code and the last line say the same. */
+/** The sentences that need attention. Checks that the exit code and the last line agree with them. */
 async function examine(settings: Settings): Promise<{ attention: string[]; text: string }> {
   const { code, stdout, stderr } = await callsignd(['doctor'], settings)
   expect(stderr).toBe('')
@@ -173,7 +173,7 @@ describe('doctor', () => {
     expect((await examine(old)).attention).toEqual([expect.stringContaining('written by a newer version of Callsign')])
   })
 
-  test('the certificate of SMTP: good, of another key, expired, soon to expire, unreadable', async () => {
+  test('the certificate of SMTP is checked as good, of another key, expired, soon to expire and unreadable', async () => {
     const settings = await external()
     const folder = await dataDir()
     const day = 86_400_000
@@ -195,7 +195,7 @@ describe('doctor', () => {
     expect(await check('nothing', 'nothing')).toEqual([expect.stringContaining('cannot be used: ')])
   })
 
-  test('the relay: one that greets, one that refuses, one that is not there', async () => {
+  test('the relay is checked as one that greets, one that refuses and one that is missing', async () => {
     const settings = await external()
     const relay = (port: number) => ({
       ...settings,
@@ -229,7 +229,7 @@ describe('doctor', () => {
   })
 })
 
-test('help prints the commands; what is no command or lacks a word ends with 2 and the same', async () => {
+test('help prints the commands, and an unknown command or a missing word ends with 2 and the same text', async () => {
   const help = await callsignd(['help'], {})
   expect(help).toMatchObject({ code: 0, stderr: '' })
   for (const command of ['serve', 'init', 'organizations', 'keys', 'config', 'migrate', 'backup', 'restore', 'doctor'])

@@ -1,4 +1,4 @@
-// A hostile sender against the whole server: whatever it brings is refused for good or filed once for each mailbox, with one event, and can be read.
+// A hostile sender against the whole server. Each message is refused permanently, or filed once per mailbox with one event, and can be read.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -16,7 +16,7 @@ afterAll(async () => {
   expect(bugs).toEqual([])
 })
 
-/** A session of raw bytes; `ask` resolves with the whole reply. */
+/** A session of raw bytes. `ask` resolves with the whole reply. */
 async function open(): Promise<{ ask: (bytes: string | Buffer) => Promise<string>; socket: Socket }> {
   const socket = connect({ port: harness.smtpPort, host: '127.0.0.1', noDelay: true })
   socket.on('error', () => {})
@@ -47,7 +47,7 @@ async function open(): Promise<{ ask: (bytes: string | Buffer) => Promise<string
 
 type Envelope = { from?: string; to?: string[]; parameters?: string }
 
-/** Hands in these bytes, which end with a line; the reply to them. */
+/** Delivers these bytes, which end with a line end, and returns the reply. */
 async function hand(raw: string | Buffer, { from = 'eve@hostile.example', to = ['ann@agents.localhost'], parameters = '' }: Envelope = {}) {
   const { ask, socket } = await open()
   const replies = [await ask(`MAIL FROM:<${from}>${parameters}\r\n`)]
@@ -66,7 +66,9 @@ const subjectOf = () => `Hostile ${++made}`
 const letter = (subject: string, header = '', body = 'Hello\r\n'): string =>
   `From: Eve <eve@hostile.example>\r\nTo: ann@agents.localhost\r\nSubject: ${subject}\r\n${header}\r\n${body}`
 
-/** The messages of a mailbox with this subject, whole, each with its one event; they can be listed, searched, fetched raw and in their thread. */
+/**
+ * The messages of a mailbox with this subject, whole, each with its one event. They can be listed, searched, fetched raw and read in their thread.
+ */
 async function filed(subject: string, handle = 'ann', key = harness.organizationKey): Promise<Json[]> {
   const { data } = await harness.expectApi(200, 'GET', `/mailboxes/${handle}/messages?limit=100&subject=${encodeURIComponent(subject)}`, {
     key,
@@ -122,25 +124,25 @@ describe('signatures', () => {
 })
 
 describe('headers', () => {
-  test('10,000 Received lines: refused for good, nothing filed', async () => {
+  test('10,000 Received lines are refused permanently, and nothing is filed', async () => {
     const subject = subjectOf()
     const { said } = await hand(letter(subject, 'Received: from a by b\r\n'.repeat(10_000)))
     expect(said).toMatch(isRefused)
     expect(await filed(subject)).toEqual([])
   })
-  test('a field of 3 MB: refused for good', async () => {
+  test('a field of 3 MB is refused permanently', async () => {
     const subject = subjectOf()
     const { said } = await hand(letter(subject, `X: ${'x'.repeat(3_000_000)}\r\n`))
     expect(said).toMatch(isRefused)
     expect(await filed(subject)).toEqual([])
   })
-  test('5000 References, a line each: refused for good', async () => {
+  test('5000 References on separate lines are refused permanently', async () => {
     const subject = subjectOf()
     const references = Array.from({ length: 5000 }, (_, i) => `<${i}@hostile.example>`).join('\r\n ')
     expect((await hand(letter(subject, `References: ${references}\r\n`))).said).toMatch(isRefused)
     expect(await filed(subject)).toEqual([])
   })
-  test('2400 References on 800 lines: filed once, and can be answered', async () => {
+  test('2400 References on 800 lines are filed once, and can be answered', async () => {
     const subject = subjectOf()
     const references = Array.from({ length: 800 }, (_, i) => `<${i}.${'r'.repeat(70)}@a><${i}@b> <${i}.${'s'.repeat(70)}@c>`).join('\r\n ')
     const { said } = await hand(
@@ -152,7 +154,7 @@ describe('headers', () => {
     const { id } = await harness.expectApi(201, 'POST', `/mailboxes/ann/messages/${message.id}/reply`, { body: { text: 'Thanks' } })
     expect((await harness.waitForStatus('ann', id, 'sent', 'delivered', 'failed', 'bounced')).thread_id).toBe(message.thread_id)
   })
-  test('References that are none: without an end, without a name, of angle brackets only', async () => {
+  test('malformed References are accepted without an end, without a name, and of angle brackets only', async () => {
     const subject = subjectOf()
     const { said } = await hand(
       letter(
@@ -166,7 +168,7 @@ describe('headers', () => {
 })
 
 describe('bodies', () => {
-  test('3000 parts with long names in every spelling: filed once, all of it readable', async () => {
+  test('3000 parts with long names in every spelling are filed once, and all are readable', async () => {
     const subject = subjectOf()
     const part = (i: number) =>
       `--b\r\nContent-Type: application/octet-stream; name="${'n'.repeat(600)}${i}"\r\nContent-Disposition: attachment; filename*0*=utf-8''${'%F0%9F%98%80'.repeat(40)}; filename*1="${'../'.repeat(50)}x\x01"\r\n\r\nx\r\n`
@@ -205,7 +207,7 @@ describe('bodies', () => {
     expect(said).toMatch(isTaken)
     expect(await filed(subject)).toHaveLength(1)
   })
-  test('NULs: refused for good, or filed without', async () => {
+  test('a message with NULs is refused permanently or filed without them', async () => {
     const subject = subjectOf()
     const { said } = await hand(letter(subject, 'X-Nul: a\0b\r\n', 'a\0b\r\n'))
     expect(said).toMatch(/^(?:250 2|5\d\d 5)/)
@@ -214,7 +216,7 @@ describe('bodies', () => {
 })
 
 describe('addresses', () => {
-  test('SMTPUTF8: a sender outside of ASCII is kept as it is, a recipient outside is unknown', async () => {
+  test('an SMTPUTF8 sender outside of ASCII is kept unchanged, and such a recipient is unknown', async () => {
     const subject = subjectOf()
     const sender = Buffer.from('jürgen@bücher.example').toString('latin1')
     const { said, replies } = await hand(letter(subject).replace('eve@hostile.example', sender), {
@@ -227,20 +229,20 @@ describe('addresses', () => {
     const messages = await filed(subject)
     expect(messages.map((message) => message.from)).toEqual(isTaken.test(said) ? [expect.stringContaining('jürgen@bücher.example')] : [])
   })
-  test('one Message-ID, three different letters and one of them again: three are filed', async () => {
+  test('three different messages and one repetition with one Message-ID give three messages', async () => {
     const subject = subjectOf()
     const id = `Message-ID: <${subject.replace(' ', '')}@hostile.example>\r\n`
     for (const body of ['One\r\n', 'Two\r\n', 'Three\r\n', 'Two\r\n']) expect((await hand(letter(subject, id, body))).said).toMatch(isTaken)
     expect((await filed(subject)).map((message) => message.text.trim()).sort()).toEqual(['One', 'Three', 'Two'])
   })
-  test('the same letter over ten connections at once: one is filed', async () => {
+  test('ten concurrent copies of a message over ten connections give one message', async () => {
     const subject = subjectOf()
     const raw = letter(subject, `Message-ID: <${subject.replace(' ', '')}@hostile.example>\r\n`)
     const answers = await Promise.all(Array.from({ length: 10 }, () => hand(raw)))
     expect(answers.filter(({ said }) => !isTaken.test(said))).toEqual([])
     expect(await filed(subject)).toHaveLength(1)
   })
-  test('the same letter five times while filing is held up, so that copies are filed together: one is filed', async () => {
+  test('five copies of a message that wait for filing together give one message', async () => {
     const [first, subject] = [subjectOf(), subjectOf()]
     const raw = letter(subject, `Message-ID: <${subject.replace(' ', '')}@hostile.example>\r\n`)
     const waiting = async () =>
@@ -256,7 +258,7 @@ describe('addresses', () => {
     expect((await handed)?.every(({ said }) => isTaken.test(said))).toBe(true)
     expect(await filed(subject)).toHaveLength(1)
   })
-  test('ninety-nine recipients in two organizations: once for each mailbox, in each organization its own', async () => {
+  test('ninety-nine recipients in two organizations get one copy per mailbox, each in its own organization', async () => {
     const subject = subjectOf()
     const other = harness.otherOrganization.key
     const handles = Array.from({ length: 33 }, (_, i) => [`many${i}`, `other${i}`] as const)

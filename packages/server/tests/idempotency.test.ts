@@ -1,4 +1,4 @@
-// Idempotency-Key against a real database: one effect a key, the first answer again, and a failed attempt that frees the key.
+// Idempotency-Key against a real database. A key has one effect, repeats get the first answer, and a failed attempt frees the key.
 import { connect as connectSocket } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createLog } from '../src/core/log.ts'
@@ -89,7 +89,7 @@ test('an agent key learns nothing from the keys of others', async () => {
   expect((await edge.post('/api/v1/agents/b/notes', { subject: 'a' }, { headers, key: 'agent' })).status).toBe(403)
 })
 
-test.each(['', 'x'.repeat(256), 'tab\there', 'ümlaut'])('%j is no key', async (key) => {
+test.each(['', 'x'.repeat(256), 'tab\there', 'ümlaut'])('%j is not a key', async (key) => {
   const text = await new Promise<string>((resolve) => {
     const socket = connectSocket(edge.port, '127.0.0.1')
     let got = ''
@@ -119,7 +119,7 @@ test('a failed attempt frees the key and leaves no row', async () => {
   expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([201, null])
 })
 
-test('while the first is running the second is told so, here and on another node, and later gets the answer', async () => {
+test('a second request is refused while the first runs, here and on another node, and later gets the answer', async () => {
   const key = newKey()
   const other = await start()
   edge.harness.holds = true

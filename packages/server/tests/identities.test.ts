@@ -1,4 +1,4 @@
-// Agent identities and their mailboxes: made, listed, changed, deleted with everything that is theirs.
+// Agent identities and their mailboxes. They are created, listed, changed, and deleted with everything that belongs to them.
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -14,7 +14,7 @@ afterAll(() => harness.stop())
 const create = (body: unknown, headers: Record<string, string> = {}) => harness.api('POST', '/identities', { body, headers })
 
 describe('POST /identities', () => {
-  test('makes identity, mailbox and tunnel: 201 with every field', async () => {
+  test('creation makes identity, mailbox and tunnel, and answers 201 with every field', async () => {
     const { status, body } = await create({ agent_handle: 'sales_bot', display_name: 'Sales Bot', description: 'Answers prospects.' })
     expect(status).toBe(201)
     expect(body).toMatchObject({
@@ -46,7 +46,7 @@ describe('POST /identities', () => {
   })
 
   test.each(['a', 'x'.repeat(33), 'Ab', 'a-b', 'a.b', 'a b', 'ä_', '', '@ab', 'ab\n', 7, null, undefined])(
-    'the handle %j is 400 validation_error: 2-32 lowercase alphanumerics or underscores',
+    'the handle %j is 400 validation_error, because handles are 2-32 lowercase alphanumerics or underscores',
     async (agent_handle) => {
       const { status, body } = await create({ agent_handle })
       expect([status, body.error.code, body.error.details[0].path]).toEqual([400, 'validation_error', '/agent_handle'])
@@ -66,7 +66,7 @@ describe('POST /identities', () => {
     expect(answers.map((answer) => answer.status).toSorted()).toEqual([201, ...Array(9).fill(409)])
   })
 
-  test('role names of the mail domain are nobody’s', async () => {
+  test('role names of the mail domain cannot be taken', async () => {
     for (const handle of ['postmaster', 'abuse', 'hostmaster', 'admin']) expect((await create({ agent_handle: handle })).status).toBe(409)
   })
 
@@ -84,7 +84,7 @@ describe('POST /identities', () => {
 })
 
 describe('GET, PATCH /identities', () => {
-  test('one is found by handle, @handle or id; an unknown one and one of another organization are 404', async () => {
+  test('an identity is found by handle, @handle or id, and an unknown or foreign one is 404', async () => {
     const made = await harness.createAgent('findme')
     for (const name of ['findme', '@findme', made.id]) expect(await harness.expectApi(200, 'GET', `/identities/${name}`)).toEqual(made)
     expect((await harness.api('GET', '/identities/nobody')).body.error.code).toBe('not_found')
@@ -94,7 +94,7 @@ describe('GET, PATCH /identities', () => {
     ).toBe(404)
   })
 
-  test('PATCH changes what is given, null clears the description, the handle is immutable', async () => {
+  test('PATCH changes the given fields, null clears the description, and the handle is immutable', async () => {
     const made = await harness.createAgent('patchme', { display_name: 'Before', description: 'Old' })
     const first = await harness.expectApi(200, 'PATCH', '/identities/patchme', { body: { display_name: 'After' } })
     expect(first).toEqual({ ...made, display_name: 'After', updated_at: first.updated_at })
@@ -146,7 +146,7 @@ describe('GET /mailboxes', () => {
 })
 
 describe('DELETE /identities/{handle}', () => {
-  test('204: mailbox, messages, tunnel and keys go, and the handle stays reserved', async () => {
+  test('answers 204, removes mailbox, messages, tunnel and keys, and keeps the handle reserved', async () => {
     await harness.createAgent('leaver')
     await harness.createAgent('stayer')
     const key = await harness.agentKey('leaver')
@@ -200,7 +200,7 @@ describe('DELETE /identities/{handle}', () => {
     await waitFor('the blobs to go', async () => (await countBlobs()) === before)
   })
 
-  test('while mail arrives and leaves: 204, and everyone else is told cleanly that it is gone', async () => {
+  test('answers 204 while mail arrives and leaves, and other requests get a clean not-found error', async () => {
     for (let round = 0; round < 12; round++) {
       const agent = `racer_${round}`
       await harness.createAgent(agent)

@@ -1,4 +1,4 @@
-// The fakes by others' eyes, and callbacks both ways: Linq's own SDK drives our fake of Linq and is the oracle of signatures; BlueBubbles has none.
+// Checks of the fakes, and callbacks in both directions. Linq's own SDK drives the fake of Linq and verifies its signatures. BlueBubbles has no SDK.
 import LinqAPIV3 from '@linqapp/sdk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isSignedBy, signCallback } from '../src/edges/suppliers/standard-signature.ts'
@@ -157,7 +157,7 @@ describe('callbacks of Linq', () => {
     expect(await conversations()).toBe(0)
     expect(await post(url, body, headers)).toBe(200)
     expect(await conversations()).toBe(1)
-    // Again, signed anew, as a repeat is: nothing new.
+    // Posts a newly signed repeat, which has no effect.
     expect(await post(url, body, server.sign(body))).toBe(200)
     expect(await conversations()).toBe(1)
   })
@@ -194,7 +194,7 @@ describe('callbacks of BlueBubbles', () => {
     await world.stop()
   })
 
-  test('are hints: nothing in them is believed, and what they hint at is found at once', async () => {
+  test('forged callbacks are not trusted, and the messages that they point to are found at once', async () => {
     const url = await callbackUrlOf(harness, 'bluebubbles')
     const forged = {
       type: 'new-message',
@@ -209,7 +209,7 @@ describe('callbacks of BlueBubbles', () => {
       },
     }
     expect((await fetch(url, { method: 'POST', body: JSON.stringify(forged) })).status).toBe(200)
-    // The next look, which the forged hint has made due, is long before the hour: it brings what the Mac has, and nothing else.
+    // The forged callback makes the next poll due long before the hour. The poll brings the Mac's messages and nothing else.
     await world.write('+14155550778', 'connect @sales')
     const found = await waitFor('the conversation', async () => {
       const { data } = await harness.expectApi(200, 'GET', '/imessage/conversations')
@@ -226,7 +226,7 @@ describe('the fake of BlueBubbles', () => {
   })
   afterAll(() => server.stop())
 
-  // No client of its vendor is on npm: what is checked here is what its source says.
+  // The vendor's client is not on npm, so these checks follow its source.
   const ask = async (method: string, path: string, body?: unknown) => {
     const response = await fetch(
       `${server.url}/api/v1${path}${path.includes('?') ? '&' : '?'}password=${encodeURIComponent(blueBubblesPassword)}`,

@@ -1,4 +1,4 @@
-// kill -9 in the middle of sending, again and again: what was promised is sent once and not twice, and what came in meanwhile is filed once.
+// kill -9 during sending, repeatedly. Accepted messages are sent exactly once, and incoming ones are filed once.
 import { expect, test } from 'vitest'
 import { makeDataDir, type Server, startCallsignd } from './harness/callsignd.ts'
 import type { World } from './harness/imessage-world.ts'
@@ -38,7 +38,7 @@ test.each([
     if (answer.status !== status) throw new Error(`${method} ${path} answered ${answer.status} ${JSON.stringify(answer.body)}`)
     return answer.body
   }
-  // What a world needs of a server, whichever process it is in.
+  // The parts of a server that a provider world needs, in any process.
   const place = {
     expectApi,
     dataDir: directory.path,
@@ -60,7 +60,7 @@ test.each([
       return data.length === phones.length && (data as Json[])
     })
 
-    /** Sends until it is answered: the same request under the same key, however often the server dies under it. */
+    /** Repeats the request under the same key until it is answered, even when the server dies in between. */
     const sendUntilTaken = async (conversation: string, text: string): Promise<string> =>
       waitFor(
         `${text} to be taken`,
@@ -85,7 +85,7 @@ test.each([
           sends.push(sendUntilTaken(id, text))
         }
       }
-      // In the middle: some have gone, and the others are waiting, being handed over, or of unknown outcome.
+      // In the middle some messages have gone, and the others are waiting, in delivery, or of unknown outcome.
       const few = before + 1 + round
       await waitFor('the first sends', async () => (await Promise.all(phones.map((phone) => world.arrived(phone)))).flat().length >= few)
       server.signal('SIGKILL')

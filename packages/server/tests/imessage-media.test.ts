@@ -1,4 +1,4 @@
-// What media_url may lead to, and writing first: settings and limits of iMessage that the other tests leave alone.
+// Limits on media_url, and conversations begun by the agent. Covers settings and limits of iMessage that other tests leave out.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startReceiver } from './harness/receiver.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
@@ -65,7 +65,7 @@ describe('media_url', () => {
 describe('where writing first is allowed', () => {
   const send = (body: object) => harness.api('POST', '/imessage/messages', { body: { text: 'Hello first', ...body } })
 
-  test('an agent begins a conversation, once; the answer to it is filed there', async () => {
+  test('an agent begins a conversation once, and the answer to it is filed there', async () => {
     const [first, again] = [
       await send({ to: '+14155554002', identity_id: 'sales' }),
       await send({ to: '+14155554002', identity_id: 'sales' }),
@@ -75,7 +75,7 @@ describe('where writing first is allowed', () => {
     expect(answer).toMatchObject({ effect: 'filed', conversation_id: first.body.conversation_id })
   })
 
-  test('but says who it is, and does not take somebody from another agent', async () => {
+  test('a first message needs identity_id, and does not take a contact from another agent', async () => {
     expect((await send({ to: '+14155554003' })).body.error).toMatchObject({ code: 'validation_error' })
     expect((await send({ to: phone, identity_id: 'support' })).body.error).toMatchObject({ code: 'conflict' })
   })

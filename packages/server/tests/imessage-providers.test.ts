@@ -1,4 +1,4 @@
-// The contract of iMessage providers, told once and held against each: nothing is filed or sent twice, nothing is lost, whatever goes wrong.
+// The contract of iMessage providers, run against each. Messages are not filed or sent twice, and none is lost, in any failure.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { png, type World } from './harness/imessage-world.ts'
 import { blueBubblesWorld, linqWorld, simulatorWorld } from './harness/imessage-worlds.ts'
@@ -51,7 +51,7 @@ describe.each([
   }
   const texts = async (phone: string) => (await world.arrived(phone)).map((one) => one.text).slice(1)
 
-  test('a message goes each way, and is what it was', async () => {
+  test('a message goes each way unchanged', async () => {
     const { phone, conversation } = await pair()
     const text = 'Größe 42 “yes” — 🎉\nsecond line'
     await world.write(phone, text)
@@ -84,7 +84,7 @@ describe.each([
     expect((await harness.api('GET', link.pathname + link.search, { key: null })).body).toEqual(png)
   })
 
-  test('a file comes in: the message at once, the event when the file is there', async () => {
+  test('a file comes in with its message at once, and the event when the file is there', async () => {
     const { phone, conversation } = await pair()
     await world.write(phone, 'Look at this', { file: png })
     const { id } = await waitForText(conversation, 'Look at this')
@@ -95,7 +95,7 @@ describe.each([
     expect((await harness.eventsOf(id)).map((event) => event.type)).toEqual(['imessage.received'])
   })
 
-  test('an answer that is lost: it was sent, and is not sent again', async () => {
+  test('a message whose answer is lost was sent, and is not sent again', async () => {
     const { phone, conversation } = await pair()
     await world.befall('lost_answer')
     const sent = await send(conversation, 'Taken, undelivered')
@@ -103,7 +103,7 @@ describe.each([
     expect(await texts(phone)).toEqual(['Taken, undelivered'])
   })
 
-  test('a request that is lost: it was not sent, and is once that is known', async () => {
+  test('a message whose request is lost was not sent, and is sent once that is known', async () => {
     const { phone, conversation } = await pair()
     await world.befall('lost_request')
     const sent = await send(conversation, 'Not taken')
@@ -121,7 +121,7 @@ describe.each([
     expect(await texts(phone)).toEqual(wanted)
   })
 
-  test('a clear refusal for now is tried again; one for good fails the message, and the next one goes', async () => {
+  test('a temporary refusal is retried, and a permanent one fails the message while the next one goes', async () => {
     const { phone, conversation } = await pair()
     if (world.faults.has('error')) {
       await world.befall('error')
@@ -145,7 +145,7 @@ describe.each([
     expect(world.faults.has('error') || world.faults.has('refused')).toBe(true)
   })
 
-  test('what fails after it was sent is told', async () => {
+  test('a failure after sending is reported', async () => {
     if (!world.failLater) return expect(name).toBe('simulator')
     const { conversation } = await pair()
     const sent = await send(conversation, `Fails later on ${name}`)
@@ -155,10 +155,10 @@ describe.each([
     expect((await harness.eventsOf(sent.id)).map((event) => event.type)).toEqual(['imessage.sent', 'imessage.failed'])
   })
 
-  test('what no callback told is found by asking, and the history is in the order of writing', async () => {
+  test('polling finds messages without a callback, and the history is in the order of writing', async () => {
     if (!world.canBeAsked) return expect(name).toBe('simulator')
     const { phone, conversation } = await pair()
-    // The conversation has to be older than what is told late.
+    // The conversation has to be older than the late message.
     await harness.db.query({ text: `UPDATE imessage_conversations SET created_at = created_at - interval '1 hour'` })
     await world.write(phone, 'first, undelivered', { callback: 'never', agoMs: 3000 })
     await world.write(phone, 'second, told', { agoMs: 1000 })

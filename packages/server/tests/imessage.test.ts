@@ -1,4 +1,4 @@
-// The specification's iMessage tables, row by row, on the simulator: router, sending, history, conversations, and what people text to the line.
+// The iMessage operations on the simulator. Covers the router, sending, history, conversations, and commands texted to the line.
 
 import jsqr from 'jsqr'
 import { PNG } from 'pngjs'
@@ -28,7 +28,7 @@ const send = (body: object, key = harness.organizationKey): Promise<Json> =>
   harness.expectApi(200, 'POST', '/imessage/messages', { key, body })
 const history = (id: string, query = ''): Promise<Json> => harness.expectApi(200, 'GET', `/imessage/messages?conversation_id=${id}${query}`)
 
-/** What a simulated phone has got, oldest first. */
+/** Messages that a simulated phone received, oldest first. */
 const got = async (phone: string): Promise<string[]> => {
   const { data } = await harness.expectApi(200, 'GET', `/simulator/outbox?limit=100&to=${encodeURIComponent(phone)}`)
   return data.map((item: Json) => item.text).reverse()
@@ -52,7 +52,7 @@ async function pair(handle = 'sales'): Promise<{ phone: string; conversation: st
 }
 
 describe('GET /imessage/router', () => {
-  test('has the fields of the specification', async () => {
+  test('has the fields of the contract', async () => {
     const router = await harness.expectApi(200, 'GET', '/imessage/router?agent=sales')
     expect(router).toEqual({
       phone_number: '+18005550199',
@@ -96,7 +96,7 @@ describe('GET /imessage/router', () => {
 })
 
 describe('pairing', () => {
-  test('connect @handle makes a conversation, tells the agent, and is confirmed once', async () => {
+  test('connect @handle makes a conversation, notifies the agent, and is confirmed once', async () => {
     const { phone, conversation } = await pair()
     expect(await harness.expectApi(200, 'GET', `/imessage/conversations/${conversation}`)).toMatchObject({
       id: conversation,
@@ -116,7 +116,7 @@ describe('pairing', () => {
     expect(await write(newPhone(), text)).toMatchObject({ effect: 'connected' })
   })
 
-  test('another agent takes the place of the first, whose conversation is archived; what goes on goes to the other', async () => {
+  test('another agent replaces the first, whose conversation is archived, and later messages go to the other', async () => {
     const { phone, conversation } = await pair('sales')
     const second = await write(phone, 'connect @support')
     expect(second).toMatchObject({ effect: 'connected', message_id: null })
@@ -148,7 +148,7 @@ describe('pairing', () => {
       { type: 'imessage.connected' },
       { type: 'imessage.disconnected', data: { archived_reason: 'disconnected_by_user' } },
     ])
-    // Who said stop hears nothing when they say it again.
+    // A repeated stop gets no answer.
     expect(await write(phone, word)).toMatchObject({ effect: 'ignored' })
     await waitForTexts(phone, 1)
     expect(await got(phone)).toHaveLength(1)
@@ -158,10 +158,10 @@ describe('pairing', () => {
     ['stop', 'disconnected_by_user'],
     ['connect @support', 'replaced'],
     [null, 'disconnected_by_agent'],
-  ])('what waits when it ends (%s) fails, once, and is never sent', async (word, reason) => {
+  ])('messages that wait when the conversation ends (%s) fail once, and are never sent', async (word, reason) => {
     const { phone, conversation } = await pair()
     await waitForTexts(phone, 1)
-    // A chat whose job is said to be under way, and is not: what is sent now waits.
+    // A chat whose job is marked as in flight but does not run, so new messages wait.
     await waitFor('the chat to have nothing to send', async () => {
       const text = 'UPDATE imessage_chats SET is_sending = true WHERE participant = $1 AND NOT is_sending RETURNING id'
       return (await harness.db.query({ text, values: [phone] })).rows.length === 1
@@ -188,7 +188,7 @@ describe('pairing', () => {
     expect(last.join()).not.toMatch(/Too late|Later/)
   })
 
-  test('who is connected to nobody is helped once an hour', async () => {
+  test('a sender without a connection gets help once an hour', async () => {
     const phone = newPhone()
     expect(await write(phone, 'Hello?')).toMatchObject({ effect: 'helped', conversation_id: null, message_id: null })
     expect(await write(phone, 'Hello??')).toMatchObject({ effect: 'ignored' })
@@ -204,7 +204,7 @@ describe('pairing', () => {
 })
 
 describe('POST /imessage/messages', () => {
-  test('into a conversation: queued, sent, in the history, with its event', async () => {
+  test('a message into a conversation is queued, sent, and in the history, with its event', async () => {
     const { phone, conversation } = await pair()
     const sent = await send({ conversation_id: conversation, text: 'We ship to Norway.' })
     expect(sent).toEqual({
@@ -255,7 +255,7 @@ describe('POST /imessage/messages', () => {
     expect((await waitForTexts(phone, 21)).slice(1)).toEqual(texts)
   })
 
-  test('Idempotency-Key: the first answer again, and one message', async () => {
+  test('Idempotency-Key gives the first answer again and one message', async () => {
     const { phone, conversation } = await pair()
     const ask = { body: { conversation_id: conversation, text: 'Once' }, headers: { 'idempotency-key': 'once-1' } }
     const [first, again] = [await harness.api('POST', '/imessage/messages', ask), await harness.api('POST', '/imessage/messages', ask)]
@@ -265,7 +265,7 @@ describe('POST /imessage/messages', () => {
     expect((await got(phone)).filter((text) => text === 'Once')).toHaveLength(1)
   })
 
-  test('what is wrong is said', async () => {
+  test('invalid requests are refused with their reason', async () => {
     const { phone, conversation } = await pair()
     const stranger = newPhone()
     const refusals: [object, number, string][] = [
@@ -290,7 +290,7 @@ describe('POST /imessage/messages', () => {
     await harness.expectApi(403, 'POST', '/imessage/messages', { key: salesKey, body: { to: phone, identity_id: 'support', text: 'x' } })
   })
 
-  test('into an archived conversation it is 409; to the number that ended it, 403', async () => {
+  test('an archived conversation is 409, and the number that ended it is 403', async () => {
     const { phone, conversation } = await pair()
     await write(phone, 'stop')
     const { error } = await harness.expectApi(409, 'POST', '/imessage/messages', { body: { conversation_id: conversation, text: 'x' } })

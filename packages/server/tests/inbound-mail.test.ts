@@ -1,4 +1,4 @@
-// Mail that arrives over SMTP: from three clients, for whom it is taken, and how it is filed.
+// Incoming mail over SMTP, from three clients. Covers its recipients and its filing.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -20,7 +20,7 @@ const run = promisify(execFile)
 const list = async (handle: string, query = ''): Promise<Json[]> =>
   (await harness.expectApi(200, 'GET', `/mailboxes/${handle}/messages${query}`)).data
 
-/** Says these lines one after the other, each once the one before is answered; resolves with the answers until the server closes. */
+/** Sends these lines one after the other, each after the previous answer. Resolves with the answers until the server closes. */
 async function speak(...lines: string[]): Promise<string[]> {
   const socket = connect(harness.smtpPort, '127.0.0.1')
   const answers: string[] = []
@@ -36,7 +36,7 @@ async function speak(...lines: string[]): Promise<string[]> {
       socket.write(`${line}\r\n`, 'latin1')
     }
   } catch {
-    // The server has closed the connection under a line that was on its way; what it said before stands.
+    // The server closed the connection while a line was in flight. Its earlier answers stand.
   }
   socket.destroy()
   return answers.slice(1)
@@ -45,7 +45,7 @@ const deliverRaw = (message: string, to = 'ann@agents.localhost', from = 'eve@ex
   speak('EHLO there.example', `MAIL FROM:<${from}>`, `RCPT TO:<${to}>`, 'DATA', `${message}\r\n.`)
 
 describe('clients', () => {
-  test('nodemailer delivers: the message is there when 250 has been said', async () => {
+  test('nodemailer delivers, and the message is there after 250', async () => {
     const { response } = await harness.deliver({
       from: 'eve@example.org',
       to: 'ann@agents.localhost',
@@ -82,7 +82,7 @@ describe('clients', () => {
     await expect(refused).rejects.toMatchObject({ stdout: expect.stringContaining('550 5.1.1') })
   })
 
-  test('smtp-source delivers from ten sessions: every message once', async ({ skip }) => {
+  test('smtp-source delivers from ten sessions, and every message is there once', async ({ skip }) => {
     if (!existsSync('/usr/sbin/smtp-source')) skip('smtp-source is not installed (apt install postfix)')
     const total = async () => (await harness.expectApi(200, 'GET', '/mail/messages?agent=ben')).total
     const before = await total()
@@ -114,7 +114,7 @@ describe('recipients', () => {
     expect(answers.slice(2).map((answer) => answer.slice(0, 9))).toEqual(['550 5.1.1', '550 5.1.1'])
   })
 
-  test('a mailbox that goes between RCPT and the message: 451, nothing filed for the others either, and 550 from then on', async () => {
+  test('a mailbox deleted between RCPT and the message gives 451 with nothing filed for the others, and 550 from then on', async () => {
     for (const [agent, lines] of Object.entries({ brief: 1, briefer: 100_000 })) {
       await harness.createAgent(agent)
       const client = await DialogClient.greeted(harness.smtpPort)
@@ -160,7 +160,7 @@ describe('recipients', () => {
   })
 })
 
-describe('what is stored', () => {
+describe('stored messages', () => {
   test.each<[string, string, (message: Json) => void]>([
     ['no header at all', '\r\nonly a body', (message) => expect(message.text).toContain('only a body')],
     ['no body', 'Subject: Empty\r\n', (message) => expect([message.subject, message.text]).toEqual(['Empty', ''])],
@@ -180,19 +180,19 @@ describe('what is stored', () => {
       (message) => expect(message.subject).toBe('B64'),
     ],
     ['a header without end', `Subject: Long\r\nX-Long: ${'y'.repeat(5000)}`, (message) => expect(message.subject).toBe('Long')],
-  ])('%s: a message that cannot be parsed is still kept, raw, with what could be read', async (_name, raw, check) => {
+  ])('%s is kept raw with its readable parts although it cannot be parsed', async (_name, raw, check) => {
     const answers = await deliverRaw(raw)
     const id = /^250 2\.0\.0 queued as (msg_\w+)/.exec(answers.at(-1) as string)?.[1] as string
     expect(id).toBeTruthy()
     const message = await harness.getMessage('ann', id)
-    // None of them names an author: the return path is not one.
+    // None of them names an author, and the return path does not count as one.
     expect(message).toMatchObject({ status: 'quarantined', from: '', guardrail: { basis: 'author' } })
     check(message)
     const bytes = (await harness.api('GET', `/mailboxes/ann/messages/${id}/raw`)).body as Buffer
     expect(bytes.includes(Buffer.from(raw.trimEnd(), 'latin1'))).toBe(true)
   })
 
-  test('a NUL in decoded text is no failure', async () => {
+  test('a NUL in decoded text does not cause a failure', async () => {
     const encoded = Buffer.from('before\0after').toString('base64')
     const answers = await deliverRaw(
       `Subject: =?utf-8?B?${Buffer.from('a\0b').toString('base64')}?=\r\nContent-Transfer-Encoding: base64\r\n\r\n${encoded}`,
@@ -201,7 +201,7 @@ describe('what is stored', () => {
     expect([message.text.includes('before'), message.text.includes('\0'), message.subject.includes('\0')]).toEqual([true, false, false])
   })
 
-  test('extracted_text is only what is new in a reply', async () => {
+  test('extracted_text has only the new text of a reply', async () => {
     const text = 'Yes, please do.\r\n\r\nOn Mon, 1 Jan 2024 at 10:00, Ann <ann@agents.localhost> wrote:\r\n> Shall I?\r\n> Really?'
     await harness.deliver({ from: 'eve@example.org', to: 'ann@agents.localhost', subject: 'Re: Shall I', text })
     const message = await harness.waitForMail('ann', 'Re: Shall I')
@@ -239,7 +239,7 @@ describe('what is stored', () => {
     expect(await list('ann', '?subject=loop')).toEqual([])
   })
 
-  test('a bare LF is refused and the connection closed: nothing is stored, and nothing smuggled', async () => {
+  test('a bare LF is refused and the connection closed, and nothing is stored or smuggled', async () => {
     const smuggled =
       'Subject: Smuggler\r\n\r\na\n.\r\nMAIL FROM:<x@example.org>\r\nRCPT TO:<ann@agents.localhost>\r\nDATA\r\nSubject: Smuggled\r\n\r\nb\r\n.'
     const answers = await speak('EHLO a', 'MAIL FROM:<x@example.org>', 'RCPT TO:<ann@agents.localhost>', 'DATA', smuggled, 'NOOP')

@@ -1,4 +1,4 @@
-// The job table and the worker against a real PostgreSQL: leases, races, waking, retries.
+// The job table and the worker against a real PostgreSQL. Covers leases, races, waking and retries.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type ClaimedJob, type JobHandler, LeaseLost } from '../src/core/job.ts'
 import { createLog } from '../src/core/log.ts'
@@ -56,7 +56,7 @@ function signal<T = void>(): { when: Promise<T>; give: (value: T) => void } {
   return { when: promise, give: resolve }
 }
 
-test('claims what is due, by kind and limit, and counts the attempt', async () => {
+test('a claim takes due jobs by kind and limit, and counts the attempt', async () => {
   const queue = createQueue(database)
   await addJobs('a', 3)
   await addJobs('b', 3)
@@ -89,12 +89,12 @@ test('claims in parallel never give a job to two, and give every job to one', as
     }),
   )
   expect(new Set(claimed.map((job) => job.id)).size).toBe(claimed.length)
-  // A claim that finds its rows locked goes away empty; what it left is due still.
+  // A claim that finds its rows locked returns nothing, and they are still due.
   for (let jobs = await queue.claim([want('a', 50)]); jobs.length > 0; jobs = await queue.claim([want('a', 50)])) claimed.push(...jobs)
   expect(claimed).toHaveLength(200)
 })
 
-test('a claim reads what it takes, not the table, however many jobs are due', async () => {
+test('a claim reads only the rows it takes, for any number of due jobs', async () => {
   const { url, drop } = await createEmptyDatabase()
   // Statistics are counted by connection, and seen once the connection has handed them in.
   const single = connect({ connectionString: url }, { poolSize: 1, log })
@@ -211,7 +211,7 @@ test('a wake is served at once, also when it comes while the worker claims', asy
       ...queue,
       async claim(wants) {
         const jobs = await queue.claim(wants)
-        // The first claim has looked and found nothing; the job and its wake come before the answer does.
+        // The first claim has found nothing. The job and its wake come before that answer does.
         if (++claims === 1) {
           await addJobs('a', 1)
           worker.wake()
@@ -233,7 +233,7 @@ test('a wake is served at once, also when it comes while the worker claims', asy
     ],
   })
   cleanups.push(() => worker.stop(5_000))
-  // The time of the next poll never comes: only the wake can find the job.
+  // The next poll never happens, so only the wake can find the job.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   worker.start()
   await ran.when.finally(() => vi.useRealTimers())
@@ -301,7 +301,7 @@ test('a job that failed because the database was away is tried again soon, howev
   expect(seconds.broken).toBeGreaterThan(200)
 })
 
-test('stop waits for what runs and claims no more', async () => {
+test('stop waits for running jobs and claims no more', async () => {
   await addJobs('a', 3)
   const [begun, goOn] = [signal(), signal()]
   const worker = startWorker([
@@ -322,7 +322,7 @@ test('stop waits for what runs and claims no more', async () => {
   expect(worker.isClaiming()).toBe(false)
 })
 
-test('what a process makes and has room for starts there without being claimed; what it has no room for is claimed in its turn', async () => {
+test('a process starts its own jobs without a claim while it has room, and claims the rest in order', async () => {
   const queue = createQueue(database)
   const claimed: string[] = []
   let isOpen = false
@@ -344,7 +344,7 @@ test('what a process makes and has room for starts there without being claimed; 
     {
       ...queue,
       async claim(wants) {
-        // What the worker asks for as it starts may come late, and would find jobs that are made meanwhile.
+        // The worker's first claim may be late, and would find jobs that are created meanwhile.
         if (!isOpen) return []
         const jobs = await queue.claim(wants)
         claimed.push(...jobs.map((job) => job.subject))
@@ -357,7 +357,7 @@ test('what a process makes and has room for starts there without being claimed; 
     Array.from({ length: count }, (_, index) => ({ kind: 'a', organizationId: 'org', subject: `${from + index}` }))
   await database.transact((tx) => enqueue(tx, jobs(1, 3)))
   await database.transact((tx) => enqueue(tx, jobs(4, 3)))
-  // Two run and two wait for them; the fifth and the sixth are for whoever claims them, and those that come later stand behind them.
+  // Two run and two wait for them. The fifth and sixth are claimable, and later ones queue behind them.
   await database.transact((tx) => enqueue(tx, jobs(7, 2)))
   const { rows } = await database.query({ text: 'SELECT subject FROM jobs WHERE lease_token IS NULL ORDER BY subject' })
   expect(rows.map((row) => row.subject)).toEqual(['5', '6', '7', '8'])
@@ -397,7 +397,7 @@ test('a job whose transaction fails does not start, and one made for later, or t
   expect(rows).toEqual([{ subject: 'later', attempts: 0, lease_token: null }])
 })
 
-test('what a worker holds and has not begun when it stops is due for another at once', async () => {
+test('jobs that a worker holds but has not begun when it stops are due for another at once', async () => {
   const [begun, goOn] = [signal(), signal()]
   const worker = startWorker([
     {

@@ -1,4 +1,4 @@
-// The master secret's file: made once, kept, refused when it is unsafe.
+// The master secret's file. It is created once, kept, and refused when it is unsafe.
 import { execFile } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
@@ -40,7 +40,7 @@ test('a missing data directory is made as well, and two directories have two sec
   expect(deep.subkey('media-links')).not.toEqual((await openKeyring(dataDir)).subkey('media-links'))
 })
 
-test('subkeys are HKDF-SHA256 as RFC 5869 says: extract with no salt, expand with the purpose', async () => {
+test('subkeys are HKDF-SHA256 of RFC 5869, with extract without salt and expand with the purpose', async () => {
   await write(known)
   const extracted = createHmac('sha256', Buffer.alloc(32)).update(Buffer.alloc(32, 1)).digest()
   const expanded = createHmac('sha256', extracted).update('callsign/1/media-links\x01').digest()
@@ -72,7 +72,7 @@ test.each([
   Buffer.alloc(32, 1).toString('base64url'),
   `${known} `,
   'x'.repeat(10_000),
-])('a damaged file is refused and left as it is: %j', async (text) => {
+])('a damaged file (%j) is refused and left unchanged', async (text) => {
   await write(text)
   await expect(openKeyring(dataDir)).rejects.toThrow('is damaged; restore it from a backup')
   expect(await readFile(path, 'utf8')).toBe(text)
@@ -84,7 +84,7 @@ test('a folder in its place is an error, not a new secret', async () => {
   await expect(openKeyring(dataDir)).rejects.toThrow()
 })
 
-test.each(['', 'Media', 'a/b', 'a\0b', '1a'])('%j is no purpose', async (purpose) => {
+test.each(['', 'Media', 'a/b', 'a\0b', '1a'])('%j is not a purpose', async (purpose) => {
   const keyring = await openKeyring(dataDir)
   expect(() => keyring.subkey(purpose)).toThrow('not a purpose')
 })

@@ -1,4 +1,4 @@
-// API keys: their form, made and shown once, listed, revoked at once, expired, limited to an agent; and the audit log of all that.
+// API keys. Covers their form, creation and single display, listing, immediate revocation, expiry, agent limits, and their audit log.
 
 import { crc32 } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -16,7 +16,7 @@ afterAll(() => harness.stop())
 const createKey = (body: Record<string, unknown>, ask: Ask = {}) => harness.api('POST', '/keys', { ...ask, body })
 const me = async (key: string) => (await harness.api('GET', '/me', { key })).status
 
-/** The checksum as decisions §4 puts it, written here a second time. */
+/** The CRC-32 checksum in base 62, implemented a second time. */
 function base62Crc32(text: string): string {
   const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
   let digits = ''
@@ -79,7 +79,7 @@ describe('POST /keys', () => {
     expect(dated[0]).toEqual({ n: rows.length, all: rows.length })
   })
 
-  test('an agent key names its agent; the type follows from agent_handle, a leading @ is optional', async () => {
+  test('an agent key names its agent, the type follows from agent_handle, and a leading @ is optional', async () => {
     const { status, body } = await createKey({ name: 'Agent', agent_handle: '@one', scopes: ['vault:read'] })
     expect([status, body.type, body.agent_handle, body.scopes]).toEqual([201, 'agent', 'one', ['vault:read']])
   })
@@ -152,7 +152,7 @@ describe('revocation and expiry', () => {
     }
   })
 
-  test('it holds under load: no request that starts after the answer gets through', async () => {
+  test('revocation holds under load, and every request started after the answer is refused', async () => {
     const { key, id } = (await createKey({ name: 'Busy' })).body
     let isRevoked = false
     const late: number[] = []
@@ -175,7 +175,7 @@ describe('revocation and expiry', () => {
     expect(await me(key)).toBe(401)
   })
 
-  test('revoking again is 200 with the first time; an unknown key and one of another organization are 404', async () => {
+  test('revoking again is 200 with the first time, and an unknown or foreign key is 404', async () => {
     const { id } = (await createKey({ name: 'Twice' })).body
     const first = await harness.expectApi(200, 'DELETE', `/keys/${id}`)
     expect(await harness.expectApi(200, 'DELETE', `/keys/${id}`)).toEqual(first)
@@ -256,7 +256,7 @@ describe('an agent-scoped key', () => {
 })
 
 describe('GET /audit', () => {
-  test('creation and revocation of keys are there, newest first, with who did it', async () => {
+  test('creation and revocation of keys are there, newest first, with their actor', async () => {
     const { id } = (await createKey({ name: 'Audited' })).body
     await harness.expectApi(200, 'DELETE', `/keys/${id}`)
     const { body } = await harness.api('GET', '/audit')
@@ -269,7 +269,7 @@ describe('GET /audit', () => {
     expect(JSON.stringify(body)).not.toContain('svc_live_')
   })
 
-  test('a revocation that was one already is not recorded again; nothing of another organization is there', async () => {
+  test('a repeated revocation is not recorded again, and nothing of another organization is there', async () => {
     const { id } = (await createKey({ name: 'Audited' })).body
     await Promise.all([1, 2, 3].map(() => harness.expectApi(200, 'DELETE', `/keys/${id}`)))
     const { body } = await harness.api('GET', '/audit?limit=100')

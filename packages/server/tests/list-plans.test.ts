@@ -1,4 +1,4 @@
-// Lists of somebody with few rows beside somebody with many: which index PostgreSQL takes for a plan that is made once for everybody.
+// Lists of an owner with few rows beside an owner with many. Checks the index that PostgreSQL uses for a plan shared by all owners.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Harness, startHarness } from './harness/start.ts'
 
@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness?.stop())
 
-test('wherever the newest of an owner are listed, the planner is told how many rows an owner has', async () => {
+test("every list of an owner's newest rows gives the planner the owner's row count", async () => {
   // An index by owner and id, beside the one by id alone, which the planner takes for as good where it sees one owner only.
   const { rows } = await harness.db.query<{ place: string }>({
     text: `SELECT DISTINCT c.relname || '.' || owner.attname AS place FROM pg_index i

@@ -1,4 +1,4 @@
-// GET /mail/messages and the lists by cursor: order, totals, and walks that miss nothing while more arrives.
+// GET /mail/messages and the lists by cursor. Covers order, totals, and complete walks while more arrives.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
@@ -15,11 +15,11 @@ const mail = (query = '') => harness.expectApi(200, 'GET', `/mail/messages${quer
 const ids = (items: Json[]): string[] => items.map((item) => item.id)
 
 describe('GET /mail/messages', () => {
-  test('is empty at first: {messages, total}', async () => {
+  test('is empty at first with {messages, total}', async () => {
     expect(await mail()).toEqual({ messages: [], total: 0, next_cursor: null })
   })
 
-  test('items have the fields of the specification; newest first; the default limit is 50', async () => {
+  test('items have the fields of the contract, newest first, with a default limit of 50', async () => {
     const sent: string[] = []
     for (let i = 0; i < 55; i++) sent.push((await harness.send(i % 2 ? 'ann' : 'ben', 'x@example.com', { subject: `Number ${i}` })).id)
     const all = await mail()
@@ -57,7 +57,7 @@ describe('GET /mail/messages', () => {
     expect(await mail(`?thread_id=${thread_id}&agent=ben`)).toEqual({ messages: [], total: 0, next_cursor: null })
   })
 
-  test('an unknown agent is 404; limit 1-100', async () => {
+  test('an unknown agent is 404, and limit is 1-100', async () => {
     expect((await harness.api('GET', '/mail/messages?agent=nobody')).body.error.code).toBe('not_found')
     expect((await mail('?limit=100')).messages).toHaveLength(55)
     for (const limit of ['0', '101', '-1', 'x']) expect((await harness.api('GET', `/mail/messages?limit=${limit}`)).status).toBe(400)

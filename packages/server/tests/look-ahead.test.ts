@@ -1,4 +1,4 @@
-// Reading ahead while the key is looked up: on one connection, in one turn, and for nobody whose key is refused.
+// Reading ahead during the key lookup. It uses one connection per tick, and never runs for a malformed key.
 
 import { operation } from '@callsign/contract/operation'
 import { Type } from 'typebox'
@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-test('lookups of one turn share a connection; one that fails fails alone', async () => {
+test('lookups of one tick share a connection, and one that fails fails alone', async () => {
   const { url, drop } = await createEmptyDatabase()
   const database = connect({ connectionString: url }, { poolSize: 4, log: createLog('silent') })
   cleanups.push(drop, () => database.close())
@@ -44,7 +44,7 @@ const getNote = operation({
   reply: Type.Object({ id: Type.String() }),
 })
 
-/** An edge with one operation that looks ahead; `read` is what it looked for, `ran` what it answered. */
+/** An edge with one operation that reads ahead. `read` records its lookups, and `ran` its answers. */
 async function startAhead(authenticate: (token: string) => Promise<never> | Promise<null> | null, found: () => Promise<string>) {
   const read: string[] = []
   const ran: string[] = []
@@ -65,7 +65,7 @@ async function startAhead(authenticate: (token: string) => Promise<never> | Prom
   return { edge, read, ran }
 }
 
-test('what was read ahead is for the operation, which runs only for a good key', async () => {
+test('the operation gets the rows read ahead, and runs only for a good key', async () => {
   let isRevoked = false
   const { edge, read, ran } = await startAhead(
     async () => (isRevoked ? null : ({ keyId: 'key_1', organizationId: 'org_1', agent: null } as never)),
@@ -78,7 +78,7 @@ test('what was read ahead is for the operation, which runs only for a good key',
   expect(ran).toEqual(['a'])
 })
 
-test('nothing is read for what cannot be a key, and a read that fails behind a refused key faults nobody', async () => {
+test('a malformed key reads nothing, and a failed read behind a refused key affects no request', async () => {
   const { edge, read } = await startAhead(
     (token) => (token === 'wellformed' ? Promise.resolve(null) : null),
     () => Promise.reject(new Error('away')),

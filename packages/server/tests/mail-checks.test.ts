@@ -1,4 +1,4 @@
-// The whole server checks who sent what arrives: verdicts on the message, our own trace field, and mail that nothing of it can lose.
+// Sender authentication on the whole server. Covers verdicts on the message, the server's trace field, and that mail is never lost.
 import { generateKeyPairSync } from 'node:crypto'
 import { createTransport } from 'nodemailer'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -90,7 +90,7 @@ test('SPF, DKIM and DMARC pass, with their evidence, and stand in our trace fiel
   )
 })
 
-test('a forged sender fails, and is kept in quarantine when its domain asks for that; the event says so too', async () => {
+test('a forged sender fails, and is quarantined when its domain asks for that, with the same status in the event', async () => {
   const message = await arrive(
     'I am the boss',
     { envelope: { from: 'eve@nowhere.example', to: 'ann@agents.localhost' } },
@@ -126,7 +126,7 @@ test('a forged sender fails, and is kept in quarantine when its domain asks for 
   expect((await arrive('Re: Hello, signed', { envelope, inReplyTo: message_id }, true)).guardrail.basis).toBe('reply')
 })
 
-test('results that a stranger wrote in our name are gone; those of others stay', async () => {
+test("forged results in the server's name are removed, and those of others stay", async () => {
   const message = await arrive(
     'Trust me',
     {
@@ -164,7 +164,7 @@ test('DNS that fails for SPF is temperror, and the mail is stored', async () => 
   expect(message.authentication).toMatchObject({ spf: { result: 'temperror' }, dmarc: { result: 'none', policy: null } })
 })
 
-test('mail between agents here never left: its sender is known by key', async () => {
+test('mail between hosted agents stays inside, so its sender is known by key', async () => {
   await harness.send('ben', 'ann@agents.localhost', { subject: 'From next door' })
   const message = await harness.waitForMail('ann', 'From next door')
   expect(message.authentication).toEqual({
@@ -177,7 +177,7 @@ test('mail between agents here never left: its sender is known by key', async ()
   expect(await rawOf(message)).toContain('Authentication-Results: agents.localhost;\r\n\tauth=pass')
 })
 
-test('who says over SMTP to be an agent here is checked like everybody', async () => {
+test('an SMTP sender that claims to be a hosted agent is checked like any other', async () => {
   const message = await arrive('I am ben', { from: 'ben@agents.localhost' }, false, 'quarantined')
   expect(message.authentication).toMatchObject({ source: 'smtp', dmarc: { result: 'none', domain: 'agents.localhost' } })
 })

@@ -1,4 +1,4 @@
-// Mail rules and modes: the API, who may change them, and what they let an agent send.
+// Mail rules and modes. Covers the API, its permissions, and the limits on an agent's sending.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { now } from '../src/core/clock.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
@@ -110,7 +110,7 @@ describe('rules', () => {
     await addRule(handle, { entry: 'dup.test', ...second })
   })
 
-  test('of many who add one at once exactly one does', async () => {
+  test('of many concurrent additions of one rule exactly one succeeds', async () => {
     await harness.createAgent('race')
     const statuses = await Promise.all(
       Array.from({ length: 10 }, (_, i) =>
@@ -122,7 +122,7 @@ describe('rules', () => {
     expect(statuses.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)])
   })
 
-  test('400 for what is no rule', async () => {
+  test('an invalid rule is 400', async () => {
     const good = { direction: 'both', action: 'allow', entry: 'example.com' }
     for (const bad of [
       { ...good, entry: 'com' },
@@ -190,7 +190,7 @@ describe('outbound', () => {
     expect(data.find((one: Json) => one.action === 'identity.modes_changed').details).toEqual({ outbound_mode: 'allowlist' })
   })
 
-  test('what may go says why, and what may not is 403 naming recipient and rule, with nothing kept', async () => {
+  test('an allowed message has its reason, and a blocked one is 403 with recipient and rule and is not stored', async () => {
     await harness.createAgent('writer')
     const free = await send('writer', ['x@example.com'])
     expect((await harness.getMessage('writer', free.body.id)).guardrail).toMatchObject({
@@ -237,7 +237,7 @@ describe('outbound', () => {
     expect((await send('listed', ['y@other.test'])).status).toBe(201)
   })
 
-  test('replies, forwards and drafts are no way around it; a scheduled draft stays one and says why', async () => {
+  test('replies, forwards and drafts obey the rules, and a blocked scheduled draft stays with its reason', async () => {
     await harness.createAgent('answers')
     await harness.deliver({ from: 'eve@evil.test', to: 'answers@agents.localhost', cc: 'cc@evil.test', subject: 'Question', text: 'Hi' })
     const { id } = await harness.waitForMail('answers', 'Question')

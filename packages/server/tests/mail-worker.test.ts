@@ -1,4 +1,4 @@
-// The reader keeps the main thread free whatever a message holds, gives the same results on it and beside it, and survives what its threads do not.
+// The mail worker keeps the main thread free for any message, gives the same results on both threads, and survives crashes of its threads.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { readMail } from '@callsign/mail/content/reading'
@@ -20,7 +20,7 @@ afterEach(async () => {
 })
 const client = { address: '192.0.2.7', name: 'mail.b.example' }
 
-/** Processor time of this thread alone, in milliseconds: what others do on the machine, and on our threads, is not in it. */
+/** Processor time of this thread alone, in milliseconds, without other processes and threads. */
 async function mainThreadMs(work: () => Promise<unknown>): Promise<number> {
   const before = process.threadCpuUsage()
   await work()
@@ -28,7 +28,7 @@ async function mainThreadMs(work: () => Promise<unknown>): Promise<number> {
   return (user + system) / 1000
 }
 
-/** The least of three: what compiling and a crowded machine add to one of them falls out. */
+/** The least of three, because compilation and a busy machine add to some of them. */
 async function leastMainThreadMs(work: () => Promise<unknown>): Promise<number> {
   return Math.min(await mainThreadMs(work), await mainThreadMs(work), await mainThreadMs(work))
 }
@@ -45,7 +45,7 @@ function cutDown(make: (scale: number) => string, bytesMax: number): Buffer {
 }
 
 describe('the main thread', () => {
-  test.each(Object.entries(bombs))('%s: reading and checking take less than 50 ms of it, whole, small, or plain', async (_name, make) => {
+  test.each(Object.entries(bombs))('%s takes less than 50 ms of it to read and check, whole, small or plain', async (_name, make) => {
     const reader = open()
     await reader.read(Buffer.alloc(100_000, 'x'))
     for (const raw of [Buffer.from(make(1)), cutDown(make, 64 * 1024), cutDown(make, 128 * 1024)]) {
@@ -79,7 +79,7 @@ test('the worst body that is checked on the main thread takes less than 50 ms of
   expect(reader.threads()).toBe(0)
 })
 
-test.each(Object.entries(bombs))('%s: 200 ms of processor time, and three times its size in memory', (_name, make) => {
+test.each(Object.entries(bombs))('%s takes at most 200 ms of processor time, and three times its size in memory', (_name, make) => {
   const program = `
     const { readMail } = await import(${JSON.stringify(join(import.meta.dirname, '..', '..', 'mail', 'src', 'content', 'reading.ts'))})
     const chunks = []
@@ -108,7 +108,7 @@ describe('threads', () => {
   const mail = (size: number, more = '') =>
     Buffer.from(`From: a@b.example\r\nSubject: big${more}\r\n\r\n${`${'x'.repeat(70)}\r\n`.repeat(size / 72)}`)
 
-  test('a thread says what the main thread says', async () => {
+  test('a thread gives the same results as the main thread', async () => {
     const raw = mail(300_000)
     const here = open({ smallBytesMax: 1 << 30, smallHeaderBytesMax: 1 << 30, checkedBytesMax: 1 << 30 })
     const there = open()
@@ -143,7 +143,7 @@ describe('threads', () => {
     await expect.poll(() => reader.threads(), { timeout: 10_000 }).toBe(0)
   })
 
-  test('a thread that does not end its work is given up: the mail is kept with its header, the checks are temperror', async () => {
+  test('a thread that does not finish is given up, the mail is kept with its header, and the checks are temperror', async () => {
     const reader = open({ taskMsMax: 0 })
     const raw = mail(300_000)
     expect(await reader.read(raw)).toMatchObject({ parsed: { subject: 'big', text: null, attachments: [] }, extractedText: '' })

@@ -1,4 +1,4 @@
-// Codes on messages: found when mail is filed, and told by get, lists, search, threads and events alike.
+// Codes in messages. They are found when mail is filed, and returned by get, lists, search, threads and events.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Harness, startHarness } from './harness/start.ts'
 
@@ -54,7 +54,7 @@ test('the HTML is read when the plain text is a stub, hidden text in it is not',
   ])
 })
 
-test('between agents too; what an agent sends has none itself', async () => {
+test("mail between agents has codes too, and an agent's sent copy has none", async () => {
   const { id } = await harness.send('one', 'two@agents.localhost', { text: 'Your login code is 771204.' })
   await harness.waitForStatus('one', id, 'delivered')
   expect((await harness.expectApi(200, 'GET', `/mailboxes/one/messages/${id}`)).codes).toEqual([])

@@ -1,4 +1,4 @@
-// Stored messages: get, patch, delete, lists with their filters, threads, search, raw and labels.
+// Stored messages. Covers get, patch, delete, lists with their filters, threads, search, raw and labels.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 
@@ -33,7 +33,7 @@ const deliver = async (subject: string, more: object = {}) => {
 }
 
 describe('GET …/messages/{message_id}', () => {
-  test('a long text and its HTML come back as they were; only the HTML is compressed in the database', async () => {
+  test('a long text and its HTML are returned unchanged, and only the HTML is compressed in the database', async () => {
     const text = 'A line of a long text with ümlauts.\n'.repeat(1000).trimEnd()
     const html = `<p>${'A line of <b>HTML</b>.<br>\n'.repeat(1000)}</p>`
     const { id } = await deliver('Long', { text, html })
@@ -45,7 +45,7 @@ describe('GET …/messages/{message_id}', () => {
     expect(rows).toEqual([{ text: null, html: expect.any(String), search: null }])
   })
 
-  test('has every field of the specification, with its type', () => {
+  test('has every field of the contract, with its type', () => {
     expect(arrived).toEqual({
       id: expect.stringMatching(/^msg_/),
       mailbox_id: expect.stringMatching(/^mbx_/),
@@ -103,7 +103,7 @@ describe('GET …/messages/{message_id}', () => {
     expect(item.attachments[0]).toMatchObject({ id: attachments[0].id, filename: 'report.pdf' })
   })
 
-  test('an unknown message, one of another mailbox and one of another organization are 404; a malformed id is 400', async () => {
+  test('an unknown message, one of another mailbox and one of another organization are 404, and a malformed id is 400', async () => {
     const unknown = await harness.api('GET', at('msg_01h455vb4pex5vsknk084sn02q'))
     expect([unknown.status, unknown.body.error.code]).toEqual([404, 'not_found'])
     expect((await harness.api('GET', `/mailboxes/other/messages/${arrived.id}`)).status).toBe(404)
@@ -126,7 +126,7 @@ describe('GET …/messages/{message_id}', () => {
 })
 
 describe('PATCH …/messages/{message_id}', () => {
-  test('is_read and is_starred are set, each alone or both: {id, is_read, is_starred}', async () => {
+  test('is_read and is_starred are set, alone or together, and answer {id, is_read, is_starred}', async () => {
     const patch = (body: unknown) => harness.expectApi(200, 'PATCH', at(arrived.id), { body })
     expect(await patch({ is_read: true })).toMatchObject({ id: arrived.id, is_read: true, is_starred: false })
     expect(await patch({ is_starred: true })).toMatchObject({ id: arrived.id, is_read: true, is_starred: true })
@@ -198,7 +198,7 @@ describe('DELETE …/messages/{message_id}', () => {
 })
 
 describe('filters of GET …/messages', () => {
-  test('each selects what it names, and they combine', async () => {
+  test('each filter selects by its field, and they combine', async () => {
     const sent = await harness.send('mia', ['Pat <pat@example.com>'], { subject: 'Outward 100%', bcc: ['secret@example.com'] })
     const starred = await deliver('Starred_one', { from: 'Star Gazer <gazer@example.net>' })
     await harness.expectApi(200, 'PATCH', at(starred.id), { body: { is_starred: true, is_read: true } })

@@ -1,4 +1,4 @@
-// MTA-STS policies: when they are fetched, how long they are believed, and that nobody can talk us out of one by hiding it.
+// MTA-STS policies. Covers fetching, lifetime, and that hiding a policy does not disable it.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type DnsServer, startDnsServer } from '../../mail/tests/harness/dns-server.ts'
 import { createLog } from '../src/core/log.ts'
@@ -46,7 +46,7 @@ const node = () =>
 const publish = (id: string | null) =>
   id === null ? dns.remove('_mta-sts.sts.test') : dns.set('_mta-sts.sts.test', { TXT: [`v=STSv1; id=${id};`] })
 
-test('without a record there is no policy, and nothing is fetched', async () => {
+test('a domain without a record has no policy, and nothing is fetched', async () => {
   publish(null)
   expect(await node().findPolicy('sts.test')).toBeNull()
   expect(fetched).toEqual([])
@@ -61,7 +61,7 @@ test('a record has the policy fetched once, without redirects, and kept for ever
   expect(fetched).toEqual([{ url: 'https://mta-sts.sts.test/.well-known/mta-sts.txt', redirectsMax: 0 }])
 })
 
-test('a new id has it fetched anew', async () => {
+test('a new id causes a new fetch', async () => {
   publish('1')
   await node().findPolicy('sts.test')
   publish('2')

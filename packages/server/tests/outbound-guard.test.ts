@@ -1,4 +1,4 @@
-// The outbound guard against real servers on this machine: 127.0.0.2 plays the public internet, every other address is private.
+// The outbound guard against real servers on this machine. 127.0.0.2 acts as the public internet, and every other address is private.
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
@@ -21,7 +21,7 @@ afterEach(() => {
   vi.unstubAllEnvs()
 })
 
-/** A server that answers each request head with what `answer` writes; keeps every head it got. */
+/** A server that answers each request head with the result of `answer`, and records every head. */
 async function listen(
   answer: (socket: Socket, head: string) => void,
   { host = publicAddress, port = 0, tls }: { host?: string; port?: number; tls?: { cert: string; key: string } } = {},
@@ -75,7 +75,7 @@ const redirect = (location: string, status = '302 Found') => respond('', `locati
 const webWith = (lookup: Lookup = async () => [], allowCidrs = [`${publicAddress}/32`], connectTimeoutMs = 2000) =>
   createWeb({ allowCidrs, userAgent, lookup, connectTimeoutMs })
 
-/** The refusal of a fetch; fails when the fetch succeeds or breaks in another way. Its words may hold no address but those of the URL. */
+/** The refusal of a fetch. Fails when the fetch succeeds or breaks in another way. Its message may contain only addresses of the URL. */
 async function refusal(fetching: Promise<unknown>): Promise<FetchRefused> {
   const error = await fetching.then(
     () => new Error('was not refused'),
@@ -163,7 +163,7 @@ describe('names', () => {
     expect(server.requests[0]?.toLowerCase()).not.toMatch(/authorization|cookie|referer/)
   })
 
-  test('a second answer that turns private is refused: every request looks up and connects anew', async () => {
+  test('a second answer that turns private is refused, because every request resolves and connects again', async () => {
     const server = await listen((socket) => socket.write('HTTP/1.1 200 OK\r\nconnection: keep-alive\r\ncontent-length: 2\r\n\r\nok'))
     const trap = await listen(respond('secret'), { host: '127.0.0.1', port: server.port })
     const answers = [[publicAddress], [publicAddress], ['127.0.0.1']]
@@ -190,13 +190,16 @@ describe('names', () => {
     expect(String((await web.fetchFile(`http://name.example:${server.port}/`, limits)).bytes)).toBe('hello')
   })
 
-  test.runIf(process.platform === 'linux')('the peer counts: a connection that ends elsewhere than dialled carries no byte', async () => {
-    const local = await listen(respond('secret'), { host: '127.0.0.1' })
-    const { failure } = await refusal(webWith(undefined, ['0.0.0.0/32']).fetchFile(`http://0.0.0.0:${local.port}/`, limits))
-    expect(failure).toBe('blocked_address')
-    await vi.waitFor(() => expect(local.connections).toBe(1))
-    expect([local.requests, local.bytesReceived]).toEqual([[], 0])
-  })
+  test.runIf(process.platform === 'linux')(
+    'the peer address decides, so a connection that ends elsewhere than dialled carries no byte',
+    async () => {
+      const local = await listen(respond('secret'), { host: '127.0.0.1' })
+      const { failure } = await refusal(webWith(undefined, ['0.0.0.0/32']).fetchFile(`http://0.0.0.0:${local.port}/`, limits))
+      expect(failure).toBe('blocked_address')
+      await vi.waitFor(() => expect(local.connections).toBe(1))
+      expect([local.requests, local.bytesReceived]).toEqual([[], 0])
+    },
+  )
 
   test('a proxy in the environment is not used', async () => {
     const proxy = await listen(respond('proxied'))
@@ -215,7 +218,7 @@ test('credentials in the URL make no connection', async () => {
 })
 
 describe('redirects', () => {
-  test('headers that open a file go to their own origin and to nobody that it redirects to', async () => {
+  test('authorization headers go to their own origin and not to a redirect target', async () => {
     const elsewhere = await listen(respond('end'))
     const server = await listen((socket, head) =>
       head.startsWith('GET /first') ? redirect('/second')(socket) : redirect(`http://${publicAddress}:${elsewhere.port}/`)(socket),
@@ -229,7 +232,7 @@ describe('redirects', () => {
     expect(elsewhere.requests.join()).not.toContain('c2VjcmV0')
   })
 
-  test('three are followed, each on a new connection; a fourth is not', async () => {
+  test('three redirects are followed, each on a new connection, and a fourth is not', async () => {
     const server = await listen((socket, head) => {
       const left = Number(/\/(\d)/.exec(head)?.[1])
       return left === 0 ? respond('end')(socket) : redirect(`/${left - 1}`, '307 Temporary Redirect')(socket)

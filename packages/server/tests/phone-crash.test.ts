@@ -1,4 +1,5 @@
-// A real server is killed again and again while it buys numbers and takes texts: nothing is bought twice, nothing that was bought or sent is lost.
+// A real server is killed repeatedly while it buys numbers and receives texts. Numbers are never bought twice, and purchases and texts are never
+// lost.
 import { afterEach, expect, test } from 'vitest'
 import { makeDataDir, type Server, type Settings, startCallsignd } from './harness/callsignd.ts'
 import { findFreePort } from './harness/peer-process.ts'
@@ -21,7 +22,7 @@ function seeded(seed: number): (max: number) => number {
   let state = seed
   return (max) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    // The high bits: the low ones of such a generator repeat after a few numbers, the lowest after two.
+    // Uses the high bits, because the low ones of such a generator repeat after a few numbers, the lowest after two.
     return Math.floor((state / 2 ** 32) * max)
   }
 }
@@ -29,7 +30,7 @@ function seeded(seed: number): (max: number) => number {
 const suppliers = { telnyx: startTelnyxServer, twilio: startTwilioServer }
 
 test.skipIf(process.platform !== 'linux').each(['telnyx', 'twilio'] as const)(
-  'kill -9 during provisioning at %s: no number bought twice, none lost, no text lost or doubled',
+  'kill -9 during provisioning at %s buys no number twice, and loses or duplicates no number or text',
   { timeout: 180_000 },
   async (name) => {
     const supplier = await suppliers[name]()
@@ -89,12 +90,12 @@ test.skipIf(process.platform !== 'linux').each(['telnyx', 'twilio'] as const)(
       const before = supplier.calls.filter((call) => call === 'order').length
       const asked = handles.map((handle) =>
         provision(handle).catch((error: unknown) => {
-          // What the kill cut off is asked again; an answer that is none of those that may come is not.
+          // A request that the kill cut off is repeated. An unexpected answer is an error.
           if (!(error instanceof TypeError)) throw error
           cutOff++
         }),
       )
-      // At a moment that differs: before an order, between order and answer, after all.
+      // The moment varies between before an order, between order and answer, and after all.
       const orders = random(agentsAKill + 1)
       await waitFor(
         `${orders} orders`,
@@ -120,7 +121,7 @@ test.skipIf(process.platform !== 'linux').each(['telnyx', 'twilio'] as const)(
     expect(answered.size).toBe(agents)
     const list = async (path: string): Promise<Json[]> => (await ask('GET', path)).body.data
     const numbers = await list('/phone/numbers?limit=100')
-    // Each agent has the number that it was told, every number that is paid for is an agent's, and nothing else was ever bought.
+    // Each agent has its assigned number, every paid number belongs to an agent, and other numbers were never bought.
     expect(new Map(numbers.map((one) => [one.agent_handle, one.phone_number]))).toEqual(
       new Map([...answered].map(([handle, one]) => [handle, one.phone_number])),
     )

@@ -1,5 +1,5 @@
-// The stand-ins for phone providers, driven by the vendors' own SDKs: what our providers are tested against is what somebody else's client takes
-// for the real one. And the signatures, judged both ways.
+// The stand-ins for phone providers, driven by the vendors' own SDKs, so that they match the real APIs as those clients expect. Signatures are
+// verified in both directions.
 import Telnyx from 'telnyx'
 import twilio from 'twilio'
 import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js'
@@ -77,7 +77,7 @@ describe('Telnyx', () => {
     ).rejects.toMatchObject({ status: 401 })
   })
 
-  test('what the SDK takes for signed we take, and neither takes it with one byte changed', async () => {
+  test('the server accepts a callback exactly when the SDK does, and both refuse one changed byte', async () => {
     const { publicKeyBase64: publicKey, messagingProfileId } = server
     const ours = createTelnyx({
       apiKey: 'k',
@@ -160,7 +160,7 @@ describe('Twilio', () => {
     await expect(client.incomingPhoneNumbers(bought.sid).fetch()).rejects.toMatchObject({ status: 404 })
   })
 
-  test('what the SDK signs we take, what we sign the SDK takes, and neither takes it with one byte changed', async () => {
+  test('each side accepts callbacks signed by the other, and both refuse one changed byte', async () => {
     const { accountSid, authToken } = server
     const ours = createTwilio({ accountSid, authToken, apiUrl: server.url, userAgent: 'test', callbackUrl: () => callbackUrl })
     const { body, headers } = server.write('+12125550131', text)

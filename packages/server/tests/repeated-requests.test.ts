@@ -1,4 +1,4 @@
-// Idempotency-Key through the whole server: a request that is sent again gets its first answer, and happens once.
+// Idempotency-Key through the whole server. A repeated request gets its first answer, and its effect happens once.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Answer, type Ask, type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
@@ -27,7 +27,7 @@ describe('every POST that creates or sends', () => {
     ['send', () => '/mail/send', mail],
     ['mailbox-scoped send', () => '/mailboxes/ann/messages', { to: ['x@example.com'], subject: 'Once', text: 'a' }],
     ['forward', () => `/mailboxes/ann/messages/${questionId}/forward`, { to: 'x@example.com' }],
-  ])('%s: a replay returns the original 201 with Idempotent-Replayed: true and sends nothing', async (_name, path, body) => {
+  ])('a replay of %s returns the original 201 with Idempotent-Replayed and has no effect', async (_name, path, body) => {
     const [key, before] = [newKey(), await total()]
     const first = await post(path(), key, body)
     expect([first.status, first.headers.get('idempotent-replayed')]).toEqual([201, null])
@@ -76,7 +76,7 @@ test('another body under the same key is 422 idempotency_key_reused', async () =
   expect((await post('/mail/send', key, { ...rest, agent })).headers.get('idempotent-replayed')).toBe('true')
 })
 
-test('concurrent replays: one effect; the others get the first answer or 409 idempotency_in_progress', async () => {
+test('concurrent replays have one effect, and the others get the first answer or 409 idempotency_in_progress', async () => {
   for (let round = 0; round < 5; round++) {
     const [key, before] = [newKey(), await total()]
     const answers = await Promise.all(Array.from({ length: 12 }, () => post('/mail/send', key, mail)))
@@ -108,7 +108,7 @@ test('a failed attempt frees the key', async () => {
   expect((await post('/identities', taken, { agent_handle: 'after_failure' })).status).toBe(201)
 })
 
-test('the scope is organization, method, path and key: each of them apart is another request', async () => {
+test('the scope is organization, method, path and key, and a change of any is another request', async () => {
   const key = newKey()
   const { id } = (await post('/mail/send', key, mail)).body
   await harness.createAgent('zoe', {}, harness.otherOrganization.key)
@@ -128,7 +128,7 @@ test('an agent key never sees the answer that another key got', async () => {
   expect([status, body.error.code]).toEqual([403, 'forbidden'])
 })
 
-test('an answer outlives a restart of the server, and the deletion of what was made', async () => {
+test('an answer survives a restart of the server and the deletion of its object', async () => {
   const key = newKey()
   const first = await post('/mail/send', key, mail)
   await harness.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${first.body.id}`)
@@ -145,7 +145,7 @@ test('an answer outlives a restart of the server, and the deletion of what was m
   }
 })
 
-test('an answer that commits while its repetition looks around is given again, not what the first attempt left behind', async () => {
+test('an answer that commits during the lookup of its repetition is returned, not the state it left behind', async () => {
   const key = newKey()
   const { id } = await harness.expectApi(201, 'POST', '/mailboxes/ann/drafts', {
     body: { to: ['x@example.com'], subject: 'Once', text: 'a' },
@@ -155,7 +155,7 @@ test('an answer that commits while its repetition looks around is given again, n
   expect(first.status).toBe(201)
   const columns = 'organization_id, method, path, key, body_hash, status, body, created_at'
   let again: Promise<Answer> | undefined
-  // As after a kill: the draft is sent and its answer kept by a transaction that commits between the look for one and the look for the other.
+  // As after a kill, a transaction sends the draft and stores the answer. It commits between the lookup of the answer and that of the draft.
   await harness.db.query({ text: 'CREATE TABLE kept_back AS SELECT * FROM idempotency_keys WHERE key = $1', values: [key] })
   await harness.db.query({ text: 'DELETE FROM idempotency_keys WHERE key = $1', values: [key] })
   await harness.db.transact(async (tx) => {
@@ -182,7 +182,7 @@ test('a key of 255 printable ASCII characters is taken, 256 are 400', async () =
 test('the document names the header on every POST that creates or sends', () => {
   for (const [path, methods] of Object.entries(harness.document.paths as Json) as [string, Json][]) {
     if (!/\/(send|reply|forward|identities|keys)$|\}\/messages$/.test(path) || !methods.post) continue
-    // Texts cannot be sent: that operation only says so.
+    // Texts cannot be sent, so that operation always refuses.
     if (!Object.keys(methods.post.responses).some((status) => status.startsWith('2'))) continue
     expect(JSON.stringify(methods.post.parameters), path).toContain('IdempotencyKey')
   }

@@ -1,4 +1,4 @@
-// Replies and forwards: who they go to, what they say in their headers, and the thread that they stay in.
+// Replies and forwards, with their recipients, their headers and their thread.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MailSink, SunkMail } from './harness/mail-sink.ts'
 import { type Relayed, startRelayed } from './harness/relayed.ts'
@@ -25,7 +25,7 @@ const replied = async (id: string, body: unknown): Promise<{ sent: Json; mail: S
 }
 
 describe('POST …/reply', () => {
-  test('answers 201 {id, thread_id}; In-Reply-To and References are set, Re: once, to the original sender', async () => {
+  test('answers 201 {id, thread_id} and goes to the original sender, with In-Reply-To, References and one Re:', async () => {
     const original = await arrive()
     const answer = await reply(original.id, { text: 'This.' })
     expect([answer.status, answer.body]).toEqual([201, { id: expect.stringMatching(/^msg_/), thread_id: original.thread_id }])
@@ -73,7 +73,7 @@ describe('POST …/reply', () => {
     expect((await replied(original.id, { text: 'a', reply_all: false })).sent.cc).toEqual([])
   })
 
-  test('to, cc and bcc replace what would follow, each as a string or a list', async () => {
+  test('to, cc and bcc replace the default recipients, each as a string or a list', async () => {
     const original = await arrive()
     const one = await replied(original.id, { text: 'a', to: 'x@example.com', cc: 'y@example.com', bcc: 'z@example.com' })
     expect([one.sent.to, one.sent.cc, one.sent.bcc]).toEqual([['x@example.com'], ['y@example.com'], ['z@example.com']])
@@ -144,7 +144,7 @@ describe('POST …/forward', () => {
     }
   }
 
-  test('quotes the original under the own words, with Fwd: and its attachments, in a thread of its own', async () => {
+  test('quotes the original under the new text, with Fwd: and its attachments, in a thread of its own', async () => {
     const original = await arrive({ html: '<p>What <b>now</b>?</p>', attachments: [{ filename: 'a.txt', content: 'abc' }] })
     const { sent, mail } = await forwarded(original.id, { to: 'x@example.com', text: 'For you' })
     expect(sent).toMatchObject({ subject: `Fwd: ${original.subject}`, to: ['x@example.com'], in_reply_to_message_id: null })
@@ -158,7 +158,7 @@ describe('POST …/forward', () => {
     expect((await harness.api('GET', link, { key: null })).body.toString()).toBe('abc')
   })
 
-  test('forward_attachments false leaves them out; subject and further attachments are the caller’s', async () => {
+  test('forward_attachments false leaves them out, and subject and further attachments are the caller’s', async () => {
     const original = await arrive({ attachments: [{ filename: 'a.txt', content: 'abc' }] })
     const body = {
       to: ['x@example.com'],
@@ -180,7 +180,7 @@ describe('POST …/forward', () => {
 describe('threads', () => {
   const thread = (id: string, handle = 'ann') => harness.expectApi(200, 'GET', `/mailboxes/${handle}/threads/${id}`)
 
-  test('a reply that arrives joins by In-Reply-To; GET …/threads/{id} lists oldest first', async () => {
+  test('an incoming reply joins by In-Reply-To, and GET …/threads/{id} lists oldest first', async () => {
     const sent = await harness.send('ann', 'eve@example.org', { subject: 'Start' })
     const { message_id } = await harness.getMessage('ann', sent.id)
     const answer = await arrive({ subject: 'Something else', inReplyTo: message_id })
@@ -236,7 +236,7 @@ describe('threads', () => {
     expect((await harness.api('GET', `/mailboxes/ann/threads/${original.thread_id}`)).body.error.code).toBe('not_found')
   })
 
-  test('deleting the last message while the next one arrives: both succeed, and the thread tells what is there', async () => {
+  test('the last message is deleted while the next one arrives, both succeed, and the thread has the remaining one', async () => {
     let last = await arrive({ subject: 'Race' })
     for (let round = 0; round < 25; round++) {
       const messageId = `<race-${round}@example.org>`

@@ -1,4 +1,4 @@
-// The stand-in for Resend, driven by the vendor's own SDK: what our provider is tested against is what somebody else's client takes for Resend.
+// The stand-in for Resend, driven by the vendor's own SDK, so that it matches Resend as that client expects.
 import { Resend } from 'resend'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ResendServer, startResendServer } from './harness/resend-server.ts'

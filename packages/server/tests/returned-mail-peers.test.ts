@@ -1,4 +1,4 @@
-// Real bounces, live: a Postfix and an Exim take the mail of a Callsign, cannot deliver it, and write back over SMTP.
+// Real bounces. A Postfix and an Exim accept mail of a Callsign, cannot deliver it, and return it over SMTP.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findExim, startExim } from './harness/exim.ts'
 import { findFreePort } from './harness/peer-process.ts'
@@ -7,7 +7,7 @@ import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 type Running = { port: number; mailbox: () => Buffer[]; giveUp: () => Promise<void>; stop: () => Promise<void> }
-/** `codes`: the enhanced status codes that its reports end with. */
+/** `codes` are the enhanced status codes at the end of its reports. */
 type Peer = {
   name: string
   missing: string | null
@@ -41,7 +41,7 @@ const peers: Peer[] = [
   {
     name: 'Exim',
     missing: findExim(),
-    // It reports 5.0.0 of everything; what happened stands in words.
+    // It reports 5.0.0 for every error, with the reason in words.
     codes: { unknown: '5.0.0', full: '5.2.2', expired: '4.4.7' },
     words: { unknown: 'Unrouteable address', full: 'mailbox is full', delayed: /^Delayed: / },
     async start(smtpPort) {
@@ -77,7 +77,7 @@ describe.each(peers)('$name', ({ name, missing, codes, words, start }) => {
       (await harness.expectApi(200, 'GET', `/suppressions?email_address=${encodeURIComponent(address)}`)).data.length === 1
     const large = { text: `${'x'.repeat(70)}\n`.repeat(500) }
 
-    test('unknown user: bounced, the address suppressed; what it delivers of the same message stays sent', async () => {
+    test('an unknown user bounces with the address suppressed, and the delivered part of the message stays sent', async () => {
       const { id } = await harness.send('ann', ['nobody@example.com', 'fine@example.com'], { subject: 'Two' })
       await harness.waitForStatus('ann', id, 'bounced')
       const [nobody, fine] = await recipientsOf(id)
@@ -98,7 +98,7 @@ describe.each(peers)('$name', ({ name, missing, codes, words, start }) => {
       expect(fine).toMatchObject({ status: 'sent', diagnostic_code: null, log: [{ result: 'taken' }] })
     })
 
-    test('deferred: a warning is noted and the message stays sent; then the queue gives up and it has failed', async () => {
+    test('a deferred message has a warning and stays sent, and fails when the queue gives up', async () => {
       const { id } = await harness.send('ann', 'x@gone.example')
       const delayed = await waitFor(
         `${name} to warn`,
@@ -131,8 +131,8 @@ describe.each(peers)('$name', ({ name, missing, codes, words, start }) => {
       expect(await suppressed('x@gone.example')).toBe(false)
     }, 200_000)
 
-    test('full mailbox: bounced, and the address not suppressed', async () => {
-      // To Exim a full mailbox is a thing that passes: it tries until its time is over.
+    test('a full mailbox bounces without suppressing the address', async () => {
+      // Exim treats a full mailbox as temporary, so it retries until its time limit.
       await peer.giveUp()
       const ids: string[] = []
       for (let i = 0; i < 2; i++) ids.push((await harness.send('ann', 'full@example.com', large)).id)

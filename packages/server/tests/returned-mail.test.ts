@@ -1,4 +1,4 @@
-// Mail that comes back to a whole server: real reports end in the right status, forged ones move nothing, letters reach the agent.
+// Returned mail on a whole server. Real reports set the right status, forged ones change nothing, and other messages reach the agent.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type MailSink, startMailSink } from './harness/mail-sink.ts'
 import { captured, handIn } from './harness/return-mail.ts'
@@ -33,7 +33,7 @@ const isSuppressed = async (address: string) =>
 const inbox = async (): Promise<Json[]> => (await harness.expectApi(200, 'GET', '/mailboxes/ann/messages?direction=inbound&limit=100')).data
 const take = (name: string, returnPath: string) => handIn(harness.smtpPort, { to: returnPath, raw: captured(name, returnPath).raw })
 
-describe('what Postfix and Exim report', () => {
+describe('reports of Postfix and Exim', () => {
   test.each([
     ['postfix-unknown', 'nobody@example.com', 'bounced', '5.1.1', true],
     ['postfix-full', 'full@example.com', 'bounced', '5.2.2', false],
@@ -57,13 +57,13 @@ describe('what Postfix and Exim report', () => {
     expect(await isSuppressed(address)).toBe(suppressed)
     expect(await inbox()).toEqual([])
 
-    // Again, as a sender does that lost our answer: nothing new.
+    // A repeat, as from a sender that lost the first answer, changes nothing.
     await take(name, returnPaths[address] as string)
     expect((await recipientOf(id)).log).toHaveLength(2)
     expect(await types(id)).toHaveLength(status === 'sent' ? 1 : 2)
   })
 
-  test('a delay, then the failure; and what failed stays failed when a late success is reported', async () => {
+  test('a delay precedes the failure, and a failed message stays failed after a late report of success', async () => {
     const { id, returnPaths } = await sent('x@gone.example')
     const path = returnPaths['x@gone.example'] as string
     await take('postfix-delayed', path)
@@ -91,7 +91,7 @@ describe('what Postfix and Exim report', () => {
     expect(await types(id)).toEqual(['email.sent', 'email.delivered', 'email.bounced'])
   })
 
-  test('each recipient has its own return path; the message is the worst of them', async () => {
+  test('each recipient has its own return path, and the message has the worst status of them', async () => {
     const { id, returnPaths } = await sent('nobody@example.com', 'full@example.com', 'fine@example.com')
     expect(new Set(Object.values(returnPaths)).size).toBe(3)
     await take('postfix-full', returnPaths['full@example.com'] as string)
@@ -100,9 +100,9 @@ describe('what Postfix and Exim report', () => {
     expect(message.status).toBe('bounced')
   })
 
-  test('what one recipient reports of another is about itself', async () => {
+  test("a report at one recipient's return path about another applies to the former", async () => {
     const { id, returnPaths } = await sent('evil@example.com', 'nobody@example.com')
-    // The report names nobody@, and comes to the return path that evil@ was given.
+    // The report names nobody@, and arrives at the return path of evil@.
     await take('postfix-unknown', returnPaths['evil@example.com'] as string)
     const message = await harness.getMessage('ann', id)
     expect(message.delivery.recipients.map((one: Json) => one.status)).toEqual(['bounced', 'sent'])
@@ -111,7 +111,7 @@ describe('what Postfix and Exim report', () => {
 })
 
 describe('forged', () => {
-  test('to no return path of ours: 550, byte by byte of the code, and nothing moves', async () => {
+  test('an invalid return path, with any byte of the code changed, is 550 and changes nothing', async () => {
     const { id, returnPaths } = await sent('nobody@example.com')
     const path = returnPaths['nobody@example.com'] as string
     const forgeries = [
@@ -128,7 +128,7 @@ describe('forged', () => {
     expect((await recipientOf(id)).log).toHaveLength(1)
   })
 
-  test('to the agent itself: ordinary mail, whatever it says', async () => {
+  test('mail to the agent itself is ordinary mail with any content', async () => {
     const { id, returnPaths } = await sent('nobody@example.com')
     const path = returnPaths['nobody@example.com'] as string
     const { raw } = captured('postfix-unknown', path)
@@ -142,13 +142,13 @@ describe('forged', () => {
     expect(await isSuppressed('nobody@example.com')).toBe(false)
   })
 
-  test('of a message that is gone: 550', async () => {
+  test('a report on a deleted message is 550', async () => {
     const { id, returnPaths } = await sent('nobody@example.com')
     await harness.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${id}`)
     await expect(take('postfix-unknown', returnPaths['nobody@example.com'] as string)).rejects.toThrow('550')
   })
 
-  test('by an agent of this server, through the API: a return path is a recipient that does not exist', async () => {
+  test('a return path used as a recipient through the API does not exist', async () => {
     const { id, returnPaths } = await sent('nobody@example.com')
     const attempt = await harness.send('ann', returnPaths['nobody@example.com'] as string, {
       subject: 'Undelivered Mail Returned to Sender',
@@ -162,7 +162,7 @@ describe('complaints', () => {
   const complaint = (path: string, type = 'abuse') =>
     `From: feedback@provider.example\nTo: bounce@agents.localhost\nSubject: FW: Hello\nMIME-Version: 1.0\nContent-Type: multipart/report; report-type=feedback-report; boundary=b\n\n--b\nContent-Type: text/plain\n\nThis is an email abuse report.\n--b\nContent-Type: message/feedback-report\n\nFeedback-Type: ${type}\nUser-Agent: SomeGenerator/1.0\nVersion: 1\nOriginal-Mail-From: <${path}>\n\n--b\nContent-Type: message/rfc822\n\nReturn-Path: <${path}>\nFrom: ann@agents.localhost\nSubject: Hello\n\nHello there\n--b--\n`
 
-  test('at the return path or at bounce@, where the report quotes it: event and suppression, the status stays', async () => {
+  test('a complaint at the return path, or at bounce@ with the path quoted, gives an event and a suppression and keeps the status', async () => {
     for (const to of [null, 'bounce@agents.localhost', 'BOUNCE@agents.localhost']) {
       const { id, returnPaths } = await sent('reader@example.com')
       const path = returnPaths['reader@example.com'] as string
@@ -187,7 +187,7 @@ describe('complaints', () => {
     expect(await isSuppressed('reader@example.com')).toBe(false)
   })
 
-  test('at bounce@ without a return path of ours, or with a forged one: refused', async () => {
+  test('a complaint at bounce@ without a valid return path is refused', async () => {
     const { id, returnPaths } = await sent('reader@example.com')
     const forged = (returnPaths['reader@example.com'] as string).replace('-0-', '-1-')
     for (const path of ['', forged])
@@ -199,7 +199,7 @@ describe('complaints', () => {
   })
 })
 
-describe('what a person wants to see', () => {
+describe('mail for a person', () => {
   test('an automatic answer is noted, reaches the agent in its thread, and moves nothing', async () => {
     const { id, returnPaths } = await sent('away@example.com')
     const message = await harness.getMessage('ann', id)
@@ -213,7 +213,7 @@ describe('what a person wants to see', () => {
     expect(await types(id)).toEqual(['email.sent'])
   })
 
-  test('a letter to the return path reaches the agent', async () => {
+  test('a message to the return path reaches the agent', async () => {
     const { id, returnPaths } = await sent('odd@example.com')
     const raw =
       'From: Odd <odd@example.com>\nSubject: Re: Hello\nMessage-ID: <odd1@example.com>\n\nMy program answers to the return path.\n'

@@ -1,4 +1,4 @@
-// Mail for postmaster and abuse reaches somebody, and mail that goes round in a circle is stopped.
+// Mail for postmaster and abuse reaches an agent, and mail loops are stopped.
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness.stop())
 
-/** One message over SMTP; the answers to RCPT and, when that was taken, to the message. */
+/** Delivers one message over SMTP. Returns the reply to RCPT and, when that was accepted, the reply to the message. */
 async function submit(recipient: string, message: string): Promise<string[]> {
   const client = await DialogClient.greeted(harness.smtpPort)
   await client.ask('EHLO there.example', '250')
@@ -29,12 +29,12 @@ const ask = async (client: DialogClient, line: string): Promise<string> => (awai
 const newest = async (handle: string): Promise<Json> =>
   (await harness.expectApi(200, 'GET', `/mailboxes/${handle}/messages?limit=1`)).data[0]
 
-test('while there is no mailbox at all, postmaster is asked to come again, and others are unknown', async () => {
+test('without any mailbox, mail to postmaster is deferred, and other recipients are unknown', async () => {
   expect(await submit('postmaster', '')).toEqual([expect.stringMatching(/^451 4\.2\.1/)])
   expect(await submit('nobody@agents.localhost', '')).toEqual([expect.stringMatching(/^550 5\.1\.1/)])
 })
 
-test('without the agent that the settings name, the first one gets it; then the named one', async () => {
+test('without the agent that the settings name, the first one gets it, and then the named one', async () => {
   await harness.createAgent('first')
   await harness.createAgent('second')
   expect(await submit('postmaster@agents.localhost', 'Subject: one\n\n.')).toEqual([
@@ -56,11 +56,11 @@ test('an agent here can write to postmaster too', async () => {
   await harness.waitForStatus('first', sent.id, 'delivered')
 })
 
-test('nobody can take a role for an agent', async () => {
+test('a role cannot be the name of an agent', async () => {
   expect((await harness.api('POST', '/identities', { body: { agent_handle: 'postmaster' } })).body.error.code).toBe('handle_already_taken')
 })
 
-test('a message that was delivered here before is refused as a loop; to another mailbox it is mail', async () => {
+test('a message that was delivered here before is refused as a loop, but not at another mailbox', async () => {
   await submit('first@agents.localhost', 'Subject: round and round\n\n.')
   const stored = await newest('first')
   const raw = (await harness.api('GET', `/mailboxes/first/messages/${stored.id}/raw`)).body as Buffer
@@ -68,7 +68,7 @@ test('a message that was delivered here before is refused as a loop; to another 
   const again = raw.toString().replaceAll('\r\n', '\n').trimEnd()
   expect((await submit('first+tag@agents.localhost', again))[1]).toMatch(/^554 5\.4\.6/)
   expect((await submit('second@agents.localhost', again))[1]).toMatch(/^250/)
-  // Forwarded as text or as an attachment it is no loop.
+  // Forwarded as text or as an attachment it does not count as a loop.
   expect((await submit('first@agents.localhost', `Subject: see below\n\n${again}`))[1]).toMatch(/^250/)
 })
 

@@ -1,4 +1,4 @@
-// Search and filters in a mailbox that is larger than what a search walks through, and as old as several eras of its index.
+// Search and filters in a mailbox larger than the scan limit of a search, whose index spans several time partitions.
 import { firstId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
@@ -64,7 +64,7 @@ const expected = (is: (letter: Letter) => boolean, own = letters): string[] =>
 
 describe('search', () => {
   test.each(['tenth', 'fiftieth', '"fiftieth half"', 'rare', 'once', 'letter once', 'rare or once', 'nowhere'])(
-    '%s: every match once, newest first, through all pages',
+    '%s gives every match once, newest first, over all pages',
     async (query) => {
       const words = query.replaceAll('"', '').replace('letter once', 'once').split(' or ')
       for (const [handle, own] of [
@@ -78,7 +78,7 @@ describe('search', () => {
     },
   )
 
-  test('what all have: a full page of the newest', async () => {
+  test('a word that all messages have gives a full page of the newest', async () => {
     const { data } = await harness.expectApi(200, 'GET', '/mailboxes/ann/search?q=letter&limit=30')
     expect(idsOf(data)).toEqual(expected(() => true).slice(0, 30))
   })

@@ -70,7 +70,7 @@ test('every text has the vector that PostgreSQL makes of it', async () => {
   expect(leftCount).toBeLessThan(texts.length / 2)
 }, 60_000)
 
-test('a plain letter is cut without asking, and what is not plain is asked once', async () => {
+test('a simple message is tokenized without a query, and unknown words are queried once', async () => {
   const letter = 'Dear Ann, (as agreed) the order 4711 was shipped today!\n\n> Is it "on its way"?\n-- \nBob'
   expect(cutAtSpace(letter)?.pieces.filter(isForPostgres)).toEqual([])
   let questions = 0
@@ -90,7 +90,7 @@ test('a plain letter is cut without asking, and what is not plain is asked once'
   expect((await compare([text])).differing).toEqual([])
 })
 
-test('long texts end where PostgreSQL ends: places of one word, and places at all', async () => {
+test('long texts end where PostgreSQL ends them, for the positions of one word and for all positions', async () => {
   const often = 'again and again '.repeat(4000).slice(0, 60_000)
   const short = 'a b c d e f '.repeat(5000).slice(0, 60_000)
   const many = Array.from({ length: 9000 }, (_, index) => `w${'abcdefghij'[index % 10]}${index.toString(26).replace(/\d/g, 'q')}`).join(' ')
@@ -110,7 +110,7 @@ test('tags, encoded data and text without blanks are left to PostgreSQL whole', 
   ])
 })
 
-test('words are told apart, and a text of words that all meet in one place is given up in time', () => {
+test('words are told apart, and a text whose words all collide is given up in time', () => {
   const words = Array.from({ length: 600 }, (_, index) => `w${index}`)
   const text = words.join(' ')
   const find = (hash: (start: number) => number): number[] => {

@@ -1,4 +1,4 @@
-// Sending: what POST /mail/send and POST …/messages take, refuse and answer, and the bytes that leave.
+// Sending. Covers input, refusals and answers of POST /mail/send and POST …/messages, and the bytes that leave.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type MailSink, type SunkMail, startMailSink } from './harness/mail-sink.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
@@ -84,7 +84,7 @@ describe('POST /mail/send', () => {
       is_read: true,
       labels: [],
     })
-    // The raw view is what went over the wire.
+    // The raw view has the bytes sent over the wire.
     const bytes = (await harness.api('GET', `/mailboxes/ann/messages/${id}/raw`)).body as Buffer
     expect(bytes.toString('latin1').trimEnd()).toBe(raw.trimEnd())
   })
@@ -201,7 +201,7 @@ describe('POST /mailboxes/{email_address}/messages', () => {
 })
 
 describe('hosted recipients', () => {
-  test('are delivered for real: the message is in their mailbox, and delivered', async () => {
+  test('are delivered to their mailbox, with status delivered', async () => {
     const body = {
       agent: 'ann',
       to: ['Ben <ben@agents.localhost>'],
@@ -228,7 +228,7 @@ describe('hosted recipients', () => {
     expect((await harness.eventsOf(arrived.id)).map((event) => event.type)).toEqual(['email.received'])
   })
 
-  test('plus tags and capitals reach the same mailbox; an unknown one on the mail domain bounces', async () => {
+  test('plus tags and capitals reach the same mailbox, and an unknown address on the mail domain bounces', async () => {
     await harness.send('ann', 'BEN+news@Agents.Localhost', { subject: 'Tagged' })
     expect((await harness.waitForMail('ben', 'Tagged')).to).toEqual(['BEN+news@agents.localhost'])
     const { id } = await harness.send('ann', ['nobody@agents.localhost', 'ben@agents.localhost'], { subject: 'Half' })
@@ -240,7 +240,7 @@ describe('hosted recipients', () => {
     await harness.waitForMail('ben', 'Half')
   })
 
-  test('a blind copy is filed, and nobody else learns of it', async () => {
+  test('a blind copy is filed, and is hidden from other recipients', async () => {
     const body = { agent: 'ann', to: ['x@example.com'], bcc: ['ben@agents.localhost'], subject: 'Blind', text: 'a' }
     await harness.expectApi(201, 'POST', '/mail/send', { body })
     const arrived = await harness.waitForMail('ben', 'Blind')

@@ -93,7 +93,7 @@ describe('broken connections', () => {
         peer.say('354 c')
       },
     ],
-  ])('a server that never answers: %s', async (what, script) => {
+  ])('a server that never answers (%s) times out', async (what, script) => {
     const server = await scripted(script)
     const relay = relayTo(server.port, { timeouts: { commandMs: 60, dataMs: 60 } })
     const [outcome] = await relay.deliver(envelope('a@x.test'), message)
@@ -120,7 +120,7 @@ describe('broken connections', () => {
     ['lines of different codes', '220-hi\r\n250 hi\r\n'],
     ['two greetings', '220 hi\r\n220 hi\r\n'],
     ['a code out of range', '199 hi\r\n'],
-  ])('a hostile greeting: %s', async (_name, text) => {
+  ])('a hostile greeting (%s) is refused', async (_name, text) => {
     const server = await scripted((peer) => {
       peer.socket.write(text)
     })

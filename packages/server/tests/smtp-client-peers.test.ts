@@ -1,4 +1,4 @@
-// The SMTP client against servers of others: nodemailer's smtp-server and Postfix's smtp-sink.
+// The SMTP client against nodemailer's smtp-server and Postfix's smtp-sink.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { type AddressInfo, connect } from 'node:net'
@@ -75,7 +75,7 @@ describe('against smtp-server', () => {
     expect(server.taken[1]?.raw.toString()).toBe('no line end\r\n')
   })
 
-  test('STARTTLS: taken when offered, checked when asked, and the connection is reused inside it', async () => {
+  test('STARTTLS is used when offered, verified when required, and kept for the reused connection', async () => {
     const server = await start(withTls())
     const relay = relayTo(server.port)
     for (let i = 0; i < 3; i++) expect(kinds(await relay.deliver(envelope('a@x.test'), message))).toEqual(['delivered'])
@@ -168,7 +168,7 @@ const sink = '/usr/sbin/smtp-sink'
 describe.skipIf(!existsSync(sink))('against smtp-sink (skipped where Postfix is not installed)', () => {
   test.each([1024, 10_240])('throughput with messages of %i octets', async (sizeBytes) => {
     const port = await findFreePort()
-    // Not as root when the machine lets us choose: smtp-sink refuses to run as root without a user to change to.
+    // smtp-sink refuses to run as root without a user to change to, so root gives it one.
     const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
     const child = spawn(sink, [...user, `127.0.0.1:${port}`, '100'], { stdio: 'ignore' })
     cleanups.push(() => child.kill('SIGKILL'))
@@ -198,7 +198,7 @@ describe.skipIf(!existsSync(sink))('against smtp-sink (skipped where Postfix is 
   })
 })
 
-/** Resolves when something answers on the port; a refused connection is tried again at once. */
+/** Resolves when a server answers on the port. A refused connection is retried at once. */
 async function listening(port: number): Promise<void> {
   for (;;) {
     const isUp = await new Promise<boolean>((resolve) => {

@@ -1,4 +1,4 @@
-// How the SMTP client reuses connections, limits them and replaces stale ones.
+// The SMTP client's connection pool. Covers reuse, limits and replacement of stale connections.
 import { describe, expect, test } from 'vitest'
 import { answer, envelope, kinds, message, type Peer, relayTo, scripted, welcome } from './harness/scripted-smtp.ts'
 
@@ -16,7 +16,7 @@ describe('connections', () => {
     expect(server.peers[0]?.seen).not.toContain('RSET')
   })
 
-  test('never more connections than allowed; everything waits its turn and is delivered', async () => {
+  test('connections never exceed the limit, and every message waits in order and is delivered', async () => {
     let open = 0
     let openMost = 0
     const orders: number[][] = []
@@ -40,7 +40,7 @@ describe('connections', () => {
     const outcomes = await Promise.all(names.map((name) => relay.deliver(envelope(name), message)))
     expect(outcomes.flat().every((outcome) => outcome.kind === 'delivered')).toBe(true)
     expect(openMost).toBe(2)
-    // Whoever waited longest goes on the connection that is free next, so each connection sees them in the order in which they came.
+    // The longest waiting message gets the next free connection, so each connection carries them in arrival order.
     expect(orders.flat().toSorted((a, b) => a - b)).toEqual(names.map((_, i) => i))
     for (const order of orders) expect(order).toEqual(order.toSorted((a, b) => a - b))
   })
@@ -79,7 +79,7 @@ describe('connections', () => {
         peer.say('421 4.4.2 idle for too long')
       },
     ],
-  ])('a kept connection that turns out stale is replaced unseen: the server %s', async (_name, goStale) => {
+  ])('a stale connection is replaced without an error when the server %s', async (_name, goStale) => {
     const server = await scripted(async (peer, connection) => {
       await welcome(peer, 'PIPELINING')
       if (connection > 0) return answer(peer, { DATA: '354 go', END: '250 ok' })
@@ -131,7 +131,7 @@ describe('connections', () => {
     expect(server.peers[0]?.seen.at(-1)).toBe('QUIT')
   })
 
-  test('closing refuses what waits, lets what runs end, and takes nothing more', async () => {
+  test('closing refuses waiting messages, lets running ones end, and accepts no more', async () => {
     let arrive = (_peer: Peer): void => undefined
     const arrived = new Promise<Peer>((resolve) => {
       arrive = resolve

@@ -1,4 +1,4 @@
-// What the SMTP client says and how it takes the answers, against scripted servers.
+// The SMTP client's commands and its handling of replies, against scripted servers.
 import { describe, expect, test } from 'vitest'
 import type { Outcome } from '../src/core/outcome.ts'
 import type { Envelope } from '../src/features/mail/outbound/provider.ts'
@@ -39,7 +39,7 @@ describe('replies', () => {
     )
   }
 
-  test('session failure is never held against the recipient: 5xx greeting, 4xx EHLO, credentials', async () => {
+  test('a session failure never counts against the recipient, for a 5xx greeting, 4xx EHLO or refused credentials', async () => {
     const scripts: [string, string, (peer: Peer) => Promise<void> | void][] = [
       ['', '554 5.7.1 you are on a list', (peer) => peer.say('554 5.7.1 you are on a list')],
       ['', '421 4.7.0 too many connections', (peer) => peer.say('421 4.7.0 too many connections')],
@@ -109,7 +109,7 @@ describe('the envelope', () => {
     expect(server.peers[0]?.seen.at(-1)).toBe('Subject: hello\r\n\r\nfirst line\r\n..a dot\r\n...two dots')
   })
 
-  test('without PIPELINING each command waits for its answer, and DATA is not said when nobody was taken', async () => {
+  test('without PIPELINING each command waits for its reply, and DATA is not sent without an accepted recipient', async () => {
     const server = await scripted(async (peer) => {
       await welcome(peer)
       await answer(peer, { RCPT: '550 no' })
@@ -143,7 +143,7 @@ describe('the envelope', () => {
     expect(server.peers[0]?.seen.slice(3, 6)).toEqual(['DATA', '.', 'RSET'])
   })
 
-  test('what the server does not offer is refused before anything is said; what it offers is used only when needed', async () => {
+  test('a missing extension is an error before the transaction, and an offered one is used only when needed', async () => {
     const server = await scripted(async (peer, connection) => {
       await welcome(peer, ...(connection === 0 ? ['SIZE 100'] : ['SIZE 100', '8BITMIME', 'SMTPUTF8']))
       await answer(peer, { DATA: '354 go', END: '250 ok' })

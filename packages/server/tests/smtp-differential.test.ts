@@ -1,4 +1,4 @@
-// The same dialogs with Postfix and with us: replies of the same class, or a difference that is meant and says why.
+// The same dialogs with Postfix and with Callsign. Replies have the same class, or differ on purpose with a stated reason.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLog } from '../src/core/log.ts'
 import { createSmtpServer, type SmtpServer } from '../src/edges/smtp/server/listener.ts'
@@ -23,7 +23,7 @@ beforeAll(async () => {
       limits: { errorDelayMs: 0, connectionsPerAddressMax: 0, connectionsPerMinuteMax: 0 },
     },
     {
-      // As the Postfix of the harness: mail for example.com is taken whatever the local part, everything else is relaying or unknown.
+      // As in the harness's Postfix, example.com accepts any local part, and every other address is relaying or unknown.
       checkRecipient: async (address) =>
         /@example\.com$/i.test(address) || address.toLowerCase() === 'postmaster'
           ? { kind: 'accepted' }
@@ -45,7 +45,7 @@ afterAll(async () => {
   await server.drain(0)
 })
 
-/** What a dialog sends, one step after the other; a step in capitals with `data:` is sent as message data. Replies are awaited after each. */
+/** The steps of a dialog. A step in capitals with `data:` is sent as message data. Each step waits for its reply. */
 type Dialog = { name: string; steps: string[] }
 
 const hello = 'EHLO client.example'
@@ -120,8 +120,8 @@ const dialogs: Dialog[] = [
 ]
 
 /**
- * Where we mean to answer otherwise, by dialog and step (from 0): our class instead of theirs, and why. A difference that is not here fails, and so
- * does one that is here and has gone.
+ * Intended differences by dialog and step (from 0), with both classes and the reason. An unlisted difference fails, and so does a listed one that no
+ * longer occurs.
  */
 const differences: Record<string, { step: number; ours: string; theirs: string; why: string }[]> = {
   HELP: [{ step: 1, ours: '2xx', theirs: '5xx', why: 'RFC 5321 §4.5.1 wishes for HELP; Postfix has none' }],
@@ -144,7 +144,7 @@ const differences: Record<string, { step: number; ours: string; theirs: string; 
 
 const classOf = (reply: string): string => `${reply[0]}xx`
 
-/** The first digit of the reply to each step; `closed` when the server hung up instead. */
+/** The first digit of the reply to each step, or `closed` when the server disconnected. */
 async function play(port: number, { steps }: Dialog): Promise<string[]> {
   const client = await DialogClient.greeted(port)
   const classes: string[] = []

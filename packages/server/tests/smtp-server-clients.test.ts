@@ -1,4 +1,4 @@
-// Foreign SMTP clients against our server: nodemailer, swaks, Postfix's smtp-source.
+// Independent SMTP clients against the server. These are nodemailer, swaks and Postfix's smtp-source.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'

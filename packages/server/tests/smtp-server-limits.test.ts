@@ -43,7 +43,7 @@ describe('limits', () => {
     expect(await second.rest()).toBe('421 4.3.2 Too many connections, try again later\r\n')
   })
 
-  test('a full disk is told before the bytes travel, and only while it is full', async () => {
+  test('a full disk is reported before the data is sent, and only while it is full', async () => {
     let free = 1_000_000
     const { port, receiver } = await open({}, { sizeBytesMax: 1_000_000, freeBytes: () => free })
     const client = await DialogClient.greeted(port)
@@ -59,7 +59,7 @@ describe('limits', () => {
     expect(receiver.accepted).toHaveLength(1)
   })
 
-  test('an idle client is told so, before and inside a message', async () => {
+  test('an idle client gets a reply before it is disconnected, before and inside a message', async () => {
     const { port: impatient } = await open({ commandTimeoutMs: 60 })
     const idle = await DialogClient.greeted(impatient)
     expect(await idle.rest()).toBe('421 4.4.2 Timeout waiting for a command\r\n')
@@ -132,7 +132,7 @@ describe('limits', () => {
     const { port } = await open()
     const client = await DialogClient.greeted(port)
     await client.ask('EHLO client.example', '250')
-    // Processor time of this process, client included: the wall clock would measure the machine's other work.
+    // Processor time of this process including the client, because wall time would include other work on the machine.
     const cpuOf = async (line: string): Promise<number> => {
       const block = Buffer.from(`\r\n${line.repeat(Math.ceil(10_000_000 / line.length))}.\r\n`)
       await openData(client)
@@ -142,7 +142,7 @@ describe('limits', () => {
       const { user, system } = process.cpuUsage(before)
       return (user + system) / 1000
     }
-    // The best of several rounds in turn: other work on the machine must not decide.
+    // The best of several alternating rounds, because other work on the machine must not decide.
     let plainMs = Number.POSITIVE_INFINITY
     let dotsMs = Number.POSITIVE_INFINITY
     for (let round = 0; round < 6; round++) {

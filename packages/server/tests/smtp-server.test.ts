@@ -1,4 +1,4 @@
-// The SMTP server over real sockets: dialogs, what is accepted, line ends, TLS, random input.
+// The SMTP server over real sockets. Covers dialogs, accepted messages, line ends, TLS and random input.
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { inData, open, openData, turn } from './transcripts/smtp/listening-server.ts'
@@ -17,7 +17,7 @@ describe('transcripts', () => {
   }
 })
 
-describe('what is accepted', () => {
+describe('accepted messages', () => {
   test('raw octets, envelope and Received field', async () => {
     const { port, receiver } = await open()
     const client = await DialogClient.greeted(port)
@@ -49,7 +49,7 @@ describe('what is accepted', () => {
     client.close()
   })
 
-  test('the Received field tells the protocol, and no recipient when there are several', async () => {
+  test('the Received field has the protocol, and the recipient only if there is one', async () => {
     const { port, receiver } = await open()
     const client = await DialogClient.greeted(port)
     await client.ask('HELO c', '250')

@@ -1,4 +1,4 @@
-// The suppression list: what goes on it and comes off, and that no way of sending passes it.
+// The suppression list. Covers its additions and removals, and that every way of sending obeys it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { now } from '../src/core/clock.ts'
 import { createAccounts } from '../src/features/account/organizations/operations.ts'
@@ -47,7 +47,7 @@ describe('the list', () => {
     expect(await add('again@example.com', { reason: 'two' })).toEqual({ ...first, reason: 'two' })
   })
 
-  test('taking off is idempotent; what never was on it is 404; put back it is a new entry', async () => {
+  test('removal is idempotent, an address never added is 404, and adding again makes a new entry', async () => {
     const { id } = await add('back@example.com', { reason: 'one' })
     expect(await remove('Back@example.com')).toEqual({ id, deleted: true })
     expect(await remove('back@example.com')).toEqual({ id, deleted: true })
@@ -58,7 +58,7 @@ describe('the list', () => {
     expect(fresh.id > id).toBe(true)
   })
 
-  test('400 for what is no bare address, and for fields that nobody knows', async () => {
+  test('a malformed address or an unknown field is 400', async () => {
     for (const email_address of ['ann', 'Ann <ann@example.com>', 'a@b..c', '@example.com', 'a b@example.com', 'a\u202enn@example.com', ''])
       expect(await harness.api('POST', '/suppressions', { body: { email_address } })).toMatchObject({
         status: 400,
@@ -93,14 +93,14 @@ describe('the list', () => {
     expect((await harness.api('POST', '/mail/send', { key, body: send })).status).toBe(201)
   })
 
-  test('the audit log has what was put on it and taken off', async () => {
+  test('the audit log has additions and removals', async () => {
     const { data } = await harness.expectApi(200, 'GET', '/audit?limit=100')
     const of = (action: string) => data.filter((one: Json) => one.action === action).map((one: Json) => one.details.email_address)
     expect(of('suppression.created')).toContain('back@example.com')
     expect(of('suppression.deleted')).toEqual(['back@example.com'])
   })
 
-  test('many who add and take off one address at once leave one entry or none, and nobody fails', async () => {
+  test('concurrent additions and removals of one address leave one entry or none, without errors', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
         i % 2
@@ -196,7 +196,7 @@ describe('a send to a suppressed address is 403 recipient_suppressed', () => {
   })
 })
 
-test('bounces and complaints go on the list in the transaction that records them, and never over what is there', async () => {
+test('bounces and complaints are listed in the transaction that records them, and never replace an entry', async () => {
   const suppressions = createSuppressions({ db: harness.db, accounts: createAccounts(harness.db) })
   const { organization_id: organizationId } = await harness.expectApi(200, 'GET', '/me')
   const message = { organizationId, messageId: 'msg_01h455vb4pex5vsknk084sn02q' }

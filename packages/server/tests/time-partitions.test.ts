@@ -1,4 +1,4 @@
-// In which order eras are asked, and how many at once.
+// The order in which time partitions are queried, and the number of concurrent queries.
 import { firstId } from '@callsign/contract/ids'
 import { expect, test } from 'vitest'
 import { askEras, expectedHits } from '../src/features/mail/messages/time-partitions.ts'
@@ -7,7 +7,7 @@ const eraMs = 2 ** 30
 const idAt = (era: number): string => firstId('message', era * eraMs)
 const nameAt = (era: number): string => idAt(era).slice(4, 8)
 
-/** Asks where each of these eras has so many hits, and gives what was asked with its limits. */
+/** Queries partitions with the given numbers of hits. Returns the queries with their limits. */
 async function asked(perEra: Record<number, number>, stretch: { hits: number; from: number; to: number }, oldest: number, wanted: number) {
   const hits = Object.fromEntries(Object.entries(perEra).map(([era, count]) => [nameAt(Number(era)), count]))
   const calls: [string[], number][] = []
@@ -24,7 +24,7 @@ async function asked(perEra: Record<number, number>, stretch: { hits: number; fr
 }
 const names = (newest: number, oldest: number): string[] => Array.from({ length: newest - oldest + 1 }, (_, back) => nameAt(newest - back))
 
-test('what is nowhere: every era once, twice as many each time', async () => {
+test('a word without hits reads every partition once, twice as many each time', async () => {
   const { calls, found } = await asked({}, { hits: 0, from: 1000.9, to: 1000.5 }, 990.2, 51)
   expect(found).toEqual([])
   expect(calls).toEqual([
@@ -35,7 +35,7 @@ test('what is nowhere: every era once, twice as many each time', async () => {
   ])
 })
 
-test('only as many eras as what is missing should be in, newest first, and none behind the last hit', async () => {
+test('only partitions that should have the missing hits are read, newest first, and none behind the last hit', async () => {
   const { calls, found } = await asked({ 1000: 10, 999: 20, 998: 20, 997: 20 }, { hits: 10, from: 1001, to: 1000.5 }, 900, 40)
   expect(calls).toEqual([
     [names(1000, 1000), 40],

@@ -1,4 +1,4 @@
-// The client of a tunnel: every kind of target, ways through strict networks, several clients, and connections that are cut.
+// The tunnel client. Covers every kind of target, restricted networks, several clients, and connections that are cut.
 import { createServer, request as httpRequest } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, connect, createServer as createNetServer, type Socket } from 'node:net'
@@ -75,7 +75,7 @@ async function startWire() {
   const hold = () => {
     isHeld = true
   }
-  /** What the server has said since it is held. */
+  /** Bytes that the server has sent since the link was held. */
   const held = () => heldBytes
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, cut, hold, held }
 }
@@ -112,7 +112,7 @@ test('a fetch handler gets web Requests, streams its answer, and sets cookies on
   expect(errors).toEqual([new Error('on purpose')])
 })
 
-test('Host is the target’s own unless told otherwise', async () => {
+test('Host is the target’s own by default', async () => {
   const hostSeen = async (options: ListenOptions) => {
     const listener = await listen(origin.port, options)
     await body('/plain')
@@ -124,7 +124,7 @@ test('Host is the target’s own unless told otherwise', async () => {
   expect(await hostSeen({ hostHeader: 'app.test:1234' })).toBe('app.test:1234')
 })
 
-test('targets are on this machine unless told otherwise, and whole servers', async () => {
+test('targets are whole servers on this machine by default', async () => {
   await expect(listen('http://192.0.2.1:80')).rejects.toThrow(/not on this machine/)
   await expect(listen('http://localhost:3000/path')).rejects.toThrow(/no path/)
   await expect(listen('ftp://localhost')).rejects.toThrow(TypeError)
@@ -221,19 +221,19 @@ test('a client that closes right after a request still gets its report', async (
   cleanups.push(closing.stop)
   const listener = await listen(closing.port, { onRequest: (request) => reports.push(request) })
   await visit(port, host, '/last')
-  // Nothing of the request is left open then that closing would wait for; reports are sent 50 ms later.
+  // The request leaves nothing open that closing would wait for. Reports are sent 50 ms later.
   await isOver.promise
   for (let turns = 0; turns < 10; turns++) await new Promise((resolve) => setImmediate(resolve))
   await listener.close()
   expect(reports).toMatchObject([{ path: '/last', status: 200 }])
 })
 
-test('two clients share the load; when one goes, requests without effect go to the other', async () => {
+test('two clients share the load, and when one disconnects, requests without effect go to the other', async () => {
   const other = await startOrigin((_request, response) => void response.end('the other'))
   cleanups.push(other.stop)
   const first = await listen(origin.port, { connections: 1 })
   await listen(other.port, { connections: 1 })
-  // Both busy at once: each takes one.
+  // Both are busy, so each takes one.
   const answers = await Promise.all(Array.from({ length: 8 }, () => body('/slow?ms=50')))
   expect(new Set(answers)).toEqual(new Set(['slow', 'the other']))
   const hanging = visit(port, host, '/hang').then(({ body: text }) => text.toString())
@@ -266,7 +266,7 @@ test('a line that has gone silent is found out on both sides', async () => {
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs() + aheadMs)
   cleanups.push(() => clock.mockRestore())
   wire.hold()
-  // The gateway asks after a second and gives up ten seconds later; the visitor is told.
+  // The gateway pings after a second and disconnects ten seconds later. The public client gets an error.
   aheadMs += 1000
   await waitFor('the question', () => wire.held() > 0)
   const answer = visit(port, host, '/plain')
@@ -284,7 +284,7 @@ test('closing lets requests under way end', async () => {
   expect((await visit(port, host, '/')).status).toBe(503)
 })
 
-test('a target with a certificate of its own is told to its owner, and served when any is taken', async () => {
+test("a target's self-signed certificate is reported to its owner, and accepted on request", async () => {
   const certificate = createCertificate({ commonName: 'development', dnsNames: ['localhost'] })
   const server = createHttpsServer({ cert: certificate.cert, key: certificate.key }, (_request, response) => void response.end('over TLS'))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,4 +1,4 @@
-// The same requests to the target directly and through its tunnel, with three clients that are not ours: what comes back is the same.
+// The same requests to the target directly and through its tunnel, with three independent clients. The answers are equal.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -97,7 +97,7 @@ describe('Node’s client', () => {
     expect(told(tunnelled)).toEqual(told(direct))
     expect([tunnelSeen?.method, tunnelSeen?.url]).toEqual([directSeen?.method, directSeen?.url])
     const added = /^(host|via|forwarded|x-forwarded-\w+|x-real-ip):/i
-    // Expect is ours to ask, at the end; the order of all others is the visitor's.
+    // The server itself answers Expect, at the end. The order of all other headers is the client's.
     const wanted = (raw: string[] = []) => pairs(raw).filter((line) => !added.test(line) && !/^expect:/i.test(line))
     expect(wanted(tunnelSeen?.raw)).toEqual(wanted(directSeen?.raw))
     expect(tunnelSeen?.headers.expect).toBe(directSeen?.headers.expect)
@@ -105,7 +105,7 @@ describe('Node’s client', () => {
 
   test('events come one by one, when they are sent', async () => {
     const pieces: string[] = []
-    // Each is sent once the one before is here: who waited for more of them would wait for ever.
+    // Each event is sent after the previous one has arrived, so a buffering proxy would wait forever.
     const asked = request({ host: '127.0.0.1', port, path: '/events', headers: { host }, agent: false }).end()
     const [response] = (await once(asked, 'response')) as [IncomingMessage]
     for await (const piece of response) {
@@ -126,7 +126,7 @@ describe('Node’s client', () => {
         for (let i = 0; i < 400; i++) yield Buffer.alloc(65_536)
       })()
     const answer = await visit(port, host, '/reject', { method: 'POST', body: endless() }).catch((error: Error) => error)
-    // The connection may be closed under a client that goes on sending; what must not happen is a wait for ever.
+    // The connection may be closed under a client that continues to send, but the client must not wait forever.
     if (!(answer instanceof Error)) expect(told(answer)).toMatchObject({ status: 413, body: 'too much' })
   })
 })

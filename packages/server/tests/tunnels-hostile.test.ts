@@ -1,4 +1,4 @@
-// Visitors, targets and clients that do what they should not: nothing reaches anybody else, nothing waits for ever, nothing grows.
+// Hostile public clients, targets and tunnel clients. Other parties are unaffected, waits are bounded, and memory does not grow.
 
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -72,7 +72,7 @@ describe('requests that two programs could read in two ways are refused, and the
     expect(origin.seen.at(-1)?.headers).not.toHaveProperty('http2-settings')
   })
 
-  test('what a visitor says of itself and of proxies is replaced, whatever Connection names', async () => {
+  test("a client's claims about itself and proxies are replaced, for any names in Connection", async () => {
     await visit(port, host, '/plain', {
       headers: {
         'X-Forwarded-For': '6.6.6.6',
@@ -91,14 +91,14 @@ describe('requests that two programs could read in two ways are refused, and the
     expect(headers.forwarded).toBe(`for=127.0.0.1;host="${host}";proto=http`)
   })
 
-  test.each(['x-mine', 'X-Mine', 'close,x-mine'])('what Connection: %s names goes no further', async (connection) => {
+  test.each(['x-mine', 'X-Mine', 'close,x-mine'])('headers that Connection: %s names are not forwarded', async (connection) => {
     await sendRaw(port, `GET /plain HTTP/1.1\r\nHost: ${host}\r\nConnection: ${connection}\r\nX-Mine: 1\r\n\r\n`, (text) =>
       text.includes('hello'),
     )
     expect(origin.seen.at(-1)?.headers).not.toHaveProperty('x-mine')
   })
 
-  test('nor do words of proxies under other names, and what servers would take for framing', async () => {
+  test('other proxy headers, and headers that some servers read as framing, are not forwarded either', async () => {
     const spoofed = { 'x-forwarded-prefix': '/x', X_Forwarded_By: 'x', 'true-client-ip': '6.6.6.6', proxy: 'http://x', Content_Length: '5' }
     await visit(port, host, '/plain', { headers: { ...spoofed, 'x-plain': '1' } })
     const names = origin.seen.at(-1)?.raw.map((one) => one.toLowerCase())
@@ -151,7 +151,7 @@ describe('targets', () => {
     expect(text).toContain('X-Tunnel-Error: bad_answer')
   })
 
-  test('a second answer to one request reaches nobody', async () => {
+  test('a second answer to one request is discarded', async () => {
     const one = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n'
     expect((await through(`${one}ok${one}no`)).text).not.toContain('no')
   })
@@ -168,7 +168,7 @@ describe('targets', () => {
       'GET / HTTP/1.1',
       'Connection: Upgrade\r\nUpgrade: websocket',
     ],
-  ])('trailers announced with %s are not announced to the visitor', async (_name, answer, ask, more) => {
+  ])('trailers announced with %s are not announced to the public client', async (_name, answer, ask, more) => {
     const { text } = await through(answer, ask, more)
     expect(text).toMatch(/^HTTP\/1\.1 (200|204|400) /)
     expect(text).not.toMatch(/trailer/i)
@@ -184,7 +184,7 @@ describe('targets', () => {
   })
 })
 
-test('visitors that stop in the middle end the request at the target, and hundreds of them the tunnel not', async () => {
+test('a client that stops in the middle ends its request at the target, and hundreds of them do not end the tunnel', async () => {
   let gone = 0
   origin.server.on('request', (_request, response) => {
     response.on('close', () => {
@@ -206,7 +206,7 @@ test('visitors that stop in the middle end the request at the target, and hundre
   expect(listener.connected).toBe(2)
 })
 
-test('a visitor that does not read costs a window, and others nothing', async () => {
+test('a client that does not read holds one window, and does not affect others', async () => {
   const sockets = Array.from({ length: 20 }, () => {
     const socket = connect(port, '127.0.0.1')
     socket.on('error', () => {})
@@ -297,7 +297,7 @@ describe('a client that keeps to no rule costs itself', () => {
     socket.destroy()
   })
 
-  test('a refusal to upgrade is sent no faster than its visitor reads', async () => {
+  test('a refused upgrade is sent no faster than its client reads', async () => {
     let sent = 0
     const { socket } = await connectRaw((stream, send) => {
       const block = Buffer.alloc(64 * 1024)
@@ -315,14 +315,14 @@ describe('a client that keeps to no rule costs itself', () => {
     visitor.on('error', () => {})
     visitor.pause()
     visitor.write(`GET / HTTP/1.1\r\nHost: ${rawHost}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)
-    // It minds no window, so it is told to go once it has sent more than one.
+    // It ignores the window, so it is disconnected once it has sent more than one.
     await waitFor('the end of the client', () => socket.destroyed || socket.readableEnded || sent >= 100_000_000)
     expect(sent).toBeLessThan(100_000_000)
     visitor.destroy()
     socket.destroy()
   })
 
-  test('crumbs for a visitor that does not read arrive whole when it does', async () => {
+  test('chunks for a client that does not read arrive whole when it does', async () => {
     const crumbs = 60_000
     const { socket } = await connectRaw((stream, send) => {
       send(frameTypes.data, stream, Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${crumbs + 150_000}\r\n\r\n`))
@@ -353,7 +353,7 @@ test('a replay of an answer that goes on and on ends', async () => {
   await events.close(0)
 })
 
-test('a visitor that goes on sending after a refused upgrade keeps no server from stopping', async () => {
+test("a client that continues to send after a refused upgrade does not delay a server's stop", async () => {
   const other = await startHarness()
   await other.createAgent('sales')
   const client = new Callsign({ url: other.baseUrl, apiKey: other.organizationKey })

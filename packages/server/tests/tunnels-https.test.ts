@@ -1,4 +1,4 @@
-// The gateway's own HTTPS port: one trusted root for every name, files read again when they change, tunnels and nothing else.
+// The gateway's own HTTPS port. It has one trusted root for every name, reloads changed files, and serves only tunnels.
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -55,7 +55,7 @@ const certificateAt = (port: number): Promise<PeerCertificate> =>
     socket.on('error', reject)
   })
 
-test('with the authority of the data directory trusted, https works for every name, and the target is told so', async () => {
+test("https works for every name when the data directory's authority is trusted, and the target sees the protocol", async () => {
   const ca = readFileSync(join(harness.dataDir, 'tunnel-authority', 'authority.pem'), 'utf8')
   const port = harness.tunnelHttpsPort
   expect(await get(port, 'my-agent.tunnel.localhost', ca)).toEqual({ status: 200, body: 'hello from /' })
@@ -69,7 +69,7 @@ test('the API is not there', async () => {
   expect((await get(harness.tunnelHttpsPort, 'tunnel.localhost', ca)).status).toBe(421)
 })
 
-test('certificate files that change are used without a restart; a broken pair changes nothing', async () => {
+test('changed certificate files are used without a restart, and a broken pair changes nothing', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'callsign-certificate-'))
   const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') }
   const authority = generateAuthority('Ours', 'tunnel.localhost')
@@ -98,7 +98,7 @@ test('certificate files that change are used without a restart; a broken pair ch
   }
 })
 
-test('clients connect over TLS as well, through a proxy, and only to who the authority vouches for', async () => {
+test('clients connect over TLS and through a proxy, and only to servers that the authority signed', async () => {
   const port = await findFreePort()
   const other = await startHarness({
     CALLSIGN_TUNNEL_HTTPS_PORT: String(port),

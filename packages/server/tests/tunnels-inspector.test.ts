@@ -1,4 +1,4 @@
-// The inspector: what came through lately, what is kept of it and what is not, and sending it again.
+// The inspector. Covers recent requests, the parts that are stored and left out, and replays.
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Callsign, type TunnelListener } from '../../sdk/src/index.ts'
@@ -32,7 +32,7 @@ const capture = (what: string) => harness.expectApi(200, 'PATCH', '/tunnels/sale
 const waitForPath = (path: string): Promise<Json> =>
   waitFor(`a request for ${path}`, async () => (await list()).data.find((one: Json) => one.path === path))
 
-test('capture is off: first line, status, sizes and times, nothing else', async () => {
+test('without capture only first line, status, sizes and times are stored', async () => {
   await visit(port, host, '/echo?id=1', { method: 'POST', body: 'secret body', headers: { authorization: 'Bearer secret' } })
   const one = await waitForPath('/echo?id=1')
   expect(one).toMatchObject({
@@ -51,7 +51,7 @@ test('capture is off: first line, status, sizes and times, nothing else', async 
   expect((await harness.api('POST', `/tunnels/sales/requests/${one.id}/replay`)).status).toBe(409)
 })
 
-test('bodies are captured to their cap, and what looks like a secret is masked', async () => {
+test('bodies are captured up to their cap, and values that look like secrets are masked', async () => {
   await capture('bodies')
   await visit(port, host, '/echo?token=abc&n=2', {
     method: 'POST',
@@ -68,7 +68,7 @@ test('bodies are captured to their cap, and what looks like a secret is masked',
   await capture('off')
 })
 
-test('a captured request is sent again as it was, without what was masked', async () => {
+test('a captured request is replayed unchanged, without the masked parts', async () => {
   await capture('bodies')
   await visit(port, host, '/echo?n=3', { method: 'PUT', body: 'again', headers: { 'x-plain': 'kept', authorization: 'Bearer x' } })
   const one = await waitForPath('/echo?n=3')
@@ -86,7 +86,7 @@ test('a captured request is sent again as it was, without what was masked', asyn
   await capture('off')
 })
 
-test('what the tunnel could not do is noted with its word, and a replay with nobody there says so', async () => {
+test('a tunnel error is recorded with its code, and a replay without a client is an error', async () => {
   await harness.expectApi(200, 'PATCH', '/tunnels/other', { body: { capture: 'headers' } })
   await visit(port, 'other.tunnel.localhost', '/nobody')
   const one = await waitFor('the request', async () => (await harness.expectApi(200, 'GET', '/tunnels/other/requests')).data[0])
@@ -95,7 +95,7 @@ test('what the tunnel could not do is noted with its word, and a replay with nob
   expect(replay).toMatchObject({ status: 503, error: 'tunnel_offline' })
 })
 
-test('after a day a request is forgotten, with what was captured of it', async () => {
+test('a request is deleted after a day with its captured parts', async () => {
   await capture('bodies')
   for (const path of ['/echo?old', '/echo?fresh']) await visit(port, host, path, { method: 'POST', body: 'kept' })
   const [old, fresh] = [await waitForPath('/echo?old'), await waitForPath('/echo?fresh')]
@@ -129,7 +129,7 @@ test('the list has pages and keeps the latest 200', async () => {
   expect(seen).toEqual(seen.toSorted().reverse())
 })
 
-describe('what was not kept whole, or is no request, is not sent again', () => {
+describe('a partly stored or invalid request is not replayed', () => {
   const refused = async (path: string): Promise<string> => {
     const one = await waitFor(`a request for ${path}`, async () => (await list()).data.find((row: Json) => row.path.startsWith(path)))
     const before = origin.seen.length
@@ -138,7 +138,7 @@ describe('what was not kept whole, or is no request, is not sent again', () => {
     return body.error.message
   }
 
-  test.each(['headers', 'bodies'])('a body that nobody took, with capture %s', async (what) => {
+  test.each(['headers', 'bodies'])('a body that the target did not read, with capture %s', async (what) => {
     await harness.expectApi(200, 'PATCH', '/tunnels/other', { body: { capture: what } })
     const { status } = await visit(port, 'other.tunnel.localhost', `/untaken-${what}`, { method: 'POST', body: 'important' })
     expect(status).toBe(503)
@@ -149,7 +149,7 @@ describe('what was not kept whole, or is no request, is not sent again', () => {
     expect(body.error).toMatchObject({ code: 'conflict', message: expect.stringContaining('not kept whole') })
   })
 
-  test('a path that is longer than what is kept', async () => {
+  test('a path longer than the stored limit', async () => {
     await capture('headers')
     await visit(port, host, `/long?id=${'1'.repeat(3000)}`)
     expect(await refused('/long')).toContain('path')
@@ -173,7 +173,7 @@ describe('what was not kept whole, or is no request, is not sent again', () => {
   })
 })
 
-test('a replay leaves out what Connection named, and headers that were masked in part', async () => {
+test('a replay leaves out headers that Connection named, and headers that were masked in part', async () => {
   await capture('headers')
   await visit(port, host, '/named', { headers: { connection: 'close, x-mine', 'x-mine': '1', referer: 'https://x.example/?token=x' } })
   const one = await waitForPath('/named')

@@ -1,4 +1,5 @@
-// Three server processes on one database behind a load balancer, killed and stopped in turn while requests come: only what was under way at a dead node is lost.
+// Three server processes on one database behind a load balancer, killed and stopped in turn while requests arrive. Only requests in flight at a dead
+// node are lost.
 
 import { cpSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Server as NetServer, type Socket } from 'node:net'
@@ -21,7 +22,7 @@ let listener: TunnelListener
 const ports = () => nodes.flatMap((node) => (node ? [node.httpPort] : []))
 const balancerPort = () => (balancer.address() as AddressInfo).port
 
-/** To the next live node in turn; one that refuses is passed over. */
+/** Connects to the next live node in turn, and skips one that refuses. */
 function startBalancer(): Promise<NetServer> {
   let turn = 0
   const server = createServer((socket: Socket) => {
@@ -115,7 +116,7 @@ test('a status acts on every node within a second', async () => {
 
 const upload = Buffer.alloc(2000, 'u')
 
-/** Asks through the balancer without a pause until told to stop, every other visitor with something to send; what was not answered with 200. */
+/** Sends requests through the balancer without a pause until stopped, every other one with a body. Records answers other than 200. */
 function startLoad() {
   const failures: string[] = []
   let answered = 0
@@ -140,7 +141,7 @@ function startLoad() {
   }
 }
 
-test('nodes killed in turn lose what they had under way and nothing after', async () => {
+test('nodes killed in turn lose their requests in flight and nothing after', async () => {
   for (let i = 0; i < 3; i++) {
     await waitFor('two connections', () => listener.connected === 2, 40_000)
     const load = startLoad()
@@ -152,7 +153,7 @@ test('nodes killed in turn lose what they had under way and nothing after', asyn
     const atKill = load.answered()
     await waitFor('answers from the others', () => load.answered() > atKill + 150)
     await load.stop()
-    // Six visitors at once: each may have had one request at the dying node, be it as its door or on its way to it.
+    // Six concurrent public clients. Each may have had one request at the dying node, either received there or on its way to it.
     expect(load.failures.length, load.failures.join(', ')).toBeLessThanOrEqual(6)
     nodes[i] = await startCallsignd(settings[i] as Settings)
   }
@@ -164,7 +165,7 @@ test('nodes stopped in turn, as a deployment does, drop no request', async () =>
     const load = startLoad()
     await waitFor('some answers', () => load.answered() > 50)
     const leaving = nodes[i] as Server
-    // The balancer is told first, as readiness would tell it.
+    // The balancer is updated first, as a readiness check would do.
     nodes[i] = null
     const ended = leaving.stop()
     const before = load.answered()

@@ -1,4 +1,4 @@
-// Connections of visitors: read by the gateway itself as long as what comes is simple, handed to Node's server when it is not, and one to the visitor.
+// Public connections. The gateway reads simple requests itself and passes others to Node's server, on one connection to the client.
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Callsign, type TunnelListener } from '../../sdk/src/index.ts'
@@ -28,7 +28,7 @@ const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: ${host}\
 const last = 'Connection: close\r\n'
 const count = (text: string, part: string) => text.split(part).length - 1
 
-test('one connection serves request after request, in their order, whoever reads them', async () => {
+test('one connection serves its requests in order, with either reader', async () => {
   const api = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'
   const post = `POST /echo HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 5\r\n\r\nhello`
   const answers = await sendRaw(port, get('/slow?ms=100') + get('/one') + post + get('/two') + api + get('/three', last))
@@ -77,7 +77,7 @@ test('a refusal ends no connection', async () => {
 test('nor does one of a request that Node has read, unless some of it may still come', async () => {
   const nobody = (start: string, more = '') => `${start} HTTP/1.1\r\nHost: nobody.tunnel.localhost\r\n${more}\r\n`
   const start = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'
-  // What is known of a name is answered before Node has called the request complete.
+  // A result known for a name is answered before Node has read the whole request.
   await visit(port, 'nobody.tunnel.localhost', '/known')
   const answers = await sendRaw(port, start + nobody('GET /x').repeat(2) + nobody('POST /x', 'Content-Length: 2\r\n'))
   expect(answers.match(/HTTP\/1\.1 \d+|Connection: \S+/g)).toEqual([
@@ -86,7 +86,7 @@ test('nor does one of a request that Node has read, unless some of it may still 
   ])
 })
 
-test('a visitor is told whether its connection stays', async () => {
+test('a client learns whether its connection stays open', async () => {
   const text = await sendRaw(port, get('/') + get('/', last))
   const [first = '', second = ''] = text.split(/(?=HTTP\/1\.1 200)/)
   expect(first).toMatch(/^Connection: keep-alive\r\nKeep-Alive: timeout=65\r$/m)
@@ -118,7 +118,7 @@ test('HEAD has the head of GET and no body', async () => {
   )
 })
 
-test('a visitor that leaves takes its request along, and a half-closed one too', async () => {
+test('a client that disconnects ends its request, and so does a half-closed one', async () => {
   for (const leave of [(socket: Socket) => socket.destroy(), (socket: Socket) => socket.end()]) {
     const gone = new Promise<void>((resolve) => {
       origin.server.once('request', (request) => request.socket.once('close', () => resolve()))
@@ -147,7 +147,7 @@ test('an answer that breaks off is cut off in the middle of its chunks', async (
   await broken.stop()
 })
 
-test('a visitor that sends and sends while it waits is not read from', async () => {
+test('a client that sends while it waits is not read from', async () => {
   const socket = connect(port, '127.0.0.1')
   let text = ''
   socket.on('data', (bytes) => {
@@ -155,13 +155,13 @@ test('a visitor that sends and sends while it waits is not read from', async () 
   })
   socket.write(get('/slow?ms=300') + get(`/${'x'.repeat(10_000)}`).repeat(2000))
   await waitFor('the first answer', () => text.includes('slow'))
-  // 64 KB here and what the kernel holds; most of it is still with the visitor.
+  // 64 KB are here and more in the kernel, and the rest is still at the client.
   const left = socket.writableLength
   socket.destroy()
   expect(left).toBeGreaterThan(5_000_000)
 })
 
-test('a stopping server closes idle connections, and tells those under way that they are the last', async () => {
+test('a stopping server closes idle connections, and marks in-flight answers as the last', async () => {
   const other = await startHarness()
   await other.createAgent('sales')
   const client = new Callsign({ url: other.baseUrl, apiKey: other.organizationKey })
@@ -192,7 +192,7 @@ test('a stopping server closes idle connections, and tells those under way that 
   await target.close(0)
 })
 
-test('visitors with many names and large heads pass', async () => {
+test('clients with many header names and large heads are served', async () => {
   const headers = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`x-many-${i}`, 'v'.repeat(100)]))
   expect((await visit(port, host, '/plain', { headers })).status).toBe(200)
   expect(origin.seen.at(-1)?.headers['x-many-99']).toBe('v'.repeat(100))

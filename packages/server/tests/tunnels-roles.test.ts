@@ -1,5 +1,5 @@
-// One process with the API and two with gateways, on one database: what is changed at the API acts at the gateways within a second, and what is
-// asked at the wrong process is told so.
+// One process with the API and two with gateways on one database. Changes at the API take effect at the gateways within a second. Requests at the
+// wrong process get an error that names it.
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { Callsign, type ListenOptions, type TunnelChange, type TunnelListener } from '../../sdk/src/index.ts'
@@ -11,13 +11,13 @@ import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { startStopwatch, waitFor } from './harness/wait.ts'
 
 const host = 'sales.tunnel.localhost'
-/** What a change may take to act everywhere. */
+/** Time limit for a change to take effect everywhere. */
 const promisedMs = 1000
 
 let harness: Harness
 let origin: Origin
 let gateways: App[]
-/** Where clients connect: leads to the first gateway. */
+/** Address for clients, which leads to the first gateway. */
 let entrance: Server
 const open: TunnelListener[] = []
 const apiPort = () => Number(new URL(harness.baseUrl).port)
@@ -78,14 +78,14 @@ async function waitForEverywhere(wanted: unknown[], handle?: string): Promise<vo
 const api = (method: string, path: string, body?: unknown): Promise<Json> =>
   harness.expectApi(method === 'POST' ? 201 : 200, method, path, body === undefined ? {} : { body })
 
-test('clients find the gateways by connect_url, and either gateway brings visitors to them', async () => {
+test('clients find the gateways by connect_url, and either gateway forwards public requests to them', async () => {
   const listener = await listen()
   for (const port of portsOf()) expect(await seenAt(port)).toEqual([200, undefined])
   expect(await api('GET', '/tunnels/sales')).toMatchObject({ is_connected: true, connected_clients: 1 })
   expect(listener.connected).toBe(1)
 })
 
-test('a visitor or a client at a process without gateway is told so, and the API is not at the address of a tunnel', async () => {
+test("a request or a client at a process without gateway gets an error, and the API is not served at a tunnel's address", async () => {
   for (const path of ['/', '/docs', '/api/v1/me', '/api/v1/tunnels/sales/connect']) {
     const answer = await visit(apiPort(), host, path, { headers: { authorization: `Bearer ${harness.organizationKey}` } })
     expect([answer.status, answer.headers['x-tunnel-error']]).toEqual([421, 'misdirected_request'])
@@ -94,7 +94,7 @@ test('a visitor or a client at a process without gateway is told so, and the API
   const refused = await visit(apiPort(), 'localhost', '/api/v1/tunnels/sales/connect', { headers: upgrade })
   expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1'])
   expect(JSON.parse(refused.body.toString()).error.message).toContain('CALLSIGN_TUNNEL_CONNECT_URL')
-  // The other way round: a gateway alone has no API.
+  // Conversely, a gateway alone does not serve the API.
   expect((await fetch(`http://127.0.0.1:${portsOf()[0]}/api/v1/me`)).status).toBe(404)
 })
 
@@ -109,7 +109,7 @@ test('a captured request is sent again through a process that only has the API',
   expect(replay).toMatchObject({ method: 'PUT', path: '/echo?n=1', status: 200, error: null, replay_of: one.id })
   expect(Buffer.from(replay.response_body, 'base64').toString()).toBe('once more')
   expect(origin.seen.at(-1)).toMatchObject({ method: 'PUT', url: '/echo?n=1' })
-  // Again at once, over the same link; and with nobody there it says so.
+  // Again at once, over the same link, and without a client it is an error.
   expect(await api('POST', `/tunnels/sales/requests/${one.id}/replay`)).toMatchObject({ status: 200 })
   for (const listener of open.splice(0)) await listener.close(0)
   await waitFor('nobody', async () => !(await api('GET', '/tunnels/sales')).is_connected)
@@ -117,7 +117,7 @@ test('a captured request is sent again through a process that only has the API',
   await api('PATCH', '/tunnels/sales', { capture: 'off' })
 })
 
-test('suspended, active, disabled: set at the API, in force at every gateway within a second', async () => {
+test('the states suspended, active and disabled apply at every gateway within a second', async () => {
   const listener = await listen()
   for (const [status, wanted] of [
     ['suspended', [503, 'tunnel_suspended']],
@@ -137,7 +137,7 @@ test('suspended, active, disabled: set at the API, in force at every gateway wit
   await waitForEverywhere([200, null])
 })
 
-test('a key revoked at the API: its connection closes within a second, what was under way ends, and visitors everywhere are refused', async () => {
+test('a key revoked at the API closes its connection within a second, ends its requests in flight, and refuses public requests everywhere', async () => {
   const { id, key } = await api('POST', '/keys', { name: 'tunnel', agent_handle: 'sales' })
   const listener = await listen('sales', key)
   const seenBefore = origin.seen.length
@@ -180,14 +180,14 @@ test('a client whose gateway refuses for now keeps trying, and says why', async 
   expect((await listening).connected).toBe(1)
 })
 
-test('when the last gateway has gone, a replay through the API says that nobody is there', async () => {
+test('without a gateway, a replay through the API reports that no client is connected', async () => {
   await api('PATCH', '/tunnels/sales', { capture: 'headers' })
   await listen()
   const one = await waitFor('a captured request', async () => {
     await seenAt(portsOf()[0] as number)
     return (await api('GET', '/tunnels/sales/requests')).data.find((item: Json) => item.request_headers !== null)
   })
-  // The one that the client is at goes last: there is no other that it could be asked to connect to.
+  // The client's gateway stops last, because the client could not reconnect to another.
   for (const gateway of gateways.toReversed()) await gateway.stop()
   gateways = []
   expect(await api('POST', `/tunnels/sales/requests/${one.id}/replay`)).toMatchObject({ status: 503, error: 'tunnel_offline' })

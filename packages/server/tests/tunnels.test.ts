@@ -1,4 +1,4 @@
-// Tunnels as the API shows them: the specification's table, who may, and what follows from clients that come and go.
+// Tunnels in the API. Covers their fields, permissions, and the effect of clients that connect and disconnect.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { Callsign, type TunnelListener } from '../../sdk/src/index.ts'
@@ -31,7 +31,7 @@ const listen = async (handle: string, key?: string, options = {}) => {
 }
 const get = (handle: string): Promise<Json> => harness.expectApi(200, 'GET', `/tunnels/${handle}`)
 
-test('a tunnel has the fields of the specification, by handle and by id', async () => {
+test('a tunnel has the fields of the contract, by handle and by id', async () => {
   const tunnel = await get('second_one')
   const identity = await harness.expectApi(200, 'GET', '/identities/second_one')
   expect(tunnel).toMatchObject({
@@ -106,7 +106,7 @@ test('a client is counted while it is connected, with an event when the first co
   await expect(two.done).resolves.toBeUndefined()
 })
 
-test('what is asked of the public address reaches the target, and last_request_at tells when', async () => {
+test('a request at the public address reaches the target, and last_request_at has its time', async () => {
   await listen('second_one')
   for (const host of ['second_one.tunnel.localhost', 'second-one.tunnel.localhost:80', 'Second-One.TUNNEL.localhost']) {
     const answer = await visit(port(), host, '/a?b=c')
@@ -122,7 +122,7 @@ test('what is asked of the public address reaches the target, and last_request_a
   })
 })
 
-test('active serves, suspended answers 503 and keeps its clients, disabled answers 404 and sends them away; nobody there is 503, no such name 404', async () => {
+test('active serves, suspended is 503 and keeps its clients, disabled is 404 and disconnects them, no client is 503, and an unknown name is 404', async () => {
   const host = 'third.tunnel.localhost'
   const look = async () => {
     const { status, headers } = await visit(port(), host, '/')
@@ -172,7 +172,7 @@ test('connecting needs a key, a tunnel, and an upgrade', async () => {
   expect([plain.status, plain.headers.get('upgrade')]).toEqual([426, 'callsign-tunnel/1'])
 })
 
-test('a handle that looks like a tunnel id is nobody’s to take', async () => {
+test('a handle that looks like a tunnel id is reserved', async () => {
   const { id } = await get('first')
   expect((await harness.api('POST', '/identities', { body: { agent_handle: id } })).status).toBe(409)
 })

@@ -1,4 +1,4 @@
-// Wrong hashes: how many are let through, over nodes and restarts, what is recorded of them, and that none reaches a log.
+// Wrong hashes. Covers the number allowed over nodes and restarts, their records, and that none reaches a log.
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startApp } from '../src/app.ts'
@@ -118,7 +118,7 @@ describe('ten wrong hashes in 15 minutes', () => {
     expect((await unlock(primary.auth_hash)).status).toBe(200)
   })
 
-  test('a request that is not valid, or stale, is no attempt', async () => {
+  test('an invalid or stale request does not count as an attempt', async () => {
     for (let i = 0; i < 12; i++) {
       expect((await harness.api('POST', '/vault/unlock', { key, body: { auth_hash: 'short' } })).status).toBe(400)
       const { auth_hash: new_auth_hash, ...wrapping } = fakeWrapping()
@@ -128,7 +128,7 @@ describe('ten wrong hashes in 15 minutes', () => {
     expect((await unlock(primary.auth_hash)).status).toBe(200)
   })
 
-  test('they are kept in the database: another node knows of them', async () => {
+  test('attempts are stored in the database, so another node counts them', async () => {
     await fail(10)
     const node = await startApp(readConfig(harness.environment), createLog('silent'))
     try {
@@ -155,7 +155,7 @@ describe('ten wrong hashes in 15 minutes', () => {
   })
 })
 
-describe('what is recorded', () => {
+describe('records of attempts', () => {
   test('every unlock is in the audit log, ok and failed, with the key that tried', async () => {
     const me = await harness.expectApi(200, 'GET', '/me', { key })
     await unlock(guess())
@@ -190,7 +190,7 @@ describe('what is recorded', () => {
     expect(rows[0]?.count).toBe((await harness.db.query({ text: 'SELECT 1 FROM vault_keys' })).rowCount)
   })
 
-  test('no hash, salt, wrapped key, payload or name is in the log; requests are logged by their pattern', async () => {
+  test('no hash, salt, wrapped key, payload or name is in the log, and requests are logged by their pattern', async () => {
     const canary = 'canary-7f3a'
     const payload = fakeBlob(90)
     const wrong = guess()

@@ -1,4 +1,4 @@
-// The server holds nothing that can open the vault: no code, no dependency, and no other reader of its tables.
+// The server cannot open the vault. It lacks the code and the dependencies, and only the vault reads its tables.
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'
@@ -13,11 +13,11 @@ const codeOf = (path: string) => readFileSync(join(source, path), 'utf8').replac
 const importPattern = /(?:\bfrom\s*|\bimport\s*\(?\s*)['"]([^'"]+)['"]/g
 const importsOf = (path: string) => [...codeOf(path).matchAll(importPattern)].map((match) => match[1] as string)
 
-/** What decrypts, derives a key from a password, or loads something that does. */
+/** Decrypts, derives a key from a password, or loads a module that does. */
 const opener =
   /\bcreateDecipher|\bsubtle\s*\.\s*(?:decrypt|unwrapKey)|\bargon2(?!id\b)|\bhash-wasm\b|\bscrypt|\bpbkdf2|@noble\/|libsodium|\bdecrypt\(/i
 
-/** Files that decrypt what is the server's own, under its own keyring. None may touch the vault. */
+/** Files that decrypt the server's own secrets under its keyring. They must not touch the vault. */
 const ownSecrets = ['core/secret-seal.ts']
 
 /** Every file of ours that this one loads, itself included. */
@@ -44,17 +44,17 @@ test('nothing that the vault loads can decrypt', () => {
   expect([...reached].filter((path) => opener.test(codeOf(path)))).toEqual([])
 })
 
-test("only the vault's stores know its tables, and what seals the server's own secrets loads nothing of it", () => {
+test("only the vault's stores name its tables, and the sealing of the server's own secrets loads nothing of it", () => {
   const readers = files.filter((path) => vaultTable.test(codeOf(path)) && /\b(FROM|JOIN|INTO|UPDATE)\s/.test(codeOf(path)))
   expect(readers.filter((path) => !/^features\/vault\/([a-z]+-)?store\.ts$/.test(path))).toEqual([])
   for (const path of ownSecrets.filter((one) => files.includes(one)))
     expect([...reach(path)].filter((one) => one.startsWith('features/vault/'))).toEqual([])
 })
 
-/** What opens blobs, or is a client that does. */
+/** Packages that open blobs, or clients that do. */
 const openerPackage = /argon2|hash-wasm|noble|sodium|sjcl|crypto-js|node-forge|callsign\/(sdk|cli)/
 
-test('the server imports no client, and neither it nor what it depends on has a library that could open a blob', () => {
+test('the server imports no client, and its dependencies include no library that could open a blob', () => {
   const imports = files.flatMap(importsOf)
   expect(imports.filter((specifier) => /^@callsign\/(sdk|cli)|packages\/(sdk|cli)\//.test(specifier))).toEqual([])
   const names = dependencyTree('packages/server')
@@ -67,7 +67,7 @@ test('the server imports no client, and neither it nor what it depends on has a 
 
 type Locked = { link?: boolean; resolved?: string; dependencies?: object; optionalDependencies?: object }
 
-/** The places in the lock file of everything that a workspace loads, directly or through others; what only develops it is not among them. */
+/** The lock file paths of everything that a workspace loads, directly or indirectly. Development dependencies are excluded. */
 function dependencyTree(workspace: string): string[] {
   const lock = JSON.parse(readFileSync(resolve(root, '../../package-lock.json'), 'utf8')) as { packages: Record<string, Locked> }
   const found = new Set<string>()

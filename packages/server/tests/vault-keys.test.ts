@@ -1,4 +1,4 @@
-// Vault keys over HTTP: replacing the primary key, recovery codes, and rotation against concurrent writes.
+// Vault keys over HTTP. Covers replacing the primary key, recovery codes, and rotation against concurrent writes.
 import { randomBytes } from 'node:crypto'
 import { newId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -36,7 +36,7 @@ const getAll = async (): Promise<Json[]> => (await harness.expectApi(200, 'GET',
 type Rewritten = { id: string; revision: number; encrypted_payload: string }
 const rewritten = (secrets: Json[]): Rewritten[] => secrets.map(({ id, revision }) => ({ id, revision, encrypted_payload: fakeBlob() }))
 
-/** A rotation of everything that lives, with new keys; `more` changes its fields. */
+/** A rotation of all live secrets with new keys. `more` changes its fields. */
 async function rotation(more: Json = {}) {
   const { auth_hash: new_auth_hash, ...wrapping } = fakeWrapping()
   const { key_version } = await getVault()
@@ -46,7 +46,7 @@ async function rotation(more: Json = {}) {
 const rotate = (body: Json) => harness.api('POST', '/vault/rotate', { key, body })
 
 describe('GET /vault/keys', () => {
-  test('tells what each key is derived with, and no wrapped key or hash', async () => {
+  test("returns each key's derivation parameters, and no wrapped key or hash", async () => {
     const keys = await listKeys()
     expect(keys[0]).toEqual({
       id: expect.stringMatching(/^vkey_/),
@@ -98,7 +98,7 @@ describe('recovery', () => {
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, ...Array(9).fill(401)])
   })
 
-  test('a code can be deleted with proof of any key; the primary key cannot', async () => {
+  test('a code can be deleted with proof of any key, but the primary key cannot', async () => {
     const [first, second] = (await listKeys()).filter((one) => one.key_type === 'recovery')
     const remove = (id: string, auth_hash: string) => harness.api('DELETE', `/vault/keys/${id}`, { key, body: { auth_hash } })
     expect(codeOf(await remove(first.id, randomBytes(32).toString('hex')))).toEqual([401, 'invalid_auth_hash'])
@@ -111,7 +111,7 @@ describe('recovery', () => {
 })
 
 describe('PUT /vault/keys/primary', () => {
-  test('re-wraps the same organization key: secrets and key_version stay', async () => {
+  test('re-wraps the same organization key and keeps secrets and key_version', async () => {
     const secret = await create()
     const before = await getVault()
     const fresh = fakeWrapping()
@@ -191,7 +191,7 @@ describe('POST /vault/rotate', () => {
     expect((await getAll())[0].access).toEqual([{ identity_id: agent.id, agent_handle: agent.agent_handle }])
   })
 
-  test('must cover exactly the live secrets at their revisions: 409 vault_rotation_conflict names the others', async () => {
+  test('must cover exactly the live secrets at their revisions, and 409 vault_rotation_conflict names the others', async () => {
     const [missing, stale, fine] = [await create(), await create(), await create()]
     await harness.expectApi(200, 'PATCH', `/vault/secrets/${stale.id}`, { key, body: { name: 'Changed' } })
     const unknown = newId('vaultSecret', Date.now())
@@ -222,7 +222,7 @@ describe('POST /vault/rotate', () => {
     expect(await listKeys()).toHaveLength(3)
   })
 
-  test('of ten at once exactly one wins; the others are stale, not wrong', async () => {
+  test('of ten concurrent rotations exactly one succeeds, and the others are stale, not wrong', async () => {
     await create()
     const bodies = await Promise.all(Array.from({ length: 10 }, () => rotation()))
     const answers = await Promise.all(bodies.map(rotate))
@@ -232,7 +232,7 @@ describe('POST /vault/rotate', () => {
     expect((await getAll())[0].encrypted_payload).toBe(winner.secrets[0].encrypted_payload)
   })
 
-  /** Holds the vault's row while requests queue up behind it, each once the one before is seen to wait; then lets them go in their order. */
+  /** Locks the vault's row while requests queue behind it, each after the previous one waits. Then releases them in order. */
   async function inOrder(requests: (() => Promise<Json>)[]): Promise<Json[]> {
     const { organization_id } = await getVault()
     const running: Promise<Json>[] = []
@@ -241,7 +241,7 @@ describe('POST /vault/rotate', () => {
       for (const request of requests) {
         running.push(request())
         await waitFor('a request to wait for the vault', async () => {
-          // Not in the transaction: it would see the activity of its first look for ever.
+          // Outside the transaction, which would always see the activity of its first query.
           const { rows } = await harness.db.query<{ count: number }>({
             text: `SELECT count(*) AS count FROM pg_stat_activity
               WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%vaults%'`,

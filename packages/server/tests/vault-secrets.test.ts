@@ -1,4 +1,4 @@
-// Ciphertext secrets and their grants over HTTP, and what the schema makes impossible.
+// Ciphertext secrets and their grants over HTTP, and the constraints of the schema.
 import { newId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
@@ -130,7 +130,7 @@ describe('GET /vault/secrets', () => {
     expect((await list('?type=ssh_key')).data.map((one: Json) => one.id)).toEqual([ids[1]])
   })
 
-  test('with id: that one, in the query as the specification lists the verb', async () => {
+  test('with id in the query, deletes that one', async () => {
     const secret = await create()
     await create()
     expect((await list(`?id=${secret.id}`)).data).toEqual([secret])
@@ -138,7 +138,7 @@ describe('GET /vault/secrets', () => {
     expect(codeOf(missing)).toEqual([404, 'not_found'])
   })
 
-  test('an organization key is told who reads, an agent is not', async () => {
+  test('an organization key sees the readers, and an agent does not', async () => {
     const { id } = await create()
     await grant(id)
     await grant(id, { identity_id: other.id })
@@ -152,7 +152,7 @@ describe('GET /vault/secrets', () => {
     expect(await get(id, agentKey)).not.toHaveProperty('access')
   })
 
-  test("an agent lists what is granted to it; ungranted, absent and another organization's are one 404", async () => {
+  test("an agent lists its granted secrets, and ungranted, absent and another organization's are the same 404", async () => {
     const granted = await create({ name: 'granted' })
     const withheld = await create({ name: 'withheld' })
     await grant(granted.id)
@@ -176,7 +176,7 @@ describe('GET /vault/secrets', () => {
 })
 
 describe('PATCH /vault/secrets', () => {
-  test('changes what is given and counts the revision', async () => {
+  test('changes the given fields and counts the revision', async () => {
     const secret = await create({ description: 'old' })
     const encrypted_payload = fakeBlob(100)
     const changed = (await patch(secret.id, { encrypted_payload, revision: 1, key_version: 1 })).body
@@ -229,7 +229,7 @@ describe('PATCH /vault/secrets', () => {
 })
 
 describe('DELETE /vault/secrets', () => {
-  test('deletes with the grants, as often as asked; an id that never was is 404', async () => {
+  test('deletes with the grants, any number of times, and an id that never existed is 404', async () => {
     const { id } = await create()
     await grant(id)
     for (let i = 0; i < 2; i++)

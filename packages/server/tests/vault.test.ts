@@ -1,4 +1,4 @@
-// The vault as a whole over HTTP: metadata, initialize, unlock, and who may do what.
+// The whole vault over HTTP. Covers metadata, initialization, unlock and permissions.
 import { randomBytes } from 'node:crypto'
 import { newId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -26,7 +26,7 @@ async function createVault(name: string) {
   return { organizationId: id, key, wrapping, vault, reader, readerKey, plainKey }
 }
 
-test('a client written from the specification initializes, stores, unlocks and decrypts', async () => {
+test('an independent client initializes, stores, unlocks and decrypts', async () => {
   const { key } = await harness.createOrganization('whole')
   const orgKey = randomBytes(32)
   const vaultKey = 'correct horse battery stäple 7'
@@ -71,7 +71,7 @@ describe('GET /vault', () => {
     expect(keys).toEqual([{ id: expect.stringMatching(/^vkey_/), key_type: 'primary', created_at: expect.any(String) }])
   })
 
-  test('an agent with vault:read sees it, counting what is granted to it', async () => {
+  test('an agent with vault:read sees it, with the count of its granted secrets', async () => {
     const { key, reader, readerKey } = await createVault('counts')
     for (const name of ['one', 'two']) {
       const body = { type: 'other', name, encrypted_payload: fakeBlob() }
@@ -184,7 +184,7 @@ describe('POST /vault/initialize', () => {
 })
 
 describe('unlock', () => {
-  test('by GET and by POST: the key, the parameters and every secret', async () => {
+  test('answers GET and POST with the key, the parameters and every secret', async () => {
     const { key, wrapping, vault } = await createVault('both')
     const body = { type: 'api_key', name: 'Stripe', encrypted_payload: fakeBlob(200) }
     const { access, ...secret } = await harness.expectApi(201, 'POST', '/vault/secrets', { key, body })
@@ -295,20 +295,20 @@ describe('who may', () => {
     vault = await createVault('allowed')
   })
 
-  test.each([...reads, ...writes])('%s %s: no key 401, an agent key without the scope 403', async (method, path, body) => {
+  test.each([...reads, ...writes])('%s %s is 401 without a key and 403 for an agent key without the scope', async (method, path, body) => {
     expect((await harness.api(method, path, { key: null, body })).status).toBe(401)
     expect(codeOf(await harness.api(method, path, { key: vault.plainKey, body }))).toEqual([403, 'forbidden'])
   })
 
-  test.each(writes)('%s %s: an agent key with vault:read 403', async (method, path, body) => {
+  test.each(writes)('%s %s is 403 for an agent key with vault:read', async (method, path, body) => {
     expect(codeOf(await harness.api(method, path, { key: vault.readerKey, body }))).toEqual([403, 'forbidden'])
   })
 
-  test.each(reads)('%s %s: an agent key with vault:read is let in', async (method, path, body) => {
+  test.each(reads)('%s %s is allowed for an agent key with vault:read', async (method, path, body) => {
     expect((await harness.api(method, path, { key: vault.readerKey, body })).status).not.toBe(403)
   })
 
-  test.each([...reads.slice(1), ...writes.slice(1)])('%s %s: without a vault 404', async (method, path, body) => {
+  test.each([...reads.slice(1), ...writes.slice(1)])('%s %s is 404 without a vault', async (method, path, body) => {
     const { key } = harness.otherOrganization
     const handle = 'lonely'
     await harness.api('POST', '/identities', { key, body: { agent_handle: handle } })

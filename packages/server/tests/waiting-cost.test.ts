@@ -1,4 +1,4 @@
-// What waiting costs the database: the same few statements a tick and an arrival, whether one client waits or two thousand.
+// Database cost of waiting. A tick and an arrival run the same few statements for one client and for two thousand.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Caller } from '../src/core/caller.ts'
 import { createLog } from '../src/core/log.ts'

@@ -1,4 +1,5 @@
-// GET /mailboxes/{address}/wait: the next message wanted, nothing missed between polls, several servers, many who wait, clients and servers that go.
+// GET /mailboxes/{address}/wait. Covers the next matching message, gaps between polls, several servers, many waiting clients, and clients and servers
+// that disconnect.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startApp } from '../src/app.ts'
 import { readConfig } from '../src/config/settings.ts'
@@ -17,7 +18,7 @@ const mail = (to: string, subject: string, text = 'Hello', from = 'Eve <eve@exam
   harness.deliver({ from, to: `${to}@agents.localhost`, subject, text })
 const wait = (handle: string, query = ''): Promise<Json> => harness.expectApi(200, 'GET', `/mailboxes/${handle}/wait${query}`)
 
-/** A wait for what comes from now on, in the middle of its waiting. */
+/** Starts a wait for new messages, and resolves while it waits. */
 async function begin(handle: string, query = '?timeout=20', ask: { key?: string } = {}) {
   const { cursor } = await wait(handle, '?timeout=0')
   const before = await openRequests()
@@ -31,8 +32,8 @@ const openRequests = async (): Promise<number> => {
   return Number(/^http_requests_in_flight (\d+)/m.exec(text)?.[1])
 }
 
-describe('what it waits for', () => {
-  test('the next message to arrive, whole, with its codes and a cursor; not what was there before', async () => {
+describe('messages that end a wait', () => {
+  test('the next message to arrive comes whole, with its codes and a cursor, and earlier ones do not', async () => {
     await mail('one', 'Before', 'Your login code is 111111.')
     const { answer } = await begin('one', '?timeout=20')
     await mail('one', 'Now', 'Your login code is 482913.')
@@ -59,13 +60,13 @@ describe('what it waits for', () => {
     ['to=two%2Bshop@agents.localhost', 'To the tag', 'no', 'a@example.org'],
   ])('?%s passes over others', async (filter, subject, text, from) => {
     const { answer } = await begin('two', `?timeout=20&${filter}`)
-    // One that passes none of the filters: it has a code exactly when none is wanted.
+    // A message that fails every filter. It has a code exactly when the filter excludes codes.
     await mail('two', 'Decoy', filter.startsWith('has_code=false') ? 'Your code is 909090' : 'Nothing', 'decoy@example.net')
     await harness.deliver({ from, to: filter.startsWith('to=') ? 'two+shop@agents.localhost' : 'two@agents.localhost', subject, text })
     expect((await answer).body.message).toMatchObject({ subject })
   })
 
-  test('a thread: the answer to what was sent', async () => {
+  test('a thread filter waits for the answer to a sent message', async () => {
     const sent = await harness.send('one', 'eve@example.org', { subject: 'A question' })
     const { answer } = await begin('one', `?timeout=20&thread_id=${sent.thread_id}`)
     await mail('one', 'Another thread')
@@ -80,7 +81,7 @@ describe('what it waits for', () => {
     expect((await answer).body.message).toMatchObject({ subject: 'Re: A question', thread_id: sent.thread_id })
   })
 
-  test('mail of other agents, outbound mail and quarantined mail wake nobody; released mail does', async () => {
+  test('mail of other agents, outbound mail and quarantined mail do not end a wait, and released mail does', async () => {
     await harness.expectApi(201, 'POST', '/identities/three/mail-rules', {
       body: { direction: 'inbound', action: 'block', entry: 'blocked.example' },
     })
@@ -108,7 +109,7 @@ describe('what it waits for', () => {
 })
 
 describe('nothing is missed', () => {
-  test('from poll to poll by cursor: every message once, in order, in a mailbox that had none', async () => {
+  test('polling by cursor gives every message once, in order, in a mailbox that was empty', async () => {
     await harness.createAgent('polls')
     let { message, cursor } = await wait('polls', '?timeout=0')
     expect(message).toBe(null)
@@ -124,7 +125,7 @@ describe('nothing is missed', () => {
     expect((await wait('polls', `?timeout=0&cursor=${cursor}`)).message.subject).toBe('Number 6')
   })
 
-  test('a cursor behind a filter that matched nothing passes over what was looked at', async () => {
+  test('a cursor behind a filter without matches skips the messages already checked', async () => {
     await harness.createAgent('filters')
     const { cursor } = await wait('filters', '?timeout=0')
     await mail('filters', 'Not wanted')
@@ -133,7 +134,7 @@ describe('nothing is missed', () => {
     expect((await wait('filters', `?timeout=0&cursor=${next.cursor}`)).message).toBe(null)
   })
 
-  test('what came while a wait was timing out is behind its cursor or in its answer', async () => {
+  test('a message that arrives while a wait times out is behind its cursor or in its answer', async () => {
     await harness.createAgent('racing')
     const sending = (async () => {
       for (let number = 0; number < 25; number++) await mail('racing', `${number}`)
@@ -150,7 +151,7 @@ describe('nothing is missed', () => {
     expect(got).toEqual(Array.from({ length: 25 }, (_, number) => `${number}`))
   })
 
-  test('after: what came since a time, though it came before the question', async () => {
+  test('after gives messages since a time, even from before the request', async () => {
     await harness.createAgent('since')
     await mail('since', 'Too early')
     const { created_at } = (await harness.expectApi(200, 'GET', '/mailboxes/since/messages')).data[0]
@@ -200,7 +201,7 @@ describe('servers and clients', () => {
     }
   })
 
-  test('an agent key waits for its own mailbox only; revoked, its wait ends with 401 within two seconds', async () => {
+  test('an agent key waits for its own mailbox only, and revocation ends its wait with 401 within two seconds', async () => {
     const { key, id } = await harness.expectApi(201, 'POST', '/keys', { body: { name: 'x', type: 'agent', agent_handle: 'one' } })
     expect((await harness.api('GET', '/mailboxes/two/wait', { key })).status).toBe(403)
     expect((await harness.api('GET', '/mailboxes/one/wait', { key: harness.otherOrganization.key })).status).toBe(404)
@@ -230,7 +231,7 @@ describe('servers and clients', () => {
   })
 })
 
-test('a server that stops answers those who wait, with a cursor to go on from', async () => {
+test('a stopping server answers waiting requests with a cursor to continue from', async () => {
   const own = await startHarness()
   await own.createAgent('ann')
   const answer = own.api('GET', '/mailboxes/ann/wait?timeout=60')

@@ -1,4 +1,4 @@
-// One bad endpoint keeps nobody waiting: not by hanging, and not by what has piled up behind it.
+// One failing endpoint does not delay the others, neither by hanging nor by its backlog.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Receiver, startReceiver } from './harness/receiver.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
@@ -13,7 +13,7 @@ const receive = async (...given: Parameters<typeof startReceiver>): Promise<Rece
 }
 const subscribe = (url: string): Promise<Json> => harness.expectApi(201, 'POST', '/webhooks', { body: { url, events: ['email.sent'] } })
 
-/** CALLSIGN_TEST_BACKLOG sets another number: a million is for a figure, not for every run. */
+/** CALLSIGN_TEST_BACKLOG sets another number. A million is for a figure, not for every run. */
 const backlog = Number(process.env.CALLSIGN_TEST_BACKLOG ?? 50_000)
 
 beforeAll(async () => {
@@ -47,7 +47,7 @@ test('endpoints that hang do not delay the others', async () => {
   for (let i = 0; i < 30; i++) bad.push(await subscribe(`${hanging.url}/${i}`))
   const beside = await measure(good, 20)
   expect(hanging.received.length).toBeGreaterThan(30)
-  // Milliseconds jump on a busy machine; an attempt that hangs takes 15 seconds.
+  // Milliseconds vary on a busy machine, while an attempt that hangs takes 15 seconds.
   expect(beside[18]).toBeLessThan(Math.max(1000, 3 * (alone[18] as number)))
   for (const { id } of [webhook, ...bad]) await harness.expectApi(200, 'DELETE', `/webhooks/${id}`)
 })

@@ -1,4 +1,4 @@
-// What is swept when its time is over: old deliveries and events, and the deliveries of deleted webhooks; and what is not.
+// Retention. Old deliveries and events, and the deliveries of deleted webhooks, are swept, and other rows stay.
 import { firstId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sweepEvents } from '../src/features/events/log/store.ts'
@@ -21,7 +21,7 @@ const idsOf = async (table: string, where: string, value: string): Promise<strin
     (row) => row.id,
   )
 
-test('deliveries go by the age of their event, those of deleted webhooks at once; events go a while after', async () => {
+test('deliveries are swept by the age of their event, or at once with a deleted webhook, and events a while later', async () => {
   const [kept, deleted] = [await subscribe(), await subscribe()]
   const { id: message } = await harness.send('one', 'x@example.com')
   await harness.waitForStatus('one', message, 'sent')

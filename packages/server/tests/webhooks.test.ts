@@ -1,4 +1,4 @@
-// Webhooks end to end: subscriptions with every field and operation, signatures, retries, dead letters, replays, disabling, the log.
+// Webhooks end to end. Covers subscriptions with every field and operation, signatures, retries, dead letters, replays, disabling and the log.
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -136,7 +136,7 @@ describe('delivery', () => {
     await remove(webhook.id)
   })
 
-  test('a replay says the same bytes as the first time; after deletion it says that the message is gone', async () => {
+  test('a replay has the same bytes as the first delivery, and after deletion it says that the message is gone', async () => {
     const receiver = await receive()
     const webhook = await subscribe(receiver.url, { events: ['email.received'] })
     await harness.deliver({
@@ -225,7 +225,7 @@ describe('delivery', () => {
     await remove(webhook.id)
   })
 
-  test('five days of nothing but failure disable; a success in between starts anew', async () => {
+  test('five days of continuous failure disable a webhook, and a success restarts the count', async () => {
     let status = 500
     const receiver = await receive(() => ({ status }))
     const webhook = await subscribe(receiver.url, { events: ['email.sent'] })
@@ -270,7 +270,7 @@ describe('delivery', () => {
     await remove(webhook.id)
   })
 
-  test('while paused nothing is made or sent; what is missed can be replayed', async () => {
+  test('a paused webhook creates and sends no deliveries, and missed events can be replayed', async () => {
     const receiver = await receive()
     const webhook = await subscribe(receiver.url, { events: ['email.sent'], status: 'paused' })
     const since = new Date().toISOString()
@@ -285,7 +285,7 @@ describe('delivery', () => {
     await remove(webhook.id)
   })
 
-  test('many posts to one endpoint share connections; each of many endpoints gets every event', async () => {
+  test('many posts to one endpoint share connections, and each of many endpoints gets every event', async () => {
     const receiver = await receive()
     const webhooks = await Promise.all(Array.from({ length: 10 }, (_, i) => subscribe(`${receiver.url}/${i}`, { events: ['email.sent'] })))
     for (let i = 0; i < 10; i++) await harness.send('one', 'x@example.com')

@@ -1,4 +1,4 @@
-// A server of a few operations for the tests of the HTTP edge, and raw sockets to say to it what no client would.
+// A server with a few operations for the tests of the HTTP edge, and raw sockets that send it input that no ordinary client would send.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Readable, Writable } from 'node:stream'
@@ -151,7 +151,7 @@ const shapes = {
   }),
 }
 
-/** What the operations did and are waiting for. */
+/** State that the operations record and wait on. */
 export type Harness = {
   /** Bodies that `writeNote` ran with. */
   written: unknown[]
@@ -160,7 +160,7 @@ export type Harness = {
   /** Resolves when a held operation has started. */
   held: () => Promise<void>
   release: () => void
-  /** What the next write does after its effect, inside the transaction. */
+  /** Runs inside the transaction of the next write, after its effect. */
   afterWrite: (() => Promise<void>) | null
   lines: () => Record<string, unknown>[]
 }
@@ -296,7 +296,7 @@ export async function startEdge(overrides: Partial<HttpServerOptions> = {}) {
 
 export type Answer = { status: number; headers: Headers; text: string }
 
-/** Opens a socket, sends the bytes, and collects what comes back until the server ends the connection or `isEnough` says so. */
+/** Opens a socket, sends the bytes, and collects the answer until the server ends the connection or `isEnough` returns true. */
 export async function speak(port: number, bytes: string | Buffer, isEnough?: (text: string) => boolean): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})

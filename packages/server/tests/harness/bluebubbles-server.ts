@@ -1,4 +1,5 @@
-// A BlueBubbles server in small: the routes of its API v1 that we use, with state, as its source (1.9.9) has them. Its callbacks are unsigned and unrepeated.
+// A small BlueBubbles server. It has the routes of API v1 that Callsign uses, with state, as in the source of 1.9.9. Its callbacks are unsigned and
+// are not repeated.
 import { randomUUID } from 'node:crypto'
 import { type FakeAnswer, type FakeRequest, startFake } from './fake-http.ts'
 import type { Callback, Fault } from './imessage-world.ts'
@@ -22,7 +23,7 @@ export async function startBlueBubblesServer() {
   const chats = new Set<string>()
   const webhooks = new Map<number, { id: number; url: string; events: string[] }>()
   const faults: Fault[] = []
-  /** Pieces under way: the same one again meanwhile is refused. */
+  /** Pieces in flight. The same piece is refused meanwhile. */
   const queued = new Set<string>()
   const tempGuids: string[] = []
   let nextWebhook = 1
@@ -116,7 +117,7 @@ export async function startBlueBubblesServer() {
       case 'POST webhook': {
         const { url: target, events } = request.json() as { url: string; events: string[] }
         const known = [...webhooks.values()].find((one) => one.url === target)
-        // As the real one: the same address again changes nothing.
+        // As at the real server, the same address again changes nothing.
         if (known) return ok(known)
         const webhook = { id: nextWebhook++, url: target, events }
         webhooks.set(webhook.id, webhook)

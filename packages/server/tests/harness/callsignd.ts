@@ -1,4 +1,4 @@
-// callsignd as a process of its own, started as npm start does it, for tests of what an operator sees.
+// callsignd in its own process, started as npm start does it, for tests from an operator's view.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,14 +11,14 @@ export type Ended = { code: number | null; stdout: string; stderr: string }
 
 const startMsMax = 30_000
 
-/** A data directory below the temporary one, which PostgreSQL's account may pass through, and what takes it away. */
+/** Makes a temporary data directory that PostgreSQL's account may enter, and the function that removes it. */
 export async function makeDataDir(): Promise<{ path: string; remove: () => Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'callsign-host-'))
   await chmod(path, 0o711)
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }
 
-/** Only what a shell has, no setting of the test run's own; and DNS at a port where nobody is: nothing of a test leaves this machine. */
+/** Only a shell's variables, without the settings of the test run. DNS points to a closed port, so that tests never leave this machine. */
 const environmentOf = (settings: Settings): NodeJS.ProcessEnv => ({
   PATH: process.env.PATH,
   HOME: process.env.HOME,
@@ -31,7 +31,7 @@ function launch(args: string[], settings: Settings): ChildProcess {
   return spawn('sh', command, { env: environmentOf(settings), stdio: ['pipe', 'pipe', 'pipe'] })
 }
 
-/** Runs one command to its end; `input` is its standard input, and stdout is text unless `onBytes` takes it. */
+/** Runs one command to its end. `input` is its standard input, and stdout is text unless `onBytes` takes it. */
 export function callsignd(
   args: string[],
   settings: Settings,
@@ -56,7 +56,7 @@ export function callsignd(
 }
 
 export type Server = {
-  /** What it printed until it was ready, a line each. */
+  /** Lines printed until it was ready. */
   lines: string[]
   /** From the spawn to the line `callsign ready`. */
   startMs: number
@@ -72,7 +72,7 @@ export type Server = {
   ended: Promise<Ended>
 }
 
-/** Starts a server on free ports unless the settings say otherwise; rejects with what it said when it ends before it is ready. */
+/** Starts a server on free ports unless the settings name them. Rejects with its output when it ends before it is ready. */
 export async function startCallsignd(settings: Settings): Promise<Server> {
   const startedMs = performance.now()
   const child = launch(['serve'], { CALLSIGN_PORT: '0', CALLSIGN_SMTP_PORT: '0', ...settings })

@@ -22,7 +22,7 @@ const ecdsaWithSha256 = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 3, 2))
 const pem = (label: string, bytes: Buffer): string =>
   `-----BEGIN ${label}-----\n${bytes.toString('base64').replace(/.{64}/g, '$&\n').trimEnd()}\n-----END ${label}-----\n`
 
-/** A certificate valid from yesterday until tomorrow unless told otherwise; signed by `issuer`, or by itself and then fit to sign others. */
+/** Creates a certificate, valid from yesterday until tomorrow by default. It is signed by `issuer`, or by itself and then able to sign others. */
 export function createCertificate({ commonName, dnsNames = [], notBefore, notAfter, issuer }: CertificateOptions): Authority {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const dayMs = 86_400_000

@@ -6,13 +6,13 @@ type Declared = { content?: Record<string, { schema: object }> }
 type Operation = { operationId: string; responses: Record<string, Declared | Reference> }
 export type ApiDocument = { paths: Record<string, Record<string, Operation>>; components: Record<string, Record<string, Declared>> }
 
-/** What was asked, and what came back. `body` is the parsed JSON, or the bytes of anything else. */
+/** A request and its answer. `body` is the parsed JSON, or the bytes of any other content type. */
 export type Exchange = { method: string; path: string; status: number; headers: Headers; body: unknown }
 
-/** RFC 3339 in UTC with milliseconds: the one form that the contract promises. */
+/** RFC 3339 in UTC with milliseconds is the only form in the contract. */
 const timestamp = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 
-/** A function that throws when an answer is not as the document declares it: status, content type, body, request id. */
+/** Returns a function that throws when an answer differs from the document in status, content type, body or request id. */
 export function createContractCheck(document: ApiDocument): (exchange: Exchange) => void {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   ajv.addFormat('date-time', (text: string) => timestamp.test(text) && !Number.isNaN(Date.parse(text)))

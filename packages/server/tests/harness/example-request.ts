@@ -3,12 +3,12 @@ import type { Json } from './start.ts'
 
 export type ExampleRequest = { path: string; body: unknown }
 
-/** Values by name: of a path parameter, a query parameter or a body field. A value may depend on the operation's path. */
+/** Returns values by the name of a path parameter, query parameter or body field. A value may depend on the operation's path. */
 export type Known = (name: string, template: string) => unknown
 
 /**
- * The path and body of one operation. Parameters and fields that `known` has a value for are given, whether they are required or not; the
- * other required ones are made from their schemas.
+ * Builds the path and body of one operation. Parameters and fields with a value from `known` are given even when optional. Other required ones are
+ * made from their schemas.
  */
 export function exampleRequest(document: Json, template: string, operation: Json, known: Known): ExampleRequest {
   const resolve = (node: Json): Json =>

@@ -1,4 +1,5 @@
-// A private Exim on loopback: own configuration, spool and port, no part of the system's. Mail for fine@ and full@example.com goes to maildirs.
+// A private Exim on loopback with its own configuration, spool and port, separate from the system's. Mail for fine@ and full@example.com goes to
+// maildirs.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,14 +24,15 @@ export type Exim = {
   port: number
   /** The messages that fine@example.com has got, in no order. */
   mailbox: () => Buffer[]
-  /** Starts it anew with another time for trying; what is in its queue is judged by it. */
+  /** Restarts it with another retry limit, which also applies to queued mail. */
   restart: (tryFor: string) => Promise<void>
   stop: () => Promise<void>
 }
 
 /**
- * Starts an Exim that takes all mail from this machine, hands mail for `domain` to the SMTP server on `port`, finds nobody listening at gone.example,
- * and has 1000 octets of room for full@example.com. Failing deliveries are tried once a second, warned about after one, and given up after `tryFor`.
+ * Starts an Exim that accepts all mail from this machine and passes mail for `domain` to the SMTP server on `port`. Connections to gone.example are
+ * refused, and full@example.com has room for 1000 octets. Failing deliveries are retried every second, warned about after one second, and given up
+ * after `tryFor`.
  */
 export async function startExim(domain: string, port: number, tryFor: string): Promise<Exim> {
   const folder = mkdtempSync(join(tmpdir(), 'callsign-exim-'))
@@ -43,7 +45,7 @@ export async function startExim(domain: string, port: number, tryFor: string): P
     return path
   }) as [string, string]
   const listenPort = await findFreePort()
-  // The hosts differ, not only the ports: what waits for a host goes down any connection to it.
+  // The hosts differ, not only the ports, because mail that waits for a host goes down any connection to it.
   const route = (name: string, domains: string, host: string) => `
 ${name}:
   driver = manualroute

@@ -1,10 +1,10 @@
-// A small HTTP server for fakes of suppliers: reads the body, hands the request to a function, and can break a connection off.
+// A small HTTP server for fake suppliers. It reads the body, passes the request to a function, and can cut a connection.
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export type FakeRequest = { method: string; url: URL; headers: IncomingHttpHeaders; body: Buffer; json: () => Record<string, unknown> }
-/** `cut`: the connection ends without an answer. */
+/** `cut` ends the connection without an answer. */
 export type FakeAnswer = { status: number; json?: unknown; bytes?: Buffer; type?: string; headers?: Record<string, string> } | 'cut'
 
 export async function startFake(answer: (request: FakeRequest) => FakeAnswer | Promise<FakeAnswer>) {

@@ -1,31 +1,34 @@
-// What the contract of iMessage providers is tested on: a provider with phones behind it, whichever it is, and everything that can go wrong with it.
+// The interface for tests of iMessage providers. It has a provider with phones behind it, and every fault that a provider can cause.
 import type { Harness } from './start.ts'
 
 export type SentFile = { contentType: string; bytes: number }
-/** What a phone has got. */
+/** A message as a phone received it. */
 export type Arrived = { text: string; files: SentFile[] }
 
-/** `lost_answer`: taken, and nobody is told. `lost_request`: never taken, and nobody is told. `error`: clearly not taken. `refused`: for good. */
+/**
+ * `lost_answer` is accepted, but the answer is lost. `lost_request` is never accepted, and the answer is lost. `error` is clearly not accepted.
+ * `refused` is permanent.
+ */
 export type Fault = 'lost_answer' | 'lost_request' | 'error' | 'refused'
 
-/** What becomes of the callback of a message. */
+/** Number of callbacks for a message. */
 export type Callback = 'once' | 'twice' | 'never'
 
 export type World = {
   name: 'simulator' | 'bluebubbles' | 'linq'
   /** The settings of a server on this provider. */
   settings: Record<string, string>
-  /** Tells the provider where the server is; before it there are no callbacks. */
+  /** Sets the server's address at the provider. Callbacks start after it. */
   attach: (harness: Harness) => Promise<void>
-  /** A phone writes to the line. `agoMs`: it was written so long ago. Resolves when the callback has been taken. */
+  /** Sends a message from a phone to the line, dated `agoMs` ago. Resolves when the callback has been accepted. */
   write: (from: string, text: string, more?: { file?: Buffer; agoMs?: number; callback?: Callback }) => Promise<void>
   arrived: (to: string) => Promise<Arrived[]>
   /** Befalls the next sends, one each, in this order. Not every provider knows every fault. */
   faults: Set<Fault>
   befall: (...faults: Fault[]) => Promise<void>
-  /** The message of this text fails after it was sent; null where that is not told. */
+  /** Fails the message with this text after it was sent. Null where the provider does not report that. */
   failLater: ((text: string) => Promise<void>) | null
-  /** True when what no callback told is found by asking. */
+  /** True when polling finds messages without a callback. */
   canBeAsked: boolean
   stop: () => Promise<void>
 }

@@ -1,4 +1,4 @@
-// The three worlds: the simulator, and our fakes of BlueBubbles and Linq.
+// The three providers under test, which are the simulator and the fakes of BlueBubbles and Linq.
 import { openKeyring } from '../../src/edges/keyring/keyring.ts'
 import { blueBubblesPassword, startBlueBubblesServer } from './bluebubbles-server.ts'
 import type { World } from './imessage-world.ts'

@@ -1,4 +1,5 @@
-// Linq in small: the part of its Partner API v3 that we use, with state, as @linqapp/sdk 0.28 knows it; callbacks of version 2026-02-03.
+// A small Linq server. It has the part of Partner API v3 that Callsign uses, with state, as @linqapp/sdk 0.28 expects it. Callbacks have version
+// 2026-02-03.
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { type FakeAnswer, type FakeRequest, startFake } from './fake-http.ts'
 import type { Callback, Fault } from './imessage-world.ts'
@@ -195,7 +196,7 @@ export async function startLinqServer(line = '+12025550100') {
   }
   const fake = await startFake(answer)
 
-  /** A callback as Linq signs it: Standard Webhooks over the exact bytes. */
+  /** Signs a callback as Linq does, with Standard Webhooks over the exact bytes. */
   function sign(body: string, id: string = randomUUID(), seconds = Math.floor(Date.now() / 1000)): Record<string, string> {
     const digest = createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
       .update(`${id}.${seconds}.${body}`)
@@ -237,7 +238,7 @@ export async function startLinqServer(line = '+12025550100') {
       callbackUrl = url
     },
     callbackUrl: () => callbackUrl,
-    /** How often a piece was taken, by its idempotency key. */
+    /** The idempotency keys of accepted pieces, one entry per acceptance. */
     takenKeys: () => messages.flatMap((one) => one.key ?? []),
     sentTo: (address: string) => {
       const chat = [...chats.values()].find((one) => one.with === address)

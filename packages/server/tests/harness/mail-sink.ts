@@ -1,25 +1,25 @@
-// A mail server elsewhere: takes what the relay transport hands it, and refuses what it is told to.
+// An external mail server. It accepts the relay transport's messages, and refuses those that a script names.
 import type { AddressInfo } from 'node:net'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 
-/** One message as the server took it: the envelope, the bytes, and what an independent parser reads in them. */
+/** One accepted message with its envelope, its bytes, and the result of an independent parser. */
 export type SunkMail = { from: string; to: string[]; raw: string; parsed: Email }
 
-/** What to answer: a reply such as `451 4.2.0 later`, or null to accept. `attempt` counts from 1 for each address. */
+/** Returns a reply such as `451 4.2.0 later`, or null to accept. `attempt` counts from 1 per address. */
 export type Script = (address: string, attempt: number) => string | null
 
 export type MailSink = {
   /** For CALLSIGN_SMTP_RELAY_URL. */
   url: string
   mails: SunkMail[]
-  /** Everybody that the message with this Message-ID was taken for so far, sorted: each recipient has an envelope of its own. */
+  /** All accepted recipients of the message with this Message-ID, sorted. Each recipient has its own envelope. */
   recipientsOf: (messageId: string) => string[]
-  /** Says what RCPT answers from now on. */
+  /** Sets the replies to RCPT from now on. */
   answerRecipients: (script: Script) => void
-  /** Says what the end of DATA answers from now on; the address is the first recipient's. */
+  /** Sets the replies to the end of DATA from now on. The address is the first recipient's. */
   answerData: (script: Script) => void
-  /** How often this address has been given in RCPT. */
+  /** Number of RCPT commands with this address. */
   attempts: (address: string) => number
   close: () => Promise<void>
 }

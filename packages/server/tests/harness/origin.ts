@@ -1,4 +1,4 @@
-// A target behind a tunnel, and visitors: a server with every kind of answer, and requests byte by byte.
+// A tunnel target and public clients. The server has every kind of answer, and requests are sent byte by byte.
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
@@ -13,7 +13,7 @@ export type Origin = {
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Starts a target on loopback, on a free port unless told which; requests are noted before `handler` answers them. */
+/** Starts a target on loopback, on a free port unless `port` is given. Requests are recorded before `handler` answers them. */
 export async function startOrigin(handler: Handler = answerAnything, port = 0): Promise<Origin> {
   const seen: Origin['seen'] = []
   const server = createServer({ requestTimeout: 0 }, (incoming, outgoing) => {
@@ -82,7 +82,7 @@ function echoWebSocket(incoming: IncomingMessage, socket: Socket): void {
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Lets the answer to `/events` go on: it sends each event when it is told that the one before has arrived. */
+/** Continues the answer to `/events`. The test calls it after each event has arrived. */
 export let sendNextEvent = (): void => {}
 
 /** Answers by the path. */

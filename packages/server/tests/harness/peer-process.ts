@@ -1,13 +1,10 @@
-// What every mail server has that tests start as a process of their own: a free port, a greeting, an end.
+// Common parts of mail servers that tests start in their own process, which are a free port, the greeting and the end.
 import type { ChildProcess } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 
-/**
- * A port that nobody listened on a moment ago, and that nobody is given by chance before it is used: it lies below those that the system hands
- * out to connections and to whoever listens on port 0.
- */
+/** Finds a free port below the system's ephemeral range. Connections and listeners on port 0 therefore cannot take it before it is used. */
 export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 32_768)
@@ -23,7 +20,7 @@ export async function findFreePort(): Promise<number> {
   }
 }
 
-/** Whether an SMTP server says 220 on this port of the loopback. */
+/** True if an SMTP server sends 220 on this loopback port. */
 export const greets = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')

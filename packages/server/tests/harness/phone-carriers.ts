@@ -1,27 +1,27 @@
-// The three phone providers as tests see them: what is sold, what goes wrong, and texts from outside, in the same words for each.
+// The three phone providers for tests. Each offers the same stock, faults and incoming texts.
 import type { Harness, Json } from './start.ts'
 import type { BadLuck, OutsideText } from './supplier-server.ts'
 import { startTelnyxServer } from './telnyx-server.ts'
 import { startTwilioServer } from './twilio-server.ts'
 
-/** `told`: by one callback. `twice`: by two alike. `undelivered`: by none, so that only the provider's list has it. */
+/** Number of callbacks. `told` is one, `twice` is two alike, and `undelivered` is none, so that only the provider's list has the text. */
 export type Telling = 'told' | 'twice' | 'undelivered'
 
 export type Carrier = {
   settings: Record<string, string>
   /** Numbers that are paid for. */
   owned: () => Promise<string[]>
-  /** How often something was bought. */
+  /** Number of purchases. */
   purchases: () => Promise<number>
   spoil: (step: 'search' | 'order' | 'advance' | 'release', kind: BadLuck) => Promise<unknown>
-  /** The first so many offers are somebody else's by the time they are ordered. */
+  /** Sells the first `count` offers to another customer before they are ordered. */
   sellFirst: (count: number) => Promise<unknown>
   /** Nothing like that is to be had. */
   none: () => Promise<Record<string, string>>
   text: (number: Json, text: OutsideText, telling: Telling) => Promise<unknown>
-  /** Two texts, the later told first. */
+  /** Two texts whose callbacks arrive in reverse order. */
   reversed: (number: Json, first: OutsideText, second: OutsideText) => Promise<unknown>
-  /** A callback with one byte changed after it was signed; its status. Null where callbacks come by no socket. */
+  /** Sends a callback with one byte changed after signing, and returns its status. Null where callbacks do not use a socket. */
   forge: ((number: Json, text: OutsideText) => Promise<number>) | null
   /** The number goes, behind our back. */
   stop: () => Promise<void>
@@ -38,7 +38,7 @@ type Server = {
   stop: () => Promise<void>
 }
 
-/** A carrier on a stand-in; `advance` is the call that tells how a number is. */
+/** A provider on a stand-in server. `advance` is the call that reports the state of a number. */
 function onServer(server: Server): Carrier {
   const taken = (status: number) => {
     if (status !== 200) throw new Error(`the callback was answered ${status}`)

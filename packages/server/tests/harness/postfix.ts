@@ -1,4 +1,4 @@
-// A private Postfix on loopback: own configuration, queue and ports, no part of the system's. Mail for example.com goes to a maildir.
+// A private Postfix on loopback with its own configuration, queue and ports, separate from the system's. Mail for example.com goes to a maildir.
 import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -40,12 +40,12 @@ export type Postfix = {
   pid: number
   /** The messages in the mailboxes of example.com, as they lie there, in no order. */
   mailbox: () => Buffer[]
-  /** Changes settings while it runs; what is in its queue is judged by the new ones. */
+  /** Changes settings while it runs. They also apply to queued mail. */
   reload: (changes: Record<string, string>) => void
   stop: () => Promise<void>
 }
 
-/** Starts a Postfix that takes mail from this machine, and hands mail for `domain` to the SMTP server on `port`; `more` are settings over these. */
+/** Starts a Postfix that accepts mail from this machine and passes mail for `domain` to the SMTP server on `port`. `more` overrides settings. */
 export async function startPostfix(domain: string, port: number, more: Record<string, string> = {}): Promise<Postfix> {
   const folder = mkdtempSync(join(tmpdir(), 'callsign-postfix-'))
   chmodSync(folder, 0o755)

@@ -2,7 +2,7 @@
 import type { DnsServer } from '../../../mail/tests/harness/dns-server.ts'
 import type { Json } from './start.ts'
 
-/** Puts records into DNS, those of one name together; a TXT value is cut into strings there. */
+/** Adds records to DNS, grouped by name. The DNS server splits TXT values into strings. */
 export function publish(dns: DnsServer, records: Json[]): void {
   for (const [name, group] of Object.entries(Object.groupBy(records, (record: Json) => record.name as string))) {
     const ofType = (type: string) => (group ?? []).filter((record: Json) => record.type === type)
@@ -18,7 +18,7 @@ export function withdraw(dns: DnsServer, records: Json[]): void {
   for (const record of records) dns.remove(record.name)
 }
 
-/** Registers a domain, publishes its records and verifies it; the verified domain. */
+/** Registers a domain, publishes its records, verifies it and returns it. */
 export async function ownDomain(
   harness: { expectApi: (status: number, method: string, path: string, ask?: Json) => Promise<Json>; organizationKey: string },
   dns: DnsServer,

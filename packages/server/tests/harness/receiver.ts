@@ -1,4 +1,4 @@
-// An endpoint that records what is posted to it, and answers as it is told: at once, late, never, with any status.
+// An endpoint that records posts, and answers at once, late or never, with any status.
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
@@ -7,12 +7,12 @@ import type { Certificate } from './certificate.ts'
 import { waitFor } from './wait.ts'
 
 export type Received = { path: string; headers: IncomingHttpHeaders; body: Buffer; atMs: number }
-/** What to answer; `hang` never answers. */
+/** The answer to give. `hang` never answers. */
 export type Answering = { status: number; headers?: Record<string, string>; body?: string } | 'hang'
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>
 
-/** Starts one on a free port of loopback; with a certificate it speaks TLS. `answer` may look at the request. */
+/** Starts one on a free loopback port, with TLS if a certificate is given. `answer` may read the request. */
 export async function startReceiver(answer: (received: Received) => Answering = () => ({ status: 200 }), certificate?: Certificate) {
   const received: Received[] = []
   let connections = 0
@@ -39,7 +39,7 @@ export async function startReceiver(answer: (received: Received) => Answering = 
     connections: () => connections,
     /** The payloads, parsed. */
     payloads: () => received.map((one) => JSON.parse(one.body.toString())),
-    /** What came, once there is this much of it. */
+    /** Resolves with the posts once there are `count` of them. */
     waitFor: (count: number) => waitFor(`${count} posts to the receiver`, () => received.length >= count && received.slice(0, count)),
     stop: () =>
       new Promise<void>((resolve) => {

@@ -5,7 +5,7 @@ import { type Harness, type Json, startHarness } from './start.ts'
 export type Relayed = {
   harness: Harness
   sink: MailSink
-  /** A message that has arrived for ann, from Eve; `mail` changes its fields. */
+  /** A message from Eve that has arrived for ann. `mail` changes its fields. */
   arrive: (mail?: { subject?: string; [field: string]: unknown }) => Promise<Json>
   stop: () => Promise<void>
 }

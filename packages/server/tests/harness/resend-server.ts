@@ -1,25 +1,25 @@
-// A stand-in for Resend's domains API on loopback: it keeps its domains, looks at their records when told to, and can fail in every way.
-// Shapes as the types of the vendor's own SDK have them, which drives it in resend-server.test.ts.
+// A stand-in for Resend's domains API on loopback. It stores domains, checks their records on request, and can fail in every way. Shapes follow the
+// types of the vendor's own SDK, which drives it in resend-server.test.ts.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Json } from './start.ts'
 
-/** How a request goes wrong: with an answer of this status, cut off before it is worked on, or worked on with its answer lost. */
+/** A failure of a request. It is an answer with this status, a cut before processing, or an answer lost after processing. */
 export type Failure = { status: number; headers?: Record<string, string>; body?: string } | 'cut' | 'lost'
 
 export type ResendServer = {
   url: string
   apiKey: string
-  /** What it knows of a domain, to be looked at; undefined when it is not registered. */
+  /** Its state of a domain, or undefined when it is not registered. */
   find(name: string): Json | undefined
-  /** Says that a record of a domain is published, by its purpose and type; the next look finds it. */
+  /** Marks records of a domain as published, by purpose and type. The next check finds them. */
   publish(name: string, ...records: string[]): void
   withdraw(name: string, ...records: string[]): void
   /** Looks now, as the vendor does in its own time. */
   look(name: string): void
-  /** How many GETs a verification that was asked for takes before it has come to an end. */
+  /** Number of GETs until a requested verification has ended. */
   slowness: number
   /** A name whose records are known to be there already when it is registered. */
   knowAlready(name: string): void
@@ -29,7 +29,7 @@ export type ResendServer = {
   fail(method: string, path: RegExp, failure: Failure, times?: number): void
   /** Nothing goes wrong any more. */
   heal(): void
-  /** Every request so far: "POST /domains". */
+  /** Every request so far, such as "POST /domains". */
   asked(): string[]
   stop(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// Mail that comes back, for tests: captured reports with a return path put in, handed to a server as another one would.
+// Returned mail for tests. Captured reports get a return path and are delivered to a server as by another mail server.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTransport } from 'nodemailer'

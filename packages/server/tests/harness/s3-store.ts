@@ -1,4 +1,4 @@
-// A small S3 store for tests: keeps objects in memory, and answers only what is signed as an independent implementation (the package aws4) would sign it.
+// A small S3 store for tests. It keeps objects in memory, and accepts only requests signed as by the independent package aws4.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -12,7 +12,7 @@ export type S3Store = {
   objects: Map<string, { bytes: Buffer; modifiedMs: number }>
   /** Requests so far, `METHOD /path?query`. */
   requests: string[]
-  /** Taken one a request before anything else is done: a status to answer, or `drop` to cut the connection, or `half` to cut it inside a body. */
+  /** One fault per request, applied first. It is a status, `drop` to cut the connection, or `half` to cut it inside a body. */
   faults: (number | 'drop' | 'half' | 'hang')[]
   close(): Promise<void>
 }

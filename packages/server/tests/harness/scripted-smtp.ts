@@ -83,7 +83,7 @@ function peerOn(socket: Socket): Peer {
   return { socket, seen, line, say, data, gone }
 }
 
-/** A server that follows a script, one run a connection (0, 1, …); on a free port of localhost unless told otherwise. */
+/** A server that follows a script, with one run per connection (0, 1, …). It uses a free port of localhost by default. */
 export async function scripted(
   script: (peer: Peer, connection: number) => Promise<void> | void,
   at: { host?: string; port?: number } = {},
@@ -113,7 +113,7 @@ export async function welcome(peer: Peer, ...extensions: string[]): Promise<void
   peer.say(...lines.map((text, i) => `250${i === lines.length - 1 ? ' ' : '-'}${text}`))
 }
 
-/** Answers commands by their verb until the client quits; a DATA answered 354 is followed by the answer named END. */
+/** Answers commands by their verb until the client quits. A DATA answered 354 is followed by the answer named END. */
 export async function answer(peer: Peer, answers: Record<string, string | ((line: string) => string)>): Promise<void> {
   for (;;) {
     const line = await peer.line()

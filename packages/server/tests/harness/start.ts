@@ -23,7 +23,7 @@ export const mailDomain = 'agents.localhost'
 // biome-ignore lint/suspicious/noExplicitAny: every answer is held against the OpenAPI document before a test sees it
 export type Json = any
 export type Answer = { status: number; headers: Headers; body: Json }
-/** `key: null` sends none; without `key` it is the first organization's. A string body goes out as it is. */
+/** `key: null` sends none, and without `key` the first organization's is sent. A string body is sent unchanged. */
 export type Ask = { key?: string | null; body?: unknown; headers?: Record<string, string> }
 export type Harness = Awaited<ReturnType<typeof startHarness>>
 
@@ -55,12 +55,12 @@ export async function startHarness(settings: Record<string, string> = {}) {
   const db = connect({ connectionString: database.url }, { poolSize: 2, log: createLog('silent') })
   const baseUrl = `http://127.0.0.1:${app.httpPort}`
 
-  // Of its own and closed before the server: a stop gives connections of others some time.
+  // A separate agent that is closed before the server, because a stop gives other connections some time.
   const connections = new Agent()
   const document = (await (await fetchBy(`${baseUrl}/openapi.json`, { dispatcher: connections })).json()) as ApiDocument
   const checkContract = createContractCheck(document)
 
-  /** One request; the answer has been held against the document. A path without a leading `/api/v1` gets one, except of the pages beside it. */
+  /** Sends one request and checks its answer against the document. A path without a leading `/api/v1` gets one, except for pages outside the API. */
   async function api(method: string, path: string, ask: Ask = {}): Promise<Answer> {
     const whole = /^\/(api|media|hooks|healthz|readyz|metrics|openapi|docs)/.test(path) ? path : `/api/v1${path}`
     const { key = organizationKey, body } = ask
@@ -91,7 +91,7 @@ export async function startHarness(settings: Record<string, string> = {}) {
   const agentKey = async (handle: string, more: Record<string, unknown> = {}, key = organizationKey): Promise<string> =>
     (await expectApi(201, 'POST', '/keys', { key, body: { name: `key of ${handle}`, type: 'agent', agent_handle: handle, ...more } })).key
 
-  /** Sends a plain message from an agent; `more` changes its fields. */
+  /** Sends a plain message from an agent. `more` changes its fields. */
   const send = (agent: string, to: string | string[], more: Record<string, unknown> = {}): Promise<Json> =>
     expectApi(201, 'POST', '/mail/send', { body: { agent, to: [to].flat(), subject: 'Hello', text: 'Hello there', ...more } })
 
@@ -114,7 +114,7 @@ export async function startHarness(settings: Record<string, string> = {}) {
 
   const transport = createTransport({ host: '127.0.0.1', port: app.smtpPort as number, tls: { rejectUnauthorized: false } })
 
-  /** Events of an organization's message, oldest first, as they stand in the database: no operation lists them yet. */
+  /** Events of a subject, oldest first, as they are in the database. */
   const eventsOf = async (subjectId: string): Promise<{ type: string; data: Json }[]> =>
     (
       await db.query<{ type: string; data: Json }>({
@@ -156,7 +156,7 @@ export async function startHarness(settings: Record<string, string> = {}) {
     document,
     db,
     dataDir,
-    /** The DNS of this server: empty until a test puts something in. */
+    /** The DNS of this server, empty until a test adds records. */
     dns,
     environment,
     logLines: () => lines,

@@ -1,4 +1,4 @@
-// What stand-ins for suppliers have in common: a server on loopback with routes, bad luck on demand, and callbacks that it makes itself.
+// Common parts of supplier stand-ins. These are a loopback server with routes, faults on demand, and callbacks.
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,8 +7,8 @@ export type SupplierCall = { method: string; path: string; query: URLSearchParam
 export type SupplierReply = { status: number; body?: unknown; type?: string }
 
 /**
- * What happens to the next calls of a route. `lose`: it is done and the connection is cut before the answer. `cut`: the connection is cut and
- * nothing is done. `fail`: 500 and nothing is done. `refuse`: 403 and nothing is done. `late`: it is done well after the connection was cut.
+ * The fault of the next calls of a route. `lose` does the work and cuts the connection before the answer. `cut` cuts the connection and does nothing.
+ * `fail` is 500, and `refuse` is 403, both without effect. `late` does the work well after the connection was cut.
  */
 export type BadLuck = 'lose' | 'cut' | 'fail' | 'refuse' | 'late'
 
@@ -16,7 +16,7 @@ type Route = { method: string; pattern: RegExp; name: string; run: (call: Suppli
 
 const lateMs = 150
 
-/** Starts one; `routes` are tried in their order. */
+/** Starts one. `routes` are tried in order. */
 export async function startSupplierServer(routes: Route[], refuse: (call: SupplierCall) => SupplierReply | null) {
   const luck: { name: string; kind: BadLuck }[] = []
   const calls: string[] = []
@@ -93,13 +93,13 @@ export async function postCallback(url: string, headers: Record<string, string>,
   return response.status
 }
 
-/** A text that somebody outside sends to a number. */
+/** A text from an outside number to an agent's number. */
 export type OutsideText = { from: string; text: string; media?: { path: string; contentType: string; bytes: Buffer; isLocked?: boolean }[] }
 
 /** A number that a stand-in has for sale. */
 export type ForSale = { phoneNumber: string; country: string; region: string; type: 'local' | 'toll_free' }
 
-/** What every stand-in for a phone provider has for sale, best first. */
+/** Numbers for sale at every phone provider stand-in, best first. */
 export const stock: ForSale[] = [
   ...Array.from({ length: 60 }, (_, i) => ({ phoneNumber: `+121255501${30 + i}`, country: 'US', region: 'NY', type: 'local' as const })),
   ...Array.from({ length: 6 }, (_, i) => ({ phoneNumber: `+141555501${30 + i}`, country: 'US', region: 'CA', type: 'local' as const })),

@@ -1,4 +1,4 @@
-// A stand-in for Telnyx's REST API v2: orders that take their time, numbers, messaging profiles, messages, and Ed25519-signed callbacks.
+// A stand-in for Telnyx's REST API v2. It has slow orders, numbers, messaging profiles, messages, and Ed25519-signed callbacks.
 import { generateKeyPairSync, randomBytes, randomUUID, sign } from 'node:crypto'
 import { type ForSale, type OutsideText, postCallback, type SupplierReply, startSupplierServer, stock } from './supplier-server.ts'
 
@@ -21,7 +21,7 @@ type Sent = { id: string; from: string; to: string; text: string; at: Date; medi
 
 export type TelnyxServer = Awaited<ReturnType<typeof startTelnyxServer>>
 
-/** How often an order, and then its number, is looked at before it is done. */
+/** Number of reads until an order, and then its number, is complete. */
 const looksNeeded = 2
 
 export async function startTelnyxServer() {
@@ -292,7 +292,7 @@ export async function startTelnyxServer() {
     return { 'content-type': 'application/json', 'telnyx-timestamp': String(seconds), 'telnyx-signature-ed25519': signature }
   }
 
-  /** Somebody sends a text; what Telnyx would post to the profile's address. */
+  /** Sends a text from outside. Returns the body that Telnyx would post to the profile's address. */
   function write(to: string, { from, text, media = [] }: OutsideText) {
     const one: Sent = { id: randomUUID(), from, to, text, at: new Date(), media }
     sent.push(one)
@@ -327,13 +327,13 @@ export async function startTelnyxServer() {
       CALLSIGN_TELNYX_MESSAGING_PROFILE_ID: messagingProfileId,
       CALLSIGN_TELNYX_API_URL: server.url,
     },
-    /** Numbers that are paid for: those that are there, and those of orders that are under way. */
+    /** Paid numbers, including those of orders in flight. */
     owned: () => [
       ...owned.map((one) => one.phone_number),
       ...orders.filter((one) => one.status === 'pending').map((one) => one.phone_number),
     ],
     purchases: () => purchases,
-    /** The first so many numbers of the next search are sold to somebody else before they can be ordered. */
+    /** Sells the first `count` numbers of the next search to another customer before they can be ordered. */
     sellAfterSearch: (count: number) => {
       soldAfterSearch = count
     },

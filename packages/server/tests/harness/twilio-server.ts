@@ -1,4 +1,4 @@
-// A stand-in for Twilio's REST API of 2010-04-01: numbers, messages, media, and callbacks signed by the vendor's own function.
+// A stand-in for Twilio's REST API of 2010-04-01, with numbers, messages, media, and callbacks signed by the vendor's own function.
 import { randomBytes } from 'node:crypto'
 import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js'
 import { type ForSale, type OutsideText, postCallback, type SupplierReply, startSupplierServer, stock } from './supplier-server.ts'
@@ -221,7 +221,7 @@ export async function startTwilioServer() {
     ),
   })
 
-  /** Somebody sends a text; what Twilio would post to the number's address. */
+  /** Sends a text from outside. Returns the form that Twilio would post to the number's address. */
   function write(to: string, { from, text, media = [] }: OutsideText) {
     const one: Sent = {
       sid: hex(media.length > 0 ? 'MM' : 'SM'),
@@ -253,7 +253,7 @@ export async function startTwilioServer() {
     },
     owned: () => owned.map((one) => one.phone_number),
     purchases: () => purchases,
-    /** The first so many numbers of the next search are sold to somebody else before they can be ordered. */
+    /** Sells the first `count` numbers of the next search to another customer before they can be ordered. */
     sellAfterSearch: (count: number) => {
       soldAfterSearch = count
     },

@@ -1,4 +1,4 @@
-// A vault client as the specification describes one, on node:crypto alone: what the server must never be able to do, so that tests can.
+// A vault client on node:crypto alone. It can decrypt, which the server must never be able to do.
 import { argon2Sync, createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 
 /** The cheapest parameters that the server takes. */
@@ -35,7 +35,7 @@ export function open(key: Buffer, text: string): Buffer {
 export const sealJson = (key: Buffer, payload: object): string => seal(key, Buffer.from(JSON.stringify(payload)))
 export const openJson = (key: Buffer, text: string): unknown => JSON.parse(open(key, text).toString())
 
-/** A wrapping of an organization key under a vault key, with what the server is told of it. */
+/** Wraps an organization key under a vault key. Returns the wrapping with the values that the server receives. */
 export function wrap(orgKey: Buffer, vaultKey: string) {
   const salt = randomBytes(16)
   const master = deriveMaster(vaultKey, salt)
@@ -47,7 +47,7 @@ export function wrap(orgKey: Buffer, vaultKey: string) {
   }
 }
 
-/** Random bytes in the shape of a wrapping: for tests in which nobody decrypts. */
+/** Random bytes in the shape of a wrapping, for tests that never decrypt it. */
 export const fakeWrapping = () => ({
   kdf_salt: randomBytes(16).toString('base64'),
   kdf_params: kdfParams,

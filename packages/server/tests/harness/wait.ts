@@ -1,6 +1,6 @@
-// Waiting for what a server does in its own time: asks again and again until it is so, or says what it waited for in vain.
+// Waits for asynchronous results of a server. It polls a condition, and names it when the time limit passes.
 
-/** Resolves with the first result of `ask` that is neither null, undefined nor false; rejects naming `what` after `limitMs`. */
+/** Resolves with the first result of `ask` that is neither null, undefined nor false. Rejects with `what` in the message after `limitMs`. */
 export async function waitFor<T>(
   what: string,
   ask: () => T | null | undefined | false | Promise<T | null | undefined | false>,
@@ -18,8 +18,8 @@ export async function waitFor<T>(
 const tickMs = 10
 
 /**
- * Starts to measure; the function it returns ends it and says how many milliseconds have passed. What this process waited for the processor
- * meanwhile, because of other work on the machine, does not count; what it waited for anything else, and what it computed, does.
+ * Starts a stopwatch. The returned function stops it and gives the milliseconds. Time that this process waited for the processor, because of other
+ * work on the machine, is not counted. Other waiting time and computation are counted.
  */
 export function startStopwatch(): () => number {
   let [passedMs, lastMs, lastUsage] = [0, performance.now(), process.cpuUsage()]

@@ -1,4 +1,4 @@
-// The harness of the SMTP server's tests: a listening server and the receiver behind it.
+// The harness of the SMTP server's tests, with a listening server and its receiver.
 import { afterEach } from 'vitest'
 import { createLog } from '../../../src/core/log.ts'
 import type { Limits } from '../../../src/edges/smtp/server/limits.ts'
@@ -8,7 +8,7 @@ import { DialogClient } from './play.ts'
 
 type Accepted = { envelope: Envelope; raw: Buffer; received: string }
 
-/** Keeps what is accepted; some local parts stand for kinds of failure. */
+/** Keeps accepted messages. Some local parts cause failures. */
 class KeepingReceiver implements SmtpReceiver {
   readonly accepted: Accepted[] = []
   /** While set, `accept` waits for it. */
@@ -37,7 +37,7 @@ class KeepingReceiver implements SmtpReceiver {
 type Harness = { server: SmtpServer; port: number; receiver: KeepingReceiver }
 const stages: SmtpServer[] = []
 
-/** A listening server with its receiver; closed after the test. */
+/** A listening server with its receiver, closed after the test. */
 export async function open(limits: Partial<Limits> = {}, options: Partial<SmtpServerOptions> = {}): Promise<Harness> {
   const receiver = new KeepingReceiver()
   const server = createSmtpServer(
@@ -77,5 +77,5 @@ export async function inData(port: number): Promise<DialogClient> {
   return client
 }
 
-/** A turn of the event loop in which the server reads what has arrived. */
+/** Waits for the event loop iteration in which the server reads the bytes that have arrived. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))

@@ -1,4 +1,4 @@
-// Plays SMTP dialogs over a real socket: a scripted client, and the reader of transcript files.
+// Plays SMTP dialogs over a real socket, with a scripted client and a reader of transcript files.
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 
@@ -34,7 +34,7 @@ export class DialogClient {
       this.#text += chunk.toString('latin1')
       this.#wake?.()
     })
-    // A reset counts as closed; what came before it stays readable.
+    // A reset counts as closed. Bytes received before it stay readable.
     socket.on('error', () => {})
     socket.on('close', () => {
       if (this.socket !== socket) return
@@ -61,7 +61,7 @@ export class DialogClient {
     }
   }
 
-  /** A whole reply; throws when it does not begin as expected. */
+  /** Reads a whole reply. Throws when it does not begin with `prefix`. */
   async expect(prefix: string): Promise<string> {
     const lines: string[] = []
     for (;;) {
@@ -126,8 +126,9 @@ export const readLimits = (transcript: string): Record<string, number> =>
   Object.fromEntries([...transcript.matchAll(/^L: (\w+)=(\d+)$/gm)].map(([, name, value]) => [name!, Number(value)]))
 
 /**
- * Plays a transcript. `C:` is a line sent with CRLF (lines in a row go out in one write), `R:` raw octets, `S:` the beginning of the next
- * line from the server, `X:` the server closes without another octet, `A: n` n messages were accepted so far. Throws at the first difference.
+ * Plays a transcript. `C:` is a line sent with CRLF, and consecutive lines go out in one write. `R:` is raw octets. `S:` is the beginning of the
+ * server's next line. `X:` is a close by the server without another octet. `A: n` means that n messages were accepted so far. Throws at the first
+ * difference.
  */
 export async function playTranscript(transcript: string, client: DialogClient, acceptedCount: () => number): Promise<void> {
   let pending: Buffer[] = []
