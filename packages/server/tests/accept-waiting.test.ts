@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { acceptWaiting } from '../src/core/accept-waiting.ts'
 
 /** Sends ten requests, prints that it has connected, and prints the result of each request. */
-const visitors = `
+const clients = `
 const { connect } = require('node:net')
 const { parentPort, workerData } = require('node:worker_threads')
 const shared = new Int32Array(workerData.shared)
@@ -33,7 +33,7 @@ test('only clients that have connected are served', async () => {
   const { port } = server.address() as AddressInfo
   const shared = new SharedArrayBuffer(4)
   const connected = new Int32Array(shared)
-  const worker = new Worker(visitors, { eval: true, workerData: { port, shared } })
+  const worker = new Worker(clients, { eval: true, workerData: { port, shared } })
   const said = once(worker, 'message')
   await once(worker, 'online')
   // Busy until all ten are there, so that none has been accepted.

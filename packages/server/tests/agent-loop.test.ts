@@ -26,9 +26,9 @@ test('the twenty-first message of a ping-pong waits, says why, and goes when the
   let arrived = await harness.waitForMail('ben', 'Ping')
   const ids = [last.id]
   // Each agent answers the message that has just arrived, as in a loop.
-  for (let turn = 1; turn < 20; turn++) {
-    const [from, to] = turn % 2 === 1 ? ['ben', 'ann'] : ['ann', 'ben']
-    last = await harness.expectApi(201, 'POST', `/mailboxes/${from}/messages/${arrived.id}/reply`, { body: { text: `turn ${turn}` } })
+  for (let round = 1; round < 20; round++) {
+    const [from, to] = round % 2 === 1 ? ['ben', 'ann'] : ['ann', 'ben']
+    last = await harness.expectApi(201, 'POST', `/mailboxes/${from}/messages/${arrived.id}/reply`, { body: { text: `round ${round}` } })
     ids.push(last.id)
     await harness.waitForStatus(from, last.id, 'delivered')
     const { data } = await harness.expectApi(200, 'GET', `/mailboxes/${to}/messages?direction=inbound&limit=1`)

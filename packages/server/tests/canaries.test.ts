@@ -28,7 +28,7 @@ const canaries = {
   sender: 'canary-sender-7c1f@example.org',
   query: 'Canary-query-7c1f',
 }
-const letter = (more: object = {}) => ({
+const mailBody = (more: object = {}) => ({
   agent: 'ann',
   to: [canaries.to],
   subject: canaries.subject,
@@ -81,7 +81,7 @@ test('outgoing mail that is sent, refused by the relay or refused by the server 
     attempt > 2 ? `550 5.7.1 <${address}> refused` : attempt > 1 ? `451 4.2.0 <${address}> later` : null,
   )
   for (let i = 0; i < 3; i++) {
-    const { id } = await harness.expectApi(201, 'POST', '/mail/send', { body: letter(), headers: { 'idempotency-key': `canary-${i}` } })
+    const { id } = await harness.expectApi(201, 'POST', '/mail/send', { body: mailBody(), headers: { 'idempotency-key': `canary-${i}` } })
     await harness.waitForStatus('ann', id, 'sent', 'bounced', 'failed')
   }
   for (const more of [
@@ -90,11 +90,11 @@ test('outgoing mail that is sent, refused by the relay or refused by the server 
     { thread_id: canaries.query },
     { headers: { From: canaries.sender } },
   ])
-    await harness.expectApi(400, 'POST', '/mail/send', { body: letter(more) })
-  await harness.expectApi(400, 'POST', '/mail/send', { body: JSON.stringify(letter()).slice(0, -5) })
-  await harness.expectApi(404, 'POST', '/mail/send', { body: letter({ agent: 'nobody' }) })
+    await harness.expectApi(400, 'POST', '/mail/send', { body: mailBody(more) })
+  await harness.expectApi(400, 'POST', '/mail/send', { body: JSON.stringify(mailBody()).slice(0, -5) })
+  await harness.expectApi(404, 'POST', '/mail/send', { body: mailBody({ agent: 'nobody' }) })
   await harness.expectApi(400, 'POST', '/mail/send', {
-    body: letter({ attachments: [{ filename: 'a', url: `http://127.0.0.1:1/${canaries.file}` }] }),
+    body: mailBody({ attachments: [{ filename: 'a', url: `http://127.0.0.1:1/${canaries.file}` }] }),
   })
   expectClean()
 })
@@ -166,7 +166,7 @@ describe('when the database refuses a row', () => {
 
   test('the API answers 500 with nothing of it, and so does the log', async () => {
     const before = harness.logLines().length
-    const { status, body } = await harness.api('POST', '/mail/send', { body: letter(), headers: { 'idempotency-key': 'refused' } })
+    const { status, body } = await harness.api('POST', '/mail/send', { body: mailBody(), headers: { 'idempotency-key': 'refused' } })
     expect([status, body.error.code]).toEqual([500, 'internal_error'])
     expect(JSON.stringify(body)).not.toMatch(/canary/i)
     const lines = harness.logLines().slice(before).join('')

@@ -64,10 +64,10 @@ const isRefused = (port: number | null): Promise<boolean> =>
     socket.on('error', () => resolve(true))
   })
 
-const letter = (subject: string) => JSON.stringify({ agent: 'ann', to: ['x@example.com'], subject, text: 'a' })
+const mailBody = (subject: string) => JSON.stringify({ agent: 'ann', to: ['x@example.com'], subject, text: 'a' })
 /** A request whose body is half sent. */
 async function halfSend(server: Server, subject: string) {
-  const body = letter(subject)
+  const body = mailBody(subject)
   const http = await open(server.httpPort)
   http.write(
     `POST /api/v1/mail/send HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 20)}`,

@@ -8,10 +8,10 @@ const count = 3000
 const apartMs = { ann: 70 * 60_000, cleo: 1_000 }
 type Handle = keyof typeof apartMs
 
-type Letter = { n: number; id: string; at: string; address: string; name: string; to: string[]; cc: string[]; subject: string }
-type Letters = (Letter & { labels: string[]; is_read: boolean; status: string })[]
+type Sample = { n: number; id: string; at: string; address: string; name: string; to: string[]; cc: string[]; subject: string }
+type Samples = (Sample & { labels: string[]; is_read: boolean; status: string })[]
 
-const lettersOf = (handle: Handle): Letters =>
+const samplesOf = (handle: Handle): Samples =>
   Array.from({ length: count }, (_, n) => {
     const ms = Date.now() - (count + 1 - n) * apartMs[handle]
     const own = `${handle}@agents.localhost`
@@ -32,15 +32,15 @@ const lettersOf = (handle: Handle): Letters =>
 
 const holds = (text: string, part: string): boolean => text.toLowerCase().includes(part.toLowerCase())
 const from = (part: string) =>
-  [`from=${encodeURIComponent(part)}`, (one: Letter) => holds(one.address, part) || holds(one.name, part)] as const
-const subject = (part: string) => [`subject=${encodeURIComponent(part)}`, (one: Letter) => holds(one.subject, part)] as const
+  [`from=${encodeURIComponent(part)}`, (one: Sample) => holds(one.address, part) || holds(one.name, part)] as const
+const subject = (part: string) => [`subject=${encodeURIComponent(part)}`, (one: Sample) => holds(one.subject, part)] as const
 const to = (address: string) =>
   [
     `to=${encodeURIComponent(address)}`,
-    (one: Letter) => [...one.to, ...one.cc].some((own) => own.toLowerCase() === address.toLowerCase()),
+    (one: Sample) => [...one.to, ...one.cc].some((own) => own.toLowerCase() === address.toLowerCase()),
   ] as const
 
-type Case = readonly [string, (one: Letters[number]) => boolean]
+type Case = readonly [string, (one: Samples[number]) => boolean]
 const both = ([a, isA]: Case, [b, isB]: Case): Case => [`${a}&${b}`, (one) => isA(one) && isB(one)]
 const unread: Case = ['is_read=false', (one) => !one.is_read]
 const label = (name: string): Case => [`label=${name}`, (one) => one.labels.includes(name)]
@@ -73,7 +73,7 @@ const cases: Case[] = [
   both(subject('unheard of'), unread),
 ]
 
-/** All pages of a list, one after another, without the template that the letters are copies of. */
+/** All pages of a list, one after another, without the template that the messages are copies of. */
 async function walk(harness: Harness, handle: Handle, query: string): Promise<string[]> {
   const items: Json[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -90,7 +90,7 @@ async function walk(harness: Harness, handle: Handle, query: string): Promise<st
 
 describe.each(['with the index of parts', 'without the extension that it takes'])('%s', (kind) => {
   let harness: Harness
-  const letters = { ann: lettersOf('ann'), cleo: lettersOf('cleo') }
+  const samples = { ann: samplesOf('ann'), cleo: samplesOf('cleo') }
   beforeAll(async () => {
     harness = await startHarness()
     if (kind.startsWith('without')) await harness.db.query({ text: 'DROP INDEX messages_parts' })
@@ -98,7 +98,7 @@ describe.each(['with the index of parts', 'without the extension that it takes']
       await harness.createAgent(handle)
       await harness.deliver({ from: 'writer@example.com', to: `${handle}@agents.localhost`, subject: 'Template', text: 'template' })
       const { id } = await harness.waitForMail(handle, 'Template')
-      // Copies of the letter, as if they had come one after another.
+      // Copies of the message, with arrival times one after another.
       await harness.db.query({
         text: `INSERT INTO messages (id, organization_id, mailbox_id, thread_id, direction, status, from_address, from_name, to_addresses, cc_addresses, subject,
             snippet, text, html, extracted_text, headers, is_read, labels, guardrail, size_bytes, attachment_count, raw_id, created_at, updated_at, search)
@@ -106,14 +106,14 @@ describe.each(['with the index of parts', 'without the extension that it takes']
             '', '', '', '', m.headers, made.is_read, made.labels, m.guardrail, 100, 0, m.raw_id, at, at, ''
           FROM jsonb_to_recordset($2::jsonb) AS made (id text, at timestamptz, address text, name text, "to" text[], cc text[], subject text, labels text[],
             is_read boolean, status text) JOIN messages m ON m.id = $1`,
-        values: [id, JSON.stringify(letters[handle])],
+        values: [id, JSON.stringify(samples[handle])],
       })
     }
   })
   afterAll(() => harness?.stop())
 
-  const expected = (handle: Handle, is: (one: Letters[number]) => boolean, status = 'received'): string[] =>
-    letters[handle]
+  const expected = (handle: Handle, is: (one: Samples[number]) => boolean, status = 'received'): string[] =>
+    samples[handle]
       .filter((one) => one.status === status && is(one))
       .map(({ id }) => id)
       .toReversed()
@@ -136,9 +136,9 @@ describe.each(['with the index of parts', 'without the extension that it takes']
   })
 
   test('times and quarantine with them', async () => {
-    const at = (n: number) => letters.ann[n]?.at as string
+    const at = (n: number) => samples.ann[n]?.at as string
     const [query, isFrom] = from('tenth@often')
-    const between = (one: Letter) => one.n > 900 && one.n < 1800 && isFrom(one)
+    const between = (one: Sample) => one.n > 900 && one.n < 1800 && isFrom(one)
     expect(await walk(harness, 'ann', `${query}&after=${at(900)}&before=${at(1800)}`)).toEqual(expected('ann', between))
     const [part, isPart] = from('writer252')
     expect(await walk(harness, 'ann', `${part}&status=quarantined`)).toEqual(expected('ann', isPart, 'quarantined'))

@@ -35,14 +35,14 @@ const tricks: Record<string, string>[] = [
 test('every way of sending refuses every reserved header and every trick', async () => {
   await harness.deliver({ from: 'eve@example.org', to: 'ann@agents.localhost', subject: 'Q', text: 'q' })
   const { id } = await harness.waitForMail('ann', 'Q')
-  const letter = { to: ['x@example.com'], subject: 's', text: 't' }
-  const draft = await harness.expectApi(201, 'POST', '/mailboxes/ann/drafts', { body: letter })
+  const mail = { to: ['x@example.com'], subject: 's', text: 't' }
+  const draft = await harness.expectApi(201, 'POST', '/mailboxes/ann/drafts', { body: mail })
   const ways: [string, string, Json][] = [
-    ['POST', '/mail/send', { agent: 'ann', ...letter }],
-    ['POST', '/mailboxes/ann/messages', letter],
+    ['POST', '/mail/send', { agent: 'ann', ...mail }],
+    ['POST', '/mailboxes/ann/messages', mail],
     ['POST', `/mailboxes/ann/messages/${id}/reply`, { text: 't' }],
     ['POST', `/mailboxes/ann/messages/${id}/forward`, { to: 'x@example.com' }],
-    ['POST', '/mailboxes/ann/drafts', letter],
+    ['POST', '/mailboxes/ann/drafts', mail],
     ['PATCH', `/mailboxes/ann/drafts/${draft.id}`, {}],
   ]
   for (const headers of [...forged.split(' ').map((name) => ({ [name]: 'evil@example.com' })), ...tricks])

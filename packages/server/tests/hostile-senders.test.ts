@@ -63,7 +63,7 @@ async function hand(raw: string | Buffer, { from = 'eve@hostile.example', to = [
 
 let made = 0
 const subjectOf = () => `Hostile ${++made}`
-const letter = (subject: string, header = '', body = 'Hello\r\n'): string =>
+const compose = (subject: string, header = '', body = 'Hello\r\n'): string =>
   `From: Eve <eve@hostile.example>\r\nTo: ann@agents.localhost\r\nSubject: ${subject}\r\n${header}\r\n${body}`
 
 /**
@@ -114,7 +114,7 @@ describe('signatures', () => {
     harness.dns.set('hostile.example', { TXT: ['v=spf1 include:hostile.example redirect=hostile.example'] })
     harness.dns.set('_dmarc.hostile.example', { TXT: ['v=DMARC1; p=none; p=reject; ;;; ='] })
     const subject = subjectOf()
-    const { said, after } = await hand(letter(subject, header))
+    const { said, after } = await hand(compose(subject, header))
     expect([said, after]).toEqual([expect.stringMatching(isTaken), expect.stringMatching(/^250 /)])
     const [message, ...more] = await filed(subject)
     expect(more).toEqual([])
@@ -126,27 +126,27 @@ describe('signatures', () => {
 describe('headers', () => {
   test('10,000 Received lines are refused permanently, and nothing is filed', async () => {
     const subject = subjectOf()
-    const { said } = await hand(letter(subject, 'Received: from a by b\r\n'.repeat(10_000)))
+    const { said } = await hand(compose(subject, 'Received: from a by b\r\n'.repeat(10_000)))
     expect(said).toMatch(isRefused)
     expect(await filed(subject)).toEqual([])
   })
   test('a field of 3 MB is refused permanently', async () => {
     const subject = subjectOf()
-    const { said } = await hand(letter(subject, `X: ${'x'.repeat(3_000_000)}\r\n`))
+    const { said } = await hand(compose(subject, `X: ${'x'.repeat(3_000_000)}\r\n`))
     expect(said).toMatch(isRefused)
     expect(await filed(subject)).toEqual([])
   })
   test('5000 References on separate lines are refused permanently', async () => {
     const subject = subjectOf()
     const references = Array.from({ length: 5000 }, (_, i) => `<${i}@hostile.example>`).join('\r\n ')
-    expect((await hand(letter(subject, `References: ${references}\r\n`))).said).toMatch(isRefused)
+    expect((await hand(compose(subject, `References: ${references}\r\n`))).said).toMatch(isRefused)
     expect(await filed(subject)).toEqual([])
   })
   test('2400 References on 800 lines are filed once, and can be answered', async () => {
     const subject = subjectOf()
     const references = Array.from({ length: 800 }, (_, i) => `<${i}.${'r'.repeat(70)}@a><${i}@b> <${i}.${'s'.repeat(70)}@c>`).join('\r\n ')
     const { said } = await hand(
-      letter(subject, `Message-ID: <${subject.replace(' ', '')}@hostile.example>\r\nReferences: ${references}\r\n`),
+      compose(subject, `Message-ID: <${subject.replace(' ', '')}@hostile.example>\r\nReferences: ${references}\r\n`),
     )
     expect(said).toMatch(isTaken)
     const [message, ...more] = await filed(subject)
@@ -157,7 +157,7 @@ describe('headers', () => {
   test('malformed References are accepted without an end, without a name, and of angle brackets only', async () => {
     const subject = subjectOf()
     const { said } = await hand(
-      letter(
+      compose(
         subject,
         `Message-ID: <\xff\xfe@>\r\nIn-Reply-To: <<<<>>>> <a@b\r\nReferences: <${'x'.repeat(5000)}\r\n <>\r\n ${'<'.repeat(500)}\r\n`,
       ),
@@ -173,7 +173,7 @@ describe('bodies', () => {
     const part = (i: number) =>
       `--b\r\nContent-Type: application/octet-stream; name="${'n'.repeat(600)}${i}"\r\nContent-Disposition: attachment; filename*0*=utf-8''${'%F0%9F%98%80'.repeat(40)}; filename*1="${'../'.repeat(50)}x\x01"\r\n\r\nx\r\n`
     const parts = Array.from({ length: 3000 }, (_, i) => part(i)).join('')
-    const { said } = await hand(letter(subject, 'MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n', `${parts}--b--\r\n`))
+    const { said } = await hand(compose(subject, 'MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n', `${parts}--b--\r\n`))
     expect(said).toMatch(isTaken)
     const [message, ...more] = await filed(subject)
     expect(more).toEqual([])
@@ -187,7 +187,7 @@ describe('bodies', () => {
     const depth = 300
     const opens = Array.from({ length: depth }, (_, i) => `--b${i}\r\nContent-Type: multipart/mixed; boundary=b${i + 1}\r\n\r\n`).join('')
     const { said } = await hand(
-      letter(subject, 'Content-Type: multipart/mixed; boundary=b0\r\n', `${opens}--b${depth}\r\n\r\ninnermost\r\n`),
+      compose(subject, 'Content-Type: multipart/mixed; boundary=b0\r\n', `${opens}--b${depth}\r\n\r\ninnermost\r\n`),
     )
     expect(said).toMatch(isTaken)
     expect(await filed(subject)).toHaveLength(1)
@@ -198,7 +198,7 @@ describe('bodies', () => {
       .filter((character) => !'\r\n'.includes(character))
       .join('')
     const { said } = await hand(
-      letter(
+      compose(
         subject,
         `X-Garbage: ${bytes}\r\nCc: ${bytes} <${bytes}@b>\r\nContent-Type: text/plain; charset=${bytes}\r\n`,
         `${bytes}\r\n`.repeat(100),
@@ -209,7 +209,7 @@ describe('bodies', () => {
   })
   test('a message with NULs is refused permanently or filed without them', async () => {
     const subject = subjectOf()
-    const { said } = await hand(letter(subject, 'X-Nul: a\0b\r\n', 'a\0b\r\n'))
+    const { said } = await hand(compose(subject, 'X-Nul: a\0b\r\n', 'a\0b\r\n'))
     expect(said).toMatch(/^(?:250 2|5\d\d 5)/)
     expect(await filed(subject)).toHaveLength(isTaken.test(said) ? 1 : 0)
   })
@@ -219,7 +219,7 @@ describe('addresses', () => {
   test('an SMTPUTF8 sender outside of ASCII is kept unchanged, and such a recipient is unknown', async () => {
     const subject = subjectOf()
     const sender = Buffer.from('jürgen@bücher.example').toString('latin1')
-    const { said, replies } = await hand(letter(subject).replace('eve@hostile.example', sender), {
+    const { said, replies } = await hand(compose(subject).replace('eve@hostile.example', sender), {
       from: sender,
       to: ['ann@agents.localhost', Buffer.from('änn@agents.localhost').toString('latin1')],
       parameters: ' SMTPUTF8 BODY=8BITMIME',
@@ -232,25 +232,26 @@ describe('addresses', () => {
   test('three different messages and one repetition with one Message-ID give three messages', async () => {
     const subject = subjectOf()
     const id = `Message-ID: <${subject.replace(' ', '')}@hostile.example>\r\n`
-    for (const body of ['One\r\n', 'Two\r\n', 'Three\r\n', 'Two\r\n']) expect((await hand(letter(subject, id, body))).said).toMatch(isTaken)
+    for (const body of ['One\r\n', 'Two\r\n', 'Three\r\n', 'Two\r\n'])
+      expect((await hand(compose(subject, id, body))).said).toMatch(isTaken)
     expect((await filed(subject)).map((message) => message.text.trim()).sort()).toEqual(['One', 'Three', 'Two'])
   })
   test('ten concurrent copies of a message over ten connections give one message', async () => {
     const subject = subjectOf()
-    const raw = letter(subject, `Message-ID: <${subject.replace(' ', '')}@hostile.example>\r\n`)
+    const raw = compose(subject, `Message-ID: <${subject.replace(' ', '')}@hostile.example>\r\n`)
     const answers = await Promise.all(Array.from({ length: 10 }, () => hand(raw)))
     expect(answers.filter(({ said }) => !isTaken.test(said))).toEqual([])
     expect(await filed(subject)).toHaveLength(1)
   })
   test('five copies of a message that wait for filing together give one message', async () => {
     const [first, subject] = [subjectOf(), subjectOf()]
-    const raw = letter(subject, `Message-ID: <${subject.replace(' ', '')}@hostile.example>\r\n`)
+    const raw = compose(subject, `Message-ID: <${subject.replace(' ', '')}@hostile.example>\r\n`)
     const waiting = async () =>
       (await harness.db.query({ text: `SELECT 1 FROM pg_locks WHERE relation = 'threads'::regclass AND NOT granted` })).rowCount
     let handed: Promise<{ said: string }[]> | undefined
     await harness.db.transact(async (tx) => {
       await tx.query({ text: 'LOCK TABLE threads IN ACCESS EXCLUSIVE MODE' })
-      const held = hand(letter(first))
+      const held = hand(compose(first))
       await waitFor('the first to wait', async () => (await waiting()) > 0)
       handed = Promise.all([held, ...Array.from({ length: 5 }, () => hand(raw))])
       await waitFor('copies to wait', async () => (await waiting()) > 1)
@@ -272,7 +273,7 @@ describe('addresses', () => {
       `${own.toUpperCase()}+x@AGENTS.localhost`,
       `${foreign}+tag@agents.localhost`,
     ])
-    const { said, replies } = await hand(letter(subject), { to })
+    const { said, replies } = await hand(compose(subject), { to })
     expect(replies.slice(1, -1).every((reply) => reply.startsWith('250'))).toBe(true)
     expect(said).toMatch(isTaken)
     for (const [own, foreign] of handles) {

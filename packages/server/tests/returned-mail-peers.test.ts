@@ -157,7 +157,7 @@ describe.each(peers)('$name', ({ name, missing, codes, words, start }) => {
       ).toBe(201)
     }, 120_000)
 
-    test('no report is filed as a letter', async () => {
+    test('reports are not filed as messages', async () => {
       const { data } = await harness.expectApi(200, 'GET', '/mailboxes/ann/messages?direction=inbound')
       expect(data).toEqual([])
     })

@@ -102,7 +102,7 @@ describe('reports of Postfix and Exim', () => {
 
   test("a report at one recipient's return path about another applies to the former", async () => {
     const { id, returnPaths } = await sent('evil@example.com', 'nobody@example.com')
-    // The report names nobody@, and arrives at the return path of evil@.
+    // The report names a different recipient than its return path, which was given to evil@.
     await take('postfix-unknown', returnPaths['evil@example.com'] as string)
     const message = await harness.getMessage('ann', id)
     expect(message.delivery.recipients.map((one: Json) => one.status)).toEqual(['bounced', 'sent'])
@@ -136,7 +136,7 @@ describe('forged', () => {
       to: 'ann@agents.localhost',
       raw: raw.replace(/^Message-Id: .*$/im, 'Message-Id: <forged@peer.example>'),
     })
-    const arrived = await waitFor('the letter', async () => (await inbox()).find((one) => one.message_id === '<forged@peer.example>'))
+    const arrived = await waitFor('the message', async () => (await inbox()).find((one) => one.message_id === '<forged@peer.example>'))
     expect(arrived).toMatchObject({ subject: 'Undelivered Mail Returned to Sender', status: 'received' })
     expect((await harness.getMessage('ann', id)).status).toBe('sent')
     expect(await isSuppressed('nobody@example.com')).toBe(false)
@@ -218,7 +218,7 @@ describe('mail for a person', () => {
     const raw =
       'From: Odd <odd@example.com>\nSubject: Re: Hello\nMessage-ID: <odd1@example.com>\n\nMy program answers to the return path.\n'
     await handIn(harness.smtpPort, { from: 'odd@example.com', to: [returnPaths['odd@example.com'] as string, 'ann@agents.localhost'], raw })
-    await waitFor('the letter', async () => (await inbox()).filter((one) => one.message_id === '<odd1@example.com>').length === 1)
+    await waitFor('the message', async () => (await inbox()).filter((one) => one.message_id === '<odd1@example.com>').length === 1)
     expect((await recipientOf(id)).log).toHaveLength(1)
   })
 })

@@ -7,8 +7,8 @@ const count = 4000
 /** Ann's mail came over two months, Cleo's in little more than an hour. */
 const apartMs = { ann: 20 * 60_000, bob: 20 * 60_000, cleo: 1_000 }
 
-type Letter = { n: number; id: string; at: string; words: string; status: 'received' | 'quarantined' }
-const lettersOf = (handle: keyof typeof apartMs): Letter[] =>
+type Sample = { n: number; id: string; at: string; words: string; status: 'received' | 'quarantined' }
+const samplesOf = (handle: keyof typeof apartMs): Sample[] =>
   Array.from({ length: count }, (_, n) => {
     const ms = Date.now() - (count + 1 - n) * apartMs[handle]
     const words = ['letter', n % 10 === 0 && 'tenth', n % 50 === 1 && 'fiftieth half', n % 700 === 2 && 'rare', n === 1 && 'once']
@@ -18,19 +18,19 @@ const lettersOf = (handle: keyof typeof apartMs): Letter[] =>
   })
 
 let harness: Harness
-const letters = lettersOf('ann')
-const many = lettersOf('cleo')
+const samples = samplesOf('ann')
+const many = samplesOf('cleo')
 beforeAll(async () => {
   harness = await startHarness()
   for (const [handle, own] of [
-    ['ann', letters],
-    ['bob', lettersOf('bob').filter(({ n }) => n % 7 === 0)],
+    ['ann', samples],
+    ['bob', samplesOf('bob').filter(({ n }) => n % 7 === 0)],
     ['cleo', many],
   ] as const) {
     await harness.createAgent(handle)
     await harness.deliver({ from: 'writer@example.com', to: `${handle}@agents.localhost`, subject: 'Template', text: 'template' })
     const { id } = await harness.waitForMail(handle, 'Template')
-    // Copies of the letter, as if they had come one after another.
+    // Copies of the message, with arrival times one after another.
     await harness.db.query({
       text: `INSERT INTO messages (id, organization_id, mailbox_id, thread_id, direction, status, from_address, subject, snippet, text, html, extracted_text, headers,
           is_read, is_starred, labels, flags, guardrail, size_bytes, attachment_count, raw_id, created_at, updated_at, search)
@@ -56,9 +56,9 @@ async function walk(path: string): Promise<Json[]> {
   return items
 }
 const idsOf = (items: Json[]): string[] => items.map((item) => item.id)
-const expected = (is: (letter: Letter) => boolean, own = letters): string[] =>
+const expected = (is: (sample: Sample) => boolean, own = samples): string[] =>
   own
-    .filter((letter) => letter.status === 'received' && is(letter))
+    .filter((sample) => sample.status === 'received' && is(sample))
     .map(({ id }) => id)
     .toReversed()
 
@@ -68,11 +68,11 @@ describe('search', () => {
     async (query) => {
       const words = query.replaceAll('"', '').replace('letter once', 'once').split(' or ')
       for (const [handle, own] of [
-        ['ann', letters],
+        ['ann', samples],
         ['cleo', many],
       ] as const) {
         const found = await walk(`/mailboxes/${handle}/search?q=${encodeURIComponent(query)}`)
-        expect(idsOf(found)).toEqual(expected((letter) => words.some((word) => ` ${letter.words} `.includes(` ${word} `)), own))
+        expect(idsOf(found)).toEqual(expected((sample) => words.some((word) => ` ${sample.words} `.includes(` ${word} `)), own))
         for (const { highlights } of found) expect(highlights.text).toContain('<mark>')
       }
     },
@@ -85,7 +85,7 @@ describe('search', () => {
 })
 
 describe('filters', () => {
-  const at = (n: number) => letters[n]?.at as string
+  const at = (n: number) => samples[n]?.at as string
   test.each([
     ['is_read=false', (n: number) => n % 500 === 3],
     ['is_starred=true', (n: number) => n % 500 === 4],

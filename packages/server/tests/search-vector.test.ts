@@ -71,8 +71,8 @@ test('every text has the vector that PostgreSQL makes of it', async () => {
 }, 60_000)
 
 test('a simple message is tokenized without a query, and unknown words are queried once', async () => {
-  const letter = 'Dear Ann, (as agreed) the order 4711 was shipped today!\n\n> Is it "on its way"?\n-- \nBob'
-  expect(cutAtSpace(letter)?.pieces.filter(isForPostgres)).toEqual([])
+  const sample = 'Dear Ann, (as agreed) the order 4711 was shipped today!\n\n> Is it "on its way"?\n-- \nBob'
+  expect(cutAtSpace(sample)?.pieces.filter(isForPostgres)).toEqual([])
   let questions = 0
   const parser = parserOf(database)
   const counting: Parser = {
@@ -82,7 +82,7 @@ test('a simple message is tokenized without a query, and unknown words are queri
       return parser.read(pieces)
     },
   }
-  const text = `${letter} See https://example.com/orders/4711 or write to ann+orders@example.com; don't answer until 2026-11-22.`
+  const text = `${sample} See https://example.com/orders/4711 or write to ann+orders@example.com; don't answer until 2026-11-22.`
   const [first] = await toSearchVectors(counting, [text])
   const [second] = await toSearchVectors(counting, [text])
   expect(second).toEqual(first)
@@ -110,7 +110,7 @@ test('tags, encoded data and text without blanks are left to PostgreSQL whole', 
   ])
 })
 
-test('words are told apart, and a text whose words all collide is given up in time', () => {
+test('different words get different numbers, and a text whose words all collide is given up in time', () => {
   const words = Array.from({ length: 600 }, (_, index) => `w${index}`)
   const text = words.join(' ')
   const find = (hash: (start: number) => number): number[] => {

@@ -1,6 +1,6 @@
 // The SMTP server's limits in number, time and memory, and how it shuts down.
 import { describe, expect, test } from 'vitest'
-import { inData, open, openData, turn } from './transcripts/smtp/listening-server.ts'
+import { inData, open, openData, yieldToServer } from './transcripts/smtp/listening-server.ts'
 import { DialogClient } from './transcripts/smtp/play.ts'
 
 describe('limits', () => {
@@ -122,7 +122,7 @@ describe('limits', () => {
     while (written < 200 && client.socket.writableLength < 8 * block.length) {
       client.send(block)
       written++
-      await turn()
+      await yieldToServer()
     }
     expect(written).toBeLessThan(200)
     client.close()
@@ -161,7 +161,7 @@ describe('shutting down', () => {
     const sending = await inData(port)
     sending.send('Subject: last\r\n')
     let release: () => void = () => {}
-    receiver.gate = new Promise((resolve) => {
+    receiver.hold = new Promise((resolve) => {
       release = resolve
     })
     const isAccepting = new Promise<void>((resolve) => {

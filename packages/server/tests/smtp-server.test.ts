@@ -1,7 +1,7 @@
 // The SMTP server over real sockets. Covers dialogs, accepted messages, line ends, TLS and random input.
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { inData, open, openData, turn } from './transcripts/smtp/listening-server.ts'
+import { inData, open, openData, yieldToServer } from './transcripts/smtp/listening-server.ts'
 import { DialogClient, playTranscript, readLimits } from './transcripts/smtp/play.ts'
 
 describe('transcripts', () => {
@@ -125,14 +125,14 @@ describe('line ends', () => {
       const byByte = await inData(port)
       for (const byte of payload) {
         byByte.send(Buffer.of(byte))
-        await turn()
+        await yieldToServer()
       }
       expect(await byByte.rest()).toBe(expected)
 
       for (let cut = 1; cut < 9 + ending.length + 12; cut++) {
         const split = await inData(port)
         split.send(payload.subarray(0, cut))
-        await turn()
+        await yieldToServer()
         split.send(payload.subarray(cut))
         expect(await split.rest(), `cut at ${cut}`).toBe(expected)
       }
@@ -153,7 +153,7 @@ describe('line ends', () => {
       for (let cut = 1; cut < payload.length; cut++) {
         const client = await DialogClient.greeted(port)
         client.send(payload.slice(0, cut))
-        await turn()
+        await yieldToServer()
         client.send(payload.slice(cut))
         expect(await client.rest(), `cut at ${cut}`).toBe(expected)
       }
@@ -241,7 +241,7 @@ test('random octets and half-sensible dialogs never harm the server', async () =
       const bytes =
         below(3) === 0 ? Buffer.from(Array.from({ length: below(200) }, () => below(256))) : Buffer.from(words[below(words.length)]!)
       if (client.socket.writable) client.send(bytes)
-      if (below(4) === 0) await turn()
+      if (below(4) === 0) await yieldToServer()
     }
     if (client.socket.writable) client.socket.end()
     // A failed handshake is answered by a TLS alert.

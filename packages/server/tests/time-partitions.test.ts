@@ -3,13 +3,18 @@ import { firstId } from '@callsign/contract/ids'
 import { expect, test } from 'vitest'
 import { askEras, expectedHits } from '../src/features/mail/messages/time-partitions.ts'
 
-const eraMs = 2 ** 30
-const idAt = (era: number): string => firstId('message', era * eraMs)
-const nameAt = (era: number): string => idAt(era).slice(4, 8)
+const partitionMs = 2 ** 30
+const idAt = (partition: number): string => firstId('message', partition * partitionMs)
+const nameAt = (partition: number): string => idAt(partition).slice(4, 8)
 
 /** Queries partitions with the given numbers of hits. Returns the queries with their limits. */
-async function asked(perEra: Record<number, number>, stretch: { hits: number; from: number; to: number }, oldest: number, wanted: number) {
-  const hits = Object.fromEntries(Object.entries(perEra).map(([era, count]) => [nameAt(Number(era)), count]))
+async function asked(
+  perPartition: Record<number, number>,
+  stretch: { hits: number; from: number; to: number },
+  oldest: number,
+  wanted: number,
+) {
+  const hits = Object.fromEntries(Object.entries(perPartition).map(([partition, count]) => [nameAt(Number(partition)), count]))
   const calls: [string[], number][] = []
   const found = await askEras(
     { hits: stretch.hits, firstId: idAt(stretch.from), lastId: idAt(stretch.to) },
@@ -44,7 +49,7 @@ test('only partitions that should have the missing hits are read, newest first, 
   expect(found).toEqual([...Array(10).fill(nameAt(1000)), ...Array(20).fill(nameAt(999)), ...Array(10).fill(nameAt(998))])
 })
 
-test('one era where it should have all that is missing', async () => {
+test('one partition where it should have all that is missing', async () => {
   const { calls } = await asked({ 1000: 48, 999: 1000 }, { hits: 2, from: 1001, to: 1000.9 }, 900, 51)
   expect(calls).toEqual([
     [names(1000, 1000), 51],
@@ -52,11 +57,11 @@ test('one era where it should have all that is missing', async () => {
   ])
 })
 
-test('a stretch that ends in the oldest era', async () => {
+test('a stretch that ends in the oldest partition', async () => {
   expect((await asked({}, { hits: 0, from: 1000.9, to: 1000.5 }, 1000.1, 5)).calls).toEqual([[names(1000, 1000), 5]])
 })
 
-test('hits of an era as of a stretch', () => {
+test('hits of an partition as of a stretch', () => {
   expect(expectedHits({ hits: 3, firstId: idAt(1000.5), lastId: idAt(1000) })).toBeCloseTo(6)
   expect(expectedHits({ hits: 0, firstId: idAt(1000.5), lastId: idAt(1000.5) })).toBe(0)
 })

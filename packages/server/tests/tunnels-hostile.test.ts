@@ -91,7 +91,7 @@ describe('requests that two programs could read in two ways are refused, and the
     expect(headers.forwarded).toBe(`for=127.0.0.1;host="${host}";proto=http`)
   })
 
-  test.each(['x-mine', 'X-Mine', 'close,x-mine'])('headers that Connection: %s names are not forwarded', async (connection) => {
+  test.each(['x-mine', 'X-Mine', 'close,x-mine'])('headers are not forwarded when Connection names them as %s', async (connection) => {
     await sendRaw(port, `GET /plain HTTP/1.1\r\nHost: ${host}\r\nConnection: ${connection}\r\nX-Mine: 1\r\n\r\n`, (text) =>
       text.includes('hello'),
     )
@@ -160,7 +160,7 @@ describe('targets', () => {
   test.each([
     ['a length', 'HTTP/1.1 200 OK\r\nTrailer: X-Sum\r\nContent-Length: 2\r\n\r\nok', 'GET / HTTP/1.1', 'Connection: close'],
     ['no body', 'HTTP/1.1 204 No Content\r\nTrailer: X-Sum\r\n\r\n', 'GET / HTTP/1.1', 'Connection: close'],
-    ['chunks, for a visitor without them', chunked, 'GET / HTTP/1.0', 'Connection: close'],
+    ['chunks, for a client without them', chunked, 'GET / HTTP/1.0', 'Connection: close'],
     ['chunks that nobody asked for', chunked, 'HEAD / HTTP/1.1', 'Connection: close'],
     [
       'a refusal to upgrade',
@@ -193,14 +193,14 @@ test('a client that stops in the middle ends its request at the target, and hund
   })
   const request = `GET /hang HTTP/1.1\r\nHost: ${host}\r\n\r\n`
   const before = origin.seen.length
-  const visitors = Array.from({ length: 300 }, () => {
+  const publicClients = Array.from({ length: 300 }, () => {
     const socket = connect(port, '127.0.0.1')
     socket.on('error', () => {})
     socket.write(request)
     return socket
   })
   await waitFor('them at the target', () => origin.seen.length > before + 200)
-  for (const socket of visitors) socket.destroy()
+  for (const socket of publicClients) socket.destroy()
   await waitFor('the target to hear of it', () => gone > 200)
   expect((await visit(port, host, '/plain')).status).toBe(200)
   expect(listener.connected).toBe(2)
@@ -311,29 +311,29 @@ describe('a client that keeps to no rule costs itself', () => {
       socket.on('drain', go)
       go()
     })
-    const visitor = connect(port, '127.0.0.1')
-    visitor.on('error', () => {})
-    visitor.pause()
-    visitor.write(`GET / HTTP/1.1\r\nHost: ${rawHost}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)
+    const publicClient = connect(port, '127.0.0.1')
+    publicClient.on('error', () => {})
+    publicClient.pause()
+    publicClient.write(`GET / HTTP/1.1\r\nHost: ${rawHost}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)
     // It ignores the window, so it is disconnected once it has sent more than one.
     await waitFor('the end of the client', () => socket.destroyed || socket.readableEnded || sent >= 100_000_000)
     expect(sent).toBeLessThan(100_000_000)
-    visitor.destroy()
+    publicClient.destroy()
     socket.destroy()
   })
 
   test('chunks for a client that does not read arrive whole when it does', async () => {
-    const crumbs = 60_000
+    const chunkCount = 60_000
     const { socket } = await connectRaw((stream, send) => {
-      send(frameTypes.data, stream, Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${crumbs + 150_000}\r\n\r\n`))
+      send(frameTypes.data, stream, Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${chunkCount + 150_000}\r\n\r\n`))
       send(frameTypes.data, stream, Buffer.alloc(50_000, 'a'))
       send(frameTypes.data, stream, Buffer.alloc(50_000, 'b'))
       send(frameTypes.data, stream, Buffer.alloc(50_000, 'c'))
-      for (let i = 0; i < crumbs; i++) send(frameTypes.data, stream, Buffer.from([65 + (i % 26)]))
+      for (let i = 0; i < chunkCount; i++) send(frameTypes.data, stream, Buffer.from([65 + (i % 26)]))
     })
     const { body } = await visit(port, rawHost, '/')
-    expect(body.length).toBe(crumbs + 150_000)
-    expect(body.subarray(150_000).equals(Buffer.from(Array.from({ length: crumbs }, (_, i) => 65 + (i % 26))))).toBe(true)
+    expect(body.length).toBe(chunkCount + 150_000)
+    expect(body.subarray(150_000).equals(Buffer.from(Array.from({ length: chunkCount }, (_, i) => 65 + (i % 26))))).toBe(true)
     socket.destroy()
   })
 })
@@ -342,10 +342,10 @@ test('a replay of an answer that goes on and on ends', async () => {
   const client = new Callsign({ url: harness.baseUrl, apiKey: harness.organizationKey })
   await client.tunnels.update('raw_one', { capture: 'headers' })
   const events = await client.tunnels.listen('raw_one', (_request, response) => void response.write('data: 1\n\n'), { connections: 1 })
-  const visitor = connect(port, '127.0.0.1')
-  visitor.write('GET /events HTTP/1.1\r\nHost: raw-one.tunnel.localhost\r\n\r\n')
-  await new Promise((resolve) => visitor.once('data', resolve))
-  visitor.destroy()
+  const publicClient = connect(port, '127.0.0.1')
+  publicClient.write('GET /events HTTP/1.1\r\nHost: raw-one.tunnel.localhost\r\n\r\n')
+  await new Promise((resolve) => publicClient.once('data', resolve))
+  publicClient.destroy()
   const one = await waitFor('the request', async () =>
     (await client.tunnels.requests('raw_one')).data.find(({ path }) => path === '/events'),
   )
@@ -358,11 +358,11 @@ test("a client that continues to send after a refused upgrade does not delay a s
   await other.createAgent('sales')
   const client = new Callsign({ url: other.baseUrl, apiKey: other.organizationKey })
   const target = await client.tunnels.listen('sales', origin.port)
-  const visitor = connect(Number(new URL(other.baseUrl).port), '127.0.0.1')
-  visitor.write(`GET /refuse HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)
-  await new Promise((resolve) => visitor.once('data', resolve))
-  await new Promise<void>((resolve) => visitor.write(Buffer.alloc(100), () => resolve()))
-  visitor.destroy()
+  const publicClient = connect(Number(new URL(other.baseUrl).port), '127.0.0.1')
+  publicClient.write(`GET /refuse HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)
+  await new Promise((resolve) => publicClient.once('data', resolve))
+  await new Promise<void>((resolve) => publicClient.write(Buffer.alloc(100), () => resolve()))
+  publicClient.destroy()
   await target.close(0)
   await other.stop()
 })

@@ -24,12 +24,12 @@ const balancerPort = () => (balancer.address() as AddressInfo).port
 
 /** Connects to the next live node in turn, and skips one that refuses. */
 function startBalancer(): Promise<NetServer> {
-  let turn = 0
+  let next = 0
   const server = createServer((socket: Socket) => {
     socket.on('error', () => {})
     const attempt = (left: number) => {
       const list = ports()
-      const onward = connect(list[turn++ % list.length] as number, '127.0.0.1')
+      const onward = connect(list[next++ % list.length] as number, '127.0.0.1')
       onward.once('error', () => (left > 0 ? attempt(left - 1) : socket.destroy()))
       onward.once('connect', () => {
         onward.on('error', () => socket.destroy())

@@ -130,7 +130,7 @@ describe('GET /vault/secrets', () => {
     expect((await list('?type=ssh_key')).data.map((one: Json) => one.id)).toEqual([ids[1]])
   })
 
-  test('with id in the query, deletes that one', async () => {
+  test('with id in the query, lists that one or answers 404', async () => {
     const secret = await create()
     await create()
     expect((await list(`?id=${secret.id}`)).data).toEqual([secret])

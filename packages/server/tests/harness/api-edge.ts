@@ -165,9 +165,9 @@ export type Harness = {
   lines: () => Record<string, unknown>[]
 }
 
-const newStage = (lines: string[]) => {
+const createState = (lines: string[]) => {
   let release = (): void => {}
-  const gate = new Promise<void>((resolve) => {
+  const released = new Promise<void>((resolve) => {
     release = resolve
   })
   let hasStarted = (): void => {}
@@ -189,7 +189,7 @@ const newStage = (lines: string[]) => {
   const pass = async (): Promise<void> => {
     if (!harness.holds) return
     hasStarted()
-    await gate
+    await released
   }
   return { harness, pass }
 }
@@ -258,7 +258,7 @@ export async function startEdge(overrides: Partial<HttpServerOptions> = {}) {
     },
   })
   const log = pino({ level: 'info', base: null, formatters: { level: (label) => ({ level: label }) } }, sink)
-  const { harness, pass } = newStage(lines)
+  const { harness, pass } = createState(lines)
   const server = createHttpServer({
     host: '127.0.0.1',
     port: 0,

@@ -4,8 +4,8 @@ import type { BadLuck, OutsideText } from './supplier-server.ts'
 import { startTelnyxServer } from './telnyx-server.ts'
 import { startTwilioServer } from './twilio-server.ts'
 
-/** Number of callbacks. `told` is one, `twice` is two alike, and `undelivered` is none, so that only the provider's list has the text. */
-export type Telling = 'told' | 'twice' | 'undelivered'
+/** Number of callbacks. With `twice` both are alike, and with `never` only the provider's list has the text. */
+export type Callback = 'once' | 'twice' | 'never'
 
 export type Carrier = {
   settings: Record<string, string>
@@ -18,7 +18,7 @@ export type Carrier = {
   sellFirst: (count: number) => Promise<unknown>
   /** Nothing like that is to be had. */
   none: () => Promise<Record<string, string>>
-  text: (number: Json, text: OutsideText, telling: Telling) => Promise<unknown>
+  text: (number: Json, text: OutsideText, callback: Callback) => Promise<unknown>
   /** Two texts whose callbacks arrive in reverse order. */
   reversed: (number: Json, first: OutsideText, second: OutsideText) => Promise<unknown>
   /** Sends a callback with one byte changed after signing, and returns its status. Null where callbacks do not use a socket. */
@@ -50,10 +50,10 @@ function onServer(server: Server): Carrier {
     spoil: async (step, kind) => server.spoil(step === 'advance' ? 'number' : step, kind),
     sellFirst: async (count) => server.sellAfterSearch(count),
     none: async () => ({ area_code: '907' }),
-    text: async (number, text, telling) => {
+    text: async (number, text, callback) => {
       const { post } = server.write(number.phone_number, text)
-      if (telling !== 'undelivered') taken(await post())
-      if (telling === 'twice') taken(await post())
+      if (callback !== 'never') taken(await post())
+      if (callback === 'twice') taken(await post())
     },
     reversed: async (number, first, second) => {
       const earlier = server.write(number.phone_number, first)
@@ -97,9 +97,9 @@ function onSimulator(harness: () => Harness): Carrier {
       await fault('search', 'empty')
       return {}
     },
-    text: async (number, text, telling) => {
-      if (telling === 'twice') await fault('webhook', 'duplicate')
-      if (telling === 'undelivered') await fault('webhook', 'drop')
+    text: async (number, text, callback) => {
+      if (callback === 'twice') await fault('webhook', 'duplicate')
+      if (callback === 'never') await fault('webhook', 'drop')
       await send(number, text)
     },
     reversed: async (number, first, second) => {

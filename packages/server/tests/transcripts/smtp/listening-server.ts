@@ -12,7 +12,7 @@ type Accepted = { envelope: Envelope; raw: Buffer; received: string }
 class KeepingReceiver implements SmtpReceiver {
   readonly accepted: Accepted[] = []
   /** While set, `accept` waits for it. */
-  gate: Promise<void> | null = null
+  hold: Promise<void> | null = null
   onAccept: () => void = () => {}
 
   async checkRecipient(address: string): Promise<RecipientVerdict> {
@@ -23,7 +23,7 @@ class KeepingReceiver implements SmtpReceiver {
 
   async accept(envelope: Envelope, raw: Buffer, received: string): Promise<MessageVerdict> {
     this.onAccept()
-    if (this.gate) await this.gate
+    if (this.hold) await this.hold
     const [recipient = ''] = envelope.recipients
     if (recipient.startsWith('crash@')) throw new Error('crashed')
     if (recipient.startsWith('disk-full@')) throw Object.assign(new Error('write'), { code: 'ENOSPC' })
@@ -35,7 +35,7 @@ class KeepingReceiver implements SmtpReceiver {
 }
 
 type Harness = { server: SmtpServer; port: number; receiver: KeepingReceiver }
-const stages: SmtpServer[] = []
+const servers: SmtpServer[] = []
 
 /** A listening server with its receiver, closed after the test. */
 export async function open(limits: Partial<Limits> = {}, options: Partial<SmtpServerOptions> = {}): Promise<Harness> {
@@ -53,13 +53,13 @@ export async function open(limits: Partial<Limits> = {}, options: Partial<SmtpSe
     },
     receiver,
   )
-  stages.push(server)
+  servers.push(server)
   const { port } = await server.listen()
   return { server, port, receiver }
 }
 
 afterEach(async () => {
-  await Promise.all(stages.splice(0).map((server) => server.drain(0)))
+  await Promise.all(servers.splice(0).map((server) => server.drain(0)))
 })
 
 /** From MAIL up to the 354. */
@@ -78,4 +78,4 @@ export async function inData(port: number): Promise<DialogClient> {
 }
 
 /** Waits for the event loop iteration in which the server reads the bytes that have arrived. */
-export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+export const yieldToServer = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
