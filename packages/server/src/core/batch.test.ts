@@ -27,7 +27,7 @@ test('loads of one iteration share a query with unique keys, and an absent key i
   expect(await Promise.all(loads)).toEqual(['a of 1', 'b of 1', 'a of 1', null])
 })
 
-test('a load that comes while its key is being queried gets a query of its own', async () => {
+test('a load whose key is being queried starts a query of its own', async () => {
   const { asked, answers, query } = recordQueries()
   const load = batchLoader(query)
   const first = load('a')
@@ -67,7 +67,7 @@ test('a failed query fails its loads, and the next one runs again', async () => 
   expect(await load('a')).toBe('a')
 })
 
-test('loaders start in one go, so that their queries can travel together', async () => {
+test('loaders start together, so that their queries share a round trip', async () => {
   const order: string[] = []
   const loaderOf = (name: string) =>
     batchLoader(async (keys) => {
@@ -135,7 +135,7 @@ test('a group starts beside another when enough items wait, and fewer wait for t
   expect(await Promise.all(done)).toEqual([1, 2, 3, 4, 5])
 })
 
-test('few do not wait for a group that is held up', async () => {
+test('few items do not wait for a blocked group', async () => {
   const groups: number[][] = []
   const second = Promise.withResolvers<void>()
   const end = Promise.withResolvers<void>()
@@ -158,7 +158,7 @@ test('few do not wait for a group that is held up', async () => {
   expect(await held).toBe(1)
 })
 
-describe('with a time to gather', () => {
+describe('with a gathering time', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
   afterEach(() => void vi.useRealTimers())
 

@@ -35,7 +35,7 @@ test('one failing registry proves nothing, but two prove that the servers do not
   expect(await dead.isAnswering()).toBe(false)
 })
 
-test('failures about other names change nothing, an answer about any name ends an outage', async () => {
+test('failures of other names change nothing, and an answer to any name ends an outage', async () => {
   let isCutOff = false
   const { prober, asked } = createProber(() => (isCutOff ? failure : { kind: 'no-name' }))
   const health = createResolverHealth(prober)

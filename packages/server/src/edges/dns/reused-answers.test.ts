@@ -17,7 +17,7 @@ function createPuppet(answer: (name: string) => Promise<DnsAnswer<string>>) {
 const working = { observe: () => {}, isAnswering: async () => true }
 const found = (text: string): DnsAnswer<string> => ({ kind: 'found', records: [text] })
 
-test('the same question is asked once, whatever its case, also while it is under way', async () => {
+test('the same question is asked once in any letter case, also while it is in flight', async () => {
   const { resolver, asked } = createPuppet(async (name) => found(name))
   const reused = reuseAnswers(resolver, { health: working })
   const [first, second] = await Promise.all([reused.txt('a.example'), reused.txt('A.example')])
@@ -26,7 +26,7 @@ test('the same question is asked once, whatever its case, also while it is under
   expect(asked).toEqual(['a.example', 'b.example'])
 })
 
-test('an answer is good for its time, absence too, failure for none', async () => {
+test('an answer or an absence is reused for its lifetime, and a failure is not reused', async () => {
   const short = createPuppet(async () => ({ kind: 'no-name' }))
   const forgetful = reuseAnswers(short.resolver, { health: working, reuseMs: -1 })
   await forgetful.txt('a')
@@ -44,14 +44,14 @@ test('an answer is good for its time, absence too, failure for none', async () =
   expect(sick.asked).toHaveLength(2)
 })
 
-test('no more answers are kept than allowed, the oldest go first', async () => {
+test('the cache keeps up to its limit and drops the oldest answers first', async () => {
   const { resolver, asked } = createPuppet(async (name) => found(name))
   const reused = reuseAnswers(resolver, { health: working, answersMax: 2 })
   for (const name of ['a', 'b', 'c', 'b', 'c', 'a']) await reused.txt(name)
   expect(asked).toEqual(['a', 'b', 'c', 'a'])
 })
 
-test('a question that stays open is given up once the servers fail a probe, and waits on when they pass it', async () => {
+test('an unanswered question is given up when the servers fail a probe, and waits on when they pass it', async () => {
   let isAlive = false
   let answerLate: (answer: DnsAnswer<string>) => void = () => {}
   const { resolver } = createPuppet(() => new Promise((resolve) => (answerLate = resolve)))

@@ -22,7 +22,7 @@ function read(pieces: Iterable<string>, method = 'GET'): Read {
 
 const cut = (text: string, size: number): string[] => text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []
 
-test.each([1, 2, 3, 5, 7, 64, 1000])('an answer in pieces of %i is the same', (size) => {
+test.each([1, 2, 3, 5, 7, 64, 1000])('an answer in pieces of %i is parsed the same', (size) => {
   const answer =
     `HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-Long: ${'y'.repeat(700)}\r\n\r\n` +
     `5;note=x\r\nhello\r\n1a\r\n${'z'.repeat(26)}\r\n0\r\nX-Sum: 1\r\nX-Other: 2\r\n\r\n`

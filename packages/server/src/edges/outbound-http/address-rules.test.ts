@@ -29,11 +29,11 @@ test.each([
   '::ffff:8.8.8.8',
   '2606:4700:4700::1111',
   '2a00::1',
-])('public: %s', (address) => {
+])('%s is public', (address) => {
   expect(none.allows(address)).toBe(true)
 })
 
-test('a range lets its own addresses through, in their mapped form too, and nothing else', () => {
+test('an allowed range admits its own addresses, in their mapped form too, and no others', () => {
   const rules = createAddressRules(['127.0.0.0/8', 'fd00:1::/32'])
   expect(['127.0.0.1', '127.9.9.9', '::ffff:127.0.0.1', 'fd00:1::5', '8.8.8.8'].map((address) => rules.allows(address))).toEqual(
     Array(5).fill(true),
@@ -47,7 +47,7 @@ test('a range lets its own addresses through, in their mapped form too, and noth
   ])
 })
 
-test('a translator that is let through still leads to public IPv4 addresses only', () => {
+test('an allowed translator still leads to public IPv4 addresses only', () => {
   const rules = createAddressRules(['64:ff9b::/96'])
   expect(rules.allows('64:ff9b::808:808')).toBe(true)
   expect(rules.allows('64:ff9b::7f00:1')).toBe(false)
@@ -59,7 +59,7 @@ test.each(['127.0.0.1', '10.0.0.0/33', 'everything', '', '::/129'])('%j is not a
   expect(() => createAddressRules([cidr])).toThrow('is not an address range')
 })
 
-test('one spelling an address', () => {
+test('an address has one spelling', () => {
   expect(canonicalAddress('::ffff:127.0.0.1')).toBe('127.0.0.1')
   expect(canonicalAddress('0:0:0:0:0:0:0:1')).toBe('::1')
 })

@@ -11,14 +11,14 @@ fd00::5 receiver
 not-an-address receiver
 `
 
-test('every address of a name, whatever its case and trailing dot', () => {
+test('a lookup gives every address of a name in any case and with a trailing dot', () => {
   expect(addressesInHosts(hosts, 'receiver')).toEqual(['10.0.0.5', 'fd00::5'])
   expect(addressesInHosts(hosts, 'RECEIVER.internal.')).toEqual(['10.0.0.5'])
   expect(addressesInHosts(hosts, 'the')).toEqual([])
   expect(addressesInHosts('', 'receiver')).toEqual([])
 })
 
-test('both families are asked, a family without an answer is none, and the hosts file comes first', async () => {
+test('both families are queried, one may be empty, and the hosts file comes first', async () => {
   const questions: number[] = []
   const server = createSocket('udp4')
   // Echoes the question (RFC 1035 §4.1), with one address when it asks for A and the name is not `none.example`.

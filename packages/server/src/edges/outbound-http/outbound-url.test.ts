@@ -28,13 +28,13 @@ test.each([
   expect(() => parseOutboundUrl(text)).toThrow(reason)
 })
 
-test('ports and hosts are taken apart', () => {
+test('ports and hosts are parsed', () => {
   expect(parseOutboundUrl('http://Host.Example./a?b#c')).toMatchObject({ hostname: 'host.example', port: 80, isTls: false })
   expect(parseOutboundUrl('https://[2606:4700::1111]:8443/')).toMatchObject({ hostname: '2606:4700::1111', port: 8443, isTls: true })
   expect(parseOutboundUrl('https://0x8.8')).toMatchObject({ hostname: '8.0.0.8', port: 443, isTls: true })
 })
 
-test('redirects are relative to where they come from and never leave https', () => {
+test('redirects resolve against their URL and never leave https', () => {
   const from = new URL('https://host.example/a/b')
   expect(parseOutboundUrl('../c', from).url.href).toBe('https://host.example/c')
   expect(parseOutboundUrl('//other.example/c', from).url.href).toBe('https://other.example/c')

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { areaCodesIn, isRegion, isTollFree, regionsOf, tollFreeCodes } from './area-codes.ts'
 
-test('370 codes in the United States, 55 in Canada, each of one country and of a shape that is given out', () => {
+test('370 codes in the United States and 55 in Canada each belong to one country and have an assignable shape', () => {
   const [us, ca] = [areaCodesIn('US'), areaCodesIn('CA')]
   expect([us.length, ca.length]).toEqual([370, 55])
   expect(us.filter((code) => ca.includes(code))).toEqual([])
@@ -30,7 +30,7 @@ test('a code leads to its region and back', () => {
   expect([regionsOf('US', '416'), regionsOf('CA', '212'), regionsOf('US', '999')]).toEqual([[], [], []])
 })
 
-test('regions are those of the country', () => {
+test('regions belong to the country', () => {
   expect([isRegion('US', 'NY'), isRegion('US', 'DC'), isRegion('CA', 'QC')]).toEqual([true, true, true])
   expect([isRegion('US', 'ON'), isRegion('CA', 'NY'), isRegion('US', 'constructor'), isRegion('US', '')]).toEqual([
     false,
@@ -41,7 +41,7 @@ test('regions are those of the country', () => {
   expect(areaCodesIn('US', 'ZZ')).toEqual([])
 })
 
-test('toll-free codes are those in use', () => {
+test('toll-free codes are the ones in use', () => {
   expect(tollFreeCodes()).toEqual(['800', '833', '844', '855', '866', '877', '888'])
   expect([isTollFree('800'), isTollFree('822'), isTollFree('212')]).toEqual([true, false, false])
 })

@@ -21,7 +21,7 @@ test('a host below the domain names a handle, with - for _ and without the port'
     expect(handleOfHost(host, domain)).toBeNull()
 })
 
-test('values that usually hold secrets are masked, names and order stay', () => {
+test('values that usually hold secrets are masked, and names and order stay', () => {
   const pairs: [string, string][] = [
     ['Authorization', 'Bearer x'],
     ['X-Api-Key', 'x'],
@@ -40,7 +40,7 @@ test.each([
   ['/a?user[password]=x&%zz=1&keyword=1&author=1&encode=1', `/a?user[password]=${masked}&%zz=1&keyword=1&author=1&encode=1`],
   ['<https://x.example/?token=x>; rel=next', `<https://x.example/?token=${masked}>; rel=next`],
   ['https://x.example/cb#access_token=x&type=1', `https://x.example/cb#access_token=${masked}&type=1`],
-])('of %s the secrets are masked and nothing else', (path, expected) => {
+])('only the secrets of %s are masked', (path, expected) => {
   expect(maskPath(path)).toBe(expected)
 })
 

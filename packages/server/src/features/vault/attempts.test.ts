@@ -26,7 +26,7 @@ const failed = (keyId: string, agoMs: number) => ({ key_id: keyId, failed_at: ne
 const many = (count: number, keyId: (i: number) => string, agoMs = (i: number) => i * 1000) =>
   Array.from({ length: count }, (_, i) => failed(keyId(i), agoMs(i)))
 
-test('nine failures of a key pass, ten wait until the tenth newest is out of the window', () => {
+test('nine failures of a key pass, and ten wait until the tenth newest has left the window', () => {
   expect(waitMs([], 'key', nowMs)).toBe(0)
   expect(
     waitMs(

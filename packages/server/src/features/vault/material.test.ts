@@ -40,7 +40,7 @@ test('plaintext and other versions or algorithms are refused', () => {
   }
 })
 
-test('KDF parameters at the floor hold, each below it is named', () => {
+test('KDF parameters at the floor pass, and each one below it is named', () => {
   const params = { algorithm: 'argon2id' as const, m: 19_456, t: 2, p: 1 }
   expect(() => requireKdfFloor('/kdf_params', params)).not.toThrow()
   for (const [name, low] of [

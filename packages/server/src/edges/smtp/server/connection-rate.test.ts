@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { ConnectionRate } from './connection-rate.ts'
 
-test('a burst is taken, then one at a time as time passes, and never more than a burst', () => {
+test('a burst is accepted, then one connection at a time, and never more than a burst', () => {
   const rate = new ConnectionRate(60)
   const taken = (count: number, atMs: number) => Array.from({ length: count }, () => rate.take('192.0.2.1', atMs)).filter(Boolean).length
   expect(taken(100, 0)).toBe(60)
@@ -18,7 +18,7 @@ test('no limit', () => {
   expect(Array.from({ length: 1_000 }, () => rate.take('192.0.2.1', 0)).every(Boolean)).toBe(true)
 })
 
-test('a flood of clients does not make it grow without end', () => {
+test('a flood of clients does not make the table grow without limit', () => {
   const rate = new ConnectionRate(10)
   for (let client = 0; client < 50_000; client++) expect(rate.take(String(client), client)).toBe(true)
 })

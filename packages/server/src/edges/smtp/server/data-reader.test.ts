@@ -93,7 +93,7 @@ describe('data reader', () => {
     }
   })
 
-  test('limits strike at the same octet, however the bytes are cut', () => {
+  test('limits apply at the same octet for any division into chunks', () => {
     const words = [
       '\r\n',
       '\r\n',
@@ -129,7 +129,7 @@ describe('data reader', () => {
     for (const name of refused) for (const progress of ['end', 'abort']) expect(seen).toContain(`${progress} ${replies[name].text}`)
   })
 
-  test('memory is taken from the budget in steps and given back', () => {
+  test('memory is taken from the budget in steps and returned', () => {
     const budget = new MemoryBudget(3_000_000)
     const bytes = Buffer.from(`\r\n${`${'x'.repeat(98)}\r\n`.repeat(9_000)}.\r\n`)
     const reader = new DataReader(wide, budget)
@@ -144,7 +144,7 @@ describe('data reader', () => {
     }
   })
 
-  test('a full budget refuses for now and keeps nothing', () => {
+  test('a full budget refuses for now and keeps no data', () => {
     const budget = new MemoryBudget(40_000)
     const bytes = Buffer.from(`\r\n${'x\r\n'.repeat(20_000)}.\r\n`)
     expect(read(bytes, randomCuts(bytes), wide, budget)).toEqual({

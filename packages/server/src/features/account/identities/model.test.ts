@@ -12,7 +12,7 @@ test('a malformed address belongs to no mailbox', () => {
   for (const text of ['', 'sales', '@agents.localhost', 'sales@']) expect(mailboxAddressOf(text), text).toBeNull()
 })
 
-test('a handle may be written with an @ and role names are reserved', () => {
+test('a handle may be written with an @, and role names are reserved', () => {
   expect(normalizeHandle('@sales')).toBe('sales')
   expect(isReservedHandle('postmaster')).toBe(true)
   expect(isReservedHandle('ident_01m7whmp4pe7rav82722t3d5fc')).toBe(true)

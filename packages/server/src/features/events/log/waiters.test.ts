@@ -49,7 +49,7 @@ test('without a started waiter nothing is read, and a waiter that begins further
   expect(new Set((await late.next())?.map((event) => event.position))).toEqual(new Set([5, 6, 7]))
 })
 
-test('more than one read brings are all handed out', async () => {
+test('events beyond one read are all delivered', async () => {
   const { waiters, join, reads } = stageWaiters(Array.from({ length: 2500 }, (_, i) => brief(i + 1)))
   const one = join()
   waiters.beginAt(0)

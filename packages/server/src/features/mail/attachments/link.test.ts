@@ -40,7 +40,7 @@ test.each([
   '1700003600\n',
   '9'.repeat(13),
   '１７００００３６００',
-])('expires as %j is forged', (text) => {
+])('a link that expires at %j is refused', (text) => {
   expect(verifyMediaLink({ ...given, expires: text })).toBe('forged')
   expect(verifyMediaLink({ ...given, expires: text, nowSeconds: expires + 1 })).toBe('forged')
 })

@@ -21,12 +21,12 @@ test.each([
   expect(wholeName(name, domain)).toBe(whole)
 })
 
-test('a value that a provider has quoted already is quoted once', () => {
+test('a value that the provider has already quoted is quoted once', () => {
   const spf = { type: 'TXT', name: '@', value: '"v=spf1 -all"', status: 'pending', purpose: 'spf', required: true } as const
   expect(zoneFile('example.com', [spf])).toContain('\tIN\tTXT\t"v=spf1 -all"\n')
 })
 
-test('no text of a provider writes a line of its own', () => {
+test("a provider's text cannot add a line", () => {
   const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('a\nevil IN A 192.0.2.1', '$INCLUDE /etc/passwd', '; x', '( '))
   const record: fc.Arbitrary<DomainRecord> = fc.record({
     type: fc.constantFrom('MX' as const, 'TXT' as const, 'CNAME' as const),

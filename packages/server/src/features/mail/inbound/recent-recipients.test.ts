@@ -6,7 +6,7 @@ import { RecentRecipients } from './recent-recipients.ts'
 const owner = { mailboxId: 'mbx_1', address: 'box@agents.localhost' } as MailboxOwner
 const address = 'Box@agents.localhost'
 
-test('a mailbox is known for a second from when it was asked for, and not when the clock has been put back', () => {
+test('a mailbox is known for a second from its lookup, but not after the clock is set back', () => {
   const recent = new RecentRecipients()
   expect(recent.recall(address, 0)).toBeNull()
   recent.note(address, owner, 10_000)
@@ -14,14 +14,14 @@ test('a mailbox is known for a second from when it was asked for, and not when t
   expect([8_000, 11_001].map((atMs) => recent.recall(address, atMs))).toEqual([null, null])
 })
 
-test('one that is not found any more is forgotten', () => {
+test('a mailbox that is no longer found is forgotten', () => {
   const recent = new RecentRecipients()
   recent.note(address, owner, 10_000)
   recent.note(address, null, 10_100)
   expect(recent.recall(address, 10_100)).toBeNull()
 })
 
-test('of many the last are kept', () => {
+test('the last of many mailboxes are kept', () => {
   const recent = new RecentRecipients()
   for (let i = 0; i <= 1_000; i++) recent.note(`${i}@agents.localhost`, owner, 10_000)
   expect(recent.recall('0@agents.localhost', 10_000)).toBeNull()

@@ -19,7 +19,7 @@ test('a reply joins the thread of its parent and names the parent', () => {
   expect(second).toMatchObject({ threadId: first.threadId, isNew: false, inReplyToMessageId: 'msg_1', unknownReferences: ['<2@b>'] })
 })
 
-test('without In-Reply-To the last known of References decides', () => {
+test('without In-Reply-To the last known id of References decides', () => {
   const known: KnownReferences = new Map()
   const one = placeInThread(keys('<1@a>'), 'msg_1', known, newThread)
   const two = placeInThread(keys('<2@a>'), 'msg_2', known, newThread)
@@ -37,7 +37,7 @@ test('a parent that arrives after its children joins their thread', () => {
   expect(known.get('<1@a>')?.messageId).toBe('msg_1')
 })
 
-test('a message that names itself, or a cycle, is placed once and ends', () => {
+test('a message that names itself, or a cycle, is placed once', () => {
   const known: KnownReferences = new Map()
   const self = placeInThread(keys('<1@a>', ['<1@a>'], ['<1@a>', '<1@a>']), 'msg_1', known, newThread)
   expect(self).toMatchObject({ isNew: true, unknownReferences: ['<1@a>'] })
@@ -53,7 +53,7 @@ test('messages without ids or references each start a thread, even with equal su
   expect(one.threadId).not.toBe(two.threadId)
 })
 
-test('an id longer than a line takes no part', () => {
+test('an id longer than a line is ignored', () => {
   const long = `<${'x'.repeat(1000)}@a>`
   expect(lookupOrder(keys(long, [long], ['<1@a>']))).toEqual(['<1@a>'])
 })

@@ -24,7 +24,7 @@ const forged = { isAuthenticated: false }
 const failed = (policy: string | null) => ({ result: 'fail', domain: 'example.com', policy })
 const undecided = { result: 'temperror', domain: 'example.com', policy: null }
 
-describe('inbound, in this order', () => {
+describe('inbound decisions in this order', () => {
   const cases: [string, Partial<Arrival>, Rules, string, string | null, string][] = [
     ['nothing speaks of it: open lets it in', {}, rules(), 'allowed', null, 'mode'],
     ['nothing speaks of it: allowlist does not', { mode: 'allowlist' }, rules(), 'quarantined', null, 'mode'],
@@ -165,13 +165,13 @@ describe('inbound, in this order', () => {
     expect(guardrail.reason).toMatch(/^[A-Za-z].{10,}\.$/)
   })
 
-  test('a reason says which entry, and why it was made', () => {
+  test('a reason names the entry and why it was made', () => {
     const blocked = decideInbound(arrival, rules(rule('example.com', 'block', 'Sells watches')))
     expect(blocked.reason).toBe('A rule blocks mail from example.com (Sells watches).')
     expect(decideInbound({ ...arrival, dmarc: failed('reject') }, rules()).reason).toContain('example.com asks to reject')
   })
 
-  test('a domain as long as a header costs no more than a real one', () => {
+  test('a domain as long as a header takes no longer than a real one', () => {
     const candidates = candidatesFor(`ann@${'a.'.repeat(40_000)}bad.test`)
     expect(candidates.length).toBeLessThan(140)
     expect(decideInbound({ ...arrival, author: `ann@${'a.'.repeat(40_000)}bad.test` }, rules(rule('bad.test', 'block'))).decision).toBe(
@@ -182,7 +182,7 @@ describe('inbound, in this order', () => {
 
 describe('outbound', () => {
   const to = ['ann@example.com', 'bob@other.test']
-  test('open lets everybody be written to whom no rule blocks, and refuses name the rule', () => {
+  test('open mode allows every recipient that no rule blocks, and refusals name the rule', () => {
     expect(decideOutbound(to, 'open', rules())).toEqual({
       guardrail: {
         decision: 'allowed',
@@ -204,7 +204,7 @@ describe('outbound', () => {
     })
   })
 
-  test('allowlist lets only those be written to whom a rule allows, all of them', () => {
+  test('allowlist mode allows a message only if a rule allows each recipient', () => {
     const { refusals } = decideOutbound(to, 'allowlist', rules(rule('example.com', 'allow')))
     expect(refusals).toMatchObject([{ address: 'bob@other.test', rule_id: null }])
     const allowed = decideOutbound(to, 'allowlist', rules(rule('example.com', 'allow'), rule('bob@other.test', 'allow')))
@@ -218,7 +218,7 @@ describe('outbound', () => {
   })
 })
 
-describe('against a naive reading', () => {
+describe('against a naive implementation', () => {
   // Few words, so that they meet.
   const domains = ['a.test', 'b.a.test', 'c.b.a.test', 'b.test']
   const domain = fc.constantFrom(...domains)

@@ -14,7 +14,7 @@ test.each([
   ['ｅxample.com', 'example.com'],
   ['localhost', 'localhost'],
   ['\u0645\u06cc\u200c\u0631\u0648@example.com', '\u0645\u06cc\u200c\u0631\u0648@example.com'],
-])('%j is kept as %j', (written, entry) => {
+])('%j is stored as %j', (written, entry) => {
   expect(readEntry(written)).toBe(entry)
 })
 

@@ -18,7 +18,7 @@ test('a record must be the only one with the version, and needs an id of letters
     expect(readRecord(none)).toBeNull()
 })
 
-test('the policy of RFC 8461 §3.2', () => {
+test('a policy is parsed by RFC 8461 §3.2', () => {
   const text =
     'version: STSv1\r\nmode: enforce\r\nmx: mail.example.com\r\nmx: *.example.net\r\nmx: backupmx.example.com\r\nmax_age: 604800\r\n'
   const wanted = { mode: 'enforce', mx: ['mail.example.com', '*.example.net', 'backupmx.example.com'], maxAgeSeconds: 604_800 }
