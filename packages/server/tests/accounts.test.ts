@@ -51,7 +51,7 @@ describe('authentication', () => {
     expect([status, body.error.code, headers.get('www-authenticate')]).toEqual([401, 'unauthorized', 'Bearer'])
   })
 
-  test('the scheme is taken in any case', async () => {
+  test('the scheme is accepted in any case', async () => {
     await harness.expectApi(200, 'GET', '/me', { headers: { authorization: `bearer ${harness.organizationKey}` } })
   })
 })
@@ -115,7 +115,7 @@ describe('errors', () => {
     expect([answer.status, answer.body.error.code]).toEqual([413, 'payload_too_large'])
   })
 
-  test('answers hold no stack, SQL or internal address', async () => {
+  test('answers contain no stack, SQL or internal address', async () => {
     const { body } = await harness.api('GET', '/mailboxes/%27%20OR%201=1--/messages')
     expect(JSON.stringify(body)).not.toMatch(/SELECT|at \w+ \(|node:|127\.0\.0\.1:\d+/)
   })
@@ -140,7 +140,7 @@ test('a key over its rate limit gets 429 rate_limited with Retry-After, and othe
 })
 
 describe('beside the API', () => {
-  test('GET /healthz and /readyz say that all is well', async () => {
+  test('GET /healthz and /readyz report a healthy server', async () => {
     expect((await harness.api('GET', '/healthz', { key: null })).body).toEqual({ status: 'ok' })
     const { body } = await harness.api('GET', '/readyz', { key: null })
     expect(body.status).toBe('ready')

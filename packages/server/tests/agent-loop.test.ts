@@ -21,7 +21,7 @@ async function age(seconds: number): Promise<void> {
   await harness.db.query({ text: `UPDATE jobs SET run_at = run_at ${past}` })
 }
 
-test('the twenty-first message of a ping-pong waits, says why, and goes when the window has passed', async () => {
+test('the twenty-first message of a ping-pong waits with its reason, and goes after the window', async () => {
   let last = await harness.send('ann', 'ben@agents.localhost', { subject: 'Ping' })
   let arrived = await harness.waitForMail('ben', 'Ping')
   const ids = [last.id]
@@ -61,7 +61,7 @@ test('the twenty-first message of a ping-pong waits, says why, and goes when the
   expect(await statusOf('ann', held.id)).toMatchObject({ status: 'delivered', attempts: 1 })
 })
 
-test('of thirty at once exactly twenty go, the first ones, and the rest in the next window', async () => {
+test('of thirty concurrent messages the first twenty go, and the rest go in the next window', async () => {
   const first = await harness.send('cat', 'ben+tag@agents.localhost', { subject: 'Flood' })
   const ids = [first.id]
   for (let i = 1; i < 30; i++) ids.push((await harness.send('cat', 'ben@agents.localhost', { thread_id: first.thread_id })).id)

@@ -49,7 +49,7 @@ describe('order of refusals', () => {
     expect((await edge.call('/API/v1/notes', { method: 'POST' })).status).toBe(404)
   })
 
-  test('a missing, malformed or unknown key is 401 before the body is looked at', async () => {
+  test('a missing, malformed or unknown key is 401 before the body is read', async () => {
     for (const authorization of ['', 'Basic b3duZXI=', 'Bearer', 'Bearer nobody', 'Bearer owner extra', 'Bearer ownér']) {
       const answer = await edge.call('/api/v1/notes', {
         key: '',
@@ -67,12 +67,12 @@ describe('order of refusals', () => {
     expect((await edge.call('/api/v1/notes/x', { key: '', headers: { authorization: 'bearer owner' } })).status).toBe(200)
   })
 
-  test('an agent key on an organization operation is 403 before its parameters are looked at', async () => {
+  test('an agent key on an organization operation is 403 before its parameters are checked', async () => {
     expect((await edge.call('/api/v1/notes/x', { key: 'agent', method: 'DELETE', body: '{' })).status).toBe(403)
     expect((await edge.call('/api/v1/notes/x', { method: 'DELETE' })).status).toBe(204)
   })
 
-  test('a wrong content type is 415, no JSON 400, no body 400', async () => {
+  test('a wrong content type is 415, and a malformed or missing body 400', async () => {
     const body = '{"subject":"a"}'
     for (const type of ['text/plain', 'application/jsonp', 'application/json; charset=latin1', 'multipart/form-data', ';;']) {
       const answer = await edge.call('/api/v1/notes', { method: 'POST', body, headers: { 'content-type': type } })
@@ -96,7 +96,7 @@ describe('order of refusals', () => {
     )
   })
 
-  test('a raw body is handed on byte for byte, of any content type, with target and headers as they came', async () => {
+  test('a raw body is passed on byte for byte with its content type, target and headers', async () => {
     const body = Buffer.from([0, 1, 0x7b, 0xff, 0x20, 0x0a])
     for (const type of ['application/x-www-form-urlencoded', 'application/json', 'text/plain']) {
       const headers = { 'content-type': type, 'x-signature': 'abc' }
@@ -128,7 +128,7 @@ describe('order of refusals', () => {
     expect((await edge.post('/api/v1/uploads', { content: 'a'.repeat(41 * 1024 * 1024) })).status).toBe(413)
   })
 
-  test('bodies that would take too much memory together are turned away, until there is room again', async () => {
+  test('bodies that together exceed the memory limit are refused until there is room again', async () => {
     const upload = head('POST /api/v1/uploads', 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n')
     const sockets = Array.from({ length: 13 }, () => connect(edge.port, '127.0.0.1').on('error', () => {}))
     const refused = await Promise.race(
@@ -177,7 +177,7 @@ describe('validation', () => {
     }
   })
 
-  test('queries are converted', async () => {
+  test('queries are converted to their types', async () => {
     const answer = await edge.call('/api/v1/notes/x?limit=7&is_read=true&after=2026-01-31T09:30:00.000%2B02:00')
     expect(JSON.parse(answer.text)).toEqual({ id: 'x', query: { limit: 7, is_read: true, after: '2026-01-31T09:30:00.000+02:00' } })
     expect(JSON.parse((await edge.call('/api/v1/notes/a%20b%2Fc')).text)).toEqual({ id: 'a b/c', query: { limit: 50 } })
@@ -267,7 +267,7 @@ describe('hostile input is a clean 4xx', () => {
     expect(answer.text.length).toBeLessThan(2000)
   })
 
-  test('a whole surrogate pair, escaped or not, and 32 levels are fine', async () => {
+  test('a whole surrogate pair, escaped or not, and 32 levels are accepted', async () => {
     const answer = await edge.call('/api/v1/notes', { method: 'POST', body: '{"subject":"\\ud83d\\ude00 😀"}' })
     expect(JSON.parse(answer.text)).toMatchObject({ subject: '😀 😀' })
     expect(
@@ -342,19 +342,19 @@ describe('hostile input is a clean 4xx', () => {
     expect(answer.headers.get('connection')).toBe('close')
   })
 
-  test('a body on GET is ignored, and so is one on an operation that takes none', async () => {
+  test('a body on GET, or on an operation without a body, is ignored', async () => {
     expect((await raw(`${head('GET /api/v1/notes/x', 'Content-Type: application/json\r\nContent-Length: 1\r\n')}{`)).status).toBe(200)
     expect(
       (await edge.call('/api/v1/notes/x', { method: 'DELETE', body: 'not json', headers: { 'content-type': 'text/plain' } })).status,
     ).toBe(204)
   })
 
-  test('a request target in absolute form and HTTP/1.0 without Host work', async () => {
+  test('a request target in absolute form and HTTP/1.0 without Host are accepted', async () => {
     expect((await raw(head('GET http://a/api/v1/notes/x?limit=3'))).body).toContain('"limit":3')
     expect((await raw('GET /healthz HTTP/1.0\r\n\r\n')).status).toBe(200)
   })
 
-  test('a body that is shorter than announced ends the connection and nothing runs', async () => {
+  test('a body shorter than announced ends the connection, and the operation does not run', async () => {
     const before = edge.harness.written.length
     const socket = connect(edge.port, '127.0.0.1')
     socket.on('error', () => {})
@@ -388,7 +388,7 @@ describe('answers', () => {
     }
   })
 
-  test('an error has exactly the body of the contract, and says nothing about our insides', async () => {
+  test('an error has exactly the body of the contract, without internals', async () => {
     const known = await edge.call('/api/v1/failures/known')
     expect(JSON.parse(known.text)).toEqual({
       error: {
@@ -411,7 +411,7 @@ describe('answers', () => {
     expect(JSON.stringify(line)).toContain('needed')
   })
 
-  test('an answer that is not JSON comes as it is, streamed or not', async () => {
+  test('an answer that is not JSON is sent unchanged, streamed or not', async () => {
     for (const name of ['bytes', 'stream']) {
       const answer = await edge.call(`/media/${name}`, { key: '' })
       expect([answer.status, answer.text, answer.headers.get('content-type')]).toEqual([200, 'abcd', 'application/octet-stream'])
@@ -426,7 +426,7 @@ describe('answers', () => {
     expect(Number(answer.headers.get('content-length'))).toBeGreaterThan(0)
   })
 
-  test('each request leaves one line, without its query, its key or its body', async () => {
+  test('each request logs one line, without its query, its key or its body', async () => {
     const answer = await edge.call('/api/v1/notes/canary_path?cursor=canary_query')
     const requestId = answer.headers.get('x-request-id')
     const lines = edge.harness.lines().filter((line) => line.request_id === requestId)
@@ -472,12 +472,12 @@ describe('limits', () => {
   })
 })
 
-describe('a request that does not arrive', () => {
+describe('a request that does not arrive completely', () => {
   test.each([
     ['with a length', 'Content-Length: 50\r\n', '{"subject":'],
     ['in chunks', 'Transfer-Encoding: chunked\r\n', '4\r\n{"su\r\n'],
     ['drop by drop', 'Content-Length: 50\r\n', ''],
-  ])('%s is 408 when its time is over, and nothing runs', async (_name, framing, begun) => {
+  ])('%s is 408 after its time limit, and the operation does not run', async (_name, framing, begun) => {
     const own = await startEdge({ arrivalMs: 200 })
     const socket = connect(own.port, '127.0.0.1').on('error', () => {})
     const started = performance.now()
@@ -492,7 +492,7 @@ describe('a request that does not arrive', () => {
     await own.server.drain(1000)
   })
 
-  test('one that has arrived may take its time, and its connection the next one', async () => {
+  test('a complete request may take any time, and its connection serves the next one', async () => {
     const own = await startEdge({ arrivalMs: 50 })
     own.harness.holds = true
     const socket = connect(own.port, '127.0.0.1')
@@ -526,7 +526,7 @@ describe('health and figures', () => {
     }
   })
 
-  test('/metrics counts requests by route pattern, and the businessEvents', async () => {
+  test('/metrics counts requests by route pattern, and business events', async () => {
     await edge.call('/api/v1/notes/abc')
     await edge.call('/api/v1/notes/abc', { key: 'nobody' })
     const { text, headers } = await edge.call('/metrics', { key: '' })

@@ -65,7 +65,7 @@ describe('by base64', () => {
     expect((await open(first.url)).body).toEqual(bytes)
   })
 
-  test('the type follows from the name, or is the one that is given without parameters', async () => {
+  test('the type follows from the name, or is the given one without parameters', async () => {
     const found = await sent([
       { filename: 'a.csv', content: 'AAEC' },
       { filename: 'noextension', content: 'AAEC' },
@@ -93,7 +93,7 @@ describe('by base64', () => {
     expect([status, body.error.code, body.error.details[0].path]).toEqual([400, 'validation_error', path])
   })
 
-  test('an empty file is a file', async () => {
+  test('an empty file is accepted', async () => {
     const [one] = await sent([{ filename: 'empty.txt', content: '' }])
     expect(one.size_bytes).toBe(0)
     expect((await open(one.url)).body).toBeNull()
@@ -111,7 +111,7 @@ describe('by url, through the outbound guard', () => {
     expect(moved.size_bytes).toBe(16)
   })
 
-  test('on reply too', async () => {
+  test('a reply accepts it too', async () => {
     await harness.deliver({ from: 'eve@example.org', to: 'ann@agents.localhost', subject: 'Ask', text: 'a' })
     const { id } = await harness.waitForMail('ann', 'Ask')
     const body = { text: 'a', attachments: [{ filename: 'a.pdf', content_type: 'application/pdf', url: `${filesUrl}/file.pdf` }] }
@@ -198,7 +198,7 @@ describe('signed links', () => {
     otherLink = two.url
   })
 
-  test('download as an attachment, never sniffed, never run', async () => {
+  test('a file downloads as an attachment and is never sniffed or run', async () => {
     const { status, headers, body } = await open(link)
     expect([status, body.toString()]).toEqual([200, '<script>'])
     expect(headers.get('content-disposition')).toMatch(/^attachment; filename=".+"; filename\*=UTF-8''na%C3%AFve%20%22file%22\.html$/)
@@ -207,12 +207,12 @@ describe('signed links', () => {
     expect(headers.get('content-type')).toBe('text/html')
   })
 
-  test('expire after an hour', () => {
+  test('a link expires after an hour', () => {
     const expires = Number(new URL(link).searchParams.get('expires'))
     expect(Math.abs(expires - (Date.now() / 1000 + 3600))).toBeLessThan(60)
   })
 
-  test('an expired one is 403 forbidden', async () => {
+  test('an expired link is 403 forbidden', async () => {
     // The server itself signs the link in its past, because this process and the server share a clock.
     const { vi } = await import('vitest')
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_601_000 })
@@ -258,12 +258,12 @@ describe('signed links', () => {
       expect((await open(new URL(link).pathname + query)).status).toBe(400)
   })
 
-  test('a key neither helps nor is needed', async () => {
+  test('a key neither helps nor is needed for a link', async () => {
     expect((await open(`${new URL(link).pathname}?expires=9999999999&signature=x`, { key: harness.organizationKey })).status).toBe(403)
     await harness.expectApi(200, 'GET', link.replace(harness.publicUrl, ''), { key: null })
   })
 
-  test('every listing signs afresh, and mail that arrives has links too', async () => {
+  test('every listing signs new links, and incoming mail has links too', async () => {
     await harness.deliver({
       from: 'eve@example.org',
       to: 'ben@agents.localhost',

@@ -166,7 +166,7 @@ describe('without a valid key every route is 401', () => {
     }
   })
 
-  test('routes that need no key give nothing away by one', async () => {
+  test('routes without a key requirement do not reveal more with one', async () => {
     for (const step of steps.filter((one) => one.isOpen && one.template.includes('{'))) {
       for (const key of [null, harness.organizationKey, harness.otherOrganization.key])
         expect([403, 404]).toContain((await call(step, key)).status)
@@ -175,7 +175,7 @@ describe('without a valid key every route is 401', () => {
 })
 
 describe("another organization's key", () => {
-  test('is 404 wherever the path names something', async () => {
+  test('is 404 for every object named in the path', async () => {
     const naming = guarded().filter((step) => step.template.includes('{'))
     expect(await statuses(naming, harness.otherOrganization.key)).toEqual(all(naming, 404))
   })
@@ -206,13 +206,13 @@ describe("another organization's key", () => {
 describe("another agent's key", () => {
   const isMine = (template: string) => /^\/api\/v1\/(mailboxes|identities)\/\{/.test(template)
 
-  test('is 403 wherever the path names another agent or mailbox, whether or not it exists', async () => {
+  test('is 403 for another agent or mailbox in the path, whether or not it exists', async () => {
     const naming = guarded().filter((step) => isMine(step.template))
     expect(await statuses(naming, agentKey)).toEqual(all(naming, 403))
     expect(await statuses(naming, agentKey, { email_address: 'nobody@agents.localhost', handle: 'nobody' })).toEqual(all(naming, 403))
   })
 
-  test('is 403 on organization-level operations, and lists hold its own only', async () => {
+  test('is 403 on organization-level operations, and lists contain its own only', async () => {
     const rest = guarded().filter((step) => !isMine(step.template))
     const found = await statuses(rest, agentKey)
     expect(found).toMatchObject({

@@ -57,7 +57,7 @@ describe('an automatic answer', () => {
     expect((await answer(original.id)).body.error).toMatchObject({ code: 'conflict', message: expect.stringContaining('null return path') })
   })
 
-  test('a sender gets one a day, whichever message it is for, and however many ask at once', async () => {
+  test('a sender gets one automatic answer per day, for any message and any number of concurrent requests', async () => {
     const first = await arrive({ from: 'Bo <bo@example.org>' })
     const second = await arrive({ from: 'Bo <BO@example.org>' })
     const statuses = (await Promise.all([first, second, first, second].map(({ id }) => answer(id)))).map(({ status }) => status)
@@ -85,7 +85,7 @@ describe('an automatic answer', () => {
   })
 })
 
-test('a notification says that it is automatic, and its return path brings bounces back', async () => {
+test('a notification is marked as automatic, and its return path receives bounces', async () => {
   const body = { agent: 'ann', to: ['eve@example.org'], subject: 'Report', text: 'All is well.', automatic: true }
   const sent = await harness.api('POST', '/mail/send', { body })
   const mail = await atRelay(sent.body.id)

@@ -72,7 +72,7 @@ describe.each([
     }
   })
 
-  test('an empty blob is a blob', async () => {
+  test('an empty blob is stored', async () => {
     const blobs = create()
     await blobs.put('empty', Buffer.alloc(0))
     expect((await blobs.get('empty')).length).toBe(0)
@@ -89,7 +89,7 @@ describe.each([
     await expect(blobs.get('there/deeper')).rejects.toThrow(BlobMissing)
   })
 
-  test('a key may be put twice, deleted twice, and be the beginning of another', async () => {
+  test('a key may be put twice, deleted twice, and be the prefix of another', async () => {
     const blobs = create()
     const keys = ['a', 'a/b', 'a/b/c', 'a.b', 'a-b_c', '0', `${'k'.repeat(98)}/${'k'.repeat(101)}`]
     for (const key of keys) await blobs.put(key, Buffer.from(key))
@@ -155,7 +155,7 @@ describe.each([
     await expect(blobs.stream('a', { start, end })).rejects.toThrow(RangeError)
   })
 
-  test('many at once', async () => {
+  test('many concurrent writes succeed', async () => {
     const blobs = create()
     const keys = Array.from({ length: 60 }, (_, index) => `raw/${index}`)
     await Promise.all(keys.map((key) => blobs.put(key, Buffer.from(key))))
@@ -166,11 +166,11 @@ describe.each([
 })
 
 describe('disk only', () => {
-  test('a list of nothing, before anything was put', async () => {
+  test('an unused store has an empty list', async () => {
     expect(await keysOf(createDiskBlobs(directory), 0)).toEqual([])
   })
 
-  test('files and folders are for the owner alone', async () => {
+  test('files and folders are accessible to the owner only', async () => {
     await createDiskBlobs(directory).put('a', Buffer.from('x'))
     const files = (await readdir(directory, { recursive: true, withFileTypes: true })).map((entry) => join(entry.parentPath, entry.name))
     for (const path of [directory, ...files]) expect((await stat(path)).mode & 0o077, path).toBe(0)
@@ -188,7 +188,7 @@ describe('disk only', () => {
     expect(await readdir(temporaries)).toEqual(['young'])
   })
 
-  test('files that are not ours are left alone and not listed', async () => {
+  test('foreign files are not touched and not listed', async () => {
     const blobs = createDiskBlobs(directory)
     await blobs.put('a', Buffer.from('x'))
     const [folder] = (await readdir(directory)).filter((name) => name !== 'tmp') as [string]
@@ -200,7 +200,7 @@ describe('disk only', () => {
     expect(await keysOf(blobs, -hourMs)).toEqual(['a'])
   })
 
-  test('errors of the file system keep their code, leave nothing behind and are not remembered', async () => {
+  test('errors of the file system keep their code, leave no files and are not cached', async () => {
     await writeFile(join(parent, 'not'), 'in the way')
     const blobs = createDiskBlobs(directory)
     await expect(blobs.put('a', Buffer.from('x'))).rejects.toMatchObject({ code: 'ENOTDIR' })
@@ -239,7 +239,7 @@ describe('s3 only', () => {
     await expect(s3({ bucket: 'other' }).get('a')).rejects.toMatchObject({ code: 'NoSuchBucket' })
   })
 
-  test('failure that passes is passed over', async () => {
+  test('a temporary failure is retried', async () => {
     store.faults.push(503, 'drop', 500)
     await s3().put('a', Buffer.from('abc'))
     store.faults.push('drop')

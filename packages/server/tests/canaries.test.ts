@@ -164,7 +164,7 @@ describe('when the database refuses a row', () => {
   beforeAll(() => constraint(`ADD CONSTRAINT canary CHECK (subject NOT LIKE 'Canary%') NOT VALID`))
   afterAll(() => constraint('DROP CONSTRAINT canary'))
 
-  test('the API answers 500 with nothing of it, and so does the log', async () => {
+  test('the API answers 500 without its contents, and so does the log', async () => {
     const before = harness.logLines().length
     const { status, body } = await harness.api('POST', '/mail/send', { body: mailBody(), headers: { 'idempotency-key': 'refused' } })
     expect([status, body.error.code]).toEqual([500, 'internal_error'])
@@ -175,7 +175,7 @@ describe('when the database refuses a row', () => {
     expectClean()
   })
 
-  test('SMTP answers 451 with nothing of it, and so does the log', async () => {
+  test('SMTP answers 451 without its contents, and so does the log', async () => {
     const error = await harness.deliver(arriving()).then(
       () => null,
       (reason: Error & { response?: string }) => reason,

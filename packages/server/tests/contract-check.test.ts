@@ -37,7 +37,7 @@ test.each<[string, Partial<Exchange>]>([
   expect(() => check({ ...good, ...change })).toThrow()
 })
 
-test('a timestamp has to be ISO 8601 in UTC', () => {
+test('a timestamp must be ISO 8601 in UTC', () => {
   const mailbox = {
     id: 'a',
     email_address: 'a',

@@ -92,7 +92,7 @@ describe('through a relay', () => {
     expect(await types(id)).toEqual(['email.sent'])
   })
 
-  test('4xx to the data is tried again', async () => {
+  test('4xx to the data is retried', async () => {
     const { id } = await harness.send('ann', 'slow1@example.com')
     expect(outcomes(await harness.waitForStatus('ann', id, 'sent'))).toEqual([['slow1@example.com', 'sent', 2, null]])
   })
@@ -127,7 +127,7 @@ describe('through a relay', () => {
     expect(await types(id)).toEqual(['email.sent', 'email.delivered', 'email.bounced', 'email.sent'])
   })
 
-  test('failed and bounced among the recipients is failed', async () => {
+  test('failed and bounced recipients make the message failed', async () => {
     const { id } = await harness.send('ann', ['bad3@example.com', 'never3@example.com', 'good3@example.com'])
     await harness.waitForStatus('ann', id, 'failed')
     expect((await types(id)).toSorted()).toEqual(['email.bounced', 'email.failed', 'email.sent'])

@@ -136,7 +136,7 @@ describe('the route', () => {
     expect(await codeOf(own)).toBe('delivered')
   })
 
-  test('DNS that cannot say is tried again, and then asked again', async () => {
+  test('a DNS failure is deferred, and the name is queried again later', async () => {
     const domain = newDomain()
     dns.set(domain, mx([1, `a.${domain}`]))
     dns.set(`a.${domain}`, { A: ['127.0.0.2'] })
@@ -151,7 +151,7 @@ describe('the route', () => {
     expect(kinds(await transport.deliver(envelope(`x@${domain}`), message))).toEqual(['delivered'])
   })
 
-  test('private addresses are never dialled, whether a name or a literal leads there', async () => {
+  test('private addresses are never dialled, by name or by literal', async () => {
     const server = await at('127.0.0.2')
     const [hidden, mixed] = [newDomain(), newDomain()]
     dns.set(hidden, { ...mx([1, `a.${hidden}`]), A: ['127.0.0.2'] })
@@ -168,7 +168,7 @@ describe('the route', () => {
     expect(kinds(await direct().deliver(envelope(`x@${hidden}`, 'x@[127.0.0.2]'), message))).toEqual(['delivered', 'delivered'])
   })
 
-  test('numbers that are no address are no domain either', async () => {
+  test('malformed address literals are not domains either', async () => {
     for (const address of ['x@127.1', 'x@0x7f000001', 'x@2130706433', 'x@[127.1]'])
       expect(await direct().deliver(envelope(address), message)).toMatchObject([{ kind: 'refused', failed: true }])
   })
@@ -222,7 +222,7 @@ describe('encryption', () => {
     expect(clear.secure).toEqual([false])
   })
 
-  test('an enforced policy wants a certificate of a trusted authority for the name of the server', async () => {
+  test("an enforced policy requires a trusted certificate for the server's name", async () => {
     const server = await tlsServer('127.0.0.2', trusted)
     const outcomes = await send({ findTlsPolicy: policy('enforce', 'a.tls.test'), ca: authority.cert })
     expect(outcomes).toMatchObject([{ kind: 'delivered', hop: { tls: expect.stringMatching(/^TLS/) } }])
@@ -240,7 +240,7 @@ describe('encryption', () => {
     expect([server.secure, clear.secure]).toEqual([[], []])
   })
 
-  test('a policy in testing, or none, changes nothing', async () => {
+  test('a policy in testing mode, or none, changes nothing', async () => {
     const server = await tlsServer('127.0.0.2', selfSigned)
     for (const mode of ['testing', 'none'] as const)
       expect(kinds(await send({ findTlsPolicy: policy(mode, 'elsewhere.test') }))).toEqual(['delivered'])
@@ -256,7 +256,7 @@ describe('many messages to one destination', () => {
     dns.set(`a.${domain}`, { A: ['127.0.0.2'] })
   })
 
-  test('it begins with five connections, opens more while all goes well, never over twenty, and uses them again', async () => {
+  test('a pool opens five connections, grows to twenty while deliveries succeed, and reuses them', async () => {
     let open = 0
     let peak = 0
     let firstWave = 0
@@ -293,7 +293,7 @@ describe('many messages to one destination', () => {
     expect(dials).toBe(1)
   })
 
-  test('a message that would wait long for its turn is handed back untried, so that one slow server does not hold up the others', async () => {
+  test('a message with a long queue wait is returned untried, so that one slow server does not delay the others', async () => {
     const { promise: asked, resolve: seen } = Promise.withResolvers<void>()
     const { promise: free, resolve: release } = Promise.withResolvers<void>()
     await at('127.0.0.2', async (peer) => {

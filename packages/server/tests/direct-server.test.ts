@@ -106,7 +106,7 @@ describe('from the mail sink', () => {
     ])
   })
 
-  test('a refusal that is about the message does not suppress the address', async () => {
+  test('a refusal of the message does not suppress the address', async () => {
     const { id } = await harness.send('ann', 'spam@grey.example')
     await harness.waitForStatus('ann', id, 'bounced')
     await harness.send('ann', 'spam@grey.example')

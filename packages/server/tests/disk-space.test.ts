@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { expect, test } from 'vitest'
 import { watchFreeSpace } from '../src/edges/blobs/free-space.ts'
 
-test('the room that is left', async () => {
+test('the probe reports the free space', async () => {
   const space = await watchFreeSpace([tmpdir(), '/nowhere/at/all'])
   const { bavail, bsize } = statfsSync(tmpdir())
   // Others write meanwhile.

@@ -37,14 +37,14 @@ test('the first start makes an RSA and an Ed25519 key, and later starts keep the
   expect(await dkim.listRecords({ organizationId: null, domain: mailDomain })).toEqual(before)
 })
 
-test('two nodes that start at once agree on one pair', async () => {
+test('two nodes that start together agree on one pair', async () => {
   const sealing = { seal: (_scope: string, text: string) => text, open: (_scope: string, text: string) => text }
   const nodes = Array.from({ length: 3 }, () => createDkim({ db: harness.db, sealing, mailDomain: 'fresh.example' }))
   await Promise.all(nodes.map((node) => node.ensureMailDomainKeys()))
   expect(await dkim.listRecords({ organizationId: null, domain: 'fresh.example' })).toHaveLength(2)
 })
 
-test('private keys lie sealed in the database', async () => {
+test('private keys are sealed in the database', async () => {
   const { rows } = await harness.db.query<{ private_key: string }>({
     text: 'SELECT private_key FROM dkim_keys WHERE domain = $1',
     values: [mailDomain],
@@ -72,7 +72,7 @@ describe.skipIf(missing !== null)(missing ? `signatures verify (skipped: ${missi
     ])
   })
 
-  test('an own domain is signed with its own keys, and never with those of another organization', async () => {
+  test('a custom domain signs with its own keys, and never with those of another organization', async () => {
     const [mine, theirs] = [await organizationOf(), await organizationOf(harness.otherOrganization.key)]
     const domain = 'shop.example'
     const [myPair, theirPair] = await Promise.all([dkim.generateKeyPair(), dkim.generateKeyPair('ed25519-sha256')])
@@ -92,7 +92,7 @@ describe.skipIf(missing !== null)(missing ? `signatures verify (skipped: ${missi
     expect(await dkim.listRecords({ organizationId: theirs, domain })).toHaveLength(1)
   })
 
-  test('a key is there only if the transaction that made it is', async () => {
+  test('a key exists only if its transaction commits', async () => {
     const organizationId = await organizationOf()
     const pair = await dkim.generateKeyPair('ed25519-sha256')
     const stopped = new Error('stopped')

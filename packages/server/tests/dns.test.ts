@@ -31,7 +31,7 @@ afterAll(() => server.stop())
 
 const found = <T>(...records: T[]) => ({ kind: 'found', records })
 
-test('every kind of record', async () => {
+test('every kind of record is read', async () => {
   expect(await resolver.a('example.com')).toEqual(found('192.0.2.1', '192.0.2.2'))
   expect(await resolver.aaaa('EXAMPLE.com.')).toEqual(found('2001:db8::1'))
   expect(await resolver.txt('example.com')).toEqual(found('v=spf1 -all', 'two strings'))
@@ -50,14 +50,14 @@ test('a CNAME is followed', async () => {
   expect(await resolver.aaaa('alias.example.com')).toEqual(found('2001:db8::1'))
 })
 
-test('a long TXT record comes over TCP, whole', async () => {
+test('a long TXT record comes whole over TCP', async () => {
   const long = 'k=rsa; p='.padEnd(3_000, 'A')
   server.set('long.example.com', { TXT: [long] })
   expect(await resolver.txt('long.example.com')).toEqual(found(long))
   expect(server.asked().filter((one) => one.endsWith(' long.example.com'))).toContain('TXT/tcp long.example.com')
 })
 
-test('no such name, nothing there, and cannot say now are three answers', async () => {
+test('an unknown name, an empty answer and a failure are three different answers', async () => {
   expect(await resolver.txt('nobody.example.com')).toEqual({ kind: 'no-name' })
   expect(await resolver.txt('null.example.com')).toEqual({ kind: 'no-data' })
   expect(await resolver.a('below.example.com')).toEqual({ kind: 'no-data' })
@@ -70,7 +70,7 @@ test('no such name, nothing there, and cannot say now are three answers', async 
   expect(await resolver.txt('example.com')).toMatchObject({ kind: 'found' })
 })
 
-test('a server that never answers costs no more than the time given', async () => {
+test('a server that never answers costs at most the time limit', async () => {
   server.fail('*', 'silence')
   const startedMs = performance.now()
   const impatient = createDnsResolver({ servers: [server.address], timeoutMs: 300 })
@@ -81,7 +81,7 @@ test('a server that never answers costs no more than the time given', async () =
   expect(await resolver.mx('example.com')).toMatchObject({ kind: 'found' })
 })
 
-test('a server that is not there is failure, not absence', async () => {
+test('an unreachable server is a failure, not an absence', async () => {
   const gone = await startDnsServer()
   const { address } = gone
   await gone.stop()
@@ -105,7 +105,7 @@ test('an invalid name is never queried', async () => {
   expect(server.asked()).toHaveLength(before)
 })
 
-test('reverse names', () => {
+test('reverse names are resolved', () => {
   expect(reverseName('192.0.2.1')).toBe('1.2.0.192.in-addr.arpa')
   expect(reverseName('2001:db8::567:89ab')).toBe('b.a.9.8.7.6.5.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa')
   expect(reverseName('example.com')).toBeNull()

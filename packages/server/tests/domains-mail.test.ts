@@ -113,7 +113,7 @@ describe('mail arrives', () => {
 })
 
 describe('between agents here', () => {
-  test('mail to a custom domain is filed, not dialled, and its reply comes back in the thread', async () => {
+  test('mail to a custom domain is filed without a connection, and its reply joins the thread', async () => {
     const sent = await harness.send('cem', 'ann@acme.example', { subject: 'Inside' })
     await harness.waitForStatus('cem', sent.id, 'delivered')
     const arrived = await harness.waitForMail('ann', 'Inside')
@@ -178,7 +178,7 @@ describe('mail that is queued while its mailbox moves', () => {
     return sent
   }
 
-  test('leaves with the address and the signature that it was sent with', async () => {
+  test('leaves with its original address and signature', async () => {
     const from = await ownDomain(harness, dns, 'moving.example')
     await harness.createAgent('gil', { custom_domain_id: from.id })
     await sendLate('gil', 'late@outside.example')

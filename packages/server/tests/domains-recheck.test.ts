@@ -26,7 +26,7 @@ const until = (what: string, id: string, isSo: (domain: Json) => boolean) =>
 const looksAt = (name: string) => dns.asked().filter((one) => one === `TXT _callsign.${name}`).length
 const types = async (id: string) => (await harness.eventsOf(id)).map((event) => event.type)
 
-test('each record that goes wrong shows by itself while the domain stays verified, and right ones end it', async () => {
+test('each wrong record shows separately while the domain stays verified, and right ones end it', async () => {
   const domain = await ownDomain(harness, dns, 'shown.example')
   for (const record of domain.dns_records.filter((one: Json) => one.purpose !== 'spf')) {
     withdraw(dns, [record])
@@ -61,7 +61,7 @@ test('a domain with wrong records for 72 hours fails once, and republished recor
   expect((await harness.expectApi(200, 'POST', `/domains/${domain.id}/verify`)).data.status).toBe('verified')
 })
 
-test('DNS that cannot be asked changes nothing, although the records were to fail by now', async () => {
+test('a DNS outage changes nothing, even when the records are due to fail', async () => {
   const domain = await ownDomain(harness, dns, 'outage.example')
   dns.fail(`_callsign.${domain.domain}`, 'SERVFAIL')
   const before = looksAt(domain.domain)

@@ -92,7 +92,7 @@ describe('POST /domains', () => {
     expect(Object.fromEntries(statuses)).toEqual({ [`human@${name}`]: 'sent', [`${handle}@${name}`]: 'delivered' })
   })
 
-  test('builtin can be asked for by name, and registers nothing upstream', async () => {
+  test('builtin can be requested by name, and registers nothing upstream', async () => {
     const name = someName()
     expect((await post(name, { provider: 'builtin' })).body.data).toMatchObject({ provider: 'builtin', provider_domain_id: null })
     expect(resend.find(name)).toBeUndefined()
@@ -120,7 +120,7 @@ describe('POST /domains', () => {
     expect((await create(name)).provider_domain_id).toBe(resend.find(name).id)
   })
 
-  test('too many requests are tried again', async () => {
+  test('too many requests are retried', async () => {
     resend.fail('POST', /^\/domains$/, { status: 429, headers: { 'retry-after': '0' } }, 2)
     await create(someName())
   })
@@ -138,7 +138,7 @@ describe('POST /domains', () => {
     expect(rows).toEqual([])
   })
 
-  test('a name that is registered there by another organization, by hand, or by another account is 409 domain_exists', async () => {
+  test('a name registered there by another organization, by hand, or by another account is 409 domain_exists', async () => {
     const [ours, byHand, foreign] = [someName(), someName(), someName()]
     await create(ours)
     const response = await fetch(`${resend.url}/domains`, {
@@ -158,7 +158,7 @@ describe('POST /domains', () => {
     expect(resend.find(byHand)).toBeDefined()
   })
 
-  test('of several at once for one name one is made, upstream too', async () => {
+  test('of several concurrent requests for one name one succeeds, upstream too', async () => {
     const name = someName()
     const answers = await Promise.all(Array.from({ length: 5 }, () => post(name)))
     expect(answers.map((answer) => answer.status).toSorted()).toEqual([201, 409, 409, 409, 409])
@@ -194,7 +194,7 @@ describe('POST /domains/{id}/verify', () => {
     })
   })
 
-  test('a verification that takes long leaves a verified domain verified, and says to try again', { timeout: 30_000 }, async () => {
+  test('a slow verification leaves a verified domain verified, and says to try again', { timeout: 30_000 }, async () => {
     const name = someName()
     const domain = await create(name)
     resend.publish(name, ...everything)
@@ -225,7 +225,7 @@ describe('POST /domains/{id}/verify', () => {
     expect((await verify(domain.id)).data.status).toBe('verified')
   })
 
-  test('a domain that is gone upstream is failed, and the message says so', async () => {
+  test('a domain deleted upstream is failed, and the message says so', async () => {
     const name = someName()
     const domain = await create(name)
     await fetch(`${resend.url}/domains/${domain.provider_domain_id}`, {
@@ -251,7 +251,7 @@ describe('DELETE /domains/{id}', () => {
     expect(rows).toEqual([])
   })
 
-  test('when Resend cannot be reached the domain goes all the same, and a job takes the registration back later', async () => {
+  test('a deletion succeeds while Resend is unreachable, and a job removes the registration later', async () => {
     const domain = await create(someName())
     resend.fail('DELETE', /./, { status: 503 }, 1)
     await harness.expectApi(200, 'DELETE', `/domains/${domain.id}`, { key })
@@ -301,7 +301,7 @@ describe('in the background', () => {
     expect((await harness.eventsOf(domain.id)).map((event) => event.type)).toEqual(['domain.verified', 'domain.failed'])
   })
 
-  test('a provider that cannot be asked changes nothing, however long it takes', async () => {
+  test('a provider outage changes nothing, for any duration', async () => {
     const name = someName()
     const domain = await create(name)
     resend.publish(name, ...everything)

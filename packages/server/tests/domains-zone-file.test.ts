@@ -59,7 +59,7 @@ async function zoneOf(domain: string, provider: string): Promise<{ data: Json; t
   return { data, text: (body as Buffer).toString(), headers }
 }
 
-test('comes as a file of its own type and name', async () => {
+test('the file has its own type and name', async () => {
   const { text, headers } = await zoneOf('plain.zone.example', 'builtin')
   expect(headers.get('content-type')).toBe('text/dns')
   expect(headers.get('content-disposition')).toBe('attachment; filename="plain.zone.example.zone"')
@@ -70,7 +70,7 @@ describe.skipIf(noPython !== null)(noPython ? `dnspython (skipped: ${noPython})`
   const parse = (text: string, origin: string): string[][] =>
     JSON.parse(execFileSync(python, ['-c', program], { input: JSON.stringify({ text, origin }) }).toString())
 
-  test('reads exactly the records that the API gave, names whole', async () => {
+  test("reads exactly the API's records, with full names", async () => {
     const { data, text } = await zoneOf('sub.zone.example', 'builtin')
     const expected = data.dns_records.map((record: Json) => [
       `${record.name}.`,
@@ -80,7 +80,7 @@ describe.skipIf(noPython !== null)(noPython ? `dnspython (skipped: ${noPython})`
     expect(parse(text, 'sub.zone.example').toSorted()).toEqual(expected.toSorted())
   })
 
-  test('the same of Resend, whose names are below the registered domain', async () => {
+  test('reads those of Resend, whose names are below the registered domain', async () => {
     const { data, text } = await zoneOf('mail.zone.example', 'resend')
     const value = (purpose: string, type: string) =>
       data.dns_records.find((record: Json) => record.purpose === purpose && record.type === type).value
@@ -94,7 +94,7 @@ describe.skipIf(noPython !== null)(noPython ? `dnspython (skipped: ${noPython})`
   })
 })
 
-test.skipIf(noBind !== null)(noBind ? `named-checkzone (skipped: ${noBind})` : 'named-checkzone takes it', async () => {
+test.skipIf(noBind !== null)(noBind ? `named-checkzone (skipped: ${noBind})` : 'named-checkzone accepts it', async () => {
   const { text } = await zoneOf('checked.zone.example', 'builtin')
   const folder = mkdtempSync(join(tmpdir(), 'callsign-zone-'))
   try {

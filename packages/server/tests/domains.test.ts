@@ -120,12 +120,12 @@ describe('POST /domains', () => {
     expect(await message('https://x.example/')).toMatch(/^domain has to be the bare name/)
   })
 
-  test('other alphabets as xn--, and names with digits and hyphens, are fine', async () => {
+  test('other alphabets as xn--, and names with digits and hyphens, are accepted', async () => {
     await fresh()
     for (const domain of ['xn--mnchen-3ya.example', '3com.example', 'a-b.c-d.example', 'x.y.z.example']) await create(domain)
   })
 
-  test('an unknown provider, or one that is not set up, is 400', async () => {
+  test('an unknown provider, or one that is not configured, is 400', async () => {
     for (const provider of ['resend', 'postbox']) {
       const answer = await call('POST', '/domains', { domain: 'x.example', provider })
       expect([...code(answer), answer.body.error.details[0].path]).toEqual([400, 'validation_error', '/provider'])
@@ -142,7 +142,7 @@ describe('POST /domains', () => {
     await create(name)
   })
 
-  test('is done once for one Idempotency-Key', async () => {
+  test('runs once for one Idempotency-Key', async () => {
     await fresh()
     const ask = { key, body: { domain: someName() }, headers: { 'Idempotency-Key': 'register-1' } }
     const first = await harness.api('POST', '/domains', ask)
@@ -199,7 +199,7 @@ describe('POST /domains/{id}/verify', () => {
     expect(message).toMatch(/is not verified.*Recommended as well: TXT _dmarc/)
   })
 
-  test('record by record each one turns valid by itself, and all that are required make it verified', async () => {
+  test('each record turns valid separately, and all required ones make the domain verified', async () => {
     await fresh()
     const domain = await create(someName())
     const published: Json[] = []
@@ -231,7 +231,7 @@ describe('POST /domains/{id}/verify', () => {
     expect((await verify(domain.id)).data.status).toBe('verified')
   })
 
-  test('can be run again and again: verified_at stays, and there is one event', async () => {
+  test('can be repeated, and verified_at and the single event stay', async () => {
     await fresh()
     const domain = await ownDomain(harness, dns, someName(), key)
     expect(domain.verified_at).toMatch(/^\d{4}-/)
@@ -240,7 +240,7 @@ describe('POST /domains/{id}/verify', () => {
     expect((await harness.eventsOf(domain.id)).map((event) => event.type)).toEqual(['domain.verified'])
   })
 
-  test('each turn is an event with the domain in it, and an entry of the audit log', async () => {
+  test('each change of status is an event with the domain, and an entry of the audit log', async () => {
     await fresh()
     const domain = await ownDomain(harness, dns, someName(), key)
     withdraw(dns, domain.dns_records)
@@ -258,21 +258,17 @@ describe('POST /domains/{id}/verify', () => {
     ['silence', 'TXT'],
     ['SERVFAIL', 'TXT'],
     ['REFUSED', 'MX'],
-  ] as const)(
-    'DNS that cannot be asked (%s) is 500 verification_failed, and nothing changes',
-    { timeout: 30_000 },
-    async (failure, type) => {
-      await fresh()
-      for (const domain of [await create(someName()), await ownDomain(harness, dns, someName(), key)]) {
-        withdraw(dns, domain.dns_records)
-        dns.fail(type === 'MX' ? domain.domain : `_callsign.${domain.domain}`, failure, type)
-        const answer = await call('POST', `/domains/${domain.id}/verify`)
-        expect(code(answer)).toEqual([500, 'verification_failed'])
-        expect(answer.body.error.message).toContain(domain.domain)
-        expect(await get(domain.id)).toEqual(domain)
-      }
-    },
-  )
+  ] as const)('a DNS failure (%s) is 500 verification_failed, and nothing changes', { timeout: 30_000 }, async (failure, type) => {
+    await fresh()
+    for (const domain of [await create(someName()), await ownDomain(harness, dns, someName(), key)]) {
+      withdraw(dns, domain.dns_records)
+      dns.fail(type === 'MX' ? domain.domain : `_callsign.${domain.domain}`, failure, type)
+      const answer = await call('POST', `/domains/${domain.id}/verify`)
+      expect(code(answer)).toEqual([500, 'verification_failed'])
+      expect(answer.body.error.message).toContain(domain.domain)
+      expect(await get(domain.id)).toEqual(domain)
+    }
+  })
 
   test.each<[string, string, (domain: Json) => void, RegExp]>([
     ['mx', 'another host', (d) => setMx(d, [[10, 'mx.elsewhere.example']]), /found "10 mx\.elsewhere\.example"/],
@@ -376,7 +372,7 @@ describe('a name that several organizations want', () => {
     expect(code(await harness.api('POST', `/domains/${first.id}/verify`, { key: firstKey }))).toEqual([409, 'domain_exists'])
   })
 
-  test('of two that verify at the same moment exactly one has it', async () => {
+  test('of two concurrent verifications exactly one succeeds', async () => {
     const name = someName()
     const rivals = await Promise.all(
       Array.from({ length: 4 }, async (_, index) => {
@@ -410,7 +406,7 @@ describe('POST /domains/{id}/set-default', () => {
     expect(await harness.expectApi(200, 'POST', `/domains/${two.id}/set-default`, { key })).toEqual(body)
   })
 
-  test('a domain that is not verified is 400 domain_not_verified, the default itself included', async () => {
+  test('a domain that is not verified is 400 domain_not_verified, even the default', async () => {
     await fresh()
     const pending = await create(someName())
     expect(code(await call('POST', `/domains/${pending.id}/set-default`))).toEqual([400, 'domain_not_verified'])
@@ -418,11 +414,11 @@ describe('POST /domains/{id}/set-default', () => {
     expect(code(await call('POST', `/domains/${pending.id}/set-default`))).toEqual([400, 'domain_not_verified'])
   })
 
-  test('an unknown one is 404', async () => {
+  test('an unknown domain is 404', async () => {
     expect(code(await call('POST', '/domains/dom_01h455vb4pex5vsknk084sn02q/set-default'))).toEqual([404, 'not_found'])
   })
 
-  test('new identities are on the default, unless they name another or the mail domain', async () => {
+  test('new identities are on the default, unless they name another domain or the mail domain', async () => {
     await fresh()
     const [one, two] = [await ownDomain(harness, dns, someName(), key), await ownDomain(harness, dns, someName(), key)]
     const agent = async (handle: string, more: Json = {}) => {
@@ -440,7 +436,7 @@ describe('POST /domains/{id}/set-default', () => {
     expect(await agent('on_new_default')).toEqual([`on_new_default@${two.domain}`, two.id])
   })
 
-  test('a default that is not verified is passed over, and naming one that is not verified or not one’s own is 400', async () => {
+  test('an unverified default is skipped, and naming an unverified or foreign domain is 400', async () => {
     await fresh()
     const pending = await create(someName())
     expect(await harness.createAgent('passed_over', {}, key)).toMatchObject({ mailbox_address: 'passed_over@agents.localhost' })
@@ -493,7 +489,7 @@ describe('DELETE /domains/{id}', () => {
     await harness.deliver({ from: 'x@example.com', to: 'mover_a@agents.localhost', subject: 'New', text: 'x' })
   })
 
-  test('after the default the mail domain is used, whatever other domains there are', async () => {
+  test('without a default the mail domain is used, even with other domains', async () => {
     await fresh()
     const one = await ownDomain(harness, dns, someName(), key)
     await ownDomain(harness, dns, someName(), key)

@@ -101,7 +101,7 @@ describe('POST …/drafts/{draft_id}/send', () => {
     ['empty text', { to: 'x@example.com', text: '', html: '' }, undefined, ['/text']],
     ['nothing at all', {}, {}, ['/to', '/text']],
     ['recipients taken away for this send', { to: 'x@example.com', text: 'a' }, { to: [] }, ['/to']],
-  ])('%s is 400 draft_incomplete, and the draft is a draft again', async (_name, body, overrides, paths) => {
+  ])('%s is 400 draft_incomplete, and the draft stays editable', async (_name, body, overrides, paths) => {
     const draft = await create({ subject: 'Incomplete', attachments: [{ filename: 'a', content: base64('a') }], ...(body as object) })
     const answer = await send(draft.id, overrides)
     expect([...codeOf(answer), answer.body.error.details.map((one: Json) => one.path)]).toEqual([400, 'draft_incomplete', paths])
@@ -112,7 +112,7 @@ describe('POST …/drafts/{draft_id}/send', () => {
     expect((await send(draft.id, mended)).status).toBe(201)
   })
 
-  test('fields of the request hold for this send only', async () => {
+  test('fields of the request apply to this send only', async () => {
     const draft = await create({ to: 'x@example.com', cc: 'c@example.com', subject: 'Stored', text: 'Stored text', html: '<p>Stored</p>' })
     // A send that is refused shows that the stored draft is left alone.
     const overrides = { to: ['y@example.com', 'z@example.com'], cc: [], subject: 'Given', body_text: 'Given text', html: '' }
@@ -148,7 +148,7 @@ describe('POST …/drafts/{draft_id}/send', () => {
     expect((await send(draft.id, { version: 2 })).status).toBe(201)
   })
 
-  test('of twenty sends at once exactly one goes, the others are 409 draft_send_in_progress', async () => {
+  test('of twenty concurrent sends exactly one goes, and the others are 409 draft_send_in_progress', async () => {
     const draft = await create({
       to: 'x@example.com',
       subject: 'Race of sends',
@@ -239,7 +239,7 @@ describe('Idempotency-Key', () => {
     expect(codeOf(await send(draft.id, undefined, { 'idempotency-key': 'key-2' }))).toEqual([409, 'draft_send_in_progress'])
   })
 
-  test('a send that was refused frees its key', async () => {
+  test('a refused send frees its key', async () => {
     const draft = await create({ to: 'x@example.com' })
     const key = { 'idempotency-key': 'key-3' }
     expect(codeOf(await send(draft.id, undefined, key))).toEqual([400, 'draft_incomplete'])
@@ -305,14 +305,14 @@ describe('replies', () => {
     })
   })
 
-  test('a sender whose name fits no address field is answered all the same', async () => {
+  test('a sender whose name fits no address field still gets the reply', async () => {
     const original = await arrive({ from: '"Eve, the <eve@other.example> \\"one\\"" <eve@example.org>' })
     const draft = await create({ in_reply_to: original.id, text: 'a' })
     const { body } = await send(draft.id)
     expect((await harness.getMessage('ann', body.id)).to).toEqual(['eve@example.org'])
   })
 
-  test('the reply still goes after the message that it answers was deleted', async () => {
+  test('the reply still goes after its parent was deleted', async () => {
     const original = await arrive()
     const draft = await create({ in_reply_to: original.id, text: 'Late' })
     await harness.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${original.id}`)
@@ -329,7 +329,7 @@ describe('forwards', () => {
     { filename: 'note.txt', content: 'a note' },
   ]
 
-  test('the original is quoted below the own words, its attachments go along before the own ones', async () => {
+  test('the original is quoted below the new text, and its attachments come before the new ones', async () => {
     const original = await arrive({ html: '<p>What <b>now</b>?</p>', attachments })
     const draft = await create({
       forward_of: original.id,
@@ -390,7 +390,7 @@ describe('forwards', () => {
     expect(await hasRaw()).toBe(0)
   })
 
-  test('the same for attachments that have a blob', async () => {
+  test('attachments with a blob are shared as well', async () => {
     const content = base64(pdf)
     const { id } = (await send((await create({ to: 'x@example.com', text: 'a', attachments: [{ filename: 'plan.pdf', content }] })).id))
       .body
@@ -422,7 +422,7 @@ describe('forwards', () => {
     expect(await get(draft.id)).toEqual(draft)
   })
 
-  test('own attachments and those of the original together stay under 25 MB', async () => {
+  test('new attachments and those of the original together stay under 25 MB', async () => {
     const content = base64(Buffer.alloc(13 * 1024 * 1024))
     const { id } = (await send((await create({ to: 'x@example.com', text: 'a', attachments: [{ filename: 'a', content }] })).id)).body
     const draft = await create({ forward_of: id, to: 'y@example.com', attachments: [{ filename: 'b', content }] })
@@ -436,7 +436,7 @@ describe('send_at', () => {
   const countJobs = (id: string) => countRows(`SELECT count(*) AS count FROM jobs WHERE kind = 'send-draft' AND subject = $1`, id)
   const isGone = (id: string) => waitFor('the draft to be sent', async () => (await harness.api('GET', `${drafts}/${id}`)).status === 404)
 
-  test('the draft is sent at its time, once', async () => {
+  test('the draft is sent once, at its time', async () => {
     const at = soon(1000)
     const draft = await create({ to: 'x@example.com', subject: 'At its time', text: 'a', send_at: at })
     expect(draft.send_at).toBe(at)
@@ -448,7 +448,7 @@ describe('send_at', () => {
     expect(await countJobs(draft.id)).toBe(0)
   })
 
-  test('another time moves it, null and deletion cancel it', async () => {
+  test('another time moves it, and null or deletion cancels it', async () => {
     const draft = await create({ to: 'x@example.com', subject: 'Moved', text: 'a', send_at: soon(hour) })
     const patch = (body: unknown) => harness.expectApi(200, 'PATCH', `${drafts}/${draft.id}`, { body })
     const later = soon(2 * hour)
@@ -466,14 +466,14 @@ describe('send_at', () => {
     expect(await countJobs(other.id)).toBe(0)
   })
 
-  test('sending by hand before its time sends it once', async () => {
+  test('a send by request before its time sends it once', async () => {
     const draft = await create({ to: 'x@example.com', subject: 'By hand', text: 'a', send_at: soon(hour) })
     expect((await send(draft.id)).status).toBe(201)
     expect(await countJobs(draft.id)).toBe(0)
     expect(await countSent('By hand')).toBe(1)
   })
 
-  test('a job that is not wanted any more does nothing', async () => {
+  test('a cancelled job does nothing', async () => {
     const draft = await create({ to: 'x@example.com', subject: 'Stale', text: 'a', send_at: soon(hour) })
     // As a worker finds it that claimed the job just before the draft was moved.
     await harness.db.query({
@@ -508,7 +508,7 @@ describe('draft_approval: required', () => {
     key = await harness.agentKey('writer')
   })
 
-  test('the default is none, PATCH changes it, agent keys may not', async () => {
+  test('the default is none, PATCH changes it, and agent keys may not', async () => {
     expect((await harness.expectApi(200, 'GET', '/identities/ann')).draft_approval).toBe('none')
     const change = (value: string, ask: object = {}) => harness.api('PATCH', '/identities/ben', { body: { draft_approval: value }, ...ask })
     expect((await change('required')).body.draft_approval).toBe('required')

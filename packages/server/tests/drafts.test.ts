@@ -67,7 +67,7 @@ describe('POST …/drafts', () => {
     expect((await create({})).version).toBe(1)
   })
 
-  test('keeps every field, one address as a list of one', async () => {
+  test('every field is kept, and a single address becomes a list', async () => {
     const body = {
       to: 'Xavier <x@example.com>',
       cc: ['c@example.com', 'd@example.com'],
@@ -88,7 +88,7 @@ describe('POST …/drafts', () => {
     })
   })
 
-  test('body_text and body_html are other names of text and html', async () => {
+  test('body_text and body_html are aliases of text and html', async () => {
     expect(await create({ body_text: 'a', body_html: '<b>b</b>' })).toMatchObject({ text: 'a', html: '<b>b</b>' })
   })
 
@@ -155,7 +155,7 @@ describe('POST …/drafts', () => {
     expect([second.status, second.headers.get('idempotent-replayed'), second.body]).toEqual([201, 'true', first.body])
   })
 
-  test('the message to answer or forward has to be in this mailbox', async () => {
+  test('the message to answer or forward must be in this mailbox', async () => {
     const { id } = await harness.send('ben', 'x@example.com')
     for (const body of [{ in_reply_to: id }, { forward_of: id }]) {
       expect(codes(await harness.api('POST', drafts, { body }))).toEqual([404, 'not_found', undefined])
@@ -170,7 +170,7 @@ describe('POST …/drafts', () => {
 })
 
 describe('GET …/drafts', () => {
-  test('newest update first, 50 unless limit says otherwise, count is the total', async () => {
+  test('lists newest update first, 50 by default, with count as the total', async () => {
     await harness.createAgent('lister')
     const path = '/mailboxes/lister/drafts'
     expect(await harness.expectApi(200, 'GET', path)).toEqual({ drafts: [], count: 0, limit: 50, offset: 0 })
@@ -210,7 +210,7 @@ describe('PATCH …/drafts/{draft_id}', () => {
     expect((await patched(draft.id, {})).version).toBe(3)
   })
 
-  test('null clears', async () => {
+  test('null clears a field', async () => {
     const draft = await create({
       to: 'x@example.com',
       cc: 'c@example.com',
@@ -233,7 +233,7 @@ describe('PATCH …/drafts/{draft_id}', () => {
     })
   })
 
-  test('another version than the current one is 409 draft_version_conflict, and nothing changes', async () => {
+  test('a version other than the current one is 409 draft_version_conflict, and nothing changes', async () => {
     const draft = await create({ subject: 'One' })
     for (const version of [2, 7]) {
       const answer = await patch(draft.id, { version, subject: 'Two', add_attachments: [{ filename: 'a', content: '' }] })
@@ -242,7 +242,7 @@ describe('PATCH …/drafts/{draft_id}', () => {
     expect(await get(draft.id)).toEqual(draft)
   })
 
-  test('of twenty updates with one version exactly one wins', async () => {
+  test('of twenty updates with one version exactly one succeeds', async () => {
     const draft = await create({ subject: 'Start' })
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) => patch(draft.id, { version: 1, subject: `Writer ${i}`, text: `Text ${i}` })),
@@ -254,7 +254,7 @@ describe('PATCH …/drafts/{draft_id}', () => {
     expect(await get(draft.id)).toEqual(won[0]?.body)
   })
 
-  test('of twenty updates without a version all win, one after the other', async () => {
+  test('twenty updates without a version all succeed, one after the other', async () => {
     const draft = await create()
     const add = (i: number) => [{ filename: `${i}.txt`, content: base64(`${i}`) }]
     const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => patched(draft.id, { add_attachments: add(i) })))
@@ -265,7 +265,7 @@ describe('PATCH …/drafts/{draft_id}', () => {
     )
   })
 
-  test('attachments are added and removed, and the bytes of removed ones go', async () => {
+  test('attachments are added and removed, and the bytes of removed ones are deleted', async () => {
     const large = Buffer.alloc(50_000, 'L')
     const draft = await create({
       attachments: [
@@ -344,13 +344,13 @@ describe('DELETE …/drafts/{draft_id}', () => {
     expect(codes(await patch(draft.id, {}))).toEqual([404, 'not_found', undefined])
   })
 
-  test('of ten deletions at once one answers 200', async () => {
+  test('of ten concurrent deletions one answers 200', async () => {
     const { id } = await create()
     const answers = await Promise.all(Array.from({ length: 10 }, () => harness.api('DELETE', `${drafts}/${id}`)))
     expect(answers.map((answer) => answer.status).toSorted()).toEqual([200, ...Array(9).fill(404)])
   })
 
-  test('with the identity go its drafts and their bytes', async () => {
+  test('deleting the identity deletes its drafts and their bytes', async () => {
     await harness.createAgent('leaver')
     const body = { attachments: [{ filename: 'large', content: base64(Buffer.alloc(50_000)) }] }
     const draft = await harness.expectApi(201, 'POST', '/mailboxes/leaver/drafts', { body })
@@ -362,7 +362,7 @@ describe('DELETE …/drafts/{draft_id}', () => {
   })
 })
 
-describe('who may', () => {
+describe('permissions', () => {
   test('an agent key works in its own mailbox, another mailbox is 403, and its draft under the own mailbox is 404', async () => {
     const key = await harness.agentKey('ben')
     const own = await harness.expectApi(201, 'POST', '/mailboxes/ben/drafts', { key, body: { subject: 'Mine' } })
@@ -384,7 +384,7 @@ describe('who may', () => {
     expect((await get(foreign.id)).version).toBe(1)
   })
 
-  test('an id that is none is 400', async () => {
+  test('a malformed id is 400', async () => {
     expect((await harness.api('GET', `${drafts}/msg_1`)).status).toBe(400)
     expect((await send('nothing')).status).toBe(400)
   })

@@ -114,7 +114,7 @@ test('SIGTERM lets requests and DATA in flight end with /readyz at 503, refuses 
   expect((await next.stop()).code).toBe(0)
 })
 
-test('a request that does not end is cut off when CALLSIGN_DRAIN_SECONDS have passed, and the exit code is 0', async () => {
+test('a request is cut off after CALLSIGN_DRAIN_SECONDS, and the exit code is 0', async () => {
   const { server } = await start({ CALLSIGN_DRAIN_SECONDS: '1' })
   await api(server, 'POST', '/identities', { agent_handle: 'ann' })
   await Promise.all([halfSend(server, 'Never'), halfDeliver(server, 'Never')])

@@ -83,7 +83,7 @@ const sendOne = async (handle = 'one') => {
 }
 
 describe('GET /events', () => {
-  test('oldest first, page by page, with the payload that webhooks carry', async () => {
+  test('lists oldest first, in pages, with the payload of webhooks', async () => {
     const sent = [await sendOne(), await sendOne(), await sendOne()]
     const first = await harness.expectApi(200, 'GET', '/events?limit=2&types=email.sent')
     expect(first).toMatchObject({ object: 'list', has_more: true, next_cursor: first.data[1].id })
@@ -123,7 +123,7 @@ describe('GET /events', () => {
   })
 })
 
-describe('transactions that end in another order than they began', () => {
+describe('transactions that commit in another order than they began', () => {
   const begin = async () => {
     const db = connect({ connectionString: harness.environment.CALLSIGN_DATABASE_URL as string }, { poolSize: 1, log: createLog('silent') })
     const {
@@ -155,7 +155,7 @@ describe('transactions that end in another order than they began', () => {
     }
   }
 
-  test('neither a list nor a stream that has moved on misses the late one', async () => {
+  test('neither a list nor a stream that has moved on misses the late event', async () => {
     const stream = await follow()
     const early = await begin()
     const late = await begin()
@@ -261,8 +261,8 @@ describe('GET /events/stream', () => {
   }, 90_000)
 })
 
-describe('servers that come and go', () => {
-  test('a reader that follows two servers on one database and their restarts gets everything once, in one order', async () => {
+describe('servers that start and stop', () => {
+  test('a reader that follows two servers and their restarts gets every event once, in one order', async () => {
     const settings = {
       ...harness.environment,
       CALLSIGN_PORT: '0',

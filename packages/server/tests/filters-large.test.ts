@@ -122,7 +122,7 @@ describe.each(['with the index of parts', 'without the extension that it takes']
     for (const handle of ['ann', 'cleo'] as const) expect(await walk(harness, handle, query)).toEqual(expected(handle, is))
   })
 
-  test.each(['ann', 'cleo'] as const)('recipients of %s, however they are written, among to and cc', async (handle) => {
+  test.each(['ann', 'cleo'] as const)('recipients of %s match in any spelling, in to and cc', async (handle) => {
     for (const address of [
       `${handle}+tag@agents.localhost`,
       `${handle}+shop@agents.localhost`,
@@ -135,7 +135,7 @@ describe.each(['with the index of parts', 'without the extension that it takes']
     }
   })
 
-  test('times and quarantine with them', async () => {
+  test('from combines with times and quarantine', async () => {
     const at = (n: number) => samples.ann[n]?.at as string
     const [query, isFrom] = from('tenth@often')
     const between = (one: Sample) => one.n > 900 && one.n < 1800 && isFrom(one)

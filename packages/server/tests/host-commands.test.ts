@@ -30,7 +30,7 @@ const me = async (baseUrl: string, key: string): Promise<{ status: number; body:
 }
 
 describe('the first key', () => {
-  test('without configuration one is generated, printed once, and never again', async () => {
+  test('without configuration a key is generated, printed once, and never again', async () => {
     const settings = await freshSettings()
     const first = await startCallsignd(settings)
     expect(keysIn(first.lines.join('\n')).length).toBeGreaterThan(0)
@@ -44,7 +44,7 @@ describe('the first key', () => {
     await second.stop()
   })
 
-  test('it prints one line a listener, then `callsign ready <public url>`', async () => {
+  test('the server prints one line per listener, then `callsign ready <public url>`', async () => {
     const server = await startCallsignd(await freshSettings({ CALLSIGN_PUBLIC_URL: 'https://mail.example' }))
     const listening = server.lines.filter((line) => line.startsWith('callsign listening'))
     // On a database that other servers may use too, gateway nodes listen for one another.
@@ -127,7 +127,7 @@ describe('beside a running server', () => {
     ])
   })
 
-  test('`keys create|list|revoke`: the key works at once, is listed without plaintext, and is refused on the next request', async () => {
+  test('`keys create|list|revoke` make a key that works at once, is listed without plaintext, and is refused on the next request', async () => {
     const made = await run('keys', 'create', '--name', 'From the host', '--agent', '@ann', '--scope', 'vault:read')
     const [key = ''] = keysIn(made.stdout)
     const caller = await harness.expectApi(200, 'GET', '/me', { key })
@@ -140,7 +140,7 @@ describe('beside a running server', () => {
     expect((await run('keys', 'list')).stdout).toMatch(new RegExp(`^${caller.key.id} .*revoked .*From the host$`, 'm'))
   })
 
-  test('`keys create --organization ORG` makes a key there', async () => {
+  test('`keys create --organization ORG` creates a key there', async () => {
     const { stdout } = await run('keys', 'create', '--organization', harness.otherOrganization.id, '--name', 'Elsewhere')
     const caller = await harness.expectApi(200, 'GET', '/me', { key: keysIn(stdout)[0] as string })
     expect(caller.organization_id).toBe(harness.otherOrganization.id)
@@ -169,19 +169,19 @@ describe('beside a running server', () => {
     expect([(error as CommandFailed).isUsage ? 2 : 1, (error as Error).message]).toEqual([code, expect.stringMatching(sentence)])
   })
 
-  test('a command that is called wrongly says why and how, without a stack', async () => {
+  test('a wrong call prints the error and the remedy, without a stack', async () => {
     const { code, stderr } = await run('dance')
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^callsignd: unknown command: dance\nusage: callsignd/)])
     expect(stderr).not.toContain('    at ')
   })
 
-  test('`migrate` says that the tables are up to date', async () => {
+  test('`migrate` reports that the tables are up to date', async () => {
     expect(await run('migrate')).toMatchObject({ code: 0, stdout: expect.stringContaining('up to date') })
   })
 })
 
 describe('settings', () => {
-  test('`config` prints the settings in force, and of secrets only that they are set', async () => {
+  test('`config` prints the current settings, and of secrets only that they are set', async () => {
     const secret = 'postgres://user:hunter2@127.0.0.1:1/none'
     const { code, stdout } = await callsignd(['config'], {
       CALLSIGN_DATABASE_URL: secret,
@@ -217,7 +217,7 @@ test('`npx callsignd` runs the same from a checkout', async () => {
   expect(await readFile(join(repository, 'packages', 'server', pack.bin.callsignd), 'utf8')).toContain('packages/server/src/main.ts')
 })
 
-test("imessage prints where the provider's callbacks go, the same each time", async () => {
+test("imessage prints the address of the provider's callbacks, the same each time", async () => {
   const directory = await makeDataDir()
   try {
     const settings = {

@@ -75,7 +75,7 @@ async function examine(settings: Settings): Promise<{ attention: string[]; text:
 }
 
 describe('doctor', () => {
-  test('before the first start it finds nothing wrong and makes nothing', async () => {
+  test('before the first start it reports no errors and creates nothing', async () => {
     const parent = await dataDir()
     const { attention, text } = await examine({ CALLSIGN_PORT: '0', CALLSIGN_DATA_DIR: join(parent, 'data') })
     expect(attention).toEqual([])
@@ -84,7 +84,7 @@ describe('doctor', () => {
     expect(await readdir(parent)).toEqual([])
   })
 
-  test('beside a running server it knows its ports, and finds a file that rows name and that is gone', async () => {
+  test('beside a running server it recognizes its ports, and finds a missing file that rows name', async () => {
     const settings = await external()
     const server = await startCallsignd(settings)
     cleanups.push(() => server.stop())
@@ -122,7 +122,7 @@ describe('doctor', () => {
     ])
   })
 
-  test('ports that other programs hold are named with their settings', async () => {
+  test('ports in use by other programs are named with their settings', async () => {
     const [http, smtp] = [await listen(''), await listen('220 other.test ESMTP\r\n')]
     const { attention } = await examine({ ...(await external()), CALLSIGN_PORT: String(http), CALLSIGN_SMTP_PORT: String(smtp) })
     expect(attention).toEqual([
@@ -131,7 +131,7 @@ describe('doctor', () => {
     ])
   })
 
-  test('permissions that let others in', async () => {
+  test('permissions that are too open are reported', async () => {
     const settings = await external()
     expect(await callsignd(['init'], settings)).toMatchObject({ code: 0 })
     const path = settings.CALLSIGN_DATA_DIR
@@ -145,7 +145,7 @@ describe('doctor', () => {
     ])
   })
 
-  test('a database in use without its keyring, one that cannot be reached, one to be migrated, one of a newer version', async () => {
+  test('a database without its keyring, unreachable, not migrated or of a newer version is reported', async () => {
     const lost = await external()
     await query(lost.CALLSIGN_DATABASE_URL, `INSERT INTO organizations VALUES ('org_x', 'X', now())`)
     expect((await examine(lost)).attention).toEqual([
@@ -216,7 +216,7 @@ describe('doctor', () => {
     ])
   })
 
-  test('the public address against the listening one', async () => {
+  test('the public address is compared with the listening one', async () => {
     const settings = await external()
     const check = async (more: Settings) => (await examine({ ...settings, ...more })).attention
     expect(await check({ CALLSIGN_HOST: '0.0.0.0' })).toEqual([
@@ -244,7 +244,7 @@ test('help prints the commands, and an unknown command or a missing word ends wi
   }
 })
 
-test('config prints every setting in force, and no secret', async () => {
+test('config prints every current setting and no secret', async () => {
   const { code, stdout } = await callsignd(['config'], { CALLSIGN_DATABASE_URL: 'postgres://u:hush@h/d', CALLSIGN_PORT: '81' })
   expect(code).toBe(0)
   expect(stdout).toContain('CALLSIGN_PORT=81\n')

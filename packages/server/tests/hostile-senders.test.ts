@@ -182,7 +182,7 @@ describe('bodies', () => {
     const { url } = message.attachments.at(-1)
     expect((await fetch(url)).status).toBe(200)
   })
-  test('parts in parts, 300 deep', async () => {
+  test('a message 300 parts deep is accepted', async () => {
     const subject = subjectOf()
     const depth = 300
     const opens = Array.from({ length: depth }, (_, i) => `--b${i}\r\nContent-Type: multipart/mixed; boundary=b${i + 1}\r\n\r\n`).join('')
@@ -192,7 +192,7 @@ describe('bodies', () => {
     expect(said).toMatch(isTaken)
     expect(await filed(subject)).toHaveLength(1)
   })
-  test('every byte but NUL, in header and body, undeclared', async () => {
+  test('every byte but NUL is accepted in header and body, undeclared', async () => {
     const subject = subjectOf()
     const bytes = Array.from({ length: 255 }, (_, i) => String.fromCharCode(i + 1))
       .filter((character) => !'\r\n'.includes(character))

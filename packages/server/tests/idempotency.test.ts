@@ -43,7 +43,7 @@ const code = (answer: Answer) => (JSON.parse(answer.text) as { error: { code: st
 const countRows = async () =>
   (await database.query<{ count: string }>({ text: 'SELECT count(*)::text AS count FROM idempotency_keys' })).rows[0]?.count
 
-test('the second request gets the first answer, byte for byte, and nothing runs', async () => {
+test('the second request gets the first answer, byte for byte, and the operation does not run', async () => {
   const key = newKey()
   const first = await write(key, { subject: 'a', to: ['abc', 'def'] })
   const second = await write(key, { to: ['abc', 'def'], subject: 'a' })
@@ -153,7 +153,7 @@ test('a node that waits a moment for another gets its answer', async () => {
   await other.server.drain(1000)
 })
 
-test('twenty at once on two nodes make one effect', async () => {
+test('twenty concurrent requests on two nodes have one effect', async () => {
   const key = newKey()
   const other = await start()
   const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => write(key, { subject: 'a' }, i % 2 ? edge : other)))
@@ -164,7 +164,7 @@ test('twenty at once on two nodes make one effect', async () => {
   await other.server.drain(1000)
 })
 
-test('lock_timeout is as before for the rest of the transaction', async () => {
+test('lock_timeout is restored for the rest of the transaction', async () => {
   let seen = ''
   await database.transact(async (tx) => {
     await tx.query({ text: `SET LOCAL lock_timeout = '7s'` })
@@ -179,7 +179,7 @@ test('lock_timeout is as before for the rest of the transaction', async () => {
   expect(seen).toBe('7s')
 })
 
-test('the sweep forgets answers made before a time', async () => {
+test('the sweep deletes answers from before a time', async () => {
   const key = newKey()
   await write(key, { subject: 'a' })
   const replays = createReplays(database, sealing)

@@ -41,7 +41,7 @@ describe('POST /identities', () => {
     expect([body.display_name, body.description]).toEqual(['', null])
   })
 
-  test.each(['ab', 'x'.repeat(32), '007', '__', 'a_b_c'])('the handle %s is fine', async (agent_handle) => {
+  test.each(['ab', 'x'.repeat(32), '007', '__', 'a_b_c'])('the handle %s is accepted', async (agent_handle) => {
     expect((await create({ agent_handle })).status).toBe(201)
   })
 
@@ -61,7 +61,7 @@ describe('POST /identities', () => {
     }
   })
 
-  test('of ten at once for one handle, one is made', async () => {
+  test('of ten concurrent requests for one handle, one succeeds', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => create({ agent_handle: 'raced' })))
     expect(answers.map((answer) => answer.status).toSorted()).toEqual([201, ...Array(9).fill(409)])
   })
@@ -126,7 +126,7 @@ describe('GET, PATCH /identities', () => {
 })
 
 describe('GET /mailboxes', () => {
-  test('one is found by full address in any case, or by handle', async () => {
+  test('a mailbox is found by full address in any case, or by handle', async () => {
     const identity = await harness.createAgent('boxed', { display_name: 'Boxed' })
     const expected = {
       id: identity.mailbox.id,

@@ -34,7 +34,7 @@ describe('the fake of Linq, driven by @linqapp/sdk', () => {
     expect(ids).toEqual([sent.message.id, chat.message.id])
   })
 
-  test('one idempotency key is one message', async () => {
+  test('one idempotency key makes one message', async () => {
     const { chat } = await sdk.chats.create({ from: server.line, to: ['+14155550002'], message: text('Once', 'key-1') })
     const again = await sdk.chats.create({ from: server.line, to: ['+14155550002'], message: text('Once', 'key-1') })
     expect(again.chat.message.id).toBe(chat.message.id)
@@ -51,7 +51,7 @@ describe('the fake of Linq, driven by @linqapp/sdk', () => {
     expect((await sdk.attachments.retrieve(upload.attachment_id)).status).toBe('complete')
   })
 
-  test('refusals are the errors that the SDK knows', async () => {
+  test('refusals are the errors of the SDK', async () => {
     await expect(sdk.chats.messages.list('nothing').then((page) => page.messages)).rejects.toThrow(LinqAPIV3.NotFoundError)
     const stranger = new LinqAPIV3({ apiKey: 'wrong', baseURL: server.url, maxRetries: 0 })
     await expect(stranger.phoneNumbers.list()).rejects.toThrow(LinqAPIV3.AuthenticationError)
@@ -67,18 +67,18 @@ describe('the fake of Linq, driven by @linqapp/sdk', () => {
     const ours = (headers: Record<string, string>, bytes = Buffer.from(body), atMs = Date.now()) =>
       isSignedBy(secret(), { headers, body: bytes }, atMs)
 
-    test("the fake's are good for the SDK and for us", () => {
+    test("the SDK and the server accept the fake's", () => {
       const headers = server.sign(body)
       expect(sdk.webhooks.unwrap(body, { headers })).toEqual(JSON.parse(body))
       expect(ours(headers)).toBe(true)
     })
 
-    test('ours are good for the SDK', () => {
+    test("the SDK accepts the server's", () => {
       const headers = signCallback(secret(), 'msg_1', Math.floor(Date.now() / 1000), Buffer.from(body))
       expect(sdk.webhooks.unwrap(body, { headers })).toEqual(JSON.parse(body))
     })
 
-    test('one byte changed, in body, id, time or signature, is refused by both', () => {
+    test('both refuse one changed byte in body, id, time or signature', () => {
       const headers = server.sign(body)
       const signature = headers['webhook-signature'] as string
       for (let i = 0; i < body.length; i++) {
@@ -101,7 +101,7 @@ describe('the fake of Linq, driven by @linqapp/sdk', () => {
       }
     })
 
-    test('too old, from the future, by another secret, or without headers, is refused', () => {
+    test('old, future, foreign or missing ones are refused', () => {
       const headers = server.sign(body)
       expect(ours(headers, Buffer.from(body), Date.now() + 301_000)).toBe(false)
       expect(ours(headers, Buffer.from(body), Date.now() - 302_000)).toBe(false)
@@ -162,7 +162,7 @@ describe('callbacks of Linq', () => {
     expect(await conversations()).toBe(1)
   })
 
-  test('that are signed and make no sense are taken, and change nothing', async () => {
+  test('signed callbacks with an unknown content are accepted, and change nothing', async () => {
     for (const body of [
       '',
       '[]',
@@ -176,7 +176,7 @@ describe('callbacks of Linq', () => {
     expect((await harness.expectApi(200, 'GET', '/imessage/messages')).messages).toEqual([])
   })
 
-  test('the simulator is not there', async () => {
+  test('the simulator is disabled', async () => {
     await harness.expectApi(404, 'POST', '/simulator/imessage', { body: { from: '+14155550009', text: 'x' } })
   })
 })
@@ -238,13 +238,13 @@ describe('the fake of BlueBubbles', () => {
     return { status: response.status, ...((await response.json()) as Json) }
   }
 
-  test('wants the password, a tempGuid and a text', async () => {
+  test('requires the password, a tempGuid and a text', async () => {
     expect((await fetch(`${server.url}/api/v1/webhook?password=no`)).status).toBe(401)
     expect((await ask('POST', '/message/text', { chatGuid: 'iMessage;-;+1', message: 'x' })).status).toBe(400)
     expect((await ask('POST', '/message/text', { chatGuid: 'iMessage;-;+1', tempGuid: 'a', message: '' })).status).toBe(400)
   })
 
-  test('registering an address again leaves its events as they were', async () => {
+  test('registering an address again keeps its events', async () => {
     await ask('POST', '/webhook', { url: 'http://a.test', events: ['new-message'] })
     await ask('POST', '/webhook', { url: 'http://a.test', events: ['new-message', 'updated-message'] })
     expect((await ask('GET', '/webhook')).data).toMatchObject([{ url: 'http://a.test', events: ['new-message'] }])

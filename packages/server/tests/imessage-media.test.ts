@@ -33,7 +33,7 @@ describe('media_url', () => {
     ['image/jpeg', Buffer.from('ffd8ffe000104a46', 'hex')],
     ['image/gif', Buffer.from('GIF89a....')],
     ['application/pdf', Buffer.from('%PDF-1.7\n')],
-  ])('%s is known by its first bytes, fetched once, and delivered', async (type, bytes) => {
+  ])('%s is recognized by its first bytes, fetched once, and delivered', async (type, bytes) => {
     const answer = await sendFile(bytes)
     expect([answer.status, answer.asked]).toEqual([200, 1])
     const item = await waitFor('the message to be sent', async () => {
@@ -54,7 +54,7 @@ describe('media_url', () => {
     expect([status, body.error.code, body.error.details[0].path]).toEqual([400, 'unsupported_media_type', '/media_url'])
   })
 
-  test('more than 10 MB, no server, and no URL are 400', async () => {
+  test('more than 10 MB, an unreachable server, and a malformed URL are 400', async () => {
     const large = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(10 * 1024 * 1024)])
     expect((await sendFile(large)).body.error.code).toBe('validation_error')
     for (const media_url of ['http://127.0.0.1:9/a.png', 'file:///etc/passwd', 'not a url'])
@@ -62,7 +62,7 @@ describe('media_url', () => {
   })
 })
 
-describe('where writing first is allowed', () => {
+describe('conversations begun by the agent', () => {
   const send = (body: object) => harness.api('POST', '/imessage/messages', { body: { text: 'Hello first', ...body } })
 
   test('an agent begins a conversation once, and the answer to it is filed there', async () => {

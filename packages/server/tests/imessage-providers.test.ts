@@ -62,7 +62,7 @@ describe.each([
     expect((await harness.eventsOf(sent.id)).map((event) => event.type)).toEqual(['imessage.sent'])
   })
 
-  test('a callback that comes twice files once', async () => {
+  test('a repeated callback files once', async () => {
     const { phone, conversation } = await pair()
     await world.write(phone, 'Only once', { callback: 'twice' })
     await world.write(phone, 'And another')
@@ -70,7 +70,7 @@ describe.each([
     expect((await history(conversation)).map((one) => one.text)).toEqual(['Only once', 'And another'])
   })
 
-  test('a file goes out as it is, once', async () => {
+  test('a file goes out unchanged, once', async () => {
     const { phone, conversation } = await pair()
     const receiver = await startReceiver(() => ({ status: 200, headers: { 'content-type': 'image/png' }, body: png as never }))
     const sent = await send(conversation, 'With a picture', { media_url: receiver.url })
@@ -111,7 +111,7 @@ describe.each([
     expect(await texts(phone)).toEqual(['Not taken'])
   })
 
-  test('with answers lost on the way, all arrive once, in their order, also those that say the same', async () => {
+  test('with lost answers all messages arrive once and in order, also equal ones', async () => {
     const { phone, conversation } = await pair()
     await world.befall('lost_answer', 'lost_request', 'lost_answer')
     const wanted = ['same', 'same', 'other', 'same', 'last']

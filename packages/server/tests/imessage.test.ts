@@ -65,7 +65,7 @@ describe('GET /imessage/router', () => {
     })
   })
 
-  test('its QR code is read by an independent decoder, and is its url', async () => {
+  test('an independent decoder reads its QR code as its url', async () => {
     for (const agent of ['sales', '@support']) {
       const router = await harness.expectApi(200, 'GET', `/imessage/router?agent=${encodeURIComponent(agent)}`)
       const { data, width, height } = PNG.sync.read(Buffer.from(router.qr_code.split(',')[1], 'base64'))
@@ -112,7 +112,7 @@ describe('pairing', () => {
     expect(await waitForTexts(phone, 1)).toEqual(['You are connected to Sales Agent (@sales). Text disconnect to end it.'])
   })
 
-  test.each(['Connect @Sales', ' connect  sales. ', 'CONNECT @sales\n'])('%j is understood', async (text) => {
+  test.each(['Connect @Sales', ' connect  sales. ', 'CONNECT @sales\n'])('%j is accepted', async (text) => {
     expect(await write(newPhone(), text)).toMatchObject({ effect: 'connected' })
   })
 
@@ -130,14 +130,14 @@ describe('pairing', () => {
     expect((await history(conversation)).messages).toEqual([])
   })
 
-  test('the same agent again leaves the conversation as it is', async () => {
+  test('the same agent again keeps the conversation', async () => {
     const { phone, conversation } = await pair()
     expect(await write(phone, 'connect @sales')).toMatchObject({ effect: 'connected', conversation_id: conversation })
     expect(await harness.eventsOf(conversation)).toHaveLength(1)
     expect((await waitForTexts(phone, 2))[1]).toContain('already')
   })
 
-  test.each(['disconnect', 'Stop', 'STOP.'])('%s ends it, without a word', async (word) => {
+  test.each(['disconnect', 'Stop', 'STOP.'])('%s ends it, without an answer', async (word) => {
     const { phone, conversation } = await pair()
     expect(await write(phone, word)).toMatchObject({ effect: 'disconnected', conversation_id: conversation })
     expect(await harness.expectApi(200, 'GET', `/imessage/conversations/${conversation}`)).toMatchObject({
@@ -237,7 +237,7 @@ describe('POST /imessage/messages', () => {
     })
   })
 
-  test('to a number that is connected, by an organization key, with identity_id as handle or id, and by the agent itself', async () => {
+  test('a connected number is reached by an organization key, with identity_id as handle or id, and by the agent itself', async () => {
     const { phone, conversation } = await pair()
     const identity = await harness.expectApi(200, 'GET', '/identities/sales')
     for (const more of [{}, { identity_id: 'sales' }, { identity_id: '@sales' }, { identity_id: identity.id }])
@@ -248,7 +248,7 @@ describe('POST /imessage/messages', () => {
     })
   })
 
-  test('messages of one chat arrive in their order', async () => {
+  test('messages of one chat arrive in order', async () => {
     const { phone, conversation } = await pair()
     const texts = Array.from({ length: 20 }, (_, i) => `number ${i}`)
     for (const text of texts) await send({ conversation_id: conversation, text })
@@ -331,7 +331,7 @@ describe('GET /imessage/messages', () => {
     expect(await harness.eventsOf(written[0] as string)).toMatchObject([{ type: 'imessage.received', data: { status: 'received' } }])
   })
 
-  test('without a conversation it is all that the key may see', async () => {
+  test('without a conversation it lists all that the key may see', async () => {
     const { phone } = await pair('support')
     const { message_id } = await write(phone, 'For support only')
     const idsOf = async (key: string) => {
@@ -369,7 +369,7 @@ describe('conversations', () => {
     expect(new Set(own.data.map((one: Json) => one.agent_handle))).toEqual(new Set(['sales']))
   })
 
-  test('an agent ends its own, twice without harm', async () => {
+  test('an agent ends its own, also twice', async () => {
     const { phone, conversation } = await pair()
     for (let i = 0; i < 2; i++)
       expect(await harness.expectApi(200, 'POST', `/imessage/conversations/${conversation}/disconnect`, { key: salesKey })).toMatchObject({
@@ -380,7 +380,7 @@ describe('conversations', () => {
     expect(await write(phone, 'Anybody there?')).toMatchObject({ effect: 'helped' })
   })
 
-  test('of others are 404, and an agent key names no other agent', async () => {
+  test('of others are 404, and an agent key cannot name another agent', async () => {
     const { conversation } = await pair('support')
     for (const key of [salesKey, harness.otherOrganization.key]) {
       await harness.expectApi(404, 'GET', `/imessage/conversations/${conversation}`, { key })
@@ -392,7 +392,7 @@ describe('conversations', () => {
     await harness.expectApi(403, 'GET', '/imessage/router?agent=support', { key: salesKey })
   })
 
-  test('go with their agent, files and all', async () => {
+  test('are deleted with their agent, including files', async () => {
     await harness.createAgent('leaving')
     const { phone, conversation } = await pair('leaving')
     await write(phone, 'Goodbye')
@@ -402,7 +402,7 @@ describe('conversations', () => {
   })
 })
 
-test('a simulated phone speaks for its own organization only', async () => {
+test('a simulated phone belongs to its own organization', async () => {
   await harness.createAgent('outsider', {}, harness.otherOrganization.key)
   const { phone } = await pair()
   const ask = (body: object) => ({ key: harness.otherOrganization.key, body })

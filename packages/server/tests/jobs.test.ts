@@ -79,7 +79,7 @@ test('a claim takes due jobs by kind and limit, and counts the attempt', async (
   expect(await queue.nextDueInMs(['none'])).toBeNull()
 })
 
-test('claims in parallel never give a job to two, and give every job to one', async () => {
+test('parallel claims give every job to exactly one', async () => {
   const queue = createQueue(database)
   await addJobs('a', 200)
   const claimed: ClaimedJob[] = []
@@ -137,7 +137,7 @@ test('an expired lease is claimed again, and only its new holder can finish', as
   await expect(database.transact((tx) => queue.finish(tx, second!, { done: true }))).rejects.toBeInstanceOf(LeaseLost)
 })
 
-test('jobs that end in one turn of a transaction end together, and one that is lost takes the others back', async () => {
+test('jobs that end in one batch commit together, and a lost lease rolls the others back', async () => {
   const queue = createQueue(database)
   await addJobs('a', 4)
   const [lost, ...held] = await queue.claim([want('a', 4)])
@@ -154,7 +154,7 @@ test('jobs that end in one turn of a transaction end together, and one that is l
   await expect(ends(held)).rejects.toBeInstanceOf(LeaseLost)
 })
 
-test('of two holders that finish at once, one wins and the other is rolled back', async () => {
+test('of two concurrent holders that finish, one commits and the other is rolled back', async () => {
   const queue = createQueue(database)
   await addJobs('a', 20)
   await database.query({ text: 'CREATE TABLE effects (job text)' })
@@ -177,7 +177,7 @@ test('of two holders that finish at once, one wins and the other is rolled back'
   expect(await countJobs()).toBe(0)
 })
 
-test('the worker runs every due job once, side by side up to its concurrency', async () => {
+test('the worker runs every due job once, up to its concurrency', async () => {
   await addJobs('a', 60)
   const done = signal()
   let [running, most] = [0, 0]
@@ -201,7 +201,7 @@ test('the worker runs every due job once, side by side up to its concurrency', a
   expect(await countJobs()).toBe(0)
 })
 
-test('a wake is served at once, also when it comes while the worker claims', async () => {
+test('a wake is served at once, also when it arrives during a claim', async () => {
   const queue = createQueue(database)
   const ran = signal()
   let claims = 0
@@ -240,7 +240,7 @@ test('a wake is served at once, also when it comes while the worker claims', asy
   expect(worker.isClaiming()).toBe(true)
 })
 
-test('a job asked for again runs again when it is due, and a failed one after a pause', async () => {
+test('a job requested again runs again when it is due, and a failed one after a pause', async () => {
   await addJobs('again', 1)
   await addJobs('fails', 1)
   const [again, failed] = [signal<number[]>(), signal<number[]>()]
@@ -272,7 +272,7 @@ test('a job asked for again runs again when it is due, and a failed one after a 
   expect(mended! - broke!).toBeGreaterThan(700)
 })
 
-test('a job that failed because the database was away is tried again soon, however often it was', async () => {
+test('a job that failed in a database outage is retried soon, any number of times', async () => {
   await addJobs('away', 1)
   await addJobs('broken', 1)
   await database.query({ text: 'UPDATE jobs SET attempts = 9' })
@@ -369,7 +369,7 @@ test('a process starts its own jobs without a claim while it has room, and claim
   await waitFor('the jobs to end', async () => (await countJobs()) === 0)
 })
 
-test('a job whose transaction fails does not start, and one made for later, or to be cancelled, waits to be claimed', async () => {
+test('a job whose transaction fails does not start, and a later or cancellable one waits for a claim', async () => {
   const ran: string[] = []
   const done = signal()
   const worker = startWorker([

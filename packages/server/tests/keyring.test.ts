@@ -24,7 +24,7 @@ const write = async (text: string, mode = 0o600) => {
 }
 const known = `callsign-master-1:${Buffer.alloc(32, 1).toString('base64url')}\n`
 
-test('the first start makes a file for the owner alone, later starts find the same keys', async () => {
+test('the first start creates a file for the owner alone, and later starts find the same keys', async () => {
   const first = await openKeyring(dataDir)
   expect((await stat(path)).mode & 0o777).toBe(0o600)
   expect((await stat(join(dataDir, 'keyring'))).mode & 0o777).toBe(0o700)
@@ -35,7 +35,7 @@ test('the first start makes a file for the owner alone, later starts find the sa
   expect(first.subkey('webhook-secrets')).not.toEqual(first.subkey('media-links'))
 })
 
-test('a missing data directory is made as well, and two directories have two secrets', async () => {
+test('a missing data directory is created as well, and two directories have two secrets', async () => {
   const deep = await openKeyring(join(dataDir, 'a', 'b'))
   expect(deep.subkey('media-links')).not.toEqual((await openKeyring(dataDir)).subkey('media-links'))
 })
@@ -47,7 +47,7 @@ test('subkeys are HKDF-SHA256 of RFC 5869, with extract without salt and expand 
   expect((await openKeyring(dataDir)).subkey('media-links')).toEqual(expanded)
 })
 
-test('many that start at once agree, in this process and in others', async () => {
+test('many concurrent starts agree, in this process and in others', async () => {
   const script = `import { openKeyring } from ${JSON.stringify(new URL('../src/edges/keyring/keyring.ts', import.meta.url).href)}
     console.log((await openKeyring(process.argv[1])).subkey('media-links').toString('hex'))`
   const processes = Array.from({ length: 4 }, () => promisify(execFile)(process.execPath, ['--input-type=module', '-e', script, dataDir]))

@@ -25,7 +25,7 @@ function base62Crc32(text: string): string {
 }
 
 describe('POST /keys', () => {
-  test('made with an Idempotency-Key, the plaintext is in both answers and nowhere in the database', async () => {
+  test('created with an Idempotency-Key, the plaintext is in both answers and nowhere in the database', async () => {
     const headers = { 'idempotency-key': 'make-one-key' }
     const first = await createKey({ name: 'Once' }, { headers })
     const again = await createKey({ name: 'Once' }, { headers })
@@ -100,7 +100,7 @@ describe('POST /keys', () => {
     expect([answer.status, answer.body.error.code, answer.body.error.details[0].path]).toEqual([400, 'validation_error', path])
   })
 
-  test("an unknown agent and another organization's are 404 alike", async () => {
+  test("an unknown agent and another organization's are both 404", async () => {
     const unknown = await createKey({ name: 'a', agent_handle: 'nobody' })
     const foreign = await createKey({ name: 'a', agent_handle: 'one' }, { key: harness.otherOrganization.key })
     expect([unknown.status, foreign.status, foreign.body.error.message]).toEqual([404, 404, unknown.body.error.message])
@@ -131,7 +131,7 @@ describe('GET /keys', () => {
     expect(JSON.stringify(body)).not.toContain('svc_live_')
   })
 
-  test('a use is noted in last_used_at', async () => {
+  test('a use sets last_used_at', async () => {
     const { key, id } = (await createKey({ name: 'Used' })).body
     expect(await me(key)).toBe(200)
     await waitFor('last_used_at', async () => {
@@ -239,7 +239,7 @@ describe('an agent-scoped key', () => {
     await harness.getMessage('two', id)
   })
 
-  test('it can inspect and send email for its own agent, and lists hold nothing else', async () => {
+  test('it can inspect and send email for its own agent, and lists contain nothing else', async () => {
     const key = await harness.agentKey('one')
     await harness.send('two', 'x@example.com')
     const body = { agent: '@one', to: ['x@example.com'], subject: 'mine', text: 'a' }

@@ -22,7 +22,7 @@ test("every list of an owner's newest rows gives the planner the owner's row cou
   expect(rows).toEqual([])
 })
 
-test('a list of nothing reads nothing, though another organization has most of the table', async () => {
+test('a list without rows reads nothing, even when another organization has most of the table', async () => {
   await harness.db.query({
     text: `INSERT INTO audit_log (id, organization_id, action, actor_type, created_at)
       SELECT 'aud_' || lpad(n::text, 26, '0'), $1, 'key.created', 'key', now() FROM generate_series(1, 20000) n`,

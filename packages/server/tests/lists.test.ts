@@ -63,7 +63,7 @@ describe('GET /mail/messages', () => {
     for (const limit of ['0', '101', '-1', 'x']) expect((await harness.api('GET', `/mail/messages?limit=${limit}`)).status).toBe(400)
   })
 
-  test('another organization sees nothing of it', async () => {
+  test('another organization sees none of it', async () => {
     const { messages, total } = await harness.expectApi(200, 'GET', '/mail/messages', { key: harness.otherOrganization.key })
     expect([messages, total]).toEqual([[], 0])
     const [{ thread_id }] = (await mail('?limit=1')).messages
@@ -72,7 +72,7 @@ describe('GET /mail/messages', () => {
     expect((await harness.api('GET', '/mail/messages?agent=ann', { key })).status).toBe(404)
   })
 
-  test('total is right after deletes, the moment they are answered', async () => {
+  test('total is correct immediately after deletes', async () => {
     const { messages } = await mail('?agent=ben&limit=5')
     let [all, own] = [(await mail()).total, (await mail('?agent=ben')).total]
     for (const { id } of messages) {
@@ -83,7 +83,7 @@ describe('GET /mail/messages', () => {
     expect(rest.total).toBe(rest.messages.length)
   })
 
-  test('total is right after many at once', async () => {
+  test('total is correct after many concurrent requests', async () => {
     const before = (await mail()).total
     const made = await Promise.all(Array.from({ length: 30 }, () => harness.send('ann', 'ben@agents.localhost')))
     // Hosted mail is filed a second time, in the mailbox of the recipient.

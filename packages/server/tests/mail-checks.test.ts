@@ -47,7 +47,7 @@ async function arrive(
 const rawOf = async (message: Json, handle = 'ann'): Promise<string> =>
   ((await harness.api('GET', `/mailboxes/${handle}/messages/${message.id}/raw`)).body as Buffer).toString('latin1')
 
-test('SPF, DKIM and DMARC pass, with their evidence, and stand in our trace field', async () => {
+test("SPF, DKIM and DMARC pass with their evidence, and are in the server's trace field", async () => {
   const message = await arrive('All is well', {}, true)
   expect(message.authentication).toEqual({
     source: 'smtp',
@@ -148,7 +148,7 @@ test("forged results in the server's name are removed, and those of others stay"
   expect(message.size_bytes).toBe(raw.length)
 })
 
-test('an attachment is still found when fields were cut above it', async () => {
+test('an attachment is still found when fields above it were cut', async () => {
   const message = await arrive('With a file', {
     headers: [{ key: 'Authentication-Results', value: 'agents.localhost; dmarc=pass' }],
     attachments: [{ filename: 'a.txt', content: 'the very bytes' }],
@@ -157,7 +157,7 @@ test('an attachment is still found when fields were cut above it', async () => {
   expect(await file.text()).toBe('the very bytes')
 })
 
-test('DNS that fails for SPF is temperror, and the mail is stored', async () => {
+test('a DNS failure for SPF is temperror, and the mail is stored', async () => {
   harness.dns.set('sick.example', { TXT: ['v=spf1 -all'] })
   harness.dns.fail('sick.example', 'SERVFAIL')
   const message = await arrive('Nobody knows', { from: 'ada@sick.example' })
@@ -182,7 +182,7 @@ test('an SMTP sender that claims to be a hosted agent is checked like any other'
   expect(message.authentication).toMatchObject({ source: 'smtp', dmarc: { result: 'none', domain: 'agents.localhost' } })
 })
 
-test('outbound messages carry no verdicts', async () => {
+test('outbound messages have no verdicts', async () => {
   const sent = await harness.send('ben', 'x@outside.example', { subject: 'Out' })
   expect((await harness.getMessage('ben', sent.id)).authentication).toEqual({ source: null, spf: null, dkim: null, dmarc: null, arc: null })
 })

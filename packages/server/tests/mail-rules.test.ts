@@ -19,7 +19,7 @@ const entries = (page: Json): string[] => page.data.map((one: Json) => one.entry
 describe('rules', () => {
   beforeAll(() => harness.createAgent('ruled'))
 
-  test('are made, read, changed, paused and deleted', async () => {
+  test('are created, read, changed, paused and deleted', async () => {
     const rule = await addRule('ruled', { direction: 'inbound', action: 'block', entry: 'Bad.TEST', reason: 'Sells watches' })
     expect(rule).toEqual({
       id: expect.stringMatching(/^mrl_/),
@@ -59,7 +59,7 @@ describe('rules', () => {
     ])
   })
 
-  test('are listed newest first, by cursor and by filter, and are one agent’s', async () => {
+  test('are listed newest first, by cursor and by filter, and belong to one agent', async () => {
     await harness.createAgent('lister')
     await harness.createAgent('neighbour')
     for (let i = 0; i < 7; i++)
@@ -89,7 +89,7 @@ describe('rules', () => {
     [{ entry: 'x@dup.test' }, { entry: '"X"@DUP.test' }, 409],
     [{ entry: 'dup.test' }, { entry: '@dup.test' }, 409],
     [{ entry: 'dup.test' }, { entry: 'sub.dup.test' }, 201],
-  ])('with %j there, %j is %i', async (first, second, status) => {
+  ])('beside the rule %j, %j is %i', async (first, second, status) => {
     const handle = `dup_${Math.random().toString(36).slice(2, 12)}`
     await harness.createAgent(handle)
     const { id } = await addRule(handle, { entry: 'dup.test', ...first })
@@ -146,7 +146,7 @@ describe('rules', () => {
     expect(answers.map(({ status, body }) => [status, body.id])).toEqual(Array(2).fill([201, answers[0]?.body.id]))
   })
 
-  test('go with their agent', async () => {
+  test('are deleted with their agent', async () => {
     await harness.createAgent('leaver')
     const { id } = await addRule('leaver', {})
     await harness.expectApi(204, 'DELETE', '/identities/leaver')
@@ -155,7 +155,7 @@ describe('rules', () => {
   })
 })
 
-test('an agent reads its own rules and modes, and changes none of them', async () => {
+test('an agent reads its own rules and modes, and cannot change them', async () => {
   await harness.createAgent('held', { inbound_mode: 'allowlist', outbound_mode: 'allowlist' })
   await harness.createAgent('beside')
   const rule = await addRule('held', { direction: 'outbound', action: 'block' })
@@ -182,7 +182,7 @@ describe('outbound', () => {
     harness.expectApi(200, 'PATCH', `/identities/${handle}`, { body: { outbound_mode } })
   const total = async (handle: string): Promise<number> => (await harness.expectApi(200, 'GET', `/mail/messages?agent=${handle}`)).total
 
-  test('modes are open unless said otherwise, and changed by PATCH, which the audit log has', async () => {
+  test('modes are open by default, and PATCH changes them with an entry in the audit log', async () => {
     expect(await harness.createAgent('modes')).toMatchObject({ inbound_mode: 'open', outbound_mode: 'open' })
     expect(await setMode('modes', 'allowlist')).toMatchObject({ inbound_mode: 'open', outbound_mode: 'allowlist' })
     expect((await harness.api('PATCH', '/identities/modes', { body: { inbound_mode: 'closed' } })).status).toBe(400)
@@ -216,7 +216,7 @@ describe('outbound', () => {
     expect((await send('writer', ['boss@rival.test'])).status).toBe(201)
   })
 
-  test('in allowlist mode only whom a rule allows, all of them', async () => {
+  test('allowlist mode allows only messages whose recipients a rule allows', async () => {
     await harness.createAgent('listed', { outbound_mode: 'allowlist' })
     const rule = await addRule('listed', { direction: 'outbound', entry: 'example.com' })
     await addRule('listed', { direction: 'inbound', entry: 'inbound.test' })

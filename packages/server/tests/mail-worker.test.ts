@@ -120,7 +120,7 @@ describe('threads', () => {
     expect([here.threads(), there.threads()]).toEqual([0, 1])
   })
 
-  test('small mail starts none, however much of it, nor does a plain text of some length', async () => {
+  test('small mail starts no thread in any amount, nor does a plain text of moderate length', async () => {
     const reader = open()
     await Promise.all(Array.from({ length: 50 }, () => reader.read(mail(5_000))))
     expect(reader.threads()).toBe(0)
@@ -136,7 +136,7 @@ describe('threads', () => {
     expect(reader.threads()).toBe(1)
   })
 
-  test('no more than allowed, and an idle one goes', async () => {
+  test('threads stay within their limit, and an idle one ends', async () => {
     const reader = open({ threadsMax: 2, idleMs: 0 })
     await Promise.all(Array.from({ length: 8 }, (_, index) => reader.read(mail(200_000, ` ${index}`))))
     expect(reader.threads()).toBeLessThanOrEqual(2)

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness.stop())
 
-test('a code and a link in a mail, wherever the message is shown', async () => {
+test('a code and a link are returned by every view of the message', async () => {
   await harness.deliver({
     from: 'no-reply@plover.example',
     to: 'one@agents.localhost',
@@ -37,7 +37,7 @@ test('a code and a link in a mail, wherever the message is shown', async () => {
   expect((await harness.expectApi(200, 'GET', '/events?agent=one')).data[0].data.codes).toEqual(codes)
 })
 
-test('the HTML is read when the plain text is a stub, hidden text in it is not', async () => {
+test('the HTML is read when the plain text is a stub, but not its hidden text', async () => {
   await harness.deliver({
     from: 'no-reply@plover.example',
     to: 'two@agents.localhost',

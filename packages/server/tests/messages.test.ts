@@ -112,7 +112,7 @@ describe('GET …/messages/{message_id}', () => {
     expect((await harness.api('GET', at('nonsense'))).body.error.code).toBe('validation_error')
   })
 
-  test('/raw is the message as it arrived, with our trace on top', async () => {
+  test("/raw is the message as it arrived, with the server's trace on top", async () => {
     const { headers, body } = await harness.api('GET', at(arrived.id, '/raw'))
     expect(headers.get('content-type')).toBe('message/rfc822')
     const text = (body as Buffer).toString('latin1')
@@ -167,7 +167,7 @@ describe('PATCH …/messages/{message_id}', () => {
 })
 
 describe('DELETE …/messages/{message_id}', () => {
-  test('deletes the message and its attachment records for ever, and as often as you like', async () => {
+  test('deletes the message and its attachment records permanently, any number of times', async () => {
     const message = await deliver('Short-lived', { attachments: [{ filename: 'a.txt', content: 'abc' }] })
     const link = message.attachments[0].url.replace(harness.publicUrl, '')
     expect((await harness.api('GET', link, { key: null })).status).toBe(200)
@@ -181,7 +181,7 @@ describe('DELETE …/messages/{message_id}', () => {
     expect(rows).toEqual([])
   })
 
-  test('ten at once all answer 200, and it is counted once', async () => {
+  test('ten concurrent deletions all answer 200, and count once', async () => {
     const message = await deliver('Raced')
     const before = (await harness.expectApi(200, 'GET', '/mail/messages?agent=mia')).total
     const answers = await Promise.all(Array.from({ length: 10 }, () => harness.api('DELETE', at(message.id))))
@@ -189,7 +189,7 @@ describe('DELETE …/messages/{message_id}', () => {
     expect((await harness.expectApi(200, 'GET', '/mail/messages?agent=mia')).total).toBe(before - 1)
   })
 
-  test('an id that never was, or is of another mailbox, is 404 and stays', async () => {
+  test('an id that never existed, or of another mailbox, is 404 and changes nothing', async () => {
     expect((await harness.api('DELETE', at('msg_01h455vb4pex5vsknk084sn02q'))).status).toBe(404)
     expect((await harness.api('DELETE', `/mailboxes/other/messages/${arrived.id}`)).status).toBe(404)
     expect((await harness.api('DELETE', at(arrived.id), { key: harness.otherOrganization.key })).status).toBe(404)
@@ -250,7 +250,7 @@ describe('GET …/search', () => {
     expect([byAddress.id, byAddress.highlights]).toEqual([arrived.id, { subject: null, text: null }])
   })
 
-  test('quotes, - and OR', async () => {
+  test('search supports quotes, - and OR', async () => {
     expect((await search('"plain zebra"')).map((one: Json) => one.id)).toEqual([arrived.id])
     expect(await search('"zebra plain"')).toEqual([])
     expect(await search('zebra -plain')).toEqual([])
@@ -258,7 +258,7 @@ describe('GET …/search', () => {
     expect(await search('nowhere')).toEqual([])
   })
 
-  test('strange queries are answered, an empty one is 400, another mailbox finds nothing', async () => {
+  test('strange queries are answered, an empty one is 400, and another mailbox has no matches', async () => {
     for (const q of [`'; DROP TABLE messages; --`, '&|!():*', '"', '\\', 'a'.repeat(500), '🦓']) await search(q)
     expect((await harness.api('GET', '/mailboxes/mia/search?q=')).status).toBe(400)
     expect((await harness.api('GET', '/mailboxes/mia/search')).status).toBe(400)

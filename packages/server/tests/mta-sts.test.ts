@@ -52,7 +52,7 @@ test('a domain without a record has no policy, and nothing is fetched', async ()
   expect(fetched).toEqual([])
 })
 
-test('a record has the policy fetched once, without redirects, and kept for every node', async () => {
+test('a record causes one fetch of the policy, without redirects, which is stored for every node', async () => {
   publish('1')
   const one = node()
   expect(await one.findPolicy('sts.test')).toEqual({ mode: 'enforce', mx: ['*.sts.test'], maxAgeSeconds: 86_400 })
@@ -69,7 +69,7 @@ test('a new id causes a new fetch', async () => {
   expect(await node().findPolicy('sts.test')).toMatchObject({ mode: 'testing' })
 })
 
-test('a policy that we know holds while its record is hidden, DNS is away, or its host does not answer or answers nonsense', async () => {
+test('a known policy applies while its record is hidden, DNS fails, or its host fails or sends an invalid policy', async () => {
   publish('1')
   await node().findPolicy('sts.test')
   publish(null)
@@ -84,7 +84,7 @@ test('a policy that we know holds while its record is hidden, DNS is away, or it
   }
 })
 
-test('a policy that is half as old as it may get is fetched again although its id is the same', async () => {
+test('a policy at half its maximum age is fetched again even with the same id', async () => {
   publish('1')
   await node().findPolicy('sts.test')
   await db.query({
@@ -95,7 +95,7 @@ test('a policy that is half as old as it may get is fetched again although its i
   expect(fetched).toHaveLength(2)
 })
 
-test('an expired policy holds no longer, and is swept', async () => {
+test('an expired policy does not apply, and is swept', async () => {
   publish('1')
   await node().findPolicy('sts.test')
   await db.query({ text: `UPDATE mta_sts_policies SET expires_at = now() - interval '1 second'` })
@@ -105,13 +105,13 @@ test('an expired policy holds no longer, and is swept', async () => {
   expect((await db.query({ text: 'SELECT 1 FROM mta_sts_policies' })).rowCount).toBe(0)
 })
 
-test('a policy that cannot be fetched the first time is as if there were none', async () => {
+test('a policy that cannot be fetched the first time is ignored', async () => {
   publish('1')
   answering = 'away'
   expect(await node().findPolicy('sts.test')).toBeNull()
 })
 
-test('address literals and single labels have none', async () => {
+test('address literals and single labels have no policy', async () => {
   for (const domain of ['[127.0.0.1]', 'localhost', 'a b.test', '../x.test']) expect(await node().findPolicy(domain)).toBeNull()
   expect(fetched).toEqual([])
 })

@@ -35,7 +35,7 @@ test('every operation is in it, with its errors, its parameters and its key', ()
   expect(ids).toContain('getReadiness')
 })
 
-test('every reference leads somewhere, and named schemas are there once', () => {
+test('every reference resolves, and named schemas occur once', () => {
   const text = JSON.stringify(document)
   for (const [, kind, name] of text.matchAll(/"#\/components\/(\w+)\/([\w-]+)"/g)) {
     expect(document.components[kind as 'schemas'][name as string], `${kind}/${name}`).toBeDefined()

@@ -121,7 +121,7 @@ describe('spellings of private addresses', () => {
     expect(local.connections).toBe(0)
   })
 
-  test('the operator may let a range through, and then every spelling of it works', async () => {
+  test('an allowed range works in every spelling', async () => {
     const local = await listen(respond('hello'), { host: '127.0.0.1' })
     const lookup = vi.fn(async () => [])
     const web = webWith(lookup, ['127.0.0.0/8'])
@@ -147,7 +147,7 @@ describe('names', () => {
     expect(server.connections).toBe(0)
   })
 
-  test('a name is looked up once and the connection goes to that answer, with the name in Host', async () => {
+  test('a name is resolved once and the connection goes to that answer, with the name in Host', async () => {
     const server = await listen(respond('hello', 'content-type: Text/Plain; Charset="UTF-8"\r\n'))
     const trap = await listen(respond('secret'), { host: '127.0.0.1', port: server.port })
     const answers = [[publicAddress], ['127.0.0.1']]
@@ -175,7 +175,7 @@ describe('names', () => {
     expect([server.connections, trap.connections]).toEqual([2, 0])
   })
 
-  test('an unknown name, a failing lookup and one that never answers', async () => {
+  test('an unknown name, a failing lookup and a silent one are refused', async () => {
     const never = () => new Promise<string[]>(() => {})
     const failing = () => Promise.reject(new Error('SERVFAIL'))
     for (const lookup of [async () => [], failing, never]) {
@@ -244,13 +244,13 @@ describe('redirects', () => {
     expect(server.connections).toBe(8)
   })
 
-  test('a loop ends', async () => {
+  test('a redirect loop ends', async () => {
     const server = await listen(redirect('/'))
     await refusal(webWith().fetchFile(`http://${publicAddress}:${server.port}/`, limits))
     expect(server.connections).toBe(4)
   })
 
-  test('none leads to a private address, another scheme, credentials or a name that became private', async () => {
+  test('redirects to a private address, another scheme, credentials or a name that became private are refused', async () => {
     const trap = await listen(respond('secret'), { host: '127.0.0.1' })
     const answers = [[publicAddress], ['127.0.0.1']]
     for (const [location, failure] of [
@@ -277,7 +277,7 @@ describe('redirects', () => {
     expect(trap.connections).toBe(0)
   })
 
-  test('one without a place, or with two, is refused', async () => {
+  test('a redirect with no location, or with two, is refused', async () => {
     for (const headers of ['', 'location: /a\r\nlocation: /b\r\n']) {
       const server = await listen(respond('', headers, '301 Moved'))
       expect((await refusal(webWith().fetchFile(`http://${publicAddress}:${server.port}/`, limits))).message).toContain(
@@ -293,7 +293,7 @@ describe('hostile answers', () => {
     return await webWith().fetchFile(`http://${publicAddress}:${server.port}/`, { ...limits, ...more })
   }
 
-  test('a file of exactly the limit passes, one byte more does not, announced or not', async () => {
+  test('a file of exactly the limit passes, and one byte more does not, announced or not', async () => {
     expect((await fetchFrom(respond('x'.repeat(1000)))).bytes.length).toBe(1000)
     expect((await refusal(fetchFrom(respond('x'.repeat(1001))))).failure).toBe('too_large')
     const chunked = (length: number) => (socket: Socket) =>
@@ -343,13 +343,13 @@ describe('hostile answers', () => {
     expect((await refusal(fetchFrom((socket) => socket.end(text)))).failure).toBe(failure)
   })
 
-  test('a body longer than announced ends where it was announced to', async () => {
+  test('a body longer than announced ends at the announced length', async () => {
     expect(
       String((await fetchFrom((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nokHTTP/1.1 200 OK\r\n\r\n'))).bytes),
     ).toBe('ok')
   })
 
-  test('a compressed body is refused, whatever it would unpack to', async () => {
+  test('a compressed body is refused at any unpacked size', async () => {
     const bomb = gzipSync(Buffer.alloc(1_000_000))
     expect((await refusal(fetchFrom(respond(bomb, 'content-encoding: gzip\r\n'), { bytesMax: 10_000 }))).message).toContain('compresses')
   })
@@ -368,7 +368,7 @@ describe('hostile answers', () => {
     expect((await refusal(fetchFrom(drip, { timeoutMs: 150 }))).failure).toBe('timeout')
   })
 
-  test('a body that drips never resets the time limit', async () => {
+  test('a slow body never resets the time limit', async () => {
     const drip = (socket: Socket) => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n')
       const timer = setInterval(() => socket.write('x'), 5)
@@ -411,7 +411,7 @@ describe('TLS', () => {
     return await webWith(async () => [publicAddress]).fetchFile(`https://name.example:${server.port}/`, limits)
   }
 
-  test('a certificate of a trusted authority for the name of the URL passes, although an address was dialled', async () => {
+  test('a trusted certificate for the name of the URL passes, although an address was dialled', async () => {
     expect(String((await fetchWith(createCertificate({ commonName: 'x', dnsNames: ['name.example'], issuer: authority }))).bytes)).toBe(
       'hello',
     )
@@ -446,7 +446,7 @@ describe('TLS', () => {
     expect((await refusal(fetchWith(certificate()))).failure).toBe(failure)
   })
 
-  test('the environment cannot switch the checks off', async () => {
+  test('the environment cannot disable the checks', async () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
     expect((await refusal(fetchWith(createCertificate({ commonName: 'x', dnsNames: ['name.example'] })))).failure).toBe('tls_untrusted')
   })
@@ -502,20 +502,20 @@ describe('POST', () => {
     expect(Buffer.from(sent, 'latin1')).toEqual(body)
   })
 
-  test('a redirect is an answer and is not followed', async () => {
+  test('a redirect counts as an answer and is not followed', async () => {
     const trap = await listen(respond('x'))
     const { result, server } = await postTo(redirect(`http://${publicAddress}:${trap.port}/`, '308 Permanent Redirect'))
     expect(result).toMatchObject({ kind: 'answered', status: 308 })
     expect([server.connections, trap.connections]).toEqual([1, 0])
   })
 
-  test('the snippet is bounded, whole characters, and free of NUL', async () => {
+  test('the snippet is bounded, has whole characters, and contains no NUL', async () => {
     expect((await postTo(respond(`ab\0${'ü'.repeat(1_000_000)}`), { snippetBytesMax: 6 })).result).toMatchObject({ snippet: 'abü' })
     expect((await postTo(respond(Buffer.from([0x61, 0xff, 0x62])))).result).toMatchObject({ snippet: 'a\ufffdb' })
     expect((await postTo(respond(gzipSync('x'), 'content-encoding: gzip\r\n'))).result).toMatchObject({ status: 200, snippet: '' })
   })
 
-  test('once the status is there, a body that breaks off or never ends does not undo it', async () => {
+  test('once the status has arrived, a broken or endless body does not change it', async () => {
     expect((await postTo((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'))).result).toMatchObject({
       status: 200,
       snippet: 'half',

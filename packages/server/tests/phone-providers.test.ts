@@ -101,7 +101,7 @@ describe.each(Object.keys(carriers))('%s', (name) => {
     expect((await harness.eventsOf(number.id)).map((one) => one.type)).toEqual(['number.sms_ready'])
   })
 
-  test('many agents at once get a number each', async () => {
+  test('sells numbers to many concurrent agents, one each', async () => {
     const [before, purchases] = [await carrier.owned(), await carrier.purchases()]
     const answers = await Promise.all(Array.from({ length: 5 }, () => ask()))
     const numbers = answers.map((one) => one.body.phone_number)
@@ -178,7 +178,7 @@ describe.each(Object.keys(carriers))('%s', (name) => {
     await harness.expectApi(404, 'GET', `/phone/numbers/${number.id}/messages`)
   })
 
-  test('an agent that is deleted while its number is being ordered leaves none behind', async () => {
+  test('leaves no number for an agent that is deleted during its order', async () => {
     const before = await carrier.owned()
     await harness.createAgent('brief')
     for (let i = 0; i < 3; i++) await carrier.spoil('order', 'lose')

@@ -74,7 +74,7 @@ describe('POST /phone/numbers', () => {
     [{ country_code: 'CA', area_code: '867' }, /^\+1867/, { region: expect.stringMatching(/^(NT|NU|YT)$/) }],
     [{ type: 'toll_free' }, /^\+1(800|833|844|855|866|877|888)55501\d\d$/, { type: 'toll_free', region: '' }],
     [{ type: 'toll_free', area_code: '877' }, /^\+1877/, { type: 'toll_free' }],
-  ])('%o is obeyed', async (wanted, pattern, fields) => {
+  ])('%o is applied', async (wanted, pattern, fields) => {
     const number = await provision(wanted)
     expect(number.phone_number).toMatch(pattern)
     expect(number).toMatchObject(fields)
@@ -94,7 +94,7 @@ describe('POST /phone/numbers', () => {
     ['an area code of two digits', { area_code: '41' }, '/area_code', /Three digits/],
     ['a region in small letters', { region: 'ny' }, '/region', /two-letter/i],
     ['a field that is none', { carrier: 'x' }, '/carrier', /carrier/],
-  ])('400 for %s, with a sentence of its own', async (_name, wanted, path, sentence) => {
+  ])('%s is 400 with its own sentence', async (_name, wanted, path, sentence) => {
     const [status, code, where, message] = await refusal({ agent_handle: 'first', ...wanted })
     expect([status, code, where]).toEqual([400, 'validation_error', path])
     const details = (await harness.api('POST', '/phone/numbers', { body: { agent_handle: 'first', ...wanted } })).body.error.details
@@ -113,7 +113,7 @@ describe('POST /phone/numbers', () => {
     expect((await refusal({ agent_handle: 'first', area_code: '212' })).slice(0, 2)).toEqual([409, 'number_already_assigned'])
   })
 
-  test('409 no_numbers_available when there are none, and the agent may ask again', async () => {
+  test('409 no_numbers_available without stock, and the agent may ask again', async () => {
     await harness.createAgent('unlucky')
     await fault('search', 'empty')
     expect((await refusal({ agent_handle: 'unlucky' })).slice(0, 2)).toEqual([409, 'no_numbers_available'])
@@ -158,7 +158,7 @@ describe('POST /phone/numbers', () => {
     expect(new Set(numbers.map((one) => one.phone_number)).size).toBe(6)
   })
 
-  test('a request that is repeated with its Idempotency-Key gets the same answer', async () => {
+  test('a request repeated with its Idempotency-Key gets the same answer', async () => {
     await harness.createAgent('again')
     const ask = { body: { agent_handle: 'again' }, headers: { 'idempotency-key': 'number-1' } }
     const first = await harness.api('POST', '/phone/numbers', ask)
@@ -178,7 +178,7 @@ describe('POST /phone/numbers', () => {
 })
 
 describe('sms_status', () => {
-  test('becomes ready with number.sms_ready, once, however often the provider is asked', async () => {
+  test('becomes ready with number.sms_ready once, for any number of polls', async () => {
     const number = await provision()
     const advance = () => harness.api('POST', `/simulator/numbers/${number.id}/advance`)
     const answers = await Promise.all([advance(), advance(), advance()])
@@ -202,7 +202,7 @@ describe('sms_status', () => {
     expect((await harness.api('POST', `/simulator/numbers/${number.id}/advance`)).status).toBe(409)
   })
 
-  test('a provider in failure is asked again', async () => {
+  test('a failing provider is polled again', async () => {
     const number = await provision()
     await fault('advance', 'error', 1)
     await harness.api('POST', `/simulator/numbers/${number.id}/advance`)
@@ -235,7 +235,7 @@ describe('reading numbers', () => {
 })
 
 describe('texts', () => {
-  test('arrive with every field, and as sms.received', async () => {
+  test('arrive with every field and with sms.received', async () => {
     const number = await provision()
     const sent = await text(number, { from: '+16502530000', text: 'Your code is 123456' })
     expect(sent).toEqual({ provider_message_id: expect.any(String), message_id: expect.stringMatching(/^sms_/), status: 'received' })
@@ -284,7 +284,7 @@ describe('texts', () => {
     await harness.expectApi(400, 'POST', '/simulator/sms', { body: { to: number.phone_number } })
   })
 
-  test('media that cannot be fetched never loses the words', async () => {
+  test('media that cannot be fetched does not lose the text', async () => {
     const number = await provision()
     const sent = await text(number, { text: 'Words', media: [{ content_type: 'image/jpeg', url: 'http://10.0.0.1/a.jpg' }] })
     expect(sent).toMatchObject({ status: 'pending', message_id: null })
@@ -424,7 +424,7 @@ describe('DELETE /phone/numbers/{id}', () => {
     )
   })
 
-  test('a provider in failure is asked until it has it back', async () => {
+  test('a failing provider is retried until it has released the number', async () => {
     const number = await provision()
     await fault('release', 'error')
     await harness.expectApi(200, 'DELETE', `/phone/numbers/${number.id}`)
@@ -483,7 +483,7 @@ describe('callbacks', () => {
 })
 
 describe('the simulator', () => {
-  test('refuses faults that make no sense, takes them back, keeps them per organization', async () => {
+  test('rejects invalid faults, clears them, and keeps them per organization', async () => {
     const set = (body: Record<string, unknown>) => harness.api('POST', '/simulator/faults', { body })
     expect((await set({ provider: 'phone', op: 'send', fail: 'error' })).status).toBe(400)
     expect((await set({ provider: 'phone', op: 'search', fail: 'drop' })).status).toBe(400)
@@ -494,7 +494,7 @@ describe('the simulator', () => {
     expect((await fault('search', 'error', 0)).faults).toEqual([])
   })
 
-  test('has an outbox, empty as long as nothing is sent to phones', async () => {
+  test('has an outbox, which stays empty because nothing is sent to phones', async () => {
     expect(await harness.expectApi(200, 'GET', '/simulator/outbox')).toEqual({
       object: 'list',
       data: [],

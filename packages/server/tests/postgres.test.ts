@@ -135,7 +135,7 @@ test('kill -9 of the server leaves no PostgreSQL behind, and the next start has 
 
 // Finding the watcher needs /proc.
 test.skipIf(process.platform !== 'linux')(
-  'kill -9 of the server and of the whole watch leaves an orphan, which the next start ends',
+  'kill -9 of the server and the whole watch leaves an orphan, which the next start ends',
   async () => {
     const dataDir = makeDirectory()
     const { child, pid } = await startChild(dataDir)
@@ -200,7 +200,7 @@ test('a pid file that names a dead process, or a living one that is not PostgreS
   expect(stranger.exitCode).toBeNull()
 })
 
-test('a second server on the directory stops with a sentence, a command uses the first one', async () => {
+test('a second server on the directory stops with an error sentence, and a command uses the first one', async () => {
   const dataDir = makeDirectory()
   const { child, connection } = await startChild(dataDir)
   await expect(startEmbedded({ dataDir, log })).rejects.toThrow(
@@ -221,7 +221,7 @@ test('a second server on the directory stops with a sentence, a command uses the
   expect(readdirSync(dataDir).sort()).toEqual(['engine', 'lock', 'postgres'])
 })
 
-test('the directory remembers its engine, and another one stops with a sentence', async () => {
+test('the directory records its engine, and another one stops with an error sentence', async () => {
   const dataDir = makeDirectory()
   mkdirSync(join(dataDir, 'postgres.new-left'))
   await (await startEmbedded({ dataDir, log })).stop()

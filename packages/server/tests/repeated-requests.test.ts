@@ -48,7 +48,7 @@ describe('every POST that creates or sends', () => {
     expect(made[1]?.body).toEqual(made[0]?.body)
   })
 
-  test('a hosted recipient gets one copy, however often the request is sent', async () => {
+  test('a hosted recipient gets one copy for any number of requests', async () => {
     const key = newKey()
     const body = { ...mail, to: ['ben@agents.localhost'], subject: 'One copy' }
     const { id } = (await post('/mail/send', key, body)).body
@@ -59,7 +59,7 @@ describe('every POST that creates or sends', () => {
   })
 })
 
-test('without the header every request happens', async () => {
+test('without the header every request has its effect', async () => {
   const before = await total()
   await harness.expectApi(201, 'POST', '/mail/send', { body: mail })
   await harness.expectApi(201, 'POST', '/mail/send', { body: mail })
@@ -120,7 +120,7 @@ test('the scope is organization, method, path and key, and a change of any is an
   }
 })
 
-test('an agent key never sees the answer that another key got', async () => {
+test('an agent key never sees the answer to another key', async () => {
   const key = newKey()
   const agentKey = await harness.agentKey('ben')
   await post('/mail/send', key, mail)
@@ -173,7 +173,7 @@ test('an answer that commits during the lookup of its repetition is returned, no
   expect((await post(path, newKey(), {})).body.error.code).toBe('draft_send_in_progress')
 })
 
-test('a key of 255 printable ASCII characters is taken, 256 are 400', async () => {
+test('a key of 255 printable ASCII characters is accepted, and 256 are 400', async () => {
   expect((await post('/mail/send', '~'.repeat(255), mail)).status).toBe(201)
   const { status, body } = await post('/mail/send', '~'.repeat(256), mail)
   expect([status, body.error.code]).toEqual([400, 'validation_error'])

@@ -51,7 +51,7 @@ describe('POST …/reply', () => {
     ['re: is there already', 'RE: Plans', 'RE: Plans'],
     ['of another language', 'AW: Pläne', 'AW: Pläne'],
     ['no subject', '', 'Re:'],
-  ])('subject: %s', async (_name, subject, expected) => {
+  ])('the subject gets Re: once (%s)', async (_name, subject, expected) => {
     const original = await arrive({ subject })
     expect((await replied(original.id, { text: 'a' })).sent.subject).toBe(expected)
   })
@@ -61,7 +61,7 @@ describe('POST …/reply', () => {
     expect((await replied(original.id, { text: 'a' })).mail.to).toEqual(['desk@example.org'])
   })
 
-  test('reply_all adds everybody else, and drops our own address', async () => {
+  test("reply_all adds all other recipients, and drops the agent's own address", async () => {
     const original = await arrive({
       to: 'ann+tag@agents.localhost, zed@example.org',
       cc: ['carol@example.org', 'ANN@agents.localhost', 'eve@example.org'],
@@ -83,7 +83,7 @@ describe('POST …/reply', () => {
     expect(two.sent.thread_id).toBe(original.thread_id)
   })
 
-  test('attachments by base64 and custom headers go along', async () => {
+  test('attachments by base64 and custom headers are sent', async () => {
     const original = await arrive()
     const attachments = [{ filename: 'a.bin', content_type: 'application/x-thing', content: 'AAEC', content_id: 'thing' }]
     const { sent, mail } = await replied(original.id, { text: 'a', attachments, headers: { 'X-Ticket': '42' } })
@@ -111,16 +111,16 @@ describe('POST …/reply', () => {
     expect([answer.status, answer.body.error.code, answer.body.error.details[0].path]).toEqual([400, 'validation_error', path])
   })
 
-  test('an unknown message is 404, whatever the body', async () => {
+  test('an unknown message is 404 with any body', async () => {
     expect((await reply('msg_01h455vb4pex5vsknk084sn02q', { text: 'a' })).body.error.code).toBe('not_found')
   })
 
-  test('a reply to a message of our own goes to those it was sent to', async () => {
+  test("a reply to the agent's own message goes to its recipients", async () => {
     const sent = await harness.send('ann', 'x@example.com')
     expect((await replied(sent.id, { text: 'ping' })).mail.to).toEqual(['x@example.com'])
   })
 
-  test('the References chain is kept whole over many replies', async () => {
+  test('the References chain is complete over many replies', async () => {
     let last = await arrive()
     const chain = [last.message_id]
     for (let i = 0; i < 5; i++) {
@@ -170,7 +170,7 @@ describe('POST …/forward', () => {
     expect([sent.subject, sent.attachments.map((one: Json) => one.filename)]).toEqual(['Mine', ['b.txt']])
   })
 
-  test('a forward without recipients is 400, of an unknown message 404', async () => {
+  test('a forward without recipients is 400, and of an unknown message 404', async () => {
     const original = await arrive()
     for (const body of [{}, { to: [] }, { to: 'nobody' }]) expect((await forward(original.id, body)).status).toBe(400)
     expect((await forward('msg_01h455vb4pex5vsknk084sn02q', { to: 'x@example.com' })).status).toBe(404)
@@ -198,7 +198,7 @@ describe('threads', () => {
     expect(data[0]).toMatchObject({ id: sent.thread_id, message_count: 2, snippet: answer.snippet })
   })
 
-  test('a reply joins by References when In-Reply-To names nothing we know', async () => {
+  test('a reply joins by References when In-Reply-To names an unknown message', async () => {
     const sent = await harness.send('ann', 'eve@example.org')
     const { message_id } = await harness.getMessage('ann', sent.id)
     const answer = await arrive({

@@ -77,7 +77,7 @@ describe('reports of Postfix and Exim', () => {
     expect(await types(id)).toEqual(['email.sent', 'email.failed'])
   })
 
-  test('a report of success makes it delivered, and a bounce that comes later bounced', async () => {
+  test('a report of success makes it delivered, and a later bounce bounced', async () => {
     const { id, returnPaths } = await sent('nobody@example.com')
     const path = returnPaths['nobody@example.com'] as string
     const { raw } = captured('postfix-unknown', path)
@@ -177,7 +177,7 @@ describe('complaints', () => {
     }
   })
 
-  test('"not spam" is noted and moves nothing', async () => {
+  test('"not spam" is recorded and changes nothing', async () => {
     const { id, returnPaths } = await sent('reader@example.com')
     await handIn(harness.smtpPort, {
       to: 'bounce@agents.localhost',
@@ -200,7 +200,7 @@ describe('complaints', () => {
 })
 
 describe('mail for a person', () => {
-  test('an automatic answer is noted, reaches the agent in its thread, and moves nothing', async () => {
+  test('an automatic answer is recorded, reaches the agent in its thread, and changes nothing', async () => {
     const { id, returnPaths } = await sent('away@example.com')
     const message = await harness.getMessage('ann', id)
     const raw = `From: Away <away@example.com>\nTo: ann@agents.localhost\nSubject: Out of office\nMessage-ID: <away1@example.com>\nIn-Reply-To: ${message.message_id}\nAuto-Submitted: auto-replied\n\nBack on Monday.\n`
@@ -223,7 +223,7 @@ describe('mail for a person', () => {
   })
 })
 
-test('a bounce that comes before the relay has answered is not undone by the answer', async () => {
+test("a bounce that precedes the relay's answer is not undone by it", async () => {
   const relay = await scripted(async (peer) => {
     await welcome(peer)
     const path = /<(.*)>/.exec(await peer.line())?.[1] as string

@@ -51,7 +51,7 @@ test('without the agent that the settings name, the first one gets it, and then 
   expect(await submit('postmaster@elsewhere.example', '')).toEqual([expect.stringMatching(/^550 5\.1\.1/)])
 })
 
-test('an agent here can write to postmaster too', async () => {
+test('a hosted agent can write to postmaster too', async () => {
   const sent = await harness.send('first', 'postmaster@agents.localhost', { subject: 'From inside' })
   await harness.waitForStatus('first', sent.id, 'delivered')
 })
@@ -72,13 +72,13 @@ test('a message that was delivered here before is refused as a loop, but not at 
   expect((await submit('first@agents.localhost', `Subject: see below\n\n${again}`))[1]).toMatch(/^250/)
 })
 
-test('more than fifty hops are a loop', async () => {
+test('more than fifty hops count as a loop', async () => {
   const hops = (count: number) => `${'Received: from a by b; Sun, 22 Nov 2026 03:00:00 +0000\n'.repeat(count)}Subject: hops ${count}\n\n.`
   expect((await submit('second@agents.localhost', hops(50)))[1]).toMatch(/^250/)
   expect((await submit('second@agents.localhost', hops(51)))[1]).toMatch(/^554 5\.4\.6/)
 })
 
-test('the null sender is welcome, for one recipient', async () => {
+test('the null sender is accepted for one recipient', async () => {
   const client = await DialogClient.greeted(harness.smtpPort)
   await client.ask('EHLO there.example', '250')
   await client.ask('MAIL FROM:<>', '250')
@@ -92,7 +92,7 @@ test('the null sender is welcome, for one recipient', async () => {
   expect(message.authentication.spf).toMatchObject({ identity: 'helo', domain: 'there.example', result: 'none' })
 })
 
-test('a client that connects and goes away leaves nothing behind', async () => {
+test('a client that connects and disconnects leaves no state', async () => {
   const socket = connect(harness.smtpPort, '127.0.0.1')
   await new Promise((resolve) => socket.once('data', resolve))
   socket.destroy()

@@ -58,7 +58,7 @@ const odd = [
   '\f',
 ]
 
-test('every text has the vector that PostgreSQL makes of it', async () => {
+test("every text gets PostgreSQL's own vector", async () => {
   const next = numbers(20_261_122)
   const parts = [...punctuation, ...spaces, ...words, ...odd]
   const some = () => Array.from({ length: next(20) }, () => parts[next(parts.length)]).join('')

@@ -122,7 +122,7 @@ describe('POST /mail/send', () => {
     expect([status, body.error.code, body.error.details[0].path]).toEqual([400, 'validation_error', path])
   })
 
-  test('a subject of 998 characters leaves and comes back whole', async () => {
+  test('a subject of 998 characters is sent and returned whole', async () => {
     const subject = `${'long '.repeat(199)}end`
     expect(subject).toHaveLength(998)
     const { id } = await harness.expectApi(201, 'POST', '/mail/send', { body: { ...basic, subject } })
@@ -130,7 +130,7 @@ describe('POST /mail/send', () => {
     expect((await harness.getMessage('ann', id)).subject).toBe(subject)
   })
 
-  test('50 recipients are taken, to, cc and bcc together, and 51 are 400', async () => {
+  test('50 recipients in to, cc and bcc together are accepted, and 51 are 400', async () => {
     const list = (from: number, count: number) => Array.from({ length: count }, (_, i) => `r${from + i}@example.com`)
     const fifty = { ...basic, subject: 'Fifty', to: list(0, 20), cc: list(20, 20), bcc: list(40, 10) }
     const { id } = await harness.expectApi(201, 'POST', '/mail/send', { body: fifty })
@@ -143,7 +143,7 @@ describe('POST /mail/send', () => {
     }
   })
 
-  test('a recipient named twice is served once', async () => {
+  test('a repeated recipient gets one copy', async () => {
     const body = { ...basic, subject: 'Twice', to: ['a@example.com', 'A@Example.com'], cc: ['a@example.com'] }
     await harness.expectApi(201, 'POST', '/mail/send', { body })
     expect((await sunk('Twice')).to).toEqual(['a@example.com'])
@@ -155,7 +155,7 @@ describe('POST /mail/send', () => {
     expect(answer.body.error.code).toBe('not_found')
   })
 
-  test('an empty subject and an empty text are fine', async () => {
+  test('an empty subject and an empty text are accepted', async () => {
     const { id } = await harness.expectApi(201, 'POST', '/mail/send', { body: { ...basic, subject: '', text: '' } })
     expect(await harness.waitForStatus('ann', id, 'sent')).toMatchObject({ subject: '', text: '', snippet: '' })
   })
@@ -181,7 +181,7 @@ describe('thread_id', () => {
     expect((await post({ ...basic, thread_id: 'thrd_01h455vb4pex5vsknk084sn02q' })).status).toBe(404)
   })
 
-  test('without it a message starts a thread of its own, the same subject or not', async () => {
+  test('without it a message starts its own thread, even with the same subject', async () => {
     const [one, two] = [await harness.send('ann', 'x@example.com'), await harness.send('ann', 'x@example.com')]
     expect(one.thread_id).not.toBe(two.thread_id)
   })

@@ -64,7 +64,7 @@ describe('against smtp-server', () => {
   })
   const login = `${encodeURIComponent('us er@x')}:${encodeURIComponent('p@ss:w\u00f6rd')}@`
 
-  test('a message arrives octet by octet, dots and all', async () => {
+  test('a message arrives octet by octet, with its dots', async () => {
     const server = await start()
     const raw = Buffer.from(`${['.', '..', '.x', '', '...', 'x.', ' .'].join('\r\n')}\r\n`)
     await relayTo(server.port).deliver({ ...envelope('a@x.test', 'b@x.test'), from: 'bounce+1@here.test' }, raw)
@@ -87,7 +87,7 @@ describe('against smtp-server', () => {
     expect(server.taken.map((one) => one.isSecure)).toEqual([true, true, true, true, false])
   })
 
-  test('required TLS that cannot be had, or whose certificate is wrong, delivers nothing', async () => {
+  test('required TLS that is missing, or has a wrong certificate, delivers nothing', async () => {
     const refusals: [SMTPServerOptions, string | undefined, string][] = [
       [{}, undefined, '4.7.10'],
       [withTls(), undefined, '4.7.5'],
@@ -121,7 +121,7 @@ describe('against smtp-server', () => {
     expect(none).toMatchObject({ kind: 'retry', answer: expect.stringContaining('530') })
   })
 
-  test('clear text smuggled in after the answer to STARTTLS is not believed', async () => {
+  test('clear text injected after the answer to STARTTLS is ignored', async () => {
     const server = await scripted(async (peer) => {
       await welcome(peer, 'STARTTLS')
       await peer.line()
@@ -159,7 +159,7 @@ describe('the address of the relay', () => {
     'smtps://x?tls=off',
     'smtp://x?verify=no',
     'smtp://us%er@x',
-  ])('%j is refused in words', (url) => {
+  ])('%j is refused with a sentence', (url) => {
     expect(() => createRelayTransport({ url, hostname: 'here.test', log: createLog('silent') })).toThrow(/the relay/)
   })
 })
@@ -193,7 +193,7 @@ describe.skipIf(!existsSync(sink))('against smtp-sink (skipped where Postfix is 
     const seconds = Number(process.hrtime.bigint() - start) / 1e9
     const used = process.cpuUsage(cpu)
     console.log(
-      `smtp-sink, ${sizeBytes} octets: ${Math.round(count / seconds)} msg/s, ${Math.round((used.user + used.system) / count)} µs CPU a message`,
+      `smtp-sink, ${sizeBytes} octets, ${Math.round(count / seconds)} msg/s, ${Math.round((used.user + used.system) / count)} µs CPU per message`,
     )
   })
 })

@@ -95,7 +95,7 @@ describe('connections', () => {
     expect(server.peers).toHaveLength(2)
   })
 
-  test('a reused connection that breaks after MAIL was answered is not tried again at once', async () => {
+  test('a reused connection that breaks after MAIL was answered is not retried at once', async () => {
     const server = await scripted(async (peer) => {
       await welcome(peer, 'PIPELINING')
       await peer.line()
@@ -112,7 +112,7 @@ describe('connections', () => {
     expect(server.peers).toHaveLength(1)
   })
 
-  test('a fresh connection that breaks before MAIL is not tried again at once', async () => {
+  test('a new connection that breaks before MAIL is not retried at once', async () => {
     const server = await scripted(async (peer) => {
       await welcome(peer, 'PIPELINING')
       peer.socket.end()
@@ -121,7 +121,7 @@ describe('connections', () => {
     expect(server.peers).toHaveLength(1)
   })
 
-  test('idle connections are ended after their time', async () => {
+  test('idle connections are closed after their time', async () => {
     const server = await scripted(async (peer) => {
       await welcome(peer, 'PIPELINING')
       await answer(peer, { DATA: '354 go', END: '250 ok' })

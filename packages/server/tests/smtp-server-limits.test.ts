@@ -70,7 +70,7 @@ describe('limits', () => {
     expect(receiver.accepted).toEqual([])
   })
 
-  test('bytes without a whole command do not put the timeout off', async () => {
+  test('bytes without a whole command do not extend the timeout', async () => {
     const { port } = await open({ commandTimeoutMs: 80 })
     const client = await DialogClient.greeted(port)
     const drip = setInterval(() => client.send('N'), 10)
@@ -78,7 +78,7 @@ describe('limits', () => {
     clearInterval(drip)
   })
 
-  test('a session ends at its term, after the message under way', async () => {
+  test('a session ends at its time limit, after the message in flight', async () => {
     const { port, receiver } = await open({ sessionTimeoutMs: 600 })
     const idle = await DialogClient.greeted(port)
     expect(await idle.rest()).toBe('421 4.4.2 Session lasted too long\r\n')
@@ -101,7 +101,7 @@ describe('limits', () => {
     client.close()
   })
 
-  test('memory for messages is bounded over all sessions and given back', async () => {
+  test('memory for messages is bounded over all sessions and returned', async () => {
     const { port, receiver } = await open({ memoryBytesMax: 300_000 })
     const client = await inData(port)
     client.send(`\r\n${`${'x'.repeat(70)}\r\n`.repeat(6_000)}.\r\n`)
@@ -113,7 +113,7 @@ describe('limits', () => {
     client.close()
   })
 
-  test('a client that never reads its replies is not read for ever', async () => {
+  test('a client that never reads its replies is not read forever', async () => {
     const { port } = await open()
     const client = await DialogClient.greeted(port)
     client.socket.pause()
@@ -155,7 +155,7 @@ describe('limits', () => {
 })
 
 describe('shutting down', () => {
-  test('idle sessions end at once, a message under way is finished first', async () => {
+  test('idle sessions end at once, and a message in flight is finished first', async () => {
     const { server, port, receiver } = await open()
     const idle = await DialogClient.greeted(port)
     const sending = await inData(port)
@@ -181,7 +181,7 @@ describe('shutting down', () => {
     expect(server.connections()).toBe(0)
   })
 
-  test('after the grace a message under way is given up', async () => {
+  test('a message in flight is dropped after the grace period', async () => {
     const { server, port, receiver } = await open()
     const sending = await inData(port)
     await server.drain(30)

@@ -18,7 +18,7 @@ describe('transcripts', () => {
 })
 
 describe('accepted messages', () => {
-  test('raw octets, envelope and Received field', async () => {
+  test('a message has its raw octets, envelope and Received field', async () => {
     const { port, receiver } = await open()
     const client = await DialogClient.greeted(port)
     await client.ask('EHLO evil_name.example', '250')
@@ -111,7 +111,7 @@ describe('line ends', () => {
   const refusals = ['521 5.5.2 bare CR or LF not allowed\r\n', '521 5.5.2 NUL not allowed\r\n']
 
   for (const [name, ending] of Object.entries(endings)) {
-    test(`${name} is refused and closes, however it is cut`, async () => {
+    test(`${name} is refused and closes, in any chunks`, async () => {
       const { port, receiver } = await open({ connectionsPerAddressMax: 0, connectionsPerMinuteMax: 0 })
       const payload = Buffer.from(
         `S: a\r\n\r\nb${ending}MAIL FROM:<e@x.org>\r\nRCPT TO:<v@x.org>\r\nDATA\r\n\r\nsmuggled\r\n.\r\n`,
@@ -146,7 +146,7 @@ describe('line ends', () => {
     'CR CRLF': 'NOOP\r\r\nNOOP\r\n',
     NUL: 'NO\0OP\r\nNOOP\r\n',
   })) {
-    test(`a command with ${name} is refused and closes, however it is cut`, async () => {
+    test(`a command with ${name} is refused and closes, in any chunks`, async () => {
       const { port } = await open({ connectionsPerAddressMax: 0, connectionsPerMinuteMax: 0 })
       const expected = `250 2.0.0 Ok\r\n${refusals[name === 'NUL' ? 1 : 0]}`
       const payload = `NOOP\r\n${bytes}`
@@ -162,7 +162,7 @@ describe('line ends', () => {
 })
 
 describe('TLS', () => {
-  test('STARTTLS starts over and is named in envelope and Received field', async () => {
+  test('STARTTLS resets the session and is named in envelope and Received field', async () => {
     const { port, receiver } = await open()
     const client = await DialogClient.greeted(port)
     expect(await client.ask('EHLO client.example', '250')).toContain('STARTTLS')
@@ -183,7 +183,7 @@ describe('TLS', () => {
     expect(await client.rest()).toBe('')
   })
 
-  test('plain text where the handshake should be ends the connection and is never a command', async () => {
+  test('plain text instead of the handshake ends the connection and is never a command', async () => {
     const { server, port } = await open()
     const client = await DialogClient.greeted(port)
     await client.ask('EHLO client.example', '250')
@@ -193,7 +193,7 @@ describe('TLS', () => {
     await server.drain(0)
   })
 
-  test('without a certificate STARTTLS is neither offered nor taken', async () => {
+  test('without a certificate STARTTLS is neither offered nor accepted', async () => {
     const { port } = await open({}, { tls: null })
     const client = await DialogClient.greeted(port)
     expect(await client.ask('EHLO client.example', '250')).not.toContain('STARTTLS')
@@ -217,7 +217,7 @@ describe('TLS', () => {
   })
 })
 
-test('random octets and half-sensible dialogs never harm the server', async () => {
+test('random octets and partly valid dialogs never harm the server', async () => {
   const { server, port } = await open(
     { connectionsPerAddressMax: 0, connectionsPerMinuteMax: 0, headerBytesMax: 2_000, discardBytesMax: 500 },
     { sizeBytesMax: 5_000 },

@@ -20,7 +20,7 @@ const remove = (address: string, status = 200) => harness.expectApi(status, 'DEL
 const addresses = (page: Json): string[] => page.data.map((one: Json) => one.email_address)
 
 describe('the list', () => {
-  test('an address goes on it, in one spelling, and is listed newest first by cursor', async () => {
+  test('an address is added in one spelling, and is listed newest first by cursor', async () => {
     expect(await add('Gone@Example.COM', { reason: 'Asked by telephone' })).toEqual({
       id: expect.stringMatching(/^sup_/),
       email_address: 'gone@example.com',
@@ -75,7 +75,7 @@ describe('the list', () => {
     expect([second.status, second.headers.get('idempotent-replayed'), second.body]).toEqual([201, 'true', first.body])
   })
 
-  test("is one organization's, and an agent's key has no part in it", async () => {
+  test("is per organization, and closed to an agent's key", async () => {
     const { key } = harness.otherOrganization
     expect((await harness.expectApi(200, 'GET', '/suppressions', { key })).data).toEqual([])
     expect((await harness.api('DELETE', '/suppressions/gone@example.com', { key })).status).toBe(404)
@@ -126,7 +126,7 @@ describe('a send to a suppressed address is 403 recipient_suppressed', () => {
     inbound = await harness.waitForMail('ann', 'From no')
   })
 
-  test('however it is written, in to, cc and bcc, and nothing of the message is kept', async () => {
+  test('in any spelling, in to, cc and bcc, and nothing of the message is stored', async () => {
     const before = await total()
     for (const written of ['no@example.com', 'No <NO@Example.com>', '"no"@example.com', 'no+tag@example.com', 'no@ｅxample.com'])
       for (const field of ['to', 'cc', 'bcc']) {
@@ -137,7 +137,7 @@ describe('a send to a suppressed address is 403 recipient_suppressed', () => {
     expect(await total()).toBe(before)
   })
 
-  test('the answer says why, and details name every one of them', async () => {
+  test('the answer has the reason, and details name every such address', async () => {
     await add('second@example.com')
     const body = { agent: 'ann', to: ['no@example.com', 'fine@example.com'], bcc: ['second@example.com'], subject: 's', text: 't' }
     const { error } = (await harness.api('POST', '/mail/send', { body })).body
@@ -157,7 +157,7 @@ describe('a send to a suppressed address is 403 recipient_suppressed', () => {
     expect((await harness.api('POST', `${path}/reply`, { body: { text: 't', to: 'fine@example.com' } })).status).toBe(201)
   })
 
-  test('a draft stays a draft, and goes when the address is off the list', async () => {
+  test('a draft stays a draft, and can be sent when the address is off the list', async () => {
     const draft = await harness.expectApi(201, 'POST', '/mailboxes/ann/drafts', {
       body: { to: 'later@example.com', subject: 's', text: 't' },
     })
@@ -168,7 +168,7 @@ describe('a send to a suppressed address is 403 recipient_suppressed', () => {
     await harness.expectApi(201, 'POST', `/mailboxes/ann/drafts/${draft.id}/send`)
   })
 
-  test('a scheduled draft stays a draft and says why', async () => {
+  test('a scheduled draft stays a draft with its reason', async () => {
     const send_at = new Date(now().getTime() + 1000).toISOString()
     const body = { to: 'no@example.com', subject: 's', text: 't', send_at }
     const { id } = await harness.expectApi(201, 'POST', '/mailboxes/ann/drafts', { body })
@@ -184,7 +184,7 @@ describe('a send to a suppressed address is 403 recipient_suppressed', () => {
     refused(await harness.api('POST', `/mailboxes/ann/messages/${inbound.id}/reply`, { body: { text: 't', attachments } }))
   })
 
-  test('one refused among many that are sent at once fails alone', async () => {
+  test('one refused message among many concurrent ones fails alone', async () => {
     const answers = await Promise.all(
       Array.from({ length: 24 }, (_, i) =>
         harness.api('POST', '/mail/send', {

@@ -49,7 +49,7 @@ test('only partitions that should have the missing hits are read, newest first, 
   expect(found).toEqual([...Array(10).fill(nameAt(1000)), ...Array(20).fill(nameAt(999)), ...Array(10).fill(nameAt(998))])
 })
 
-test('one partition where it should have all that is missing', async () => {
+test('one partition suffices where it should have all missing hits', async () => {
   const { calls } = await asked({ 1000: 48, 999: 1000 }, { hits: 2, from: 1001, to: 1000.9 }, 900, 51)
   expect(calls).toEqual([
     [names(1000, 1000), 51],
@@ -57,11 +57,11 @@ test('one partition where it should have all that is missing', async () => {
   ])
 })
 
-test('a stretch that ends in the oldest partition', async () => {
+test('a stretch may end in the oldest partition', async () => {
   expect((await asked({}, { hits: 0, from: 1000.9, to: 1000.5 }, 1000.1, 5)).calls).toEqual([[names(1000, 1000), 5]])
 })
 
-test('hits of an partition as of a stretch', () => {
+test('hits of a partition are estimated from a stretch', () => {
   expect(expectedHits({ hits: 3, firstId: idAt(1000.5), lastId: idAt(1000) })).toBeCloseTo(6)
   expect(expectedHits({ hits: 0, firstId: idAt(1000.5), lastId: idAt(1000.5) })).toBe(0)
 })

@@ -133,7 +133,7 @@ test('targets are whole servers on this machine by default', async () => {
   expect(await body('/x')).toBe('hello from /x')
 })
 
-test('through an HTTP proxy by CONNECT', async () => {
+test('the client connects through an HTTP proxy by CONNECT', async () => {
   const asked: string[] = []
   const proxy = createServer()
   proxy.on('connect', (request, socket: Socket, head: Buffer) => {
@@ -153,7 +153,7 @@ test('through an HTTP proxy by CONNECT', async () => {
   expect(asked).toEqual([`127.0.0.1:${port} Basic ${btoa('user:pass')}`])
 })
 
-test('as a WebSocket where nothing else passes', async () => {
+test('the client connects as a WebSocket where nothing else passes', async () => {
   // A proxy that knows WebSockets and no other Upgrade.
   const strict = createServer((request, response) => {
     const onward = httpRequest(
@@ -195,7 +195,7 @@ test('as a WebSocket where nothing else passes', async () => {
   expect((await visit(port, host, '/echo', { method: 'POST', body: upload })).body.equals(upload)).toBe(true)
 })
 
-test('requests are reported to a client that asks', async () => {
+test('requests are reported to a client on request', async () => {
   const reports: ReportedRequest[] = []
   await listen(origin.port, { onRequest: (request) => reports.push(request) })
   await visit(port, host, '/echo?x=1', { method: 'POST', body: '12345' })
@@ -245,7 +245,7 @@ test('two clients share the load, and when one disconnects, requests without eff
   expect([200, 502]).toContain(post.status)
 })
 
-test('a connection that is cut comes back by itself', async () => {
+test('a broken connection is restored', async () => {
   const wire = await startWire()
   const changes: string[] = []
   const listener = await listen(origin.port, { connections: 1, onChange: ({ state }) => changes.push(state) }, wire.url)
@@ -257,7 +257,7 @@ test('a connection that is cut comes back by itself', async () => {
   }
 })
 
-test('a line that has gone silent is found out on both sides', async () => {
+test('both sides detect a silent connection', async () => {
   const wire = await startWire()
   const changes: TunnelChange[] = []
   await listen(origin.port, { connections: 1, onChange: (change) => changes.push(change) }, wire.url)
@@ -275,7 +275,7 @@ test('a line that has gone silent is found out on both sides', async () => {
   await waitFor('503 from then on', async () => (await visit(port, host, '/')).headers['x-tunnel-error'] === 'tunnel_offline')
 })
 
-test('closing lets requests under way end', async () => {
+test('closing lets requests in flight end', async () => {
   const listener = await listen(origin.port)
   const slow = visit(port, host, '/slow?ms=300')
   await waitFor('it to be under way', () => origin.seen.at(-1)?.url === '/slow?ms=300')
@@ -301,7 +301,7 @@ test("a target's self-signed certificate is reported to its owner, and accepted 
   expect(await body('/')).toBe('over TLS')
 })
 
-test('that a target is not running is said once, and again after it was', async () => {
+test('an unreachable target is reported once, and again after it was reachable', async () => {
   const changes: TunnelChange[] = []
   const targetPort = await findFreePort()
   const first = await startOrigin(undefined, targetPort)

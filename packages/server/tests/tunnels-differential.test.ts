@@ -103,7 +103,7 @@ describe('Node’s client', () => {
     expect(tunnelSeen?.headers.expect).toBe(directSeen?.headers.expect)
   })
 
-  test('events come one by one, when they are sent', async () => {
+  test('events arrive one by one, as they are sent', async () => {
     const pieces: string[] = []
     // Each event is sent after the previous one has arrived, so a buffering proxy would wait forever.
     const asked = request({ host: '127.0.0.1', port, path: '/events', headers: { host }, agent: false }).end()
@@ -115,7 +115,7 @@ describe('Node’s client', () => {
     expect(pieces).toEqual(['data: 0\n\n', 'data: 1\n\n', 'data: 2\n\n'])
   })
 
-  test('an answer that breaks off is cut off, never ended', async () => {
+  test('an incomplete answer is cut off, and does not end normally', async () => {
     await expect(visit(origin.port, 'x', '/cut')).rejects.toThrow()
     await expect(visit(port, host, '/cut')).rejects.toThrow(/aborted|hang up|reset/)
   })
@@ -193,7 +193,7 @@ describe('a WebSocket client', () => {
     expect(tunnelled.protocol).toBe('chat')
   })
 
-  test('a target that refuses to upgrade is heard', async () => {
+  test("a target's refusal to upgrade is passed on", async () => {
     const upgrade = {
       connection: 'Upgrade',
       upgrade: 'websocket',

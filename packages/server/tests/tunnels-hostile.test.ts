@@ -27,7 +27,7 @@ afterAll(async () => {
   await origin.stop()
 })
 
-describe('requests that two programs could read in two ways are refused, and the target never sees them', () => {
+describe('ambiguous requests are refused, and the target never sees them', () => {
   const hidden = 'GET /hidden HTTP/1.1\r\nHost: x\r\n\r\n'
   test.each([
     ['two lengths', `POST / HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello${hidden}`],
@@ -65,7 +65,7 @@ describe('requests that two programs could read in two ways are refused, and the
     expect(origin.seen.slice(before).filter(({ url }) => url === '/hidden')).toEqual([])
   })
 
-  test('an upgrade to anything but a WebSocket is passed over', async () => {
+  test('an upgrade to anything but a WebSocket is ignored', async () => {
     const bytes = `GET /plain HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAA\r\n\r\n`
     expect(await sendRaw(port, bytes, (text) => text.includes('hello'))).toMatch(/^HTTP\/1\.1 200 /)
     expect(origin.seen.at(-1)?.headers).not.toHaveProperty('upgrade')
@@ -106,12 +106,12 @@ describe('requests that two programs could read in two ways are refused, and the
     expect(names).toContain('x-plain')
   })
 
-  test('trailers bring none of it either', async () => {
+  test('trailers do not carry any of them either', async () => {
     const trailers = { 'X-Sum': '42', 'X-Forwarded-For': '6.6.6.6', Host: 'x', Authorization: 'x', Connection: 'x', Forwarded: 'x' }
     expect((await visit(port, host, '/echo', { method: 'POST', body: 'x', trailers })).trailers).toEqual({ 'x-sum': '42' })
   })
 
-  test('a request that goes in circles ends', async () => {
+  test('a request that loops ends', async () => {
     const via = Array.from({ length: 4 }, () => '1.1 callsign').join(', ')
     expect((await visit(port, host, '/plain', { headers: { via } })).status).toBe(508)
   })
@@ -175,7 +175,7 @@ describe('targets', () => {
     expect((await visit(port, host, '/plain')).status).toBe(200)
   })
 
-  test('silence is 504, a target that is not running 502', async () => {
+  test('a silent target is 504, and one that is not running 502', async () => {
     expect((await visit(port, host, '/hang')).headers['x-tunnel-error']).toBe('target_timeout')
     const client = new Callsign({ url: harness.baseUrl, apiKey: harness.organizationKey })
     const other = await client.tunnels.listen('raw_one', 1)
@@ -219,7 +219,7 @@ test('a client that does not read holds one window, and does not affect others',
   for (const socket of sockets) socket.destroy()
 })
 
-describe('a client that keeps to no rule costs itself', () => {
+describe('a client that breaks the protocol affects only itself', () => {
   /** A client made by hand: `onOpen` gets the number of each stream and a way to send frames. */
   async function connectRaw(onOpen: (stream: number, send: Send) => void): Promise<{ socket: Socket; send: Send }> {
     const socket = connect(port, '127.0.0.1')
@@ -259,7 +259,7 @@ describe('a client that keeps to no rule costs itself', () => {
   type Send = (type: number, stream: number, payload: Buffer) => boolean
   const rawHost = 'raw-one.tunnel.localhost'
 
-  test('one that connects and connects gets as many connections as a tunnel may have', async () => {
+  test('a client that connects repeatedly gets at most the connections of a tunnel', async () => {
     const head = `GET /api/v1/tunnels/raw_one/connect HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${harness.organizationKey}\r\n`
     const sockets: Socket[] = []
     const answers = await Promise.all(
@@ -284,7 +284,7 @@ describe('a client that keeps to no rule costs itself', () => {
     })
   })
 
-  test('one that asks and never reads is disconnected', async () => {
+  test('a client that sends requests and never reads is disconnected', async () => {
     const { socket } = await connectRaw(() => {})
     socket.pause()
     const ping = Buffer.from([0, 0, 0, 8, frameTypes.ping, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8])
@@ -338,7 +338,7 @@ describe('a client that keeps to no rule costs itself', () => {
   })
 })
 
-test('a replay of an answer that goes on and on ends', async () => {
+test('a replay of an endless answer ends', async () => {
   const client = new Callsign({ url: harness.baseUrl, apiKey: harness.organizationKey })
   await client.tunnels.update('raw_one', { capture: 'headers' })
   const events = await client.tunnels.listen('raw_one', (_request, response) => void response.write('data: 1\n\n'), { connections: 1 })

@@ -64,7 +64,7 @@ test("https works for every name when the data directory's authority is trusted,
   await expect(get(port, 'my-agent.tunnel.localhost', generateAuthority('other', 'tunnel.localhost').cert)).rejects.toThrow()
 })
 
-test('the API is not there', async () => {
+test('the API is not served there', async () => {
   const ca = readFileSync(join(harness.dataDir, 'tunnel-authority', 'authority.pem'), 'utf8')
   expect((await get(harness.tunnelHttpsPort, 'tunnel.localhost', ca)).status).toBe(421)
 })

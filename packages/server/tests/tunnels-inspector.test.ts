@@ -113,7 +113,7 @@ test('a request is deleted after a day with its captured parts', async () => {
   expect((await harness.api('POST', `/tunnels/sales/requests/${old.id}/replay`)).status).toBe(404)
 })
 
-test('the list has pages and keeps the latest 200', async () => {
+test('the list has pages and keeps the latest 200 requests', async () => {
   for (let i = 0; i < 6; i++) await Promise.all(Array.from({ length: 40 }, (_, j) => visit(port, host, `/many/${i}/${j}`)))
   await waitFor('the last ones', async () => (await list('?limit=1')).data[0]?.path.startsWith('/many/5/'))
   await visit(port, host, '/last')

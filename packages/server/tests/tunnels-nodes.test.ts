@@ -91,7 +91,7 @@ afterAll(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup()
 })
 
-test('every node answers for the client, wherever it is connected, and it is counted once', async () => {
+test('every node answers for a client of any node, and counts it once', async () => {
   for (const port of ports()) {
     const answer = await visit(port, host, '/plain')
     expect([answer.status, answer.body.toString()]).toEqual([200, 'hello from /plain'])
@@ -102,7 +102,7 @@ test('every node answers for the client, wherever it is connected, and it is cou
   expect(await api('GET', '/tunnels/sales')).toMatchObject({ is_connected: true, connected_clients: 1 })
 })
 
-test('a status acts on every node within a second', async () => {
+test('a status applies on every node within a second', async () => {
   for (const [status, wanted] of [
     ['suspended', 503],
     ['active', 200],
@@ -177,7 +177,7 @@ test('nodes stopped in turn, as a deployment does, drop no request', async () =>
   }
 }, 180_000)
 
-test('a dead node’s clients are forgotten, with an event', async () => {
+test('a dead node’s clients are removed, with an event', async () => {
   await listener.close(0)
   await waitFor('nobody connected', async () => (await api('GET', '/tunnels/sales')).is_connected === false)
 })

@@ -38,7 +38,7 @@ test('one connection serves its requests in order, with either reader', async ()
   ])
 })
 
-test('the API first, on a connection that a proxy keeps for both', async () => {
+test("the API shares a proxy's connection with tunnels", async () => {
   const answers = await sendRaw(port, `GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n${get('/after', last)}`)
   expect(answers.match(/HTTP\/1\.1 200|"status"|hello from \/\w+/g)).toEqual([
     'HTTP/1.1 200',
@@ -48,7 +48,7 @@ test('the API first, on a connection that a proxy keeps for both', async () => {
   ])
 })
 
-test('a request that comes byte by byte is one', async () => {
+test('a request that arrives byte by byte is one request', async () => {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   let text = ''
   socket.on('data', (bytes) => {
@@ -59,13 +59,13 @@ test('a request that comes byte by byte is one', async () => {
   expect(text).toContain('hello from /crumbs')
 })
 
-test('hundreds of requests at once on one connection are all answered', async () => {
+test('hundreds of pipelined requests on one connection are all answered', async () => {
   const requests = Array.from({ length: 2000 }, (_, i) => get(`/many/${i}`, i === 1999 ? last : ''))
   const answers = await sendRaw(port, requests.join(''))
   expect(answers.match(/(?<=hello from \/many\/)\d+/g)?.map(Number)).toEqual(requests.map((_, i) => i))
 })
 
-test('a refusal ends no connection', async () => {
+test('a refusal keeps the connection', async () => {
   const nobody = get('/x').replace('sales', 'nobody')
   const answers = await sendRaw(port, nobody + nobody.replace('GET', 'HEAD') + get('/here', last))
   expect(answers.match(/HTTP\/1\.1 \d+|X-Tunnel-Error: \w+|no tunnel of this name|hello from/g)).toEqual([
@@ -74,7 +74,7 @@ test('a refusal ends no connection', async () => {
   ])
 })
 
-test('nor does one of a request that Node has read, unless some of it may still come', async () => {
+test('a refusal of a request that Node has read keeps it too, unless more of it may come', async () => {
   const nobody = (start: string, more = '') => `${start} HTTP/1.1\r\nHost: nobody.tunnel.localhost\r\n${more}\r\n`
   const start = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'
   // A result known for a name is answered before Node has read the whole request.
@@ -134,7 +134,7 @@ test('a client that disconnects ends its request, and so does a half-closed one'
   }
 })
 
-test('an answer that breaks off is cut off in the middle of its chunks', async () => {
+test('an incomplete answer is cut off in the middle of its chunks', async () => {
   const broken = await startOrigin((_request, response) => {
     response.write('half', () => setImmediate(() => response.destroy()))
   })

@@ -98,7 +98,7 @@ test("a request or a client at a process without gateway gets an error, and the 
   expect((await fetch(`http://127.0.0.1:${portsOf()[0]}/api/v1/me`)).status).toBe(404)
 })
 
-test('a captured request is sent again through a process that only has the API', async () => {
+test('a captured request is replayed through a process that only has the API', async () => {
   await listen()
   await api('PATCH', '/tunnels/sales', { capture: 'bodies' })
   const one = await waitFor('a captured request', async () => {
@@ -153,7 +153,7 @@ test('a key revoked at the API closes its connection within a second, ends its r
   await expect(listen('sales', key)).rejects.toMatchObject({ status: 401 })
 })
 
-test('a key that expires does the same, and an identity that is deleted', async () => {
+test('an expired key and a deleted identity do the same', async () => {
   const expires_at = new Date(Date.now() + 3_600_000).toISOString()
   const { id, key } = await api('POST', '/keys', { name: 'short', agent_handle: 'sales', expires_at })
   const expiring = await listen('sales', key)
@@ -169,7 +169,7 @@ test('a key that expires does the same, and an identity that is deleted', async 
   expect(stopwatch()).toBeLessThan(promisedMs)
 })
 
-test('a client whose gateway refuses for now keeps trying, and says why', async () => {
+test('a client whose gateway refuses temporarily retries, and reports the reason', async () => {
   // The entrance leads to the process without a gateway first, as a load balancer before both might.
   const [first] = gateways as [App, App]
   gateways[0] = { ...first, httpPort: apiPort() }

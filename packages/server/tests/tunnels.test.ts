@@ -78,7 +78,7 @@ test('any status may follow any other', async () => {
     expect((await harness.api('PATCH', '/tunnels/third', { body })).status).toBe(400)
 })
 
-test('an agent key sees its own tunnel, changes none, and 403 says nothing of others', async () => {
+test('an agent key sees its own tunnel, cannot change it, and 403 reveals nothing of others', async () => {
   const key = await harness.agentKey('first')
   expect((await harness.expectApi(200, 'GET', '/tunnels', { key })).data.map((one: Json) => one.agent_handle)).toEqual(['first'])
   const own = await harness.expectApi(200, 'GET', '/tunnels/first', { key })
@@ -89,7 +89,7 @@ test('an agent key sees its own tunnel, changes none, and 403 says nothing of ot
   await expect(listen('third', key)).rejects.toMatchObject({ status: 403 })
 })
 
-test('a client is counted while it is connected, with an event when the first comes and when the last has gone', async () => {
+test('a client is counted while connected, with an event for the first and after the last', async () => {
   const { id } = await get('first')
   const events = async () => (await harness.eventsOf(id)).map(({ type }) => type)
   const one = await listen('first', await harness.agentKey('first'))
@@ -157,7 +157,7 @@ test('a revoked key closes its tunnels within a second, and other keys stay', as
   expect((await visit(port(), 'first.tunnel.localhost', '/')).status).toBe(200)
 })
 
-test('a deleted identity takes its tunnel along', async () => {
+test('a deleted identity deletes its tunnel', async () => {
   await harness.createAgent('mayfly')
   const listener = await listen('mayfly')
   await harness.expectApi(204, 'DELETE', '/identities/mayfly')
@@ -165,7 +165,7 @@ test('a deleted identity takes its tunnel along', async () => {
   await waitFor('404', async () => (await visit(port(), 'mayfly.tunnel.localhost', '/')).status === 404)
 })
 
-test('connecting needs a key, a tunnel, and an upgrade', async () => {
+test('connecting requires a key, a tunnel and an upgrade', async () => {
   await expect(listen('first', 'svc_live_nonsense')).rejects.toMatchObject({ status: 401 })
   await expect(listen('nobody')).rejects.toMatchObject({ status: 404 })
   const plain = await fetch(`${harness.baseUrl}/api/v1/tunnels/first/connect`)

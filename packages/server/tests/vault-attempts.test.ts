@@ -46,7 +46,7 @@ const auditOf = async () => {
 }
 
 describe('ten wrong hashes in 15 minutes', () => {
-  test('the eleventh attempt is 429 with Retry-After, the right hash included, until the window has passed', async () => {
+  test('the eleventh attempt is 429 with Retry-After until the window has passed, even with the right hash', async () => {
     await fail(10)
     for (const auth_hash of [guess(), primary.auth_hash]) {
       const { status, body, headers } = await unlock(auth_hash)
@@ -62,7 +62,7 @@ describe('ten wrong hashes in 15 minutes', () => {
     expect((await unlock(primary.auth_hash)).status).toBe(200)
   })
 
-  test('nine do not, and the right hash between them changes nothing', async () => {
+  test('nine do not lock, and the right hash between them changes nothing', async () => {
     await fail(5)
     expect((await unlock(primary.auth_hash)).status).toBe(200)
     await fail(4)
@@ -71,20 +71,20 @@ describe('ten wrong hashes in 15 minutes', () => {
     expect((await unlock(primary.auth_hash)).status).toBe(429)
   })
 
-  test('an agent that guesses does not lock the organization key out', async () => {
+  test('an agent that guesses does not lock the organization key', async () => {
     await fail(10, agentKey)
     expect((await unlock(primary.auth_hash, agentKey)).status).toBe(429)
     expect((await unlock(primary.auth_hash)).status).toBe(200)
   })
 
-  test('thirty of all keys together close the vault', async () => {
+  test('thirty of all keys together lock the vault', async () => {
     const more = await harness.agentKey(`tries_${organizations}`, { scopes: ['vault:read'] }, key)
     const fresh = await harness.agentKey(`tries_${organizations}`, { scopes: ['vault:read'] }, key)
     for (const as of [key, agentKey, more]) await fail(10, as)
     expect((await unlock(primary.auth_hash, fresh)).status).toBe(429)
   })
 
-  test('another vault is not touched', async () => {
+  test('another vault is not affected', async () => {
     await fail(10)
     const other = await harness.createOrganization('untouched')
     const body = fakeWrapping()
@@ -143,7 +143,7 @@ describe('ten wrong hashes in 15 minutes', () => {
     }
   })
 
-  test('failures that count no more are forgotten', async () => {
+  test('expired failures are deleted', async () => {
     await fail(3)
     await age(15)
     await fail(1)
@@ -156,7 +156,7 @@ describe('ten wrong hashes in 15 minutes', () => {
 })
 
 describe('records of attempts', () => {
-  test('every unlock is in the audit log, ok and failed, with the key that tried', async () => {
+  test('every unlock is in the audit log, ok or failed, with its key', async () => {
     const me = await harness.expectApi(200, 'GET', '/me', { key })
     await unlock(guess())
     await unlock(primary.auth_hash)

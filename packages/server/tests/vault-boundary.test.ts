@@ -32,12 +32,12 @@ function reach(path: string, seen = new Set<string>()): Set<string> {
 const vaultFiles = files.filter((path) => path.startsWith('features/vault/'))
 const vaultTable = /\b(vaults|vault_keys|vault_secrets|vault_access|vault_unlock_failures)\b/
 
-test('no code of the server decrypts or derives keys, but for its own secrets', () => {
+test('no code of the server decrypts or derives keys, except for its own secrets', () => {
   expect(files.length).toBeGreaterThan(100)
   expect(files.filter((path) => opener.test(codeOf(path)) && !ownSecrets.includes(path))).toEqual([])
 })
 
-test('nothing that the vault loads can decrypt', () => {
+test('no module that the vault loads can decrypt', () => {
   expect(vaultFiles.length).toBeGreaterThan(5)
   const reached = new Set(vaultFiles.flatMap((path) => [...reach(path)]))
   expect(reached.size).toBeGreaterThan(vaultFiles.length)
@@ -101,7 +101,7 @@ test('the contract, which both ends share, has no cryptography of blobs', () => 
   expect(wrong).toEqual([])
 })
 
-test('the rules bite', () => {
+test('the rules detect violations', () => {
   for (const text of ["import { argon2Sync } from 'node:crypto'", 'crypto.subtle.decrypt(', 'createDecipheriv(', "from 'hash-wasm'"])
     expect(opener.test(text)).toBe(true)
   expect(opener.test("algorithm: 'argon2id'")).toBe(false)

@@ -70,7 +70,7 @@ describe('GET /vault/keys', () => {
 })
 
 describe('recovery', () => {
-  test('a recovery code unlocks with its own wrapping, as often as asked', async () => {
+  test('a recovery code unlocks with its own wrapping, any number of times', async () => {
     const code = recovery[1] as Json
     for (let i = 0; i < 2; i++)
       expect((await unlock(code.auth_hash)).body).toMatchObject({
@@ -80,7 +80,7 @@ describe('recovery', () => {
       })
   })
 
-  test('it is used up by replacing the primary key', async () => {
+  test('a code is used up by replacing the primary key', async () => {
     const [used, kept] = recovery as [Json, Json]
     const fresh = fakeWrapping()
     const { status, body } = await replace({ ...fresh, recovery_auth_hash: used.auth_hash })
@@ -91,7 +91,7 @@ describe('recovery', () => {
     expect(codeOf(await replace({ ...fakeWrapping(), recovery_auth_hash: used.auth_hash }))).toEqual([401, 'invalid_auth_hash'])
   })
 
-  test('of ten uses of one code at once exactly one wins', async () => {
+  test('of ten concurrent uses of one code exactly one succeeds', async () => {
     const code = recovery[0] as Json
     const bodies = Array.from({ length: 10 }, () => ({ ...fakeWrapping(), recovery_auth_hash: code.auth_hash }))
     const answers = await Promise.all(bodies.map(replace))
@@ -122,7 +122,7 @@ describe('PUT /vault/keys/primary', () => {
     expect((await unlock(primary.auth_hash)).status).toBe(401)
   })
 
-  test('needs the right proof, of the right kind, and one only', async () => {
+  test('requires exactly one proof of the right kind', async () => {
     const proofs: [Json, number][] = [
       [{ current_auth_hash: randomBytes(32).toString('hex') }, 401],
       [{ current_auth_hash: recovery[0]?.auth_hash }, 401],
@@ -145,7 +145,7 @@ describe('PUT /vault/keys/primary', () => {
 })
 
 describe('POST /vault/rotate', () => {
-  test('a client changes the organization key and everything under it', async () => {
+  test('a client changes the organization key and re-encrypts the vault', async () => {
     const { key: own } = await harness.createOrganization('rotating')
     const [oldKey, newKey] = [randomBytes(32), randomBytes(32)]
     const old = wrap(oldKey, 'the old vault key 1')
@@ -179,7 +179,7 @@ describe('POST /vault/rotate', () => {
     expect((await harness.api('POST', '/vault/unlock', ask({ auth_hash: old.auth_hash }))).status).toBe(401)
   })
 
-  test('old recovery codes are gone, new ones are there, grants stay', async () => {
+  test('old recovery codes are deleted, new ones exist, and grants stay', async () => {
     const secret = await create()
     const agent = await harness.createAgent(`rotated_${organizations}`, {}, key)
     await harness.expectApi(201, 'POST', `/vault/secrets/${secret.id}/access`, { key, body: { identity_id: agent.id } })
@@ -208,7 +208,7 @@ describe('POST /vault/rotate', () => {
     expect((await unlock(primary.auth_hash)).body.key_version).toBe(1)
   })
 
-  test('a wrong proof, a stale version, a secret twice, weak parameters and bad payloads change nothing', async () => {
+  test('a wrong proof, a stale version, a repeated secret, weak parameters and bad payloads change nothing', async () => {
     const secret = await create()
     const wrong: [Json, number, string][] = [
       [{ auth_hash: randomBytes(32).toString('hex') }, 401, 'invalid_auth_hash'],
@@ -255,7 +255,7 @@ describe('POST /vault/rotate', () => {
 
   const write = (body: Json, id?: string) => harness.api(id ? 'PATCH' : 'POST', `/vault/secrets${id ? `/${id}` : ''}`, { key, body })
 
-  test('writes of the old key that come behind a rotation are refused', async () => {
+  test('writes of the old key after a rotation are refused', async () => {
     const secret = await create()
     const body = await rotation()
     const old = fakeBlob()
@@ -275,7 +275,7 @@ describe('POST /vault/rotate', () => {
     expect(await getAll()).toMatchObject([{ key_version: 2, revision: 2, encrypted_payload: body.secrets[0]?.encrypted_payload }])
   })
 
-  test('a rotation that comes behind a write is refused, and changes nothing', async () => {
+  test('a rotation after a write is refused, and changes nothing', async () => {
     const [first, second] = [await create(), await create()]
     const writes: (() => Promise<Json>)[] = [
       () => write({ encrypted_payload: fakeBlob(), key_version: 1 }, first.id),
@@ -293,7 +293,7 @@ describe('POST /vault/rotate', () => {
     expect((await getAll()).map((one) => one.key_version)).toEqual([2, 2])
   })
 
-  test('whatever the order of a crowd of writes and rotations, every secret is under the key of the vault', async () => {
+  test('in any order of concurrent writes and rotations, every secret is under the key of the vault', async () => {
     const byVersion = new Map<number, Set<string>>([[1, new Set()]])
     const blobOf = (version: number) => {
       const blob = fakeBlob()

@@ -38,7 +38,7 @@ const grant = (id: string, body: Json = { identity_id: agent.id }) => harness.ap
 const list = async (query = '', as = key): Promise<Json> => harness.expectApi(200, 'GET', `/vault/secrets${query}`, { key: as })
 
 describe('POST /vault/secrets', () => {
-  test('stores the ciphertext as it is', async () => {
+  test('stores the ciphertext unchanged', async () => {
     const body = newSecret({ description: 'of the sales simulatorState' })
     const secret = await harness.expectApi(201, 'POST', '/vault/secrets', { key, body })
     expect(secret).toEqual({
@@ -57,7 +57,7 @@ describe('POST /vault/secrets', () => {
     expect((await create({ type })).type).toBe(type)
   })
 
-  test('takes a client-made id once, also after its deletion, and in every organization', async () => {
+  test('accepts a client-made id once, also after its deletion, and in every organization', async () => {
     const id = newId('vaultSecret', Date.now())
     expect((await create({ id })).id).toBe(id)
     const again = () => harness.api('POST', '/vault/secrets', { key, body: newSecret({ id }) })
@@ -69,7 +69,7 @@ describe('POST /vault/secrets', () => {
     await create({ id, name: 'Theirs' }, elsewhere.key)
   })
 
-  test('a payload may be 64 KiB and no byte more', async () => {
+  test('a payload may have 64 KiB and not a byte more', async () => {
     const secret = await create({ encrypted_payload: fakeBlob(65_536) })
     expect(Buffer.from((await get(secret.id)).encrypted_payload, 'base64')).toHaveLength(65_536)
     const answer = await harness.api('POST', '/vault/secrets', { key, body: newSecret({ encrypted_payload: fakeBlob(65_537) }) })
@@ -212,14 +212,14 @@ describe('PATCH /vault/secrets', () => {
     expect(await get(id)).toMatchObject({ name: 'First', revision: 2 })
   })
 
-  test('of ten changes with one revision exactly one wins', async () => {
+  test('of ten changes with one revision exactly one succeeds', async () => {
     const { id } = await create()
     const answers = await Promise.all(Array.from({ length: 10 }, (_, i) => patch(id, { name: `Name ${i}`, revision: 1 })))
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, ...Array(9).fill(409)])
     expect(await get(id)).toMatchObject({ name: answers.find((answer) => answer.status === 200)?.body.name, revision: 2 })
   })
 
-  test('the type is for ever, an empty change is none, and an unknown id is 404', async () => {
+  test('the type is immutable, an empty change is refused, and an unknown id is 404', async () => {
     const { id } = await create()
     expect(codeOf(await patch(id, { type: 'other' }))).toEqual([400, 'validation_error'])
     expect(codeOf(await patch(id, {}))).toEqual([400, 'validation_error'])
@@ -258,7 +258,7 @@ describe('DELETE /vault/secrets', () => {
 })
 
 describe('access', () => {
-  test('grants once, however often', async () => {
+  test('grants once, on any number of requests', async () => {
     const { id } = await create()
     const first = (await grant(id)).body
     expect(first).toEqual({
@@ -286,7 +286,7 @@ describe('access', () => {
     expect([second.data.map((one: Json) => one.identity_id), second.has_more]).toEqual([[agent.id], false])
   })
 
-  test('is taken back by path, query or body, as often as asked', async () => {
+  test('is revoked by path, query or body, any number of times', async () => {
     const { id } = await create()
     const path = `/vault/secrets/${id}/access`
     const ways: [string, Json?][] = [
@@ -346,7 +346,7 @@ describe('access', () => {
     await expect(insert(theirOrganization)).rejects.toMatchObject({ code: '23503' })
   })
 
-  test('an identity takes its grants with it when it is deleted', async () => {
+  test('a deleted identity loses its grants', async () => {
     const { id } = await create()
     await grant(id)
     await grant(id, { identity_id: other.id })
