@@ -219,7 +219,7 @@ describe('outbound', () => {
 })
 
 describe('against a naive implementation', () => {
-  // Few words, so that they meet.
+  // Few words, so that entries collide.
   const domains = ['a.test', 'b.a.test', 'c.b.a.test', 'b.test']
   const domain = fc.constantFrom(...domains)
   const address = fc.tuple(fc.constantFrom('x', 'y', 'x+t', 'X', '"x"'), domain).map(([local, at]) => `${local}@${at}`)
@@ -277,7 +277,7 @@ describe('against a naive implementation', () => {
           rules(...list.map((one) => rule(one.entry, one.action))),
         )
         expect(guardrail.decision).toBe(expected)
-        // A rule that is named says the same as the decision.
+        // The named rule has the action of the decision.
         const named = list.find((one) => guardrail.rule_id === `mrl_${one.entry}`)
         if (guardrail.rule_id) expect(named?.action).toBe(expected === 'allowed' ? 'allow' : 'block')
         expect(guardrail.rule_id === null).toBe(!guardrail.basis.endsWith('_rule'))
