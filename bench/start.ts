@@ -29,7 +29,7 @@ const noteMemory = async (name: string, pid: number) => {
   memories[name].push(readMemory(pid))
 }
 
-/** Starts a program and measures until it ends, or until it says `ready`. */
+/** Starts a program and measures until it ends, or until it prints `ready`. */
 async function startNode(args: string[], isServer: boolean): Promise<{ child: ChildProcess; ms: number }> {
   const beganMs = performance.now()
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })

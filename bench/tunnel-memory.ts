@@ -14,7 +14,7 @@ const cases = [
   { name: '1,000 event streams', target: '/events', count: 1000, isStalled: false },
   { name: '100 stalled downloads of 50 MB', target: '/download?bytes=50000000', count: 100, isStalled: true },
 ]
-/** Until windows have filled and the garbage of connecting is gone. */
+/** Time until windows have filled and garbage of the connecting phase is collected. */
 const settleMs = 5000
 
 const megabytes = (pids: number[]): number => pids.reduce((sum, pid) => sum + readMemory(pid).node.rss, 0)

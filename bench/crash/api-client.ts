@@ -1,9 +1,9 @@
-// Requests to the API as a client makes them, which knows whether a request went out and whether its answer came.
+// Requests to the API as a client makes them. It knows if a request was sent and if its answer arrived.
 import { Agent, request } from 'node:http'
 
 export type ApiAnswer = { status: number; isReplayed: boolean; body: Buffer }
 
-/** No answer came. `wasSent` is false when the server cannot have seen the request. */
+/** The answer did not arrive. `wasSent` is false when the server cannot have seen the request. */
 export class Unanswered extends Error {
   override name = 'Unanswered'
   readonly wasSent: boolean
@@ -27,7 +27,7 @@ const answerMsMax = 45_000
 
 export type ApiClient = ReturnType<typeof createApiClient>
 
-/** A client with connections of its own, kept alive as usual clients do. */
+/** A client with its own keep-alive connections, as usual clients have. */
 export function createApiClient(port: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: 4 })
 

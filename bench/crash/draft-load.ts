@@ -70,7 +70,7 @@ async function writeAndSend(load: Load, client: ApiClient, marker: string): Prom
       ...(isScheduled ? { send_at: new Date(Date.now() + random.whole(1_000, 1_000 + scheduleMsMax)).toISOString() } : {}),
     },
   })
-  // The change before had committed, or the draft has gone at its time since.
+  // The previous change had committed, or the draft has been sent at its time since.
   const isChanged =
     changed?.status === 200 || (changed?.isAgain && ['draft_version_conflict', 'draft_not_editable'].includes(codeOf(changed)))
   // A time that passed while the server was down is refused. The draft is then sent by request.

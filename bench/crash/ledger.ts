@@ -26,7 +26,7 @@ type Entry = {
 export type Delivery = Entry & {
   messageId: string
   recipients: Mailbox[]
-  /** The marker of the sent message that it answers, which has to be in the same thread. */
+  /** The marker of the sent message that it answers, which must be in the same thread. */
   parent: string | null
   sizeBytes: number
   sha256: string
@@ -42,7 +42,7 @@ export type Send = Entry & {
   /** With an Idempotency-Key the client asks again until it is answered. */
   idempotencyKey: string | null
   attachments: SentAttachment[]
-  /** The thread that a reply has to join. */
+  /** The thread that a reply must join. */
   parentThread: string | null
   /** The draft that it was written as. Sending deletes the draft. */
   draftId: string | null

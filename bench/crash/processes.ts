@@ -15,7 +15,7 @@ export function processesOf(dataDir: string): Found[] {
       const [, processName = '', parentPid = ''] = /^\d+ \((.*)\) \S (\d+)/s.exec(readFileSync(`/proc/${name}/stat`, 'latin1')) ?? []
       return [{ pid: Number(name), parentPid: Number(parentPid), name: processName }]
     } catch {
-      // It has gone in the meantime, or is not ours to ask about.
+      // The process has ended in the meantime, or belongs to another user.
       return []
     }
   })

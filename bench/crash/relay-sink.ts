@@ -7,7 +7,7 @@ import type { Random } from './random.ts'
 const answerDelayMsMax = 60
 const busyShare = 0.04
 
-/** Starts the sink on a free port of loopback. A message is recorded before it is answered, as a relay has to do it. */
+/** Starts the sink on a free loopback port. A message is recorded before it is answered, as at a relay. */
 export async function startRelaySink(ledger: Ledger, random: Random): Promise<{ port: number; stop: () => Promise<void> }> {
   const server = new SMTPServer({
     authOptional: true,
@@ -19,7 +19,7 @@ export async function startRelaySink(ledger: Ledger, random: Random): Promise<{ 
       const chunks: Buffer[] = []
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))
       stream.once('error', () => {})
-      // A connection that breaks in the middle of the data never comes here.
+      // A connection that breaks inside the data does not reach this line.
       stream.once('end', () => {
         const raw = Buffer.concat(chunks)
         const refusal = busy(random.isHit(busyShare))

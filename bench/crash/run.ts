@@ -20,7 +20,7 @@ export type CrashOptions = {
   smtpClients: number
   /** Messages of each size class whose bytes are downloaded and compared. */
   samples: number
-  /** The whole run, cleaning up aside, has to be done by then. */
+  /** Time limit of the whole run, without cleanup. */
   limitMs: number
   say: (line: string) => void
 }
@@ -46,7 +46,7 @@ export type CrashReport = {
   serverLines: string[]
 }
 
-/** Kills that have to meet work under way for the run to prove anything. */
+/** Share of kills that must interrupt in-flight work for the run to be valid. */
 export const inFlightShareMin = 0.8
 
 const drainMsMax = 60_000

@@ -17,10 +17,10 @@ const linesKept = 200
 
 export type ServerProcess = Awaited<ReturnType<typeof createServerProcess>>
 
-/** A server that is not started yet, with a data directory of its own. `bootstrapKey` is its first organization's key. */
+/** A server that is not started yet, with its own data directory. `bootstrapKey` is its first organization's key. */
 export async function createServerProcess(options: { relayPort: number; bootstrapKey: string; settings?: Record<string, string> }) {
   const dataDir = mkdtempSync(join(tmpdir(), 'callsign-crash-'))
-  // Under root PostgreSQL's account has to pass through.
+  // Under root, PostgreSQL's account must be able to enter.
   chmodSync(dataDir, 0o711)
   const [httpPort, smtpPort] = await Promise.all([findFreePort(), findFreePort()])
   const environment = {
@@ -115,7 +115,7 @@ export async function createServerProcess(options: { relayPort: number; bootstra
       await exited
     },
 
-    /** Resolves with the milliseconds until the running server says that it is ready again. */
+    /** Resolves with the milliseconds until the running server reports that it is ready again. */
     async whenReady(): Promise<number> {
       const startedMs = performance.now()
       while (performance.now() - startedMs < startMsMax) {

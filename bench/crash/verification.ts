@@ -26,7 +26,7 @@ export type Verified = {
   /** Unanswered messages that were not repeated, counted as present or absent. */
   unknownPresent: number
   unknownAbsent: number
-  /** Messages that the relay was given more than once, and how many copies more. */
+  /** Messages delivered to the relay more than once, and the number of extra copies. */
   relayRepeated: number
   relayExtraCopies: number
   relayTransactions: number
@@ -166,7 +166,7 @@ function checkSend(send: Send, places: Places, ledger: Ledger): void {
   checkReceipts(send, item, how, ledger)
 }
 
-/** A draft that was sent is gone, and nothing else is left in the mailboxes that was not. */
+/** Checks that the mailboxes contain no drafts, because all of them were sent. */
 async function checkDrafts({ client, mailboxes, ledger }: Facts): Promise<void> {
   for (const mailbox of mailboxes) {
     const { drafts, count } = await client.get<{ drafts: { id: string }[]; count: number }>(
@@ -193,7 +193,7 @@ function checkReceipts(send: Send, item: Item | undefined, how: string, ledger: 
     ledger.report(`${how} reached the relay under a Message-ID that is not its own`)
 }
 
-/** An address is given the same message again only when a kill came between. */
+/** An address gets the same message again only after a kill in between. */
 function checkRepeats(receipts: Receipt[], how: string, ledger: Ledger): void {
   const copies = new Map<string, number>()
   for (const { recipients, life } of receipts)
@@ -219,7 +219,7 @@ function checkStrangers(places: Places, ledger: Ledger): void {
 }
 
 function repeatsOf(ledger: Ledger, copies: number[]) {
-  // A message whose recipients were taken in several transactions is repeated only where an address came twice.
+  // A message delivered in several transactions counts as repeated only if an address occurs twice.
   let relayRepeated = 0
   let relayExtraCopies = 0
   for (const receipts of ledger.receipts.values()) {

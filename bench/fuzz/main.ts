@@ -34,7 +34,7 @@ setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 /** Bytes still held after garbage collection. */
 async function heldBytes(): Promise<number> {
-  // Buffers are let go in the turn after the collection that found them.
+  // Buffers are freed in the event loop iteration after the collection that found them.
   for (let round = 0; round < 3; round++) {
     collect()
     await new Promise((resolve) => setTimeout(resolve, 20))

@@ -135,7 +135,7 @@ const zoneText = [
   '',
 ].join('\n')
 
-/** Mail that two signatures, and where python3-dkim is there a chain of three seals, hold for, with the zone that says so. */
+/** Mail with two valid signatures and its zone. If python3-dkim is installed, it also has a valid chain of three seals. */
 export async function makeSenderSeeds(): Promise<Buffer[]> {
   const keys = attackerKeys.map(({ algorithm, privatePem }, i) => ({
     domain: 'b.example',

@@ -56,7 +56,7 @@ const waitMs = 20_000
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the types and the version that begin a TLS record
 const tlsRecord = /[\x14-\x17]\x03/
 
-/** A server to be fuzzed, with small limits, so that every one of them is met. */
+/** A server to be fuzzed, with small limits, so that the inputs reach each of them. */
 export async function startTarget() {
   const accepted: Buffer[] = []
   const server = createSmtpServer(

@@ -1,6 +1,6 @@
 // Checks every string that a target makes, and limits the run time of a target.
 
-/** PostgreSQL takes no NUL in a text and no half of a surrogate pair in its UTF-8. */
+/** PostgreSQL accepts neither a NUL in a text nor half of a surrogate pair. */
 export function checkStorable(value: unknown): void {
   if (typeof value === 'string') {
     if (value.includes('\0') || !value.isWellFormed()) throw new Error(`not storable: ${JSON.stringify(value.slice(0, 100))}`)

@@ -34,7 +34,7 @@ export function makeDirectory(): { path: string; remove: () => void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** Starts a server on this data directory and resolves when it says that it is ready. */
+/** Starts a server on this data directory and resolves when it reports that it is ready. */
 export async function startCallsign(
   dataDir: string,
   options: { settings?: Record<string, string>; nodeArguments?: string[] } = {},

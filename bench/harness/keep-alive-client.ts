@@ -8,7 +8,7 @@ export type KeepAliveClient = {
   close: () => void
 }
 
-/** Connects to the server of `url`, whose answers carry Content-Length. `wanted` is the status that each answer has to have. */
+/** Connects to the server of `url`, whose answers have Content-Length. `wanted` is the required status of each answer. */
 export async function openKeepAliveClient(url: string, key: string, body: Buffer, wanted: number): Promise<KeepAliveClient> {
   const { hostname, port, host, pathname } = new URL(url)
   const head = [`POST ${pathname} HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${key}`, 'Content-Type: application/json']

@@ -1,4 +1,4 @@
-// Sends requests as fast as they are answered, from a process of its own, with autocannon.
+// Sends requests as fast as they are answered, in its own process, with autocannon.
 import autocannon from 'autocannon'
 
 export type Load = {

@@ -1,4 +1,4 @@
-// localtunnel, client and server as npm has them, each in a process of its own: `server FOLDER`, or `client FOLDER SERVERURL ORIGINPORT`.
+// localtunnel's client and server from npm, each in its own process. Arguments are `server FOLDER`, or `client FOLDER SERVERURL ORIGINPORT`.
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -17,7 +17,7 @@ export type Path = {
   stop: () => Promise<void>
 }
 
-/** Gives the path, or a sentence that says why there is none. */
+/** Returns the path, or a sentence with the reason why it cannot start. */
 export type Start = (options: { originPort: number; folder: string; remote: RemoteHost }) => Promise<Path | string>
 
 /** Starts a script beside this one, on this side or the remote one, and waits for its first message. */
@@ -34,7 +34,7 @@ export async function startChild<T>(script: string, args: (string | number)[] = 
 
 const readyWithinMs = 15_000
 
-/** Resolves when something listens. Throws when the process has ended or nothing listens in time. */
+/** Resolves when the port accepts connections. Throws when the process has ended or the time limit passes. */
 export async function waitForPort(port: number, child: ChildProcess, address = '127.0.0.1'): Promise<void> {
   const untilMs = performance.now() + readyWithinMs
   for (;;) {
