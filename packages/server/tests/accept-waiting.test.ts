@@ -1,4 +1,4 @@
-// Connections that came while the process was busy, and a server that stops right then.
+// Connections that arrive while the process is busy and the server then stops.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, Server } from 'node:net'
@@ -36,7 +36,7 @@ test('only clients that have connected are served', async () => {
   const worker = new Worker(clients, { eval: true, workerData: { port, shared } })
   const said = once(worker, 'message')
   await once(worker, 'online')
-  // Busy until all ten are there, so that none has been accepted.
+  // Blocks until all ten have connected, so that none has been accepted.
   for (let have = 0; have < 10; have = Atomics.load(connected, 0)) Atomics.wait(connected, 0, have)
   await acceptWaiting(server)
   const closed = new Promise<void>((resolve) => Server.prototype.close.call(server, () => resolve()))

@@ -109,7 +109,7 @@ beforeAll(async () => {
     if (name === 'id') return template.startsWith('/api/v1/keys/') ? keyId : undefined
     // Elsewhere it is a filter, or the second of two ways to name an agent.
     if (name === 'agent_handle' && !/\/(keys|identities)$/.test(template)) return undefined
-    // A number there, and conversation_id says it already.
+    // A number there, and conversation_id already covers it.
     if (name === 'to' && template.includes('/imessage/')) return undefined
     return more[name] ?? values[name]
   }
@@ -248,10 +248,10 @@ test('every object is reachable with its own key, which is tried last', async ()
   const own = guarded().filter(
     (one) =>
       /^\/api\/v1\/(me|mail|mailboxes|identities|imessage|keys|audit|suppressions|phone|simulator)\b(?!.*\}\/send$)/.test(one.template) &&
-      // The agent has a number already, numbers send nothing, and a fault has to be one of its step.
+      // The agent already has a number, numbers cannot send, and a fault must belong to its step.
       !/^POST .*\/(phone\/numbers|phone\/numbers\/\{id\}\/messages|simulator\/(faults|imessage))$/.test(one.name),
   )
-  // The victim itself goes after everything that is in its mailbox.
+  // The victim itself is deleted after everything in its mailbox.
   const sorted = own.toSorted(
     (a, b) => Number(a.name === 'DELETE /api/v1/identities/{handle}') - Number(b.name === 'DELETE /api/v1/identities/{handle}'),
   )

@@ -48,7 +48,7 @@ const arriving = (more: object = {}) => ({
   ...more,
 })
 
-/** The log holds none of the canaries, in the clear or in base64, and none of these words. */
+/** Checks that the log contains none of the canaries, in clear text or base64, and none of these words. */
 function expectClean(...more: string[]): void {
   const lines = harness.logLines().flatMap((line) => line.split('\n'))
   expect(lines.length).toBeGreaterThan(5)

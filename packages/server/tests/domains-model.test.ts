@@ -45,7 +45,7 @@ type Op = { side: 0 | 1 } & (
   | { kind: 'burst'; acts: Act[] }
 )
 
-/** The last one picks a domain that is gone. */
+/** The last one picks a deleted domain. */
 const pickMax = 8
 const pick = fc.nat({ max: pickMax })
 const act: fc.Arbitrary<Act> = fc.oneof(

@@ -65,7 +65,7 @@ test('a DNS outage changes nothing, even when the records are due to fail', asyn
   const domain = await ownDomain(harness, dns, 'outage.example')
   dns.fail(`_callsign.${domain.domain}`, 'SERVFAIL')
   const before = looksAt(domain.domain)
-  // A look that is under way now may have had its answer already, and is to find the other records too.
+  // A check in flight may already have its answer, and must find the other records too.
   await waitFor('a look that fails', () => looksAt(domain.domain) > before)
   withdraw(dns, domain.dns_records)
   await waitFor('three looks', () => looksAt(domain.domain) >= before + 3)

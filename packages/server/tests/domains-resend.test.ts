@@ -16,7 +16,7 @@ beforeAll(async () => {
   })
 })
 afterAll(async () => {
-  // Through all the failures above, the key has gone to Resend and nowhere else.
+  // Through all these failures, the key was sent to Resend only.
   const log = harness.logLines().join('')
   await harness.stop()
   expect(log).toContain('could not be taken back')
@@ -133,7 +133,7 @@ describe('POST /domains', () => {
     expect(registered).toBeDefined()
     expect((await create(name)).provider_domain_id).toBe(registered.id)
     expect(resend.asked().filter((one) => one === `DELETE /domains/${registered.id}`)).toEqual([])
-    // The trace of the lost attempt is gone with it.
+    // The record of the lost attempt is deleted with it.
     const { rows } = await harness.db.query({ text: 'SELECT 1 FROM domain_registrations WHERE domain = $1', values: [name] })
     expect(rows).toEqual([])
   })

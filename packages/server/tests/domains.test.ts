@@ -17,7 +17,7 @@ afterAll(async () => {
 
 let key: string
 let organizations = 0
-/** Each test has an organization of its own, since the first domain of one is special. */
+/** Each test has its own organization, because the first domain of one is special. */
 const fresh = async () => {
   key = (await harness.createOrganization(`domains ${++organizations}`)).key
 }

@@ -124,7 +124,7 @@ const toBody = (given: Changes, useAlias: boolean): Json => {
 }
 const toAttachment = (name: string, content: string) => ({ filename: name, content: Buffer.from(content).toString('base64') })
 
-/** A mailbox of its own, with the hands and the model of one run. */
+/** A mailbox with the operations and the model of one run. */
 async function startRun(handle: string) {
   await harness.createAgent(handle)
   const base = `/mailboxes/${handle}/drafts`
@@ -320,7 +320,7 @@ async function startRun(handle: string) {
       expect(allowed).toContain(code)
     }
     if (ends[0] === undefined) {
-      // Nothing ended the draft, so every plain update went through, and one of those with the version if it came first.
+      // The draft was not ended, so every plain update succeeded, and one of those with the version if it came first.
       expect(done.every(({ part, answer }) => part.kind !== 'update' || answer.status === 200)).toBe(true)
       const only = done.filter(({ part }) => part.kind === 'versioned' || part.kind === 'update')
       if (only.length > 0 && only.every(({ part }) => part.kind === 'versioned')) expect(updates).toHaveLength(1)

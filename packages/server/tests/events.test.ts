@@ -75,7 +75,7 @@ const lastId = async (): Promise<string> => {
     cursor = next_cursor
   }
 }
-/** A message to the outside, and the event that it was sent. */
+/** A message to an outside address, and its event. */
 const sendOne = async (handle = 'one') => {
   const { id } = await harness.send(handle, 'x@example.com')
   await harness.waitForStatus(handle, id, 'sent')

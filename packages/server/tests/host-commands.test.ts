@@ -1,4 +1,4 @@
-// The commands that an operator runs on the server's machine, each in a process of its own, beside a running server where that matters.
+// The commands that an operator runs on the server's machine, each in its own process, beside a running server where it matters.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-/** The settings of an installation on an empty database, and of nothing else. */
+/** The settings of an installation on an empty database, without any others. */
 async function freshSettings(more: Settings = {}): Promise<Settings> {
   const database = await createDatabase()
   const folder = await makeDataDir()

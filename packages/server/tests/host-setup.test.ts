@@ -166,7 +166,7 @@ describe('doctor', () => {
     expect(pending.text).toMatch(
       /The next start, or callsignd migrate, brings the tables up to date \(0004-work\.sql.*\)\. Make a backup first\./,
     )
-    // It only looked.
+    // The check changed nothing.
     expect((await examine(old)).text).toContain('0004-work.sql')
 
     await query(old.CALLSIGN_DATABASE_URL, `INSERT INTO schema_migrations VALUES (9999, '9999-tomorrow.sql', 'x', now())`)

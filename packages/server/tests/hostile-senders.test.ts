@@ -54,7 +54,7 @@ async function hand(raw: string | Buffer, { from = 'eve@hostile.example', to = [
   for (const address of to) replies.push(await ask(`RCPT TO:<${address}>\r\n`))
   replies.push(await ask('DATA\r\n'))
   const said = await ask(Buffer.concat([Buffer.from(raw as string, 'latin1'), Buffer.from('.\r\n')]))
-  // The session goes on after whatever was in it.
+  // The session continues after any content.
   const after = socket.closed ? '' : await ask('NOOP\r\n')
   socket.end('QUIT\r\n')
   if (!socket.closed) await once(socket, 'close')

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness.stop())
 
-/** Sends a file with these bytes, whatever the server that has them says they are. */
+/** Sends a file with these bytes and any content type. */
 async function sendFile(bytes: Buffer, type = 'text/html') {
   const receiver = await startReceiver(() => ({ status: 200, headers: { 'content-type': type }, body: bytes as never }))
   try {

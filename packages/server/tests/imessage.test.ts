@@ -178,7 +178,7 @@ describe('pairing', () => {
     expect(messages).toMatchObject(waiting.map(({ id }) => ({ id, status: 'failed', error })))
     for (const { id } of waiting)
       expect(await harness.eventsOf(id)).toMatchObject([{ type: 'imessage.failed', data: { status: 'failed', error } }])
-    // The chat goes on, in order, and neither of the two is in it.
+    // The chat continues in order, and contains neither of the two.
     await harness.db.query({ text: 'UPDATE imessage_chats SET is_sending = false WHERE participant = $1', values: [phone] })
     await write(phone, 'connect @sales')
     const last = await waitFor('the last words', async () => {

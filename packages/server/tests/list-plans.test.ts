@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => harness?.stop())
 
 test("every list of an owner's newest rows gives the planner the owner's row count", async () => {
-  // An index by owner and id, beside the one by id alone, which the planner takes for as good where it sees one owner only.
+  // An index by owner and id, beside the one by id alone. The planner takes both for equally good when it sees only one owner.
   const { rows } = await harness.db.query<{ place: string }>({
     text: `SELECT DISTINCT c.relname || '.' || owner.attname AS place FROM pg_index i
       JOIN pg_class c ON c.oid = i.indrelid AND c.relnamespace = current_schema()::regnamespace

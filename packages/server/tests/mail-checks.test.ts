@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness.stop())
 
-/** Delivers with nodemailer, its own DKIM on top when `signed`, and gives the stored message. */
+/** Delivers with nodemailer, with its own DKIM when `signed`, and returns the stored message. */
 async function arrive(
   subject: string,
   mail: Record<string, unknown> = {},

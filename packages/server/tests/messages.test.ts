@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 
 let harness: Harness
-/** A message with a bit of everything, as it arrived in the mailbox of mia. */
+/** A message with every kind of content, as it arrived in mia's mailbox. */
 let arrived: Json
 
 beforeAll(async () => {

@@ -31,7 +31,7 @@ beforeEach(async () => {
   await db.query({ text: 'DELETE FROM mta_sts_policies' })
 })
 
-/** A node with nothing in its memory yet. */
+/** A node with an empty cache. */
 const node = () =>
   createMtaSts({
     db,

@@ -37,7 +37,7 @@ test.skipIf(process.platform !== 'linux').each(['telnyx', 'twilio'] as const)(
     cleanups.push(supplier.stop)
     const dataDir = await makeDataDir()
     cleanups.push(dataDir.remove)
-    // Callbacks go to the address that numbers were bought with, so the port has to stay.
+    // Callbacks go to the address that numbers were bought with, so the port must stay the same.
     const port = await findFreePort()
     const settings: Settings = {
       CALLSIGN_DATA_DIR: dataDir.path,
@@ -72,7 +72,7 @@ test.skipIf(process.platform !== 'linux').each(['telnyx', 'twilio'] as const)(
     const unanswered = new Map<string, Json>()
     const sent: string[] = []
     let cutOff = 0
-    /** Asks for a number until an answer comes, as a client with an Idempotency-Key does. */
+    /** Requests a number until an answer comes, as a client with an Idempotency-Key does. */
     async function provision(agent_handle: string): Promise<void> {
       const { status, body } = await ask('POST', '/phone/numbers', { agent_handle, region: 'NY' }, { 'idempotency-key': agent_handle })
       expect([status, body.error?.code], `${agent_handle} was answered ${JSON.stringify(body)}`).toEqual([201, undefined])

@@ -66,7 +66,7 @@ async function startChild(dataDir: string): Promise<{ child: ChildProcess; pid: 
   throw new Error('the child ended without a word')
 }
 
-/** Looks every few milliseconds, since the end of another's child cannot be waited for. */
+/** Polls every few milliseconds, because the end of another process's child cannot be awaited. */
 async function until(isSo: () => boolean, limitMs: number): Promise<void> {
   for (let waitedMs = 0; !isSo(); waitedMs += 10) {
     if (waitedMs > limitMs) throw new Error('it did not happen in time')

@@ -18,7 +18,7 @@ afterAll(async () => {
   await sink.close()
 })
 
-/** A message that the relay took, and the return path that it came with, for each recipient. */
+/** A message that the relay accepted, with the return path of each recipient. */
 async function sent(...to: string[]): Promise<{ id: string; returnPaths: Record<string, string> }> {
   for (const address of to) await harness.api('DELETE', `/suppressions/${encodeURIComponent(address)}`)
   const { id } = await harness.send('ann', to)

@@ -1,4 +1,4 @@
-// The search vectors that we make against those that PostgreSQL makes of the same texts.
+// The server's search vectors against PostgreSQL's for the same texts.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createLog } from '../src/core/log.ts'
 import { connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'

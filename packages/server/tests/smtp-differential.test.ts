@@ -32,7 +32,7 @@ beforeAll(async () => {
     },
   )
   ourPort = (await server.listen()).port
-  // This machine is a stranger to it, as everybody is to us.
+  // Postfix does not trust this machine, as the server does not trust any.
   postfix = await startPostfix('agents.localhost', ourPort, {
     mynetworks: '192.0.2.0/24',
     smtpd_relay_restrictions: 'reject_unauth_destination',

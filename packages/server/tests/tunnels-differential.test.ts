@@ -28,7 +28,7 @@ afterAll(async () => {
   await origin.stop()
 })
 
-/** They hold for one connection only (x-gone, because Connection names it), or say when it was. */
+/** Headers that hold for one connection only (x-gone, because Connection names it), or that contain the time. */
 const perConnection = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date', 'x-gone'])
 
 function pairs(raw: string[]): string[] {

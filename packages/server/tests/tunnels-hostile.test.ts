@@ -274,7 +274,7 @@ describe('a client that breaks the protocol affects only itself', () => {
     expect(answers.filter((status) => status === '101').length).toBe(64)
     expect(answers.filter((status) => status === '429').length).toBe(16)
     for (const socket of sockets) socket.destroy()
-    // Room again, once they have gone.
+    // Places are free again after the clients have disconnected.
     await waitFor('a place', async () => {
       const socket = connect(port, '127.0.0.1')
       socket.write(`${head}Connection: Upgrade\r\nUpgrade: callsign-tunnel/1\r\n\r\n`)

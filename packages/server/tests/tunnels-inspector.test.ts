@@ -104,7 +104,7 @@ test('a request is deleted after a day with its captured parts', async () => {
     text: `UPDATE tunnel_requests SET created_at = now() - interval '24 hours 1 second' WHERE id = $1`,
     values: [old.id],
   })
-  // Every worker looks when it starts, and by the hour.
+  // Every worker sweeps when it starts, and then hourly.
   const worker = await startApp(readConfig({ ...harness.environment, CALLSIGN_ROLES: 'worker' }), createLog('silent'))
   const idsNow = async (): Promise<string[]> => (await list()).data.map((one: Json) => one.id)
   await waitFor('the sweep', async () => !(await idsNow()).includes(old.id))

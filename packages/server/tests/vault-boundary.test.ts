@@ -20,7 +20,7 @@ const opener =
 /** Files that decrypt the server's own secrets under its keyring. They must not touch the vault. */
 const ownSecrets = ['core/secret-seal.ts']
 
-/** Every file of ours that this one loads, itself included. */
+/** Every source file that this one loads, itself included. */
 function reach(path: string, seen = new Set<string>()): Set<string> {
   if (seen.has(path)) return seen
   seen.add(path)
@@ -86,7 +86,7 @@ function dependencyTree(workspace: string): string[] {
   return [...found]
 }
 
-/** Where Node looks for a package from here: `a/b/` and every folder above it, the root (empty) last. */
+/** Folders where Node looks for a package from here. These are `a/b/` and every folder above it, with the root (empty) last. */
 const foldersAbove = (place: string): string[] => {
   const parts = place.split('/')
   return parts.map((_, i) => `${parts.slice(0, parts.length - i).join('/')}/`).concat('')

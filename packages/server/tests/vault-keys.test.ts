@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness.stop())
 
-/** Each test has an organization of its own, with a primary and two recovery keys. */
+/** Each test has its own organization, with a primary and two recovery keys. */
 let key: string
 let primary: ReturnType<typeof fakeWrapping>
 let recovery: ReturnType<typeof fakeWrapping>[]

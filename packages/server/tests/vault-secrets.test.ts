@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness.stop())
 
-/** Each test has an organization of its own, with a vault and two agents. */
+/** Each test has its own organization, with a vault and two agents. */
 let key: string
 let organizationId: string
 let handle: string

@@ -69,7 +69,7 @@ test('two thousand wait for fifty agents', async () => {
   await waitFor('two ticks', () => ticks() >= 3)
   asked.length = 0
   await waitFor('three more ticks', () => ticks() >= 3)
-  // The head, the keys, and nothing else.
+  // The head, the keys, and no further statement.
   expect(asked.length).toBeLessThanOrEqual(8)
 
   asked.length = 0

@@ -149,7 +149,7 @@ export async function startBlueBubblesServer() {
     faults,
     webhooks: () => [...webhooks.values()],
     addWebhook: (url: string, events: string[]) => webhooks.set(nextWebhook, { id: nextWebhook++, url, events }),
-    /** The pieces that were taken, by their tempGuid, once each time. */
+    /** The accepted pieces by their tempGuid, one entry per acceptance. */
     takenKeys: () => tempGuids,
     sentTo: (address: string) =>
       messages
@@ -180,7 +180,7 @@ export async function startBlueBubblesServer() {
   }
 }
 
-/** The fields and the one file of a multipart/form-data body, strictly as RFC 7578 has it. */
+/** The fields and the one file of a multipart/form-data body, strictly by RFC 7578. */
 function readMultipart({ headers, body }: FakeRequest): { fields: Record<string, string>; file: { type: string; bytes: Buffer } } {
   const boundary = /boundary=(.+)$/.exec(String(headers['content-type']))?.[1] as string
   const fields: Record<string, string> = {}

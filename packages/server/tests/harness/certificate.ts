@@ -1,4 +1,4 @@
-// X.509 certificates made on the spot, so that no private key has to lie in the repository (RFC 5280, ECDSA P-256).
+// X.509 certificates made at run time, so that the repository contains no private key (RFC 5280, ECDSA P-256).
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 
 /** Certificate and private key in PEM. */

@@ -1,4 +1,4 @@
-// Holds every answer of the server against the OpenAPI document that the server itself gives out.
+// Checks every answer of the server against the OpenAPI document that the server itself serves.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 
 type Reference = { $ref: string }

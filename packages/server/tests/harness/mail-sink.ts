@@ -26,7 +26,7 @@ export type MailSink = {
 
 const toError = (reply: string): Error => Object.assign(new Error(reply.slice(4)), { responseCode: Number(reply.slice(0, 3)) })
 
-/** Starts a server on a free port of this machine. `onMail` runs after a message was taken, for peers that answer. */
+/** Starts a server on a free port of this machine. `onMail` runs after a message was accepted, for peers that answer. */
 export async function startMailSink(onMail: (mail: SunkMail) => void = () => {}): Promise<MailSink> {
   const mails: SunkMail[] = []
   const recipientAttempts = new Map<string, number>()

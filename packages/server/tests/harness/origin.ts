@@ -235,7 +235,7 @@ export function visit(port: number, host: string, path: string, options: VisitOp
   })
 }
 
-/** Sends bytes as they are and resolves with all that comes back until the connection closes, or until `isEnough`. */
+/** Sends bytes unchanged and resolves with all received text at the close, or when `isEnough` returns true. */
 export function sendRaw(port: number, bytes: string | Buffer, isEnough: (text: string) => boolean = () => false): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
@@ -256,7 +256,7 @@ export function sendRaw(port: number, bytes: string | Buffer, isEnough: (text: s
   })
 }
 
-/** Resolves when more can be written, or nothing any more. */
+/** Resolves when the stream is writable again or closed. */
 const roomIn = (outgoing: Writable): Promise<void> =>
   new Promise((resolve) => {
     const done = () => {

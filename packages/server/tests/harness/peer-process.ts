@@ -31,7 +31,7 @@ export const greets = (port: number): Promise<boolean> =>
     })
   })
 
-/** Ends it with a SIGTERM, and resolves when it has gone. */
+/** Ends it with a SIGTERM, and resolves when it has exited. */
 export async function endProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   child.kill('SIGTERM')

@@ -16,14 +16,14 @@ export type Carrier = {
   spoil: (step: 'search' | 'order' | 'advance' | 'release', kind: BadLuck) => Promise<unknown>
   /** Sells the first `count` offers to another customer before they are ordered. */
   sellFirst: (count: number) => Promise<unknown>
-  /** Nothing like that is to be had. */
+  /** Returns a query that has no offers. */
   none: () => Promise<Record<string, string>>
   text: (number: Json, text: OutsideText, callback: Callback) => Promise<unknown>
   /** Two texts whose callbacks arrive in reverse order. */
   reversed: (number: Json, first: OutsideText, second: OutsideText) => Promise<unknown>
   /** Sends a callback with one byte changed after signing, and returns its status. Null where callbacks do not use a socket. */
   forge: ((number: Json, text: OutsideText) => Promise<number>) | null
-  /** The number goes, behind our back. */
+  /** Stops the stand-in server. */
   stop: () => Promise<void>
 }
 

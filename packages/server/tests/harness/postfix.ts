@@ -38,7 +38,7 @@ export type Postfix = {
   port: number
   /** Of its master process. */
   pid: number
-  /** The messages in the mailboxes of example.com, as they lie there, in no order. */
+  /** The messages in the mailboxes of example.com, unchanged and unordered. */
   mailbox: () => Buffer[]
   /** Changes settings while it runs. They also apply to queued mail. */
   reload: (changes: Record<string, string>) => void

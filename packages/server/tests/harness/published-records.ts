@@ -13,7 +13,7 @@ export function publish(dns: DnsServer, records: Json[]): void {
   }
 }
 
-/** Takes the names of these records out of DNS. */
+/** Removes the names of these records from DNS. */
 export function withdraw(dns: DnsServer, records: Json[]): void {
   for (const record of records) dns.remove(record.name)
 }

@@ -17,7 +17,7 @@ export type ResendServer = {
   /** Marks records of a domain as published, by purpose and type. The next check finds them. */
   publish(name: string, ...records: string[]): void
   withdraw(name: string, ...records: string[]): void
-  /** Looks now, as the vendor does in its own time. */
+  /** Checks now, as the vendor does in its own time. */
   look(name: string): void
   /** Number of GETs until a requested verification has ended. */
   slowness: number
@@ -27,7 +27,7 @@ export type ResendServer = {
   takeElsewhere(name: string): void
   /** The next `times` requests that match go wrong. */
   fail(method: string, path: RegExp, failure: Failure, times?: number): void
-  /** Nothing goes wrong any more. */
+  /** Clears all faults. */
   heal(): void
   /** Every request so far, such as "POST /domains". */
   asked(): string[]
@@ -59,7 +59,7 @@ export async function startResendServer(): Promise<ResendServer> {
 
   function look(domain: Upstream): void {
     for (const record of domain.records) {
-      // A record that was there and is missed now is given time.
+      // A record that was valid and is now missing gets a grace period.
       const missed = record.status === 'verified' || record.status === 'temporary_failure' ? 'temporary_failure' : 'failed'
       record.status = isPublished(domain, record) ? 'verified' : missed
     }

@@ -1,4 +1,4 @@
-// The whole server in this process, on free ports and a database of its own, with the hands that tests lay on it.
+// The whole server in this process, on free ports and its own database, with helpers for tests.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -78,7 +78,7 @@ export async function startHarness(settings: Record<string, string> = {}) {
     return { status: response.status, headers: answered, body: parsed }
   }
 
-  /** The body of an answer that has to have this status. */
+  /** The body of an answer that must have this status. */
   async function expectApi(status: number, method: string, path: string, ask: Ask = {}): Promise<Json> {
     const answer = await api(method, path, ask)
     if (answer.status !== status) throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`)

@@ -86,7 +86,7 @@ export async function startSupplierServer(routes: Route[], refuse: (call: Suppli
   }
 }
 
-/** Posts a callback, and gives the status of the answer. */
+/** Posts a callback, and returns the status of the answer. */
 export async function postCallback(url: string, headers: Record<string, string>, body: string): Promise<number> {
   const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' })
   await response.arrayBuffer()

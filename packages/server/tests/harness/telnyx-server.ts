@@ -74,7 +74,7 @@ export async function startTelnyxServer() {
     country_iso_alpha2: 'US',
   })
 
-  /** Orders and numbers go on as they are looked at. */
+  /** Orders and numbers advance with each read. */
   function lookAtOrder(one: NumberOrder): NumberOrder {
     if (one.status === 'pending' && ++one.looks >= looksNeeded) {
       one.status = 'success'

@@ -1,7 +1,7 @@
 // A vault client on node:crypto alone. It can decrypt, which the server must never be able to do.
 import { argon2Sync, createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 
-/** The cheapest parameters that the server takes. */
+/** The cheapest parameters that the server accepts. */
 export const kdfParams = { algorithm: 'argon2id', m: 19_456, t: 2, p: 1 }
 
 export type KdfParams = typeof kdfParams

@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 
-/** A client that reads lines as they come. Everything waits for events. */
+/** A client that reads lines as they arrive. All waits use events. */
 export class DialogClient {
   socket: Socket | TLSSocket
   #text = ''
@@ -81,7 +81,7 @@ export class DialogClient {
     return this.expect(prefix)
   }
 
-  /** All that comes until the server closes. */
+  /** All text until the server closes. */
   async rest(): Promise<string> {
     while (!this.#isClosed) await this.#event()
     const text = this.#text
