@@ -1,5 +1,5 @@
 // Small requests through the tunnel, against the origin directly, nginx and node:http as reverse proxies, ssh -R and localtunnel.
-// The goal is to be ahead of every tunnel, at a quarter of direct with 64 connections.
+// The goal is to be ahead of every tunnel, and to reach a quarter of direct at 64 connections.
 import { spawnSync } from 'node:child_process'
 import { makeDirectory } from './harness/callsign-server.ts'
 import { readOptions } from './harness/side-by-side.ts'

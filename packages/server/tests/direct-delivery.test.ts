@@ -61,7 +61,7 @@ describe('the route', () => {
     expect(a.peers[0]?.seen.slice(0, 3)).toEqual(['EHLO here.test', 'MAIL FROM:<agent@here.test>', `RCPT TO:<x@${domain}>`])
   })
 
-  test('the next server is tried after a failed connection, a bad greeting or a 421, but not after an answer about the message', async () => {
+  test('the next server is tried after a failed connection or a 421 greeting, but not after an answer about the message', async () => {
     const [gone, leaving, refusing] = [newDomain(), newDomain(), newDomain()]
     const next = await at('127.0.0.9')
     await at('127.0.0.4', async (peer) => peer.say('421 4.3.2 busy'))
@@ -168,7 +168,7 @@ describe('the route', () => {
     expect(kinds(await direct().deliver(envelope(`x@${hidden}`, 'x@[127.0.0.2]'), message))).toEqual(['delivered', 'delivered'])
   })
 
-  test('malformed address literals are not domains either', async () => {
+  test('numeric host names and malformed literals fail at once', async () => {
     for (const address of ['x@127.1', 'x@0x7f000001', 'x@2130706433', 'x@[127.1]'])
       expect(await direct().deliver(envelope(address), message)).toMatchObject([{ kind: 'refused', failed: true }])
   })

@@ -51,7 +51,7 @@ describe('POST …/reply', () => {
     ['re: is there already', 'RE: Plans', 'RE: Plans'],
     ['of another language', 'AW: Pläne', 'AW: Pläne'],
     ['no subject', '', 'Re:'],
-  ])('the subject gets Re: once (%s)', async (_name, subject, expected) => {
+  ])('the subject gets one Re prefix (%s)', async (_name, subject, expected) => {
     const original = await arrive({ subject })
     expect((await replied(original.id, { text: 'a' })).sent.subject).toBe(expected)
   })
@@ -144,7 +144,7 @@ describe('POST …/forward', () => {
     }
   }
 
-  test('quotes the original under the new text, with Fwd: and its attachments, in a thread of its own', async () => {
+  test('quotes the original under the new text, with a Fwd prefix and its attachments, in a thread of its own', async () => {
     const original = await arrive({ html: '<p>What <b>now</b>?</p>', attachments: [{ filename: 'a.txt', content: 'abc' }] })
     const { sent, mail } = await forwarded(original.id, { to: 'x@example.com', text: 'For you' })
     expect(sent).toMatchObject({ subject: `Fwd: ${original.subject}`, to: ['x@example.com'], in_reply_to_message_id: null })
