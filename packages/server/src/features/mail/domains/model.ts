@@ -1,8 +1,8 @@
 // The custom domain: its row, valid names, and its status after an inspection of its records.
 import { type DnsRecord, type Domain, domainCharactersMax } from '@callsign/contract/domains'
 import type { Static } from 'typebox'
-import { ApiError } from '../../../core/errors.ts'
 import { toDomainName } from '../../../core/domain-name.ts'
+import { ApiError } from '../../../core/errors.ts'
 
 export type DomainRecord = Static<typeof DnsRecord>
 export type DomainStatus = 'pending' | 'verified' | 'failed'
