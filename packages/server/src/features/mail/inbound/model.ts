@@ -140,3 +140,7 @@ export function isUndecided(verdicts: Verdicts, hasAllowlist: boolean): boolean 
   if (dmarc?.result === 'temperror') return dmarc.policy !== 'none' || hasAllowlist
   return dmarc?.result === 'none' && !dmarc.alignment.spf && !dmarc.alignment.dkim && hasAllowlist && hasOwnTemperror(verdicts)
 }
+
+/** Whether a stored message is proven to be its author's. That nothing failed is not enough to bring others into a conversation. */
+export const isProven = (authentication: Verdicts | null): boolean =>
+  authentication?.source === 'hosted' || authentication?.dmarc?.alignment.spf === true || authentication?.dmarc?.alignment.dkim === true

@@ -8,13 +8,12 @@ import { addressDomain } from '@callsign/mail/mime/addresses'
 import { groupCommit } from '../../../core/batch.ts'
 import type { Blobs } from '../../../core/blobs.ts'
 import type { BusinessEvents } from '../../../core/business-events.ts'
-import { inMs, now, nowMs } from '../../../core/clock.ts'
+import { now, nowMs } from '../../../core/clock.ts'
 import type { Emit } from '../../../core/event.ts'
 import { newId } from '../../../core/ids.ts'
 import { type Database, isForeignKeyViolation, type Sql, type Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
-import type { MessageRow } from '../messages/model.ts'
 import {
   answeredThreads,
   type Filed,
@@ -28,21 +27,36 @@ import {
 import type { Guardrail } from '../rules/model.ts'
 import type { FoundRules, MailRules } from '../rules/operations.ts'
 import { toFiling } from './filing.ts'
-import { type Arrival, deferralKey, hostedVerdicts, isAuthenticated, isUndecided, roleDomainOf, shownAuthor, withTrace } from './model.ts'
+import { type Arrival, hostedVerdicts, isAuthenticated, isProven, roleDomainOf, shownAuthor, withTrace } from './model.ts'
 import type { MailReader } from './provider.ts'
 import { RecentRecipients } from './recent-recipients.ts'
-import * as store from './store.ts'
+import { type Checked, createSenderCheck } from './sender-check.ts'
 
-export type InboundMail = ReturnType<typeof createInboundMail>
+/** Mail in. */
+export interface InboundMail {
+  /** The mailbox that takes mail for this address, role addresses included. Null when there is none. Always asks the database. */
+  findRecipient(address: string): Promise<MailboxOwner | null>
+  /** True for a role address of this server, whether or not a mailbox stands behind it yet. */
+  isRole(address: string): boolean
+  /** Parses a message and stores its large bytes, outside any transaction. Makes one filing per mailbox. */
+  prepare(arrival: Arrival, owners: MailboxOwner[], checked?: Checked): Promise<Prepared>
+  /** Files prepared mail and its events in the caller's transaction. */
+  file(tx: Tx, prepared: Prepared[]): Promise<void>
+  /**
+   * Takes mail from an SMTP client. Resolves with the id of the stored message when it is committed for every recipient, all or none. Resolves with `gone`
+   * when a mailbox has been deleted since RCPT, with `loop` when the message has been delivered here before, and with `later` and the author's domain
+   * while DNS cannot say who wrote the message. Concurrent arrivals share a transaction.
+   */
+  accept(arrival: Arrival): Promise<{ id: string } | 'gone' | 'loop' | { later: string | null }>
+  /** Forgets messages that were put off and have not come for a week. Returns their number. */
+  sweepDeferrals(): Promise<number>
+}
 
 /** Parsed and stored outside any transaction, ready to be filed. */
 export type Prepared = { filings: Filing[]; raws: NewRaw[]; owners: MailboxOwner[]; author: Author }
 
 /** Who wrote a message: the address in From, or null without exactly one usable author, and what is known about it. */
 type Author = { address: string | null; verdicts: Verdicts; isUnverified: boolean }
-
-/** The checks of the sender. `isUnverified`: the DNS servers answered nothing, so that they say nothing. */
-type Checked = { verdicts: Verdicts; sha256: Buffer; isUnverified: boolean }
 
 type Incoming = { filing: Filing; author: Author; owner: MailboxOwner }
 
@@ -61,11 +75,6 @@ type Parts = {
   /** The name that our trace fields bear. */
   hostname: string
 }
-
-/** How long a message whose DMARC verdict is missing is answered 451 before it is quarantined. */
-const deferMsMax = 3_600_000
-/** Senders retry for days. */
-const deferralKeptMs = 7 * 24 * 3_600_000
 
 /** Raw messages up to this size stay in their row; larger ones go to the blob store. */
 const inlineBytesMax = 64 * 1024
@@ -87,7 +96,8 @@ export function createInboundMail({
   resolverHealth,
   findHostedDomains,
   hostname,
-}: Parts) {
+}: Parts): InboundMail {
+  const senders = createSenderCheck({ db, reader, resolverHealth })
   const fileTogether = groupCommit((group: Prepared[]) => db.transact((tx) => fileAll(tx, group)), groupOptions)
 
   async function fileAll(tx: Tx, group: Prepared[]): Promise<Filed[][]> {
@@ -180,22 +190,9 @@ export function createInboundMail({
     })
   }
 
-  /** The checks of the sender, or `later` while the verdict on the author is missing and the sender has not waited for an hour. */
-  async function check({ client, from, raw }: Arrival, owners: MailboxOwner[]): Promise<Checked | { later: string | null }> {
-    if (!client) return { verdicts: hostedVerdicts(null), sha256: await reader.digest(raw), isUnverified: false }
-    const { verdicts, sha256, isMade } = await reader.check(from, client, raw)
-    const hasAllowlist = owners.some((owner) => owner.inboundMode === 'allowlist')
-    if (!isUndecided(verdicts, hasAllowlist)) return { verdicts, sha256, isUnverified: false }
-    if (isMade && !(await resolverHealth.isAnswering())) return { verdicts, sha256, isUnverified: true }
-    const firstAt = await store.noteDeferral(db, deferralKey(verdicts.dmarc?.domain ?? null, from, raw, sha256), now())
-    if (nowMs() - firstAt.getTime() < deferMsMax) return { later: verdicts.dmarc?.domain ?? null }
-    return { verdicts, sha256, isUnverified: false }
-  }
-
   const recent = new RecentRecipients()
 
   return {
-    /** The mailbox that takes mail for this address, for RCPT: never from memory. */
     async findRecipient(address: string): Promise<MailboxOwner | null> {
       const askedAtMs = nowMs()
       const owner = await findRecipient(address)
@@ -203,10 +200,8 @@ export function createInboundMail({
       return owner
     },
 
-    /** True when this address is ours whether or not a mailbox stands behind it yet. */
     isRole: (address: string): boolean => roleDomainOf(address, hostname) === hostname,
 
-    /** Parses a message and stores its large bytes: everything that must not happen inside a transaction. One filing a mailbox. */
     async prepare(arrival: Arrival, owners: MailboxOwner[], checked?: Checked): Promise<Prepared> {
       const { raw } = arrival
       const { verdicts, sha256, isUnverified } = checked ?? {
@@ -256,23 +251,17 @@ export function createInboundMail({
       return { filings, raws, owners: distinct, author: { address: author?.address ?? null, verdicts, isUnverified } }
     },
 
-    /** Files prepared mail inside the caller's transaction, with its events: hosted delivery, exactly once with the sender's status. */
     async file(tx: Tx, prepared: Prepared[]): Promise<void> {
       await fileAll(tx, prepared)
     },
 
-    /**
-     * Mail from an SMTP client. Resolves with the id of the stored message when it is committed for every recipient, all or none; with
-     * `gone` when a recipient's mailbox has gone since RCPT, with `loop` when the message has been in one of them before, with `later` and the author's
-     * domain while DNS cannot say what that domain wants done with forged mail. Arrivals at the same time share a transaction.
-     */
     async accept(arrival: Arrival): Promise<{ id: string } | 'gone' | 'loop' | { later: string | null }> {
       const found = await Promise.all(arrival.recipients.map((address) => recent.recall(address) ?? findRecipient(address)))
       const owners = found.flatMap((owner) => owner ?? [])
       if (owners.length < found.length) return 'gone'
       const mailboxes = owners.map((owner) => owner.address)
       if (hasBeenDelivered(arrival.raw, mailboxes)) return 'loop'
-      const checked = await check(arrival, owners)
+      const checked = await senders.check(arrival, owners)
       if ('later' in checked) return checked
       const prepared = await this.prepare(arrival, owners, checked)
       const filed = await fileTogether(prepared).catch((error: unknown) => {
@@ -283,18 +272,13 @@ export function createInboundMail({
       return { id: filed[0]?.messageId as string }
     },
 
-    /** Forgets messages that were put off and have not come for a week. */
-    sweepDeferrals: (): Promise<number> => store.sweepDeferrals(db, inMs(-deferralKeptMs)),
+    sweepDeferrals: () => senders.sweep(),
   }
 }
 
 /** The domain of an author from outside; null for mail of an agent on this server. */
 const outsideDomain = ({ address, verdicts }: Author): string | null =>
   address === null || verdicts.source === 'hosted' ? null : (verdicts.dmarc?.domain ?? addressDomain(address).toLowerCase())
-
-/** Whether a stored message is proven to be its author's. That nothing failed is not enough to bring others into a conversation. */
-const isProven = (authentication: MessageRow['authentication']): boolean =>
-  authentication?.source === 'hosted' || authentication?.dmarc?.alignment.spf === true || authentication?.dmarc?.alignment.dkim === true
 
 function withForeignFlag(flags: Flag[], { reason }: Guardrail): Flag[] {
   const type = 'failed_authentication' as const

@@ -1,21 +1,14 @@
 // Files new messages: picks their threads and writes everything that belongs to them in the caller's transaction.
-import { addressKey } from '@callsign/mail/mail-address'
 import { newId } from '../../../core/ids.ts'
 import { type Sql, TryAgain, type Tx } from '../../../core/sql.ts'
 import { insertAttachments, type NewAttachment } from '../attachments/operations.ts'
 import * as store from './filing-store.ts'
 import { type MessageRow, searchTextOf } from './model.ts'
+import * as referenceStore from './reference-store.ts'
 import { toSearchVectors } from './search-words.ts'
+import { joinThreads } from './thread-joining.ts'
 import * as threadStore from './thread-store.ts'
-import {
-  JoinedThreads,
-  type KnownReferences,
-  lookupOrder,
-  placeInThread,
-  placeQuarantined,
-  type ThreadKeys,
-  type ThreadPlace,
-} from './threading.ts'
+import { type KnownReferences, lookupOrder, placeInThread, placeQuarantined, type ThreadKeys, type ThreadPlace } from './threading.ts'
 
 /** A message to file. Its thread comes from its references, unless the caller already knows it. */
 export type Filing = {
@@ -34,12 +27,6 @@ export type Filed = { messageId: string; threadId: string; isDuplicate: boolean 
 
 const shards = 8
 
-/** Messages that one message may move from thread to thread: some 2 s. Beyond it the threads stay apart, and the message joins one of them. */
-const movedMax = 3_000
-
-/** Ends with the next try, which looks up where its references are now. */
-const threadMoved = 'a thread has gone, or has become part of another one, since it was looked up'
-
 /** Ends with the next try, which finds the other message's thread and joins it. */
 const sharedReference = 'another transaction filed a message with a shared reference first'
 
@@ -48,7 +35,7 @@ export type KnownThreads = Map<string, KnownReferences>
 
 /** Looks up what decides the threads of messages. */
 export const findThreads = (sql: Sql, filings: Filing[]): Promise<KnownThreads> =>
-  store.findReferences(
+  referenceStore.findReferences(
     sql,
     filings.map((filing) => ({
       mailboxId: filing.message.mailbox_id,
@@ -62,31 +49,6 @@ export function answeredThreads(filing: Filing, known: KnownThreads): string[] {
   const references = known.get(filing.message.mailbox_id)
   const found = lookupOrder({ ...keysOf(filing), messageId: null }).flatMap((reference) => references?.get(reference) ?? [])
   return [...new Set(found.flatMap(({ threadId, hasOutbound }) => (hasOutbound ? [threadId] : [])))]
-}
-
-/**
- * The participants of threads: those the agent has written to (or whose earlier reply was let in as one, since messages can be deleted), and those whom one
- * of them has added to To or Cc, if `isProven` says that it was their message. Knowing a Message-ID makes no participant.
- */
-export async function findParticipants(
-  sql: Sql,
-  threadIds: string[],
-  isProven: (authentication: MessageRow['authentication']) => boolean,
-): Promise<(threadId: string, address: string) => boolean> {
-  const rows = await threadStore.findThreadAddresses(sql, threadIds)
-  const participants = new Map<string, Set<string>>(threadIds.map((id) => [id, new Set()]))
-  const add = (row: threadStore.ThreadAddresses) => {
-    for (const address of row.recipients) participants.get(row.thread_id)?.add(addressKey(address))
-  }
-  for (const row of rows) {
-    if (row.direction === 'outbound') add(row)
-    else if (row.guardrail?.basis === 'reply') participants.get(row.thread_id)?.add(addressKey(row.from_address))
-  }
-  const written = new Map([...participants].map(([id, addresses]) => [id, new Set(addresses)]))
-  for (const row of rows)
-    if (row.direction === 'inbound' && written.get(row.thread_id)?.has(addressKey(row.from_address)) && isProven(row.authentication))
-      add(row)
-  return (threadId, address) => participants.get(threadId)?.has(addressKey(address)) === true
 }
 
 /**
@@ -153,43 +115,6 @@ function place(filing: Filing, known: KnownReferences, currentThreads: Map<strin
   return { threadId: currentThreads.get(threadId) ?? threadId, isNew, inReplyToMessageId, unknownReferences, joined: [] }
 }
 
-/**
- * Makes one thread of those that a message of the batch connects. Returns which thread each of them is now. Of the threads in the database the one with
- * the most messages is kept, so that a message moves at most once per doubling of its thread.
- */
-async function joinThreads(tx: Tx, places: ThreadPlace[]): Promise<(threadId: string) => string> {
-  const joins = new JoinedThreads()
-  for (const { threadId, joined } of places) for (const other of joined) joins.join(threadId, other)
-  const groups = joins.groups()
-  if (groups.size === 0) return (id) => id
-  const newThreads = new Set(places.flatMap((place) => (place.isNew ? [place.threadId] : [])))
-  const isStored = (id: string) => !newThreads.has(id)
-  const kept = new Map<string, string>()
-  /** Threads that stay apart, because moving their messages would take too long. */
-  const apart = new Set<string>()
-  const stored = [...groups].map(([root, ids]) => [root, ids.filter(isStored)] as const)
-  for (const [root, [only = root]] of stored) kept.set(root, only)
-  if (stored.some(([, ids]) => ids.length > 1)) {
-    // All threads of the batch, in the order in which every transaction locks them, so that two batches do not deadlock.
-    const rows = await threadStore.lockThreads(tx, [
-      ...new Set(places.flatMap(({ threadId, joined }) => [threadId, ...joined]).filter(isStored)),
-    ])
-    for (const [root, ids] of stored) {
-      const threads = ids.flatMap((id) => rows.get(id) ?? [])
-      if (threads.length < ids.length || threads.some((thread) => thread.joined_into !== null)) throw new TryAgain(threadMoved)
-      const [largest, ...others] = threads.toSorted((a, b) => b.message_count - a.message_count || (a.id < b.id ? -1 : 1))
-      if (!largest || others.length === 0) continue
-      if (others.reduce((sum, thread) => sum + thread.message_count, 0) > movedMax) {
-        for (const id of groups.get(root) as string[]) apart.add(id)
-        continue
-      }
-      await threadStore.joinStored(tx, largest, others)
-      kept.set(root, largest.id)
-    }
-  }
-  return (id) => (apart.has(id) ? id : (kept.get(joins.find(id)) ?? id))
-}
-
 /** The same for two copies of one message in one mailbox; null for a message that is never taken for a copy. */
 function nameOfCopies({ message, sha256 }: Filing): string | null {
   if (message.rfc_message_id === null || sha256 === null) return null
@@ -233,7 +158,7 @@ async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[], beside: () 
   // In this order for the foreign keys; issued together, so that they travel in one round trip.
   const [, hasReferences] = await Promise.all([
     store.upsertThreads(tx, threadsOf(rows)),
-    store.insertReferences(tx, referencesOf(placed)),
+    referenceStore.insertReferences(tx, referencesOf(placed)),
     store.insertRaw(
       tx,
       raws.filter((raw) => used.has(raw.id)),
@@ -295,8 +220,8 @@ function threadsOf(rows: MessageRow[]): store.NewThread[] {
   return [...threads.values()]
 }
 
-function referencesOf(placed: Placed[]): store.NewReference[] {
-  const references = new Map<string, store.NewReference>()
+function referencesOf(placed: Placed[]): referenceStore.NewReference[] {
+  const references = new Map<string, referenceStore.NewReference>()
   for (const { filing, place } of placed) {
     const { mailbox_id: mailboxId, rfc_message_id: own, id } = filing.message
     const isQuarantined = filing.message.status === 'quarantined'
@@ -335,7 +260,9 @@ export async function fileReleased(tx: Tx, row: MessageRow): Promise<string> {
     inReplyTo: row.in_reply_to === null ? [] : [row.in_reply_to],
     references: row.reference_ids,
   }
-  const known = (await store.findReferences(tx, [{ mailboxId: row.mailbox_id, references: lookupOrder(keys) }])).get(row.mailbox_id)
+  const known = (await referenceStore.findReferences(tx, [{ mailboxId: row.mailbox_id, references: lookupOrder(keys) }])).get(
+    row.mailbox_id,
+  )
   const place = placeInThread(keys, row.id, known ?? new Map(), () => row.thread_id)
   const threadOf = await joinThreads(tx, [{ ...place, isNew: false, joined: [...place.joined, row.thread_id] }])
   const threadId = threadOf(row.thread_id)
@@ -348,7 +275,7 @@ export async function fileReleased(tx: Tx, row: MessageRow): Promise<string> {
     messageId: reference === row.rfc_message_id ? row.id : null,
     isQuarantined: false,
   }))
-  if (!(await store.insertReferences(tx, references))) throw new TryAgain(sharedReference)
+  if (!(await referenceStore.insertReferences(tx, references))) throw new TryAgain(sharedReference)
   await store.addToCounts(tx, countsOf([row]), 0)
   return threadId
 }

@@ -25,8 +25,9 @@ import * as store from './store.ts'
 import { findJoined } from './thread-store.ts'
 import { isWanted } from './wait.ts'
 
-export { answeredThreads, type Filed, type Filing, fileMessages, findParticipants, findThreads, type KnownThreads } from './filing.ts'
+export { answeredThreads, type Filed, type Filing, fileMessages, findThreads, type KnownThreads } from './filing.ts'
 export type { NewRaw } from './filing-store.ts'
+export { findParticipants } from './participants.ts'
 
 /** Stored messages and threads. Null results mean that the message was deleted, unless said otherwise. */
 export interface Messages {

@@ -1,0 +1,69 @@
+// The SQL of Message-IDs that a mailbox has seen, and of the threads that own them.
+import type { Sql, Tx } from '../../../core/sql.ts'
+import type { KnownReferences } from './threading.ts'
+
+/** The threads and messages that these references belong to, one map a mailbox. */
+export async function findReferences(
+  sql: Sql,
+  wanted: { mailboxId: string; references: string[] }[],
+): Promise<Map<string, KnownReferences>> {
+  const byMailbox = new Map<string, KnownReferences>(wanted.map(({ mailboxId }) => [mailboxId, new Map()]))
+  const pairs = wanted.flatMap(({ mailboxId, references }) => references.map((reference) => ({ mailboxId, reference })))
+  if (pairs.length === 0) return byMailbox
+  type Row = {
+    mailbox_id: string
+    reference: string
+    thread_id: string
+    message_id: string | null
+    has_outbound: boolean
+    is_quarantined: boolean
+  }
+  const { rows } = await sql.query<Row>({
+    name: 'find-references',
+    text: `SELECT r.mailbox_id, r.reference, r.thread_id, r.message_id, r.is_quarantined, t.has_outbound FROM thread_references r JOIN threads t ON t.id = r.thread_id
+      JOIN (SELECT DISTINCT * FROM unnest($1::text[], $2::text[])) AS w (mailbox_id, reference) ON r.mailbox_id = w.mailbox_id AND r.reference = w.reference`,
+    values: [pairs.map((pair) => pair.mailboxId), pairs.map((pair) => pair.reference)],
+  })
+  for (const row of rows)
+    byMailbox.get(row.mailbox_id)?.set(row.reference, {
+      threadId: row.thread_id,
+      messageId: row.message_id,
+      hasOutbound: row.has_outbound,
+      isQuarantined: row.is_quarantined,
+    })
+  return byMailbox
+}
+
+/** `isQuarantined`: only a quarantined message has this id. A message that is let in takes the reference over. */
+export type NewReference = { mailboxId: string; reference: string; threadId: string; messageId: string | null; isQuarantined: boolean }
+
+/**
+ * Records references, first come first served. Returns false when another transaction gave one of them to another thread in the meantime:
+ * the caller rolls back and places its messages anew.
+ */
+export async function insertReferences(tx: Tx, references: NewReference[]): Promise<boolean> {
+  if (references.length === 0) return true
+  // One order for everybody, so that two transactions that share references wait for one another instead of deadlocking.
+  const sorted = references.toSorted((a, b) => (a.mailboxId + a.reference < b.mailboxId + b.reference ? -1 : 1))
+  const { rows } = await tx.query<{ mailbox_id: string; reference: string; thread_id: string }>({
+    name: 'insert-references',
+    text: `INSERT INTO thread_references AS r (mailbox_id, reference, thread_id, message_id, is_quarantined)
+      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[])
+      ON CONFLICT (mailbox_id, reference) DO UPDATE SET is_quarantined = r.is_quarantined AND excluded.is_quarantined,
+        thread_id = CASE WHEN r.is_quarantined AND NOT excluded.is_quarantined THEN excluded.thread_id ELSE r.thread_id END,
+        message_id = CASE WHEN r.is_quarantined AND NOT excluded.is_quarantined THEN excluded.message_id
+          WHEN excluded.is_quarantined THEN r.message_id ELSE coalesce(r.message_id, excluded.message_id) END
+      RETURNING mailbox_id, reference, thread_id`,
+    values: [
+      sorted.map((r) => r.mailboxId),
+      sorted.map((r) => r.reference),
+      sorted.map((r) => r.threadId),
+      sorted.map((r) => r.messageId),
+      sorted.map((r) => r.isQuarantined),
+    ],
+  })
+  const owners = new Map(rows.map((row) => [`${row.mailbox_id} ${row.reference}`, row.thread_id]))
+  return references.every(
+    (reference) => reference.isQuarantined || owners.get(`${reference.mailboxId} ${reference.reference}`) === reference.threadId,
+  )
+}
