@@ -93,8 +93,8 @@ const bucket = (count: number) => Math.ceil(Math.log2(count + 1))
 
 /** Runs once and throws when a check fails. Returns a word that describes the input. */
 export function fuzzMail(raw: Buffer): string {
-  const { parsed, extractedText, codes, signs } = readMail(raw)
-  checkStorable({ ...parsed, extractedText, codes, signs })
+  const { parsed, extractedText, codes, indicators } = readMail(raw)
+  checkStorable({ ...parsed, extractedText, codes, indicators })
   for (const { start, end, encoding, sizeBytes } of parsed.attachments) {
     if (start > end || end > raw.length) throw new Error(`an attachment from ${start} to ${end} of ${raw.length}`)
     if (decodeAttachment(raw.subarray(start, end), encoding).length !== sizeBytes) throw new Error('an attachment of another size')

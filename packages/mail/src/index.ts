@@ -8,7 +8,7 @@ import { checkSender, type SmtpClient, type Verdicts } from './authentication/se
 import { composeMessage } from './compose/compose.ts'
 import type { DraftAddress, DraftAttachment, MessageDraft } from './compose/message-draft.ts'
 import { findCodes } from './content/codes/codes.ts'
-import { type Flag, findSigns, toFlags } from './content/deception/flags.ts'
+import { type Flag, findIndicators, toFlags } from './content/deception/flags.ts'
 import { extractReplyText } from './content/replies/reply-text.ts'
 import type { DnsAnswer, MxRecord, Resolver } from './dns.ts'
 import { type DnsLookups, dnsResolver } from './dns-resolver.ts'
@@ -126,5 +126,5 @@ const unverified: Verdicts = { source: null, spf: null, dkim: null, dmarc: null,
 export function findDeception(parsed: ParsedMessage, { verdicts = unverified, ownDomains = [] }: DeceptionContext = {}): Flag[] {
   const author = authorOf(parsed, verdicts)
   const { address, name } = author ?? parsed.from[0] ?? { address: '', name: '' }
-  return toFlags(findSigns(parsed), { parsed, address, name, verdicts, hasAuthor: author !== null, isUnverified: false, ownDomains })
+  return toFlags(findIndicators(parsed), { parsed, address, name, verdicts, hasAuthor: author !== null, isUnverified: false, ownDomains })
 }

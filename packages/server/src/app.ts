@@ -10,7 +10,7 @@ import type { Database } from './core/sql.ts'
 import { keptMs } from './edges/api/idempotency.ts'
 import { createHttpServer } from './edges/api/server.ts'
 import { type FreeSpace, watchFreeSpace } from './edges/blobs/free-space.ts'
-import { createClosedDoor } from './edges/gateway/unavailable-handler.ts'
+import { createUnavailableHandler } from './edges/gateway/unavailable-handler.ts'
 import { createWorker } from './edges/jobs/runner.ts'
 import { startScheduledTasks } from './edges/jobs/scheduled-tasks.ts'
 import { openKeyring } from './edges/keyring/keyring.ts'
@@ -169,7 +169,7 @@ function createHttp({ config, db, log, parts, replays, businessEvents, worker }:
       ),
       ...(worker ? { worker: worker.isClaiming() && parts.deliverer.isDelivering() } : {}),
     }),
-    door: config.roles.includes('gateway') ? parts.gateway : createClosedDoor(config.tunnelDomain),
+    door: config.roles.includes('gateway') ? parts.gateway : createUnavailableHandler(config.tunnelDomain),
     businessEvents,
     log: log.child({ part: 'http' }),
   })

@@ -3,7 +3,7 @@
 import { startApp } from './app.ts'
 import { type Config, readConfig } from './config/settings.ts'
 import { nowMs } from './core/clock.ts'
-import { freePassingBuffers } from './core/external-buffers.ts'
+import { freeExternalBuffers } from './core/external-buffers.ts'
 import { createLog } from './core/log.ts'
 import { runCommand, usage } from './host/commands.ts'
 import { CommandFailed } from './host/failure.ts'
@@ -15,7 +15,7 @@ const sameInterruptMs = 100
 
 /** Runs the server until a signal: the first one drains it and exits 0, a second one exits at once. */
 async function serve(config: Config): Promise<void> {
-  freePassingBuffers()
+  freeExternalBuffers()
   const log = createLog(config.logLevel)
   let isStopping = false
   let stopEarly = false

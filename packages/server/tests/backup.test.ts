@@ -358,7 +358,7 @@ describe('from one backup', () => {
     await mkdir(join(target.path, 'keyring'), { mode: 0o700 })
     const mine = `callsign-master-1:${randomBytes(32).toString('base64url')}\n`
     await writeFile(join(target.path, 'keyring', 'master'), mine, { mode: 0o600 })
-    expect(await refusalOf(backup, target.settings)).toMatch(/master is another installation's master secret; move it away/)
+    expect(await refusalOf(backup, target.settings)).toMatch(/master is another installation's master secret. Move it away/)
     expect(await readFile(join(target.path, 'keyring', 'master'), 'utf8')).toBe(mine)
     expect(await allRows(target.url)).toEqual(migratedRows)
     expect(await filesBelow(join(target.path, 'blobs'))).toEqual([])

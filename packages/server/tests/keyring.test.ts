@@ -74,7 +74,7 @@ test.each([
   'x'.repeat(10_000),
 ])('a damaged file (%j) is refused and left unchanged', async (text) => {
   await write(text)
-  await expect(openKeyring(dataDir)).rejects.toThrow('is damaged; restore it from a backup')
+  await expect(openKeyring(dataDir)).rejects.toThrow('is damaged, so restore it from a backup')
   expect(await readFile(path, 'utf8')).toBe(text)
 })
 

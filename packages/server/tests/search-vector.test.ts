@@ -5,7 +5,7 @@ import { connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts
 import { parserOf } from '../src/features/mail/messages/filing-store.ts'
 import { cutAtSpace, isForPostgres } from '../src/features/mail/messages/search-vector.ts'
 import { type Parser, toSearchVectors } from '../src/features/mail/messages/search-words.ts'
-import { PieceTable } from '../src/features/mail/messages/token-cache.ts'
+import { TokenCache } from '../src/features/mail/messages/token-cache.ts'
 import { createEmptyDatabase } from './harness/database.ts'
 
 let database: PostgresDatabase
@@ -114,7 +114,7 @@ test('different words get different numbers, and a text whose words all collide 
   const words = Array.from({ length: 600 }, (_, index) => `w${index}`)
   const text = words.join(' ')
   const find = (hash: (start: number) => number): number[] => {
-    const table = new PieceTable()
+    const table = new TokenCache()
     table.start(text)
     let start = 0
     return words.map((word) => {

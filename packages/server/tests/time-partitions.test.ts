@@ -1,7 +1,7 @@
 // The order in which time partitions are queried, and the number of concurrent queries.
 import { firstId } from '@callsign/contract/ids'
 import { expect, test } from 'vitest'
-import { askEras, expectedHits } from '../src/features/mail/messages/time-partitions.ts'
+import { askPartitions, expectedHits } from '../src/features/mail/messages/time-partitions.ts'
 
 const partitionMs = 2 ** 30
 const idAt = (partition: number): string => firstId('message', partition * partitionMs)
@@ -16,7 +16,7 @@ async function asked(
 ) {
   const hits = Object.fromEntries(Object.entries(perPartition).map(([partition, count]) => [nameAt(Number(partition)), count]))
   const calls: [string[], number][] = []
-  const found = await askEras(
+  const found = await askPartitions(
     { hits: stretch.hits, firstId: idAt(stretch.from), lastId: idAt(stretch.to) },
     idAt(oldest),
     wanted,

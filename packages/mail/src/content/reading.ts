@@ -3,15 +3,15 @@ import type { Code } from '@callsign/contract/codes'
 import { htmlToText } from '../html/text.ts'
 import { type ParsedMessage, parseMessage } from '../mime/parse.ts'
 import { findCodes, isWorthASecondLook } from './codes/codes.ts'
-import { findSigns, type Signs } from './deception/flags.ts'
+import { findIndicators, type Indicators } from './deception/flags.ts'
 import { extractReplyText } from './replies/reply-text.ts'
 
-export type ReadMail = { parsed: ParsedMessage; extractedText: string; codes: Code[]; signs: Signs }
+export type ReadMail = { parsed: ParsedMessage; extractedText: string; codes: Code[]; indicators: Indicators }
 
 /** Parses whole messages. Never throws. */
 export function readMail(stored: Buffer): ReadMail {
   const parsed = parseMessage(stored)
-  return { parsed, extractedText: extractReplyText(parsed.text ?? ''), codes: codesOf(parsed), signs: findSigns(parsed) }
+  return { parsed, extractedText: extractReplyText(parsed.text ?? ''), codes: codesOf(parsed), indicators: findIndicators(parsed) }
 }
 
 /** Parses the header only, for a message whose body cannot be read. The raw message is kept. */
@@ -19,7 +19,7 @@ export function readHeader(stored: Buffer): ReadMail {
   const end = stored.indexOf('\r\n\r\n')
   const parsed = parseMessage(stored.subarray(0, end < 0 ? Math.min(stored.length, headerBytesMax) : Math.min(end + 4, headerBytesMax)))
   const header = { ...parsed, text: null, html: null, attachments: [] }
-  return { parsed: header, extractedText: '', codes: [], signs: findSigns(header) }
+  return { parsed: header, extractedText: '', codes: [], indicators: findIndicators(header) }
 }
 
 const headerBytesMax = 64 * 1024

@@ -1,9 +1,9 @@
 // Searches of octets four at a time, for patterns that engines have no fast search for.
 
 /** The octets as 32-bit words, from the aligned position at or before the first octet. Word i begins with octet `4 * i - skew`. */
-export type Quads = { words: Int32Array; skew: number }
+export type Words = { words: Int32Array; skew: number }
 
-export function quadsOf(bytes: Buffer): Quads {
+export function wordsOf(bytes: Buffer): Words {
   const skew = bytes.byteOffset % 4
   return { words: new Int32Array(bytes.buffer, bytes.byteOffset - skew, (skew + bytes.length) >> 2), skew }
 }

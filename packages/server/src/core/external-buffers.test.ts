@@ -5,14 +5,14 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
 /**
- * Runs statements after `freePassingBuffers()` and returns their output. `fullCollections()` returns the number of full collections so far.
+ * Runs statements after `freeExternalBuffers()` and returns their output. `fullCollections()` returns the number of full collections so far.
  */
 async function run(statements: string): Promise<string> {
   const script = `
     import { constants, PerformanceObserver } from 'node:perf_hooks'
     import { setTimeout as sleep } from 'node:timers/promises'
-    import { freePassingBuffers, notePassing } from ${JSON.stringify(join(import.meta.dirname, 'external-buffers.ts'))}
-    freePassingBuffers()
+    import { freeExternalBuffers, notePassing } from ${JSON.stringify(join(import.meta.dirname, 'external-buffers.ts'))}
+    freeExternalBuffers()
     let full = 0
     const count = (list) => { for (const { detail } of list.getEntries()) full += Number(detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) }
     const observer = new PerformanceObserver(count)

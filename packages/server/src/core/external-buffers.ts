@@ -13,7 +13,7 @@ let look = () => {}
  * of the cost of a transfer through a tunnel.
  * Here they count as part of the heap, and minor collections free them as they grow.
  */
-export function freePassingBuffers(): void {
+export function freeExternalBuffers(): void {
   setFlagsFromString('--external-memory-accounted-in-global-limit')
   // Leaves room for them above the live heap. A full collection otherwise sets a limit so close that a few more megabytes trigger the next
   // one.

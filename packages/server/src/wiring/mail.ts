@@ -19,7 +19,7 @@ import { messageRoutes } from '../features/mail/messages/routes.ts'
 import { loopMessagesMax } from '../features/mail/outbound/agent-loop.ts'
 import { createCompose } from '../features/mail/outbound/composer.ts'
 import { createDelivery } from '../features/mail/outbound/jobs.ts'
-import { createFreshLetters } from '../features/mail/outbound/message-cache.ts'
+import { createMessageCache } from '../features/mail/outbound/message-cache.ts'
 import { createMtaSts } from '../features/mail/outbound/mta-sts/operations.ts'
 import { createOutboundMail } from '../features/mail/outbound/operations.ts'
 import { createReturnPaths } from '../features/mail/outbound/return-path.ts'
@@ -77,7 +77,7 @@ export function createMailArea(shared: SharedParts, { accounts, identities }: Ac
     hostname: mailDomain,
   })
 
-  const freshLetters = createFreshLetters()
+  const messageCache = createMessageCache()
   const outboundMail = createOutboundMail({
     db,
     identities,
@@ -87,7 +87,7 @@ export function createMailArea(shared: SharedParts, { accounts, identities }: Ac
     suppressions,
     enqueue,
     mailDomain,
-    freshLetters: config.roles.includes('worker') ? freshLetters : null,
+    messageCache: config.roles.includes('worker') ? messageCache : null,
     businessEvents,
   })
   const mtaSts = createMtaSts({ db, resolver: dns, fetchFile: web.fetchFile, log: log.child({ part: 'mta-sts' }) })
@@ -103,7 +103,7 @@ export function createMailArea(shared: SharedParts, { accounts, identities }: Ac
     returnPaths,
     loopRule: { messagesMax: loopMessagesMax, windowMs: config.agentLoopSeconds * 1000 },
     compose,
-    freshLetters,
+    messageCache,
     emit,
     retrySeconds: config.mailRetrySeconds,
     mailDomain,

@@ -1,6 +1,6 @@
 // The canonical forms of header fields and bodies (RFC 6376 §3.4), which are hashed and tolerate changes of white space.
 
-import { octetsBelow, type Quads, quadsOf } from '../../text/word-scan.ts'
+import { octetsBelow, type Words, wordsOf } from '../../text/word-scan.ts'
 
 /** One header field: its name in lower case, and its raw text with folding, without the last CRLF. Octets as Latin-1. */
 export type RawField = { key: string; text: string }
@@ -39,7 +39,7 @@ const nearBytes = 512
 export function relaxedBody(body: Buffer): Buffer {
   const end = relaxedEnd(body)
   if (end === 0) return body.subarray(0, 0)
-  const quads = quadsOf(body)
+  const quads = wordsOf(body)
   let found = findChanging(body, quads, 0, end)
   if (found < 0) return withLineEnd(body, end)
   const out = Buffer.allocUnsafe(end + 2)
@@ -66,7 +66,7 @@ export function relaxedBody(body: Buffer): Buffer {
 }
 
 /** The offset of the first white space in body[from, end) that the relaxed form changes: a tab, several blanks, or a blank before a line end. -1 without one. */
-function findChanging(body: Buffer, quads: Quads, from: number, end: number): number {
+function findChanging(body: Buffer, quads: Words, from: number, end: number): number {
   for (let index = from; index < end; ) {
     const block = body.subarray(index, Math.min(end, index + blockBytes))
     const blockEnd = index + block.length
@@ -86,7 +86,7 @@ const blockBytes = 4096
 const spaces = 0x2020_2020
 
 /** The offset of a blank in body[from, stop) with white space or a line end after it, or -1. */
-function findChangingBlank(body: Buffer, { words, skew }: Quads, from: number, stop: number, end: number): number {
+function findChangingBlank(body: Buffer, { words, skew }: Words, from: number, stop: number, end: number): number {
   let index = from
   for (; index < stop && (index + skew) % 4 !== 0; index++) if (isChanging(body, index, end)) return index
   const last = ((stop + skew) >> 2) - 1

@@ -1,4 +1,4 @@
-// Signs of deception, both ways: each is found where it is, and honest mail of many kinds shows none.
+// Indicators of deception, both ways: each is found where it is, and honest mail of many kinds shows none.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -7,7 +7,7 @@ import { normalName } from '../../authentication/domain-names.ts'
 import type { Verdicts } from '../../authentication/sender-checks.ts'
 import { parseMessage } from '../../mime/parse.ts'
 import { readMail } from '../reading.ts'
-import { type Flag, findSigns, toFlags } from './flags.ts'
+import { type Flag, findIndicators, toFlags } from './flags.ts'
 import { findModelInstructions } from './model-instructions.ts'
 
 type Trust = 'pass' | 'none' | 'fail'
@@ -30,11 +30,18 @@ const verdictsOf = (trust: Trust, domain: string, policy: 'none' | 'quarantine' 
 
 /** The flags of a raw message that came with these verdicts. */
 function flagsOfRaw(raw: Buffer, trust: Trust, policy?: 'none' | 'quarantine' | 'reject'): Flag[] {
-  const { parsed, signs } = readMail(raw)
+  const { parsed, indicators } = readMail(raw)
   const sender = parsed.from.find((entry) => entry.address !== '') ?? { name: '', address: '' }
   const verdicts = verdictsOf(trust, normalName(sender.address.slice(sender.address.lastIndexOf('@') + 1)), policy)
   const hasAuthor = authorOf(parsed, verdicts) !== null
-  return toFlags(signs, { parsed, ...sender, verdicts, hasAuthor, isUnverified: false, ownDomains: ['agents.example.com', 'own.test'] })
+  return toFlags(indicators, {
+    parsed,
+    ...sender,
+    verdicts,
+    hasAuthor,
+    isUnverified: false,
+    ownDomains: ['agents.example.com', 'own.test'],
+  })
 }
 
 type Mail = { from?: string; to?: string; replyTo?: string; headers?: string[]; subject?: string; text?: string; html?: string }
@@ -399,7 +406,7 @@ describe('time is bounded', () => {
     ['flags', '\u{1f3f4}\u{e0067}\u{e0062}'.repeat(mb / 6)],
   ])('%s', (_name, text) => {
     const started = process.cpuUsage()
-    findSigns({
+    findIndicators({
       from: [{ name: text.slice(0, 1000), address: 'a@b.test' }],
       subject: text.slice(0, 4000),
       text,
@@ -416,7 +423,7 @@ describe('time is bounded', () => {
       let best = Number.POSITIVE_INFINITY
       for (let i = 0; i < 3; i++) {
         const started = process.cpuUsage()
-        findSigns({ from: [], subject: '', text, html: text, attachments: [] })
+        findIndicators({ from: [], subject: '', text, html: text, attachments: [] })
         const { user, system } = process.cpuUsage(started)
         best = Math.min(best, user + system)
       }

@@ -1,4 +1,4 @@
-// Signs that a message wants to deceive: found in its content where it is read, and judged with what is known of its sender. Nothing is dropped for them.
+// Indicators that a message wants to deceive: found in its content where it is read, and judged with what is known of its sender. Nothing is dropped for them.
 import type { Flag as FlagSchema, FlagType } from '@callsign/contract/flags'
 import type { Static } from 'typebox'
 import { disallowedCharacters } from '../../authentication/dmarc/author-domain.ts'
@@ -17,7 +17,7 @@ export type Flag = Static<typeof FlagSchema>
 type Misdirection = { shown: string; host: string; href: string }
 
 /** What the content alone gives away; small, so that it travels well. */
-export type Signs = {
+export type Indicators = {
   hiddenText: string | null
   instructions: string | null
   misdirections: Misdirection[]
@@ -32,8 +32,8 @@ const previewMax = 300
 
 const letterCount = (text: string): number => text.replace(/[^\p{L}\p{N}]+/gu, '').length
 
-/** Reads the signs out of a parsed message. Never throws; linear in the message. */
-export function findSigns(parsed: Pick<ParsedMessage, 'from' | 'subject' | 'text' | 'html' | 'attachments'>): Signs {
+/** Reads the indicators out of a parsed message. Never throws; linear in the message. */
+export function findIndicators(parsed: Pick<ParsedMessage, 'from' | 'subject' | 'text' | 'html' | 'attachments'>): Indicators {
   const html = parsed.html === null ? null : scanHtml(parsed.html)
   const smuggled = findSmuggled([parsed.subject, parsed.text ?? '', html?.visible ?? ''])
   const hidden = html?.hidden ?? []
@@ -172,7 +172,7 @@ function imitationsOf(links: { href: string }[]): { host: string; imitated: stri
   })
 }
 
-/** What the signs of a message's content are worth, and the signs of its sender, now that it is known. */
+/** What the indicators of a message's content are worth, and the indicators of its sender, now that it is known. */
 export type Sender = {
   parsed: Pick<ParsedMessage, 'from' | 'replyTo' | 'to' | 'cc' | 'headers' | 'autoSubmitted'>
   address: string
@@ -187,7 +187,7 @@ export type Sender = {
 }
 
 /** The flags of a message, at most one of each type. */
-export function toFlags(signs: Signs, sender: Sender): Flag[] {
+export function toFlags(indicators: Indicators, sender: Sender): Flag[] {
   const flags: Flag[] = []
   const add = (type: FlagType, reason: string, evidence: string) => {
     if (flags.every((flag) => flag.type !== type)) flags.push({ type, reason, evidence: evidence.slice(0, evidenceMax).toWellFormed() })
@@ -197,13 +197,13 @@ export function toFlags(signs: Signs, sender: Sender): Flag[] {
   const isAuthentic = verdicts.dmarc?.result === 'pass' || verdicts.dmarc?.alignment.spf === true || verdicts.dmarc?.alignment.dkim === true
   const isBulk = parsed.autoSubmitted || parsed.headers.some((field) => /^(?:list-id|list-unsubscribe)$/i.test(field.name))
 
-  if (signs.hiddenText !== null)
-    add('hidden_text', 'It holds text that people who read it cannot see, and that a program reads all the same.', signs.hiddenText)
-  if (signs.instructions !== null)
+  if (indicators.hiddenText !== null)
+    add('hidden_text', 'It holds text that people who read it cannot see, and that a program reads all the same.', indicators.hiddenText)
+  if (indicators.instructions !== null)
     add(
       'model_instructions',
       'Some of its words read like instructions to a language model. They are the sender’s, not yours.',
-      signs.instructions,
+      indicators.instructions,
     )
 
   const authors = new Set(parsed.from.map((one) => one.address.toLowerCase()).filter((one) => one !== ''))
@@ -245,7 +245,7 @@ export function toFlags(signs: Signs, sender: Sender): Flag[] {
   const elsewhere = divertedReply(sender, domain, isBulk && isAuthentic)
   if (elsewhere !== null) add('reply_to_mismatch', `It is from ${address}, but an answer would go to ${elsewhere}.`, elsewhere)
 
-  for (const { shown, host, href } of signs.misdirections) {
+  for (const { shown, host, href } of indicators.misdirections) {
     // A sender that is who it says may count the clicks on its own name; so may a list's provider on any.
     if (isAuthentic && (isSameOrganization(asciiHost(shown), domain) || (isBulk && isClickCounter(host)))) continue
     add('link_mismatch', `A link that shows ${shown} leads to ${host}.`, href)
@@ -258,7 +258,7 @@ export function toFlags(signs: Signs, sender: Sender): Flag[] {
     const imitated = imitatedName(host)
     if (imitated !== null) add('lookalike_domain', `${host} is drawn like ${imitated}, with letters of another script.`, host)
   }
-  for (const { host, imitated } of signs.imitations)
+  for (const { host, imitated } of indicators.imitations)
     add('lookalike_domain', `A link leads to ${host}, which is drawn like ${imitated}, with letters of another script.`, host)
   const known = [...sender.ownDomains, ...[...parsed.to, ...parsed.cc].map((one) => addressDomain(one.address).toLowerCase())]
   for (const host of seen) {

@@ -16,7 +16,7 @@ const forClients = refusal(
   1,
 )
 
-export function createClosedDoor(tunnelDomain: string) {
+export function createUnavailableHandler(tunnelDomain: string) {
   const isPublicRequest = ({ headers: { host } }: IncomingMessage): boolean =>
     host !== undefined && handleOfHost(host, tunnelDomain) !== null
   return {

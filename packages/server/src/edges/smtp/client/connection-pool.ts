@@ -1,6 +1,6 @@
 // Connection pool of the SMTP client. Idle connections are reused, connections per server are limited, and further attempts wait in order.
 import { nowMs } from '../../../core/clock.ts'
-import type { Envelope, Handover } from '../../../features/mail/outbound/provider.ts'
+import type { DeliveryResult, Envelope } from '../../../features/mail/outbound/provider.ts'
 import { type Channel, ConnectionFailure } from './channel.ts'
 import { type ClientSession, type ClientTarget, openSession, type Sent, sendMessage } from './conversation.ts'
 import type { PreparedData } from './outgoing-data.ts'
@@ -43,7 +43,7 @@ export type ClientPool = {
 }
 
 /** `isUntouched` means that the server did not respond to this message, so that another server of the same destination may be tried. */
-export type Tried = { deliveryResults: Handover[]; isUntouched: boolean }
+export type Tried = { deliveryResults: DeliveryResult[]; isUntouched: boolean }
 
 type Pooled = { session: ClientSession; messages: number; idleTimer: NodeJS.Timeout | null }
 
@@ -219,7 +219,7 @@ export function createClientPool(custom: Partial<PoolLimits> = {}): ClientPool {
       } catch (error) {
         if (!(error instanceof ConnectionFailure)) throw error
         const { message: answer, diagnosticCode } = error
-        const result: Handover = { kind: 'retry', answer, diagnosticCode, ...(attempt.isPostponed ? { isPostponed: true } : {}) }
+        const result: DeliveryResult = { kind: 'retry', answer, diagnosticCode, ...(attempt.isPostponed ? { isPostponed: true } : {}) }
         return { deliveryResults: envelope.recipients.map(() => result), isUntouched: !attempt.isPostponed }
       } finally {
         clearTimeout(deadline)

@@ -5,7 +5,7 @@ import { nowMs } from '../../../core/clock.ts'
 import type { Log } from '../../../core/log.ts'
 import type { Outcome } from '../../../core/outcome.ts'
 import { matchesPolicy, type TlsPolicy } from '../../../features/mail/outbound/mta-sts/model.ts'
-import type { Envelope, Handover, MailTransport } from '../../../features/mail/outbound/provider.ts'
+import type { DeliveryResult, Envelope, MailTransport } from '../../../features/mail/outbound/provider.ts'
 import { createClientPool, type PoolLimits } from './connection-pool.ts'
 import { type ClientTarget, type ClientTimeouts, clientTimeouts, unsendable } from './conversation.ts'
 import { createRoutes, type RouteHop } from './mail-route.ts'
@@ -58,11 +58,11 @@ export function createDirectTransport(settings: DirectSettings): MailTransport {
     }
   }
 
-  async function deliverTo(domain: string, envelope: Envelope, data: PreparedData): Promise<Handover[]> {
-    const all = (outcome: Outcome): Handover[] => envelope.recipients.map(() => outcome)
+  async function deliverTo(domain: string, envelope: Envelope, data: PreparedData): Promise<DeliveryResult[]> {
+    const all = (outcome: Outcome): DeliveryResult[] => envelope.recipients.map(() => outcome)
     const [route, policy] = await Promise.all([routeTo(domain), findTlsPolicy(domain)])
     if (route.kind === 'none') return all(route.outcome)
-    let last: Handover[] = all({
+    let last: DeliveryResult[] = all({
       kind: 'retry',
       answer: `the MTA-STS policy of ${domain} lists none of its mail servers`,
       diagnosticCode: '4.7.5',
@@ -88,12 +88,12 @@ export function createDirectTransport(settings: DirectSettings): MailTransport {
         return envelope.recipients.map(() => unsendable)
       }
       const byDomain = Map.groupBy(envelope.recipients.keys(), (index) => domainOf(envelope.recipients[index] as string))
-      const deliveryResults = new Array<Handover>(envelope.recipients.length)
+      const deliveryResults = new Array<DeliveryResult>(envelope.recipients.length)
       await Promise.all(
         [...byDomain].map(async ([domain, indexes]) => {
           const recipients = indexes.map((index) => envelope.recipients[index] as string)
           const results = await deliverTo(domain, { ...envelope, recipients }, data)
-          for (const [i, index] of indexes.entries()) deliveryResults[index] = results[i] as Handover
+          for (const [i, index] of indexes.entries()) deliveryResults[index] = results[i] as DeliveryResult
         }),
       )
       return deliveryResults

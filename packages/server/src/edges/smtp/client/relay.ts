@@ -1,7 +1,7 @@
 // Mail transport that hands every message to one relay (a smarthost), which is responsible for it from then on.
 import { isIP } from 'node:net'
 import type { Log } from '../../../core/log.ts'
-import type { Handover, MailTransport } from '../../../features/mail/outbound/provider.ts'
+import type { DeliveryResult, MailTransport } from '../../../features/mail/outbound/provider.ts'
 import { createClientPool, type PoolLimits } from './connection-pool.ts'
 import { type ClientTarget, type ClientTimeouts, clientTimeouts, unsendable } from './conversation.ts'
 import { createPrepare } from './outgoing-data.ts'
@@ -37,7 +37,7 @@ export function createRelayTransport(settings: RelaySettings): MailTransport {
         settings.log.error('a composed message holds a bare CR, a bare LF or a NUL')
         return envelope.recipients.map(() => unsendable)
       }
-      const outcomes: Handover[] = []
+      const outcomes: DeliveryResult[] = []
       for (let start = 0; start < envelope.recipients.length; start += recipientsMax) {
         const recipients = envelope.recipients.slice(start, start + recipientsMax)
         outcomes.push(...(await pool.send(target, { ...envelope, recipients }, data, false)).deliveryResults)

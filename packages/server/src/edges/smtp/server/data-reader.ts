@@ -1,5 +1,5 @@
 // Reads message data. Finds CRLF.CRLF, removes dot stuffing, and refuses everything that another server could read differently.
-import { octetsBelow, type Quads, quadsOf } from '@callsign/mail/text/word-scan'
+import { octetsBelow, type Words, wordsOf } from '@callsign/mail/text/word-scan'
 import type { Limits } from './limits.ts'
 import { type MemoryBudget, MessageBuffer } from './message-buffer.ts'
 import { replies, type SmtpReply } from './reply.ts'
@@ -35,7 +35,7 @@ const received = Buffer.from('received')
 const isPlain = (byte: number): boolean => byte > cr || (byte !== cr && byte !== lf && byte !== 0)
 
 /** Index of the first octet in chunk[from, to) that is not plain, or `to`. */
-function skipPlain(chunk: Buffer, { words, skew }: Quads, from: number, to: number): number {
+function skipPlain(chunk: Buffer, { words, skew }: Words, from: number, to: number): number {
   let index = from
   for (; index < to && (index + skew) % 4 !== 0; index++) if (!isPlain(chunk[index] as number)) return index
   const end = (to + skew) >> 2
@@ -132,7 +132,7 @@ export class DataReader {
       this.#lineLength + length > lineBytesMax ||
       this.#total + length > (this.#inHeader ? Math.min(headerBytesMax, sizeBytesMax) : sizeBytesMax)
 
-    const scan = quadsOf(chunk)
+    const scan = wordsOf(chunk)
 
     while (index < end) {
       const byte = chunk[index] as number

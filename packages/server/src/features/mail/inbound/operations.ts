@@ -211,7 +211,7 @@ export function createInboundMail({
       }
       const distinct = [...new Map(owners.map((owner) => [owner.mailboxId, owner])).values()]
       const stored = withTrace(arrival, verdicts, hostname, distinct.length === 1 ? (distinct[0] as MailboxOwner).address : null)
-      const { parsed, extractedText, codes, signs } = await reader.read(stored)
+      const { parsed, extractedText, codes, indicators } = await reader.read(stored)
       const organizations = [...new Set(distinct.map((owner) => owner.organizationId))]
       const raws = await Promise.all(
         organizations.map(async (organizationId): Promise<NewRaw> => {
@@ -225,7 +225,7 @@ export function createInboundMail({
       const author = authorOf(parsed, verdicts)
       const shown = author ?? parsed.from.find((entry) => entry.address !== '') ?? { name: parsed.from[0]?.name ?? '', address: '' }
       const flagsFor = (owner: MailboxOwner) =>
-        toFlags(signs, {
+        toFlags(indicators, {
           parsed,
           ...shown,
           verdicts,

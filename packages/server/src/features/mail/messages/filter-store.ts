@@ -5,7 +5,7 @@ import type { Sql } from '../../../core/sql.ts'
 import type { MessageRow } from './model.ts'
 import { columns, type StoredMessage, toRows } from './store.ts'
 import { currentThread } from './thread-store.ts'
-import { askEras, expectedHits } from './time-partitions.ts'
+import { askPartitions, expectedHits } from './time-partitions.ts'
 
 export type MessageFilter = {
   is_read?: boolean | undefined
@@ -64,7 +64,7 @@ export async function listByFilter(
       continue
     }
     const ask = (partitions: string[], limit: number) => listPartitions(sql, mailboxId, conditions, partitions, lastId, limit)
-    return [...rows, ...(await askEras(stretch, step.oldestId, missing, ask))]
+    return [...rows, ...(await askPartitions(stretch, step.oldestId, missing, ask))]
   }
 }
 

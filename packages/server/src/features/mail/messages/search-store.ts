@@ -3,7 +3,7 @@ import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql } from '../../../core/sql.ts'
 import type { MessageRow } from './model.ts'
 import { columns, type StoredMessage, toRows } from './store.ts'
-import { askEras, expectedHits, type Stretch } from './time-partitions.ts'
+import { askPartitions, expectedHits, type Stretch } from './time-partitions.ts'
 
 export type SearchRow = MessageRow & { subject_marked: string; text_marked: string }
 
@@ -35,7 +35,7 @@ export async function search(sql: Sql, mailboxId: string, query: string, page: P
   if (end && ids.length < wanted) {
     const { lastId, oldestId } = end
     const ask = (partitions: string[], limit: number) => searchPartitions(sql, mailboxId, query, partitions, lastId, limit)
-    ids.push(...(await askEras({ ...end, hits: ids.length }, oldestId, wanted - ids.length, ask)))
+    ids.push(...(await askPartitions({ ...end, hits: ids.length }, oldestId, wanted - ids.length, ask)))
   }
   return mark(sql, query, ids.slice(0, wanted))
 }

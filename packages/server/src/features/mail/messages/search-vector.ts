@@ -2,7 +2,7 @@
 // parser. PostgreSQL parses the other pieces once, and its results are cached.
 
 import { LexemePlaces } from './lexeme-places.ts'
-import { caseBit, mix, PieceTable } from './token-cache.ts'
+import { caseBit, mix, TokenCache } from './token-cache.ts'
 
 /** The lexemes of a piece of text, each with its position among the words of that piece, from 1. */
 export type Lexemes = { lexeme: string; position: number }[]
@@ -28,7 +28,7 @@ const marks = '!"#$%\'()*,.:;=>?@[\\]^`{|}~+-'
 const kind = { other: 0, space: 1, letter: 2, digit: 3, mark: 4, sign: 5 } as const
 
 // Shared by all texts, one at a time.
-const table = new PieceTable()
+const table = new TokenCache()
 let scratch = new Int32Array(0)
 
 /** The kind of each code unit. Everything beyond ASCII is `other`. */

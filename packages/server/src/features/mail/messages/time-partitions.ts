@@ -20,7 +20,7 @@ export const expectedHits = ({ hits, firstId, lastId }: Stretch): number => hits
  * Finds hits older than a stretch, partition by partition back to the oldest id, until it has `wanted`. Queries several partitions at once
  * where hits are rare. `ask` takes names of partitions, and returns their newest hits, at most `limit`.
  */
-export async function askEras<T>(
+export async function askPartitions<T>(
   stretch: Stretch,
   oldestId: string,
   wanted: number,

@@ -14,7 +14,7 @@ const slotsMin = 2048
 const stepsMax = 500
 
 /** A hash table over one text at a time, in reused arrays. Pieces are numbered in the order of their first occurrence. */
-export class PieceTable {
+export class TokenCache {
   readonly #texts = new CodeUnits()
   #units = new Uint16Array(0)
   /** The number of a piece plus 1, or 0. */

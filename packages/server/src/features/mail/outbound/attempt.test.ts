@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { RecipientRow } from '../messages/model.ts'
 import { changeOf, lifetimeMs } from './attempt.ts'
-import type { Handover } from './provider.ts'
+import type { DeliveryResult } from './provider.ts'
 
 const recipient: RecipientRow = {
   message_id: 'msg_1',
@@ -21,8 +21,8 @@ const recipient: RecipientRow = {
 const delays = [60, 3600, 7200]
 const acceptedAt = new Date('2026-01-01T00:00:00Z')
 const after = (ms: number) => new Date(acceptedAt.getTime() + ms)
-const postponed: Handover = { kind: 'retry', answer: 'the server is busy', diagnosticCode: '4.4.5', isPostponed: true }
-const deferred: Handover = { kind: 'retry', answer: '451 4.7.1 greylisted', diagnosticCode: '4.7.1' }
+const postponed: DeliveryResult = { kind: 'retry', answer: 'the server is busy', diagnosticCode: '4.4.5', isPostponed: true }
+const deferred: DeliveryResult = { kind: 'retry', answer: '451 4.7.1 greylisted', diagnosticCode: '4.7.1' }
 
 test('a postponed attempt does not count and is not logged', () => {
   const at = after(30_000)
@@ -48,6 +48,6 @@ test('a message is tried as long as its schedule lasts from when it was accepted
 })
 
 test('a message whose server was down for longer is still tried, and what is taken then counts', () => {
-  const taken: Handover = { kind: 'delivered', answer: '250 2.0.0 ok', final: false }
+  const taken: DeliveryResult = { kind: 'delivered', answer: '250 2.0.0 ok', final: false }
   expect(changeOf({ recipient, result: taken }, recipient, acceptedAt, delays, after(10 * lifetimeMs(delays))).status).toBe('sent')
 })

@@ -5,10 +5,10 @@ import type { NewEvent } from '../../../core/event.ts'
 import { nextAttemptMs } from '../../../core/schedule.ts'
 import { type LogEntry, type MessageRow, moved, type RecipientRow, type RecipientStatus } from '../messages/model.ts'
 import type { NewSuppression } from '../suppressions/model.ts'
-import type { Handover } from './provider.ts'
+import type { DeliveryResult } from './provider.ts'
 
 /** `heldMs`: not tried, because two agents write to each other too fast. The recipient is due again after this time. */
-export type Attempt = { recipient: RecipientRow; result: Handover; isHosted?: true; heldMs?: number }
+export type Attempt = { recipient: RecipientRow; result: DeliveryResult; isHosted?: true; heldMs?: number }
 
 /** The change to a recipient after an attempt. */
 export type Change = {
@@ -90,7 +90,7 @@ const attemptsMs = 15 * 60_000
 const results = { delivered: 'taken', retry: 'deferred', refused: 'refused' } as const
 
 /** The status of a recipient after an attempt. A retry without a further attempt is a failure. */
-function nextStatus(result: Handover, canRetry: boolean): RecipientStatus {
+function nextStatus(result: DeliveryResult, canRetry: boolean): RecipientStatus {
   if (result.kind === 'delivered') return result.final ? 'delivered' : 'sent'
   if (result.kind === 'retry') return canRetry ? 'queued' : 'failed'
   return result.failed ? 'failed' : 'bounced'

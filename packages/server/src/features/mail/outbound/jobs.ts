@@ -19,7 +19,7 @@ import { createCommitResults, pauseMs } from './commit-results.ts'
 import type { MessageCache } from './message-cache.ts'
 import type { ReturnPaths } from './model.ts'
 import { deliverJob } from './model.ts'
-import type { Handover, MailTransport } from './provider.ts'
+import type { DeliveryResult, MailTransport } from './provider.ts'
 
 type Parts = {
   db: Database
@@ -30,7 +30,7 @@ type Parts = {
   transport: MailTransport
   returnPaths: ReturnPaths
   compose: (message: MessageRow) => Promise<Buffer>
-  freshLetters: MessageCache
+  messageCache: MessageCache
   emit: Emit
   retrySeconds: number[]
   loopRule: LoopRule
@@ -48,11 +48,11 @@ const concurrency = 16
 const dueSoonMs = 100
 
 export function createDelivery(parts: Parts): JobHandler {
-  const { db, identities, messages, inboundMail, transport, returnPaths, compose, freshLetters, loopRule, mailDomain, log } = parts
+  const { db, identities, messages, inboundMail, transport, returnPaths, compose, messageCache, loopRule, mailDomain, log } = parts
   const commitResults = createCommitResults(parts)
 
   async function deliver(job: Job, finish: Finish): Promise<void> {
-    const row = freshLetters.take(job.subject) ?? (await messages.findMessage(job.subject))
+    const row = messageCache.take(job.subject) ?? (await messages.findMessage(job.subject))
     if (!row) return db.transact((tx) => finish(tx, { done: true }))
     // Started together, so that batches combine them with the lookups of other messages.
     const [recipients, sender, hostedAddresses, composed] = await Promise.all([
@@ -136,7 +136,7 @@ export function createDelivery(parts: Parts): JobHandler {
         // An automatic answer has the null return path, so that it cannot bounce (RFC 3834 §3.3).
         const from = row.envelope_from === '' ? '' : returnPaths.make({ messageId: row.id, position })
         const [result] = await transport.deliver({ from, recipients: [address], smtputf8, eightBit: false }, raw)
-        return { recipient, result: result as Handover }
+        return { recipient, result: result as DeliveryResult }
       }),
     )
   }
@@ -144,14 +144,14 @@ export function createDelivery(parts: Parts): JobHandler {
   return { kind: deliverJob, leaseMs, runMsMax, concurrency, startsWhereMade: true, run: deliver }
 }
 
-const noMailbox: Handover = { kind: 'refused', answer: '550 5.1.1 No such mailbox here.', diagnosticCode: '5.1.1' }
-const filed = (host: string): Handover => ({
+const noMailbox: DeliveryResult = { kind: 'refused', answer: '550 5.1.1 No such mailbox here.', diagnosticCode: '5.1.1' }
+const filed = (host: string): DeliveryResult => ({
   kind: 'delivered',
   answer: '250 2.0.0 Filed in the mailbox.',
   final: true,
   hop: { host, tls: null },
 })
-const held: Handover = {
+const held: DeliveryResult = {
   kind: 'retry',
   answer: 'Held: the two agents wrote more than 20 messages on this thread in a short time; it is delivered when that has passed.',
   diagnosticCode: '4.7.28',

@@ -1,12 +1,12 @@
 // The limits of the message cache.
 import { expect, test } from 'vitest'
 import type { MessageRow } from '../messages/model.ts'
-import { createFreshLetters } from './message-cache.ts'
+import { createMessageCache } from './message-cache.ts'
 
 const message = (id: string, more: Partial<MessageRow> = {}) => ({ id, text: 'Hello', html: '', headers: {}, ...more }) as MessageRow
 
 test('a message is returned once, as it was written', () => {
-  const cache = createFreshLetters()
+  const cache = createMessageCache()
   const row = message('msg_1')
   cache.keep(row)
   expect(cache.take('msg_2')).toBeNull()
@@ -15,7 +15,7 @@ test('a message is returned once, as it was written', () => {
 })
 
 test('large messages, and headers that the database would reorder, are not cached', () => {
-  const cache = createFreshLetters()
+  const cache = createMessageCache()
   cache.keep(message('msg_1', { text: 'x'.repeat(300_000) }))
   cache.keep(message('msg_2', { headers: { 'X-B': '1', 'X-A': '2' } }))
   cache.keep(message('msg_3', { headers: { 'X-B': '1' } }))
@@ -25,7 +25,7 @@ test('large messages, and headers that the database would reorder, are not cache
 })
 
 test('the cache is bounded and keeps the oldest messages, which are delivered first', () => {
-  const cache = createFreshLetters()
+  const cache = createMessageCache()
   const text = 'x'.repeat(200_000)
   for (let i = 0; i < 200; i++) cache.keep(message(`msg_${i}`, { text }))
   expect(cache.take('msg_0')).not.toBeNull()

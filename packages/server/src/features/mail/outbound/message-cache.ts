@@ -16,7 +16,7 @@ const messageBytesMax = 256 * 1024
 /** A message that is not taken by then was probably delivered by another node. */
 const keptMs = 60_000
 
-export function createFreshLetters(): MessageCache {
+export function createMessageCache(): MessageCache {
   const messages = new Map<string, { row: MessageRow; bytes: number; untilMs: number }>()
   let bytes = 0
 

@@ -66,7 +66,7 @@ type Parts = {
   enqueue: Enqueue
   mailDomain: string
   /** Null in a process that delivers nothing. */
-  freshLetters: MessageCache | null
+  messageCache: MessageCache | null
   businessEvents: BusinessEvents
 }
 

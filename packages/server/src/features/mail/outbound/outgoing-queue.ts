@@ -26,12 +26,12 @@ type Parts = {
   enqueue: Enqueue
   mailDomain: string
   /** Null in a process that delivers nothing. */
-  freshLetters: MessageCache | null
+  messageCache: MessageCache | null
   businessEvents: BusinessEvents
 }
 
 export function createOutgoingQueue(parts: Parts) {
-  const { db, attachments, mailRules, suppressions, enqueue, mailDomain, freshLetters, businessEvents } = parts
+  const { db, attachments, mailRules, suppressions, enqueue, mailDomain, messageCache, businessEvents } = parts
   /** `call.transact` of a call without an Idempotency-Key. */
   const { transact } = db
 
@@ -68,7 +68,7 @@ export function createOutgoingQueue(parts: Parts) {
       for (const [index, { message, recipients, thread }] of filings.entries()) {
         businessEvents.messageQueued({ organization_id: message.organization_id, message_id: message.id, recipients: recipients.length })
         const inReplyTo = 'known' in thread ? thread.known.inReplyToMessageId : null
-        freshLetters?.keep({ ...message, thread_id: filed[index]?.threadId as string, in_reply_to_message_id: inReplyTo })
+        messageCache?.keep({ ...message, thread_id: filed[index]?.threadId as string, in_reply_to_message_id: inReplyTo })
       }
     })
     return filings.map(({ message }, index) => ({ id: message.id, threadId: filed[index]?.threadId as string, at: message.created_at }))

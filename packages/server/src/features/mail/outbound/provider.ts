@@ -13,11 +13,11 @@ export type Envelope = {
 }
 
 /** The next hop, with protocol and cipher of the connection. `tls` is null for clear text. */
-export type Hop = { host: string; tls: string | null }
+export type NextHop = { host: string; tls: string | null }
 
 /** The result of an attempt for one recipient. `hop` is absent when the attempt did not reach a server. */
-export type Handover = Outcome & {
-  hop?: Hop
+export type DeliveryResult = Outcome & {
+  hop?: NextHop
   /** Not tried: the server was already receiving as many of our messages as it accepts at once. */
   isPostponed?: true
 }
@@ -29,7 +29,7 @@ export interface MailTransport {
    * Attempts delivery to these recipients of one message. Returns one result per recipient, in the same order. Failures of remote servers
    * are results, not rejections. `raw` has CRLF line ends only and is sent as it is.
    */
-  deliver(envelope: Envelope, raw: Buffer): Promise<Handover[]>
+  deliver(envelope: Envelope, raw: Buffer): Promise<DeliveryResult[]>
   /** Waits for in-flight attempts, then closes every connection. */
   close(): Promise<void>
 }
