@@ -31,7 +31,7 @@ export type PhoneArea = Area & {
   phones: Phones
   arrivals: Arrivals
   callbackPaths: CallbackPaths
-  /** Indicators the callbacks of the simulator. */
+  /** Signs the callbacks of the simulator. */
   simulatorSignKey: Buffer
   /** Polls the provider now for the state of a number. */
   pollNow: (numberId: string) => Promise<void>

@@ -196,7 +196,7 @@ export async function startLinqServer(line = '+12025550100') {
   }
   const fake = await startFake(answer)
 
-  /** Indicators a callback as Linq does, with Standard Webhooks over the exact bytes. */
+  /** Signs a callback as Linq does, with Standard Webhooks over the exact bytes. */
   function sign(body: string, id: string = randomUUID(), seconds = Math.floor(Date.now() / 1000)): Record<string, string> {
     const digest = createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
       .update(`${id}.${seconds}.${body}`)

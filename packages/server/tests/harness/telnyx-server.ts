@@ -286,7 +286,7 @@ export async function startTelnyxServer() {
         : error(401, '10009', 'Authentication failed'),
   )
 
-  /** Indicators a body as Telnyx does, at a time in seconds. */
+  /** Signs a body as Telnyx does, at a time in seconds. */
   function signed(body: string, seconds = Math.floor(Date.now() / 1000)): Record<string, string> {
     const signature = sign(null, Buffer.from(`${seconds}|${body}`), privateKey).toString('base64')
     return { 'content-type': 'application/json', 'telnyx-timestamp': String(seconds), 'telnyx-signature-ed25519': signature }

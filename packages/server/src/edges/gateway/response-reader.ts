@@ -36,7 +36,7 @@ const headersMax = 1000
 const chunkLineBytesMax = 4096
 const statusLinePattern = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/
 
-/** NextHop-by-hop headers (RFC 9110 section 7.6.1). */
+/** Hop-by-hop headers (RFC 9110 section 7.6.1). */
 const hopByHop = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'proxy-authenticate', 'te'])
 
 const nothing = Buffer.alloc(0)
