@@ -125,7 +125,7 @@ describe('retired names', () => {
     expect(replacementFor('told_at', 'a.sql')).toBe('delivered_at, listUndelivered')
     expect(replacementFor('ProviderTrouble', 'a.ts')).toBe('error, failure')
     expect(replacementFor('fresh-letters', 'a.ts')).toBe('message')
-    expect(replacementFor('NextHop', 'a.ts')).toBe('delivery result, next hop')
+    expect(replacementFor('Hop', 'a.ts')).toBe('delivery result, next hop')
     expect(replacementFor('visitorReady', 'edges/tunnel/a.ts')).toBe('public request, proxied request')
   })
 
