@@ -111,7 +111,7 @@ test('errors are reported before it waits', async () => {
     ['--proxy', 'not one'],
   ])
     expect(await run(['tunnel', '3000', '--agent', 'sales', ...wrong])).toMatchObject({ code: 2 })
-  expect(await run(['tunnel', '0', '--agent', 'sales'])).toMatchObject({ code: 2, error: expect.stringContaining('port 0') })
+  expect(await run(['tunnel', '0', '--agent', 'sales'])).toMatchObject({ code: 2, error: expect.stringContaining('Port 0') })
   expect(await run(['tunnel', '3000'], 'svc_live_wrong')).toMatchObject({ code: 3 })
 })
 

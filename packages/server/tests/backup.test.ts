@@ -169,7 +169,7 @@ test('a backup of a running embedded server becomes an external installation, an
   const file = join(files, 'one.backup')
   const backup = await callsignd(['backup', file], { CALLSIGN_DATA_DIR: source })
   expect(backup).toMatchObject({ code: 0, stderr: '' })
-  expect(backup.stdout).toMatch(/^backed up \d+ rows of \d+ tables and 3 files\. The file holds the keyring: .* keep it secret\n$/)
+  expect(backup.stdout).toMatch(/^backed up \d+ rows of \d+ tables and 3 files\. The file holds the keyring and .*, so keep it secret\n$/)
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   expect(await readdir(files)).toEqual(['one.backup'])
   const again = await callsignd(['backup', file], { CALLSIGN_DATA_DIR: source })

@@ -126,7 +126,7 @@ test('Host is the target’s own by default', async () => {
 
 test('targets are whole servers on this machine by default', async () => {
   await expect(listen('http://192.0.2.1:80')).rejects.toThrow(/not on this machine/)
-  await expect(listen('http://localhost:3000/path')).rejects.toThrow(/no path/)
+  await expect(listen('http://localhost:3000/path')).rejects.toThrow(/without a path/)
   await expect(listen('ftp://localhost')).rejects.toThrow(TypeError)
   await expect(listen('not a target')).rejects.toThrow(TypeError)
   await listen(`http://127.0.0.1:${origin.port}`)
