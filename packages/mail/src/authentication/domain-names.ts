@@ -4,7 +4,8 @@ import { domainToASCII } from 'node:url'
 const label = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 const domainPattern = new RegExp(`^${label}(?:\\.${label})+$`)
 const selectorPattern = new RegExp(`^${label}(?:\\.${label})*$`)
-const nameLengthMax = 253
+/** RFC 1035 §2.3.4, without the root's dot. */
+export const nameLengthMax = 253
 /** Octets of a label (RFC 1035 §2.3.4). */
 export const labelLengthMax = 63
 

@@ -2,7 +2,7 @@
 import { domainToUnicode } from 'node:url'
 import ipaddr from 'ipaddr.js'
 import { type ParsedAddress, parseAddressList } from '../../mime/addresses.ts'
-import { canBeAsked, normalName } from '../domain-names.ts'
+import { canBeAsked, nameLengthMax, normalName } from '../domain-names.ts'
 
 /** `failure`: why there is no single author; what a forger would like does not pass for having none. */
 export type AuthorDomain = { domain: string } | { failure: string }
@@ -62,8 +62,6 @@ export function readDomain(address: string): AuthorDomain {
   // The normal form may hold A-labels that the address did not show, as full-width letters do.
   return domain.split('.').every(isDecodable) ? { domain } : { failure: disallowedCharacters }
 }
-
-const nameLengthMax = 253
 
 /** Letters, marks, digits, hyphens, underscores and the few signs of RFC 5892 appendix A that are drawn. */
 const labelPattern = /^[\p{L}\p{M}\p{Nd}_\-\u00b7\u0375\u05f3\u05f4\u30fb]*$/u

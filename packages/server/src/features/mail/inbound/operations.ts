@@ -27,7 +27,7 @@ import {
 import type { Guardrail } from '../rules/model.ts'
 import type { FoundRules, MailRules } from '../rules/operations.ts'
 import { toFiling } from './filing.ts'
-import { type Arrival, hostedVerdicts, isAuthenticated, isProven, roleDomainOf, shownAuthor, withTrace } from './model.ts'
+import { type Arrival, isAuthenticated, isProven, roleDomainOf, shownAuthor, withTrace } from './model.ts'
 import type { MailReader } from './provider.ts'
 import { RecentRecipients } from './recent-recipients.ts'
 import { type Checked, createSenderCheck } from './sender-check.ts'
@@ -204,11 +204,7 @@ export function createInboundMail({
 
     async prepare(arrival: Arrival, owners: MailboxOwner[], checked?: Checked): Promise<Prepared> {
       const { raw } = arrival
-      const { verdicts, sha256, isUnverified } = checked ?? {
-        verdicts: hostedVerdicts(null),
-        sha256: await reader.digest(raw),
-        isUnverified: false,
-      }
+      const { verdicts, sha256, isUnverified } = checked ?? (await senders.ofHosted(raw))
       const distinct = [...new Map(owners.map((owner) => [owner.mailboxId, owner])).values()]
       const stored = withTrace(arrival, verdicts, hostname, distinct.length === 1 ? (distinct[0] as MailboxOwner).address : null)
       const { parsed, extractedText, codes, indicators } = await reader.read(stored)

@@ -16,6 +16,8 @@ type Parts = { db: Database; reader: MailReader; resolverHealth: ResolverHealth 
 export interface SenderCheck {
   /** Checks the sender of a message for these mailboxes. Returns `later` with the author's domain while the sender has to come again. */
   check(arrival: Arrival, owners: MailboxOwner[]): Promise<Checked | { later: string | null }>
+  /** The checks of mail from an agent on this server, whose key was checked. */
+  ofHosted(raw: Buffer): Promise<Checked>
   /** Forgets messages that were put off and have not come for a week. Returns their number. */
   sweep(): Promise<number>
 }
@@ -26,9 +28,17 @@ const deferMsMax = 3_600_000
 const deferralKeptMs = 7 * 24 * 3_600_000
 
 export function createSenderCheck({ db, reader, resolverHealth }: Parts): SenderCheck {
+  const ofHosted = async (raw: Buffer): Promise<Checked> => ({
+    verdicts: hostedVerdicts(null),
+    sha256: await reader.digest(raw),
+    isUnverified: false,
+  })
+
   return {
+    ofHosted,
+
     async check({ client, from, raw }, owners) {
-      if (!client) return { verdicts: hostedVerdicts(null), sha256: await reader.digest(raw), isUnverified: false }
+      if (!client) return ofHosted(raw)
       const { verdicts, sha256, isMade } = await reader.check(from, client, raw)
       const hasAllowlist = owners.some((owner) => owner.inboundMode === 'allowlist')
       if (!isUndecided(verdicts, hasAllowlist)) return { verdicts, sha256, isUnverified: false }
