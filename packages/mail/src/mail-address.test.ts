@@ -1,4 +1,4 @@
-// One key for every spelling of an address, and what is no address.
+// One key for every spelling of an address, and texts that are not addresses.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { addressKey, domainKey, isDomainName, readAddressKey, untaggedKey } from './mail-address.ts'
@@ -37,7 +37,7 @@ describe('addressKey', () => {
   })
 })
 
-test('a tag is what stands behind the first plus of the local part', () => {
+test('a tag is the text after the first plus of the local part', () => {
   expect(untaggedKey('ann+news+2@example.com')).toBe('ann@example.com')
   for (const key of ['ann@example.com', '+ann@example.com', 'ann@exa+mple.com', 'ann']) expect(untaggedKey(key), key).toBeNull()
 })
@@ -62,6 +62,9 @@ test('text other than a bare address has no key', () => {
     'ann@example..com',
     'ann@-example.com',
     'ann@[x]',
+    'ann@exam\nple.com',
+    'ann@exam\tple.com',
+    'ann@b\u00fc\ncher.test',
     'a\0@example.com',
     '"a\nb"@example.com',
     `${'a'.repeat(65)}@example.com`,

@@ -23,7 +23,8 @@ export function untaggedKey(key: string): string | null {
 /** The key of a domain: lower case, non-ASCII labels as A-labels (UTS 46, as in browsers), without a trailing dot. */
 export function domainKey(domain: string): string {
   const text = domain.trim().toLowerCase().replace(/\.$/, '')
-  return /[^\x20-\x7e]/.test(text) ? domainToASCII(text).replace(/\.$/, '') || text : text
+  // domainToASCII removes tabs and line breaks, so text with a control character stays as it is and equals no domain.
+  return /[^\x20-\x7e]/.test(text) && !/\p{Cc}/u.test(text) ? domainToASCII(text).replace(/\.$/, '') || text : text
 }
 
 /** A quoted local part without its quotes, where both mean the same (RFC 5322 §3.2.4). */
@@ -41,11 +42,11 @@ const labelPattern = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 export const isDomainName = (key: string): boolean => key.length <= 253 && key.split('.').every((label) => labelPattern.test(label))
 
 /**
- * The first character that is invisible or changes the direction of text, as `U+202E`. Null without one. An entry of a list must be the text that it
+ * The first character that is a control character, is invisible or changes the direction of text, as `U+202E`. Null without one. An entry of a list must be the text that it
  * looks like. The two zero-width joiners are allowed, because words of some scripts need them.
  */
 export function findHiddenCharacter(text: string): string | null {
-  const found = /(?![\u200c\u200d])[\p{Cf}\p{Zl}\p{Zp}]/u.exec(text)?.[0].codePointAt(0)
+  const found = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.exec(text)?.[0].codePointAt(0)
   return found === undefined ? null : `U+${found.toString(16).toUpperCase().padStart(4, '0')}`
 }
 

@@ -67,7 +67,7 @@ const differences: Record<string, Partial<Record<Field, string>>> = {
 }
 
 const python = findPython()
-describe.skipIf(python)('samples', () => {
+describe.skipIf(python)(python ? `samples (skipped: ${python})` : 'samples', () => {
   let byPython: Map<string, Reading>
   beforeAll(() => {
     const readings = readWithPython(files.map(read))

@@ -10,6 +10,8 @@ import { createZoneResolver } from './harness/zone-resolver.ts'
 const folder = process.env.CALLSIGN_TEST_VECTORS ?? ''
 const arcFile = join(folder, 'arc', 'validation.json')
 const dkimFolder = join(folder, 'dkim')
+/** Without them, `signatures.test.ts` covers signatures and chains. */
+const missing = ' (skipped: CALLSIGN_TEST_VECTORS names no folder with them)'
 const client = { address: '192.0.2.7', name: 'mail.example' }
 
 type ArcScenario = { description: string; 'txt-records': Record<string, string>; tests: Record<string, { message: string; cv: string }> }
@@ -23,8 +25,9 @@ const arcExceptions: Record<string, string> = {
   ams_fields_h_empty: 'fail',
 }
 
-describe.skipIf(folder === '' || !existsSync(arcFile))('the ARC validation suite', () => {
-  const scenarios = folder !== '' && existsSync(arcFile) ? (JSON.parse(readFileSync(arcFile, 'utf8')) as ArcScenario[]) : []
+const hasArc = folder !== '' && existsSync(arcFile)
+describe.skipIf(!hasArc)(`the ARC validation suite${hasArc ? '' : missing}`, () => {
+  const scenarios = hasArc ? (JSON.parse(readFileSync(arcFile, 'utf8')) as ArcScenario[]) : []
   const cases = scenarios.flatMap((scenario) =>
     Object.entries(scenario.tests).map(([name, one]) => [name, one, scenario['txt-records']] as const),
   )
@@ -33,12 +36,12 @@ describe.skipIf(folder === '' || !existsSync(arcFile))('the ARC validation suite
     const zone: Zone = Object.fromEntries(Object.entries(records).map(([key, text]) => [key.toLowerCase(), { TXT: [text] }]))
     const settings = { resolver: createZoneResolver(zone), hostname: 'mx.example', nowMs: Date.now }
     const { arc } = await checkSender({ envelopeFrom: 'x@example.com', client, raw: Buffer.from(message) }, settings)
-    // An empty word marks a chain so broken that there is no cv to tell.
+    // An empty value marks a chain that is too broken to have a cv.
     expect(arc?.result).toBe(arcExceptions[name] ?? (cv === '' ? 'fail' : cv.toLowerCase()))
   })
 })
 
-/** Names, a colon, and a value that goes on after a backslash; TEMPERROR and PERMERROR stand for what a resolver may say instead. */
+/** Names, a colon, and a value that continues after a backslash. TEMPERROR and PERMERROR stand for failures of the resolver. */
 function readZone(text: string): Zone {
   const entries = text
     .replaceAll(/\\\n\s*/g, '')
@@ -56,8 +59,9 @@ function readZone(text: string): Zone {
   return zone
 }
 
-describe.skipIf(folder === '' || !existsSync(dkimFolder))('the DKIM vectors', () => {
-  const files = folder !== '' && existsSync(dkimFolder) ? readdirSync(dkimFolder) : []
+const hasDkim = folder !== '' && existsSync(dkimFolder)
+describe.skipIf(!hasDkim)(`the DKIM vectors${hasDkim ? '' : missing}`, () => {
+  const files = hasDkim ? readdirSync(dkimFolder) : []
   const names = files.filter((name) => name.endsWith('.msg')).map((name) => name.replace(/\.msg$/, ''))
   test('are whole', () => expect(names).toHaveLength(11))
   test.each(names)('%s', async (name) => {

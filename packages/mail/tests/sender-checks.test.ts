@@ -4,14 +4,12 @@ import { createTransport } from 'nodemailer'
 import { describe, expect, test } from 'vitest'
 import { checkSender } from '../src/authentication/sender-checks.ts'
 import type { Records } from './harness/dns-server.ts'
-import { findPythonDkim, sealWithPython, signWithPython } from './harness/python-dkim.ts'
 import { createZoneResolver } from './harness/zone-resolver.ts'
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const rsaPrivate = rsa.privateKey.export({ type: 'pkcs1', format: 'pem' }).toString()
 const rsaRecord = `v=DKIM1; k=rsa; p=${rsa.publicKey.export({ type: 'spki', format: 'der' }).toString('base64')}`
 const ed = generateKeyPairSync('ed25519')
-const edSeed = ed.privateKey.export({ type: 'pkcs8', format: 'der' }).subarray(-32).toString('base64')
 const edRecord = `v=DKIM1; k=ed25519; p=${ed.publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64')}`
 
 const zone: Record<string, Records> = {
@@ -26,7 +24,6 @@ const zone: Record<string, Records> = {
   'list.example': { TXT: [rsaRecord] },
   's1._domainkey.list.example': { TXT: [rsaRecord] },
 }
-const skipped = findPythonDkim()
 
 const plain = (from = 'ada@shop.example', more = ''): Buffer =>
   Buffer.from(
@@ -97,7 +94,7 @@ describe('DKIM', () => {
     expect((await check(subject)).dkim).toMatchObject({ result: 'fail', signatures: [{ reason: 'bad signature' }] })
   })
 
-  test('rsa-sha1 is worth nothing, expired is not passed, and what does not cover From is not looked at', async () => {
+  test('rsa-sha1 does not count, an expired signature does not pass, and one without From is ignored', async () => {
     const signed = (await fromNodemailer('ada@shop.example', 'shop.example')).toString('latin1')
     const dkimOf = async (from: string | RegExp, to: string) => (await check(Buffer.from(signed.replace(from, to), 'latin1'))).dkim
     expect(await dkimOf('a=rsa-sha256', 'a=rsa-sha1')).toMatchObject({ result: 'policy', signatures: [{ reason: 'weak algorithm' }] })
@@ -116,45 +113,6 @@ describe('DKIM', () => {
     expect(await dkimWith()).toMatchObject({ result: 'neutral', signatures: [{ reason: 'no key' }] })
   })
 
-  test.skipIf(skipped)(
-    "python3-dkim's signatures pass, in both algorithms and every canonicalization",
-    async () => {
-      for (const canonicalize of [
-        ['simple', 'simple'],
-        ['simple', 'relaxed'],
-        ['relaxed', 'simple'],
-        ['relaxed', 'relaxed'],
-      ] as [string, string][]) {
-        for (const [algorithm, selector, key] of [
-          ['rsa-sha256', 's1', rsaPrivate],
-          ['ed25519-sha256', 's2', edSeed],
-        ] as const) {
-          const signed = await signWithPython(plain(), { domain: 'shop.example', selector, key, algorithm, canonicalize })
-          expect((await check(signed)).dkim).toMatchObject({ result: 'pass', signatures: [{ algorithm, selector }] })
-        }
-      }
-    },
-    60_000,
-  )
-
-  test.skipIf(skipped)('what an l= tag leaves unsigned is counted', async () => {
-    const signed = await signWithPython(plain(), {
-      domain: 'shop.example',
-      selector: 's1',
-      key: rsaPrivate,
-      algorithm: 'rsa-sha256',
-      length: true,
-    })
-    const { dkim } = await check(Buffer.concat([signed, Buffer.from('Wire the money to me.\r\n')]))
-    expect(dkim).toMatchObject({ result: 'pass', signatures: [{ unsigned_bytes: 23 }] })
-    // It passes as it is written, and is worth nothing for DMARC; as it was signed, it is.
-    const elsewhere = { ip: '198.51.100.9' }
-    expect((await check(Buffer.concat([signed, Buffer.from('Wire the money to me.\r\n')]), elsewhere)).dmarc).toMatchObject({
-      result: 'fail',
-    })
-    expect((await check(signed, elsewhere)).dmarc).toMatchObject({ result: 'pass' })
-  })
-
   test('no more than five signatures are looked at', async () => {
     const signed = (await fromNodemailer('ada@shop.example', 'shop.example')).toString('latin1')
     const field = /^DKIM-Signature:[\s\S]*?\r\n(?=\S)/m.exec(signed)?.[0] as string
@@ -169,7 +127,7 @@ describe('DKIM', () => {
 })
 
 describe('DMARC', () => {
-  test('a forged From fails, and says what its owner asks for', async () => {
+  test('a forged From fails, with the policy of its domain', async () => {
     const { dmarc } = await check(plain(), { from: 'eve@elsewhere.example', ip: '192.0.2.9' })
     expect(dmarc).toMatchObject({
       result: 'fail',
@@ -228,7 +186,7 @@ describe('DMARC', () => {
     expect(await dmarcWith('v=DMARC1; rua=mailto:x@y.example')).toMatchObject({ result: 'fail', policy: 'none' })
   })
 
-  test('a signature of somebody else does not align, and nothing aligns on a public suffix', async () => {
+  test('a signature of another domain does not align, and nothing aligns on a public suffix', async () => {
     const signed = await fromNodemailer('ada@shop.example', 'elsewhere.example')
     expect(await check(signed, { ip: '198.51.100.9' })).toMatchObject({
       dkim: { result: 'pass', signatures: [{ is_aligned: false }] },
@@ -248,29 +206,13 @@ describe('DMARC', () => {
     ).toMatchObject({ result: 'fail' })
   })
 
-  test('without exactly one author domain there is no pass', async () => {
+  test('without exactly one author domain DMARC does not pass', async () => {
     const two = Buffer.concat([Buffer.from('From: Mallory <m@elsewhere.example>\r\n'), plain()])
     expect((await check(two)).dmarc).toMatchObject({ result: 'permerror', reason: 'multiple from fields' })
     const list = Buffer.from(plain().toString().replace('From: Ada <ada@shop.example>', 'From: ada@shop.example, m@elsewhere.example'))
     expect((await check(list)).dmarc).toMatchObject({ result: 'permerror', reason: 'multiple authors' })
     expect((await check(Buffer.from('Subject: nobody\r\n\r\n'))).dmarc).toMatchObject({ result: 'permerror', reason: 'no author' })
   })
-})
-
-describe('ARC', () => {
-  const broken = 'Authentication-Results: list.example; spf=pass smtp.mailfrom=shop.example; dkim=pass header.d=shop.example\r\n'
-  const seal = (raw: Buffer, service = 'list.example') =>
-    sealWithPython(raw, { domain: 'list.example', selector: 's1', key: rsaPrivate, service })
-
-  test.skipIf(skipped)('a chain that python3-dkim sealed passes, says who sealed last, and fails when a byte changes', async () => {
-    const sealed = await seal(plain('ada@shop.example', broken))
-    const { arc } = await check(sealed, { ip: '198.51.100.9' })
-    expect(arc).toMatchObject({ result: 'pass', chain_length: 1, domain: 'list.example', reason: null })
-    const changed = Buffer.from(sealed.toString('latin1').replace('Goodbye', 'Goodbyf'), 'latin1')
-    expect((await check(changed)).arc).toMatchObject({ result: 'fail', chain_length: 1 })
-  })
-
-  test('no chain is none', async () => expect((await check(plain())).arc).toMatchObject({ result: 'none', chain_length: 0 }))
 })
 
 describe('DNS failure', () => {
@@ -288,19 +230,24 @@ describe('DNS failure', () => {
     const never = () => new Promise<never>(() => {})
     const resolver = { txt: never, mx: never, a: never, aaaa: never, cname: never, ptr: never }
     const raw = await fromNodemailer('ada@shop.example', 'shop.example')
-    const startedMs = performance.now()
-    const verdicts = await checkSender(
-      { envelopeFrom: 'ada@shop.example', client: { address: '192.0.2.7', name: 'x' }, raw },
-      { resolver, hostname: 'mx', nowMs: Date.now, limitMs: 200 },
-    )
+    const ended: number[] = []
+    const checkWithin = async (limitMs: number) => {
+      const verdicts = await checkSender(
+        { envelopeFrom: 'ada@shop.example', client: { address: '192.0.2.7', name: 'x' }, raw },
+        { resolver, hostname: 'mx', nowMs: Date.now, limitMs },
+      )
+      ended.push(limitMs)
+      return verdicts
+    }
+    const [, verdicts] = await Promise.all([checkWithin(4000), checkWithin(200)])
     expect(verdicts).toMatchObject({
       spf: { result: 'temperror' },
       dkim: { result: 'temperror' },
       dmarc: { result: 'temperror' },
       arc: { result: 'none' },
     })
-    // Far below the default limit, whatever else the machine does.
-    expect(performance.now() - startedMs).toBeLessThan(5_000)
+    // The order shows that the limit counts, also on a slow machine.
+    expect(ended).toEqual([200, 4000])
   })
 
   test('a resolver that throws is failure, not a lost mail', async () => {
@@ -317,7 +264,7 @@ describe('DNS failure', () => {
   })
 })
 
-describe('what is made to be dear', () => {
+describe('messages built to be expensive', () => {
   const size = 250_000
   const fill = (unit: string, length = size) => unit.repeat(length / unit.length)
   const from = 'From: ada@shop.example\r\n'

@@ -21,7 +21,7 @@ const exceptions: Record<string, string> = {}
 const octets = (text: string): string =>
   text.replace(/\\x([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))).replaceAll('\\0', '\0')
 
-/** The scenario's zone. SPF records stand for TXT records, unless a name has TXT records of its own; CNAMEs are followed, TIMEOUT answers what else is asked. */
+/** The scenario's zone. SPF records stand for TXT records, unless a name has TXT records. CNAMEs are followed, and TIMEOUT answers all other queries. */
 function resolverOf(zonedata: Record<string, Entry[]>): Resolver {
   const zone = new Map(Object.entries(zonedata).map(([name, entries]) => [name.toLowerCase(), entries]))
   function find<T>(name: string, type: string, read: (value: string | string[] | [number, string]) => T): DnsAnswer<T> {

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { dottedIp, isInNetwork, readableIp, readClientIp, readIp } from './ip-address.ts'
 
-test('reads what Node takes for an address, and nothing else', () => {
+test('reads the same addresses as Node, and nothing else', () => {
   fc.assert(
     fc.property(fc.oneof(fc.ipV4(), fc.ipV4Extended(), fc.ipV6(), fc.stringMatching(/^[0-9a-f:.]{0,20}$/)), (text) => {
       expect([text, readIp(text)?.length ?? 0]).toEqual([text, isIP(text) === 0 ? 0 : isIP(text) === 4 ? 4 : 16])

@@ -4,13 +4,13 @@ import ipaddr from 'ipaddr.js'
 /** 4 or 16 bytes. */
 export type IpAddress = Uint8Array
 
-const quad = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/
+const dottedDecimal = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/
 const group = /^[0-9a-f]{1,4}$/i
 const groups = 8
 
 /** Reads an IPv4 or IPv6 address and drops a zone index. Null for other text. IPv4 with leading zeros is refused, because some systems read them as octal. */
 export function readIp(text: string): IpAddress | null {
-  if (quad.test(text)) return Uint8Array.from(text.split('.'), Number)
+  if (dottedDecimal.test(text)) return Uint8Array.from(text.split('.'), Number)
   return readIp6(text.replace(/%.*$/, ''))
 }
 
@@ -43,7 +43,7 @@ function readGroups(text: string, isEnd: boolean): number[] | null {
   const parts = text.split(':')
   for (const [index, part] of parts.entries()) {
     if (group.test(part)) values.push(Number.parseInt(part, 16))
-    else if (isEnd && index === parts.length - 1 && quad.test(part)) {
+    else if (isEnd && index === parts.length - 1 && dottedDecimal.test(part)) {
       const [a = 0, b = 0, c = 0, d = 0] = part.split('.').map(Number)
       values.push((a << 8) | b, (c << 8) | d)
     } else return null

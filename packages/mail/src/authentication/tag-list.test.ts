@@ -1,4 +1,4 @@
-// Tag lists as RFC 6376 §3.2 has them, and what makes a whole list worthless.
+// Tag lists of RFC 6376 §3.2, and errors that invalidate a whole list.
 import { expect, test } from 'vitest'
 import { readNames, readTagList } from './tag-list.ts'
 

@@ -1,4 +1,4 @@
-// Trace fields: what pretends to be ours is found in every spelling, nothing else is touched, and ours is well formed.
+// Trace fields: forged fields in our name are removed in every spelling, other fields stay, and ours is well formed.
 import { expect, test } from 'vitest'
 import type { Verdicts } from './sender-checks.ts'
 import { renderResults, withoutForeignResults } from './trace-fields.ts'

@@ -1,4 +1,4 @@
-// Tests of composing, with postal-mime reading back what was written.
+// Tests of composing, with postal-mime parsing the result.
 import PostalMime from 'postal-mime'
 import { describe, expect, test } from 'vitest'
 import { composeMessage } from './compose.ts'
@@ -31,6 +31,16 @@ const headersOf = (raw: Buffer) =>
     .split('\r\n\r\n', 1)[0]
     ?.replace(/\r\n(?=[ \t])/g, '')
     .split('\r\n') as string[]
+
+test('a text that looks like an encoded word is read back as it was written', async () => {
+  const subject = '=?utf-8?Q?a_b?= c'
+  const plain = await compose({ subject })
+  const withAttachment = await compose({
+    subject,
+    attachments: [{ filename: 'a.png', contentType: 'image/png', contentId: null, bytes: png }],
+  })
+  for (const raw of [plain, withAttachment]) expect((await PostalMime.parse(raw)).subject).toBe(subject)
+})
 
 /** Invariants of every composed message. */
 function expectClean(raw: Buffer): void {

@@ -41,6 +41,11 @@ describe('checkCustomHeaders', () => {
     },
   )
 
+  test('a line break is named as such', () => {
+    for (const value of ['a\r\nBcc: x', 'a\nb', 'a\rb', 'a\0b'])
+      expect(checkCustomHeaders({ 'X-A': value })[0]?.message).toContain('line breaks')
+  })
+
   test('limits: a line, all together, the number, the same name twice', () => {
     expect(checkCustomHeaders({ 'X-A': 'x'.repeat(993) })).toEqual([])
     expect(names({ 'X-A': '\u00e9'.repeat(497) })).toEqual(['/headers/X-A'])

@@ -1,4 +1,4 @@
-// Tests of what replies and forwards take over.
+// Tests of the fields and bodies that replies and forwards take over.
 import { describe, expect, test } from 'vitest'
 import { forwardSubject, quotedForward, replyRecipients, replyReferences, replySubject } from './reply.ts'
 
@@ -87,7 +87,7 @@ describe('replyRecipients', () => {
     expect(flat(replyRecipients({ ...base, replyTo: at('me@here.test') }))).toEqual([['ann@x.test'], []])
   })
 
-  test('goes to every author, and to nobody where there is none', () => {
+  test('goes to every author, and has no recipient without an author', () => {
     expect(flat(replyRecipients({ ...base, from: at('ann@x.test', 'bob@x.test') }))).toEqual([['ann@x.test', 'bob@x.test'], []])
     expect(flat(replyRecipients({ ...base, from: [] }))).toEqual([[], []])
   })
@@ -101,7 +101,7 @@ describe('replyRecipients', () => {
     expect(flat(replyRecipients({ ...base, ...messy, replyAll: true }))).toEqual([['ann@x.test', 'Bob@X.test'], ['cy@x.test']])
   })
 
-  test('we are known under our tag too, and a longer name is somebody else', () => {
+  test('our address with a tag is ours, and a longer name is not', () => {
     const to = at('me+sales@here.test', 'me2@here.test', 'me@elsewhere.test')
     expect(flat(replyRecipients({ ...base, ownAddress: 'me+news@here.test', to, cc: at(), replyAll: true }))).toEqual([
       ['ann@x.test', 'me2@here.test', 'me@elsewhere.test'],
@@ -109,7 +109,7 @@ describe('replyRecipients', () => {
     ])
   })
 
-  test('a reply to what we sent goes to those it was sent to', () => {
+  test('a reply to our own message goes to its recipients', () => {
     const ours = { ...base, from: [{ name: 'Me', address: 'Me@here.test' }], replyTo: at('desk@x.test'), to: at('bob@x.test') }
     expect(flat(replyRecipients(ours))).toEqual([['bob@x.test'], []])
     expect(flat(replyRecipients({ ...ours, replyAll: true }))).toEqual([['bob@x.test'], ['cy@x.test']])

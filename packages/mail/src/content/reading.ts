@@ -3,7 +3,7 @@ import type { Code } from '@callsign/contract/codes'
 import { htmlToText } from '../html/text.ts'
 import { type ParsedMessage, parseMessage } from '../mime/parse.ts'
 import { findCodes, isWorthASecondLook } from './codes/codes.ts'
-import { findIndicators, type Indicators } from './deception/flags.ts'
+import { findIndicators, type Indicators } from './deception/indicators.ts'
 import { extractReplyText } from './replies/reply-text.ts'
 
 export type ReadMail = { parsed: ParsedMessage; extractedText: string; codes: Code[]; indicators: Indicators }
@@ -11,7 +11,12 @@ export type ReadMail = { parsed: ParsedMessage; extractedText: string; codes: Co
 /** Parses whole messages. Never throws. */
 export function readMail(stored: Buffer): ReadMail {
   const parsed = parseMessage(stored)
-  return { parsed, extractedText: extractReplyText(parsed.text ?? ''), codes: codesOf(parsed), indicators: findIndicators(parsed) }
+  return {
+    parsed,
+    extractedText: extractReplyText(parsed.text ?? '', isForward(parsed.subject)),
+    codes: codesOf(parsed),
+    indicators: findIndicators(parsed),
+  }
 }
 
 /** Parses the header only, for a message whose body cannot be read. The raw message is kept. */
@@ -23,6 +28,10 @@ export function readHeader(stored: Buffer): ReadMail {
 }
 
 const headerBytesMax = 64 * 1024
+
+// The prefixes of mail programs by language. Scandinavian "VS:" is left out, because it means a reply in Finnish.
+const isForward = (subject: string): boolean =>
+  /^\s*(?:fwd?|wg|tr|rv|enc|i|doorst|vb|vl|pd|tov|i̇lt|ilt|пер|πρθ|הועבר|转发|轉寄|전달)\s?[:：]/i.test(subject)
 
 /** Codes and confirmation links of a mail. The HTML is searched too when the plain text has none and may be a stub. */
 function codesOf({ subject, text, html }: ParsedMessage): Code[] {

@@ -1,4 +1,4 @@
-// Address lists: the examples of RFC 5322 appendix A and what real and hostile senders write.
+// Address lists: the examples of RFC 5322 appendix A, and forms of real and hostile senders.
 import { describe, expect, it } from 'vitest'
 import { addressDomain, parseAddresses } from './addresses.ts'
 
@@ -42,7 +42,7 @@ describe('RFC 5322 appendix A', () => {
   it.each(table)('%s', (_name, value, expected) => expect(read(value)).toEqual(expected))
 })
 
-describe('what senders do', () => {
+describe('forms of real senders', () => {
   const table: [string, string, string[]][] = [
     ['a comment as the name', 'ann@example.com (Ann Example)', ['Ann Example|ann@example.com']],
     ['no brackets', 'Ann Example ann@example.com', ['Ann Example|ann@example.com']],
@@ -72,7 +72,7 @@ describe('what senders do', () => {
   it.each(table)('%s', (_name, value, expected) => expect(read(value)).toEqual(expected))
 })
 
-describe('what attackers do', () => {
+describe('forms of attackers', () => {
   it('takes a quoted local part as one', () => {
     expect(read('"victim@bank.example attacker"@evil.example')).toEqual(['|"victim@bank.example attacker"@evil.example'])
     expect(addressDomain('"victim@bank.example attacker"@evil.example')).toBe('evil.example')

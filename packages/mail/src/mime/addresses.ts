@@ -2,7 +2,7 @@
 import { decodeEncodedWords, readEncodedWord } from './encoded-words.ts'
 import { cutText, storableLine } from './storable-text.ts'
 
-/** A mailbox: display name ("" when none) and address, its local part as written and its domain in lower case; "" when the sender gave only a name. */
+/** A mailbox. `name` is "" without a display name. `address` has its domain in lower case and is "" when the sender gave only a name. */
 export type ParsedAddress = { name: string; address: string }
 
 const NAME_CHARACTERS_MAX = 1000
@@ -12,7 +12,7 @@ const DOMAIN_LITERAL_CHARACTERS_MAX = 100
 /** At most this many mailboxes are read from one list, and kept of one message. */
 export const ADDRESSES_MAX = 2000
 
-/** At most `addressesMax` mailboxes of an address list, groups flattened, in order. Never throws; what makes no sense is left out. */
+/** Parses at most `addressesMax` mailboxes of an address list, in order, with groups flattened. Never throws. Malformed parts are left out. */
 export function parseAddresses(value: string, addressesMax: number = ADDRESSES_MAX): ParsedAddress[] {
   return new AddressReader(value, addressesMax).read()
 }
@@ -24,7 +24,7 @@ export function parseAddressList(value: string, addressesMax: number = ADDRESSES
   return { mailboxes, hasGroup: reader.hasGroup }
 }
 
-/** The domain of an address in lower case: what stands after its last `@`, or "" when there is none. */
+/** The domain of an address, after its last `@`, in lower case. "" without one. */
 export function addressDomain(address: string): string {
   const at = address.lastIndexOf('@')
   return at < 0 ? '' : address.slice(at + 1)
@@ -42,7 +42,7 @@ class AddressReader {
   #comment = ''
   #hasGap = true
   hasGroup = false
-  /** How many addresses had been read when a group began; null outside of one. */
+  /** Number of addresses before the current group. Null outside of a group. */
   #groupStart: number | null = null
   // Once a quote or comment is found without an end, later openers count as plain text: looking for each one's end again would be quadratic.
   #areQuotesOpen = false

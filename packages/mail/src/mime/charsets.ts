@@ -147,14 +147,40 @@ export function guessText(bytes: Buffer): string {
   return isUtf8(bytes) ? utf8Text(bytes) : decoderOf('windows-1252').decode(bytes)
 }
 
+/**
+ * The bytes behind a text that `guessText` read before its charset label was known, and the charset to decode them by. Characters that windows-1252 has
+ * become its bytes again, so that the label decides. Other characters were valid UTF-8 already, whatever the label. Without a label the bytes are UTF-8.
+ */
+export function encodeGuessed(text: string, label: string): { bytes: Buffer; label: string } {
+  const bytes = Buffer.from(text, 'utf8')
+  if (bytes.length === text.length || label === '' || ENCODINGS.get(labelKey(label)) === 'utf-8') return { bytes, label }
+  westernBytes ??= readWesternBytes()
+  for (let at = 0; at < text.length; at++) {
+    const byte = westernBytes.get(text.charCodeAt(at))
+    if (byte === undefined) return { bytes, label: 'utf-8' }
+    bytes[at] = byte
+  }
+  return { bytes: bytes.subarray(0, text.length), label }
+}
+
+// The windows-1252 byte of each of its characters. Built on first use.
+let westernBytes: Map<number, number> | null = null
+
+function readWesternBytes(): Map<number, number> {
+  const all = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
+  return new Map([...decoderOf('windows-1252').decode(all)].map((character, byte) => [character.charCodeAt(0), byte]))
+}
+
 function utf8Text(bytes: Buffer): string {
   const hasMark = bytes.length >= 3 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
   return hasMark ? bytes.toString('utf8', 3) : bytes.toString('utf8')
 }
 
+const labelKey = (label: string): string => label.toLowerCase().replace(/[^a-z0-9]/g, '')
+
 /** Decodes bytes by a charset label, which is `null` without one. Malformed sequences become U+FFFD. A byte order mark is dropped. */
 export function decodeText(bytes: Buffer, label: string | null): DecodedText {
-  const key = label === null ? '' : label.toLowerCase().replace(/[^a-z0-9]/g, '')
+  const key = label === null ? '' : labelKey(label)
   if (UNDECLARED.has(key)) return { text: guessText(bytes), isKnown: true }
   const encoding = ENCODINGS.get(key)
   if (encoding === undefined) return { text: guessText(bytes), isKnown: false }

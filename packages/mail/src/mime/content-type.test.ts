@@ -20,7 +20,7 @@ describe('RFC 2231', () => {
   })
 })
 
-describe('what senders do', () => {
+describe('forms of real senders', () => {
   const table: [string, string, string | undefined][] = [
     ['x; filename="a;b=c.txt"; y=z', 'filename', 'a;b=c.txt'],
     ['x; filename=my report (1).pdf; size=3', 'filename', 'my report (1).pdf'],

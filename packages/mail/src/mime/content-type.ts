@@ -1,5 +1,5 @@
 // Reads structured values with parameters (Content-Type, Content-Disposition: RFC 2045 §5.1, RFC 2183, RFC 2231) with the deviations of real senders.
-import { decodeText, guessText } from './charsets.ts'
+import { decodeText, encodeGuessed, guessText } from './charsets.ts'
 import { storableLine } from './storable-text.ts'
 
 /** A value such as `text/plain` in lower case ("" when missing) and its parameters by lower-case name, decoded. */
@@ -14,12 +14,20 @@ type Segment = { index: number; isEncoded: boolean; text: string }
 /** Reads `value; name=text; name*=charset'language'text; name*0="a"; name*1*=b`. Values past 64 KB or 1,000 parameters are cut. Linear, never throws. */
 export function readParameters(text: string): ParameterValue {
   const source = text.length > VALUE_CHARACTERS_MAX ? text.slice(0, VALUE_CHARACTERS_MAX) : text
-  const separator = source.indexOf(';')
-  const head = separator < 0 ? source : source.slice(0, separator)
+  const separator = indexOrEnd(source, ';', 0)
+  const head = source.slice(0, separator)
+  const value = firstToken(head)
+  // The separator is missing in "multipart/mixed boundary=x".
+  const early = missingSeparator.exec(head)?.index ?? -1
   const parameters = new Map<string, string>()
-  if (separator >= 0) for (const [name, segments] of readSegments(source, separator + 1)) parameters.set(name, joinSegments(segments))
-  return { value: firstToken(head).toLowerCase(), parameters }
+  const start = early >= 0 && !value.includes('=') ? early : separator + 1
+  for (const [name, segments] of readSegments(source, start)) parameters.set(name, joinSegments(segments))
+  return { value: value.toLowerCase(), parameters }
 }
+
+// A known parameter after a blank or comma instead of a semicolon.
+const missingSeparator =
+  /[\s,](?:boundary|charset|name|filename|format|delsp|type|start|protocol|micalg|report-type|method|size)(?:\*\d{0,4}\*?)?\s{0,5}=/i
 
 /** The part of a value before blanks, comments and quotes. */
 export function firstToken(text: string): string {
@@ -66,7 +74,9 @@ function readParameterText(source: string, start: number): { text: string; end: 
     at++
   }
   const end = indexOrEnd(source, ';', at)
-  return { text: source.slice(at, end).trim(), end: end + 1 }
+  const text = source.slice(at, end)
+  const next = missingSeparator.exec(text)?.index ?? -1
+  return next >= 0 ? { text: text.slice(0, next).trim(), end: at + next + 1 } : { text: text.trim(), end: end + 1 }
 }
 
 function findQuoteEnd(source: string, open: number): number {
@@ -78,7 +88,7 @@ function findQuoteEnd(source: string, open: number): number {
 }
 
 function addSegment(found: Map<string, Segment[]>, written: string, text: string): void {
-  const match = /^\s*([^\s*]{1,100})(?:\*(\d{1,4}))?(\*)?\s*$/.exec(written.slice(-120))
+  const match = /^[\s,]*([^\s*,]{1,100})(?:\*(\d{1,4}))?(\*)?\s*$/.exec(written.slice(-120))
   if (match === null) return
   const name = match[1]!.toLowerCase()
   const segment: Segment = { index: match[2] === undefined ? -1 : Number(match[2]), isEncoded: match[3] !== undefined, text }
@@ -110,12 +120,15 @@ function decodeSegments(segments: Segment[]): string {
   }
   const hasEncoded = segments.some((segment) => segment.isEncoded)
   if (!hasEncoded) return texts.join('')
-  const bytes = Buffer.concat(texts.map((text, index) => (segments[index]!.isEncoded ? decodePercent(text) : Buffer.from(text, 'utf8'))))
-  return charset === null || charset === '' ? guessText(bytes) : decodeText(bytes, charset).text
+  // One text, so that unencoded characters beyond ASCII give one charset for all segments.
+  const { label } = encodeGuessed(texts.join(''), charset ?? '')
+  const bytes = Buffer.concat(texts.map((text, index) => decodeSegment(encodeGuessed(text, label).bytes, segments[index]!.isEncoded)))
+  return label === '' ? guessText(bytes) : decodeText(bytes, label).text
 }
 
-function decodePercent(text: string): Buffer {
-  const bytes = Buffer.from(text, 'utf8')
+// The percent encoding (RFC 2231 §4), decoded in place.
+function decodeSegment(bytes: Buffer, isEncoded: boolean): Buffer {
+  if (!isEncoded) return bytes
   let written = 0
   for (let at = 0; at < bytes.length; at++) {
     const escaped = bytes[at] === 0x25 && at + 2 < bytes.length ? Number.parseInt(bytes.toString('latin1', at + 1, at + 3), 16) : Number.NaN

@@ -23,7 +23,7 @@ describe('the table of RFC 2047 §8', () => {
   it.each(table)('%j', (encoded, decoded) => expect(decodeEncodedWords(encoded)).toBe(decoded))
 })
 
-describe('what senders do', () => {
+describe('forms of real senders', () => {
   const table: [string, string, string][] = [
     ['a character split over two B words', '=?utf-8?B?w6TD?= =?utf-8?B?tg==?=', 'äö'],
     ['a character split over two Q words', '=?utf-8?Q?=C3?= =?UTF-8?Q?=A4?=', 'ä'],

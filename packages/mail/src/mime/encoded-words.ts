@@ -1,5 +1,5 @@
 // Decodes the encoded words of header text (RFC 2047), joining characters that were split over neighbouring words.
-import { decodeText } from './charsets.ts'
+import { decodeText, encodeGuessed } from './charsets.ts'
 
 /** An encoded word in a text: its charset, its encoded text, and the offset of its end. */
 type EncodedWord = { charset: string; isBase64: boolean; text: string; end: number }
@@ -8,7 +8,7 @@ const CHARSET_CHARACTERS_MAX = 60
 
 /**
  * Finds the encoded word `=?charset?B|Q?text?=` that starts at `at`, or null. A language suffix of the charset (RFC 2231 §5) is dropped. Blanks inside the
- * text are tolerated. The text ends at the first `?`, so a failed try never looks past the next candidate and any number of tries stays linear.
+ * text are tolerated, and question marks in the Q encoding. A failed try never looks past the next candidate, so any number of tries stays linear.
  */
 export function readEncodedWord(value: string, at: number): EncodedWord | null {
   if (value.charCodeAt(at) !== 0x3d || value.charCodeAt(at + 1) !== 0x3f) return null
@@ -16,7 +16,9 @@ export function readEncodedWord(value: string, at: number): EncodedWord | null {
   if (charsetEnd <= at + 2 || value.charCodeAt(charsetEnd + 2) !== 0x3f) return null
   const kind = value.charCodeAt(charsetEnd + 1) | 0x20
   if (kind !== 0x62 && kind !== 0x71) return null
-  const textEnd = value.indexOf('?', charsetEnd + 3)
+  let textEnd = value.indexOf('?', charsetEnd + 3)
+  // Some senders do not encode the question marks of "=?utf-8?Q?Really??=".
+  while (kind === 0x71 && textEnd >= 0 && isTextMark(value, textEnd)) textEnd = value.indexOf('?', textEnd + 1)
   if (textEnd < 0 || value.charCodeAt(textEnd + 1) !== 0x3d) return null
   const label = value.slice(at + 2, charsetEnd)
   const star = label.indexOf('*')
@@ -26,6 +28,11 @@ export function readEncodedWord(value: string, at: number): EncodedWord | null {
     text: value.slice(charsetEnd + 3, textEnd),
     end: textEnd + 2,
   }
+}
+
+// True for a `?` that neither ends a word nor begins one.
+function isTextMark(value: string, at: number): boolean {
+  return value.charCodeAt(at + 1) !== 0x3d && value.charCodeAt(at - 1) !== 0x3d
 }
 
 function findQuestionMark(value: string, from: number, stop: number): number {
@@ -45,11 +52,12 @@ export function decodeEncodedWords(value: string): string {
   let run: WordRun | null = null
   let last = 0
   while (at >= 0) {
-    const word = readEncodedWord(value, at)
-    if (word === null) {
+    const found = readEncodedWord(value, at)
+    if (found === null) {
       at = value.indexOf('=?', at + 1)
       continue
     }
+    const word = toBytes(found)
     const gap = value.slice(last, at)
     if (run !== null && (run.charset !== word.charset || !isBlank(gap))) {
       pieces.push(finishRun(run))
@@ -71,13 +79,23 @@ export function decodeEncodedWords(value: string): string {
 // Neighbouring words of one charset: their bytes are joined before decoding, and unpadded base64 is joined before that.
 type WordRun = { charset: string; bytes: Buffer[]; base64: string }
 
-function addWord(run: WordRun, word: EncodedWord): void {
-  if (!word.isBase64) {
+// An encoded word after the Q encoding. `quoted` is null for base64.
+type ByteWord = { charset: string; quoted: Buffer | null; base64: string; end: number }
+
+// Unencoded characters beyond ASCII become the bytes that they were read from.
+function toBytes({ charset, isBase64, text, end }: EncodedWord): ByteWord {
+  if (isBase64) return { charset, quoted: null, base64: text, end }
+  const { bytes, label } = encodeGuessed(text, charset)
+  return { charset: label, quoted: decodeQ(bytes), base64: '', end }
+}
+
+function addWord(run: WordRun, word: ByteWord): void {
+  if (word.quoted !== null) {
     flushBase64(run)
-    run.bytes.push(decodeQ(word.text))
+    run.bytes.push(word.quoted)
     return
   }
-  run.base64 += word.text
+  run.base64 += word.base64
   if (run.base64.length % 4 === 0 || run.base64.endsWith('=')) flushBase64(run)
 }
 
@@ -92,9 +110,8 @@ function finishRun(run: WordRun): string {
   return decodeText(run.bytes.length === 1 ? run.bytes[0]! : Buffer.concat(run.bytes), run.charset).text
 }
 
-// The Q encoding (RFC 2047 §4.2). Unencoded characters beyond ASCII are read as UTF-8.
-function decodeQ(text: string): Buffer {
-  const bytes = Buffer.from(text, 'utf8')
+// The Q encoding (RFC 2047 §4.2), decoded in place.
+function decodeQ(bytes: Buffer): Buffer {
   let written = 0
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at]!

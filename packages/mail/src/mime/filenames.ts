@@ -57,8 +57,8 @@ export function defaultFilename(contentType: string): string {
 }
 
 /**
- * A sender's file name made safe: encoded words decoded, no path separators, control or direction-changing characters, no leading dots or trailing blanks,
- * at most 255 bytes of UTF-8 with the extension kept. `null` when nothing usable is left.
+ * Makes a sender's file name safe: decodes encoded words, and removes path separators, control and direction-changing characters, leading
+ * dots and trailing blanks. Keeps at most 255 bytes of UTF-8, with the extension. `null` when nothing usable is left.
  */
 export function cleanFilename(written: string | undefined): string | null {
   if (written === undefined || written === '') return null

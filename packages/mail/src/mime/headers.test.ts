@@ -23,7 +23,7 @@ describe('header blocks', () => {
   it('allows blanks before the colon and skips an mbox line', () =>
     expect(read('From a@b.example Mon\r\nFrom : x\r\n\r\n')).toEqual({ fields: ['From=x'], body: '', defects: [] }))
   it('reads 8-bit values as UTF-8 or windows-1252', () => expect(read('A: \xc3\xa4\r\nB: \xe4\r\n\r\n').fields).toEqual(['A=ä', 'B=ä']))
-  it('skips a line that is no field', () =>
+  it('skips a line that is not a field', () =>
     expect(read('A: 1\r\nnonsense\r\n more\r\nB: 2\r\n\r\nx')).toEqual({ fields: ['A=1', 'B=2'], body: 'x', defects: ['bad-header-line'] }))
   it('takes text without any header as body', () =>
     expect(read('hello world\r\nbye')).toEqual({ fields: [], body: 'hello world\r\nbye', defects: ['no-header-end'] }))

@@ -81,18 +81,23 @@ function readFields(
   // Skips an mbox separator line before the first field.
   if (/^>?From /.test(text.slice(0, 6)) && lineStarts.length > 1) index = 1
   const first = index
+  let isContentField = false
   while (index < lineStarts.length) {
     const from = lineStarts[index]! - start
     let until = index + 1
     while (until < lineStarts.length && isFold(raw[lineStarts[until]!]!)) until++
     const to = until < lineStarts.length ? lineStarts[until]! - start : text.length
     const colon = findNameEnd(text, from, to)
-    if (colon < 0) {
+    if (isContentField && isStrayParameter(text, from)) {
+      block.fields.at(-1)!.value += ` ${unfold(text.slice(from, to))}`
+      if (!block.defects.includes('bad-header-line')) block.defects.push('bad-header-line')
+    } else if (colon < 0) {
       if (index === first) return false
       if (!block.defects.includes('bad-header-line')) block.defects.push('bad-header-line')
     } else {
       const name = text.slice(from, colon).trimEnd()
       const key = name.toLowerCase()
+      isContentField = key.startsWith('content-') && (isWanted === null || isWanted(key))
       if (isWanted === null || isWanted(key)) {
         const folded = readEightBit(raw, start, text, text.indexOf(':', colon) + 1, to, hasEightBit)
         block.fields.push({ name, key, value: until - index > 1 ? unfold(folded) : folded.trim() })
@@ -101,6 +106,11 @@ function readFields(
     index = until
   }
   return true
+}
+
+// True for a parameter whose line lost its indent, such as "boundary=x" after "Content-Type: multipart/mixed;".
+function isStrayParameter(text: string, from: number): boolean {
+  return /^[a-z][\w-]{0,30}(?:\*\d{0,4}\*?)?=["\w]/i.test(text.slice(from, from + 50))
 }
 
 function isFold(byte: number): boolean {

@@ -1,4 +1,4 @@
-// Message identifiers, as senders write them and as nobody should.
+// Message identifiers, valid and malformed.
 import { expect, test } from 'vitest'
 import { readMessageId, readMessageIds } from './message-ids.ts'
 

@@ -11,7 +11,7 @@ import { decodeAttachment } from './transfer-encoding.ts'
 const FROM = 'From: a@b.example\r\n'
 const MIXED = `${FROM}Content-Type: multipart/mixed; boundary="bound"\r\n\r\n`
 
-/** Processor time of the best of a few runs: what else runs on the machine is not our cost. */
+/** Processor time of the best of a few runs, because other processes must not count. */
 function spentMs(run: () => unknown): number {
   let best = Number.POSITIVE_INFINITY
   for (let round = 0; round < 4; round++) {
@@ -38,7 +38,7 @@ describe('structure', () => {
     expect(message.attachments).toHaveLength(PARTS_MAX - 1)
     expect(message.defects).toContain('truncated-parts')
   })
-  it('opens 50 levels and keeps what is deeper as one part', () => {
+  it('parses 50 levels and keeps deeper ones as one part', () => {
     const raw = Buffer.from(`${FROM}Content-Type: multipart/mixed; boundary="b0"\r\n\r\n${nested(20_000)}`)
     const message = parseMessage(raw)
     expect(message.defects).toContain('too-deep')
@@ -129,6 +129,11 @@ describe('cost grows with size and no faster', () => {
     '<',
     '<@a ,',
     'a@[',
+    ' boundary=',
+    '; boundary="b" ',
+    '=?a?Q?b?c',
+    '=?a?Q?b???',
+    '=?koi8-r?Q?\u00f6',
     '=?a?q?',
     '=?utf-8?b?QQ=?= ',
     ' . ',

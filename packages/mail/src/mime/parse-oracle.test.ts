@@ -92,7 +92,7 @@ const address = fc.tuple(word, fc.constantFrom('ann', 'bob.b', "o'neil", 'a+tag'
 const bytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array))
 
 describe('generated mail', () => {
-  it('written by nodemailer: both readings are what was written', async () => {
+  it('both parsers return the original text of messages by nodemailer', async () => {
     const mail = fc.record({
       from: address,
       to: fc.array(address, { minLength: 1, maxLength: 5 }),
@@ -180,7 +180,7 @@ const mixed: fc.Arbitrary<Part> = fc.letrec<{ mixed: Part }>((tie) => ({
 })).mixed
 const tree = fc.oneof(plain, alternative, mixed)
 
-// Boundaries that begin alike, to try what tells them apart.
+// Boundaries with a common prefix.
 function render(part: Part, counter: { next: number }): string {
   if ('parts' in part) {
     const boundary = `b${'-'.repeat(counter.next % 3)}${counter.next++}`

@@ -126,7 +126,7 @@ describe('fixtures', () => {
     expect(message.replyTo).toEqual([{ name: '', address: 'list@lists.example' }])
   })
 
-  it('broken mail: what can be read is read, and the failure named', () => {
+  it('reads the readable parts of broken mail and names the failure', () => {
     const raw = load('broken.eml')
     const message = parseMessage(raw)
     expect(message).toMatchObject({
@@ -196,7 +196,7 @@ describe('MIME that needs care', () => {
       ).text,
     ).toBe('x\n\ny')
   })
-  it('a boundary that ends in dashes is no end', () =>
+  it('a boundary that ends in dashes is not an end', () =>
     expect(parse('Content-Type: multipart/mixed; boundary="a--"\n\n--a--\n\nx\n--a--\n\ny\n--a----').text).toBe('x\n\ny'))
   it('an outer boundary closes inner parts that lack an end', () => {
     const message = parse(

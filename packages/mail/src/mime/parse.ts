@@ -184,15 +184,16 @@ class BodyCollector {
     section.plain.push(isFlowed ? joinFlowedLines(text, leaf.parameters.get('delsp')?.toLowerCase() === 'yes') : text)
   }
 
-  /** Both bodies. A missing version of a section is converted from the other one, to HTML only when the mail has any HTML. */
+  /** Both bodies. A missing or blank version of a section is converted from the other one, to HTML only when the mail has any HTML. */
   finish(): { text: string | null; html: string | null } {
     if (this.#sections.length === 0) return { text: null, html: null }
     const hasHtml = this.#sections.some((section) => section.html.length > 0)
     const texts: string[] = []
     const htmls: string[] = []
     for (const { plain, html } of this.#sections) {
-      texts.push(...(plain.length > 0 ? plain : [htmlToText(html.join('\n'))]))
-      if (hasHtml) htmls.push(...(html.length > 0 ? html : plain.filter((text) => text.trim() !== '').map(textToHtml)))
+      const written = plain.filter((text) => !isBlank(text))
+      texts.push(...(html.length > 0 && !written.some(hasWords) ? convertHtml(html, written) : written))
+      if (hasHtml) htmls.push(...(html.some(isShown) ? html : written.map(textToHtml)))
     }
     return {
       text: this.#limit(joinTexts(texts, '\n\n'), 'truncated-text'),
@@ -230,6 +231,31 @@ class BodyCollector {
     this.#defects.add(defect)
     return cutText(text, TEXT_CHARACTERS_MAX)
   }
+}
+
+// The text of HTML whose plain version has no words. The plain version stays when the HTML has none either.
+function convertHtml(html: readonly string[], written: string[]): string[] {
+  const converted = htmlToText(html.join('\n'))
+  return written.length === 0 || hasWords(converted) ? [converted] : written
+}
+
+// True for a text of blanks and the invisible characters that mailers write into an empty plain text.
+function isBlank(text: string): boolean {
+  const first = text.charCodeAt(0)
+  if (first > 0x20 && first < 0x7f) return false
+  return /^(?:[\s\p{Cf}\p{Cc}\u115f\u1160\u2800\u3164\uffa0]|\u034f)*$/u.test(text)
+}
+
+function hasWords(text: string): boolean {
+  if (/^[\s>]{0,9}[A-Za-z]/.test(text)) return true
+  return /[\p{L}\p{N}]/u.test(text.length < 1000 ? text.replaceAll('&nbsp;', ' ') : text)
+}
+
+const EMPTY_HTML_CHARACTERS_MAX = 1000
+
+// False for short HTML without text and pictures, such as `<html><body></body></html>`.
+function isShown(html: string): boolean {
+  return html.length > EMPTY_HTML_CHARACTERS_MAX || /<(?:img|svg|object|embed|video)\b/i.test(html) || !isBlank(htmlToText(html))
 }
 
 // The last line end of a body is not part of its text.

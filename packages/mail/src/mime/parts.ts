@@ -56,6 +56,10 @@ type OpenMultipart = {
   leaf: Leaf
 }
 
+const PREAMBLE_BYTES_MAX = 8 * 1024
+// A line that begins with dashes and has a Content field of a part below it.
+const FIRST_DELIMITER = /^--([^\s-][^\r\n]{0,200}?|-[^\r\n]{1,200}?)[ \t]*\r?\nContent-[A-Za-z-]{1,40}[ \t]*:/im
+
 const LF = 0x0a
 const CR = 0x0d
 
@@ -132,7 +136,7 @@ class PartSplitter {
   }
 
   #openMultipart(leaf: Leaf): void {
-    const boundary = Buffer.from((leaf.parameters.get('boundary') ?? '').trimEnd(), 'utf8')
+    const boundary = this.#boundaryOf(leaf)
     if (boundary.length === 0 || boundary.length > BOUNDARY_BYTES_MAX) {
       this.#defects.add('no-boundary')
       leaf.contentType = 'text/plain'
@@ -156,6 +160,17 @@ class PartSplitter {
       leaf,
     })
     this.#current = null
+  }
+
+  // A boundary that was lost or changed on the way is read from the first delimiter. Only the outermost is searched for, to stay linear.
+  #boundaryOf(leaf: Leaf): Buffer {
+    const declared = Buffer.from((leaf.parameters.get('boundary') ?? '').trimEnd(), 'utf8')
+    if (declared.length > 0 && (this.#open.length > 0 || this.#raw.includes(`--${declared}`, leaf.start))) return declared
+    const text = this.#raw.toString('latin1', leaf.start, Math.min(this.#raw.length, leaf.start + PREAMBLE_BYTES_MAX))
+    const found = FIRST_DELIMITER.exec(text)
+    if (found === null || this.#search.match(leaf.start + found.index) !== null) return declared
+    this.#defects.add('no-boundary')
+    return Buffer.from(found[1]!, 'latin1')
   }
 
   // Ends the current leaf and every open multipart above `level`. A multipart without its boundary is read as one text.

@@ -1,4 +1,4 @@
-// Base64 and quoted-printable: RFC 2045, broken input, and sizes that always equal what decoding gives.
+// Base64 and quoted-printable: RFC 2045, broken input, and sizes that always equal the decoded length.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeAttachment, measureDecoded, readTransferEncoding } from './transfer-encoding.ts'
@@ -58,7 +58,7 @@ it('reads the names senders use', () => {
   expect(readTransferEncoding('x-uuencode')).toEqual({ encoding: 'identity', isKnown: false })
 })
 
-it('measures exactly what decoding gives, for any bytes', () => {
+it('measures exactly the decoded length, for any bytes', () => {
   const noisy = fc
     .array(fc.constantFrom('A', 'b', '/', '=', '\r\n', '\n', ' ', '!', '=41', '\xff', '\t', '-'), { maxLength: 60 })
     .map((pieces) => pieces.join(''))

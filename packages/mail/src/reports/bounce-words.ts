@@ -1,65 +1,42 @@
-// Reads bounces in prose, recognised by their sender and by their phrases.
+// Reads bounces in prose, recognised by their sender, their phrases and the message that they enclose.
+import { expired, failureSubject, failureText, gaveUp, stillTrying } from './bounce-phrases.ts'
+import { isMailboxFull } from './refusal-phrases.ts'
+import { firstSentence, reasonFor, statusIn } from './reply-search.ts'
+import { wordsOf } from './reply-words.ts'
 import type { Report } from './report-kinds.ts'
 
-/** Limit of the scanned text. */
-export const bounceTextMax = 16_384
-
-const failureSubject =
-  /\b(?:undeliver(?:ed|able)|un(?:able|successful).{0,20}deliver|delivery (?:has )?fail|delivery (?:status )?notification|delivery problem|delivery error|failed delivery|failure notice|failed mail|mail(?:er)? (?:delivery )?(?:system )?(?:error|fail)|(?:message|mail|e-?mail)\b.{0,30}\b(?:could ?n[o']t|not) be delivered|mail could not|message status - undeliver|non[- ]?delivery|nicht zugestellt|unzustellbar|non remis|returned (?:mail|to sender)|returning (?:mail|message)|rejected mail|warning: .{0,40}(?:delayed|could not)|message delayed|delayed mail|mail delayed)\b/i
-const failureText =
-  /\b(?:could ?n[o']t be delivered|was not delivered|un(?:able to|successful).{0,40}deliver|delivery (?:to .{0,100} )?(?:has )?failed|permanent(?:ly)? (?:fatal )?(?:error|failure|failed)|fatal errors|undeliverable|did ?n[o']t reach|returned to (?:you|sender)|message that you sent could not)/i
-const stillTrying =
-  /\b(?:(?:will|continue[sd]? to|still|being|be) (?:keep (?:on )?)?(?:be )?(?:try(?:ing)?|retr(?:y|ied|ying)|attempt(?:s|ed|ing)?)|no action is required|this is (?:only )?a warning|(?:do not|don't) need to (?:resend|do anything)|has not (?:yet )?been delivered|delayed)\b/i
-const gaveUp =
-  /\b(?:gave? up|giving up|no further attempts|will not (?:try|retry|be retried)|too (?:long|old)|(?:retry )?time(?:out)? (?:has )?exceeded|expired|been (?:on|in) the queue too long)\b/i
-
-const mailboxFull = /\b(?:mailbox|inbox|quota|account|storage)\b.{0,40}\b(?:full|exceeded|over)\b|\bover ?quota\b|\bquota exceeded\b/i
-
 /** A more precise code from the text of a failure with a general code: 5.2.2 for a full mailbox, 4.4.7 for an expired message. */
-export function refineStatus(status: string | null, words: string): string | null {
+export function refineStatus(status: string | null, text: string): string | null {
   if (status !== null && !/^[245]\.0\.0$/.test(status)) return status
-  if (mailboxFull.test(words)) return '5.2.2'
-  return gaveUp.test(words) ? '4.4.7' : status
+  if (isMailboxFull(wordsOf(text))) return '5.2.2'
+  return expired.test(text) ? '4.4.7' : status
 }
 
-/** The text of a report about one address: the rest of its line, and the indented lines below. */
-export function reasonFor(text: string, address: string): string | null {
-  const lines = text.slice(0, bounceTextMax).split('\n')
-  const start = lines.findIndex((line) => line.toLowerCase().includes(address.toLowerCase()))
-  if (start === -1) return null
-  const first = (lines[start] as string).replace(/^.*?>:?/, '').trim()
-  const isBare = first.toLowerCase() === address.toLowerCase()
-  const rest: string[] = isBare ? [] : [first]
-  for (const line of lines.slice(start + 1, start + 6)) {
-    if (line.trim() === '') break
-    rest.push(line.trim())
-  }
-  return rest.join(' ').trim() || null
-}
-
-/** True for mail from a mail system rather than from a person. */
+/** True for mail from a mail system rather than from a person. `author` is the address of From, or its name. */
 export const isFromMailSystem = (envelopeFrom: string, author: string): boolean =>
-  envelopeFrom === '' || /^(?:mailer[-_ ]?daemon|postmaster|mail[-_ ]?system|mdaemon|root|double-bounce)\b/i.test(author)
+  envelopeFrom === '' ||
+  /^"?(?:mailer[-_ .]?daemon|post[-_ ]?master|mail[-_ ]?(?:system|delivery|server|robot|admin\w*|er)|mdaemon|root|double-bounce|bounces?|daemon|majordomo|system[-_ ]?administrator|delivery|microsoftexchange\w*|amavis|antispam|mailgate|mailsweeper|uucp|smtp)(?![a-z])/i.test(
+    author,
+  )
 
-/**
- * Reads a bounce in prose. Null when the text is not a bounce. `failedRecipients` is true when the header names the recipients
- * (X-Failed-Recipients).
- */
-export function readBounceWords(subject: string, text: string, recipient: string, failedRecipients: boolean): Report | null {
-  const head = text.slice(0, bounceTextMax)
-  if (!failedRecipients && !failureSubject.test(subject) && !failureText.test(head)) return null
-  const answer = answerIn(head) ?? reasonFor(head, recipient) ?? firstSentence(head)
-  const enhancedStatus = /(?:^|[^\d.])([45]\.\d{1,3}\.\d{1,3})(?![\d.])/.exec(head)?.[1] ?? null
-  const isDelay = stillTrying.test(`${subject}\n${head}`) && !gaveUp.test(head) && !failedRecipients && !enhancedStatus?.startsWith('5')
-  const hasPermanentAnswer = /^5\d\d[ -]/.test(answer)
-  const code = hasPermanentAnswer ? enhancedStatus : refineStatus(enhancedStatus, head)
-  return { kind: isDelay ? 'delayed' : 'failed', enhancedStatus: code, answer, host: null }
+/** `failedRecipients` is true when the header names the recipients (X-Failed-Recipients), and `hasEnclosed` when the message is enclosed. */
+export type Bounce = { subject: string; ownText: string; recipient: string; failedRecipients: boolean; hasEnclosed: boolean }
+
+/** Reads a bounce in prose. Null when it is not a bounce. */
+export function readBounceWords({ subject, ownText, recipient, failedRecipients, hasEnclosed }: Bounce): Report | null {
+  const isKnown = failedRecipients || hasEnclosed || failureSubject.test(subject) || failureText.test(ownText)
+  const reason = reasonFor(ownText, recipient, true)
+  const isReply = reason !== null && /^[45]\d\d[ -]/.test(reason)
+  if (!isKnown && !isReply) return null
+  const answer = reason ?? (firstSentence(ownText) || subject)
+  const kind = kindOfWords(subject, ownText, failedRecipients || /^5/.test(answer))
+  const status = statusIn(answer) ?? statusIn(ownText)
+  return { kind, enhancedStatus: /^5\d\d[ -]/.test(answer) ? status : refineStatus(status, ownText), answer, host: null }
 }
 
-/** The line with the SMTP reply of the remote server. */
-function answerIn(text: string): string | null {
-  const line = text.split('\n').find((one) => /(?:^|[\s:(<>])[45]\d\d[ -](?:[45]\.\d{1,3}\.\d{1,3}\b|\S)/.test(one))
-  return line === undefined ? null : line.trim().replace(/^.*?(?=\b[45]\d\d[ -])/, '')
+/** `delayed` while the reporting system goes on trying. `isFinal` is true when something else rules this out. */
+export function kindOfWords(subject: string, ownText: string, isFinal: boolean): 'failed' | 'delayed' {
+  const words = `${subject}\n${ownText}`
+  const isDelay = stillTrying.test(words) && !gaveUp.test(ownText) && !isFinal && !statusIn(ownText)?.startsWith('5')
+  return isDelay ? 'delayed' : 'failed'
 }
-
-const firstSentence = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 300)

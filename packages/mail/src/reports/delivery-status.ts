@@ -1,5 +1,6 @@
 // Delivery status notifications (RFC 3464, RFC 6533): the fields of one recipient in the machine-readable part.
 import { addressKey } from '../mail-address.ts'
+import { foldReply } from './reply-words.ts'
 import type { Report, ReportKind } from './report-kinds.ts'
 
 /** The fields of one group, names in lower case. The first of repeated fields counts. */
@@ -43,12 +44,15 @@ const bareValue = (field: string | undefined): string =>
     .trim()
     .replace(/^<|>$/g, '')
 
-const statusIn = (text: string): string | null => /(?:^|[^\d.])([245]\.\d{1,3}\.\d{1,3})(?![\d.])/.exec(text)?.[1] ?? null
+const codeIn = (text: string): string | null => /(?:^|[^\d.\w])([245]\.\d{1,3}\.\d{1,3})(?![\d.])/.exec(text)?.[1] ?? null
 
 const severity: ReportKind[] = ['failed', 'delayed', 'delivered', 'passed-on']
 
+/** The kind of a report whose fields leave it open, from its prose. */
+type Undecided = () => 'failed' | 'delayed'
+
 /** Reads a delivery-status part for one recipient. Null when it has no recipient group. */
-export function readDeliveryStatus(text: string, recipient: string): Report | null {
+export function readDeliveryStatus(text: string, recipient: string, undecided: Undecided = () => 'delayed'): Report | null {
   const [first, ...others] = readGroups(text)
   if (!first) return null
   // Some senders leave out the empty line between the fields of the message and those of the first recipient.
@@ -59,34 +63,32 @@ export function readDeliveryStatus(text: string, recipient: string): Report | nu
     ['final-recipient', 'original-recipient'].some((name) => addressKey(bareValue(fields.get(name))) === wanted),
   )
   // An alias is reported under its targets. The worst of their results counts.
-  const reports = (own.length > 0 ? own : about).map((fields) => reportOf(fields, first))
+  const reports = (own.length > 0 ? own : about).map((fields) => reportOf(fields, first, undecided))
   return reports.toSorted((a, b) => severity.indexOf(a.kind) - severity.indexOf(b.kind))[0] ?? null
 }
 
 const isAboutRecipient = (fields: Fields): boolean => fields.has('final-recipient') || fields.has('action') || fields.has('status')
 
-function reportOf(fields: Fields, message: Fields): Report {
-  const answer = bareValue(fields.get('diagnostic-code'))
-  const said = statusIn(fields.get('status') ?? '')
-  const inAnswer = statusIn(answer)
+function reportOf(fields: Fields, message: Fields, undecided: Undecided): Report {
+  const answer = foldReply(bareValue(fields.get('diagnostic-code')))
+  const said = codeIn(fields.get('status') ?? '')
+  const inAnswer = codeIn(answer)
   // 5.0.0 gives no reason, but the reply of the server often does.
   const isVague = said === null || /^[245]\.0\.0$/.test(said)
   const enhancedStatus = isVague && inAnswer !== null && (said === null || inAnswer[0] === said[0]) ? inAnswer : said
   const host = bareValue(message.get('reporting-mta')) || bareValue(fields.get('remote-mta')) || null
-  return { kind: kindOf(fields, enhancedStatus), enhancedStatus, answer, host }
+  const kind = kindOf(fields.get('action') ?? '', enhancedStatus ?? fields.get('status') ?? answer, undecided)
+  return { kind, enhancedStatus, answer: answer || proseIn(fields.get('status') ?? ''), host }
 }
 
-function kindOf(fields: Fields, status: string | null): ReportKind {
-  const action = /^[a-z]+/i.exec(fields.get('action') ?? '')?.[0].toLowerCase()
-  switch (action) {
-    case 'failed':
-    case 'delayed':
-    case 'delivered':
-      return action
-    case 'relayed':
-    case 'expanded':
-      return 'passed-on'
-    default:
-      return status?.startsWith('5') ? 'failed' : status?.startsWith('2') ? 'delivered' : 'delayed'
-  }
+/** The words behind the code in a Status field, which some systems fill with their reply. */
+const proseIn = (status: string): string => (/^[245]\d\d \D/.test(status) ? foldReply(status) : '')
+
+/** `code` is the enhanced code, or the reply. Unregistered actions such as "failure" and "expired" occur (RFC 3464 §2.3.3 has five). */
+function kindOf(action: string, code: string, undecided: Undecided): ReportKind {
+  if (/^(?:fail|expired|undeliver|reject|bounce|error|permanent|not)/i.test(action)) return 'failed'
+  if (/^(?:delay|defer|postpone|warning|retry|temporar|transient)/i.test(action)) return 'delayed'
+  if (/^deliver/i.test(action)) return 'delivered'
+  if (/^(?:relay|expand)/i.test(action)) return 'passed-on'
+  return code.startsWith('5') ? 'failed' : code.startsWith('2') ? 'delivered' : undecided()
 }

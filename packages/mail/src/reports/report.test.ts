@@ -1,4 +1,4 @@
-// What returned mail is read as: captured reports of Postfix and Exim, those of other systems by their published forms, and hostile ones.
+// Reading returned mail: captured reports of Postfix and Exim, published forms of other systems, and hostile ones.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

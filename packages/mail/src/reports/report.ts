@@ -3,17 +3,18 @@ import { findValue, type HeaderField } from '../mime/headers.ts'
 import { parseMessage } from '../mime/parse.ts'
 import { splitParts } from '../mime/parts.ts'
 import { decodeBody } from '../mime/transfer-encoding.ts'
-import { isFromMailSystem, readBounceWords, reasonFor, refineStatus } from './bounce-words.ts'
+import { isFromMailSystem, kindOfWords, readBounceWords, refineStatus } from './bounce-words.ts'
+import { readFeedback, readForwardedComplaint } from './complaint.ts'
 import { readDeliveryStatus } from './delivery-status.ts'
+import { reasonFor } from './reply-search.ts'
 import type { Report } from './report-kinds.ts'
+import { ownText, reportTextMax } from './report-text.ts'
+import { reasonOfStatus } from './status-texts.ts'
 
 /** Bytes of a report that are read. Its own parts precede the enclosed message. */
 const reportBytesMax = 512 * 1024
 /** Bytes of a machine-readable part that are read. */
 const partBytesMax = 128 * 1024
-
-/** Feedback types that are not complaints (RFC 5965 §7.3, RFC 6430, RFC 6591). */
-const noComplaint = new Set(['not-spam', 'auth-failure', 'dmarc'])
 
 type Leaf = ReturnType<typeof splitParts>['leaves'][number]
 
@@ -22,37 +23,58 @@ type Leaf = ReturnType<typeof splitParts>['leaves'][number]
  * size of the mail, of which the first 512 KiB are read.
  */
 export function readReport(whole: Buffer, envelopeFrom: string, recipient: string): Report {
-  const raw = whole.subarray(0, reportBytesMax)
+  const raw = withoutPreface(whole).subarray(0, reportBytesMax)
   const { header, leaves } = splitParts(raw)
   const textOf = (leaf: Leaf): string => decodeBody(raw, leaf.start, leaf.end, leaf.encoding, partBytesMax).toString('utf8')
-  const status = leaves.find(({ contentType }) => /^message\/(?:global-)?delivery-status$/.test(contentType))
-  const reported = status && readDeliveryStatus(textOf(status), recipient)
+  const find = (pattern: RegExp): Leaf | undefined => leaves.find(({ contentType }) => pattern.test(contentType))
   const parsed = parseMessage(raw)
+  const { subject } = parsed
   const text = parsed.text ?? ''
-  if (reported) return withReason(reported, reasonFor(text, recipient))
-  const feedback = leaves.find(({ contentType }) => contentType === 'message/feedback-report')
+  const own = ownText(text)
+  const status = find(/^message\/(?:global-)?delivery-status$/)
+  const reported = readDeliveryStatus(status ? textOf(status) : statusFieldsIn(own), recipient, () => kindOfWords(subject, own, false))
+  if (reported) return withReason(reported, own, recipient)
+  const feedback = find(/^message\/feedback-report$/)
   if (feedback) return readFeedback(textOf(feedback))
-  const automatic: Report = { kind: 'automatic', enhancedStatus: null, answer: parsed.subject, host: null }
-  const hasFailed = findValue(header.fields, 'x-failed-recipients') !== null
+  const enclosed = find(/^(?:message\/(?:rfc822|global)|text\/rfc822-headers|message\/(?:global-)?headers)$/)
   const author = parsed.from[0]?.address || (parsed.from[0]?.name ?? '')
+  const enclosedBytes = enclosed ? raw.subarray(enclosed.start, enclosed.end) : null
+  const complaint = readForwardedComplaint({ fields: header.fields, author, envelopeFrom, subject, enclosed: enclosedBytes })
+  if (complaint) return complaint
+  const automatic: Report = { kind: 'automatic', enhancedStatus: null, answer: subject, host: null }
+  const failedRecipients = findValue(header.fields, 'x-failed-recipients') !== null
+  const isSystem = isFromMailSystem('-', author)
   // A vacation program uses the null sender too. Only its header fields distinguish it from a mail system.
-  if (isAutomaticAnswer(header.fields) && !hasFailed && !isFromMailSystem('-', author)) return automatic
-  if (hasFailed || isFromMailSystem(envelopeFrom, author)) {
-    const words = readBounceWords(parsed.subject, text, recipient, hasFailed)
+  if (isAutomaticAnswer(header.fields) && !failedRecipients && !isSystem) return automatic
+  if (failedRecipients || isSystem || envelopeFrom === '') {
+    const hasEnclosed = isSystem && (enclosed !== undefined || own.length < Math.min(text.length, reportTextMax))
+    const words = readBounceWords({ subject, ownText: own, recipient, failedRecipients, hasEnclosed })
     if (words) return words
   }
-  return parsed.autoSubmitted ? automatic : { kind: 'letter', enhancedStatus: null, answer: parsed.subject, host: null }
+  return parsed.autoSubmitted ? automatic : { kind: 'letter', enhancedStatus: null, answer: subject, host: null }
 }
 
-/** Completes a report without a diagnostic from its first part, and replaces a general code by the one that its text implies. */
-function withReason(report: Report, reason: string | null): Report {
-  const answer = report.answer || (reason ?? '')
-  return {
-    ...report,
-    answer,
-    enhancedStatus: report.kind === 'failed' ? refineStatus(report.enhancedStatus, answer) : report.enhancedStatus,
-  }
+/** Some relays write empty lines or an mbox line above the header. */
+function withoutPreface(raw: Buffer): Buffer {
+  const preface = /^(?:[ \t]*\r?\n|From [^\r\n]*\r?\n)+/.exec(raw.toString('latin1', 0, 1000))
+  return preface ? raw.subarray(preface[0].length) : raw
 }
+
+/** The fields of a delivery status that a gateway moved into the text, or ''. */
+const statusFieldsIn = (text: string): string => {
+  const at = text.search(/^(?:reporting-mta|(?:final|original)-recipient)[ \t]*:/im)
+  return at >= 0 && /^(?:action|status)[ \t]*:/im.test(text) ? text.slice(at) : ''
+}
+
+/** Completes a report whose diagnostic says nothing, and replaces a general code by the one that its text implies. */
+function withReason(report: Report, own: string, recipient: string): Report {
+  const told = isTelling(report.answer) ? report.answer : (reasonFor(own, recipient, false) ?? report.answer)
+  const enhancedStatus = report.kind === 'failed' ? refineStatus(report.enhancedStatus, told) : report.enhancedStatus
+  return { ...report, enhancedStatus, answer: told || (reasonOfStatus(enhancedStatus) ?? '') }
+}
+
+/** True for a diagnostic of two words or more, beside codes and addresses. */
+const isTelling = (answer: string): boolean => (answer.replace(/\S+@\S+/g, '').match(/\p{L}{2,}/gu)?.length ?? 0) >= 2
 
 const answeringFields = ['x-autoreply', 'x-autorespond', 'x-autoresponse', 'x-mail-autoreply']
 
@@ -61,12 +83,3 @@ const isAutomaticAnswer = (fields: readonly HeaderField[]): boolean =>
   /^auto-(?:replied|notified)\b/i.test((findValue(fields, 'auto-submitted') ?? '').trim()) ||
   /^auto_reply\b/i.test((findValue(fields, 'precedence') ?? '').trim()) ||
   answeringFields.some((key) => findValue(fields, key) !== null)
-
-function readFeedback(text: string): Report {
-  const field = (name: string): string | null => new RegExp(`^${name}:[ \\t]*([^\\r\\n]{1,300})`, 'im').exec(text)?.[1]?.trim() ?? null
-  const type = (field('Feedback-Type') ?? 'other').toLowerCase()
-  const by = field('User-Agent')
-  const host = field('Reporting-MTA')?.replace(/^[^;]*;[ \t]*/, '') ?? null
-  const answer = `A feedback report of the type ${type} came${by ? ` from ${by}` : ''}.`
-  return { kind: noComplaint.has(type) ? 'feedback' : 'complaint', enhancedStatus: null, answer, host }
-}

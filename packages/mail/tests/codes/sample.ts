@@ -1,4 +1,4 @@
-// One message of the collected set: what a reader would find in it.
+// One message of the collected set, with the codes and links that a reader finds in it.
 
-/** `wants`: every code and link that the message asks for; none when it is a message with other numbers and links. */
+/** `wants` are the codes and links that the message is about. Empty for a message with other numbers and links only. */
 export type Sample = { subject?: string; text: string; wants: string[] }

@@ -1,4 +1,4 @@
-// Messages written after the rules were settled, of both sorts, so that what the figures say is not only what the rules were made for.
+// Messages of both sorts written after the rules, so that the figures also cover messages that the rules were not tuned for.
 import type { Sample } from './sample.ts'
 
 const s = (wants: string, text: string, subject?: string): Sample => ({

@@ -1,41 +1,28 @@
-// An independent verifier of DKIM signatures: Debian's python3-dkim, given the DNS records instead of asking for them.
-import { execFileSync } from 'node:child_process'
+// Verifies DKIM signatures with mailauth, and with python3-dkim where it is installed. The DNS records are given.
+import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
+import { findPythonVerifier, verifyWithPython } from './python-dkim-verifier.ts'
 
-// Debian's packages belong to Debian's Python.
-const python = '/usr/bin/python3'
+const hasPython = findPythonVerifier() === null
 
-const program = `
-import base64, json, sys
-import dkim
-given = json.load(sys.stdin)
-records = {(name + '.').encode(): value.encode() for name, value in given['records'].items()}
-results = []
-for text in given['messages']:
-    raw = base64.b64decode(text)
-    verifier = dkim.DKIM(raw)
-    count = sum(1 for name, _ in verifier.headers if name.lower() == b'dkim-signature')
-    verdicts = []
-    for index in range(count):
-        try:
-            verdicts.append('pass' if dkim.DKIM(raw).verify(index, dnsfunc=lambda name, timeout=5: records.get(name)) else 'fail')
-        except dkim.DKIMException as error:
-            verdicts.append(type(error).__name__ + ': ' + str(error))
-    results.append(verdicts)
-print(json.dumps(results))
-`
-
-/** Why signatures cannot be verified here, or null. */
-export function findDkimVerifier(): string | null {
-  try {
-    execFileSync(python, ['-c', 'import dkim, nacl'], { stdio: 'ignore' })
-    return null
-  } catch {
-    return 'python3-dkim and python3-nacl are not installed (apt install python3-dkim python3-nacl)'
-  }
+/** The verdict of each verifier on every signature of every message, in order. `records` is TXT values by name. Throws when the verifiers differ. */
+export async function verifyDkim(messages: Buffer[], records: Record<string, string>): Promise<string[][]> {
+  const found = await Promise.all(messages.map((raw) => verifyWithMailauth(raw, records)))
+  if (!hasPython) return found
+  const same = verifyWithPython(messages, records).map((verdicts) => verdicts.map((verdict) => (verdict === 'pass' ? 'pass' : 'fail')))
+  if (JSON.stringify(same) !== JSON.stringify(found))
+    throw new Error(`the verifiers differ: ${JSON.stringify({ mailauth: found, python: same })}`)
+  return found
 }
 
-/** What it says of every signature of every message, in order: `pass`, or what is wrong. `records` is TXT values by name. */
-export function verifyDkim(messages: Buffer[], records: Record<string, string>): string[][] {
-  const input = JSON.stringify({ messages: messages.map((raw) => raw.toString('base64')), records })
-  return JSON.parse(execFileSync(python, ['-c', program], { input, maxBuffer: 64 * 1024 * 1024 }).toString())
+async function verifyWithMailauth(raw: Buffer, records: Record<string, string>): Promise<string[]> {
+  const resolver = async (name: string): Promise<string[][]> => {
+    const record = records[name]
+    if (record === undefined) throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' })
+    return [[record]]
+  }
+  const { results } = await dkimVerify(raw, { resolver, minBitLength: 1024 } as Parameters<typeof dkimVerify>[1])
+  return results
+    .map(({ status }) => String(status.result))
+    .filter((result) => result !== 'none')
+    .map((result) => (result === 'pass' ? 'pass' : 'fail'))
 }

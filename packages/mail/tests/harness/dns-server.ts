@@ -15,18 +15,18 @@ export type Records = {
   TXT?: (string | string[])[]
 }
 
-/** `silence` never answers; the others are answer codes of RFC 1035 §4.1.1. */
+/** `silence` never answers. The others are response codes of RFC 1035 §4.1.1. */
 export type Failure = 'silence' | 'SERVFAIL' | 'REFUSED'
 
 export type DnsServer = {
   port: number
-  /** What CALLSIGN_DNS_SERVERS takes. */
+  /** A value for CALLSIGN_DNS_SERVERS. */
   address: string
-  /** Replaces what a name holds; no records at all: the name exists and holds nothing. */
+  /** Replaces the records of a name. Without records the name exists and is empty. */
   set(name: string, records: Records): void
   /** From now on the name does not exist. */
   remove(name: string): void
-  /** Makes every question about a name, or of one type about it, fail; null ends that. `*` is every name. */
+  /** Makes queries for a name fail, of one type or of all. null ends that. `*` is every name. */
   fail(name: string, failure: Failure | null, type?: keyof Records): void
   /** Every question so far: "TXT example.com", "TXT/tcp example.com". */
   asked(): string[]
@@ -38,7 +38,7 @@ const stringBytesMax = 255
 const cnamesMax = 8
 const keyOf = (name: string): string => name.toLowerCase().replace(/\.$/, '')
 
-/** Starts on a free port, with these zones. Names are found whatever their case; a name above an existing one exists too. */
+/** Starts on a free port with these zones. Names are case-insensitive. A name above an existing one exists too. */
 export async function startDnsServer(zones: Record<string, Records> = {}): Promise<DnsServer> {
   const names = new Map(Object.entries(zones).map(([name, records]) => [keyOf(name), records]))
   const failures = new Map<string, Failure>()

@@ -1,13 +1,13 @@
-// How two parsers that are not ours read a message: postal-mime, and the email package of Python's standard library.
+// Reads messages with two independent parsers: postal-mime, and the email package of Python's standard library.
 import { execFileSync } from 'node:child_process'
 import PostalMime, { type Address } from 'postal-mime'
 
-/** What every parser has a word for; white space in bodies is folded, attachments are their bytes. */
+/** The parts that every parser returns. White space in bodies is folded, and attachments are their bytes. */
 export type Reading = { subject: string; from: string[]; to: string[]; cc: string[]; text: string; html: string; attachments: string[] }
 
 const python = 'python3'
 
-/** Why there is no Python here, or null. */
+/** The reason why Python is missing, or null. */
 export function findPython(): string | null {
   try {
     execFileSync(python, ['--version'], { stdio: 'ignore' })

@@ -1,4 +1,4 @@
-// The checks of a message's sender by mailauth in its strict mode, an implementation that is not ours: what we say is compared with what it says.
+// Sender authentication by mailauth in its strict mode, an independent implementation to compare results with.
 import { arc as checkArc } from 'mailauth/lib/arc/index.js'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { evaluateDmarc } from 'mailauth/lib/dmarc/index.js'
@@ -11,7 +11,7 @@ type Message = { envelopeFrom: string; client: { address: string; name: string }
 
 const codes = { 'no-name': 'ENOTFOUND', 'no-data': 'ENODATA', failure: 'ETIMEOUT' } as const
 
-/** Results as mailauth words them: of every signature, `dmarc` 'permerror' when there is no single author, and the policy that applies. */
+/** Results in mailauth's terms, per signature, with the applicable policy. `dmarc` is 'permerror' without a single author. */
 export async function checkWithMailauth({ envelopeFrom, client, raw }: Message, resolver: Resolver): Promise<OracleVerdicts> {
   const common = { resolver: questioner(resolver), strict: true as const }
   const spf = await checkSpf({ ...common, sender: envelopeFrom, ip: client.address, helo: client.name, mta: 'mx.example' })
@@ -39,7 +39,7 @@ function questioner(resolver: Resolver) {
   return async (name: string, type: string): Promise<string[][]> => {
     const answer = await questionOf(resolver, name, type)
     if (answer.kind !== 'found') throw Object.assign(new Error(answer.kind), { code: codes[answer.kind] })
-    // Its types know of texts only; addresses are strings, and mail hosts objects.
+    // Its types declare TXT records only. Addresses are strings, and mail hosts are objects.
     return answer.records.map((record) => toMailauth(type, record)) as string[][]
   }
 }

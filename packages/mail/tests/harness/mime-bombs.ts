@@ -1,4 +1,4 @@
-// Messages made to hurt whoever reads them, in the size that hurts, or in a smaller one.
+// Messages built to exhaust a parser, at full or smaller size.
 
 const from = 'From: a@b.example\r\n'
 const mixed = `${from}Content-Type: multipart/mixed; boundary="bound"\r\n\r\n`
@@ -10,7 +10,7 @@ const nested = (count: number): string =>
   ).join('')
 const signature = 'DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/simple; d=b.example; s=s1; h=from; bh=AAAA; b=AAAA\r\n'
 
-/** Each by name; `scale` 1 is the size of the study, below 1 a part of it. */
+/** The messages by name. `scale` 1 is the full size, and a smaller value is a part of it. */
 export const bombs: Record<string, (scale: number) => string> = {
   'nested multiparts': (scale) => `${from}Content-Type: multipart/mixed; boundary="b0"\r\n\r\n${nested(20_000 * scale)}`,
   'sibling parts': (scale) => mixed + times('--bound\r\n\r\n', 100_000 * scale),

@@ -1,4 +1,4 @@
-// DKIM and ARC by python3-dkim, an implementation that is not ours: it signs what we verify.
+// DKIM and ARC by python3-dkim, an independent implementation that signs messages for our verifier.
 import { execFile, execFileSync } from 'node:child_process'
 
 const python = '/usr/bin/python3'

@@ -1,4 +1,4 @@
-// A resolver that answers from memory, for tests of what is asked of DNS rather than of the asking.
+// A resolver that answers from memory, for tests of evaluation rather than of DNS transport.
 import { type DnsAnswer, type Resolver, reverseName } from '../../src/dns.ts'
 import type { Records } from './dns-server.ts'
 

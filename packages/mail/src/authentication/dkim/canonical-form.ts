@@ -39,8 +39,8 @@ const nearBytes = 512
 export function relaxedBody(body: Buffer): Buffer {
   const end = relaxedEnd(body)
   if (end === 0) return body.subarray(0, 0)
-  const quads = wordsOf(body)
-  let found = findChanging(body, quads, 0, end)
+  const words = wordsOf(body)
+  let found = findChanging(body, words, 0, end)
   if (found < 0) return withLineEnd(body, end)
   const out = Buffer.allocUnsafe(end + 2)
   let at = 0
@@ -57,7 +57,7 @@ export function relaxedBody(body: Buffer): Buffer {
         if (body[from] !== cr || body[from + 1] !== lf) out[at++] = space
       }
     }
-    found = findChanging(body, quads, from, end)
+    found = findChanging(body, words, from, end)
   }
   at += body.copy(out, at, from, end)
   out[at++] = cr
@@ -66,14 +66,14 @@ export function relaxedBody(body: Buffer): Buffer {
 }
 
 /** The offset of the first white space in body[from, end) that the relaxed form changes: a tab, several blanks, or a blank before a line end. -1 without one. */
-function findChanging(body: Buffer, quads: Words, from: number, end: number): number {
+function findChanging(body: Buffer, words: Words, from: number, end: number): number {
   for (let index = from; index < end; ) {
     const block = body.subarray(index, Math.min(end, index + blockBytes))
     const blockEnd = index + block.length
     const tabAt = block.indexOf(tab)
     const stop = tabAt < 0 ? blockEnd : index + tabAt
     const blankAt = block.indexOf(space)
-    const found = blankAt < 0 ? -1 : findChangingBlank(body, quads, index + blankAt, stop, end)
+    const found = blankAt < 0 ? -1 : findChangingBlank(body, words, index + blankAt, stop, end)
     if (found >= 0) return found
     if (tabAt >= 0) return stop
     index = blockEnd

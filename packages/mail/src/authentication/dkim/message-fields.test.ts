@@ -24,7 +24,7 @@ test('blanks and a fold before the colon', () => {
   ])
 })
 
-test('a line that is no field belongs to the field above it, and before the first field to none', () => {
+test('a line that is not a field belongs to the field above it, and before the first field to none', () => {
   expect(open('From ada Sun\r\nFrom: a\r\nno field\r\n\xa0From: b\r\n: c\r\n\r\n').fields).toEqual([
     ['from', 'From: a\r\nno field\r\n\xa0From: b\r\n: c'],
   ])
@@ -36,7 +36,7 @@ test('without an end, without a header, without anything', () => {
   expect(open('')).toEqual({ fields: [], body: '' })
 })
 
-test('bare LF in a header end lines, as they do for who reads the message', () => {
+test('bare LF ends header lines, as in the message parser', () => {
   expect(open('From: a\nTo: b\n\nbody\n')).toEqual({
     fields: [
       ['from', 'From: a'],

@@ -1,7 +1,7 @@
-// Signatures: their shape, what they cover, and that they are the same each time; an independent verifier judges every kind of message.
+// Signatures: their form, coverage and determinism. An independent verifier checks every kind of message.
 import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { findDkimVerifier, verifyDkim } from '../../../tests/harness/dkim-verifier.ts'
+import { verifyDkim } from '../../../tests/harness/dkim-verifier.ts'
 import { composeMessage } from '../../compose/compose.ts'
 import type { MessageDraft } from '../../compose/message-draft.ts'
 import { relaxedField, splitMessage } from './canonical-form.ts'
@@ -65,7 +65,7 @@ test('one signature a key on top, the message itself untouched', async () => {
   expect(tagsOf(all[1]!.text)).toMatchObject({ a: 'ed25519-sha256', s: 'ed2', bh: bodyHash })
 })
 
-test('the whole body is signed, and nothing that tells less: no l=, no z=, no x=', async () => {
+test('the whole body is signed, without l=, z= or x=', async () => {
   for (const { text } of signaturesOf(await signMessage(plain, keys, at)))
     expect(Object.keys(tagsOf(text)).toSorted()).toEqual(['a', 'b', 'bh', 'c', 'd', 'h', 's', 't', 'v'])
 })
@@ -107,16 +107,11 @@ test('the Ed25519 key of RFC 8463 appendix A signs as its record says', async ()
   )
   const signed = await signMessage(raw, [key], new Date(1_528_637_909_000))
   expect(tagsOf(signaturesOf(signed)[0]!.text).bh).toBe('2jUSOH9NhtVGCQWNr9BrIAPreKQjO6Sn7XIkfJVOzv8=')
-  if (findDkimVerifier() === null) {
-    const record = 'v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo='
-    expect(verifyDkim([signed], { 'brisbane._domainkey.football.example.com': record })).toEqual([['pass']])
-  }
+  const record = 'v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo='
+  expect(await verifyDkim([signed], { 'brisbane._domainkey.football.example.com': record })).toEqual([['pass']])
 })
 
-const missing = findDkimVerifier()
-const name = (text: string) => (missing ? `${text} (skipped: ${missing})` : text)
-
-describe.skipIf(missing !== null)(name('python3-dkim verifies every kind of message'), () => {
+describe('other implementations verify every kind of message', () => {
   const draft = (more: Partial<MessageDraft>): Promise<Buffer> =>
     composeMessage({
       from: { name: 'Ann', address: 'ann@agents.test' },
@@ -192,13 +187,13 @@ describe.skipIf(missing !== null)(name('python3-dkim verifies every kind of mess
   test('RSA and Ed25519 both pass on each', async () => {
     const names = Object.keys(samples)
     const signed = await Promise.all(names.map(async (one) => signMessage(await (samples[one] as () => Promise<Buffer>)(), keys, at)))
-    const verdicts = verifyDkim(signed, records)
+    const verdicts = await verifyDkim(signed, records)
     expect(Object.fromEntries(names.map((one, index) => [one, verdicts[index]]))).toEqual(
       Object.fromEntries(names.map((one) => [one, ['pass', 'pass']])),
     )
   })
 
-  test('what is changed or added afterwards fails', async () => {
+  test('a later change or addition fails', async () => {
     const signed = (await signMessage(plain, keys, at)).toString('latin1')
     const changes = {
       'the subject': signed.replace('Subject: Hi', 'Subject: Ho'),
@@ -209,7 +204,7 @@ describe.skipIf(missing !== null)(name('python3-dkim verifies every kind of mess
       'a Reply-To': signed.replace('From: Ann', 'Reply-To: evil@example.com\r\nFrom: Ann'),
       'a Content-Type': signed.replace('From: Ann', 'Content-Type: text/html\r\nFrom: Ann'),
     }
-    const verdicts = verifyDkim(
+    const verdicts = await verifyDkim(
       Object.values(changes).map((text) => Buffer.from(text, 'latin1')),
       records,
     )
@@ -219,6 +214,6 @@ describe.skipIf(missing !== null)(name('python3-dkim verifies every kind of mess
   test('another key of the same name fails', async () => {
     const stranger = generateKeyPairSync('ed25519').privateKey
     const signed = await signMessage(plain, [{ ...(keys[1] as SigningKey), privateKey: stranger }], at)
-    expect(verifyDkim([signed], records)).toEqual([['fail']])
+    expect(await verifyDkim([signed], records)).toEqual([['fail']])
   })
 })

@@ -9,7 +9,7 @@ test('a long value is cut into strings that together are the value', () => {
   expect(strings.join('').replaceAll('"', '')).toBe(value)
 })
 
-test('nothing is an empty string, and what is not plain is escaped', () => {
+test('an empty text is an empty string, and special characters are escaped', () => {
   expect(quotedTxt('')).toBe('""')
   expect(quotedTxt('a"b\\c\nü')).toBe('"a\\"b\\\\c\\010\\195\\188"')
 })

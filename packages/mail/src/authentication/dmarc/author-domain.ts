@@ -4,13 +4,13 @@ import ipaddr from 'ipaddr.js'
 import { type ParsedAddress, parseAddressList } from '../../mime/addresses.ts'
 import { canBeAsked, nameLengthMax, normalName } from '../domain-names.ts'
 
-/** `failure`: why there is no single author; what a forger would like does not pass for having none. */
+/** `failure` is the reason for not finding a single author. A malformed From does not count as a missing one. */
 export type AuthorDomain = { domain: string } | { failure: string }
 
 /** Said of a domain with characters that are invisible, or that no domain name can hold (RFC 5892). */
 export const disallowedCharacters = 'the author domain holds characters that are not allowed in a domain name'
 
-/** More mailboxes in From than a person writes; those behind it are not compared. */
+/** Limit of compared mailboxes in From. */
 const mailboxesMax = 100
 
 /**
@@ -70,7 +70,7 @@ const invisible = /\p{Default_Ignorable_Code_Point}/u
 
 const isShown = (label: string): boolean => labelPattern.test(label) && !invisible.test(label)
 
-/** Whether an A-label stands for characters that a domain name may hold. Other labels are what they are. */
+/** True for an A-label whose characters a domain name may contain, and for every other label. */
 function isDecodable(label: string): boolean {
   if (!label.startsWith('xn--')) return true
   const shown = domainToUnicode(label)

@@ -9,7 +9,7 @@ export function authorOf({ from }: Pick<ParsedMessage, 'from'>, { source, dmarc 
   const [author, ...others] = distinctAuthors(from)
   if (!author || others.length > 0 || dmarc?.result === 'permerror') return null
   if (source !== 'smtp' || dmarc?.domain == null) return author
-  // The header was read twice, for the checks and for display; what is shown has to be what was checked.
+  // The header is parsed twice, for authentication and for display. The displayed author must be the authenticated one.
   const read = readDomain(author.address)
   return 'domain' in read && read.domain === dmarc.domain ? author : null
 }

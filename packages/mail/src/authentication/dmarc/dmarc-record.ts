@@ -18,17 +18,17 @@ export type DmarcRecord = {
 
 export type FoundRecord = { domain: string; record: DmarcRecord }
 
-/** DNS could not say now; `reason` is its. Thrown within this feature only. */
+/** A temporary DNS failure with its reason. Thrown within this feature only. */
 export class DnsError extends Error {}
 
 const versionPattern = /^[vV][ \t]*=[ \t]*DMARC1[ \t]*(?:;|$)/
 
-/** Reads the text of a TXT record; null when it is no DMARC record, or a tag stands in it twice. */
+/** Parses a TXT record. Null when it is not a DMARC record or repeats a tag. */
 export function readDmarcRecord(txt: string): DmarcRecord | null {
   const text = txt.trim()
   if (!versionPattern.test(text)) return null
   const { tags, defect } = readTagList(text)
-  // What is no tag is passed over (RFC 9989 §4.7), but of two tags nobody knows which was meant.
+  // Text that is not a tag is ignored (RFC 9989 §4.7). A repeated tag is ambiguous.
   if (defect !== null && isRepeated(text)) return null
   const wordOf = (name: string): string | null => tags.get(name)?.value.toLowerCase() ?? null
   const [p, sp, np] = [wordOf('p'), wordOf('sp'), wordOf('np')]
@@ -51,7 +51,7 @@ function isRepeated(text: string): boolean {
   return new Set(names).size < names.length
 }
 
-/** Whether rua= holds at least one address that is a URI; the size behind a `!` is history. */
+/** True when `rua=` has at least one valid URI. The size limit after `!` is obsolete and ignored. */
 const asksForReports = (rua: string): boolean =>
   rua
     .split(',')
@@ -61,7 +61,7 @@ const asksForReports = (rua: string): boolean =>
 const walkLabelsMax = 7
 
 /**
- * Walks from a name up the tree. Gives the records on the way, the longest name first; ends at one that says psd=y or psd=n. Throws DnsError.
+ * Walks from a name up the tree. Returns the records found, the longest name first. Ends at a record with psd=y or psd=n. Throws DnsError.
  */
 export async function walkTree(domain: string, resolver: Resolver): Promise<FoundRecord[]> {
   const found: FoundRecord[] = []
@@ -75,7 +75,7 @@ export async function walkTree(domain: string, resolver: Resolver): Promise<Foun
   return found
 }
 
-/** The record at `_dmarc` below a name; several are none (RFC 9989 §4.10). Throws DnsError. */
+/** The record at `_dmarc` below a name. Null for several (RFC 9989 §4.10). Throws DnsError. */
 export async function findRecord(name: string, resolver: Resolver): Promise<DmarcRecord | null> {
   const asked = `_dmarc.${name}`
   if (!canBeAsked(asked)) return null
@@ -105,7 +105,7 @@ export function inheritedRecord(domain: string, found: readonly FoundRecord[]): 
   return found.find((one) => one.domain === organization) ?? (last?.record.psd === 'y' ? last : null)
 }
 
-/** Whether a name exists: anything below it counts, an alias whose target is gone too (RFC 9989 appendix A.4). Throws DnsError. */
+/** True when a name exists, including empty non-terminals and dangling aliases (RFC 9989 appendix A.4). Throws DnsError. */
 export async function nameExists(domain: string, resolver: Resolver): Promise<boolean> {
   if (!canBeAsked(domain)) return false
   for (const answer of [await resolver.a(domain), await resolver.cname(domain)]) {

@@ -1,4 +1,4 @@
-// DMARC (RFC 9989): whether somebody whom the domain in From answers for has sent this, and what that domain wants done if not.
+// DMARC (RFC 9989): checks if the domain in From authorized a message, and finds its policy for messages that it did not authorize.
 import type { Resolver } from '../../dns.ts'
 import { normalName } from '../domain-names.ts'
 import {
@@ -30,12 +30,12 @@ const walksMax = 10
 const weaker = { reject: 'quarantine', quarantine: 'none', none: 'none' } as const
 
 /**
- * What the checks of the sender found. `spfDomain`: what SPF passed for, or null; `signers`: the domains whose signatures pass and cover the whole body.
- * `undecided`: the domains that DNS could not say it of now.
+ * Results of SPF and DKIM. `spfDomain` is the domain that passed SPF, or null. `signers` are the domains with a valid signature of the
+ * whole body. `undecided` are domains with a temporary DNS failure.
  */
 export type Identifiers = { spfDomain: string | null; signers: readonly string[]; undecided: readonly string[] }
 
-/** The record that applies to an author domain, null when there is none; or why DNS could not say. */
+/** The record that applies to an author domain or null, or the reason of a temporary DNS failure. */
 export type FoundPolicy = { author: string; resolver: Resolver; applied: Applied | null } | { author: string; failure: string }
 
 /**
@@ -100,7 +100,7 @@ async function evaluateRecord(
       if (await alignment.aligns(name, false)) open = `DNS could not say whether ${name} has sent it`
   const failure = policyFailure ?? alignment.failure() ?? open
   return {
-    // Nobody has aligned, but somebody might have, or what to do about it cannot be known.
+    // Not aligned, but a temporary DNS failure leaves an identifier or the policy unknown.
     result: isAligned ? 'pass' : failure !== null ? 'temperror' : 'fail',
     domain: author,
     policyDomain: domain,

@@ -101,7 +101,7 @@ async function checkDomain(evaluation: Evaluation, domain: string, isOwn: boolea
 
 async function redirect(evaluation: Evaluation, domain: string, record: SpfRecord, isOwn: boolean): Promise<Match> {
   const target = await expandTarget(evaluation, domain, record.redirect as MacroText)
-  if (target === null || !isTargetName(target)) throw new Ending('permerror', `${domain} redirects to what is not a domain`)
+  if (target === null || !isTargetName(target)) throw new Ending('permerror', `${domain} redirects to an invalid domain name`)
   countLookup(evaluation)
   return checkDomain(evaluation, target, isOwn).catch(noneIsPermerror)
 }
@@ -135,7 +135,7 @@ async function matches(evaluation: Evaluation, domain: string, mechanism: Mechan
   // A target that contains a non-ASCII local part matches nothing (RFC 8616 §4).
   if (target === null) return false
   if (!isTargetName(target)) {
-    if (mechanism.kind === 'include') throw new Ending('permerror', `${domain} includes what is not a domain`)
+    if (mechanism.kind === 'include') throw new Ending('permerror', `${domain} includes an invalid domain name`)
     return false
   }
   countLookup(evaluation)

@@ -1,7 +1,10 @@
 // Finds tokens in the format of codes, without prices, telephone numbers, dates and measures.
 
-/** A token that may be a code: its offsets, and the value to type. */
-export type Candidate = { start: number; end: number; value: string; isDigits: boolean; isGrouped: boolean }
+/**
+ * A token that may be a code, with the value to type. `isDoubtful` is true for tokens that other things look like, such as a local telephone number (555-0142)
+ * or the name of a product (X310). They need an explicit phrase.
+ */
+export type Candidate = { start: number; end: number; value: string; isDigits: boolean; isGrouped: boolean; isDoubtful: boolean }
 
 /** Candidates per text. More numbers are a table. */
 const candidatesMax = 120
@@ -100,8 +103,10 @@ function readNumber(run: string, start: number, text: string): Candidate[] {
   const separators = new Set(run.replace(/\d/g, ''))
   if (isPlain && (groups.length === 1 || (isEven && separators.size === 1 && size <= 4))) {
     const isLong = digits.length > 8
-    return digits.length >= 4 && !(isLong && !(isEven && digits.length === 9))
-      ? [{ start, end: start + run.length, value: digits, isDigits: true, isGrouped: groups.length > 1 }]
+    // Two pairs are two numbers, as in a time or a table.
+    const isPairs = groups.length > 1 && size === 2 && digits.length < 6
+    return digits.length >= 4 && !isPairs && !(isLong && !(isEven && digits.length === 9))
+      ? [{ start, end: start + run.length, value: digits, isDigits: true, isGrouped: groups.length > 1, isDoubtful: false }]
       : []
   }
   // A telephone number, a card, an account.
@@ -109,9 +114,16 @@ function readNumber(run: string, start: number, text: string): Candidate[] {
   const candidates: Candidate[] = []
   let at = start
   for (const part of run.split(' ')) {
-    if (/^\d{4,8}$/.test(part)) candidates.push({ start: at, end: at + part.length, value: part, isDigits: true, isGrouped: false })
-    else if (/^(\d{3}-\d{3}|\d{4}-\d{4})$/.test(part))
-      candidates.push({ start: at, end: at + part.length, value: part.replace('-', ''), isDigits: true, isGrouped: true })
+    const isUneven = /^\d{3}-\d{4}$|^\d{4}-\d{3}$/.test(part)
+    if (isUneven || /^(?:\d{4,8}|\d{3}-\d{3}|\d{4}-\d{4})$/.test(part))
+      candidates.push({
+        start: at,
+        end: at + part.length,
+        value: part.replace('-', ''),
+        isDigits: true,
+        isGrouped: part.includes('-'),
+        isDoubtful: isUneven,
+      })
     at += part.length + 1
   }
   return candidates
@@ -138,13 +150,29 @@ function isMarkedAsOther(text: string, start: number, end: number): boolean {
 function readWord(word: string, start: number): Candidate | null {
   if (!/[A-Za-z]/.test(word) || word.length < 4 || word.length > 19) return null
   const end = start + word.length
-  const make = (value: string, isDigits: boolean, isGrouped: boolean): Candidate => ({ start, end, value, isDigits, isGrouped })
+  const make = (value: string, isDigits: boolean, isGrouped: boolean): Candidate => ({
+    start,
+    end,
+    value,
+    isDigits,
+    isGrouped,
+    isDoubtful: !isDigits && !isGrouped && isNameLike(value),
+  })
   const prefixed = /^[A-Z]{1,3}-(\d{4,8})$/.exec(word)
   if (prefixed) return make(prefixed[1] as string, true, false)
   if (/^(?:[A-Z0-9]{3,6}-){1,3}[A-Z0-9]{3,6}$/.test(word)) return make(word, false, true)
   if (word.includes('-') || word.length > 12) return null
-  if (/\d/.test(word)) return /^\d{1,3}[a-z]{1,3}$|^[a-z]{1,2}\d$/i.test(word) ? null : make(word, false, false)
+  if (/\d/.test(word)) return /^\d{1,3}[a-z]{1,3}$|^[a-z]{1,2}\d$|^0x/i.test(word) ? null : make(word, false, false)
   return /^[A-Z]{5,8}$/.test(word) && !commonCapitals.has(word) ? make(word, false, false) : null
+}
+
+/** True for a word with digits that is not random, such as a product (X310), a device (hda1) or a brand (98point6). */
+function isNameLike(word: string): boolean {
+  if (!/\d/.test(word)) return false
+  const changes = word.match(/\d+|[A-Za-z]+/g)?.length ?? 0
+  if (changes <= 2 || /[a-z]{3}/.test(word)) return true
+  // Random codes are in capitals, or long.
+  return /[a-z]/.test(word) && word.length < 8 && changes <= 3
 }
 
 const commonCapitals = new Set(

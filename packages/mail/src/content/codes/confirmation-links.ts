@@ -44,7 +44,10 @@ function findLinks(text: string): Link[] {
   if (!text.includes('://')) return links
   for (const match of text.matchAll(/https?:\/\/[^\s<>"「」『』【】（），。、！？]{4,}/gi)) {
     if (links.length >= linksMax) break
-    const written = withoutTail(match[0].slice(0, linkCharactersMax + 1))
+    const cut = match[0].slice(0, linkCharactersMax + 1)
+    // Brackets show the end, so that a token may end in a punctuation mark.
+    const isBracketed = text[match.index - 1] === '<' && text[match.index + match[0].length] === '>'
+    const written = isBracketed ? cut : withoutTail(cut)
     const start = match.index
     const between = text.slice(Math.max(end, start - 400), start)
     end = start + written.length
@@ -125,7 +128,7 @@ function judge(link: Link, title: string, isShortLived: () => boolean): { score:
   const goes = (pattern: RegExp) => words.some((word) => pattern.test(word))
   const isPointer = here.test(near)
   // Fast path: most links have no such phrase and need no check for unwanted ones.
-  if (lastWanted < 0 && !isPointer && !singleUse.test(near) && !goes(pathAny)) return null
+  if (lastWanted < 0 && !isPointer && !singleUse.test(near) && !goes(pathAny) && !goes(clearAccess)) return null
   if (lastMatch(unwanted, near) > lastWanted) return null
   const behind = link.behind.toLowerCase()
   const says = (pattern: RegExp) => (wanted.get(pattern) ?? -1) >= 0 || (isPointer && pattern.test(behind))
@@ -142,9 +145,22 @@ function judge(link: Link, title: string, isShortLived: () => boolean): { score:
   const isOnce =
     singleUse.test(near) || singleUse.test(title) || singleUse.test(behind) || (isShortLived() && (about(wantsSignIn) || goes(pathSignIn)))
   if (isSignIn && (isOnce || (goes(pathSignIn) && isShortLived()))) return { score: 6 + Number(goes(pathSignIn)), purpose: 'sign_in' }
+  // Words of the path that are clear in any language, with a long token.
+  if (hasLongToken(link.url) && goes(clearReset)) return { score: 6, purpose: 'password_reset' }
+  if (hasLongToken(link.url) && goes(clearWants)) return { score: 6, purpose: purposeOfLink(near, title, 'verify') }
+  if (hasLongToken(link.url) && goes(clearAccess) && (isOnce || isShortLived() || about(wantsSignIn)))
+    return { score: 5, purpose: 'sign_in' }
   if (goes(pathSignIn) && goes(/^(?:magic|passwordless|onetime|emaillogin|loginlink|signinlink)/)) return { score: 5, purpose: 'sign_in' }
   return null
 }
+
+const clearReset = /^(?:resetpassword|passwordreset|passwordrecovery|recoverpassword|recover$|forgotpassword)/
+const clearWants = /^(?:confirm(?:ation)?$|confirmationtoken|verifyemail|emailverif|verification$|activation$|confirmemail)/
+const clearAccess = /^(?:session|access|accesslink|accesstoken|enter$|magic|login|signin)/
+
+/** True for a link with a token of at least 20 characters in its path or its parameters. */
+const hasLongToken = (url: URL): boolean =>
+  [...url.pathname.split('/'), ...url.searchParams.values()].some((part) => part.length >= 20 && isSecret(part))
 
 const strongLabel =
   /(?:verify|confirm|activate|validate) (?:my |your |the |this |you )?(?:new )?(?:e-?mail|account|address|subscription|registration|identity|sign-?up)|konto (?:aktivieren|bestätigen)|e-?mail(?:-adresse)? (?:bestätigen|verifizieren)|anmeldung bestätigen|(?:confirm|vérifi|activ|valid)\S* (?:mon |votre |ton |l'|mes )?(?:adresse|compte|e-?mail|inscription)|(?:confirm|verific|activ|ativ)\S* (?:mi |tu |su |meu |seu |sua |el |la |o |a |il |il tuo |la tua )?(?:correo|cuenta|e-?mail|conta|dirección|registro|account|indirizzo|cadastro|suscripción|inscrição)|подтвердить|подтвердите|активировать|メールアドレス[^。]{0,10}(?:認証|確認)|(?:验证|確認|确认|激活|驗證)(?:邮箱|郵箱|电子|電子|帐户|账户|账号|帳號|帳戶)|이메일 인증|인증하기/
@@ -207,6 +223,7 @@ function hasSecret(url: URL): boolean {
 }
 
 const isSecret = (part: string): boolean => {
+  if (/\.(?:html?|php|aspx?|jsp|pdf|zip|txt|xml|json|md)$/i.test(part)) return false
   if (part.length < 16) return part.length >= 8 && /\d/.test(part) && /[a-z]/i.test(part) && !/^[a-z]+[-_]?v?\d{1,4}$|^\d{4}-|-/i.test(part)
   return /\d/.test(part)
     ? /[a-z]/i.test(part) && !/^[a-z]+(?:-[a-z]+)+-?\d*$/.test(part)

@@ -1,8 +1,23 @@
 // Finds one-time codes: scores every number-like token by the phrases around it and by its format.
 import type { Code } from '@callsign/contract/codes'
 import { type Candidate, findCandidates, mayHoldCandidates } from './candidates.ts'
-import { findHits, type Hit } from './code-phrases.ts'
+import { findHits, type Hit, withCompounds } from './code-phrases.ts'
+import {
+  behindStart,
+  breakPattern,
+  connected,
+  explicit,
+  fewWords,
+  hanGap,
+  instructed,
+  opening,
+  stated,
+  technical,
+  tight,
+  verbBehind,
+} from './grammar.ts'
 import { purposeOf } from './purposes.ts'
+import { readable, withoutAppHash } from './readable.ts'
 
 /** A normalized text: single spaces, ASCII dashes and digits. `lower` is in lower case, with spaces for dashes and line ends. */
 type Page = { text: string; lower: string; hits: Hit[] }
@@ -11,7 +26,7 @@ const nearCharactersMax = 160
 
 /** The codes of a message, the likeliest first. */
 export function findOneTimeCodes(subject: string, text: string): Code[] {
-  const whole = readable(text)
+  const whole = withoutAppHash(readable(text))
   const bound = findBoundCode(whole)
   const unquoted = whole.startsWith('>') || whole.includes('\n>') ? whole.replace(/^>.*$/gm, '') : whole
   const title = toPage(readable(subject).replaceAll('\n', ' '))
@@ -35,8 +50,10 @@ function judgeAll(title: Page, text: string): Code[] {
   const page = toPage(text)
   title.hits = findHits(title.lower)
   page.hits = findHits(page.lower)
+  if (text.length <= longTextCharactersMin && page.hits.every(({ kind }) => kind !== 'strong'))
+    page.hits = withCompounds(page.lower, page.hits)
   // Every code needs one of these phrases, which most messages lack.
-  if ([...title.hits, ...page.hits].every((hit) => hit.kind === 'other')) return []
+  if ([...title.hits, ...page.hits].every((hit) => hit.kind === 'other') && !isPrefixedCode(page)) return []
   const inTitle = findCandidates(title.text)
   const inText = findCandidates(text)
   if (inTitle.length + inText.length === 0) return []
@@ -54,33 +71,6 @@ function judgeAll(title: Page, text: string): Code[] {
       .toSorted((a, b) => b.score - a.score)
       .map(({ candidate, page: at }) => toCode(candidate, at, title))
   )
-}
-
-function readable(text: string): string {
-  const isCommon = !uncommon.test(text)
-  if (isCommon && !/[ \n] | \n/.test(text)) return text
-  const even = isCommon ? text : unify(text)
-  const single = /[^\S\n ]|[^\S\n]{2}/.test(even) ? even.replace(/[^\S\n]+/g, ' ') : even
-  return single.includes(' \n') || single.includes('\n ') ? single.replace(/ ?\n ?/g, '\n') : single
-}
-
-const uncommon = /[^\x20-\x7e\n]/
-
-const unify = (text: string): string =>
-  text
-    .replaceAll('，', '、')
-    .normalize('NFKC')
-    .replace(/[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f]/g, digitOf)
-    .replace(/\u034f|[\u00ad\u200b-\u200f\u2060\u2066-\u2069\u202a-\u202e\ufeff]/g, '')
-    .replace(/[\u2010-\u2015\u2212]/g, '-')
-    .replaceAll('\u2019', "'")
-    .replaceAll('İ', 'I')
-    .replace(/\r\n?/g, '\n')
-
-/** Arabic-Indic, Persian and Devanagari digits as ASCII ones. */
-const digitOf = (digit: string): string => {
-  const code = digit.charCodeAt(0)
-  return String(code - (code >= 0x966 ? 0x966 : code >= 0x6f0 ? 0x6f0 : 0x660))
 }
 
 const toPage = (text: string): Page => ({ text, lower: text.toLowerCase().replace(/[-\n]/g, ' '), hits: [] })
@@ -142,16 +132,6 @@ const isCode = (hit: Hit, context: Context): boolean => {
 const isYear = (value: string): boolean => /^(?:19|20)\d\d$/.test(value)
 const isDay = (value: string): boolean => /^20[0-4]\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$/.test(value)
 
-// A sentence has ended, or a paragraph.
-const breakPattern = /[.!?](?=[\s"')])|[。！？]|\n\n/
-const tight =
-  /^[\s:=*"'(«»[【「『は이가은는]*$|^ ?(?:is|ist|es|est|é|e|è|er|är|jest|on|to|#|adalah|là|είναι|هو|это|は|是|为|為)[\s:*"'「【]*$/
-const connected =
-  /(?:(?<!\p{L})(?:is|ist|lautet|es|est|é|è|er|är|jest|to|adalah|code|nummer|below|following|είναι|هو|это|є|là|olan)|[:=-]|は|是|为|為|[이가은는])[\s:*"'«「【[(]*$/u
-const stated = /(?<!\p{L})(?:is|ist|lautet|es|est|é|è|er|är|jest|to|adalah|είναι|هو|это|là)[\s:]*$|[:는은は是为]\s*$/u
-const behindStart =
-  /^["'»」】)\]*]{0,3} ?(?:[-:(,]|(?:is|ist|lautet|es|est|é|e'|è|er|är|jest|as|to|for|adalah|là|είναι|هو|это|є|olarak|como|comme|als|your|ваш|ti|sizin)(?!\p{L})|でご?|は|が|を|です|是|为|為|作为|作為|입니다|을|를)/u
-
 /** The score of a candidate. 0 for a token that is not a code. */
 function judge(candidate: Candidate, page: Page, title: Page | null, context: Context): number {
   const line = lineOf(candidate, page.text)
@@ -164,19 +144,31 @@ function judge(candidate: Candidate, page: Page, title: Page | null, context: Co
     isOther && !line.isAlone ? 0 : judgeBehind(candidate, page, context),
     isNear && before.kind === 'enter' ? judgeInstruction(candidate, page, gapBefore, title) : 0,
     isOther ? 0 : judgeSentence(candidate, page, context),
+    candidate.start < 6 && isPrefixedCode(page) ? 5 : 0,
     line.isAlone && title && !(isOther && gapBefore.length <= 12) ? judgeAlone(candidate, page, context) : 0,
   )
-  if (score === 0) return 0
+  if (score === 0 || (candidate.isDoubtful && score < doubtfulScoreMin)) return 0
   if (candidate.isDigits && !candidate.isGrouped && (isYear(candidate.value) || isDay(candidate.value)) && score < 8.5) return 0
   // Words and names with digits are common, so a code of letters needs a clear phrase.
   if (!candidate.isDigits && score < 5) return 0
   return score + (candidate.value.length === 6 && candidate.isDigits ? 0.4 : 0)
 }
 
+/** True for a short text that begins with a code and the letter of its sender, such as "G-123456". */
+const isPrefixedCode = ({ text }: Page): boolean => text.length <= 100 && /^(?:<#> ?)?[A-Z]-\d{6}(?!\d)/.test(text)
+
+/** The score that a doubtful candidate needs, which it has beside a phrase with a colon or a verb. */
+const doubtfulScoreMin = 7.4
+
 function judgeBefore(candidate: Candidate, hit: Hit, gap: string, context: Context, isAlone: boolean): number {
   if (!isCode(hit, context)) return 0
   const isTight = tight.test(gap.toLowerCase())
-  if (hit.kind === 'weak' && !isTight && !(connected.test(gap.toLowerCase()) && gap.length <= 70)) return 0
+  if (hit.kind === 'weak' && !isTight && !(connected.test(gap.toLowerCase()) && gap.length <= 70 && !technical.test(gap))) return 0
+  if (
+    (candidate.isDoubtful || (!candidate.isDigits && !candidate.isGrouped && hit.kind === 'weak')) &&
+    !(isTight && explicit.test(gap.toLowerCase()))
+  )
+    return 0
   if (!candidate.isDigits && !/\d/.test(candidate.value))
     return isTight && (isAlone || candidate.isGrouped || /[:\n]|\bis\b/.test(gap)) ? 6 : 0
   if (!candidate.isDigits && !isTight && !connected.test(gap.toLowerCase())) return 0
@@ -203,13 +195,17 @@ function judgeBehind(candidate: Candidate, page: Page, context: Context): number
   if (!hit || !isCode(hit, context)) return 0
   const gap = page.text.slice(candidate.end, hit.start)
   if (gap.length > 70 || breakPattern.test(gap) || /\d{4}/.test(gap)) return 0
-  if (!behindStart.test(gap.toLowerCase().replaceAll('\n', ' ')) && gap.trim().length > 1) return 0
+  const isJoined = behindStart.test(gap.toLowerCase().replaceAll('\n', ' ')) || gap.trim().length <= 1 || hanGap.test(gap)
+  // A number that begins the message, a few words in any language, and a clear phrase, as in "123456 är din … kod".
+  if (
+    !isJoined &&
+    !(hit.kind === 'strong' && candidate.isDigits && fewWords.test(gap) && opening.test(page.text.slice(0, candidate.start)))
+  )
+    return 0
+  if ((candidate.isDoubtful || !candidate.isDigits) && !verbBehind.test(gap.toLowerCase())) return 0
   if (!candidate.isDigits && !/\d/.test(candidate.value)) return 0
   return hit.kind === 'strong' ? 8.6 - gap.length / 50 : 7.8 - gap.length / 40
 }
-
-const instructed =
-  /verif|confirm|\blog|sign|access|reset|activ|bestätig|anmeld|anzumeld|einzulogg|connect|vérif|valid|inici|acced|acess|entrar|провер|подтвер|войти|вход|認証|確認|ログイン|验证|驗證|登录|登入|인증|doğrula|giriş|potwierd|zalog|masuk|تسجيل|التحقق/
 
 /** Scores `Use 123456 to sign in`, an instruction without a word for the code. */
 function judgeInstruction(candidate: Candidate, page: Page, gap: string, title: Page | null): number {
@@ -220,24 +216,34 @@ function judgeInstruction(candidate: Candidate, page: Page, gap: string, title: 
 }
 
 const aloneLinesMax = 4
+const longTextCharactersMin = 2000
 const aloneCharactersMax = 320
 
 /** Scores a code on a line of its own, by the lines before it, the lines after it, or the subject. */
 function judgeAlone(candidate: Candidate, page: Page, context: Context): number {
   const above = page.text.slice(Math.max(0, candidate.start - aloneCharactersMax), candidate.start)
   const aboveStart = candidate.start - tail(above, aloneLinesMax).length
-  const announced = page.hits.findLast((hit) => hit.end <= candidate.start && hit.start >= aboveStart && hit.kind !== 'enter')
+  const announced = page.hits.findLast(
+    (hit) => hit.end <= candidate.start && hit.start >= aboveStart && hit.kind !== 'enter' && !isDistantOther(hit, candidate, page),
+  )
   const gap = announced ? page.text.slice(announced.end, candidate.start) : ''
   const isLetters = !candidate.isDigits && !/\d/.test(candidate.value)
   if (announced && isCode(announced, context) && !/(?:^|\n)\d{4,}\n/.test(gap)) {
-    if (isLetters && !/^[^.\n]{0,60}[:：.]?\n+$/.test(gap)) return 0
-    return announced.kind === 'strong' ? 8.6 : 7.5
+    if ((isLetters || candidate.isDoubtful) && !/^[^.\n]{0,60}[:：.]?\n+$/.test(gap)) return 0
+    if (announced.kind === 'strong') return 8.6
+    // In a long text the word may be about program code.
+    return candidate.isDigits ? (page.text.length <= longTextCharactersMin ? 7.5 : 0) : explicit.test(gap) && gap.length <= 40 ? 7.5 : 0
   }
   if (isLetters || announced?.kind === 'other') return 0
   const behind = page.hits.find((hit) => hit.start >= candidate.end && hit.kind !== 'enter')
   if (behind && isCode(behind, context) && behind.start - candidate.end <= 120 && candidate.isDigits) return 6
   const isLikely = candidate.isDigits && candidate.value.length >= 5
   return isLikely && context.titleHit && isCode(context.titleHit, context) ? 5 : 0
+}
+
+/** True for the phrase of another number in a sentence that ended before the candidate. */
+function isDistantOther(hit: Hit, candidate: Candidate, page: Page): boolean {
+  return hit.kind === 'other' && /[.!?。！？।]\s/.test(page.text.slice(hit.end, candidate.start))
 }
 
 /** The last `count` nonempty lines, with the empty lines between them. */

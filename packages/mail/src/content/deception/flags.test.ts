@@ -7,7 +7,8 @@ import { normalName } from '../../authentication/domain-names.ts'
 import type { Verdicts } from '../../authentication/sender-checks.ts'
 import { parseMessage } from '../../mime/parse.ts'
 import { readMail } from '../reading.ts'
-import { type Flag, findIndicators, toFlags } from './flags.ts'
+import { type Flag, toFlags } from './flags.ts'
+import { findIndicators } from './indicators.ts'
 import { findModelInstructions } from './model-instructions.ts'
 
 type Trust = 'pass' | 'none' | 'fail'
@@ -248,7 +249,7 @@ describe('reply_to_mismatch', () => {
     expect(flagsOf(mail)).toMatchObject([{ type: 'reply_to_mismatch', evidence: elsewhere, reason: expect.stringContaining(elsewhere) }])
   })
 
-  test('a bulk mailer is believed only when it is who it says', () => {
+  test('a bulk mailer is exempt only when it is authenticated', () => {
     const mail = { from: 'Boss <boss@shop.example>', replyTo: 'x@evil.test', headers: ['List-Unsubscribe: <https://evil.test/u>'] }
     expect([typesOf(mail, 'pass'), typesOf(mail, 'none')]).toEqual([[], ['reply_to_mismatch']])
   })
@@ -293,7 +294,7 @@ describe('link_mismatch', () => {
     ['https://login.shop.example/', 'shop.example'],
     ['https://click.mailer.test/c/1', 'Read all offers'],
     ['https://click.mailer.test/c/1', 'see version 2.0 of the file report.final'],
-    // The sender is who it says, and counts clicks on its own name.
+    // The sender is authenticated and counts clicks on its own name.
     ['https://click.mailer.test/c/1', 'www.shop.example'],
     ['https://eur01.safelinks.protection.outlook.com/?url=https%3A%2F%2Fbank.example%2Fx&data=1', 'https://bank.example/x'],
     ['https://urldefense.proofpoint.com/v2/url?u=https-3A__bank.example_x&d=D', 'https://bank.example/x'],
@@ -306,7 +307,7 @@ describe('link_mismatch', () => {
     expect(flagsOf(link(href, text))).toEqual([])
   })
 
-  test('its own name is no excuse when nothing proves the sender; a list’s counter is one for lists only', () => {
+  test('an unauthenticated sender is not exempt for its own name, nor a list’s click counter outside of lists', () => {
     expect(typesOf(link('https://click.mailer.test/c/1', 'www.shop.example'), 'none')).toEqual(['link_mismatch'])
     const counted = link('https://u1.ct.sendgrid.net/ls/click?x=1', 'https://github.com/some/thing')
     expect(typesOf(counted)).toEqual(['link_mismatch'])
@@ -342,14 +343,14 @@ describe('lookalike_domain', () => {
 })
 
 describe('failed_authentication and several_senders', () => {
-  test('a forged sender that a rule let in is told of', () => {
+  test('flags a forged sender that a rule accepted', () => {
     expect(flagsOfRaw(rawOf({ from: 'boss@bank.example' }), 'fail', 'reject')).toMatchObject([
       { type: 'failed_authentication', reason: expect.stringContaining('bank.example') },
     ])
     expect(flagsOfRaw(rawOf({ from: 'ann@list.example' }), 'fail', 'none')).toEqual([])
   })
 
-  test('so is who comes from outside in our own name', () => {
+  test('flags outside mail in our own name', () => {
     expect(typesOf({ from: 'support@agents.example.com' }, 'none')).toEqual(['failed_authentication'])
     expect(typesOf({ from: 'boss@mail.own.test' }, 'none')).toEqual(['failed_authentication'])
     expect(typesOf({ from: 'support@agents.example.com' }, 'pass')).toEqual([])
@@ -433,13 +434,13 @@ describe('time is bounded', () => {
   })
 })
 
-test('nothing is made of what is no text', () => {
+test('accepts an empty message', () => {
   expect(findModelInstructions('')).toBeNull()
   expect(flagsOfRaw(Buffer.from(''), 'none').map(({ type }) => type)).toEqual(['failed_authentication'])
   expect(parseMessage(Buffer.from('')).html).toBeNull()
 })
 
-describe('whole messages as they are met with: what honest senders write shows nothing, what deceives shows how', () => {
+describe('whole sample messages: honest mail has no flags, deceptive mail has the expected ones', () => {
   const samples = join(import.meta.dirname, '../../../tests/deception')
   const benign = readdirSync(samples).filter((name) => name.startsWith('benign-'))
   test.each(benign)('%s', (name) => {

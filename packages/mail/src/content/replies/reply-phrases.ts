@@ -12,20 +12,35 @@ export const WROTE_WORDS = [
   'escreveu', // Portuguese
   'ha scritto', // Italian
   'va escriure', // Catalan
+  'escriure',
+  'escribiu', // Galician
+  'idatzi', // Basque
   'schreef', // Dutch
+  'geschreven',
+  'schreven',
+  'geskryf', // Afrikaans
+  'skryf',
   'skrev', // Danish, Norwegian, Swedish
   'kirjoitti', // Finnish
+  'skrifaði', // Icelandic
   'napisał', // Polish
+  'napisana przez',
+  'pisze',
   'napsal', // Czech
   'napísal', // Slovak
-  'je napisao', // Croatian
+  'napisao', // Croatian, Serbian
+  'napisala',
   'je napisal', // Slovenian
+  'написао',
   'írta', // Hungarian
   'a scris', // Romanian
   'написал', // Russian
   'пишет',
   'написав', // Ukrainian
   'пише',
+  'писал',
+  'напиша', // Macedonian
+  'жазды', // Kazakh
   'написа', // Bulgarian
   'έγραψε', // Greek
   'yazdı', // Turkish
@@ -36,15 +51,24 @@ export const WROTE_WORDS = [
   'rakstīja', // Latvian
   'kirjutas', // Estonian
   'كتب', // Arabic
+  'نوشت', // Persian
   'כתב', // Hebrew
+  'लिखा', // Hindi
+  'লিখেছেন', // Bengali
+  'எழுதி', // Tamil
+  'shkroi', // Albanian
+  'sumulat', // Filipino
   'เขียน', // Thai
   '写道', // Chinese
   '寫道',
   '書きました', // Japanese
+  '書いた',
+  '書き込みました',
   'のメール',
   '님이 작성', // Korean
   '작성',
   '썼습니다',
+  '보낸 메시지',
 ]
 
 /** First words of an attribution that starts with a date, in lower case and with their blank. */
@@ -80,6 +104,17 @@ export const DATE_OPENERS = [
   'ב',
   'في ',
   '在 ',
+  'at ',
+  'om ',
+  'die ',
+  'kl ',
+  'il giorno ',
+  'wiadomość ',
+  'op ',
+  'sg ',
+  'เมื่อ ',
+  'در تاریخ ',
+  'בתאריך ',
 ]
 
 /** Texts between the dashes of "-----Original Message-----", in lower case. */
@@ -97,6 +132,44 @@ export const ORIGINAL_MESSAGE = [
   'oorspronkelijk bericht',
   'oorspronkelijke bericht',
   'oprindelig meddelelse',
+  'oprindelig besked',
+  'den oprindelige besked',
+  'original',
+  'reply message',
+  'original e-mail',
+  'original email',
+  'original mail',
+  'antwort nachricht',
+  'ursprüngliche mail',
+  'ursprüngliche e-mail',
+  'mail original',
+  'courriel original',
+  'correo original',
+  'messaggio originario',
+  'origineel bericht',
+  'opprinnelig e-post',
+  'opprinnelig epost',
+  'originalbrev',
+  'alkuperäinen sähköposti',
+  'wiadomość pierwotna',
+  'originalna poruka',
+  'izvorna poruka',
+  'izvorno sporočilo',
+  'missatge original',
+  'mesajul original',
+  'оригинално съобщение',
+  'оригинал',
+  'первоначальное сообщение',
+  'исходное письмо',
+  'オリジナルメッセージ',
+  '元のメール',
+  '원본메일',
+  'ข้อความต้นฉบับ',
+  'asli pesan',
+  'mesej asal',
+  'پیام اصلی',
+  'মূল বার্তা',
+  'मूल संदेश',
   'opprinnelig melding',
   'ursprungligt meddelande',
   'originalmeddelande',
@@ -127,6 +200,59 @@ export const ORIGINAL_MESSAGE = [
 /** Marks of a forwarded message, between dashes or on a line of their own. In lower case, without a colon. */
 export const FORWARDED_MESSAGE = [
   'forwarded message',
+  'forwarded by',
+  'forwarded mail',
+  'forwarded email',
+  'forwarded from',
+  'start of forwarded message',
+  'weitergeleitete e-mail',
+  'weitergeleitet von',
+  'e-mail transféré',
+  'correo reenviado',
+  'missatge reenviat',
+  'mensagem reenviada',
+  'e-mail inoltrata',
+  'doorgezonden bericht',
+  'videresendt besked',
+  'start på videresendt besked',
+  'videresendt e-mail',
+  'videresendt e-post',
+  'start på videresendt melding',
+  'början på vidarebefordrat brev',
+  'vidarebefordrat e-postmeddelande',
+  'välitetty viesti alkaa',
+  'edelleenlähetetty viesti',
+  'początek przekazanej wiadomości',
+  'treść przekazanej wiadomości',
+  'přeposlaný e-mail',
+  'začátek přeposlané zprávy',
+  'preposlaná správa',
+  'továbbított üzenet',
+  'továbbított levél',
+  'mesaj redirecționat',
+  'mesaj transmis',
+  'proslijeđena poruka',
+  'prosleđena poruka',
+  'posredovano sporočilo',
+  'перенаправленное сообщение',
+  'пересланное сообщение',
+  'переслане повідомлення',
+  'препратено съобщение',
+  'προωθημένο μήνυμα',
+  'iletilen mesaj',
+  'iletilmiş mesaj',
+  'yönlendirilen ileti',
+  'הודעה שהועברה',
+  'الرسالة المعاد توجيهها',
+  'رسالة معاد توجيهها',
+  'thư chuyển tiếp',
+  'thư đã chuyển tiếp',
+  'pesan terusan',
+  'pesan yang diteruskan',
+  'ข้อความที่ส่งต่อ',
+  '以下是转发的邮件',
+  '下面是被转发的邮件',
+  '以下為轉寄的郵件',
   'begin forwarded message',
   'weitergeleitete nachricht',
   'anfang der weitergeleiteten nachricht',
@@ -160,70 +286,4 @@ export const FORWARDED_MESSAGE = [
   '转发邮件',
   '轉寄郵件',
   '전달된 메시지',
-]
-
-/** Openings of the line that a phone or webmail program adds below a text, in lower case. */
-export const DEVICE_SIGNATURES = [
-  'sent from my ',
-  'sent from mail for windows',
-  'sent from outlook',
-  'sent from yahoo mail',
-  'sent from proton mail',
-  'sent from protonmail',
-  'sent from gmail mobile',
-  'sent via ',
-  'sent with proton mail',
-  'sent with protonmail',
-  'sent using ',
-  'get outlook for ',
-  'get bluemail for ',
-  'von meinem ',
-  'von meiner ',
-  'von outlook für ',
-  'gesendet von mail für windows',
-  'gesendet von meinem ',
-  'gesendet mit der ',
-  'holen sie sich outlook für ',
-  'outlook für ',
-  'diese nachricht wurde von meinem ',
-  'envoyé de mon ',
-  'envoyé depuis mon ',
-  'envoyé à partir de ',
-  'envoyé de l’app',
-  'télécharger outlook pour ',
-  'obtenez outlook pour ',
-  'enviado desde mi ',
-  'enviado desde outlook',
-  'enviado desde correo para windows',
-  'obtener outlook para ',
-  'enviado do meu ',
-  'enviado via ',
-  'obter o outlook para ',
-  'inviato da iphone',
-  'inviato da ipad',
-  'inviato dal mio ',
-  'scarica outlook per ',
-  'verstuurd vanaf mijn ',
-  'verzonden vanaf mijn ',
-  'outlook voor ',
-  'skickat från min ',
-  'skickat från outlook',
-  'sendt fra min ',
-  'lähetetty iphonesta',
-  'wysłane z ',
-  'wysłano z ',
-  'odesláno z ',
-  'odoslané z ',
-  'отправлено с ',
-  'отправлено из ',
-  'надіслано з ',
-  'iphone’umdan gönderildi',
-  "iphone'umdan gönderildi",
-  'iphoneから送信',
-  'ipadから送信',
-  '发自我的',
-  '發自我的',
-  '從我的 ',
-  '나의 iphone에서 보냄',
-  'đã gửi từ ',
 ]

@@ -1,0 +1,34 @@
+// Normalizes the text that codes are searched in.
+import { withAsciiDigits } from '../../text/digits.ts'
+
+/** Drops the hash of an app that Android's SMS Retriever requires, eleven characters of base64 at the end or on a line of their own. */
+export function withoutAppHash(text: string): string {
+  const isMarked = isAppMessage.test(text.slice(0, 12))
+  if (!isMarked && text.length > appMessageCharactersMax) return text
+  return text.replace(appHash, (hash) =>
+    isMarked || (/[a-z]/.test(hash) && /[A-Z]/.test(hash) && /[\d+/]|[a-z][A-Z]/.test(hash)) ? '\n' : hash,
+  )
+}
+
+const appMessageCharactersMax = 1000
+const appHash = /(?:^|\n)[A-Za-z0-9+/]{11}(?= ?(?:\n|$))|\s[A-Za-z0-9+/]{11}\s*$/g
+const isAppMessage = /^\s*(?:<#>|\[#\])/
+
+/** The text with single spaces, ASCII dashes and digits. */
+export function readable(text: string): string {
+  const isCommon = !uncommon.test(text)
+  if (isCommon && !/[ \n] | \n/.test(text)) return text
+  const even = isCommon ? text : unify(text)
+  const single = /[^\S\n ]|[^\S\n]{2}/.test(even) ? even.replace(/[^\S\n]+/g, ' ') : even
+  return single.includes(' \n') || single.includes('\n ') ? single.replace(/ ?\n ?/g, '\n') : single
+}
+
+const uncommon = /[^\x20-\x7e\n]/
+
+const unify = (text: string): string =>
+  withAsciiDigits(text.replaceAll('，', '、').normalize('NFKC'))
+    .replace(/\u034f|[\u00ad\u200b-\u200f\u2060\u2066-\u2069\u202a-\u202e\ufeff]/g, '')
+    .replace(/[\u05be\u2010-\u2015\u2212]/g, '-')
+    .replaceAll('\u2019', "'")
+    .replaceAll('İ', 'I')
+    .replace(/\r\n?/g, '\n')

@@ -1,0 +1,52 @@
+// Finds signatures at the end of a text.
+import { DEVICE_SIGNATURES } from './device-phrases.ts'
+
+/** True for the index of an exact "-- " line (RFC 3676 §4.3). */
+export type IsExactSignature = (index: number) => boolean
+
+const SIGNATURE_LINES_MAX = 10
+
+/** The range of lines without its signature, which follows a "-- " line or a bare "--" near the end, or is the last line of a device. Empty when nothing else is left. */
+export function findSignatures<T extends { from: number; to: number }>(lines: readonly string[], run: T, isExact: IsExactSignature): T[] {
+  let to = run.to
+  let textLinesBelow = 0
+  for (let index = run.to - 1; index >= run.from; index--) {
+    const line = lines[index]!
+    if (isExact(index) || (isSignatureRule(line) && textLinesBelow <= SIGNATURE_LINES_MAX && textLinesBelow > 0)) to = index
+    if (line !== '') textLinesBelow++
+  }
+  let last = to - 1
+  while (last >= run.from && lines[last] === '') last--
+  if (last >= run.from && isDeviceSignature(lines[last]!)) to = last
+  return to > run.from ? [{ ...run, to }] : []
+}
+
+function isSignatureRule(line: string): boolean {
+  return line === '--' || line === '—' || line === '__' || line === '-- \u00a0'
+}
+
+const DEVICE_CHARACTERS_MAX = 120
+const DEVICE_WORDS_MAX = 7
+
+function isDeviceSignature(line: string): boolean {
+  if (line.length > DEVICE_CHARACTERS_MAX) return false
+  const lower = line
+    .trim()
+    .replace(/^[<([*]+/, '')
+    .toLowerCase()
+  const isPhrase = DEVICE_SIGNATURES.some((phrase) => lower.startsWith(phrase))
+  return (isPhrase || DEVICE.test(lower)) && !isSentence(lower)
+}
+
+const DEVICE = /\bfrom my (?:iphone|ipad|android|mobile|phone|blackberry|galaxy|pixel|smartphone|tablet|cell)\b/
+
+// "Sent from my desk, is much easier than my phone." continues behind its comma. "Sent from my phone, please excuse typos" is an apology.
+function isSentence(lower: string): boolean {
+  const withoutLinks = lower.replace(/[<([]?https?:\/\/\S*/g, '')
+  const [head = '', tail = ''] = withoutLinks.split(/[,;.!–—](?=\s|$)(.*)/s)
+  if (head.split(/\s+/).length > DEVICE_WORDS_MAX) return true
+  return tail.trim() !== '' && !APOLOGY.test(tail)
+}
+
+const APOLOGY =
+  /excuse|pardon|typo|brevity|brief|error|mistake|apolog|sorry|spell|autocorrect|auto-correct|short|entschuldig|tippfehler|kürze|excus|disculp|perd|scus|verontschuldig|ursäkta|undskyld|beklager|anteeksi|прости|извин|powered|on the|via|network/
