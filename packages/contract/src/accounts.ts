@@ -8,7 +8,10 @@ export const CallerInfo = Type.Object(
     user_id: Type.String(),
     organization_id: Type.String(),
     organization_name: Type.String(),
-    role: Type.Unsafe<'owner' | 'admin' | 'member' | 'agent'>({ type: 'string', enum: ['owner', 'admin', 'member', 'agent'] }),
+    role: Type.Unsafe<'owner' | 'admin' | 'member' | 'operator' | 'reviewer' | 'agent'>({
+      type: 'string',
+      enum: ['owner', 'admin', 'member', 'operator', 'reviewer', 'agent'],
+    }),
     key: Type.Object({
       id: Type.String(),
       name: Type.String(),
@@ -34,7 +37,11 @@ export const AuditEntry = Type.Object(
   {
     id: Type.String(),
     action: Type.String({ description: 'The audited action, such as key.created.' }),
-    actor_type: Type.Unsafe<'key' | 'host'>({ type: 'string', enum: ['key', 'host'] }),
+    actor_type: Type.Unsafe<'key' | 'host' | 'member' | 'anonymous'>({
+      type: 'string',
+      enum: ['key', 'host', 'member', 'anonymous'],
+      description: 'A member acts in the console. `anonymous` failed to sign in there.',
+    }),
     actor_id: nullableString(),
     target_id: nullableString(),
     details: Type.Record(Type.String(), Type.Unknown()),

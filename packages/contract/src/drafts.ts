@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { Attachment, AttachmentInput, attachmentBodyBytesMax } from './attachments.ts'
 import { operation } from './operation.ts'
 import { AddressOrAddresses, CustomHeaders, recipientsMax, Subject, subjectCharactersMax, Text } from './outbound-mail.ts'
-import { AddressText, Deleted, id, Limit, MailboxParam, nullableString, nullableTimestamp, strict, Timestamp } from './schema.ts'
+import { AddressText, Deleted, id, Limit, MailboxParam, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
 
 /** Maximum number of attachments per draft. */
 export const draftAttachmentsMax = 50
@@ -154,6 +154,59 @@ export const updateDraft = operation({
   reply: Draft,
   errors: ['draft_version_conflict', 'draft_not_editable', 'approval_required'],
   bodyBytesMax: attachmentBodyBytesMax,
+})
+
+/** Versions kept per draft. */
+export const draftVersionsMax = 20
+
+/** A version with more text and html than this, in bytes of UTF-8, is not kept. */
+export const draftVersionBytesMax = 256 * 1024
+
+export const DraftVersion = Type.Object(
+  {
+    version: Type.Integer(),
+    to: Type.Array(Type.String()),
+    cc: Type.Array(Type.String()),
+    bcc: Type.Array(Type.String()),
+    subject: nullableString(),
+    text: nullableString(),
+    html: nullableString(),
+    written_by: Type.Unsafe<'agent' | 'organization'>({
+      type: 'string',
+      enum: ['agent', 'organization'],
+      description: "agent for the agent's own key, organization for every other key and for people.",
+    }),
+    created_at: Timestamp,
+  },
+  { $id: 'DraftVersion' },
+)
+
+export const listDraftVersions = operation({
+  id: 'listDraftVersions',
+  method: 'GET',
+  path: `${draftsPath}/{draft_id}/versions`,
+  summary: 'Lists the earlier versions of a draft, newest first. The last 20 are kept until the draft is sent or deleted.',
+  tag: 'Drafts',
+  params: draftParams,
+  status: 200,
+  reply: page(DraftVersion),
+})
+
+export const rejectDraft = operation({
+  id: 'rejectDraft',
+  method: 'POST',
+  path: `${draftsPath}/{draft_id}/reject`,
+  summary: 'Deletes a draft and reports the reason to its agent with draft.rejected. Organization keys only.',
+  tag: 'Drafts',
+  params: draftParams,
+  body: strict({
+    version: Type.Optional(Type.Integer({ minimum: 1 })),
+    reason: Type.Optional(Type.String({ maxLength: 2000 })),
+  }),
+  bodyOptional: true,
+  status: 200,
+  reply: Type.Object({ id: Type.String(), rejected: Type.Literal(true) }, { $id: 'RejectedDraft' }),
+  errors: ['draft_version_conflict'],
 })
 
 export const deleteDraft = operation({

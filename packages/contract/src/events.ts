@@ -1,33 +1,7 @@
 // Event types, their payloads, and the two ways to read events without a public URL.
 import Type from 'typebox'
 import { operation } from './operation.ts'
-import { Cursor, HandleReference, id, Limit, page, strict, Timestamp } from './schema.ts'
-
-/** Every type that a subscription may name. A part that is not built yet emits none of its types. */
-export const eventTypes = [
-  'email.received',
-  'email.quarantined',
-  'email.sent',
-  'email.delivered',
-  'email.bounced',
-  'email.failed',
-  'email.complained',
-  'sms.received',
-  'number.sms_ready',
-  'number.sms_failed',
-  'imessage.connected',
-  'imessage.disconnected',
-  'imessage.received',
-  'imessage.sent',
-  'imessage.failed',
-  'domain.verified',
-  'domain.failed',
-  'tunnel.connected',
-  'tunnel.disconnected',
-  'test.ping',
-] as const
-
-export type EventType = (typeof eventTypes)[number]
+import { Cursor, HandleReference, Limit, page, strict, Timestamp } from './schema.ts'
 
 /** Maximum size of `text` and of `html` in a payload, in bytes of UTF-8. Longer values are cut, and `truncated` is true. */
 export const eventBodyBytesMax = 256 * 1024
@@ -56,7 +30,14 @@ export const listEvents = operation({
   path: '/api/v1/events',
   summary: 'Lists events, oldest first. Use the id of the last event you have as the cursor of the next request.',
   tag: 'Events',
-  query: strict({ ...filters, limit: Limit, cursor: Cursor }),
+  query: strict({
+    ...filters,
+    since: Type.Optional(
+      Type.Unsafe<string>({ ...Timestamp, description: 'Starts with the events of this time. A cursor takes precedence.' }),
+    ),
+    limit: Limit,
+    cursor: Cursor,
+  }),
   status: 200,
   reply: page(Event),
   errors: ['not_found'],
@@ -68,7 +49,7 @@ export const streamEvents = operation({
   path: '/api/v1/events/stream',
   summary: 'Streams new events as server-sent events. Last-Event-ID or after names an event to continue from.',
   tag: 'Events',
-  query: strict({ ...filters, after: Type.Optional(id('event')) }),
+  query: strict({ ...filters, after: Cursor }),
   status: 200,
   media: 'text/event-stream',
   errors: ['not_found'],

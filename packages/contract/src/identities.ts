@@ -39,7 +39,7 @@ const DisplayName = Type.String({
   description: 'Shown in email headers. Must not contain control characters.',
 })
 const Description = Type.String({ maxLength: 2000 })
-const handleParams = strict({ handle: Type.String({ minLength: 1, maxLength: 64, description: 'The agent handle, or the identity id.' }) })
+const handleParams = strict({ handle: Type.String({ minLength: 1, description: 'The agent handle, or the identity id.' }) })
 
 export const createIdentity = operation({
   id: 'createIdentity',
@@ -51,7 +51,7 @@ export const createIdentity = operation({
     agent_handle: Handle,
     display_name: Type.Optional(DisplayName),
     description: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 2000 })),
-    custom_domain_id: Type.Optional(nullableString({ maxLength: 64 })),
+    custom_domain_id: Type.Optional(nullableString()),
     domain: Type.Optional(nullableString({ maxLength: 253 })),
     draft_approval: Type.Optional(DraftApproval),
     inbound_mode: Type.Optional(MailMode),
@@ -59,7 +59,7 @@ export const createIdentity = operation({
   }),
   status: 201,
   reply: Identity,
-  errors: ['handle_already_taken'],
+  errors: ['handle_already_taken', 'not_found'],
   idempotent: true,
 })
 
@@ -97,7 +97,7 @@ export const updateIdentity = operation({
       display_name: Type.Optional(DisplayName),
       description: Type.Optional(Type.Union([Description, Type.Null()])),
       custom_domain_id: Type.Optional(
-        nullableString({ maxLength: 64, description: 'Moves the mailbox to this verified domain. null moves it to the mail domain.' }),
+        nullableString({ description: 'Moves the mailbox to this verified domain. null moves it to the mail domain.' }),
       ),
       draft_approval: Type.Optional(DraftApproval),
       inbound_mode: Type.Optional(MailMode),

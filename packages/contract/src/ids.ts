@@ -37,6 +37,8 @@ export const idPrefixes = {
   dkimKey: 'dkim',
   job: 'job',
   raw: 'raw',
+  consoleSession: 'cses',
+  passkey: 'pkey',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

@@ -2,11 +2,15 @@
 import Type from 'typebox'
 import { operation } from './operation.ts'
 import { Cursor, HandleReference, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
+import { type AgentScope, agentScopes } from './scopes.ts'
 
 export const KeyType = Type.Unsafe<'organization' | 'agent'>({ type: 'string', enum: ['organization', 'agent'] })
 
-/** Scopes that an agent key may have besides mail, which it always has for its own agent. */
-export const AgentScope = Type.Unsafe<'vault:read'>({ type: 'string', enum: ['vault:read'] })
+const Scope = Type.Unsafe<AgentScope>({
+  type: 'string',
+  enum: [...agentScopes],
+  description: 'vault:read reads the secrets granted to the agent. quarantine:read reads the quarantined mail of the agent.',
+})
 
 const keyFields = {
   id: Type.String(),
@@ -36,15 +40,16 @@ export const createKey = operation({
   tag: 'Keys',
   body: strict({
     name: Type.String({ minLength: 1, maxLength: 100 }),
-    type: Type.Optional(KeyType),
+    type: KeyType,
     agent_handle: Type.Optional(HandleReference),
-    scopes: Type.Optional(Type.Array(AgentScope, { maxItems: 10, uniqueItems: true })),
+    scopes: Type.Optional(Type.Array(Scope, { maxItems: 10, uniqueItems: true })),
     expires_at: Type.Optional(nullableTimestamp),
   }),
   status: 201,
   reply: CreatedKey,
   errors: ['not_found'],
   idempotent: true,
+  hasSecretReply: true,
 })
 
 export const listKeys = operation({

@@ -47,7 +47,7 @@ export const Guardrail = Type.Object(
   { $id: 'Guardrail' },
 )
 
-const handleParams = { handle: Type.String({ minLength: 1, maxLength: 64, description: 'The agent handle, or the identity id.' }) }
+const handleParams = { handle: Type.String({ minLength: 1, description: 'The agent handle, or the identity id.' }) }
 const ruleParams = strict({ ...handleParams, rule_id: id('mailRule') })
 const Entry = Type.String({
   minLength: 1,

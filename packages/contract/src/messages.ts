@@ -73,7 +73,7 @@ const messageFields = {
   snippet: Type.String(),
   text: Type.String(),
   html: Type.String(),
-  extracted_text: Type.String({ description: 'The new text of a reply, without quoted text.' }),
+  extracted_text: Type.String({ description: 'The new text of a message, without quoted text. A forwarded message is kept.' }),
   in_reply_to_message_id: nullableString(),
   message_id: nullableString({ description: 'The RFC 5322 Message-ID.' }),
   references: Type.Array(Type.String()),

@@ -2,63 +2,37 @@
 import type { TObject, TSchema } from 'typebox'
 import { errorSentences } from './error-sentences.ts'
 import { ErrorBody, type ErrorCode, errorStatuses } from './errors.ts'
+import { type EventType, eventTypes } from './event-types.ts'
+import { Event } from './events.ts'
+import { healthPaths } from './openapi-health.ts'
+import type { Content, JsonSchema, OpenApiDocument, Parameter, PathItems, PathOperation, Reference, Response } from './openapi-types.ts'
 import type { Operation } from './operation.ts'
-
-/** Any JSON Schema, draft 2020-12. */
-export type JsonSchema = Record<string, unknown>
-
-export type Parameter = { name: string; in: 'path' | 'query' | 'header'; required: boolean; description?: string; schema: JsonSchema }
-
-export type Reference = { $ref: string }
-
-export type Response = {
-  description: string
-  headers?: Record<string, Reference>
-  content?: Record<string, { schema: JsonSchema }>
-}
-
-export type PathOperation = {
-  operationId: string
-  summary: string
-  tags: string[]
-  security?: Record<string, string[]>[]
-  parameters?: (Parameter | Reference)[]
-  requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema }> }
-  responses: Record<string, Response | Reference>
-}
-
-export type OpenApiDocument = {
-  openapi: '3.1.0'
-  info: { title: string; version: string; description: string; license: { name: string; identifier: string } }
-  servers: { url: string }[]
-  security: Record<string, string[]>[]
-  tags: { name: string }[]
-  paths: Record<string, Record<string, PathOperation>>
-  components: {
-    schemas: Record<string, JsonSchema>
-    responses: Record<string, Response>
-    headers: Record<string, { description: string; schema: JsonSchema }>
-    parameters: Record<string, Parameter>
-    securitySchemes: Record<string, JsonSchema>
-  }
-}
+import { codeSamples, pathValues } from './reference/code-samples.ts'
+import { operationDetails } from './reference/details.ts'
+import type { OperationDetails } from './reference/operation-details.ts'
+import { resources } from './reference/resources.ts'
+import { sampleId, sampleOf } from './reference/samples.ts'
+import { webhookSamples } from './reference/webhook-samples.ts'
 
 const requestIdHeader = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } }
 
 /** The document for these operations as served under `serverUrl`. Throws when two schemas share an `$id`. */
 export function openApiDocument(about: { serverUrl: string; version: string }, operations: readonly Operation[]): OpenApiDocument {
   const schemas: Record<string, JsonSchema> = {}
-  const paths: OpenApiDocument['paths'] = {}
+  const paths: PathItems = {}
   const codes = new Set<ErrorCode>()
   for (const operation of operations) {
     const { path, method } = operation
     paths[path] ??= {}
-    paths[path][method.toLowerCase()] = pathOperation(operation, schemas)
+    paths[path][method.toLowerCase()] = pathOperation(operation, schemas, about.serverUrl)
     for (const code of errorCodes(operation)) codes.add(code)
   }
   Object.assign(paths, healthPaths)
   lift(ErrorBody, schemas)
-  const tags = [...new Set(Object.values(paths).flatMap((methods) => Object.values(methods).flatMap((operation) => operation.tags)))]
+  const places = new Map(Object.keys(resources).map((name, place) => [name, place]))
+  const tags = [
+    ...new Set(Object.values(paths).flatMap((methods) => Object.values(methods).flatMap((operation) => operation.tags))),
+  ].toSorted((a, b) => (places.get(a) ?? places.size) - (places.get(b) ?? places.size))
   return {
     openapi: '3.1.0',
     info: {
@@ -69,8 +43,9 @@ export function openApiDocument(about: { serverUrl: string; version: string }, o
     },
     servers: [{ url: about.serverUrl }],
     security: [{ bearerAuth: [] }],
-    tags: tags.map((name) => ({ name })),
+    tags: tags.map((name) => ({ name, ...(resources[name] && { description: resources[name] }) })),
     paths,
+    webhooks: Object.fromEntries(eventTypes.map((type) => [type, { post: webhookOperation(type, schemas) }])),
     components: {
       schemas,
       responses: Object.fromEntries([...codes].map((code) => [code, errorResponse([code])])),
@@ -91,6 +66,7 @@ export function openApiDocument(about: { serverUrl: string; version: string }, o
           description: 'Makes the request safe to repeat. The same key with the same body returns the first response, for 7 days.',
           schema: { type: 'string', minLength: 1, maxLength: 255 },
         },
+        ...webhookHeaders,
       },
       securitySchemes: {
         bearerAuth: { type: 'http', scheme: 'bearer', description: 'An API key, which is svc_live_ and 65 characters.' },
@@ -99,13 +75,28 @@ export function openApiDocument(about: { serverUrl: string; version: string }, o
   }
 }
 
-function pathOperation(operation: Operation, schemas: Record<string, JsonSchema>): PathOperation {
+const webhookHeader = (name: string, description: string): Record<string, Parameter> => ({
+  [name]: { name, in: 'header', required: true, description, schema: { type: 'string' } },
+})
+
+const webhookHeaders = {
+  ...webhookHeader('webhook-id', 'The id of the event, the same on every attempt and replay. Ignore an id that you have handled.'),
+  ...webhookHeader('webhook-timestamp', 'The time of the attempt, in seconds since 1970. Reject one that is more than five minutes off.'),
+  ...webhookHeader(
+    'webhook-signature',
+    'One or two signatures, v1 and base64 of HMAC-SHA256, separated by spaces. One of them must match.',
+  ),
+}
+
+function pathOperation(operation: Operation, schemas: Record<string, JsonSchema>, serverUrl: string): PathOperation {
+  const details = operationDetails[operation.id]
   const parameters: (Parameter | Reference)[] = [
-    ...parametersOf(operation.params, 'path', schemas),
-    ...parametersOf(operation.query, 'query', schemas),
+    ...parametersOf(operation.params, 'path', schemas, details && pathValues(operation, details)),
+    ...parametersOf(operation.query, 'query', schemas, details?.query),
   ]
   if (operation.idempotent) parameters.push({ $ref: '#/components/parameters/IdempotencyKey' })
-  const responses: PathOperation['responses'] = operation.status < 400 ? { [operation.status]: successResponse(operation, schemas) } : {}
+  const responses: PathOperation['responses'] =
+    operation.status < 400 ? { [operation.status]: successResponse(operation, schemas, details) } : {}
   for (const [status, codes] of Object.entries(codesByStatus(operation))) {
     const [first] = codes as ErrorCode[]
     responses[status] = codes?.length === 1 ? { $ref: `#/components/responses/${first}` } : errorResponse(codes as ErrorCode[])
@@ -113,18 +104,31 @@ function pathOperation(operation: Operation, schemas: Record<string, JsonSchema>
   return {
     operationId: operation.id,
     summary: operation.summary,
+    ...(details && { description: details.description }),
     tags: [operation.tag],
     ...(operation.open ? { security: [] } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(operation.body
-      ? { requestBody: { required: !operation.bodyOptional, content: { 'application/json': { schema: lift(operation.body, schemas) } } } }
+      ? { requestBody: { required: !operation.bodyOptional, content: json(lift(operation.body, schemas), details?.body) } }
       : {}),
     ...(operation.raw ? { requestBody: { required: true, content: { '*/*': { schema: {} } } } } : {}),
     responses,
+    ...(details && { 'x-codeSamples': codeSamples(operation, details, serverUrl) }),
+    ...(details?.keys && { 'x-callsign-keys': details.keys }),
   }
 }
 
-function parametersOf(schema: TObject | undefined, place: 'path' | 'query', schemas: Record<string, JsonSchema>): Parameter[] {
+/** A body of JSON, with an example if there is one. */
+const json = (schema: JsonSchema, example?: unknown): Record<string, Content> => ({
+  'application/json': { schema, ...(example !== undefined && { example }) },
+})
+
+function parametersOf(
+  schema: TObject | undefined,
+  place: 'path' | 'query',
+  schemas: Record<string, JsonSchema>,
+  examples: Record<string, unknown> = {},
+): Parameter[] {
   if (!schema) return []
   const required = new Set<string>('required' in schema ? (schema.required as string[]) : [])
   return Object.entries(schema.properties).map(([name, property]) => {
@@ -134,21 +138,42 @@ function parametersOf(schema: TObject | undefined, place: 'path' | 'query', sche
       in: place,
       required: place === 'path' || required.has(name),
       ...(typeof description === 'string' ? { description } : {}),
+      ...(name in examples && { example: examples[name] }),
       schema: rest,
     }
   })
 }
 
-function successResponse(operation: Operation, schemas: Record<string, JsonSchema>): Response {
+function successResponse(operation: Operation, schemas: Record<string, JsonSchema>, details?: OperationDetails): Response {
   const headers = {
     ...requestIdHeader,
     ...(operation.idempotent ? { 'Idempotent-Replayed': { $ref: '#/components/headers/Idempotent-Replayed' } } : {}),
   }
   if (operation.reply) {
-    return { description: 'Success.', headers, content: { 'application/json': { schema: lift(operation.reply, schemas) } } }
+    const example = details && sampleOf(operation.reply, details.reply)
+    return { description: 'Success.', headers, content: json(lift(operation.reply, schemas), example) }
   }
   if (operation.media) return { description: 'Success.', headers, content: { [operation.media]: { schema: {} } } }
   return { description: 'Success, without a body.', headers }
+}
+
+/** The request of a webhook, signed by the scheme of Standard Webhooks. */
+function webhookOperation(type: EventType, schemas: Record<string, JsonSchema>): PathOperation {
+  const { meaning, data } = webhookSamples[type]
+  const schema = { allOf: [lift(Event, schemas), { type: 'object', properties: { type: { const: type } } }] }
+  return {
+    operationId: `webhook.${type}`,
+    summary: meaning,
+    tags: ['Webhooks'],
+    security: [],
+    parameters: ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    requestBody: { required: true, content: json(schema, sampleOf(Event, { id: sampleId('event'), type, data })) },
+    responses: {
+      '2XX': {
+        description: 'Any status from 200 to 299 confirms the delivery. Any other one causes a retry, and 410 disables the webhook.',
+      },
+    },
+  }
 }
 
 /** The operation's own error codes, and those that come with a key, parameters, a body or an Idempotency-Key. */
@@ -217,48 +242,3 @@ function liftAny(value: unknown, schemas: Record<string, JsonSchema>): unknown {
 
 const mapValues = (map: JsonSchema, change: (value: JsonSchema) => JsonSchema): JsonSchema =>
   Object.fromEntries(Object.entries(map).map(([name, value]) => [name, change(value as JsonSchema)]))
-
-const readinessSchema = (statuses: string[]): JsonSchema => ({
-  type: 'object',
-  required: ['status', 'checks'],
-  properties: { status: { enum: statuses }, checks: { type: 'object', additionalProperties: { type: 'boolean' } } },
-})
-
-/** The health endpoints for load balancers. They need no key and are not in the list of operations. */
-const healthPaths: OpenApiDocument['paths'] = {
-  '/healthz': {
-    get: {
-      operationId: 'getHealth',
-      summary: 'Returns 200 while the process runs.',
-      tags: ['Health'],
-      security: [],
-      responses: {
-        200: {
-          description: 'The process runs.',
-          headers: requestIdHeader,
-          content: { 'application/json': { schema: { type: 'object', required: ['status'], properties: { status: { const: 'ok' } } } } },
-        },
-      },
-    },
-  },
-  '/readyz': {
-    get: {
-      operationId: 'getReadiness',
-      summary: 'Returns the readiness of each part of the server.',
-      tags: ['Health'],
-      security: [],
-      responses: {
-        200: {
-          description: 'Ready.',
-          headers: requestIdHeader,
-          content: { 'application/json': { schema: readinessSchema(['ready']) } },
-        },
-        503: {
-          description: 'Not ready, or shutting down.',
-          headers: requestIdHeader,
-          content: { 'application/json': { schema: readinessSchema(['unavailable', 'draining']) } },
-        },
-      },
-    },
-  },
-}

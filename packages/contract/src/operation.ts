@@ -35,6 +35,8 @@ export type Operation<
   codesOf400?: ErrorCode[]
   /** True when the operation takes an Idempotency-Key. Every POST that creates or sends does. */
   idempotent?: boolean
+  /** True if the reply contains a secret that no other reply has. A replay then goes only to the API key that made the request. */
+  hasSecretReply?: boolean
   /** The maximum size of the request body in bytes, 1 MB unless the operation takes attachments. */
   bodyBytesMax?: number
   /** True when no key is needed. */

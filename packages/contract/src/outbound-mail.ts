@@ -22,7 +22,9 @@ const composition = {
   bcc: Type.Optional(Addresses),
   reply_to: Type.Optional(AddressOrAddresses),
   subject: Subject,
-  text: Text,
+  text: Type.Optional(
+    Type.String({ maxLength: 10_000_000, description: 'Required without html. Derived from html when it is missing or blank.' }),
+  ),
   html: Type.Optional(Text),
   thread_id: Type.Optional(id('thread')),
   attachments: Type.Optional(AttachmentInputs),

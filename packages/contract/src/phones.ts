@@ -74,8 +74,8 @@ const tag = 'Phone numbers'
 
 /** `{id}` is the id of the number, or the number itself. */
 const NumberParam = Type.String({
-  pattern: '^(pn_[0-9a-z]{26}|\\+[1-9][0-9]{6,14})$',
-  maxLength: 40,
+  minLength: 1,
+  examples: ['pn_01h455vb4pex5vsknk084sn02q'],
   description: 'The id of a phone number, or the number itself as E.164 (+12125550123).',
 })
 const numberParams = strict({ id: NumberParam })

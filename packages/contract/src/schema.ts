@@ -1,6 +1,6 @@
 // Building blocks of the schemas, such as strict inputs, nullable fields, timestamps, addresses and ids.
 import Type, { type Static, type TProperties, type TSchema } from 'typebox'
-import { type IdKind, idPattern } from './ids.ts'
+import { type IdKind, idPattern, idPrefixes } from './ids.ts'
 
 /** An object that rejects unknown fields. Used for every request body and query. */
 export const strict = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}) =>
@@ -15,8 +15,11 @@ export const Timestamp = Type.String({ format: 'date-time' })
 
 export const nullableTimestamp = nullableString({ format: 'date-time' })
 
-/** The id of one resource, as a path parameter or body field. */
-export const id = (kind: IdKind) => Type.String({ pattern: idPattern(kind), maxLength: 40 })
+/** The id of an existing resource, as a path parameter, query parameter or body field. Ids are opaque: text of any other form is an unknown id. */
+export const id = (kind: IdKind) => Type.String({ minLength: 1, examples: [`${idPrefixes[kind]}_01h455vb4pex5vsknk084sn02q`] })
+
+/** The id of a new resource that the client creates itself. */
+export const clientMadeId = (kind: IdKind) => Type.String({ pattern: idPattern(kind), maxLength: 40 })
 
 /** A field that takes one string or a list, such as the recipients of replies and drafts. */
 export const stringOrList = (item: TSchema, maxItems: number) =>
@@ -26,12 +29,12 @@ export const stringOrList = (item: TSchema, maxItems: number) =>
 export const AddressText = Type.String({ minLength: 3, maxLength: 900 })
 
 /** The path parameter `{email_address}`, a full mailbox address or the agent's handle. */
-export const MailboxParam = Type.String({ minLength: 2, maxLength: 320, description: 'A full mailbox address or the agent handle.' })
+export const MailboxParam = Type.String({ minLength: 1, description: 'A full mailbox address or the agent handle.' })
 
 export const Handle = Type.String({ pattern: '^[a-z0-9_]{2,32}$', description: '2-32 lowercase alphanumerics or underscores.' })
 
 /** The handle of an agent in a query or body, with an optional leading @. */
-export const HandleReference = Type.String({ minLength: 1, maxLength: 64 })
+export const HandleReference = Type.String({ minLength: 1 })
 
 /** The reply to a DELETE, `{id, deleted: true}`. */
 export const Deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(true) })

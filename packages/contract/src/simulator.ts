@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { attachmentBodyBytesMax } from './attachments.ts'
 import { operation } from './operation.ts'
 import { PhoneNumber } from './phones.ts'
-import { id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
+import { Cursor, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
 
 const tag = 'Simulator'
 
@@ -121,7 +121,7 @@ export const listOutbox = operation({
   path: '/api/v1/simulator/outbox',
   summary: 'Lists the messages sent to external phones, newest first.',
   tag,
-  query: strict({ to: Type.Optional(Type.String({ minLength: 1, maxLength: 40 })), limit: Limit, cursor: Type.Optional(id('simulated')) }),
+  query: strict({ to: Type.Optional(Type.String({ minLength: 1, maxLength: 40 })), limit: Limit, cursor: Cursor }),
   status: 200,
   reply: page(OutboxItem),
 })

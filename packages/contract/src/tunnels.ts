@@ -34,7 +34,7 @@ export const Tunnel = Type.Object(
   { $id: 'Tunnel' },
 )
 
-const tunnelParam = Type.String({ minLength: 1, maxLength: 64, description: 'The agent handle, or the tunnel id.' })
+const tunnelParam = Type.String({ minLength: 1, description: 'The agent handle, or the tunnel id.' })
 const tunnelParams = strict({ handle: tunnelParam })
 
 export const listTunnels = operation({
@@ -88,7 +88,7 @@ export const TunnelRequest = Type.Object(
     path: Type.String(),
     status: Type.Unsafe<number | null>({ type: ['integer', 'null'], description: 'Null when no answer was sent.' }),
     error: nullableString({ description: 'The code of the error that prevented an answer from the target. null if the target answered.' }),
-    visitor_address: Type.String(),
+    remote_address: Type.String(),
     request_bytes: Type.Integer({ minimum: 0 }),
     response_bytes: Type.Integer({ minimum: 0 }),
     duration_ms: Type.Integer({ minimum: 0 }),

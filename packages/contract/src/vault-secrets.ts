@@ -1,7 +1,7 @@
 // The secrets of the vault, as ciphertext, and the grants that let agents read them.
 import Type from 'typebox'
 import { operation } from './operation.ts'
-import { Cursor, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
+import { Cursor, clientMadeId, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
 import { base64CharactersPattern, base64Length, blobOverheadBytes, payloadBytesMax } from './vault-blob.ts'
 
 export const secretTypes = ['login', 'api_key', 'key_pair', 'ssh_key', 'other'] as const
@@ -59,7 +59,7 @@ export const createVaultSecret = operation({
   summary: 'Stores a secret that the client has encrypted. An id chosen by the client cannot be used again, even after deletion.',
   tag: 'Vault',
   body: strict({
-    id: Type.Optional(SecretId),
+    id: Type.Optional(clientMadeId('vaultSecret')),
     type: SecretType,
     name: Name,
     description: Type.Optional(Description),
@@ -186,7 +186,7 @@ export const listVaultAccess = operation({
   errors: ['vault_not_initialized'],
 })
 
-const IdentityReference = Type.String({ minLength: 1, maxLength: 64, description: 'The identity id, or the agent handle.' })
+const IdentityReference = Type.String({ minLength: 1, description: 'The identity id, or the agent handle.' })
 const identityChoice = { identity_id: Type.Optional(IdentityReference), agent_handle: Type.Optional(IdentityReference) }
 
 export const grantVaultAccess = operation({

@@ -1,7 +1,7 @@
 // The zero-knowledge vault, with its metadata, initialization, unlocking, keys and rotation. Every secret value is ciphertext.
 import Type from 'typebox'
 import { operation } from './operation.ts'
-import { id, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
+import { clientMadeId, id, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
 import { authHashPattern, kdfCeiling, saltBytesMax, saltBytesMin, secretsMax, wrappedKeyBytes, wrappedKeyBytesMax } from './vault-blob.ts'
 import { base64, Payload, SecretId, UnlockedSecret, Version } from './vault-secrets.ts'
 
@@ -65,7 +65,7 @@ export const getVault = operation({
 
 const RecoveryKeys = Type.Array(
   strict({
-    id: Type.Optional(id('vaultKey')),
+    id: Type.Optional(clientMadeId('vaultKey')),
     auth_hash: AuthHash,
     wrapped_org_key: WrappedKey,
     kdf_salt: Type.Optional(KdfSalt),
@@ -85,7 +85,7 @@ export const initializeVault = operation({
   summary: 'Creates the vault of the organization. Exactly one of any number of attempts succeeds.',
   tag: 'Vault',
   body: strict({
-    id: Type.Optional(id('vault')),
+    id: Type.Optional(clientMadeId('vault')),
     kdf_salt: KdfSalt,
     kdf_params: KdfParams,
     auth_hash: AuthHash,

@@ -1,6 +1,7 @@
 // Webhook subscriptions, their deliveries with every attempt, replays, and the test ping.
 import Type from 'typebox'
-import { Event, eventTypes } from './events.ts'
+import { eventTypes } from './event-types.ts'
+import { Event } from './events.ts'
 import { operation } from './operation.ts'
 import { Cursor, Deleted, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
 
@@ -36,7 +37,7 @@ const EventNames = Type.Array(Type.Unsafe<string>({ type: 'string', enum: ['*', 
 })
 const Description = nullableString({ maxLength: 500 })
 const SettableStatus = Type.Unsafe<'active' | 'paused'>({ type: 'string', enum: ['active', 'paused'] })
-const AgentFilter = Type.Unsafe<string | null>({ type: ['string', 'null'], minLength: 1, maxLength: 64 })
+const AgentFilter = Type.Unsafe<string | null>({ type: ['string', 'null'], minLength: 1 })
 const webhookParams = strict({ id: id('webhook') })
 
 export const createWebhook = operation({
@@ -56,6 +57,7 @@ export const createWebhook = operation({
   reply: WebhookWithSecret,
   errors: ['conflict', 'not_found'],
   idempotent: true,
+  hasSecretReply: true,
 })
 
 export const listWebhooks = operation({
@@ -122,6 +124,7 @@ export const rotateWebhookSecret = operation({
   status: 200,
   reply: WebhookWithSecret,
   idempotent: true,
+  hasSecretReply: true,
 })
 
 export const WebhookTest = Type.Object(
@@ -178,7 +181,8 @@ export const DeliveryAttempt = Type.Object(
     duration_ms: Type.Integer(),
     status_code: Type.Unsafe<number | null>({ type: ['integer', 'null'], description: 'null if no answer was received.' }),
     error_code: nullableString({
-      description: 'dns, blocked_address, tls_expired, timeout, http_3xx, http_4xx, http_5xx or another code. null on success.',
+      description:
+        'dns (the host name is unknown or leads to a private address), blocked_address, tls_expired, timeout, http_3xx, http_4xx, http_5xx or another code. null on success.',
     }),
     error: nullableString(),
     response_snippet: nullableString({ description: 'The beginning of the answer, at most 1 KiB.' }),

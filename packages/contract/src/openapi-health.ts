@@ -1,0 +1,48 @@
+// The health endpoints in the OpenAPI document. They are for load balancers, need no key, and are not in the list of operations.
+import type { JsonSchema, PathItems } from './openapi-types.ts'
+
+const headers = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } }
+
+const readinessSchema = (statuses: string[]): JsonSchema => ({
+  type: 'object',
+  required: ['status', 'checks'],
+  properties: { status: { enum: statuses }, checks: { type: 'object', additionalProperties: { type: 'boolean' } } },
+})
+
+export const healthPaths: PathItems = {
+  '/healthz': {
+    get: {
+      operationId: 'getHealth',
+      summary: 'Returns 200 while the process runs.',
+      tags: ['Health'],
+      security: [],
+      responses: {
+        200: {
+          description: 'The process runs.',
+          headers,
+          content: { 'application/json': { schema: { type: 'object', required: ['status'], properties: { status: { const: 'ok' } } } } },
+        },
+      },
+    },
+  },
+  '/readyz': {
+    get: {
+      operationId: 'getReadiness',
+      summary: 'Returns the readiness of each part of the server.',
+      tags: ['Health'],
+      security: [],
+      responses: {
+        200: {
+          description: 'Ready.',
+          headers,
+          content: { 'application/json': { schema: readinessSchema(['ready']) } },
+        },
+        503: {
+          description: 'Not ready, or shutting down.',
+          headers,
+          content: { 'application/json': { schema: readinessSchema(['unavailable', 'draining']) } },
+        },
+      },
+    },
+  },
+}

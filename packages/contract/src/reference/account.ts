@@ -1,0 +1,90 @@
+// The reference of identities, mailboxes, keys and the caller.
+import type { OperationDetails } from './operation-details.ts'
+import { sampleId } from './samples.ts'
+
+export const accountDetails: Record<string, OperationDetails> = {
+  getCaller: {
+    description:
+      'Returns the owner of the key. Use it to test a key, and to check if it is limited to one agent. `role` is `agent` for an agent key, and `key.scopes` lists its permissions beyond its own mailbox.',
+    sdk: 'const caller = await callsign.me()',
+    cli: 'callsign whoami',
+  },
+  listAudit: {
+    description:
+      'Returns audit entries. Every change to identities, keys, domains, webhooks, rules and the vault is an entry, with the key that made it and the request id. Entries never contain secrets or the text of messages.',
+    keys: 'organization',
+    query: { limit: 20 },
+    sdk: 'const page = await callsign.audit.list($query)',
+    cli: 'callsign audit list --limit 20',
+  },
+  createIdentity: {
+    description:
+      'Creates an agent with a mailbox and a tunnel. The mailbox is the handle at the default domain, or at the domain that you name with `domain` or `custom_domain_id`. A handle is permanent: it cannot be changed, and it stays reserved after deletion. `409 handle_already_taken` means that another identity has, or had, this handle. Reserved names such as `postmaster` are rejected with 400.',
+    keys: 'organization',
+    body: { agent_handle: 'sales', display_name: 'Sales Agent', description: 'Answers questions about orders.' },
+    sdk: 'const identity = await callsign.identities.create($body)',
+    cli: 'callsign identities create sales --name "Sales Agent"',
+  },
+  listIdentities: {
+    description: 'Returns one page of identities, newest first. An agent key gets a list with its own identity.',
+    query: { limit: 20 },
+    sdk: 'const page = await callsign.identities.list($query)',
+    cli: 'callsign identities list --limit 20',
+  },
+  getIdentity: {
+    description: 'Returns one identity with the address of its mailbox and the URL of its tunnel. Name it by its handle or its id.',
+    sdk: 'const identity = await callsign.identities.get($handle)',
+    cli: 'callsign identities show sales',
+  },
+  updateIdentity: {
+    description:
+      'Changes the given fields and keeps the others. With `draft_approval: required`, the key of the agent can only write drafts, which a person or a program with an organization key sends. With `inbound_mode` or `outbound_mode` set to `allowlist`, the agent exchanges mail only with addresses that a mail rule allows. Moving a mailbox with `custom_domain_id` changes its address, and mail to the old address is refused.',
+    keys: 'organization',
+    body: { display_name: 'Sales', draft_approval: 'required' },
+    reply: { display_name: 'Sales', draft_approval: 'required' },
+    sdk: 'const identity = await callsign.identities.update($handle, $body)',
+    cli: 'callsign identities update sales --name Sales --approval required',
+  },
+  deleteIdentity: {
+    description:
+      'Deletes an identity with everything that belongs to it: mailbox, messages, drafts, tunnel, keys and grants. Its keys stop working with the next request. This cannot be undone, and the handle cannot be used again.',
+    keys: 'organization',
+    sdk: 'await callsign.identities.delete($handle)',
+    cli: 'callsign identities delete sales',
+  },
+  listMailboxes: {
+    description: 'Returns one page of mailboxes, newest first. Each identity has one. An agent key gets a list with its own mailbox.',
+    query: { limit: 20 },
+    sdk: 'const page = await callsign.mailboxes.list($query)',
+    cli: 'callsign identities list --limit 20',
+  },
+  getMailbox: {
+    description: 'Returns one mailbox, named by its full address or by the handle of its agent.',
+    sdk: 'const mailbox = await callsign.mailboxes.get($email_address)',
+    cli: 'callsign identities show sales',
+  },
+  createKey: {
+    description:
+      'Creates an API key. An `organization` key can call every operation. An `agent` key is limited to the agent in `agent_handle`, and reads the vault only with the scope `vault:read`. Without `expires_at`, a key is valid until you revoke it. The server stores a salted hash, so the plaintext in `key` cannot be shown again.',
+    keys: 'organization',
+    body: { name: 'Sales in production', type: 'agent', agent_handle: 'sales', scopes: ['vault:read'] },
+    reply: { name: 'Sales in production', type: 'agent', agent_handle: 'sales', scopes: ['vault:read'] },
+    sdk: 'const { key } = await callsign.keys.create($body)',
+    cli: 'callsign keys create "Sales in production" --agent sales --scope vault:read',
+  },
+  listKeys: {
+    description: 'Returns one page of keys, newest first, with the time of their last use. Revoked and expired keys are included.',
+    keys: 'organization',
+    query: { limit: 20 },
+    sdk: 'const page = await callsign.keys.list($query)',
+    cli: 'callsign keys list --limit 20',
+  },
+  revokeKey: {
+    description:
+      'Revokes a key. The next request with it is rejected with 401, and its open tunnels and event streams are closed within a second. Revoking a key again returns the time of the first revocation.',
+    keys: 'organization',
+    params: { id: sampleId('key') },
+    sdk: 'await callsign.keys.revoke($id)',
+    cli: `callsign keys revoke ${sampleId('key')}`,
+  },
+}

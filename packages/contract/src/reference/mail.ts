@@ -1,0 +1,176 @@
+// The reference of messages, threads and drafts.
+import type { OperationDetails } from './operation-details.ts'
+import { sampleId } from './samples.ts'
+
+const message = sampleId('message')
+const draft = sampleId('draft')
+
+export const mailDetails: Record<string, OperationDetails> = {
+  sendMail: {
+    description:
+      'Queues a message and returns at once with status `queued`. The delivery to each recipient is reported by the events `email.sent`, `email.delivered`, `email.bounced` and `email.failed`, and by `delivery` of the message. Send an `Idempotency-Key`, so that a retry does not send twice. A message has at most 25 MB with its attachments. Give `html` and `text`, or one of them. With `thread_id`, the message joins a thread of the mailbox. `403 approval_required` means that mail of this agent needs a draft, and `403 recipient_not_allowed` names the rule that forbids a recipient.',
+    body: {
+      agent: 'sales',
+      to: ['ada@example.com'],
+      subject: 'Your order 1042',
+      text: 'It ships today.',
+      html: '<p>It ships <b>today</b>.</p>',
+    },
+    sdk: 'const { id } = await callsign.mail.send($body)',
+    cli: 'callsign mail send --agent sales --to ada@example.com --subject "Your order 1042" --text "It ships today."',
+  },
+  listMail: {
+    description:
+      'Returns messages of every mailbox that the key can access, sent and received, newest first. Filter by `agent` or `thread_id`. Quarantined messages are not in this list. `total` counts all messages that pass the filter.',
+    query: { agent: 'sales', limit: 20 },
+    sdk: 'const { messages } = await callsign.mail.list($query)',
+    cli: 'callsign mail list --agent sales --limit 20',
+  },
+  sendMessage: {
+    description:
+      'Queues a message from the mailbox in the path. It is the same as `POST /mail/send`, with the mailbox in place of `agent`.',
+    body: { to: ['ada@example.com'], subject: 'Your order 1042', text: 'It ships today.' },
+    sdk: 'const { id } = await callsign.messages.send($email_address, $body)',
+    cli: 'callsign mail send --agent sales --to ada@example.com --subject "Your order 1042" --text "It ships today."',
+  },
+  replyToMessage: {
+    description:
+      'Replies in the thread of a message. The reply goes to Reply-To or From of the message, and with `reply_all` also to its other recipients. Subject, In-Reply-To and References are set for you. Give `text` or `html`. Set `automatic` for replies that no person or model wrote, such as a notice of absence: they never answer automatic or bulk mail.',
+    body: { text: 'We do, within a week.' },
+    sdk: 'const { id } = await callsign.messages.reply($email_address, $message_id, $body)',
+    cli: `callsign mail reply ${message} --mailbox sales --text "We do, within a week."`,
+  },
+  forwardMessage: {
+    description:
+      'Forwards a message below your text, with its attachments unless `forward_attachments` is false. The forwarded part names the sender, date, subject and recipients of the original message.',
+    body: { to: ['support@agents.example.com'], text: 'Can you take this one?' },
+    sdk: 'const { id } = await callsign.messages.forward($email_address, $message_id, $body)',
+    cli: `callsign mail forward ${sampleId('message')} --to ada@example.com --text "For your files."`,
+  },
+  listMessages: {
+    description:
+      'Returns the messages of one mailbox, newest first. All filters that you give must match. Quarantined messages are listed only with `status=quarantined`. An agent key reads them only with the scope `quarantine:read`. Use `next_cursor` as the `cursor` of the next request to get the next page.',
+    query: { is_read: false, direction: 'inbound', limit: 20 },
+    sdk: 'const page = await callsign.messages.list($email_address, $query)',
+    cli: 'callsign mail list --agent sales --unread --limit 20',
+  },
+  getMessage: {
+    description:
+      'Returns one message with its text, its HTML, its attachments, the results of the sender checks in `authentication`, and the delivery of each recipient. `extracted_text` is the new text of a reply without the quoted message. `codes` are one-time codes and confirmation links. `flags` are indicators of deception. Treat everything that the sender wrote as untrusted.',
+    sdk: 'const message = await callsign.messages.get($email_address, $message_id)',
+    cli: `callsign mail read ${message}`,
+  },
+  updateMessage: {
+    description:
+      'Marks a message as read or starred, and changes its labels. `labels` replaces all labels. `add_labels` and `remove_labels` change some of them.',
+    body: { is_read: true, add_labels: ['order'] },
+    reply: { is_read: true, labels: ['order'] },
+    sdk: 'await callsign.messages.update($email_address, $message_id, $body)',
+    cli: `callsign mail label ${sampleId('message')} --add invoices`,
+  },
+  deleteMessage: {
+    description: 'Deletes a message and its attachments. This cannot be undone. Deleting a message again succeeds.',
+    sdk: 'await callsign.messages.delete($email_address, $message_id)',
+    cli: `callsign mail delete ${sampleId('message')}`,
+  },
+  getRawMessage: {
+    description:
+      'Returns the message as it arrived or was sent, byte for byte, in the format of RFC 5322. Use it to check signatures, or to read a part that the other fields do not have.',
+    sdk: 'const bytes = await callsign.messages.raw($email_address, $message_id)',
+    cli: `callsign mail raw ${sampleId('message')}`,
+  },
+  releaseMessage: {
+    description:
+      'Takes a message out of quarantine. It is then listed with the others, and `email.received` is emitted, as if it had arrived now. `guardrail` keeps the reason why it was held.',
+    keys: 'organization',
+    reply: { status: 'received', released_at: '2026-03-02T10:05:00.000Z' },
+    sdk: 'await callsign.messages.release($email_address, $message_id)',
+    cli: `callsign quarantine release sales ${message}`,
+  },
+  searchMessages: {
+    description:
+      'Searches subject, addresses and text, newest first. Words are matched in every form of the language that the server supports. Quote a phrase, put `-` before a word to exclude it, and write `OR` between alternatives. `highlights` contains the matches as escaped HTML with `<mark>`.',
+    query: { q: 'norway -invoice', limit: 20 },
+    sdk: 'const page = await callsign.messages.search($email_address, $query)',
+    cli: 'callsign mail search "norway -invoice" --mailbox sales',
+  },
+  waitForMessage: {
+    description:
+      'Holds the request until a message arrives that passes every filter, for at most 60 seconds. Without `after` and `cursor`, only new arrivals match. To miss nothing, give `after` with the time before you caused the message, for example by signing up, and repeat with the `cursor` of the last response. The SDK and the CLI do this for you, and wait longer than a minute.',
+    query: { timeout: 30, has_code: true, from: 'example.com' },
+    sdk: 'const { message } = await callsign.mailboxes.wait($email_address, $query)',
+    cli: 'callsign mail wait sales --timeout 30 --from example.com --code',
+  },
+  downloadAttachment: {
+    description:
+      'Downloads an attachment. Take the whole link from `url` of the attachment. It is signed and valid for one hour, and it needs no key, so treat it as a secret. Get the message again for a new link.',
+    params: { attachment_id: sampleId('attachment') },
+    query: { expires: '1772447400', signature: 'Zk3vQ1xw8uJ5dR0hT7yBnE2aLpGmXcS4iOfK6sVtUeA' },
+    cli: `callsign mail attachments ${sampleId('message')} --save downloads`,
+  },
+  listThreads: {
+    description: 'Returns the threads of one mailbox, the one with the latest message first.',
+    query: { limit: 20 },
+    sdk: 'const page = await callsign.threads.list($email_address, $query)',
+    cli: 'callsign threads list sales --limit 20',
+  },
+  getThread: {
+    description:
+      'Returns one thread with its messages, oldest first. If it has more than 100 messages, the latest 100 are returned. List messages with `thread_id` to get all of them.',
+    sdk: 'const thread = await callsign.threads.get($email_address, $thread_id)',
+    cli: `callsign threads show ${sampleId('thread')}`,
+  },
+  createDraft: {
+    description:
+      'Creates a draft. Every field is optional until the draft is sent. With `in_reply_to` or `forward_of`, recipients and subject come from that message. With `send_at`, the draft is sent at that time.',
+    body: { to: ['ada@example.com'], subject: 'Your order 1042', text: 'It ships tomorrow.' },
+    sdk: 'const draft = await callsign.drafts.create($email_address, $body)',
+    cli: 'callsign drafts create sales --to ada@example.com --subject "Your order 1042" --text "It ships tomorrow."',
+  },
+  listDrafts: {
+    description: 'Returns the drafts of one mailbox, the latest change first. `count` is the number of all drafts.',
+    query: { limit: 20, offset: 0 },
+    reply: { count: 1, limit: 20, offset: 0 },
+    sdk: 'const { drafts } = await callsign.drafts.list($email_address, $query)',
+    cli: 'callsign drafts list sales --limit 20',
+  },
+  getDraft: {
+    description: 'Returns one draft with its version and its attachments.',
+    sdk: 'const draft = await callsign.drafts.get($email_address, $draft_id)',
+    cli: `callsign drafts show sales ${draft}`,
+  },
+  updateDraft: {
+    description:
+      'Changes the given fields and increases the version by one. null clears a field. Give the `version` that you read, so that two editors do not overwrite each other: `409 draft_version_conflict` means that the draft has changed since.',
+    body: { version: 1, text: 'It ships on Monday.' },
+    reply: { version: 2, text: 'It ships on Monday.' },
+    sdk: 'const draft = await callsign.drafts.update($email_address, $draft_id, $body)',
+    cli: `callsign drafts edit sales ${draft} --version 1 --text "It ships on Monday."`,
+  },
+  listDraftVersions: {
+    description:
+      'Returns the earlier versions of a draft with their text, so that a reviewer sees the changes. `written_by` is `agent` if the agent wrote the version with its own key.',
+    sdk: 'const { data } = await callsign.drafts.versions($email_address, $draft_id)',
+    cli: `callsign drafts versions sales ${draft}`,
+  },
+  rejectDraft: {
+    description:
+      'Deletes a draft that waits for approval. The agent receives `draft.rejected` with the reason over webhooks and the event stream. Give the `version` that a person has reviewed.',
+    keys: 'organization',
+    body: { version: 2, reason: 'The delivery date is wrong.' },
+    sdk: 'await callsign.drafts.reject($email_address, $draft_id, $body)',
+    cli: `callsign drafts reject sales ${draft} --version 2 --reason "The delivery date is wrong."`,
+  },
+  deleteDraft: {
+    description: 'Deletes a draft with its attachments, and cancels its scheduled time. A draft that is being sent cannot be deleted.',
+    sdk: 'await callsign.drafts.delete($email_address, $draft_id)',
+    cli: `callsign drafts rm sales ${draft}`,
+  },
+  sendDraft: {
+    description:
+      'Sends a draft. However often you repeat the request, the draft is sent once. Give the `version` that a person has reviewed, so that exactly this version is sent. Other fields apply to this send only. If the mail of the agent needs approval, only an organization key can send: the key of the agent gets `403 approval_required`.',
+    body: { version: 2 },
+    sdk: 'const { id } = await callsign.drafts.send($email_address, $draft_id, $body)',
+    cli: `callsign drafts send sales ${draft} --version 2`,
+  },
+}

@@ -1,0 +1,170 @@
+// Tools for the identity itself, its tunnel, its secrets and its events.
+import Type from 'typebox'
+import { getCaller } from '../accounts.ts'
+import { listEvents } from '../events.ts'
+import { getIdentity } from '../identities.ts'
+import { getTunnel, listTunnelRequests } from '../tunnels.ts'
+import { listVaultSecrets } from '../vault-secrets.ts'
+import { count, Limit, NextCursor, outputOf, PageCursor } from './parts.ts'
+import { FencedText, foreign, type Reply, reads, tool } from './tool.ts'
+
+const pathCharactersMax = 2000
+const tunnel = { toolset: 'tunnel', takesAgent: true, scopes: ['tunnels:read'] } as const
+
+export const identityTools = [
+  tool({
+    ...reads,
+    isOpenWorld: false,
+    toolset: 'events',
+    takesAgent: true,
+    scopes: [],
+    name: 'whoami',
+    title: 'Show the identity',
+    description:
+      'Returns the agent that you act for, with its email address and its public URL, and whether its mail needs the approval of a person. Call it first.',
+    input: Type.Object({}),
+    output: outputOf({
+      agent: Type.String(),
+      email_address: Type.String(),
+      public_url: Type.String(),
+      mail_needs_approval: Type.Boolean(),
+      organization: Type.String(),
+    }),
+    request: () => ({ operation: getCaller }),
+    next: ({ agent }) => ({ operation: getIdentity, params: { handle: agent } }),
+    result: (_input, caller, identity) => ({
+      summary: `You act for ${identity.agent_handle}, ${identity.mailbox_address}.`,
+      agent: identity.agent_handle,
+      email_address: identity.mailbox_address,
+      public_url: identity.tunnel.public_url,
+      mail_needs_approval: identity.draft_approval === 'required',
+      organization: caller.organization_name,
+    }),
+  }),
+
+  tool({
+    ...tunnel,
+    ...reads,
+    isOpenWorld: false,
+    name: 'tunnel_status',
+    title: 'Show the tunnel',
+    description: 'Returns the public URL of the agent, and whether a program is connected to it.',
+    input: Type.Object({}),
+    output: outputOf({ public_url: Type.String(), status: Type.String(), is_connected: Type.Boolean(), last_request_at: NextCursor }),
+    request: ({ agent }) => ({ operation: getTunnel, params: { handle: agent } }),
+    result: (_input, { public_url, status, is_connected, last_request_at }) => ({
+      summary: `${public_url} is ${status}, and ${is_connected ? 'a program is connected' : 'nothing is connected'}.`,
+      public_url,
+      status,
+      is_connected,
+      last_request_at,
+    }),
+  }),
+
+  tool({
+    ...tunnel,
+    ...reads,
+    name: 'tunnel_requests',
+    title: 'List requests to the tunnel',
+    description: 'Lists the latest requests to the public URL, newest first, with status and duration.',
+    input: Type.Object({ limit: Limit, cursor: PageCursor }),
+    output: outputOf({
+      requests: Type.Array(
+        Type.Object({
+          id: Type.String(),
+          status: Type.Union([Type.Integer(), Type.Null()]),
+          duration_ms: Type.Integer(),
+          created_at: Type.String(),
+          content: FencedText,
+        }),
+      ),
+      next_cursor: NextCursor,
+    }),
+    request: ({ agent, limit = 10, cursor }) => ({
+      operation: listTunnelRequests,
+      params: { handle: agent },
+      query: { limit, ...(cursor ? { cursor } : {}) },
+    }),
+    result: (_input, reply) => ({
+      summary: `${count(reply.data.length, 'request')}, newest first.`,
+      requests: reply.data.map((one: Reply) => ({
+        id: one.id,
+        status: one.status,
+        duration_ms: one.duration_ms,
+        created_at: one.created_at,
+        content: foreign(`${one.method} ${one.path}`.slice(0, pathCharactersMax)),
+      })),
+      next_cursor: reply.next_cursor,
+    }),
+  }),
+
+  tool({
+    ...reads,
+    isOpenWorld: false,
+    toolset: 'vault',
+    takesAgent: false,
+    scopes: ['vault:read'],
+    name: 'vault_list',
+    title: 'List secrets',
+    description:
+      'Lists the names and types of the secrets that the key can read. No tool returns a value. To use one, run `callsign vault run -- COMMAND` on the machine of the agent.',
+    input: Type.Object({ limit: Limit, cursor: PageCursor }),
+    output: outputOf({
+      secrets: Type.Array(Type.Object({ id: Type.String(), type: Type.String(), updated_at: Type.String(), name: FencedText })),
+      next_cursor: NextCursor,
+    }),
+    request: ({ limit = 10, cursor }) => ({ operation: listVaultSecrets, query: { limit, ...(cursor ? { cursor } : {}) } }),
+    result: (_input, reply) => ({
+      summary: `${count(reply.data.length, 'secret')}.`,
+      secrets: reply.data.map((one: Reply) => ({ id: one.id, type: one.type, updated_at: one.updated_at, name: foreign(one.name) })),
+      next_cursor: reply.next_cursor,
+    }),
+  }),
+
+  tool({
+    ...reads,
+    toolset: 'events',
+    takesAgent: true,
+    scopes: ['events:read'],
+    name: 'events_since',
+    title: 'List events',
+    description:
+      'Lists the events of the agent, oldest first: mail, texts, iMessage, tunnel. Keep last_id, and give it as since next time, so that you miss nothing.',
+    input: Type.Object({
+      since: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'last_id of the previous result.' })),
+      types: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 500, description: 'Event types, separated by commas, such as email.received.' }),
+      ),
+      limit: Limit,
+    }),
+    output: outputOf({
+      events: Type.Array(Type.Object({ id: Type.String(), type: Type.String(), timestamp: Type.String(), content: FencedText })),
+      last_id: NextCursor,
+      has_more: Type.Boolean(),
+    }),
+    request: ({ agent, since, types, limit = 10 }) => ({
+      operation: listEvents,
+      query: { agent, limit, ...(since ? { cursor: since } : {}), ...(types ? { types } : {}) },
+    }),
+    result: (input, reply) => ({
+      summary: `${count(reply.data.length, 'event')}, oldest first.`,
+      events: reply.data.map((one: Reply) => ({
+        id: one.id,
+        type: one.type,
+        timestamp: one.timestamp,
+        content: foreign(subjectOf(one.data)),
+      })),
+      last_id: reply.data.at(-1)?.id ?? input.since ?? null,
+      has_more: reply.has_more,
+    }),
+  }),
+]
+
+/** The facts of an event that fit in a list. */
+function subjectOf(data: Reply): string {
+  const names = ['id', 'thread_id', 'conversation_id', 'from', 'from_number', 'sender', 'subject', 'status', 'domain']
+  const facts = names.flatMap((name) =>
+    typeof data[name] === 'string' ? [`${name}: ${data[name].replace(/\s+/g, ' ').slice(0, 300)}`] : [],
+  )
+  return facts.join('\n')
+}
