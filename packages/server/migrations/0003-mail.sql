@@ -338,6 +338,23 @@ CREATE TABLE drafts (
 CREATE INDEX drafts_latest ON drafts (mailbox_id, change_id DESC);
 CREATE INDEX drafts_thread ON drafts (thread_id) WHERE thread_id IS NOT NULL;
 
+-- Earlier versions of drafts, for reviewers. The latest is in drafts.
+CREATE TABLE draft_versions (
+  organization_id text NOT NULL,
+  draft_id text NOT NULL,
+  version integer NOT NULL,
+  to_addresses text[] NOT NULL,
+  cc_addresses text[] NOT NULL,
+  bcc_addresses text[] NOT NULL,
+  subject text,
+  text text,
+  html text,
+  is_written_by_agent boolean NOT NULL,
+  created_at timestamptz NOT NULL,
+  PRIMARY KEY (draft_id, version),
+  FOREIGN KEY (organization_id, draft_id) REFERENCES drafts (organization_id, id) ON DELETE CASCADE
+);
+
 -- Ids of sent drafts and their messages. Sending again answers 409, and an id that never existed answers 404.
 CREATE TABLE sent_drafts (
   mailbox_id text NOT NULL REFERENCES mailboxes (id) ON DELETE CASCADE,

@@ -31,6 +31,13 @@ CREATE TABLE vault_keys (
 );
 CREATE UNIQUE INDEX vault_keys_primary ON vault_keys (organization_id) WHERE type = 'primary';
 
+-- Ids of deleted keys. Deleting again answers 200, and an id that never existed answers 404.
+CREATE TABLE deleted_vault_keys (
+  organization_id text NOT NULL REFERENCES vaults (organization_id) ON DELETE CASCADE,
+  id text NOT NULL,
+  PRIMARY KEY (organization_id, id)
+);
+
 -- Clients may choose ids. They are unique within an organization, so that a client can neither detect nor take the id of another one.
 CREATE TABLE vault_secrets (
   organization_id text NOT NULL REFERENCES vaults (organization_id) ON DELETE CASCADE,
@@ -77,6 +84,8 @@ CREATE TABLE vault_unlock_failures (
   id text NOT NULL,
   -- API key of the failed attempt.
   key_id text NOT NULL,
+  -- Agent of that key. Null for an organization key.
+  identity_id text,
   failed_at timestamptz NOT NULL,
   PRIMARY KEY (organization_id, id)
 );

@@ -50,7 +50,7 @@ CREATE TABLE tunnel_requests (
   path text NOT NULL,
   status integer,
   error text,
-  visitor_address text NOT NULL,
+  remote_address text NOT NULL,
   request_bytes bigint NOT NULL,
   response_bytes bigint NOT NULL,
   duration_ms integer NOT NULL,

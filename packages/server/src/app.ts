@@ -1,5 +1,6 @@
 // Starts and stops the server: the database first, the listeners last, and back in reverse.
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { messageBytesMax } from '@callsign/contract/attachments'
 import { BadSetting, type Config } from './config/settings.ts'
@@ -8,7 +9,7 @@ import { inMs } from './core/clock.ts'
 import type { Log } from './core/log.ts'
 import type { Database } from './core/sql.ts'
 import { keptMs } from './edges/api/idempotency.ts'
-import { createHttpServer } from './edges/api/server.ts'
+import { createHttpServer, type HttpServer } from './edges/api/server.ts'
 import { type FreeSpace, watchFreeSpace } from './edges/blobs/free-space.ts'
 import { createUnavailableHandler } from './edges/gateway/unavailable-handler.ts'
 import { createWorker } from './edges/jobs/runner.ts'
@@ -16,11 +17,16 @@ import { startScheduledTasks } from './edges/jobs/scheduled-tasks.ts'
 import { openKeyring } from './edges/keyring/keyring.ts'
 import { createQueue } from './edges/postgres/queue.ts'
 import { createReplays } from './edges/postgres/replays.ts'
-import { createSmtpServer } from './edges/smtp/server/listener.ts'
+import { createSmtpServer, type SmtpServer } from './edges/smtp/server/listener.ts'
+import { linkUrl } from './features/account/links/operations.ts'
 import { createSmtpIntake } from './features/mail/inbound/smtp-intake.ts'
 import { createReturnIntake } from './features/mail/returned/smtp-intake.ts'
 import { openDatabase, type StoredDatabase } from './host/database.ts'
-import { checkBootstrapKey, ensureFirstKey } from './host/first-start.ts'
+import { checkBootstrapKey, ensureFirstKey, type FirstStart } from './host/first-start.ts'
+import { requireFolder } from './host/folder.ts'
+import { findProblems } from './host/server-findings.ts'
+import { createPages } from './wiring/console.ts'
+import { createMcpPages } from './wiring/mcp.ts'
 import { type Running, sealingOf, version } from './wiring/parts.ts'
 import { createServerParts, type ServerParts } from './wiring/server.ts'
 
@@ -35,6 +41,8 @@ export type App = {
   smtpPort: number | null
   /** The key of a first start, shown once. Null at all other starts. */
   firstKey: string | null
+  /** The console's address, or null when it is off. After a first start it signs the owner in once. */
+  consoleUrl: string | null
   /** Rejects when the database has failed for good. */
   failed: Promise<never>
   /** Stops accepting work, finishes in-flight work, and closes all connections. */
@@ -45,37 +53,56 @@ const hourMs = 3_600_000
 
 /**
  * Starts the server. The database comes first, because everything reads it. The worker comes before the listeners, so that it can work on
- * their jobs. The listeners come last, because an open port means that the server is ready. `onFirstKey` gets the key of a first start as
- * soon as it is stored, so that a later failure of the start does not lose it.
+ * their jobs. The first key comes after the listeners, so that a start that fails has not made it. Requests wait until it exists.
  */
-export async function startApp(config: Config, log: Log, onFirstKey: (key: string) => void = () => {}): Promise<App> {
+export async function startApp(config: Config, log: Log): Promise<App> {
   checkBootstrapKey(config.bootstrapApiKey)
+  for (const [folder, setting] of ownFolders(config)) requireFolder(folder, setting)
   const database: StoredDatabase = await openDatabase(config, log)
   try {
-    return await startOn(database, config, log, onFirstKey)
+    return await startOn(database, config, log)
   } catch (error) {
     await database.close()
     throw error
   }
 }
 
-async function startOn(database: StoredDatabase, config: Config, log: Log, onFirstKey: (key: string) => void): Promise<App> {
+async function startOn(database: StoredDatabase, config: Config, log: Log): Promise<App> {
   const { db } = database
   const businessEvents = createBusinessEvents(log)
   const running: Running = { worker: null, publicUrl: config.publicUrl ?? '' }
   const keyring = await openKeyring(config.dataDir)
   const parts = createServerParts({ config, db, keyring, log, businessEvents, running })
-  const firstKey = await ensureFirstKey(db, parts.accounts, parts.keys, config.bootstrapApiKey)
-  if (firstKey !== null) onFirstKey(firstKey)
   await parts.dkim.ensureMailDomainKeys()
 
   const replays = createReplays(db, sealingOf(keyring.subkey('idempotency-answers')))
   const background = await startBackground({ config, db, log, parts, replays, running })
-  const space = await watchFreeSpace(foldersOf(config))
-  const smtp = createSmtp(config, log, parts, space)
-  const { worker } = background
-  const http = createHttp({ config, db, log, parts, replays, businessEvents, worker })
+  try {
+    const space = await watchFreeSpace(foldersOf(config))
+    const smtp = createSmtp(config, log, parts, space)
+    const http = createHttp({ config, db, log, parts, replays, businessEvents, worker: background.worker, running })
+    return await listen({ database, config, log, parts, running, background, space, smtp, http })
+  } catch (error) {
+    // The worker would report each statement as an error once the database is closed.
+    await background.stop(0)
+    throw error
+  }
+}
 
+type Listening = {
+  database: StoredDatabase
+  config: Config
+  log: Log
+  parts: ServerParts
+  running: Running
+  background: Awaited<ReturnType<typeof startBackground>>
+  space: FreeSpace
+  smtp: SmtpServer | null
+  http: HttpServer
+}
+
+/** Opens every port, and then makes the first key. */
+async function listen({ database, config, log, parts, running, background, space, smtp, http }: Listening): Promise<App> {
   const listening: string[] = []
   // Before the listener for clients, so that clients find a node.
   const gatewayPort = await parts.gateway.start()
@@ -87,6 +114,13 @@ async function startOn(database: StoredDatabase, config: Config, log: Log, onFir
   if (tunnelHttpsPort !== null) listening.push(`https for tunnels ${config.host}:${tunnelHttpsPort}`)
   const smtpPort = smtp ? (await smtp.listen()).port : null
   if (smtpPort !== null) listening.push(`smtp ${config.host}:${smtpPort}`)
+  const first = await ensureFirstKey(database.db, parts.accounts, parts.keys, config.bootstrapApiKey)
+  const consoleUrl = await consoleUrlOf(config, http.url, parts, first).catch((error: unknown) => {
+    // The key of a first start is stored by now and has to be shown.
+    log.error({ err: error }, 'creating the sign-in link of the console failed')
+    return null
+  })
+  http.open()
 
   const stop = async () => {
     const graceMs = config.drainSeconds * 1000
@@ -98,7 +132,24 @@ async function startOn(database: StoredDatabase, config: Config, log: Log, onFir
     await parts.close()
     await database.close()
   }
-  return { listening, publicUrl: http.url, httpPort, tunnelHttpsPort, smtpPort, firstKey, failed: database.failed, stop }
+  return {
+    listening,
+    publicUrl: http.url,
+    httpPort,
+    tunnelHttpsPort,
+    smtpPort,
+    firstKey: first.key,
+    consoleUrl,
+    failed: database.failed,
+    stop,
+  }
+}
+
+/** The console's address, or null when this process does not serve it. A first start gets a link that signs the owner in. */
+async function consoleUrlOf(config: Config, url: string, { console }: ServerParts, first: FirstStart): Promise<string | null> {
+  if (!config.isConsoleOn || !config.roles.includes('api')) return null
+  const token = first.organizationId && (await console.links.createForOwner(first.organizationId))
+  return token ? linkUrl(url, token) : `${url}/console/`
 }
 
 type Starting = { config: Config; db: Database; log: Log; parts: ServerParts; replays: ReturnType<typeof createReplays> }
@@ -139,21 +190,22 @@ function createSmtp(config: Config, log: Log, parts: ServerParts, space: FreeSpa
       log: log.child({ part: 'smtp' }),
       limits: { connectionsPerAddressMax: config.smtpConnectionsPerClient, isLoopbackLimited: false },
       freeBytes: space.bytes,
+      spoolFolder: join(config.dataDir, 'smtp-incoming'),
     },
     createReturnIntake(parts.returnedMail, createSmtpIntake(parts.inboundMail)),
   )
 }
 
-type Serving = Starting & { businessEvents: BusinessEvents; worker: { isClaiming: () => boolean } | null }
+type Serving = Starting & { running: Running; businessEvents: BusinessEvents; worker: { isClaiming: () => boolean } | null }
 
-function createHttp({ config, db, log, parts, replays, businessEvents, worker }: Serving) {
+function createHttp({ config, db, log, parts, replays, businessEvents, worker, running }: Serving) {
   return createHttpServer({
     host: config.host,
     port: config.port,
     version,
     publicUrl: config.publicUrl,
     routes: config.roles.includes('api') ? parts.routes : [],
-    authenticate: parts.keys.authenticate,
+    authenticate: parts.console.authenticate,
     transact: db.transact,
     replays,
     limits: {
@@ -169,11 +221,28 @@ function createHttp({ config, db, log, parts, replays, businessEvents, worker }:
       ),
       ...(worker ? { worker: worker.isClaiming() && parts.deliverer.isDelivering() } : {}),
     }),
-    door: config.roles.includes('gateway') ? parts.gateway : createUnavailableHandler(config.tunnelDomain),
+    pages: [
+      ...createPages({
+        config,
+        db,
+        log,
+        console: parts.console,
+        publicUrl: () => running.publicUrl,
+        findProblems: () => findProblems(config, running.publicUrl),
+      }),
+      ...createMcpPages({ config, authenticate: parts.console.authenticate, publicUrl: () => running.publicUrl }),
+    ],
+    tunnels: config.roles.includes('gateway') ? parts.gateway : createUnavailableHandler(config.tunnelDomain),
     businessEvents,
     log: log.child({ part: 'http' }),
   })
 }
+
+/** The folders that this server writes to, with their settings. */
+const ownFolders = ({ dataDir, blobs }: Config): [string, string][] => [
+  [dataDir, 'CALLSIGN_DATA_DIR'],
+  ...(blobs.kind === 'file' && blobs.folder !== null ? [[blobs.folder, 'CALLSIGN_BLOBS'] as [string, string]] : []),
+]
 
 /** The folders of this machine that incoming mail is stored in. */
 const foldersOf = ({ databaseUrl, dataDir, blobs }: Config): string[] => [

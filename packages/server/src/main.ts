@@ -33,18 +33,12 @@ async function serve(config: Config): Promise<void> {
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)
 
-  let firstKey: string | null = null
-  const onFirstKey = (key: string) => {
-    firstKey = key
-  }
-  const app = await startApp(config, log, onFirstKey).catch((error: unknown) => {
-    // The key is stored by now, and later starts do not show it.
-    if (firstKey !== null) print(`Your organization key, shown this once: ${firstKey}`)
+  const app = await startApp(config, log).catch((error: unknown) => {
     throw describeListenFailure(error, config)
   })
   stop = app.stop
   app.failed.catch((error: unknown) => {
-    log.error({ err: error }, 'the database failed for good')
+    log.error({ err: error }, 'the database cannot be restarted')
     process.exit(1)
   })
   for (const line of app.listening) print(`callsign listening ${line}`)
@@ -54,6 +48,14 @@ async function serve(config: Config): Promise<void> {
     print(`  export KEY=${app.firstKey}`)
     print(`  curl -s ${app.publicUrl}/api/v1/me -H "Authorization: Bearer $KEY"`)
   }
+  if (app.consoleUrl !== null) {
+    const isLink = app.consoleUrl.includes('#link=')
+    print(
+      isLink
+        ? `Console, signed in once within 15 minutes: ${app.consoleUrl}`
+        : `Console: ${app.consoleUrl} (callsignd console-link signs in)`,
+    )
+  }
   print(`Reference: ${app.publicUrl}/docs   Five-minute tour: README.md`)
   print(`callsign ready ${app.publicUrl}`)
   if (stopEarly) finish(stop)
@@ -62,7 +64,7 @@ async function serve(config: Config): Promise<void> {
     stopServer().then(
       () => process.exit(0),
       (error: unknown) => {
-        log.error({ err: error }, 'the stop failed')
+        log.error({ err: error }, 'stopping failed')
         process.exit(1)
       },
     )

@@ -42,7 +42,7 @@ test('the twenty-first message of a ping-pong waits with its reason, and goes af
   expect(recipient).toMatchObject({
     status: 'queued',
     attempts: 0,
-    last_answer: expect.stringContaining('more than 20 messages'),
+    last_answer: expect.stringContaining('exceeded 20 messages in this thread'),
     last_attempt_at: null,
   })
   expect(recipient.log).toMatchObject([{ result: 'held', enhanced_status: '4.7.28' }])

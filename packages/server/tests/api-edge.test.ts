@@ -89,7 +89,7 @@ describe('order of refusals', () => {
     }
     for (const text of ['[]', '"a"', '1', 'true', 'null'])
       expect((await edge.call('/api/v1/notes', { method: 'POST', body: text })).status).toBe(400)
-    expect(failure(await edge.call('/api/v1/notes', { method: 'POST' })).message).toContain('needs a JSON body')
+    expect(failure(await edge.call('/api/v1/notes', { method: 'POST' })).message).toContain('A JSON body is required')
     expect((await edge.call('/api/v1/notes', { method: 'POST', headers: { 'content-type': 'application/json' } })).status).toBe(400)
     expect((await edge.call('/api/v1/uploads', { method: 'POST', headers: { 'content-type': 'application/json' } })).text).toBe(
       '{"size":0}',
@@ -128,21 +128,42 @@ describe('order of refusals', () => {
     expect((await edge.post('/api/v1/uploads', { content: 'a'.repeat(41 * 1024 * 1024) })).status).toBe(413)
   })
 
-  test('bodies that together exceed the memory limit are refused until there is room again', async () => {
-    const upload = head('POST /api/v1/uploads', 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n')
-    const sockets = Array.from({ length: 13 }, () => connect(edge.port, '127.0.0.1').on('error', () => {}))
-    const refused = await Promise.race(
-      sockets.map((socket) => {
-        socket.write(upload)
-        return new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(String(chunk))))
+  /** Starts uploads of this key, of which this much arrives. Resolves with the first answer, or null when there is none. */
+  async function startUploads(key: string, count: number, bytes: number): Promise<{ answer: string | null; close: () => void }> {
+    const upload = `POST /api/v1/uploads HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`
+    const sockets = Array.from({ length: count }, () => connect(edge.port, '127.0.0.1').on('error', () => {}))
+    const answers = sockets.map((socket) => new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(String(chunk)))))
+    await Promise.all(
+      sockets.map(async (socket) => {
+        socket.write(`${upload}Content-Length: ${30 * 1024 * 1024}\r\n\r\n`)
+        if (bytes > 0) await new Promise((resolve) => socket.write(Buffer.alloc(bytes, 0x20), resolve))
       }),
     )
-    expect(refused).toMatch(/^HTTP\/1\.1 503 /)
-    expect(refused).toContain('"unavailable"')
-    for (const socket of sockets) socket.destroy()
-    await expect
-      .poll(async () => (await edge.post('/api/v1/uploads', { content: 'a'.repeat(30 * 1024 * 1024) })).status, { timeout: 10_000 })
-      .toBe(200)
+    // The server has read each head once a later request is answered.
+    await edge.call('/api/v1/notes/x')
+    const none = new Promise<null>((resolve) => setTimeout(resolve, 200, null))
+    return { answer: await Promise.race([...answers, none]), close: () => sockets.forEach((socket) => void socket.destroy()) }
+  }
+  const uploadNow = async (key: string): Promise<number> =>
+    (await edge.call('/api/v1/uploads', { key, method: 'POST', body: JSON.stringify({ content: 'a'.repeat(30 * 1024 * 1024) }) })).status
+
+  test('idle requests of one agent key hold no memory, whatever length they announce', async () => {
+    const idle = await startUploads('agent', 40, 0)
+    expect(idle.answer).toBeNull()
+    expect(await uploadNow('agent')).toBe(200)
+    expect(await uploadNow('owner')).toBe(200)
+    idle.close()
+  })
+
+  test('bodies of one key are refused at its limit, those of others pass, and there is room again afterwards', async () => {
+    const held = await startUploads('agent', 5, 29 * 1024 * 1024)
+    expect(held.answer).toMatch(/^HTTP\/1\.1 503 /)
+    expect(held.answer).toContain('"unavailable"')
+    expect(await uploadNow('agent')).toBe(503)
+    expect((await edge.call('/api/v1/notes', { key: 'agent', method: 'POST', body: '{"subject":"small"}' })).status).toBe(201)
+    expect(await uploadNow('owner')).toBe(200)
+    held.close()
+    await expect.poll(() => uploadNow('agent'), { timeout: 10_000 }).toBe(200)
   })
 
   test('100-continue is sent only for a request whose body is accepted', async () => {
@@ -192,8 +213,8 @@ describe('validation', () => {
         { path: '/to/1', message: 'must be a string' },
         { path: '/kind', message: 'must be one of: a, b' },
         { path: '/count', message: 'must be at least 0' },
-        { path: '/a~1b~0c', message: 'is not known here; known are: subject, to, kind, count, headers' },
-        { path: '/sbject', message: 'is not known here; known are: subject, to, kind, count, headers' },
+        { path: '/a~1b~0c', message: 'is not a known field: use subject, to, kind, count, headers' },
+        { path: '/sbject', message: 'is not a known field: use subject, to, kind, count, headers' },
       ]),
     )
     expect(failure(answer).details).toHaveLength(6)
@@ -202,13 +223,12 @@ describe('validation', () => {
       { path: '/to', message: 'must have at least 3 characters' },
     ])
     expect(failure(await edge.post('/api/v1/agents/a/notes', {})).details).toEqual([{ path: '/subject', message: 'is missing' }])
-    const query = await edge.call('/api/v1/notes/x?limit=0&q=1&is_read=maybe&thread_id=msg_1')
+    const query = await edge.call('/api/v1/notes/x?limit=0&q=1&is_read=maybe')
     expect(failure(query).details).toEqual(
       expect.arrayContaining([
         { path: '/limit', message: 'must be at least 1' },
         expect.objectContaining({ path: '/q' }),
         { path: '/is_read', message: 'must be true or false' },
-        { path: '/thread_id', message: 'must be an id that starts with thrd_' },
       ]),
     )
     expect(paths(await edge.call('/api/v1/notes/x?limit=1&limit=2'))).toEqual(['/limit'])
@@ -296,13 +316,13 @@ describe('hostile input is a clean 4xx', () => {
     ['infinite number in the query', '/api/v1/notes/x?count=1e999', 400],
     ['a path over 8 KB', `/api/v1/notes/${'a'.repeat(9000)}`, 414],
     ['a query over 8 KB', `/api/v1/notes/x?cursor=${'a'.repeat(9000)}`, 414],
-    ['a long parameter', `/api/v1/notes/${'a'.repeat(5000)}`, 400],
+    ['a long parameter', `/api/v1/notes/${'a'.repeat(5000)}`, 404],
     ['a malformed path that nobody has', '/%', 400],
   ]
   test.each(targets)('%s', async (_name, target, status) => {
     const answer = await raw(head(`GET ${target}`))
     expect(answer.status).toBe(status)
-    expect(codeOf(answer)).toBe(status === 414 ? 'uri_too_long' : 'validation_error')
+    expect(codeOf(answer)).toBe({ 400: 'validation_error', 404: 'not_found', 414: 'uri_too_long' }[status])
     expect(answer.headers.get('x-request-id')).toMatch(/^req_/)
   })
 
@@ -478,7 +498,7 @@ describe('a request that does not arrive completely', () => {
     ['in chunks', 'Transfer-Encoding: chunked\r\n', '4\r\n{"su\r\n'],
     ['drop by drop', 'Content-Length: 50\r\n', ''],
   ])('%s is 408 after its time limit, and the operation does not run', async (_name, framing, begun) => {
-    const own = await startEdge({ arrivalMs: 200 })
+    const own = await startEdge({ arrival: { totalMs: 200 } })
     const socket = connect(own.port, '127.0.0.1').on('error', () => {})
     const started = performance.now()
     socket.write(head('POST /api/v1/notes', `Content-Type: application/json\r\n${framing}`) + begun)
@@ -492,8 +512,30 @@ describe('a request that does not arrive completely', () => {
     await own.server.drain(1000)
   })
 
+  test('a body that arrives more slowly than the minimum is 408, and a fast one passes the same windows', async () => {
+    const own = await startEdge({ arrival: { windowMs: 100, windowBytesMin: 1000 } })
+    const send = async (bytes: number): Promise<string> => {
+      const socket = connect(own.port, '127.0.0.1').on('error', () => {})
+      socket.write(head('POST /api/v1/notes', 'Content-Type: application/json\r\nContent-Length: 100000\r\n'))
+      let left = 100_000 - 2
+      const drops = setInterval(() => {
+        const next = Math.min(bytes, left)
+        left -= next
+        socket.write(left > 0 ? ' '.repeat(next) : `${' '.repeat(next)}{}`)
+        if (left === 0) clearInterval(drops)
+      }, 20)
+      const [answer] = (await once(socket, 'data')) as [Buffer]
+      clearInterval(drops)
+      socket.destroy()
+      return answer.toString().split('\r\n', 1)[0] as string
+    }
+    expect(await send(100)).toContain(' 408 ')
+    expect(await send(4000)).toContain(' 201 ')
+    await own.server.drain(1000)
+  })
+
   test('a complete request may take any time, and its connection serves the next one', async () => {
-    const own = await startEdge({ arrivalMs: 50 })
+    const own = await startEdge({ arrival: { totalMs: 50 } })
     own.harness.holds = true
     const socket = connect(own.port, '127.0.0.1')
     const post = head('POST /api/v1/notes', 'Content-Type: application/json\r\nContent-Length: 15\r\n').replace('close', 'keep-alive')
@@ -575,9 +617,8 @@ describe('draining', () => {
     const silent = connect(edge.port, '127.0.0.1')
     await new Promise((resolve) => silent.once('connect', resolve))
     await edge.call('/healthz')
-    const started = performance.now()
-    await edge.server.drain(10_000)
-    expect(performance.now() - started).toBeLessThan(3000)
+    // A connection that delays the end would delay it for longer than this test may take.
+    await edge.server.drain(600_000)
 
     const stuck = await startEdge()
     stuck.harness.holds = true

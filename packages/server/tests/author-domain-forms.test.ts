@@ -49,7 +49,7 @@ const statusOf = async (handle: string, id: string): Promise<string> => {
   return found.map((one) => one.status).join()
 }
 
-/** No check of any domain holds for these; each reads as the pretended address. */
+/** No domain is authenticated for these, and each displays as the pretended address. */
 test.each([
   'ceo@corp.example...',
   'ceo@corp..example',
@@ -58,7 +58,7 @@ test.each([
   'ceo@[corp\u200d.example]',
   'boss@agents.localhost...',
   'boss@[agents.localhost]',
-])('%s is no usable author', async (from) => {
+])('%s is not a usable author', async (from) => {
   const handle = `forms_${Math.random().toString(36).slice(2, 10)}`
   await harness.createAgent(handle)
   expect(await hand(mail(from, 'form'), 'x@evil.example', handle)).toMatch(/^250 /)

@@ -19,7 +19,7 @@ import { callsignd, makeDataDir, type Server, type Settings, startCallsignd } fr
 import { createDatabase, createEmptyDatabase, migrationsFolder } from './harness/database.ts'
 import { waitFor } from './harness/wait.ts'
 
-// Every test starts processes; on a busy machine each takes seconds.
+// Every test starts processes, which take seconds each on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const cleanups: (() => Promise<unknown>)[] = []
@@ -79,7 +79,7 @@ async function fillServer(server: Server, key: string): Promise<void> {
   })
 }
 
-/** Everything that clients can read, with the bytes of every attachment and raw message; links are left out, as they change with the hour. */
+/** Everything that clients can read, with the bytes of every attachment and raw message. Links are left out, because they change every hour. */
 async function readEverything(server: { baseUrl: string }, key: string): Promise<Json> {
   const everything: Json = { me: await api(server, key, 'GET', '/me'), keys: await api(server, key, 'GET', '/keys') }
   for (const one of everything.keys.data) delete one.last_used_at
@@ -103,7 +103,7 @@ async function readEverything(server: { baseUrl: string }, key: string): Promise
   return everything
 }
 
-/** What a restore in this process says when it refuses. */
+/** The message of a restore in this process that is refused. */
 async function refusalOf(file: string, settings: Settings): Promise<string> {
   const config = readConfig(settings)
   const error = await restoreBackup(config, createLog('silent'), file, Readable.from([])).then(
@@ -144,7 +144,7 @@ async function* oneChunk(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes
 }
 
-/** An archive of these entries with a correct checksum; the end entry's own words are kept. */
+/** An archive of these entries with a correct checksum. The text of the end entry is kept. */
 async function pack(path: string, entries: Entry[]): Promise<void> {
   const { entries: _count, sha256: _sum, ...end } = JSON.parse((entries.at(-1) as Entry).bytes.toString())
   const chunks: Buffer[] = []
@@ -174,7 +174,7 @@ test('a backup of a running embedded server becomes an external installation, an
   expect(await readdir(files)).toEqual(['one.backup'])
   const again = await callsignd(['backup', file], { CALLSIGN_DATA_DIR: source })
   expect(again).toMatchObject({ code: 1, stdout: '' })
-  expect(again.stderr).toBe(`callsignd: ${file} exists already; a backup never replaces a file\n`)
+  expect(again.stderr).toBe(`callsignd: ${file} exists already: name a new file\n`)
   await server.stop()
 
   const database = await createEmptyDatabase()
@@ -188,7 +188,7 @@ test('a backup of a running embedded server becomes an external installation, an
   const rename = (everything: Json) =>
     JSON.parse(JSON.stringify(everything).replaceAll(/http:\/\/(localhost|127\.0\.0\.1):\d+/g, 'http://here'))
   expect(rename(await readEverything(moved, key))).toEqual(rename(before))
-  // It is alive: what comes next joins what was there.
+  // The restored installation is live: new mail joins the restored threads.
   const reply = await api(moved, key, 'POST', `/mailboxes/support/messages/${before.support[0].message.id}/reply`, { text: 'Thanks.' })
   expect(reply.thread_id).toBe(before.support[0].message.thread_id)
 
@@ -214,7 +214,7 @@ describe('from one backup', () => {
   let backup: string
   let source: Settings
   let sourceRows: Record<string, unknown[]>
-  /** What migrations alone make. */
+  /** A database with migrations only. */
   let migratedRows: Record<string, unknown[]>
   const dropAll: (() => Promise<unknown>)[] = []
 
@@ -288,7 +288,7 @@ describe('from one backup', () => {
     const refused = await callsignd(['restore', backup], settings)
     expect(refused.code).toBe(1)
     expect(refused.stderr).toBe(
-      'callsignd: this installation is in use already; restore into a new CALLSIGN_DATA_DIR, or an empty database\n',
+      'callsignd: this installation is in use already: restore into a new CALLSIGN_DATA_DIR, or an empty database\n',
     )
     expect(await allRows(database.url)).toEqual(before)
   })
@@ -364,14 +364,14 @@ describe('from one backup', () => {
     expect(await filesBelow(join(target.path, 'blobs'))).toEqual([])
   })
 
-  test('a lost file is told, and the rest is backed up', async () => {
+  test('a lost file is reported, and the rest is backed up', async () => {
     const copy = await dataDir()
     await mkdir(join(copy, 'keyring'), { mode: 0o700 })
     await copyFile(join(source.CALLSIGN_DATA_DIR as string, 'keyring', 'master'), join(copy, 'keyring', 'master'))
     const file = join(await dataDir(), 'poor.backup')
     const poor = await callsignd(['backup', file], { ...source, CALLSIGN_DATA_DIR: copy })
     expect(poor.code).toBe(1)
-    expect(poor.stdout).toContain('attention: 3 files named by the database could not be found; the backup holds everything else')
+    expect(poor.stdout).toContain('warning: 3 files named by the database could not be found. The backup holds everything else.')
     const target = await emptyExternal()
     expect(await callsignd(['restore', file], target.settings)).toMatchObject({ code: 0 })
     expect(await allRows(target.url)).toEqual(sourceRows)

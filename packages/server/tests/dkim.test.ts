@@ -1,7 +1,7 @@
 // DKIM on a whole server. The mail domain's keys exist from the first start, sign outgoing mail, and are sealed in the database.
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findDkimVerifier, verifyDkim } from '../../mail/tests/harness/dkim-verifier.ts'
+import { verifyDkim } from '../../mail/tests/harness/dkim-verifier.ts'
 import { openKeyring } from '../src/edges/keyring/keyring.ts'
 import { createDkim } from '../src/features/mail/domains/dkim/operations.ts'
 import { sealingOf } from '../src/wiring/parts.ts'
@@ -53,8 +53,7 @@ test('private keys are sealed in the database', async () => {
   for (const { private_key: text } of rows) expect(`${text}${Buffer.from(text, 'base64').toString('latin1')}`).not.toMatch(/PRIVATE KEY/)
 })
 
-const missing = findDkimVerifier()
-describe.skipIf(missing !== null)(missing ? `signatures verify (skipped: ${missing})` : 'signatures verify', () => {
+describe('signatures verify', () => {
   test('the mail domain signs the bytes at the next hop, and the raw message of the API is the same', async () => {
     const { id } = await harness.send('ann', 'x@example.com', {
       subject: 'Signed — grüße',
@@ -66,7 +65,7 @@ describe.skipIf(missing !== null)(missing ? `signatures verify (skipped: ${missi
     const records = await recordsOf({ organizationId: null, domain: mailDomain })
     const raw = await harness.expectApi(200, 'GET', `/mailboxes/ann/messages/${id}/raw`)
     expect(raw.toString('latin1')).toBe(mail.raw)
-    expect(verifyDkim([raw, Buffer.from(mail.raw, 'latin1')], records)).toEqual([
+    expect(await verifyDkim([raw, Buffer.from(mail.raw, 'latin1')], records)).toEqual([
       ['pass', 'pass'],
       ['pass', 'pass'],
     ])
@@ -85,8 +84,8 @@ describe.skipIf(missing !== null)(missing ? `signatures verify (skipped: ${missi
     const raw = Buffer.from('From: desk@shop.example\r\n\r\nx\r\n')
     const at = new Date('2026-01-01T00:00:00Z')
     const signed = await dkim.sign(raw, await dkim.findSigningKeys(mine, 'desk@SHOP.example'), at)
-    expect(verifyDkim([signed], await recordsOf({ organizationId: mine, domain }))).toEqual([['pass']])
-    expect(verifyDkim([signed], await recordsOf({ organizationId: theirs, domain }))).not.toEqual([['pass']])
+    expect(await verifyDkim([signed], await recordsOf({ organizationId: mine, domain }))).toEqual([['pass']])
+    expect(await verifyDkim([signed], await recordsOf({ organizationId: theirs, domain }))).not.toEqual([['pass']])
     await harness.db.transact((tx) => dkim.removeKeys(tx, { organizationId: mine, domain }))
     expect(await dkim.sign(raw, await dkim.findSigningKeys(mine, 'desk@shop.example'), at)).toEqual(raw)
     expect(await dkim.listRecords({ organizationId: theirs, domain })).toHaveLength(1)

@@ -72,11 +72,16 @@ test('an unknown name, an empty answer and a failure are three different answers
 
 test('a server that never answers costs at most the time limit', async () => {
   server.fail('*', 'silence')
-  const startedMs = performance.now()
-  const impatient = createDnsResolver({ servers: [server.address], timeoutMs: 300 })
-  expect(await impatient.mx('example.com')).toMatchObject({ kind: 'failure', isSilence: true })
-  // Far below the system resolver's own time limit of ten seconds and more.
-  expect(performance.now() - startedMs).toBeLessThan(5_000)
+  const answers: string[] = []
+  const ask = async (name: string, timeoutMs: number) => {
+    const answer = await createDnsResolver({ servers: [server.address], timeoutMs }).mx('example.com')
+    answers.push(name)
+    return answer
+  }
+  // The order shows that the limit counts, also on a slow machine.
+  const [patient, impatient] = await Promise.all([ask('patient', 3000), ask('impatient', 300)])
+  expect([patient, impatient]).toMatchObject(Array(2).fill({ kind: 'failure', isSilence: true }))
+  expect(answers).toEqual(['impatient', 'patient'])
   server.fail('*', null)
   expect(await resolver.mx('example.com')).toMatchObject({ kind: 'found' })
 })

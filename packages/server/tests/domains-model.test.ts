@@ -132,6 +132,7 @@ async function startRun() {
           : step.by === 'none'
             ? own.domains.find((one) => one.isDefault && one.status === 'verified')
             : domain
+      if (step.by === 'id' && !wanted) return '404 not_found'
       if ((step.by === 'id' || step.by === 'name') && wanted?.status !== 'verified') return '400 validation_error'
       own.agents.push({ handle: handle as string, domainId: wanted?.id ?? null })
       return '201'

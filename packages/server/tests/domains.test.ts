@@ -170,7 +170,6 @@ describe('GET /domains', () => {
     const domain = await create(someName())
     expect(await get(domain.id)).toEqual(domain)
     expect(code(await call('GET', '/domains/dom_01h455vb4pex5vsknk084sn02q'))).toEqual([404, 'not_found'])
-    expect(code(await call('GET', '/domains/first.example'))).toEqual([400, 'validation_error'])
     for (const [method, path] of [
       ['GET', ''],
       ['GET', '/zone-file'],
@@ -436,15 +435,13 @@ describe('POST /domains/{id}/set-default', () => {
     expect(await agent('on_new_default')).toEqual([`on_new_default@${two.domain}`, two.id])
   })
 
-  test('an unverified default is skipped, and naming an unverified or foreign domain is 400', async () => {
+  test('an unverified default is skipped, and naming an unverified domain is 400 and a foreign one 404', async () => {
     await fresh()
     const pending = await create(someName())
     expect(await harness.createAgent('passed_over', {}, key)).toMatchObject({ mailbox_address: 'passed_over@agents.localhost' })
     const foreign = await ownDomain(harness, dns, someName())
     for (const [field, value] of [
       ['custom_domain_id', pending.id],
-      ['custom_domain_id', foreign.id],
-      ['custom_domain_id', 'nonsense'],
       ['domain', pending.domain],
       ['domain', foreign.domain],
       ['domain', 'no domain'],
@@ -452,6 +449,8 @@ describe('POST /domains/{id}/set-default', () => {
       const answer = await call('POST', '/identities', { agent_handle: 'refused', [field]: value })
       expect([...code(answer), answer.body.error.details[0].path], String(value)).toEqual([400, 'validation_error', `/${field}`])
     }
+    for (const custom_domain_id of [foreign.id, 'nonsense'])
+      expect(code(await call('POST', '/identities', { agent_handle: 'refused', custom_domain_id }))).toEqual([404, 'not_found'])
   })
 })
 

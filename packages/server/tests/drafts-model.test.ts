@@ -1,4 +1,5 @@
 // Drafts against a small model in memory. Any sequence of operations, and concurrent bursts, answer and end as in the model.
+import { htmlToText } from '@callsign/mail/html/text'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Answer, type Harness, type Json, startHarness } from './harness/start.ts'
@@ -192,7 +193,7 @@ async function startRun(handle: string) {
       cc: bare(fields.cc),
       bcc: bare(fields.bcc),
       subject: fields.subject ?? '',
-      text: fields.text ?? '',
+      text: fields.text?.trim() ? fields.text : htmlToText(fields.html ?? ''),
       html: fields.html ?? '',
       headers: fields.headers,
     })

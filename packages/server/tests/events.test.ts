@@ -6,7 +6,7 @@ import { createLog } from '../src/core/log.ts'
 import { connect } from '../src/edges/postgres/connect.ts'
 import { createEmit } from '../src/edges/postgres/event-log.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
-import { startStopwatch, waitFor } from './harness/wait.ts'
+import { waitFor } from './harness/wait.ts'
 
 let harness: Harness
 const open: { close: () => void }[] = []
@@ -30,6 +30,7 @@ async function follow({ key = harness.organizationKey, query = '', lastEventId, 
     signal: controller.signal,
   })
   const got: { id: string; payload: Json }[] = []
+  let startId: string | undefined
   let isOver = false
   const read = async () => {
     let text = ''
@@ -42,6 +43,7 @@ async function follow({ key = harness.organizationKey, query = '', lastEventId, 
         const id = fields.find((field) => field.startsWith('id: '))?.slice(4)
         const data = fields.find((field) => field.startsWith('data: '))?.slice(6)
         if (id && data) got.push({ id, payload: JSON.parse(data) })
+        else if (id) startId = id
       }
     }
   }
@@ -55,6 +57,7 @@ async function follow({ key = harness.organizationKey, query = '', lastEventId, 
     status: response.status,
     headers: response.headers,
     got,
+    startId: () => startId,
     isOver: () => isOver,
     ids: () => got.map((one) => one.id),
     waitFor: (count: number) => waitFor(`${count} events on the stream`, () => got.length >= count),
@@ -121,6 +124,18 @@ describe('GET /events', () => {
     const answer = await harness.api('GET', path)
     expect([answer.status, answer.body.error.details[0].path]).toEqual([400, field])
   })
+
+  test('since starts with the events of that time', async () => {
+    const sent = await harness.send('one', 'someone@example.com', { subject: 'Since' })
+    const before = new Date(Date.parse(sent.created_at) - 1).toISOString()
+    await waitFor('the event of the message', async () => {
+      const { data } = await harness.expectApi(200, 'GET', `/events?types=email.sent&since=${encodeURIComponent(before)}`)
+      return data.some((event: Json) => event.data.id === sent.id)
+    })
+    const later = new Date(Date.now() + 3_600_000).toISOString()
+    expect((await harness.expectApi(200, 'GET', `/events?since=${encodeURIComponent(later)}`)).data).toEqual([])
+    expect((await harness.api('GET', '/events?since=yesterday')).status).toBe(400)
+  })
 })
 
 describe('transactions that commit in another order than they began', () => {
@@ -185,6 +200,23 @@ describe('GET /events/stream', () => {
     expect(stream.got[0]?.payload).toMatchObject({ id: stream.got[0]?.id, type: 'email.sent', data: { id } })
   })
 
+  test('names its starting point, from which a reader that got no event yet resumes', async () => {
+    const { key } = await harness.createOrganization('Starting point')
+    const fresh = await follow({ key })
+    const beginning = await waitFor('the start of an empty log', () => fresh.startId())
+    await harness.createAgent('fresh', {}, key)
+    await harness.expectApi(201, 'POST', '/mail/send', { key, body: { agent: 'fresh', to: ['x@example.com'], subject: 'a', text: 'b' } })
+    await fresh.waitFor(1)
+    const resumed = await follow({ key, lastEventId: beginning })
+    await resumed.waitFor(1)
+    expect(resumed.ids()).toEqual(fresh.ids())
+    expect(resumed.startId()).toBeUndefined()
+
+    await sendOne()
+    const stream = await follow({ query: '?types=email.bounced' })
+    expect(await waitFor('the start', () => stream.startId())).toBe(await lastId())
+  })
+
   test('resumes after Last-Event-ID or after=, the header first', async () => {
     const start = await lastId()
     for (let i = 0; i < 5; i++) await sendOne()
@@ -220,13 +252,11 @@ describe('GET /events/stream', () => {
     expect((await follow({ key: 'svc_live_nonsense' })).status).toBe(401)
   })
 
-  test('a revoked key closes its streams within a second, and no other', async () => {
-    const made = await harness.expectApi(201, 'POST', '/keys', { body: { name: 'Streaming' } })
+  test('a revoked key closes its streams, and no other', async () => {
+    const made = await harness.expectApi(201, 'POST', '/keys', { body: { name: 'Streaming', type: 'organization' } })
     const [gone, kept] = [await follow({ key: made.key }), await follow()]
     await harness.expectApi(200, 'DELETE', `/keys/${made.id}`)
-    const stopwatch = startStopwatch()
     await waitFor('the stream to end', () => gone.isOver())
-    expect(stopwatch()).toBeLessThan(1000)
     await sendOne()
     await kept.waitFor(1)
     expect(gone.got).toEqual([])
@@ -249,7 +279,7 @@ describe('GET /events/stream', () => {
       headers: { authorization: `Bearer ${harness.organizationKey}` },
       signal: controller.signal,
     })
-    await waitFor('the cut', () => harness.logLines().some((line) => line.includes('its reader was too slow')), 30_000)
+    await waitFor('the cut', () => harness.logLines().some((line) => line.includes('its client read too slowly')), 30_000)
     let bytes = 0
     await (async () => {
       for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) bytes += chunk.length

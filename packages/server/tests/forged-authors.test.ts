@@ -1,4 +1,4 @@
-// Forged authors: each attack against a mailbox of each kind, with the verdict that the API, the event and a wait give; and honest mail beside them.
+// Forged authors: each attack against a mailbox of each kind, with the verdict in the API, the event and a wait. Honest mail is checked beside them.
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { connect } from 'node:net'
 import { Worker } from 'node:worker_threads'
@@ -8,8 +8,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 
 /**
- * The mailboxes: open, an allowlist, an allowlist with rules that allow the pretended authors, an allowlist that has written to the pretended author, and one
- * like the third in which an agent waits for mail of the pretended author.
+ * The mailboxes: open, an allowlist, an allowlist with rules that allow the pretended authors, and an allowlist that has written to the
+ * pretended author. The last one is like the third, with an agent that waits for mail of the pretended author.
  */
 const modes = ['open', 'allowlist', 'rule', 'reply', 'wait'] as const
 type Mode = (typeof modes)[number]
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const { dns } = harness
   const refused = { TXT: ['v=spf1 ip4:192.0.2.1 -all'] }
   const permitted = { TXT: ['v=spf1 ip4:127.0.0.0/8 ip6:::1 -all'] }
-  // Whoever pretends: everything of it is in order, and it may send from here.
+  // The forger's own domain passes every check and may send from this address.
   for (const name of ['evil.example', 'corp.example.evil.example']) {
     dns.set(name, permitted)
     dns.set(`_dmarc.${name}`, { TXT: ['v=DMARC1; p=reject'] })
@@ -42,7 +42,7 @@ beforeAll(async () => {
   dns.set('_dmarc.corp.example', { TXT: ['v=DMARC1; p=reject'] })
   dns.set('weak.example', refused)
   dns.set('_dmarc.weak.example', { TXT: ['v=DMARC1; p=none'] })
-  // No policy at all; plain says who may send, and so does barred.
+  // No DMARC policy. plain and barred have SPF records.
   dns.set('plain.example', permitted)
   dns.set('barred.example', refused)
   // Ten names for a hundred addresses, and names that never answer.
@@ -70,7 +70,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** Hands a message in for all five mailboxes at once; resolves with the reply to its last dot. */
+/** Sends a message to all five mailboxes in one transaction. Resolves with the reply to its last dot. */
 async function hand(raw: Buffer | string, envelopeFrom: string, to: readonly string[] = modes): Promise<string> {
   const socket = connect(harness.smtpPort, '127.0.0.1')
   const lines = [
@@ -106,7 +106,7 @@ type Mail = {
   text?: string
 }
 
-/** A mail with a code in it that answers what the agent has written. */
+/** A reply to the agent's message that contains a code. */
 async function rawOf({ from = [], headers = [], signedBy, body }: Mail): Promise<{ raw: Buffer; subject: string }> {
   const subject = `Case ${++count}`
   const fields = [
@@ -124,7 +124,7 @@ async function rawOf({ from = [], headers = [], signedBy, body }: Mail): Promise
 
 type Seen = { status: string; basis: string; from: string; flags: string[]; event: string; waited: boolean }
 
-/** What each mailbox has of a subject, and whether the wait was answered with it. */
+/** The messages of each mailbox with a subject, and if the wait returned one. */
 async function seen(subject: string, waited: Json): Promise<Record<Mode, Seen>> {
   const found = await Promise.all(
     modes.map(async (mode) => {
@@ -218,7 +218,7 @@ describe('attacks', () => {
     ['a group of one', 'ceo@corp.example: x@evil.example;', ''],
     ['102 authors', many.join(', '), many.join(', ')],
   ]
-  test.each(author)('%s: nobody is the author, and every author is shown', async (name, from, shown) => {
+  test.each(author)('%s: the message has no author, and every address is shown', async (name, from, shown) => {
     await check([
       name,
       { from, headers: [pretends], envelope: 'ceo@corp.example' },
@@ -226,7 +226,7 @@ describe('attacks', () => {
       shown,
       ['failed_authentication'],
     ])
-    // The same with everything in order for the one who sends it.
+    // The same with valid authentication of the actual sender.
     await check([name, { from, headers: [pretends], signedBy: 'evil.example' }, quarantinedAs('author'), shown, ['failed_authentication']])
   })
 
@@ -322,7 +322,9 @@ describe('attacks', () => {
     const mail = { from: 'ceo@temporary.example', envelope: 'ceo@temporary.example', wants: 'ceo@temporary.example' }
     const { raw, subject } = await rawOf(mail)
     for (let tries = 0; tries < 3; tries++)
-      expect(await hand(raw, mail.envelope)).toMatch(/^451 4\.7\.5 The DMARC record of temporary\.example/)
+      expect(await hand(raw, mail.envelope)).toMatch(
+        /^451 4\.7\.5 Temporary DNS failure for the DMARC, SPF or DKIM records of temporary\.example/,
+      )
     // Another message of the same sender has an hour of its own.
     expect(await hand((await rawOf(mail)).raw, mail.envelope)).toMatch(/^451 4\.7\.5/)
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_601_000 })
@@ -336,7 +338,7 @@ describe('attacks', () => {
     const rows = await seen(subject, waited)
     expect(brief(rows)).toEqual(quarantinedAs('dmarc'))
     rowsChecked += modes.length
-    // What comes once DNS works again is taken at once.
+    // Mail is accepted at once when DNS works again.
     harness.dns.fail('_dmarc.temporary.example', null)
     const { rows: later } = await attempt(mail)
     expect(later.open.status).toBe('received')

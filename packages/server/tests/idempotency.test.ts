@@ -136,6 +136,28 @@ test('a second request is refused while the first runs, here and on another node
   await other.server.drain(1000)
 })
 
+test('a second request on the same node is refused before it takes a database connection', async () => {
+  const key = newKey()
+  let transactions = 0
+  const counting = await startEdge({
+    transact: (work) => {
+      transactions++
+      return database.transact(work)
+    },
+    replays: createReplays(database, sealing),
+  })
+  counting.harness.holds = true
+  const first = write(key, { subject: 'a' }, counting)
+  await counting.harness.held()
+  const others = await Promise.all(Array.from({ length: 20 }, () => write(key, { subject: 'a' }, counting)))
+  expect(others.map(code)).toEqual(Array(20).fill('idempotency_in_progress'))
+  expect(transactions).toBe(1)
+  counting.harness.release()
+  expect((await first).status).toBe(201)
+  expect((await write(key, { subject: 'a' }, counting)).headers.get('idempotent-replayed')).toBe('true')
+  await counting.server.drain(1000)
+})
+
 test('a node that waits a moment for another gets its answer', async () => {
   const key = newKey()
   const other = await start()

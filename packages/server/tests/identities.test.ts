@@ -66,8 +66,11 @@ describe('POST /identities', () => {
     expect(answers.map((answer) => answer.status).toSorted()).toEqual([201, ...Array(9).fill(409)])
   })
 
-  test('role names of the mail domain cannot be taken', async () => {
-    for (const handle of ['postmaster', 'abuse', 'hostmaster', 'admin']) expect((await create({ agent_handle: handle })).status).toBe(409)
+  test('role names and host names that clients look up on their own cannot be taken', async () => {
+    const roles = ['postmaster', 'abuse', 'hostmaster', 'admin', 'ssladmin', 'root']
+    const hosts = ['mta_sts', 'openpgpkey', 'autoconfig', 'autodiscover', 'wpad', 'isatap', 'www', 'localhost']
+    for (const handle of [...roles, ...hosts])
+      expect([handle, (await create({ agent_handle: handle })).body.error?.code]).toEqual([handle, 'handle_already_taken'])
   })
 
   test('control characters in display_name, over-long texts and unknown domains are 400', async () => {
@@ -76,7 +79,6 @@ describe('POST /identities', () => {
       { display_name: 'x'.repeat(201) },
       { description: 'x'.repeat(2001) },
       { domain: 'not-ours.example' },
-      { custom_domain_id: 'dom_01h455vb4pex5vsknk084sn02q' },
     ])
       expect((await create({ agent_handle: 'refused', ...more })).body.error.code).toBe('validation_error')
     await harness.createAgent('refused', { domain: 'agents.localhost' })
@@ -212,7 +214,7 @@ describe('DELETE /identities/{handle}', () => {
           (error: Error & { response?: string }) => error.response?.slice(0, 3),
         ),
       )
-      const keyed = harness.api('POST', '/keys', { body: { name: 'late', agent_handle: agent } })
+      const keyed = harness.api('POST', '/keys', { body: { name: 'late', type: 'agent', agent_handle: agent } })
       const deleted = await harness.api('DELETE', `/identities/${agent}`)
       expect(deleted.status).toBe(204)
       for (const { status } of await Promise.all([...sending, keyed])) expect([201, 404]).toContain(status)

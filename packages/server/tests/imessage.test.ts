@@ -199,7 +199,7 @@ describe('pairing', () => {
       values: [phone],
     })
     expect(await write(phone, 'connect @nobody_here')).toMatchObject({ effect: 'helped' })
-    expect((await waitForTexts(phone, 2))[1]).toContain('There is no agent @nobody_here')
+    expect((await waitForTexts(phone, 2))[1]).toContain('@nobody_here is not an agent here')
   })
 })
 
@@ -273,7 +273,6 @@ describe('POST /imessage/messages', () => {
       [{ conversation_id: conversation }, 400, 'validation_error'],
       [{ conversation_id: conversation, text: '' }, 400, 'validation_error'],
       [{ conversation_id: conversation, text: 'x', subject: 'y' }, 400, 'validation_error'],
-      [{ conversation_id: 'conv_1', text: 'x' }, 400, 'validation_error'],
       [{ conversation_id: conversation, to: stranger, text: 'x' }, 400, 'validation_error'],
       [{ conversation_id: conversation, identity_id: 'support', text: 'x' }, 400, 'validation_error'],
       [{ conversation_id: 'conv_01h455vb4pex5vsknk084sn02q', text: 'x' }, 404, 'not_found'],
@@ -350,7 +349,7 @@ describe('GET /imessage/messages', () => {
     expect(await idsOf(harness.otherOrganization.key)).toEqual([])
   })
 
-  test.each(['limit=0', 'limit=101', 'limit=x', 'cursor=imsg_1', 'conversation_id=x', 'after=1'])('%s is 400', async (query) => {
+  test.each(['limit=0', 'limit=101', 'limit=x', 'cursor=imsg_1', 'after=1'])('%s is 400', async (query) => {
     await harness.expectApi(400, 'GET', `/imessage/messages?${query}`)
   })
 })

@@ -1,5 +1,5 @@
 // The job table and the worker against a real PostgreSQL. Covers leases, races, waking and retries.
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type ClaimedJob, type JobHandler, LeaseLost } from '../src/core/job.ts'
 import { createLog } from '../src/core/log.ts'
 import { DatabaseUnavailable } from '../src/core/sql.ts'
@@ -266,10 +266,29 @@ test('a job requested again runs again when it is due, and a failed one after a 
   ])
   const times = await again.when
   for (const [i, ms] of times.slice(1).entries()) expect(ms - times[i]!).toBeGreaterThan(95)
-  // Five pauses of a tenth of a second, and not five polls of a second.
-  expect(times.at(-1)! - times[0]!).toBeLessThan(4_000)
   const [broke, mended] = await failed.when
   expect(mended! - broke!).toBeGreaterThan(700)
+})
+
+test('a job requested again before the next poll runs without it', async () => {
+  await addJobs('a', 1)
+  const done = signal()
+  const queue = createQueue(database)
+  // No pause of the worker ends by its time, so only the job's own end can wake it.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  startWorker(
+    [
+      {
+        run: async (job, finish) => {
+          await database.transact((tx) => finish(tx, job.attempts < 4 ? { done: false, retryInMs: 0 } : { done: true }))
+          if (job.attempts === 4) done.give()
+        },
+      },
+    ],
+    { ...queue, nextDueInMs: async () => null },
+  )
+  await done.when.finally(() => vi.useRealTimers())
+  expect(await countJobs()).toBe(0)
 })
 
 test('a job that failed in a database outage is retried soon, any number of times', async () => {
@@ -428,4 +447,129 @@ test('jobs that a worker holds but has not begun when it stops are due for anoth
     return claimed.length === 2
   })
   expect(claimed.toSorted()).toEqual(['comes late', 'waits'])
+})
+
+describe('two workers over one running job', () => {
+  // Long enough for a machine with other work on it.
+  const leaseMs = 1200
+
+  /** Two workers, of which the first to claim the job keeps it until `goOn`. The other runs it at once. */
+  function startTwo(runMsMax: number) {
+    const [begun, goOn, other] = [signal(), signal(), signal()]
+    const runs: number[] = []
+    const ends: (Error | null)[] = []
+    const run: JobHandler['run'] = async (job, finish) => {
+      runs.push(job.attempts)
+      if (runs.length === 1) {
+        begun.give()
+        await goOn.when
+      } else other.give()
+      await database
+        .transact((tx) => finish(tx, { done: true }))
+        .then(
+          () => ends.push(null),
+          (error: Error) => {
+            ends.push(error)
+            throw error
+          },
+        )
+    }
+    for (let count = 0; count < 2; count++) startWorker([{ leaseMs, runMsMax, run }])
+    return { begun, goOn, other, runs, ends }
+  }
+
+  test('the lease is renewed while the job runs, so the other worker does not get it', async () => {
+    await addJobs('a', 1)
+    const { begun, goOn, other, runs, ends } = startTwo(60_000)
+    await begun.when
+    // Either the end of the lease moves many times, each time before it has come, or the other worker takes the job.
+    const leaseEnds = new Set<number>()
+    await waitFor('five renewals, or a second run', async () => {
+      const { rows } = await database.query<{ run_at: Date }>({ text: 'SELECT run_at FROM jobs' })
+      for (const { run_at } of rows) leaseEnds.add(run_at.getTime())
+      return leaseEnds.size > 5 || runs.length > 1
+    })
+    expect(runs).toEqual([1])
+    goOn.give()
+    await waitFor('the job to end', async () => (await countJobs()) === 0)
+    expect(ends).toEqual([null])
+    other.give()
+  })
+
+  test('renewals end after the longest run, the other worker takes the job, and the first one cannot end it', async () => {
+    await addJobs('a', 1)
+    const { begun, goOn, other, runs, ends } = startTwo(3 * leaseMs)
+    await begun.when
+    await other.when
+    await waitFor('the second run to end', () => ends.length === 1)
+    expect(runs).toEqual([1, 2])
+    goOn.give()
+    await waitFor('the first run to end', () => ends.length === 2)
+    expect(ends).toEqual([null, expect.any(LeaseLost)])
+  })
+
+  test('a job that ran longer than it may keeps its second run and its effect', async () => {
+    await addJobs('a', 1)
+    const queue = createQueue(database)
+    const [first] = await queue.claim([want('a', 1, 60_000)])
+    await endLeases()
+    const [second] = await queue.claim([want('a', 1, 60_000)])
+    // The renewal of the first holder does not extend the second one's lease, and does not end it.
+    await queue.renew(first!, 3_600_000)
+    const { rows } = await database.query<{ seconds: number }>({
+      text: 'SELECT extract(epoch FROM run_at - now())::float8 AS seconds FROM jobs',
+    })
+    expect(rows[0]!.seconds).toBeLessThan(61)
+    await queue.renew(second!, 3_600_000)
+    expect(await queue.nextDueInMs(['a'])).toBeGreaterThan(3_000_000)
+  })
+})
+
+describe('an answer of the database that is lost', () => {
+  /** The same database, whose next statement of this name is carried out but seems to fail. */
+  function losing(name: string): PostgresDatabase {
+    let isLost = false
+    return {
+      ...database,
+      query: async (statement) => {
+        const rows = await database.query(statement)
+        if (isLost || (statement as { name?: string }).name !== name) return rows as never
+        isLost = true
+        throw new DatabaseUnavailable('the answer was lost', null)
+      },
+    }
+  }
+
+  test('to a claim: its jobs are due again at once, and those of other claims stay claimed', async () => {
+    const queue = createQueue(losing('claim-jobs'))
+    await addJobs('a', 2)
+    await addJobs('b', 1)
+    const [held] = await createQueue(database).claim([want('b', 1)])
+    await expect(queue.claim([want('a', 2)])).rejects.toBeInstanceOf(DatabaseUnavailable)
+    const again = await queue.claim([want('a', 9), want('b', 9)])
+    expect(again.map(({ kind, attempts }) => [kind, attempts])).toEqual([
+      ['a', 2],
+      ['a', 2],
+    ])
+    // Given back once. A later claim does not take the jobs from their holder.
+    expect(await queue.claim([want('a', 9)])).toEqual([])
+    await database.transact((tx) => Promise.all([...again, held!].map((job) => queue.finish(tx, job, { done: true }))))
+    expect(await countJobs()).toBe(0)
+  })
+
+  test('to the return of a failed job: it is returned before the next claim, unless another worker has it', async () => {
+    const failing: PostgresDatabase = {
+      ...database,
+      query: async (statement) => {
+        if ((statement as { name?: string }).name === 'release-job') throw new DatabaseUnavailable('not carried out', null)
+        return (await database.query(statement)) as never
+      },
+    }
+    const queue = createQueue(failing)
+    await addJobs('a', 2)
+    const [first, second] = await queue.claim([want('a', 2)])
+    for (const job of [first!, second!]) await expect(queue.release(job, 60_000)).rejects.toBeInstanceOf(DatabaseUnavailable)
+    await database.query({ text: `UPDATE jobs SET lease_token = 'another worker' WHERE id = $1`, values: [second!.id] })
+    expect((await queue.claim([want('a', 2)])).map(({ id }) => id)).toEqual([first!.id])
+  })
 })

@@ -27,8 +27,8 @@ function base62Crc32(text: string): string {
 describe('POST /keys', () => {
   test('created with an Idempotency-Key, the plaintext is in both answers and nowhere in the database', async () => {
     const headers = { 'idempotency-key': 'make-one-key' }
-    const first = await createKey({ name: 'Once' }, { headers })
-    const again = await createKey({ name: 'Once' }, { headers })
+    const first = await createKey({ name: 'Once', type: 'organization' }, { headers })
+    const again = await createKey({ name: 'Once', type: 'organization' }, { headers })
     expect(again.headers.get('idempotent-replayed')).toBe('true')
     expect(again.body).toEqual(first.body)
     const { rows } = await harness.db.query<{ body: string }>({
@@ -40,7 +40,7 @@ describe('POST /keys', () => {
   })
 
   test('a new organization key is answered 201 with its plaintext, and has full access', async () => {
-    const { status, body } = await createKey({ name: 'Deploy' })
+    const { status, body } = await createKey({ name: 'Deploy', type: 'organization' })
     expect(status).toBe(201)
     expect(body).toEqual({
       id: expect.stringMatching(/^key_[0-7][0-9a-z]{25}$/),
@@ -61,14 +61,14 @@ describe('POST /keys', () => {
 
   test('the key is svc_live_, 16 characters of id, 43 of secret and 6 of base62 CRC-32', async () => {
     for (let i = 0; i < 20; i++) {
-      const { key } = (await createKey({ name: 'Form' })).body
+      const { key } = (await createKey({ name: 'Form', type: 'organization' })).body
       expect(key).toMatch(/^svc_live_[0-9A-Za-z]{16}[0-9A-Za-z_-]{43}[0-9A-Za-z]{6}$/)
       expect(key.slice(-6)).toBe(base62Crc32(key.slice(0, -6)))
     }
   })
 
   test('only a salted SHA-256 hash is stored', async () => {
-    const { key } = (await createKey({ name: 'Hashed' })).body
+    const { key } = (await createKey({ name: 'Hashed', type: 'organization' })).body
     const { rows } = await harness.db.query<{ row: string }>({ text: 'SELECT row_to_json(k)::text AS row FROM api_keys k' })
     const stored = rows.map(({ row }) => row).join('\n')
     expect(stored).not.toContain(key)
@@ -80,36 +80,38 @@ describe('POST /keys', () => {
   })
 
   test('an agent key names its agent, the type follows from agent_handle, and a leading @ is optional', async () => {
-    const { status, body } = await createKey({ name: 'Agent', agent_handle: '@one', scopes: ['vault:read'] })
+    const { status, body } = await createKey({ name: 'Agent', type: 'agent', agent_handle: '@one', scopes: ['vault:read'] })
     expect([status, body.type, body.agent_handle, body.scopes]).toEqual([201, 'agent', 'one', ['vault:read']])
   })
 
   test.each<[string, Record<string, unknown>, string]>([
-    ['no name', {}, '/name'],
-    ['an empty name', { name: '' }, '/name'],
-    ['a name of 101 characters', { name: 'x'.repeat(101) }, '/name'],
+    ['no name', { type: 'organization' }, '/name'],
+    ['an empty name', { name: '', type: 'organization' }, '/name'],
+    ['a name of 101 characters', { name: 'x'.repeat(101), type: 'organization' }, '/name'],
+    ['no type', { name: 'a' }, '/type'],
+    ['no type beside an agent', { name: 'a', agent_handle: 'one' }, '/type'],
     ['an unknown type', { name: 'a', type: 'root' }, '/type'],
     ['an agent key without agent', { name: 'a', type: 'agent' }, '/agent_handle'],
     ['an organization key with agent', { name: 'a', type: 'organization', agent_handle: 'one' }, '/agent_handle'],
-    ['an unknown scope', { name: 'a', agent_handle: 'one', scopes: ['vault:write'] }, '/scopes/0'],
-    ['a scope on an organization key', { name: 'a', scopes: ['vault:read'] }, '/scopes'],
-    ['an expiry in the past', { name: 'a', expires_at: '2020-01-01T00:00:00.000Z' }, '/expires_at'],
-    ['an expiry that is no time', { name: 'a', expires_at: 'tomorrow' }, '/expires_at'],
+    ['an unknown scope', { name: 'a', type: 'agent', agent_handle: 'one', scopes: ['vault:write'] }, '/scopes/0'],
+    ['a scope on an organization key', { name: 'a', type: 'organization', scopes: ['vault:read'] }, '/scopes'],
+    ['an expiry in the past', { name: 'a', type: 'organization', expires_at: '2020-01-01T00:00:00.000Z' }, '/expires_at'],
+    ['an expiry that is no time', { name: 'a', type: 'organization', expires_at: 'tomorrow' }, '/expires_at'],
   ])('%s is 400 validation_error naming the field', async (_name, body, path) => {
     const answer = await createKey(body)
     expect([answer.status, answer.body.error.code, answer.body.error.details[0].path]).toEqual([400, 'validation_error', path])
   })
 
   test("an unknown agent and another organization's are both 404", async () => {
-    const unknown = await createKey({ name: 'a', agent_handle: 'nobody' })
-    const foreign = await createKey({ name: 'a', agent_handle: 'one' }, { key: harness.otherOrganization.key })
+    const unknown = await createKey({ name: 'a', type: 'agent', agent_handle: 'nobody' })
+    const foreign = await createKey({ name: 'a', type: 'agent', agent_handle: 'one' }, { key: harness.otherOrganization.key })
     expect([unknown.status, foreign.status, foreign.body.error.message]).toEqual([404, 404, unknown.body.error.message])
   })
 
   test('the same Idempotency-Key gets the same key again', async () => {
     const headers = { 'idempotency-key': 'make-a-key' }
-    const first = await createKey({ name: 'Once' }, { headers })
-    const second = await createKey({ name: 'Once' }, { headers })
+    const first = await createKey({ name: 'Once', type: 'organization' }, { headers })
+    const second = await createKey({ name: 'Once', type: 'organization' }, { headers })
     expect(second.body).toEqual(first.body)
     expect(second.headers.get('idempotent-replayed')).toBe('true')
   })
@@ -117,7 +119,7 @@ describe('POST /keys', () => {
 
 describe('GET /keys', () => {
   test('lists newest first, revoked ones included, without any plaintext', async () => {
-    const made = (await createKey({ name: 'Listed' })).body
+    const made = (await createKey({ name: 'Listed', type: 'organization' })).body
     await harness.expectApi(200, 'DELETE', `/keys/${made.id}`)
     const { body } = await harness.api('GET', '/keys?limit=100')
     expect(body).toMatchObject({ object: 'list', has_more: false, next_cursor: null })
@@ -132,7 +134,7 @@ describe('GET /keys', () => {
   })
 
   test('a use sets last_used_at', async () => {
-    const { key, id } = (await createKey({ name: 'Used' })).body
+    const { key, id } = (await createKey({ name: 'Used', type: 'organization' })).body
     expect(await me(key)).toBe(200)
     await waitFor('last_used_at', async () => {
       const { data } = await harness.expectApi(200, 'GET', '/keys')
@@ -144,7 +146,10 @@ describe('GET /keys', () => {
 describe('revocation and expiry', () => {
   test('a revoked key is 401 on the very next request, and no other key is affected', async () => {
     for (let i = 0; i < 10; i++) {
-      const [gone, kept] = [(await createKey({ name: 'Gone' })).body, (await createKey({ name: 'Kept' })).body]
+      const [gone, kept] = [
+        (await createKey({ name: 'Gone', type: 'organization' })).body,
+        (await createKey({ name: 'Kept', type: 'organization' })).body,
+      ]
       expect(await me(gone.key)).toBe(200)
       const { body } = await harness.api('DELETE', `/keys/${gone.id}`)
       expect(body).toEqual({ id: gone.id, deleted: true, revoked_at: expect.any(String) })
@@ -153,7 +158,7 @@ describe('revocation and expiry', () => {
   })
 
   test('revocation holds under load, and every request started after the answer is refused', async () => {
-    const { key, id } = (await createKey({ name: 'Busy' })).body
+    const { key, id } = (await createKey({ name: 'Busy', type: 'organization' })).body
     let isRevoked = false
     const late: number[] = []
     const callers = Array.from({ length: 8 }, async () => {
@@ -170,23 +175,22 @@ describe('revocation and expiry', () => {
   })
 
   test('a key may revoke itself', async () => {
-    const { key, id } = (await createKey({ name: 'Self' })).body
+    const { key, id } = (await createKey({ name: 'Self', type: 'organization' })).body
     await harness.expectApi(200, 'DELETE', `/keys/${id}`, { key })
     expect(await me(key)).toBe(401)
   })
 
   test('revoking again is 200 with the first time, and an unknown or foreign key is 404', async () => {
-    const { id } = (await createKey({ name: 'Twice' })).body
+    const { id } = (await createKey({ name: 'Twice', type: 'organization' })).body
     const first = await harness.expectApi(200, 'DELETE', `/keys/${id}`)
     expect(await harness.expectApi(200, 'DELETE', `/keys/${id}`)).toEqual(first)
     expect((await harness.api('DELETE', `/keys/${id}`, { key: harness.otherOrganization.key })).status).toBe(404)
     expect((await harness.api('DELETE', '/keys/key_01h455vb4pex5vsknk084sn02q')).body.error.code).toBe('not_found')
-    expect((await harness.api('DELETE', '/keys/nonsense')).body.error.code).toBe('validation_error')
   })
 
   test('a key is 401 once it has expired', async () => {
     const expires_at = new Date(Date.now() + 3_600_000).toISOString()
-    const { key, ...made } = (await createKey({ name: 'Brief', expires_at })).body
+    const { key, ...made } = (await createKey({ name: 'Brief', type: 'organization', expires_at })).body
     expect(made.expires_at).toBe(expires_at)
     expect(await me(key)).toBe(200)
     // As if the hour had passed but for a moment.
@@ -200,7 +204,7 @@ describe('an agent-scoped key', () => {
     const key = await harness.agentKey('one')
     const calls: [string, string, unknown?][] = [
       ['GET', '/keys'],
-      ['POST', '/keys', { name: 'a' }],
+      ['POST', '/keys', { name: 'a', type: 'organization' }],
       ['DELETE', '/keys/key_01h455vb4pex5vsknk084sn02q'],
       ['GET', '/audit'],
       ['POST', '/identities', { agent_handle: 'three' }],
@@ -257,7 +261,7 @@ describe('an agent-scoped key', () => {
 
 describe('GET /audit', () => {
   test('creation and revocation of keys are there, newest first, with their actor', async () => {
-    const { id } = (await createKey({ name: 'Audited' })).body
+    const { id } = (await createKey({ name: 'Audited', type: 'organization' })).body
     await harness.expectApi(200, 'DELETE', `/keys/${id}`)
     const { body } = await harness.api('GET', '/audit')
     const { key } = await harness.expectApi(200, 'GET', '/me')
@@ -270,7 +274,7 @@ describe('GET /audit', () => {
   })
 
   test('a repeated revocation is not recorded again, and nothing of another organization is there', async () => {
-    const { id } = (await createKey({ name: 'Audited' })).body
+    const { id } = (await createKey({ name: 'Audited', type: 'organization' })).body
     await Promise.all([1, 2, 3].map(() => harness.expectApi(200, 'DELETE', `/keys/${id}`)))
     const { body } = await harness.api('GET', '/audit?limit=100')
     expect(body.data.filter((entry: Json) => entry.target_id === id && entry.action === 'key.revoked')).toHaveLength(1)

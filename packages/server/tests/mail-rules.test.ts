@@ -237,6 +237,57 @@ describe('outbound', () => {
     expect((await send('listed', ['y@other.test'])).status).toBe(201)
   })
 
+  test('a rule holds for the addresses that answers, receipts and list commands go to', async () => {
+    await harness.createAgent('asks')
+    await addRule('asks', { direction: 'outbound', action: 'block', entry: 'rival.test' })
+    const asking: [more: Record<string, unknown>, path: string][] = [
+      [{ reply_to: 'boss@rival.test' }, '/reply_to'],
+      [{ reply_to: ['fine@example.com', 'Boss <boss@eu.rival.test>'] }, '/reply_to'],
+      ...[
+        ['Disposition-Notification-To', 'boss@rival.test'],
+        ['disposition-notification-to', 'Fine <x@example.com>, "The boss" <boss@rival.test>'],
+        ['Return-Receipt-To', '<boss@rival.test>'],
+        ['Return-Receipt-Requested', 'boss@rival.test'],
+        ['X-Confirm-Reading-To', 'boss@rival.test'],
+        ['Read-Receipt-To', 'boss@rival.test'],
+        ['Errors-To', 'boss@rival.test'],
+        ['Mail-Followup-To', 'boss@rival.test'],
+        ['List-Unsubscribe', '<https://example.com/u>, <mailto:boss%40rival.test?subject=x>'],
+        ['List-Post', '<mailto:x@example.com?cc=boss@rival.test>'],
+      ].map(([name, value]): [Record<string, unknown>, string] => [{ headers: { [name as string]: value } }, `/headers/${name}`]),
+    ]
+    for (const [more, path] of asking) {
+      const { status, body } = await send('asks', ['x@example.com'], more)
+      expect([status, body.error?.code, body.error?.details], path).toEqual([
+        403,
+        'recipient_not_allowed',
+        [{ path, message: expect.stringContaining('rival.test') }],
+      ])
+    }
+    const draft = await harness.expectApi(201, 'POST', '/mailboxes/asks/drafts', {
+      body: { to: 'x@example.com', subject: 's', text: 't', headers: { 'Return-Receipt-To': 'boss@rival.test' } },
+    })
+    expect((await harness.api('POST', `/mailboxes/asks/drafts/${draft.id}/send`)).status).toBe(403)
+    for (const more of [
+      { headers: { 'X-Note': 'about boss@rival.test' } },
+      { headers: { 'X-Relates-To': 'ticket 5' } },
+      { reply_to: 'y@example.com' },
+    ])
+      expect((await send('asks', ['x@example.com'], more)).status).toBe(201)
+    const unclear = await send('asks', ['x@example.com'], { headers: { 'Return-Receipt-To': '=?utf-8?q?boss=40rival.test?=' } })
+    expect([unclear.status, unclear.body.error.details[0].path]).toEqual([400, '/headers/Return-Receipt-To'])
+  })
+
+  test('an allowlist holds for them too, except for the own address', async () => {
+    await harness.createAgent('quiet', { outbound_mode: 'allowlist' })
+    await addRule('quiet', { direction: 'outbound', entry: 'example.com' })
+    const own = 'quiet+sales@agents.localhost'
+    for (const more of [{ reply_to: own }, { reply_to: 'y@example.com' }, { headers: { 'Return-Receipt-To': own } }])
+      expect((await send('quiet', ['x@example.com'], more)).status).toBe(201)
+    for (const more of [{ reply_to: 'y@other.test' }, { headers: { 'Return-Receipt-To': 'y@other.test' } }])
+      expect((await send('quiet', ['x@example.com'], more)).body.error.code).toBe('recipient_not_allowed')
+  })
+
   test('replies, forwards and drafts obey the rules, and a blocked scheduled draft stays with its reason', async () => {
     await harness.createAgent('answers')
     await harness.deliver({ from: 'eve@evil.test', to: 'answers@agents.localhost', cc: 'cc@evil.test', subject: 'Question', text: 'Hi' })

@@ -132,6 +132,9 @@ describe('spellings of private addresses', () => {
 })
 
 describe('names', () => {
+  // One sentence for private and unknown names, so that it does not reveal the names of the operator's network.
+  const notReachable = 'The host name of the URL was not found, or does not lead to public addresses only.'
+
   test.each([
     ['a private answer', ['127.0.0.1']],
     ['a private answer after a public one', [publicAddress, '127.0.0.1']],
@@ -142,8 +145,8 @@ describe('names', () => {
     ['an answer that is no address', [publicAddress, 'localhost']],
   ])('%s refuses the whole name', async (_what, answers) => {
     const server = await listen(respond('secret'), { host: '0.0.0.0' })
-    const { failure } = await refusal(webWith(async () => answers).fetchFile(`http://name.example:${server.port}/`, limits))
-    expect(failure).toBe('blocked_address')
+    const { failure, message } = await refusal(webWith(async () => answers).fetchFile(`http://name.example:${server.port}/`, limits))
+    expect([failure, message]).toEqual(['dns', notReachable])
     expect(server.connections).toBe(0)
   })
 
@@ -180,7 +183,7 @@ describe('names', () => {
     const failing = () => Promise.reject(new Error('SERVFAIL'))
     for (const lookup of [async () => [], failing, never]) {
       const { failure, message } = await refusal(webWith(lookup, [], 50).fetchFile('http://name.example/', limits))
-      expect([failure, message]).toEqual(['dns', 'The host name of the URL was not found.'])
+      expect([failure, message]).toEqual(['dns', notReachable])
     }
   })
 
@@ -273,7 +276,7 @@ describe('redirects', () => {
     const server = await listen(redirect('/again'))
     expect(
       (await refusal(webWith(async () => answers.shift() ?? []).fetchFile(`http://name.example:${server.port}/`, limits))).failure,
-    ).toBe('blocked_address')
+    ).toBe('dns')
     expect(trap.connections).toBe(0)
   })
 
@@ -522,6 +525,52 @@ describe('POST', () => {
     })
     const hanging = (socket: Socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf')
     expect((await postTo(hanging, { timeoutMs: 150 })).result).toMatchObject({ kind: 'answered', status: 200, snippet: 'half' })
+  })
+
+  describe('on a kept connection', () => {
+    const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
+
+    /** Posts once to keep a connection, and then again, which `second` answers. */
+    async function postTwice(second: (socket: Socket) => void, timeoutMs = 5000) {
+      const answers: ((socket: Socket) => void)[] = [(socket) => void socket.write(ok), second]
+      const server = await listen((socket) => (answers.shift() ?? ((other: Socket) => void other.write(ok)))(socket))
+      const web = webWith()
+      cleanups.push(() => web.close())
+      const post = () =>
+        web.post(`http://${publicAddress}:${server.port}/hook`, { headers: {}, body, timeoutMs, snippetBytesMax: 10, keepAlive: true })
+      expect(await post()).toMatchObject({ kind: 'answered', status: 200 })
+      return { result: await post(), server }
+    }
+
+    test('a request is repeated once when the server closes instead of answering', async () => {
+      const { result, server } = await postTwice((socket) => socket.destroy())
+      expect(result).toMatchObject({ kind: 'answered', status: 200 })
+      expect([server.connections, server.requests.length]).toEqual([2, 3])
+    })
+
+    test.each([
+      ['an answer that is not HTTP', 'bad_response', (socket: Socket) => void socket.write('SSH-2.0-OpenSSH\r\n\r\n')],
+      [
+        'two lengths',
+        'bad_response',
+        (socket: Socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n'),
+      ],
+      ['too large headers', 'bad_response', (socket: Socket) => void socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`)],
+      ['silence', 'timeout', () => {}],
+    ])('a request is not repeated after %s', async (_what, failure, second) => {
+      const { result, server } = await postTwice(second, failure === 'timeout' ? 300 : 5000)
+      expect(result).toMatchObject({ kind: 'failed', failure })
+      expect([server.connections, server.requests.length]).toEqual([1, 2])
+    })
+
+    test('the first request of a connection is not repeated', async () => {
+      const server = await listen((socket) => socket.destroy())
+      const web = webWith()
+      cleanups.push(() => web.close())
+      const sent = { headers: {}, body, timeoutMs: 5000, snippetBytesMax: 10, keepAlive: true }
+      expect(await web.post(`http://${publicAddress}:${server.port}/`, sent)).toMatchObject({ failure: 'connection_lost' })
+      expect([server.connections, server.requests.length]).toEqual([1, 1])
+    })
   })
 
   test('failures are results with a name', async () => {

@@ -82,12 +82,12 @@ describe('POST /phone/numbers', () => {
 
   test.each<[string, Record<string, unknown>, string, RegExp]>([
     ['area_code with region', { area_code: '212', region: 'NY' }, '/area_code', /cannot be combined/],
-    ['a region of the other country', { region: 'ON' }, '/region', /ON is no state or province of the United States/],
+    ['a region of the other country', { region: 'ON' }, '/region', /ON is not a state or province of the United States/],
     ['a region that is none', { country_code: 'CA', region: 'ZZ' }, '/region', /of Canada/],
-    ['an area code of the other country', { area_code: '416' }, '/area_code', /416 is no area code of the United States/],
-    ['an area code that is none', { area_code: '533' }, '/area_code', /no area code/],
+    ['an area code of the other country', { area_code: '416' }, '/area_code', /416 is not an area code of the United States/],
+    ['an area code that is none', { area_code: '533' }, '/area_code', /not an area code/],
     ['local with a toll-free code', { area_code: '800' }, '/area_code', /toll-free code/],
-    ['toll_free with a geographic code', { type: 'toll_free', area_code: '212' }, '/area_code', /no toll-free code/],
+    ['toll_free with a geographic code', { type: 'toll_free', area_code: '212' }, '/area_code', /not a toll-free code/],
     ['toll_free with a region', { type: 'toll_free', region: 'NY' }, '/region', /no region/],
     ['another country', { country_code: 'DE' }, '/country_code', /US/],
     ['another type', { type: 'mobile' }, '/type', /local/],
@@ -230,7 +230,7 @@ describe('reading numbers', () => {
     await harness.expectApi(403, 'POST', '/phone/numbers', { key: agentKey, body: { agent_handle: 'lb' } })
     await harness.expectApi(403, 'DELETE', `/phone/numbers/${made[1].id}`, { key: agentKey })
     await harness.expectApi(404, 'GET', `/phone/numbers/${made[0].id}`)
-    await harness.expectApi(400, 'GET', '/phone/numbers/12125550100')
+    await harness.expectApi(404, 'GET', '/phone/numbers/12125550100')
   })
 })
 

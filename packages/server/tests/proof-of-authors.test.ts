@@ -49,7 +49,7 @@ const statusOf = async (handle: string, id: string): Promise<string> => {
   return found.map((one) => one.status).join()
 }
 
-test('a DNS failure for a key or SPF of a domain whose policy is none does not quarantine what a rule allows', async () => {
+test('a DNS failure for a key or SPF of a domain with policy none does not quarantine mail that a rule allows', async () => {
   await harness.createAgent('rule')
   await harness.expectApi(200, 'PATCH', '/identities/rule', { body: { inbound_mode: 'allowlist' } })
   await harness.expectApi(201, 'POST', '/identities/rule/mail-rules', {
@@ -58,7 +58,7 @@ test('a DNS failure for a key or SPF of a domain whose policy is none does not q
   harness.dns.fail('weak.example', 'SERVFAIL', 'TXT')
   try {
     const raw = mail('ann@weak.example', 'transient')
-    // A temporary answer, or received; never 250 and hidden.
+    // A temporary reply or `received`, but never 250 and quarantined.
     if ((await hand(raw, 'ann@weak.example', 'rule')).startsWith('250')) expect(await statusOf('rule', 'transient')).toBe('received')
   } finally {
     harness.dns.fail('weak.example', null, 'TXT')

@@ -58,7 +58,7 @@ test('a quarantined copy does not swallow the same bytes when their sender is pr
   expect(await statusOf('dedupe', 'same')).toContain('received')
 })
 
-test('what a quarantined message says of itself connects no threads, and is no parent', async () => {
+test('the references of a quarantined message join no threads, and it is not a parent', async () => {
   await harness.createAgent('pin')
   for (const id of ['t1', 't2']) await hand(mail('ann@ok.example', id), 'ann@ok.example', 'pin')
   // A stranger's forgery with an id that will come, as <owner/repo/issues/7@github.com> will.
@@ -75,7 +75,7 @@ test('what a quarantined message says of itself connects no threads, and is no p
   expect(thread('t1')).not.toBe(thread('t2'))
 })
 
-test("nobody uses up the hour of somebody else's message", async () => {
+test('a forged copy does not use up the deferral hour of the real message', async () => {
   await harness.createAgent('hour')
   harness.dns.fail('_dmarc.broken.example', 'SERVFAIL')
   expect(await hand(mail('x@broken.example', 'foreseen'), 'ann@ok.example', 'hour')).toMatch(/^451 4\.7\.5/)

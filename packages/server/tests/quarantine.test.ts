@@ -1,4 +1,4 @@
-// Quarantine: what is refused is kept out of sight, told as email.quarantined, and let out or deleted by whoever may.
+// Quarantine: held messages are hidden and reported as email.quarantined. Permitted keys release or delete them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 
@@ -18,7 +18,7 @@ const release = (handle: string, id: string) => harness.expectApi(200, 'POST', `
 const subjects = (list: Json[]): string[] => list.map((one) => one.subject)
 
 let count = 0
-/** Delivers a message from somebody outside. */
+/** Delivers a message from an outside sender. */
 async function deliver(handle: string, from: string, subject: string, more: Record<string, unknown> = {}): Promise<string> {
   const messageId = `<${++count}.${Date.now()}@outside.test>`
   await harness.deliver({ from, to: `${handle}@agents.localhost`, subject, text: `Body of ${subject}`, messageId, ...more })
@@ -74,7 +74,7 @@ describe('a message that a rule blocks', () => {
     expect((await quarantined('ann'))[0].guardrail).toEqual(message.guardrail)
   })
 
-  test('is told as email.quarantined, not as email.received', async () => {
+  test('is reported as email.quarantined, not as email.received', async () => {
     expect((await harness.eventsOf(message.id)).map((one) => one.type)).toEqual(['email.quarantined'])
     const { data } = await get('/events?types=email.quarantined')
     expect(data.at(-1)).toMatchObject({
@@ -83,8 +83,32 @@ describe('a message that a rule blocks', () => {
     })
   })
 
-  test('is not told to the agent unless it asks for such events', async () => {
+  test('an agent key without the scope quarantine:read gets its content nowhere', async () => {
     const key = await harness.agentKey('ann')
+    const path = `/mailboxes/ann/messages/${message.id}`
+    const requests: [method: string, path: string, body?: unknown][] = [
+      ['GET', path],
+      ['GET', `${path}/raw`],
+      ['GET', '/mailboxes/ann/messages?status=quarantined'],
+      ['GET', '/events?types=email.received,email.quarantined'],
+      ['GET', '/events/stream?types=email.quarantined'],
+      ['POST', `${path}/reply`, { text: 't' }],
+      ['POST', `${path}/forward`, { to: 'x@example.com' }],
+      ['POST', '/mailboxes/ann/drafts', { forward_of: message.id, to: 'x@example.com' }],
+    ]
+    for (const [method, path, body] of requests) {
+      const answer = await harness.api(method, path, { key, body })
+      expect([answer.status, answer.body.error?.message], `${method} ${path}`).toEqual([403, 'This key has no quarantine:read scope.'])
+    }
+    const scoped = await harness.agentKey('ann', { scopes: ['quarantine:read'] })
+    expect(await harness.expectApi(200, 'GET', path, { key: scoped })).toEqual(message)
+    expect((await harness.api('GET', `${path}/raw`, { key: scoped })).status).toBe(200)
+    const { data } = await harness.expectApi(200, 'GET', '/mailboxes/ann/messages?status=quarantined', { key: scoped })
+    expect(data.map((one: Json) => one.id)).toEqual([message.id])
+  })
+
+  test('is reported to the agent only if it requests such events', async () => {
+    const key = await harness.agentKey('ann', { scopes: ['quarantine:read'] })
     const idsOf = async (query: string): Promise<string[]> =>
       (await harness.expectApi(200, 'GET', `/events${query}`, { key })).data.map((event: Json) => event.data.id)
     expect(await idsOf('')).not.toContain(message.id)
@@ -125,7 +149,7 @@ describe('a message that a rule blocks', () => {
     const thread = await get(`/mailboxes/ann/threads/${message.thread_id}`)
     expect([thread.message_count, subjects(thread.messages)]).toEqual([1, one])
     expect(await quarantined('ann')).toEqual([])
-    // What was decided stays written; that somebody let it out stands beside it.
+    // The decision stays recorded, with the release beside it.
     expect(await harness.getMessage('ann', message.id)).toEqual({ ...message, status: 'received', released_at: first.released_at })
     const { data } = await get('/events?types=email.quarantined,email.received')
     expect(data.slice(-2).map((event: Json) => [event.data.status, event.data.guardrail.decision])).toEqual([
@@ -136,7 +160,7 @@ describe('a message that a rule blocks', () => {
     await harness.expectApi(201, 'POST', `/mailboxes/ann/messages/${message.id}/reply`, { body: { text: 't' } })
   })
 
-  test('releasing what is not in quarantine changes nothing', async () => {
+  test('releasing a message that is not in quarantine changes nothing', async () => {
     const sent = await harness.send('ann', 'x@example.com')
     const before = await harness.waitForStatus('ann', sent.id, 'sent')
     expect(await release('ann', sent.id)).toEqual({ id: sent.id, thread_id: sent.thread_id, status: 'sent', released_at: null })
@@ -177,7 +201,7 @@ describe('threads', () => {
       snippet: 'Body of Re: Plans',
       messages: [{ id: first.id }, { id: loud.id }, { id: last.id }],
     })
-    // With the others gone the thread is what is left; a held one is not of it.
+    // Without the others the thread has the remaining messages, and not the quarantined one.
     await deliver('tess', 'loud@outside.test', 'Again', { inReplyTo: root, references: [root] })
     const again = await held('tess', 'Again')
     for (const { id } of [first, last]) await harness.expectApi(200, 'DELETE', `/mailboxes/tess/messages/${id}`)
@@ -194,7 +218,7 @@ describe('threads', () => {
     })
   })
 
-  test('who answers a held message does not bring its subject to light', async () => {
+  test('a reply to a quarantined message does not disclose its subject', async () => {
     await harness.createAgent('uma')
     await addRule('uma', { entry: 'loud@outside.test' })
     const root = await deliver('uma', 'loud@outside.test', 'Hidden subject')
@@ -207,7 +231,7 @@ describe('threads', () => {
     expect((await get('/mailboxes/uma/threads')).data).toMatchObject([{ message_count: 2 }])
   })
 
-  test('what a held message says of others is not believed', async () => {
+  test('the references of a quarantined message are not trusted', async () => {
     await harness.createAgent('vic')
     await addRule('vic', { entry: 'loud@outside.test' })
     const claimed = '<claimed@outside.test>'
@@ -220,7 +244,7 @@ describe('threads', () => {
 })
 
 describe('allowlist mode', () => {
-  test('lets in whom a rule allows and what answers the agent, and holds everything else', async () => {
+  test('accepts allowed senders and replies to the agent, and quarantines everything else', async () => {
     await harness.createAgent('walt', { inbound_mode: 'allowlist' })
     const rule = await addRule('walt', { action: 'allow', entry: 'friend@outside.test' })
     await deliver('walt', 'friend@outside.test', 'From a friend')
@@ -236,16 +260,16 @@ describe('allowlist mode', () => {
     const answer = await deliver('walt', 'ann@outside.test', 'Re: Asked', { inReplyTo: message_id })
     const reply = await harness.waitForMail('walt', 'Re: Asked')
     expect([reply.thread_id, reply.guardrail.basis]).toEqual([sent.thread_id, 'reply'])
-    // Also by what comes later in the same conversation, and after our own message is deleted.
+    // Also later messages of the same thread, and after our own message is deleted.
     await harness.expectApi(200, 'DELETE', `/mailboxes/walt/messages/${sent.id}`)
     await deliver('walt', 'ann@outside.test', 'Re: Re: Asked', { references: [answer], cc: 'colleague@outside.test' })
     expect((await harness.waitForMail('walt', 'Re: Re: Asked')).guardrail.basis).toBe('reply')
     await deliver('walt', 'colleague@outside.test', 'From a colleague', { references: [answer] })
     expect((await harness.waitForMail('walt', 'From a colleague')).guardrail.basis).toBe('reply')
-    // Who knows a Message-ID of the conversation takes no part in it.
+    // Knowing a Message-ID of the thread does not make a sender a participant.
     await deliver('walt', 'stranger@outside.test', 'From a stranger', { references: [answer] })
     expect((await held('walt', 'From a stranger')).guardrail.basis).toBe('mode')
-    // A subject alone is no answer, nor are references that we have never seen.
+    // Neither a matching subject nor unknown references make a message a reply.
     await deliver('walt', 'ann@outside.test', 'Re: Asked', { inReplyTo: '<unknown@agents.localhost>' })
     expect((await held('walt', 'Re: Asked')).guardrail.basis).toBe('mode')
     // An answer to a held message is none to the agent.
@@ -256,7 +280,7 @@ describe('allowlist mode', () => {
     await harness.waitForMail('walt', 'Unasked, and open')
   })
 
-  test('holds for mail between agents here as well; the sender is told that it was delivered', async () => {
+  test('applies to mail between agents on this server, and the sender sees it as delivered', async () => {
     await harness.createAgent('xena', { inbound_mode: 'allowlist' })
     await harness.createAgent('yuri')
     const sent = await harness.send('yuri', 'xena@agents.localhost', { subject: 'Hello neighbour' })
@@ -290,7 +314,7 @@ test('a sender that lost our 250 and comes again is recognised in quarantine too
   expect(subjects(await quarantined('zoe'))).toEqual(['Twice'])
 })
 
-test('whatever happens at the same time, every count is that of what is shown', async () => {
+test('concurrent changes keep every count equal to the number of listed messages', async () => {
   await harness.createAgent('busy')
   await addRule('busy', { entry: 'bad.test' })
   const root = await deliver('busy', 'ann@outside.test', 'Root')

@@ -20,7 +20,7 @@ function readBlocks(heading: string): string[] {
 
 const marker = '@@@ next block @@@'
 
-/** Runs the blocks in one bash that stops at the first failure; gives what each printed. */
+/** Runs the blocks in one bash that stops at the first failure. Returns the output of each. */
 async function runBlocks(blocks: string[]): Promise<string[]> {
   const script = `set -euo pipefail\n${blocks.join(`\nprintf '%s' '${marker}'\n`)}`
   const bash = spawn('bash', ['-c', script], {
@@ -36,7 +36,7 @@ async function runBlocks(blocks: string[]): Promise<string[]> {
   bash.stderr.on('data', (bytes: Buffer) => {
     stderr += bytes.toString()
   })
-  // What it left running keeps its pipes open, and after a failure there is nobody else to stop it.
+  // Background processes keep the pipes open, and after a failure nothing else stops them.
   bash.once('exit', (code) => {
     if (code === 0) return
     try {
@@ -73,7 +73,7 @@ function isJson(text: string): boolean {
   }
 }
 
-test('every command of the tour does what the README says', { timeout: 120_000 }, async () => {
+test('every command of the tour works as the README describes', { timeout: 120_000 }, async () => {
   const directory = await makeDataDir()
   const server = await startCallsignd({ CALLSIGN_DATA_DIR: directory.path })
   try {

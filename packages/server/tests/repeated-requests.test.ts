@@ -44,7 +44,10 @@ describe('every POST that creates or sends', () => {
       await post('/identities', 'make', { agent_handle: 'once' }),
     ]
     expect([second.status, second.body]).toEqual([201, first.body])
-    const made = [await post('/keys', 'make', { name: 'a' }), await post('/keys', 'make', { name: 'a' })]
+    const made = [
+      await post('/keys', 'make', { name: 'a', type: 'organization' }),
+      await post('/keys', 'make', { name: 'a', type: 'organization' }),
+    ]
     expect(made[1]?.body).toEqual(made[0]?.body)
   })
 
@@ -126,6 +129,27 @@ test('an agent key never sees the answer to another key', async () => {
   await post('/mail/send', key, mail)
   const { status, body } = await post('/mail/send', key, mail, { key: agentKey })
   expect([status, body.error.code]).toEqual([403, 'forbidden'])
+})
+
+test('a new key or webhook secret is replayed to the key that made the request, and to no other', async () => {
+  const { key: second } = await harness.expectApi(201, 'POST', '/keys', { body: { name: 'second', type: 'organization' } })
+  const hook = { url: 'https://example.com/hook', events: ['*'] }
+  const { id: webhook } = (await post('/webhooks', newKey(), hook)).body
+  const requests: [path: string, body: unknown, secret: string][] = [
+    ['/keys', { name: 'new', type: 'organization' }, 'key'],
+    ['/webhooks', hook, 'secret'],
+    [`/webhooks/${webhook}/rotate-secret`, undefined, 'secret'],
+  ]
+  for (const [path, body, secret] of requests) {
+    const key = newKey()
+    const first = await post(path, key, body)
+    expect(first.body[secret], path).toEqual(expect.any(String))
+    const again = await post(path, key, body)
+    expect([again.headers.get('idempotent-replayed'), again.body[secret]], path).toEqual(['true', first.body[secret]])
+    const other = await post(path, key, body, { key: second })
+    expect(other.headers.get('idempotent-replayed'), path).toBeNull()
+    expect(JSON.stringify(other.body), path).not.toContain(first.body[secret])
+  }
 })
 
 test('an answer survives a restart of the server and the deletion of its object', async () => {

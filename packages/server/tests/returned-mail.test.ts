@@ -177,6 +177,14 @@ describe('complaints', () => {
     }
   })
 
+  test('a complaint of Hotmail (JMRP), which has no feedback part, counts at bounce@ too', async () => {
+    const { id, returnPaths } = await sent('reader@example.com')
+    const raw = `From: staff@hotmail.com\nTo: bounce@agents.localhost\nSubject: complaint about message from 192.0.2.1\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: message/rfc822\n\nX-HmXmrOriginalRecipient: reader@example.com\nReturn-Path: <${returnPaths['reader@example.com']}>\nFrom: ann@agents.localhost\nSubject: Hello\n\nHello there\n--b--\n`
+    await handIn(harness.smtpPort, { from: 'staff@hotmail.com', to: 'bounce@agents.localhost', raw })
+    expect(await types(id)).toEqual(['email.sent', 'email.complained'])
+    expect(await isSuppressed('reader@example.com')).toBe(true)
+  })
+
   test('"not spam" is recorded and changes nothing', async () => {
     const { id, returnPaths } = await sent('reader@example.com')
     await handIn(harness.smtpPort, {

@@ -89,6 +89,29 @@ describe('POST /mail/send', () => {
     expect(bytes.toString('latin1').trimEnd()).toBe(raw.trimEnd())
   })
 
+  test('HTML alone is enough, and its text is derived', async () => {
+    const html = '<style>p{}</style><p>Rich &amp; short</p><p>Second</p>'
+    const text = 'Rich & short\n\nSecond'
+    const { text: _, ...rest } = basic
+    const { body } = await post({ ...rest, html })
+    const sent = await harness.waitForStatus('ann', body.id, 'sent')
+    expect(sent).toMatchObject({ text, html, extracted_text: text, snippet: expect.stringContaining('Rich & short') })
+    const reply = await harness.expectApi(201, 'POST', `/mailboxes/ann/messages/${body.id}/reply`, { body: { html, to: 'x@example.com' } })
+    expect(await harness.getMessage('ann', reply.id)).toMatchObject({ text, html })
+    const draft = await harness.expectApi(201, 'POST', '/mailboxes/ann/drafts', { body: { to: 'x@example.com', subject: 's', html } })
+    const { id } = await harness.expectApi(201, 'POST', `/mailboxes/ann/drafts/${draft.id}/send`)
+    expect(await harness.getMessage('ann', id)).toMatchObject({ text, html })
+    const raw = String((await harness.api('GET', `/mailboxes/ann/messages/${body.id}/raw`)).body)
+    expect(raw).toMatch(/Content-Type: text\/plain.*Rich & short\r\n\r\nSecond.*Content-Type: text\/html/s)
+    // A given text is kept, and a blank one is replaced.
+    for (const [given, kept] of [
+      ['Mine', 'Mine'],
+      [' \n', text],
+    ] as const)
+      expect(await harness.getMessage('ann', (await post({ ...basic, text: given, html })).body.id)).toMatchObject({ text: kept })
+    expect((await post({ ...rest, html: '' })).body.error.details[0].path).toBe('/text')
+  })
+
   test.each(['agent', 'to', 'subject', 'text'])('%s is required', async (field) => {
     const { status, body } = await post({ ...basic, [field]: undefined })
     expect([status, body.error.code, body.error.details[0].path]).toEqual([400, 'validation_error', `/${field}`])
@@ -108,7 +131,6 @@ describe('POST /mail/send', () => {
     ['a subject of two lines', { subject: 'a\r\nBcc: b@example.com' }, '/subject'],
     ['a subject of 999 characters', { subject: 'x'.repeat(999) }, '/subject'],
     ['text that is no string', { text: null }, '/text'],
-    ['a thread id that is none', { thread_id: 'thread' }, '/thread_id'],
     ['an own From', { headers: { From: 'a@example.com' } }, '/headers/From'],
     ['an own Message-ID', { headers: { 'message-id': '<a@b>' } }, '/headers/message-id'],
     ['an own DKIM-Signature', { headers: { 'DKIM-Signature': 'v=1' } }, '/headers/DKIM-Signature'],
@@ -178,7 +200,7 @@ describe('thread_id', () => {
   test('a thread that the mailbox does not have is 404', async () => {
     const { thread_id } = await harness.send('ben', 'x@example.com')
     expect((await post({ ...basic, thread_id })).body.error.code).toBe('not_found')
-    expect((await post({ ...basic, thread_id: 'thrd_01h455vb4pex5vsknk084sn02q' })).status).toBe(404)
+    for (const thread_id of ['thrd_01h455vb4pex5vsknk084sn02q', 'thread']) expect((await post({ ...basic, thread_id })).status).toBe(404)
   })
 
   test('without it a message starts its own thread, even with the same subject', async () => {

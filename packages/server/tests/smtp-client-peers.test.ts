@@ -165,7 +165,8 @@ describe('the address of the relay', () => {
 })
 
 const sink = '/usr/sbin/smtp-sink'
-describe.skipIf(!existsSync(sink))('against smtp-sink (skipped where Postfix is not installed)', () => {
+const hasSink = existsSync(sink)
+describe.skipIf(!hasSink)(hasSink ? 'against smtp-sink' : `against smtp-sink (skipped: ${sink} is missing, apt install postfix)`, () => {
   test.each([1024, 10_240])('throughput with messages of %i octets', async (sizeBytes) => {
     const port = await findFreePort()
     // smtp-sink refuses to run as root without a user to change to, so root gives it one.

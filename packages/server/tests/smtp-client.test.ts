@@ -8,9 +8,15 @@ describe('replies', () => {
   const cases: [string, Record<string, string>, Outcome['kind'], string, string | null][] = [
     ['250 to the message', { END: '250 2.0.0 queued as 17' }, 'delivered', '250 2.0.0 queued as 17', null],
     ['a 2xx to RCPT other than 250', { RCPT: '251 will forward', END: '250 ok' }, 'delivered', '250 ok', null],
-    ['4xx to MAIL', { MAIL: '451 4.3.0 later' }, 'retry', '451 4.3.0 later', '4.3.0'],
-    ['5xx to MAIL', { MAIL: '550 5.7.1 not you' }, 'refused', '550 5.7.1 not you', '5.7.1'],
-    ['530 to MAIL, which speaks of us', { MAIL: '530 5.7.0 log in first' }, 'retry', '530 5.7.0 log in first', '5.7.0'],
+    ['4xx to MAIL', { MAIL: '451 4.3.0 later' }, 'retry', '451 4.3.0 later (in reply to MAIL FROM)', '4.3.0'],
+    ['5xx to MAIL', { MAIL: '550 5.7.1 not you' }, 'refused', '550 5.7.1 not you (in reply to MAIL FROM)', '5.7.1'],
+    [
+      '530 to MAIL, which speaks of us',
+      { MAIL: '530 5.7.0 log in first' },
+      'retry',
+      '530 5.7.0 log in first (in reply to MAIL FROM)',
+      '5.7.0',
+    ],
     ['4xx to RCPT', { RCPT: '450 4.2.1 greylisted' }, 'retry', '450 4.2.1 greylisted', '4.2.1'],
     ['5xx to RCPT', { RCPT: '550 5.1.1 no such user' }, 'refused', '550 5.1.1 no such user', '5.1.1'],
     ['552 to RCPT, the old word for too many recipients', { RCPT: '552 enough' }, 'retry', '552 enough', null],

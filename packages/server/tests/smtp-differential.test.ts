@@ -158,7 +158,7 @@ async function play(port: number, { steps }: Dialog): Promise<string[]> {
   return classes
 }
 
-describe.skipIf(reason)('as Postfix does it', () => {
+describe.skipIf(reason)(reason ? `as Postfix does it (skipped: ${reason})` : 'as Postfix does it', () => {
   test.each(dialogs)('$name', async (dialog) => {
     const [ours, theirs] = await Promise.all([play(ourPort, dialog), play(postfix.port, dialog)])
     const found = ours.flatMap((answer, step) =>

@@ -1,5 +1,8 @@
 // The SMTP server's limits in number, time and memory, and how it shuts down.
-import { describe, expect, test } from 'vitest'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
 import { inData, open, openData, yieldToServer } from './transcripts/smtp/listening-server.ts'
 import { DialogClient } from './transcripts/smtp/play.ts'
 
@@ -111,6 +114,109 @@ describe('limits', () => {
     await client.expect('250')
     expect(receiver.accepted).toHaveLength(1)
     client.close()
+  })
+
+  const lines = (bytes: number) => `\r\n${`${'x'.repeat(98)}\r\n`.repeat(bytes / 100)}`
+
+  // Only Linux has every address of 127.0.0.0/8 without configuration.
+  test.skipIf(process.platform !== 'linux')('one address cannot hold the memory of all', async () => {
+    const { port, receiver } = await open({ memoryBytesMax: 4_000_000, memoryPerAddressBytesMax: 2_000_000 })
+    const held = await inData(port)
+    held.send(lines(900_000))
+    const second = await inData(port)
+    second.send(`${lines(1_200_000)}.\r\n`)
+    await second.expect('452 4.3.1 Insufficient memory')
+    const other = await inData(port, '127.0.0.2')
+    other.send(`${lines(900_000)}.\r\n`)
+    await other.expect('250')
+    held.send('.\r\n')
+    await held.expect('250')
+    expect(receiver.accepted.map(({ raw }) => raw.length)).toEqual([900_002, 900_002])
+    for (const client of [held, second, other]) client.close()
+  })
+
+  describe('large messages in transfer', () => {
+    const folders: string[] = []
+    const makeFolder = async (): Promise<string> => {
+      const folder = await mkdtemp(join(tmpdir(), 'callsign-spool-'))
+      folders.push(folder)
+      return folder
+    }
+    afterEach(async () => {
+      for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
+    })
+
+    test('wait on the disk, arrive unchanged, and leave no file', async () => {
+      const spoolFolder = await makeFolder()
+      // Much less than the three messages together. One fits after the other.
+      const { port, receiver } = await open({ memoryBytesMax: 11_000_000 }, { spoolFolder })
+      const clients = await Promise.all([inData(port), inData(port), inData(port)])
+      const texts = [0, 1, 2].map((number) => `\r\n${`${number}${'x'.repeat(77)}\r\n`.repeat(80_000)}`)
+      await Promise.all(clients.map((client, index) => new Promise((resolve) => client.socket.write(texts[index] as string, resolve))))
+      const small = await inData(port)
+      small.send('\r\nsmall\r\n.\r\n')
+      await small.expect('250')
+      for (const client of clients) client.send('.\r\n')
+      for (const client of clients) await client.expect('250')
+      const sent = new Set([...texts, '\r\nsmall\r\n'])
+      expect(new Set(receiver.accepted.map(({ raw }) => raw.toString('latin1')))).toEqual(sent)
+      expect(await readdir(spoolFolder)).toEqual([])
+      // The same connections again, from the first byte on.
+      for (const client of clients) {
+        await openData(client)
+        client.send('\r\nagain\r\n.\r\n')
+        await client.expect('250')
+        client.close()
+      }
+      expect(receiver.accepted.at(-1)?.raw.toString()).toBe('\r\nagain\r\n')
+      small.close()
+    })
+
+    test('get 452 beyond the disk space of their address, and when no memory comes free', async () => {
+      const spoolFolder = await makeFolder()
+      const limits = { spoolPerAddressBytesMax: 5_000_000, memoryBytesMax: 4_000_000, memoryWaitMs: 20 }
+      const { port, receiver } = await open(limits, { spoolFolder })
+      const client = await inData(port)
+      client.send(`${lines(6_000_000)}.\r\n`)
+      await client.expect('452 4.3.1')
+      let release = () => {}
+      receiver.hold = new Promise((resolve) => {
+        release = resolve
+      })
+      const accepting = new Promise<void>((resolve) => {
+        receiver.onAccept = resolve
+      })
+      await openData(client)
+      client.send(`${lines(2_200_000)}.\r\n`)
+      await accepting
+      const second = await inData(port)
+      second.send(`${lines(2_200_000)}.\r\n`)
+      await second.expect('452 4.3.1')
+      release()
+      await client.expect('250')
+      await openData(second)
+      second.send(`${lines(2_200_000)}.\r\n`)
+      await second.expect('250')
+      client.close()
+      second.close()
+    })
+
+    test('get 452 when the folder cannot be written', async () => {
+      const { port } = await open({}, { spoolFolder: join(await makeFolder(), 'none', '\0') })
+      const client = await inData(port)
+      client.send(`${lines(4_000_000)}.\r\n`)
+      await client.expect('452 4.3.1')
+      client.close()
+    })
+  })
+
+  test('the data of one message has a total time, however fast it comes', async () => {
+    const { port, receiver } = await open({ dataTimeoutMs: 40, dataTotalMs: 100, dataBytesPerSecondMin: 0 })
+    const client = await inData(port)
+    const drip = setInterval(() => client.send('a line that goes on and on\r\n'), 5)
+    expect(await client.rest()).toBe('421 4.4.2 Message data came too slowly\r\n')
+    clearInterval(drip)
+    expect(receiver.accepted).toHaveLength(0)
   })
 
   test('a client that never reads its replies is not read forever', async () => {

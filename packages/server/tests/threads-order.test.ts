@@ -40,7 +40,7 @@ async function deliver(handle: string, { id, inReplyTo, references }: Mail): Pro
   )
 }
 
-/** What the threads have to be: the connected components of the references, as sorted lists of ids. */
+/** The expected threads: connected components of the references, as sorted lists of ids. */
 function expectedThreads(mails: Mail[]): string[][] {
   const parents = new Map<string, string>()
   const find = (id: string): string => {

@@ -207,7 +207,7 @@ test('requests are reported to a client on request', async () => {
     error: null,
     request_bytes: 5,
     response_bytes: 5,
-    visitor_address: '127.0.0.1',
+    remote_address: '127.0.0.1',
   })
 })
 

@@ -134,7 +134,8 @@ describe('Node’s client', () => {
 const curl = promisify(execFile)
 const curlPath = '/usr/bin/curl'
 
-describe.skipIf(!existsSync(curlPath))('curl', () => {
+const hasCurl = existsSync(curlPath)
+describe.skipIf(!hasCurl)(hasCurl ? 'curl' : `curl (skipped: ${curlPath} is missing)`, () => {
   test.each([
     ['a page with its head', '/plain', []],
     ['repeated headers', '/headers', []],

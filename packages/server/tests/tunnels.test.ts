@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { Callsign, type TunnelListener } from '../../sdk/src/index.ts'
 import { type Origin, startOrigin, visit } from './harness/origin.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
-import { startStopwatch, waitFor } from './harness/wait.ts'
+import { waitFor } from './harness/wait.ts'
 
 let harness: Harness
 let origin: Origin
@@ -145,14 +145,12 @@ test('active serves, suspended is 503 and keeps its clients, disabled is 404 and
   expect((await visit(port(), 'a.b.tunnel.localhost', '/')).status).toBe(404)
 })
 
-test('a revoked key closes its tunnels within a second, and other keys stay', async () => {
-  const { id, key } = await harness.expectApi(201, 'POST', '/keys', { body: { name: 'tunnel', agent_handle: 'first' } })
+test('a revoked key closes its tunnels, and other keys stay', async () => {
+  const { id, key } = await harness.expectApi(201, 'POST', '/keys', { body: { name: 'tunnel', type: 'agent', agent_handle: 'first' } })
   const gone = await listen('first', key)
   const stays = await listen('first')
-  const stopwatch = startStopwatch()
   await harness.expectApi(200, 'DELETE', `/keys/${id}`)
   await expect(gone.done).rejects.toMatchObject({ code: 'tunnel_revoked' })
-  expect(stopwatch()).toBeLessThan(1000)
   expect(stays.connected).toBeGreaterThan(0)
   expect((await visit(port(), 'first.tunnel.localhost', '/')).status).toBe(200)
 })

@@ -77,11 +77,31 @@ describe('ten wrong hashes in 15 minutes', () => {
     expect((await unlock(primary.auth_hash)).status).toBe(200)
   })
 
-  test('thirty of all keys together lock the vault', async () => {
+  test('another key of the same agent does not start a new window', async () => {
     const more = await harness.agentKey(`tries_${organizations}`, { scopes: ['vault:read'] }, key)
+    await fail(5, agentKey)
+    await fail(5, more)
     const fresh = await harness.agentKey(`tries_${organizations}`, { scopes: ['vault:read'] }, key)
-    for (const as of [key, agentKey, more]) await fail(10, as)
     expect((await unlock(primary.auth_hash, fresh)).status).toBe(429)
+  })
+
+  test('thirty of all agents lock agents out, and the organization key still unlocks', async () => {
+    const agents = ['a', 'b', 'c'].map((name) => `tries_${organizations}${name}`)
+    for (const name of agents) {
+      await harness.createAgent(name, {}, key)
+      await fail(10, await harness.agentKey(name, { scopes: ['vault:read'] }, key))
+    }
+    expect((await unlock(primary.auth_hash, agentKey)).status).toBe(429)
+    expect((await unlock(primary.auth_hash)).status).toBe(200)
+  })
+
+  test('thirty of all organization keys lock organization keys out', async () => {
+    const keys = [key]
+    while (keys.length < 4)
+      keys.push((await harness.expectApi(201, 'POST', '/keys', { key, body: { name: 'more', type: 'organization' } })).key)
+    for (const as of keys.slice(0, 3)) await fail(10, as)
+    expect((await unlock(primary.auth_hash, keys[3])).status).toBe(429)
+    expect((await unlock(primary.auth_hash, agentKey)).status).toBe(200)
   })
 
   test('another vault is not affected', async () => {

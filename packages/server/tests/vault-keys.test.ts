@@ -352,6 +352,26 @@ describe('POST /vault/rotate', () => {
       expect(secrets).toMatchObject([{ key_version, encrypted_payload: payloads.get(key_version) }])
   })
 
+  test('an unlock looks again when a rotation commits between its proof and its read of the secrets', async () => {
+    await create()
+    const { organization_id } = await getVault()
+    let unlocked: Promise<Json> | undefined
+    await harness.db.transact(async (tx) => {
+      await tx.query({ text: 'LOCK TABLE vault_secrets IN ACCESS EXCLUSIVE MODE' })
+      unlocked = unlock(primary.auth_hash)
+      await waitFor('the unlock to read the secrets', async () => {
+        const waiting = `SELECT 1 FROM pg_locks WHERE relation = 'vault_secrets'::regclass AND NOT granted`
+        return (await harness.db.query({ text: waiting })).rowCount > 0
+      })
+      for (const table of ['vaults', 'vault_secrets'])
+        await tx.query({ text: `UPDATE ${table} SET key_version = 2 WHERE organization_id = $1`, values: [organization_id] })
+    })
+    const { status, body } = (await unlocked) as Json
+    expect([status, body.key_version]).toEqual([200, 2])
+    const { data } = await harness.expectApi(200, 'GET', '/audit?limit=5', { key })
+    expect(data.filter((one: Json) => one.action === 'vault.unlocked')).toHaveLength(2)
+  })
+
   test('a large vault is rotated in one request', async () => {
     const { organization_id } = await getVault()
     await harness.db.query({

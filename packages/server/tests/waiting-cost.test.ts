@@ -48,7 +48,8 @@ test('two thousand wait for fifty agents', async () => {
   const caller = { organizationId } as Caller
   // A key may wait a thousand times, so there are three.
   const keyIds = [key.id]
-  for (let i = 0; i < 2; i++) keyIds.push((await harness.expectApi(201, 'POST', '/keys', { body: { name: `${i}` } })).id)
+  for (let i = 0; i < 2; i++)
+    keyIds.push((await harness.expectApi(201, 'POST', '/keys', { body: { name: `${i}`, type: 'organization' } })).id)
   const agents = await Promise.all(Array.from({ length: 50 }, (_, i) => harness.createAgent(`agent_${i}`)))
 
   const picked: string[] = []
@@ -73,7 +74,7 @@ test('two thousand wait for fifty agents', async () => {
   expect(asked.length).toBeLessThanOrEqual(8)
 
   asked.length = 0
-  const emit = createEmit(() => watch.hurry())
+  const emit = createEmit(() => watch.pollSoon())
   await harness.db.transact((tx) =>
     emit(
       tx,

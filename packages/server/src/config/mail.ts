@@ -50,8 +50,9 @@ export const mail = area({
     postmaster: setting({
       name: 'CALLSIGN_POSTMASTER',
       fallback: null,
-      shown: "(the first organization's first agent)",
-      sentence: 'Handle of the agent that receives mail for postmaster@ and abuse@ the mail domain.',
+      shown: '(such mail is deferred with 451)',
+      sentence:
+        'Handle of the agent that receives mail for postmaster@ and abuse@, at the mail domain and at the custom domains of its organization.',
       read: (text) => text.replace(/^@/, '').toLowerCase(),
     }),
   },

@@ -25,12 +25,13 @@ export function setting<T>(row: Setting<T>): Setting<T> {
 export type Settings = Record<string, Setting<unknown>>
 export type Values<S> = { [K in keyof S]: S[K] extends Setting<infer T> ? T : never }
 
-export type Area<S> = {
+/** `Other` has the settings of other areas that `check` reads. */
+export type Area<S, Other = unknown> = {
   /** Heading in docs/configuration.md. */
   title: string
   settings: S
   /** Returns a sentence when values of the area contradict or need one another, else null. */
-  check?: (values: Values<S>) => string | null
+  check?: (values: Values<S> & Other) => string | null
 }
 
 export const area = <S extends Settings>(one: Area<S>): Area<S> => one

@@ -1,6 +1,7 @@
 // Reads the settings of all areas from the environment, and prints them. No other folder reads the environment.
 import { readFileSync } from 'node:fs'
 import { account } from './account.ts'
+import { webConsole } from './console.ts'
 import { domains } from './domains.ts'
 import { events } from './events.ts'
 import { http } from './http.ts'
@@ -21,6 +22,7 @@ const settings = {
   ...storage.settings,
   ...network.settings,
   ...account.settings,
+  ...webConsole.settings,
   ...smtp.settings,
   ...mail.settings,
   ...domains.settings,
@@ -37,7 +39,7 @@ export type Config = SettingValues & { aws: AwsCredentials | null }
 
 type AnyArea = { title: string; settings: Settings; check?: (values: SettingValues) => string | null }
 /** In the order of docs/configuration.md. */
-const areas: AnyArea[] = [http, serverProcess, storage, network, account, smtp, mail, domains, phone, imessage, tunnels, events]
+const areas: AnyArea[] = [http, serverProcess, storage, network, account, webConsole, smtp, mail, domains, phone, imessage, tunnels, events]
 
 const rows = Object.entries(settings) as [keyof SettingValues, Setting<unknown>][]
 
@@ -81,7 +83,7 @@ const knownNames = new Set([...clientNames, ...rows.flatMap(([, { name, secret }
 function refuseUnknownNames(environment: Record<string, string | undefined>): void {
   for (const name of Object.keys(environment)) {
     if (name.startsWith('CALLSIGN_') && !name.startsWith('CALLSIGN_TEST_') && !knownNames.has(name))
-      throw new BadSetting(`${name} is not a setting of callsignd; see docs/configuration.md`)
+      throw new BadSetting(`${name} is not a setting of callsignd: correct the name by docs/configuration.md`)
   }
 }
 
@@ -89,7 +91,7 @@ function readText(row: Setting<unknown>, environment: Record<string, string | un
   const text = environment[row.name]
   const file = row.secret ? environment[`${row.name}_FILE`] : undefined
   if (file === undefined) return text === '' ? undefined : text
-  if (text) throw new BadSetting(`${row.name} and ${row.name}_FILE are both given; keep one`)
+  if (text) throw new BadSetting(`${row.name} and ${row.name}_FILE are both set: remove one`)
   try {
     return readFileSync(file, 'utf8').trim()
   } catch {

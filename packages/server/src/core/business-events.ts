@@ -31,6 +31,13 @@ export function createBusinessEvents(log: Log) {
       'Requests refused without a valid key.',
       ['reason'],
     ),
+    /** An attempt to sign in to the console. `throttled` means that it was refused unchecked. */
+    signInTried: event<{ method: string; outcome: 'ok' | 'wrong' | 'throttled' }>(
+      'sign-in tried',
+      'callsign_sign_ins_tried_total',
+      'Attempts to sign in to the console.',
+      ['method', 'outcome'],
+    ),
     /** A request exceeded the rate limit of its key, or its address the limit of failed attempts. */
     requestThrottled: event<{ request_id: string; by: 'key' | 'address'; key_id: string | null }>(
       'request throttled',

@@ -1,9 +1,15 @@
 // The authenticated caller, as passed to every operation.
+import type { AgentScope } from '@callsign/contract/scopes'
+import { forbidden } from './errors.ts'
 
 /** The agent that an agent-scoped key is limited to. */
 export type CallerAgent = { identityId: string; handle: string; mailboxId: string; address: string }
 
+/** A person or key signed in to the console. `memberId` is null for a key. */
+export type CallerSession = { id: string; memberId: string | null }
+
 export type Caller = {
+  /** The API key, or the console session of a member. */
   keyId: string
   keyName: string
   keyType: 'organization' | 'agent'
@@ -11,7 +17,17 @@ export type Caller = {
   organizationId: string
   organizationName: string
   userId: string
-  role: 'owner' | 'admin' | 'member' | 'agent'
+  role: 'owner' | 'operator' | 'reviewer' | 'agent'
   /** Set for agent-scoped keys, null for organization keys. */
   agent: CallerAgent | null
+  /** Set when the request carries a token of the console. */
+  session: CallerSession | null
+}
+
+/** The id under which access is revoked, for work that outlives its request: the session of a console token, else the key. */
+export const accessIdOf = (caller: Caller): string => caller.session?.id ?? caller.keyId
+
+/** Throws 403 for an agent key without this scope. An organization key has all. */
+export function requireScope(caller: Caller, scope: AgentScope): void {
+  if (caller.agent && !caller.scopes.includes(scope)) throw forbidden(`This key has no ${scope} scope.`)
 }

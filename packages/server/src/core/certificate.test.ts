@@ -25,7 +25,7 @@ test('a certificate accepts long names and addresses', () => {
 })
 
 test('an authority certifies names below its domain, with the extensions that strict clients require', () => {
-  const authority = generateAuthority('A local authority', 'tunnel.localhost')
+  const authority = generateAuthority('A local authority', ['tunnel.localhost'])
   const { cert, key } = issueCertificate(authority, 'tunnels', ['*.tunnel.localhost', 'tunnel.localhost'])
   const [root, leaf] = [new X509Certificate(authority.cert), new X509Certificate(cert)]
   expect(root.ca).toBe(true)

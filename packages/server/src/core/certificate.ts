@@ -106,14 +106,14 @@ export function generateCertificate(hostname: string): Certificate {
   }
 }
 
-/** An authority restricted to names below one domain, so that trusting it does not affect any other. */
-export function generateAuthority(title: string, domain: string): Certificate {
+/** An authority restricted to these domains and names below them, so that trusting it does not affect any other. */
+export function generateAuthority(title: string, domains: string[]): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const name = nameOf(title)
   const extensions = [
     extension(basicConstraints, sequence(isTrue, der(0x02, Buffer.of(0))), true),
     extension(keyUsage, der(0x03, Buffer.of(1, 0x06)), true),
-    extension(nameConstraints, sequence(der(0xa0, sequence(der(0x82, Buffer.from(domain))))), true),
+    extension(nameConstraints, sequence(der(0xa0, ...domains.map((domain) => sequence(der(0x82, Buffer.from(domain)))))), true),
     extension(subjectKeyId, octetString(keyIdOf(publicKey))),
   ]
   return {

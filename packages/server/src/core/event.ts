@@ -1,6 +1,6 @@
 // An event is one row per change that subscribers can see. It is written in the transaction of the change, so that neither is stored
 // without the other.
-import type { EventType } from '@callsign/contract/events'
+import type { EventType } from '@callsign/contract/event-types'
 import type { Tx } from './sql.ts'
 
 export type NewEvent = {

@@ -36,8 +36,8 @@ export class Raw {
   }
 }
 
-/** One server-sent event. `data` is one line. */
-export type LiveEvent = { id: string; data: string }
+/** One server-sent event. `data` is one line, or null to name a position without an event. */
+export type LiveEvent = { id: string; data: string | null }
 
 /**
  * A response without an end, as server-sent events (WHATWG HTML, section 9.2). `follow` yields batches and waits for more. It is asked for

@@ -1,6 +1,6 @@
 // Types shared by operations that wait for events and the code that resolves them.
 import type { Code, codeKinds } from '@callsign/contract/codes'
-import type { EventType } from '@callsign/contract/events'
+import type { EventType } from '@callsign/contract/event-types'
 import type { Caller } from './caller.ts'
 
 /** Parameters of every wait request (contract `waits`). */

@@ -26,7 +26,7 @@ export function readHead(entry: Entry): Head {
   if (head.format !== 'callsign-backup' || !Number.isSafeInteger(head.version)) throw new DamagedArchive('this is not a backup of Callsign')
   if ((head.version as number) > formatVersion)
     throw new DamagedArchive(
-      `this backup was made by a newer version of Callsign (${head.callsign}); restore it with that version or a later one`,
+      `this backup was made by a newer version of Callsign (${head.callsign}): restore it with that version or a later one`,
     )
   return head as Head
 }

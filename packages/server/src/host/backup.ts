@@ -33,11 +33,11 @@ const roundsMax = 20
 export async function writeBackup(config: Config, log: Log, path: string, stdout: Writable & { isTTY?: boolean }): Promise<End> {
   if (path === '-') {
     if (stdout.isTTY)
-      throw new CommandFailed('a backup is binary and cannot go to a terminal; name a file, or redirect the output to one', true)
+      throw new CommandFailed('a backup is binary and cannot go to a terminal: name a file, or redirect the output to one', true)
     return read(config, log, (bytes) => pipeline(bytes, createZstdCompress(), stdout))
   }
   const target = resolve(path)
-  if (existsSync(target)) throw new CommandFailed(`${target} exists already; a backup never replaces a file`)
+  if (existsSync(target)) throw new CommandFailed(`${target} exists already: name a new file`)
   const partial = `${target}.partial-${randomUUID().slice(0, 8)}`
   const file = await open(partial, 'wx', 0o600)
   try {
@@ -54,7 +54,7 @@ async function finishFile(file: FileHandle, partial: string, target: string): Pr
   await file.sync()
   // A link never replaces a file. On file systems without links (FAT), another file can appear between the check and the rename.
   await link(partial, target).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'EEXIST' || existsSync(target)) throw new CommandFailed(`${target} exists already; a backup never replaces a file`)
+    if (error.code === 'EEXIST' || existsSync(target)) throw new CommandFailed(`${target} exists already: name a new file`)
     return rename(partial, target)
   })
   const folder = await open(dirname(target), 'r')
@@ -133,7 +133,7 @@ async function* readBlobs({ copier, ledger, blobs, end }: Source): AsyncGenerato
     if (isShort && vanished === 0) return tables
     if (isShort) await copier.rollback()
   }
-  throw new CommandFailed('files vanish faster than they can be copied; try again when fewer messages are deleted')
+  throw new CommandFailed('files were deleted while they were copied: try again when fewer messages are being deleted')
 }
 
 type ReadBlob = { key: string; bytes: Buffer | null; wasGone: boolean }

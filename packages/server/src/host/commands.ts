@@ -1,20 +1,24 @@
 // The host commands of callsignd, run by an operator on the server's machine with the server's settings.
 import { parseArgs } from 'node:util'
+import { agentScopes } from '@callsign/contract/scopes'
 import { quotedTxt } from '@callsign/mail/authentication/dkim/zone-text'
 import { type Config, describeConfig } from '../config/settings.ts'
 import { createLog, type Log } from '../core/log.ts'
 import type { Database } from '../core/sql.ts'
 import { openKeyring } from '../edges/keyring/keyring.ts'
+import { createLinks, linkUrl } from '../features/account/links/operations.ts'
 import { callbackPath } from '../features/imessage/model.ts'
 import { createDkim } from '../features/mail/domains/dkim/operations.ts'
 import { imessageRouteToken } from '../wiring/imessage.ts'
 import { createCredentials, sealingOf } from '../wiring/parts.ts'
 import { writeBackup } from './backup.ts'
 import type { End } from './backup-format.ts'
+import { printConsoleHashes } from './console-hashes.ts'
 import { openForCommand } from './database.ts'
 import { runDoctor } from './doctor.ts'
 import { CommandFailed } from './failure.ts'
 import { ensureFirstKey } from './first-start.ts'
+import { requireFolder } from './folder.ts'
 import { restoreBackup } from './restore.ts'
 
 export const usage = `usage: callsignd [command]
@@ -23,8 +27,10 @@ export const usage = `usage: callsignd [command]
   organizations list
   organizations create --name NAME            create an organization and print its first key once
   keys list --organization ORG
-  keys create --organization ORG --name NAME [--agent HANDLE] [--scope vault:read]
+  keys create --organization ORG --name NAME [--agent HANDLE] [--scope SCOPE]
   keys revoke --organization ORG KEY_ID
+  console-link [--organization ORG]           print a link that signs the owner in to the console once, within 15 minutes
+  console-hashes                              print the hash of every file of the built console
   dkim                                        print the DNS records of the mail domain's DKIM keys, for publication
   imessage                                    print the address for the iMessage provider's callbacks (keep it secret)
   config                                      print the settings in force
@@ -78,7 +84,7 @@ const ownDatabase: Record<string, (config: Config, log: Log, options: Options, p
     const end = await writeBackup(config, log, path, process.stdout)
     say(`backed up ${describeEnd(end)}. The file holds the keyring and gives access to everything, so keep it secret`)
     if (end.missing_blobs === 0) return 0
-    say(`attention: ${count(end.missing_blobs, 'file')} named by the database could not be found; the backup holds everything else`)
+    say(`warning: ${count(end.missing_blobs, 'file')} named by the database could not be found. The backup holds everything else.`)
     return 1
   },
 
@@ -89,8 +95,14 @@ const ownDatabase: Record<string, (config: Config, log: Log, options: Options, p
 
   async imessage(config, _log, _options, print) {
     if (config.publicUrl === null) throw new CommandFailed('the provider needs the address of this server: set CALLSIGN_PUBLIC_URL')
+    requireFolder(config.dataDir, 'CALLSIGN_DATA_DIR')
     const token = imessageRouteToken(await openKeyring(config.dataDir))
     print(`${config.publicUrl}${callbackPath(config.imessageProvider, token)}`)
+    return 0
+  },
+
+  async 'console-hashes'(config, _log, _options, print) {
+    await printConsoleHashes(config.consoleDir, print)
     return 0
   },
 
@@ -142,9 +154,9 @@ const commands: Record<string, (context: Context) => Promise<void>> = {
   },
 
   async init({ config, db, credentials, print }) {
-    const key = await ensureFirstKey(db, credentials.accounts, credentials.keys, config.bootstrapApiKey)
+    const { key } = await ensureFirstKey(db, credentials.accounts, credentials.keys, config.bootstrapApiKey)
     if (key !== null) print(key)
-    else print('the database is ready; its first organization exists already or has the bootstrap key')
+    else print('the database is ready, and its first organization exists already or has the bootstrap key')
   },
 
   async dkim({ config, db, print }) {
@@ -153,6 +165,13 @@ const commands: Record<string, (context: Context) => Promise<void>> = {
     await dkim.ensureMailDomainKeys()
     for (const { name, value } of await dkim.listRecords({ organizationId: null, domain: config.mailDomain }))
       print(`${name}. IN TXT ${quotedTxt(value)}`)
+  },
+
+  async 'console-link'({ config, db, credentials, options, print }) {
+    const organizationId = await organizationOf(credentials, options)
+    const token = await createLinks(db, credentials.accounts).createForOwner(organizationId)
+    if (token === null) throw new CommandFailed(`unknown organization: ${organizationId}`)
+    print(linkUrl(config.publicUrl ?? `http://localhost:${config.port}`, token))
   },
 
   async 'organizations list'({ credentials, print }) {
@@ -186,8 +205,8 @@ const commands: Record<string, (context: Context) => Promise<void>> = {
     if (!owner) throw new CommandFailed(`unknown organization: ${organizationId}`)
     const agent = options.agent ? await credentials.findAgent(organizationId, options.agent.replace(/^@/, '')) : null
     if (options.agent && !agent) throw new CommandFailed(`the organization has no agent ${options.agent}`)
-    if (options.scope?.length && (!agent || options.scope.some((scope) => scope !== 'vault:read'))) {
-      throw new CommandFailed('--scope needs --agent, and its only value is vault:read', true)
+    if (options.scope?.length && (!agent || options.scope.some((scope) => !agentScopes.some((one) => one === scope)))) {
+      throw new CommandFailed(`--scope needs --agent, and is one of ${agentScopes.join(', ')}`, true)
     }
     const request = { organizationId, userId: owner.userId, name: options.name, agent, scopes: options.scope ?? [], expiresAt: null }
     const made = await db.transact((tx) => credentials.keys.insertFromHost(tx, request))

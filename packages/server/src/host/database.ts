@@ -6,6 +6,7 @@ import { type Connection, connect, type PostgresDatabase } from '../edges/postgr
 import { recordEngine } from '../edges/postgres/embedded/engine.ts'
 import { openEmbedded, startEmbedded } from '../edges/postgres/embedded/supervisor.ts'
 import { migrate } from '../edges/postgres/migrate.ts'
+import { requireFolder } from './folder.ts'
 
 export type StoredDatabase = {
   db: PostgresDatabase
@@ -39,6 +40,7 @@ export async function openForCommand(config: Config, log: Log): Promise<StoredDa
 /** Opens the database for a host command without migrating its tables. */
 export async function openUntouched(config: Config, log: Log): Promise<StoredDatabase> {
   const options = { poolSize: 2, log }
+  requireFolder(config.dataDir, 'CALLSIGN_DATA_DIR')
   if (config.databaseUrl) return openExternal(config, config.databaseUrl, options)
   const embedded = await openEmbedded({ dataDir: config.dataDir, log })
   return wrap(embedded.connection, options, embedded.stop)

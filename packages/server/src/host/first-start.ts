@@ -14,25 +14,30 @@ export function checkBootstrapKey(bootstrapKey: string | null): void {
   }
 }
 
+/** `organizationId` is null unless this start created it. `key` is set if it was generated here and must be shown. */
+export type FirstStart = { organizationId: string | null; key: string | null }
+
+const notFirstStart: FirstStart = { organizationId: null, key: null }
+
 /**
- * Creates the first organization with its key, unless this database already has one. Returns the key if it was generated here and must be
- * shown, else null. Throws BadSetting when the bootstrap key is malformed.
+ * Creates the first organization with its key, unless this database already has one. Throws BadSetting when the bootstrap key is malformed.
  */
-export async function ensureFirstKey(db: Database, accounts: Accounts, keys: Keys, bootstrapKey: string | null): Promise<string | null> {
+export async function ensureFirstKey(db: Database, accounts: Accounts, keys: Keys, bootstrapKey: string | null): Promise<FirstStart> {
   checkBootstrapKey(bootstrapKey)
-  if ((await accounts.findInstallation()) !== null) return null
+  if ((await accounts.findInstallation()) !== null) return notFirstStart
   const plaintext = bootstrapKey ?? generateKey()
   const notFirst = new Error('another start was first')
   try {
-    await db.transact(async (tx) => {
+    const created = await db.transact(async (tx) => {
       const { organizationId, userId } = await accounts.createOrganization(tx, organizationName)
       // Waits for the transaction of a concurrent start. The second of two starts rolls its own organization back.
       if (!(await accounts.claimInstallation(tx, organizationId))) throw notFirst
       await keys.insertFromHost(tx, { organizationId, userId, name: 'First key', agent: null, scopes: [], expiresAt: null }, plaintext)
+      return organizationId
     })
+    return { organizationId: created, key: bootstrapKey === null ? plaintext : null }
   } catch (error) {
-    if (error === notFirst) return null
+    if (error === notFirst) return notFirstStart
     throw error
   }
-  return bootstrapKey === null ? plaintext : null
 }

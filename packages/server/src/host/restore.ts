@@ -1,6 +1,6 @@
 // Runs `callsignd restore`. Restores a backup into an empty installation, or leaves the installation as it was.
 import { randomUUID } from 'node:crypto'
-import { createReadStream, createWriteStream, mkdirSync } from 'node:fs'
+import { createReadStream, createWriteStream } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -18,12 +18,13 @@ import { DamagedArchive, type Entry, unpackArchive } from './archive.ts'
 import { blobPrefix, type End, entryNames, type Plan, readEnd, readHead, readPlan, tablePrefix } from './backup-format.ts'
 import { migrationsFolder, openUntouched, type StoredDatabase } from './database.ts'
 import { CommandFailed } from './failure.ts'
+import { requireFolder } from './folder.ts'
 
 /** Restores `path`, or standard input for `-`, and returns its contents in numbers. The whole file is checked before anything is changed. */
 export async function restoreBackup(config: Config, log: Log, path: string, stdin: Readable): Promise<End> {
   if (path !== '-') return restoreFile(config, log, resolve(path))
   // The archive is read twice, first to check all of it, then to restore it.
-  mkdirSync(config.dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
+  requireFolder(config.dataDir, 'CALLSIGN_DATA_DIR')
   const spool = join(config.dataDir, `restore.partial-${randomUUID().slice(0, 8)}`)
   try {
     await pipeline(stdin, createWriteStream(spool, { mode: 0o600, flags: 'wx' }))
@@ -105,14 +106,14 @@ async function prepareTables(stored: StoredDatabase, copier: Copier, plan: Plan,
 
 async function requireUnused(copier: Copier, tables: Table[]): Promise<void> {
   if (!(await copier.isInUse(tables))) return
-  throw new CommandFailed('this installation is in use already; restore into a new CALLSIGN_DATA_DIR, or an empty database')
+  throw new CommandFailed('this installation is in use already: restore into a new CALLSIGN_DATA_DIR, or an empty database')
 }
 
 /** Drops the tables of an empty database of a newer version, so that tables of the backup's version can be created. */
 async function dropTables(copier: Copier): Promise<void> {
   const tables = await copier.findTables()
   const foreign = tables.find(({ name }) => !makesTable(migrationsFolder, name))
-  if (foreign) throw new CommandFailed(`the database holds a table that is not Callsign's (${foreign.name}); give it a database of its own`)
+  if (foreign) throw new CommandFailed(`the database holds a table that is not Callsign's (${foreign.name}): use a database of its own`)
   await copier.begin('write')
   await requireUnused(copier, tables)
   await copier.dropTables(tables)

@@ -3,13 +3,24 @@ import { createIdentities, type Identities } from '../features/account/identitie
 import { identityRoutes } from '../features/account/identities/routes.ts'
 import { keyRoutes } from '../features/account/keys/routes.ts'
 import { accountRoutes } from '../features/account/organizations/routes.ts'
-import { type Area, type Credentials, createCredentials, type SharedParts } from './parts.ts'
+import { type ConsoleAccounts, createConsoleAccounts } from './console.ts'
+import { type Area, type Credentials, createCredentials, hourMs, type SharedParts } from './parts.ts'
 
-export type AccountArea = Area & Credentials & { identities: Identities }
+export type AccountArea = Area & Credentials & ConsoleAccounts & { identities: Identities }
 
-export function createAccountArea({ config, db }: SharedParts): AccountArea {
+export function createAccountArea(shared: SharedParts): AccountArea {
+  const { config, db } = shared
   const credentials = createCredentials(db)
   const { accounts, keys } = credentials
   const identities = createIdentities(db, accounts, config)
-  return { ...credentials, identities, routes: [...accountRoutes(accounts), ...identityRoutes(identities), ...keyRoutes(keys)] }
+  const signedIn = createConsoleAccounts(shared, credentials)
+  return {
+    ...credentials,
+    ...signedIn,
+    // Streams and long polls of a console token end with its session.
+    keys: { ...keys, findUnusable: signedIn.findUnusable },
+    identities,
+    routes: [...accountRoutes(accounts), ...identityRoutes(identities), ...keyRoutes(keys)],
+    scheduledTasks: [{ name: 'sweep console sessions', everyMs: hourMs, run: signedIn.sweep }],
+  }
 }

@@ -111,7 +111,7 @@ export function createMailArea(shared: SharedParts, { accounts, identities }: Ac
     log: log.child({ part: 'outbound-mail' }),
   })
   const returnedMail = createReturnedMail({ db, messages, identities, suppressions, returnPaths, emit, businessEvents, mailDomain })
-  const drafts = createDrafts({ db, identities, attachments, messages, outboundMail, enqueue, cancelJob })
+  const drafts = createDrafts({ db, identities, attachments, messages, outboundMail, enqueue, cancelJob, emit })
 
   return {
     attachments,

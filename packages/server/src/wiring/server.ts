@@ -9,6 +9,7 @@ import type { InboundMail } from '../features/mail/inbound/operations.ts'
 import type { ReturnedMail } from '../features/mail/returned/operations.ts'
 import { createSimulatorState } from '../features/simulator/operations.ts'
 import { createAccountArea } from './account.ts'
+import type { ConsoleAccounts } from './console.ts'
 import { createEventArea } from './events.ts'
 import { createImessageArea } from './imessage.ts'
 import { createMailArea } from './mail.ts'
@@ -20,6 +21,7 @@ import { createVaultArea } from './vault.ts'
 import { createWebhookArea } from './webhooks.ts'
 
 export type ServerParts = Omit<Credentials, 'findAgent'> & {
+  console: ConsoleAccounts
   dkim: Dkim
   inboundMail: InboundMail
   returnedMail: ReturnedMail
@@ -58,6 +60,7 @@ export function createServerParts(needs: ServerNeeds): ServerParts {
   return {
     accounts: account.accounts,
     keys: account.keys,
+    console: account,
     dkim: mail.dkim,
     inboundMail: mail.inboundMail,
     returnedMail: mail.returnedMail,

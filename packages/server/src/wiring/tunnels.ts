@@ -6,7 +6,13 @@ import { TokenBuckets } from '../edges/api/rate-limit.ts'
 import { createGateway, type Gateway } from '../edges/gateway/gateway.ts'
 import { createHttpsListener } from '../edges/gateway/https-listener.ts'
 import { localCertificate } from '../edges/gateway/local-authority.ts'
-import { createPresence, createRecorder, createTunnelAdmission, createTunnels } from '../features/tunnels/operations.ts'
+import {
+  createPresence,
+  createRecorder,
+  createRequestSealing,
+  createTunnelAdmission,
+  createTunnels,
+} from '../features/tunnels/operations.ts'
 import { tunnelRoutes } from '../features/tunnels/routes.ts'
 import type { AccountArea } from './account.ts'
 import type { EventArea } from './events.ts'
@@ -28,7 +34,8 @@ export function createTunnelArea(shared: SharedParts, { accounts, keys }: Accoun
   const isGateway = config.roles.includes('gateway')
   // The embedded database serves one process only.
   const hasPeers = config.databaseUrl !== null && config.gatewayPort !== null
-  const recorder = createRecorder(db, log.child({ part: 'tunnels' }))
+  const sealing = createRequestSealing(keyring.subkey('tunnel-requests'))
+  const recorder = createRecorder(db, sealing, log.child({ part: 'tunnels' }))
   const requests = new TokenBuckets(config.tunnelPerSecond, 2 * config.tunnelPerSecond)
   const gateway = createGateway({
     tunnelDomain: config.tunnelDomain,
@@ -55,12 +62,12 @@ export function createTunnelArea(shared: SharedParts, { accounts, keys }: Accoun
           certificate:
             config.tunnelTlsCertFile && config.tunnelTlsKeyFile
               ? { cert: config.tunnelTlsCertFile, key: config.tunnelTlsKeyFile }
-              : localCertificate(join(config.dataDir, 'tunnel-authority'), config.tunnelDomain),
+              : localCertificate(join(config.dataDir, 'tunnel-authority'), config.tunnelDomain, httpsHostOf(config.tunnelConnectUrl)),
           gateway,
           log: log.child({ part: 'tunnel-https' }),
         })
       : null
-  const tunnels = createTunnels({ db, accounts, tunnelDomain: config.tunnelDomain, connectUrl: config.tunnelConnectUrl, gateway })
+  const tunnels = createTunnels({ db, accounts, tunnelDomain: config.tunnelDomain, connectUrl: config.tunnelConnectUrl, gateway, sealing })
   return {
     gateway,
     https,
@@ -68,3 +75,6 @@ export function createTunnelArea(shared: SharedParts, { accounts, keys }: Accoun
     scheduledTasks: [{ name: 'sweep requests of tunnels', everyMs: hourMs, isDueAtStart: true, run: () => tunnels.sweep() }],
   }
 }
+
+/** The host of an https URL, or null. */
+const httpsHostOf = (url: string | null): string | null => (url?.startsWith('https:') ? new URL(url).hostname : null)

@@ -25,6 +25,7 @@ const caller = (keyId: string, agent: Caller['agent']): Caller => ({
   userId: 'user_one',
   role: agent ? 'agent' : 'owner',
   agent,
+  session: null,
 })
 
 /** The keys that the test server knows, by token. */
@@ -270,12 +271,13 @@ export async function startEdge(overrides: Partial<HttpServerOptions> = {}) {
     replays: noReplays,
     limits: { organizationKeyPerSecond: 0, organizationKeyBurst: 0, agentKeyPerSecond: 0, agentKeyBurst: 0 },
     readiness: async () => ({ database: true }),
-    door: null,
+    tunnels: null,
     log,
     businessEvents: createBusinessEvents(log),
     ...overrides,
   })
   const { port } = await server.listen()
+  server.open()
   const call = async (path: string, init: RequestInit & { key?: string } = {}): Promise<Answer> => {
     const { key = 'owner', ...rest } = init
     const headers = new Headers(rest.headers)

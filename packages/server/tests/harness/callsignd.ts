@@ -9,7 +9,8 @@ export const repository = resolve(import.meta.dirname, '..', '..', '..', '..')
 export type Settings = Record<string, string>
 export type Ended = { code: number | null; stdout: string; stderr: string }
 
-const startMsMax = 30_000
+/** Ends a start that hangs. bench/start.ts measures the speed. */
+const startMsMax = 100_000
 
 /** Makes a temporary data directory that PostgreSQL's account may enter, and the function that removes it. */
 export async function makeDataDir(): Promise<{ path: string; remove: () => Promise<void> }> {
@@ -58,8 +59,6 @@ export function callsignd(
 export type Server = {
   /** Lines printed until it was ready. */
   lines: string[]
-  /** From the spawn to the line `callsign ready`. */
-  startMs: number
   baseUrl: string
   httpPort: number
   /** Null when it does not listen for SMTP. */
@@ -74,7 +73,6 @@ export type Server = {
 
 /** Starts a server on free ports unless the settings name them. Rejects with its output when it ends before it is ready. */
 export async function startCallsignd(settings: Settings): Promise<Server> {
-  const startedMs = performance.now()
   const child = launch(['serve'], { CALLSIGN_PORT: '0', CALLSIGN_SMTP_PORT: '0', ...settings })
   let stdout = ''
   let stderr = ''
@@ -99,13 +97,11 @@ export async function startCallsignd(settings: Settings): Promise<Server> {
       reject(new Error(`callsignd ended with ${code} before it was ready: ${stdout}${stderr}`))
     })
   })
-  const startMs = performance.now() - startedMs
   const portOf = (what: string): number | null =>
     Number(new RegExp(`^callsign listening ${what} .*:(\\d+)$`, 'm').exec(stdout)?.[1]) || null
   const httpPort = portOf('http') as number
   return {
     lines: stdout.trimEnd().split('\n'),
-    startMs,
     baseUrl: `http://127.0.0.1:${httpPort}`,
     httpPort,
     smtpPort: portOf('smtp'),

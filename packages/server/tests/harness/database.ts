@@ -21,7 +21,7 @@ declare module 'vitest' {
 
 export const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 
-/** Room for many servers under test at once; nothing here needs to survive a power cut. */
+/** Limits for many concurrent servers under test. Durability is off, because test data need not survive a power cut. */
 const testSettings = { max_connections: '200', fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
 
 /** Vitest's global setup: starts the server, or takes the one that CALLSIGN_TEST_DATABASE_URL names, and makes the template. */
@@ -49,9 +49,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
 }
 
-/** A fresh database with every migration applied; `url` is what CALLSIGN_DATABASE_URL takes. `drop` ends its connections. */
+/** A new database with all migrations. `url` is a value for CALLSIGN_DATABASE_URL. `drop` ends its connections. */
 export async function createDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
-  // Vitest's own module is for test processes; the global setup above runs outside of one.
+  // Imported here, because Vitest's module works in test processes only, and the global setup runs outside of one.
   const { inject } = await import('vitest')
   return createDatabaseFrom(inject('database'))
 }
@@ -83,7 +83,7 @@ async function startServer(externalUrl: string | undefined): Promise<{ serverUrl
   }
 }
 
-/** The same server's other database; the path is empty before the `?` in URLs of sockets, so `URL` cannot read them. */
+/** URL of another database on the same server. Socket URLs have an empty path before the `?`, so `URL` cannot parse them. */
 function withDatabase(url: string, name: string): string {
   const [, start, rest] = /^([a-z]+:\/\/[^/?]*)(?:\/[^?]*)?(\?.*)?$/.exec(url)!
   return `${start}/${name}${rest ?? ''}`

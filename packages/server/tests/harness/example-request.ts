@@ -59,6 +59,7 @@ export function exampleRequest(document: Json, template: string, operation: Json
         return null
       default: {
         if (rest.format === 'date-time') return '2026-01-31T09:30:00.000Z'
+        if (rest.examples) return rest.examples[0]
         const prefix = /^\^([a-z]+_)/.exec(rest.pattern ?? '')?.[1]
         return prefix ? `${prefix}01h455vb4pex5vsknk084sn02q` : 'a'.repeat(Math.max(rest.minLength ?? 1, 2))
       }

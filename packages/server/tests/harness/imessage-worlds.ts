@@ -63,7 +63,7 @@ export async function blueBubblesWorld(): Promise<World> {
       CALLSIGN_IMESSAGE_LINE: '+12025550100',
       CALLSIGN_BLUEBUBBLES_URL: server.url,
       CALLSIGN_BLUEBUBBLES_PASSWORD: blueBubblesPassword,
-      CALLSIGN_BLUEBUBBLES_SETTLE_SECONDS: '0.2,0.2',
+      CALLSIGN_BLUEBUBBLES_SEND_TIMEOUT_SECONDS: '0.2,0.2',
     },
     attach: async () => {},
     write: (from, text, { file, agoMs = 0, callback = 'once' } = {}) => server.write(from, text, file ?? null, agoMs, callback),

@@ -153,6 +153,8 @@ export async function startHarness(settings: Record<string, string> = {}) {
     tunnelHttpsPort: app.tunnelHttpsPort as number,
     baseUrl,
     publicUrl: app.publicUrl,
+    /** The console's address. It carries the one-time link of the first start. */
+    consoleUrl: app.consoleUrl as string,
     document,
     db,
     dataDir,

@@ -41,6 +41,8 @@ export async function startTelnyxServer() {
     if (index >= 0) attachmentSource.splice(index, 1)
   }
 
+  let hiddenLists = 0
+
   const json = (body: Buffer) => JSON.parse(body.toString() || '{}') as Record<string, never>
   const error = (status: number, code: string, detail: string): SupplierReply => ({
     status,
@@ -166,6 +168,10 @@ export async function startTelnyxServer() {
         pattern: /^\/v2\/number_orders$/,
         run: ({ query }) => {
           const reference = query.get('filter[customer_reference]')
+          if (hiddenLists > 0) {
+            hiddenLists--
+            return list([], query)
+          }
           return list(
             orders.filter((one) => reference === null || one.customer_reference === reference).map((one) => shownOrder(lookAtOrder(one))),
             query,
@@ -336,6 +342,10 @@ export async function startTelnyxServer() {
     /** Sells the first `count` numbers of the next search to another customer before they can be ordered. */
     sellAfterSearch: (count: number) => {
       soldAfterSearch = count
+    },
+    /** Leaves the next `count` lists of orders empty, as a list does that lags behind. */
+    hideOrders: (count: number) => {
+      hiddenLists = count
     },
   }
 }

@@ -14,25 +14,3 @@ export async function waitFor<T>(
     await new Promise((resolve) => setTimeout(resolve, 15))
   }
 }
-
-const tickMs = 10
-
-/**
- * Starts a stopwatch. The returned function stops it and gives the milliseconds. Time that this process waited for the processor, because of other
- * work on the machine, is not counted. Other waiting time and computation are counted.
- */
-export function startStopwatch(): () => number {
-  let [passedMs, lastMs, lastUsage] = [0, performance.now(), process.cpuUsage()]
-  const count = () => {
-    const [nowMs, { user, system }] = [performance.now(), process.cpuUsage(lastUsage)]
-    passedMs += Math.min(nowMs - lastMs, 2 * tickMs + (user + system) / 1000)
-    lastMs = nowMs
-    lastUsage = process.cpuUsage()
-  }
-  const timer = setInterval(count, tickMs)
-  return () => {
-    clearInterval(timer)
-    count()
-    return passedMs
-  }
-}

@@ -5,7 +5,8 @@ import type { Caller } from '../../core/caller.ts'
 import { nowMs } from '../../core/clock.ts'
 import { ApiError, forbidden } from '../../core/errors.ts'
 import type { Route } from '../../core/route.ts'
-import { reserveMemory } from './body-reader.ts'
+import { mayRun } from '../../features/account/roles/model.ts'
+import { BodyMemory } from './body-reader.ts'
 import { payloadTooLarge, unsupportedMediaType } from './failure.ts'
 import { addressName, retryAfterSeconds, TokenBuckets } from './rate-limit.ts'
 
@@ -46,7 +47,7 @@ export function createAdmission(authenticate: Authenticate, limits: RateLimits, 
 
   const throttled = (request: FastifyRequest, by: 'key' | 'address', waitMs: number): ApiError => {
     businessEvents.requestThrottled({ request_id: request.id, by, key_id: request.caller?.keyId ?? null })
-    return new ApiError('rate_limited', 'Too many requests. Wait as long as Retry-After says.', {
+    return new ApiError('rate_limited', 'Too many requests. Retry after the seconds in Retry-After.', {
       headers: { 'Retry-After': retryAfterSeconds(waitMs) },
     })
   }
@@ -61,7 +62,8 @@ export function createAdmission(authenticate: Authenticate, limits: RateLimits, 
       request.caller = caller
       const isAgent = caller.agent !== null
       if (isAgent && isForOrganizations)
-        return forbidden('An organization key is required. An agent key gives access to its own agent only.')
+        return forbidden('This operation requires an organization key. An agent key accesses its own agent only.')
+      if (!mayRun(caller, route.shape.id)) return forbidden(`The role ${caller.role} does not include this operation. Ask an owner.`)
       const waitMs = (isAgent ? agentKeys : organizationKeys).take(caller.keyId, nowMs())
       if (waitMs > 0) return throttled(request, 'key', waitMs)
       return bodyBytesMax > 0 ? admitBody(request, reply, bodyBytesMax, raw) : undefined
@@ -71,7 +73,7 @@ export function createAdmission(authenticate: Authenticate, limits: RateLimits, 
       request.pattern = path
       // The router matches `/notes/` as `/notes/{id}` with an empty id.
       if (hasParams && Object.values(request.params as object).includes('')) {
-        done(new ApiError('not_found', 'There is nothing at this path.'))
+        done(new ApiError('not_found', 'This path does not exist. GET /openapi.json lists the paths.'))
         return
       }
       if (open) {
@@ -115,18 +117,17 @@ function bearerToken(header: string): string | null {
 }
 
 /** Refuses a body by its headers alone, so that a client with Expect: 100-continue need not send it. */
-function admitBody(request: FastifyRequest, reply: FastifyReply, bytesMax: number, isRaw: boolean): ApiError | undefined {
+export function admitBody(request: FastifyRequest, reply: FastifyReply, bytesMax: number, isRaw: boolean): ApiError | undefined {
   const headers = request.raw.headers
   const announced = headers['content-length'] === undefined ? null : Number(headers['content-length'])
   const hasBody = announced === null ? headers['transfer-encoding'] !== undefined : announced > 0
   if (!hasBody) return undefined
   if ((!isRaw && !isJson(headers['content-type'])) || headers['content-encoding'] !== undefined) return unsupportedMediaType()
   if (announced !== null && announced > bytesMax) return payloadTooLarge(bytesMax)
-  try {
-    reserveMemory(announced, bytesMax, reply.raw)
-  } catch (error) {
-    return error as ApiError
-  }
+  const bodyMemory = new BodyMemory(request.caller, reply.raw)
+  const unfit = announced === null ? undefined : bodyMemory.refuseUnfit(announced)
+  if (unfit) return unfit
+  request.bodyMemory = bodyMemory
   request.bodyBytesMax = bytesMax
   request.isBodyRaw = isRaw
   if (headers.expect !== undefined && request.raw.httpVersionMinor > 0) reply.raw.writeContinue()

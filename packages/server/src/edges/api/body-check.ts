@@ -63,7 +63,7 @@ function measure(bytes: Buffer): void {
         values++
         break
     }
-    if (values > valuesMax) throw new ApiError('validation_error', `The body holds more than ${valuesMax} values.`)
+    if (values > valuesMax) throw new ApiError('validation_error', `The body has more than ${valuesMax} values.`)
   }
 }
 

@@ -1,32 +1,64 @@
-// Reads the body of a request, within the size limit of the operation and the memory limit of all bodies together.
+// Reads the body of a request, within the size limit of the operation and the memory limits of its key, its organization and the server.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
+import { ByteBudget, type Owner } from '../../core/byte-budget.ts'
+import type { Caller } from '../../core/caller.ts'
 import { ApiError } from '../../core/errors.ts'
 import { parseBody } from './body-check.ts'
 import { payloadTooLarge } from './failure.ts'
+import { addressName } from './rate-limit.ts'
 
-/** Memory limit, in bytes, for the bodies of all requests in flight. Above it large bodies get 503. */
-const bytesInFlightMax = 512 * 1024 * 1024
+/** Memory limits, in bytes, for the bodies of all requests in flight. A body above a limit gets 503. */
+const allBytesMax = 512 * 1024 * 1024
+const organizationBytesMax = 256 * 1024 * 1024
+/** Several bodies of the largest size. Also the limit of a client address at operations without a key. */
+const keyBytesMax = 128 * 1024 * 1024
 
-/** Bodies up to this size are not counted, because the number of connections limits them. */
-const uncountedBytesMax = 1024 * 1024
+/** The first bytes of a body are not counted, because the number of connections limits them. Small requests therefore always pass. */
+const uncountedBytes = 64 * 1024
 
-let bytesInFlight = 0
+const memory = new ByteBudget(allBytesMax)
 
-/**
- * Reserves memory for a body until the response is complete: the announced length, or the maximum. Throws 503 when the limit is reached,
- * before anything is read.
- */
-export function reserveMemory(announced: number | null, bytesMax: number, response: ServerResponse): void {
-  const bytes = announced ?? bytesMax
-  if (bytes <= uncountedBytesMax) return
-  if (bytesInFlight + bytes > bytesInFlightMax) {
-    throw new ApiError('unavailable', 'Too many large requests at once. Try again in a few seconds.', { headers: { 'Retry-After': '2' } })
+const tooMany = (): ApiError =>
+  new ApiError('unavailable', 'Too many large requests at once. Try again in a few seconds.', { headers: { 'Retry-After': '2' } })
+
+/** The memory of one body as it arrives, until its response is complete. */
+export class BodyMemory {
+  readonly #owners: Owner[]
+  #counted = 0
+  #isClosed = false
+
+  constructor(caller: Caller | null, response: ServerResponse) {
+    this.#owners = caller
+      ? [
+          { name: `key ${caller.keyId}`, bytesMax: keyBytesMax },
+          { name: `organization ${caller.organizationId}`, bytesMax: organizationBytesMax },
+        ]
+      : [{ name: `address ${addressName(response.req.socket.remoteAddress)}`, bytesMax: keyBytesMax }]
+    response.once('close', () => {
+      this.giveBack()
+      this.#isClosed = true
+    })
   }
-  bytesInFlight += bytes
-  response.once('close', () => {
-    bytesInFlight -= bytes
-  })
+
+  /** The refusal of an announced length that does not fit now, so that it is not sent in vain. Nothing is reserved for it. */
+  refuseUnfit(announced: number): ApiError | undefined {
+    return announced > uncountedBytes && !memory.fits(announced - uncountedBytes, this.#owners) ? tooMany() : undefined
+  }
+
+  /** Counts the bytes that have arrived so far. Returns false when they exceed a limit. */
+  count(arrived: number): boolean {
+    const bytes = arrived - uncountedBytes - this.#counted
+    if (bytes <= 0 || this.#isClosed) return true
+    if (!memory.take(bytes, this.#owners)) return false
+    this.#counted += bytes
+    return true
+  }
+
+  giveBack(): void {
+    memory.give(this.#counted, this.#owners)
+    this.#counted = 0
+  }
 }
 
 /**
@@ -41,12 +73,19 @@ export function readBody(request: FastifyRequest, payload: IncomingMessage, done
   }
   const chunks: Buffer[] = []
   let size = 0
+  const bodyMemory = request.bodyMemory as BodyMemory
 
   const onData = (chunk: Buffer): void => {
     size += chunk.length
-    if (size <= bytesMax) chunks.push(chunk)
     // Node discards the rest once the response is sent.
-    else finish(payloadTooLarge(bytesMax))
+    if (size > bytesMax) refuse(payloadTooLarge(bytesMax))
+    else if (!bodyMemory.count(size)) refuse(tooMany())
+    else chunks.push(chunk)
+  }
+  const refuse = (error: ApiError): void => {
+    chunks.length = 0
+    bodyMemory.giveBack()
+    finish(error)
   }
   const onEnd = (): void => {
     const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)
@@ -60,7 +99,7 @@ export function readBody(request: FastifyRequest, payload: IncomingMessage, done
       finish(error)
     }
   }
-  const onCut = (): void => finish(new ApiError('validation_error', 'The body ended before its announced length.'))
+  const onCut = (): void => finish(new ApiError('validation_error', 'The body is shorter than its Content-Length.'))
   const finish = (body: unknown): void => {
     payload.off('data', onData)
     payload.off('end', onEnd)

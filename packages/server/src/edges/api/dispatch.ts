@@ -1,5 +1,6 @@
 // Mounts the routes tables. Each row becomes a Fastify route with its schemas, its admission check and a handler that calls its function.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { TObject } from 'typebox'
 import type { BusinessEvents } from '../../core/business-events.ts'
 import type { Caller } from '../../core/caller.ts'
 import { ApiError } from '../../core/errors.ts'
@@ -11,7 +12,7 @@ import type { EventStreams } from './event-stream.ts'
 import { createOnce, hashBody, readKey, scopeOf } from './idempotency.ts'
 import type { LongPolls } from './long-polls.ts'
 import { answerWriter } from './serialization.ts'
-import { bodyCheck, type RequestPart, textCheck } from './validation.ts'
+import { bodyCheck, pathCheck, queryCheck, type RequestPart } from './validation.ts'
 
 const jsonType = 'application/json; charset=utf-8'
 
@@ -35,10 +36,10 @@ export function mountRoutes(
   const runOnce = createOnce(replays, transact)
 
   const answerOnce = async (route: Route, call: Call, input: Input, key: string, reply: FastifyReply): Promise<FastifyReply> => {
-    const { method, path, status } = route.shape
+    const { status } = route.shape
     const serializeReply = reply.getSerializationFunction(String(status))
     const answer = await runOnce({
-      scope: scopeOf(call.caller, method, path, (input.params ?? {}) as Record<string, string>, key),
+      scope: scopeOf(call.caller, route.shape, (input.params ?? {}) as Record<string, string>, key),
       bodyHash: hashBody(input.body ?? null),
       status,
       serialize: (result) => (serializeReply ? (serializeReply(result as Record<string, unknown>) as string) : ''),
@@ -62,8 +63,10 @@ export function mountRoutes(
       method: shape.method,
       url: fastifyPath(shape.path),
       schema: { ...parts, ...(shape.reply ? { response: { [shape.status]: shape.reply } } : {}) },
-      validatorCompiler: ({ schema, httpPart }) =>
-        httpPart === 'body' ? bodyCheck(schema, shape.bodyOptional === true) : textCheck(schema),
+      validatorCompiler: ({ schema, httpPart }) => {
+        if (httpPart === 'body') return bodyCheck(schema, shape.bodyOptional === true)
+        return httpPart === 'params' ? pathCheck(schema) : queryCheck(schema as TObject)
+      },
       serializerCompiler: ({ schema }) => answerWriter(schema),
       onRequest: admission(route),
       handler: async (request, reply) => {
@@ -119,9 +122,9 @@ export function createNotFound(mounted: { method: string; path: string }[]): (re
   return (request) => {
     const segments = decodeURIComponent(request.url.split('?', 1)[0] as string).split('/')
     const methods = [...patterns.values()].filter((pattern) => matches(pattern.segments, segments)).flatMap((pattern) => pattern.methods)
-    if (methods.length === 0) return new ApiError('not_found', 'There is nothing at this path.')
+    if (methods.length === 0) return new ApiError('not_found', 'This path does not exist. GET /openapi.json lists the paths.')
     const allow = [...new Set(methods)].sort().join(', ')
-    return new ApiError('method_not_allowed', `This path takes ${allow}.`, { headers: { Allow: allow } })
+    return new ApiError('method_not_allowed', `This path supports ${allow}.`, { headers: { Allow: allow } })
   }
 }
 

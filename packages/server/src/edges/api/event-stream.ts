@@ -89,7 +89,7 @@ class EventReadable extends Readable {
       for await (const batch of live.follow(signal)) {
         for (const event of batch) {
           if (signal.aborted || !(await this.#wanted())) break
-          this.#isWanted = this.push(`id: ${event.id}\ndata: ${event.data}\n\n`)
+          this.#isWanted = this.push(event.data === null ? `id: ${event.id}\n\n` : `id: ${event.id}\ndata: ${event.data}\n\n`)
         }
         if (signal.aborted) break
       }
@@ -111,7 +111,7 @@ class EventReadable extends Readable {
     clearTimeout(timer)
     this.#onWanted = () => {}
     if (this.#isWanted || this.#abort.signal.aborted) return this.#isWanted
-    this.#log.info('an event stream was closed because its reader was too slow')
+    this.#log.info('an event stream was closed because its client read too slowly')
     this.destroy()
     this.#cut()
     return false

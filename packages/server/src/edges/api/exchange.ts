@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../../core/caller.ts'
 import type { ApiError } from '../../core/errors.ts'
 import type { Log } from '../../core/log.ts'
+import type { BodyMemory } from './body-reader.ts'
 import { failureBody, securityHeaders, toApiError } from './failure.ts'
 import type { HttpMetrics } from './metrics.ts'
 import { findRequestProblem } from './request-check.ts'
@@ -23,6 +24,8 @@ declare module 'fastify' {
     bodyBytesMax: number
     /** True when the body is passed on as bytes. */
     isBodyRaw: boolean
+    /** Counts the body. Null when the operation does not have one. */
+    bodyMemory: BodyMemory | null
   }
 }
 
@@ -56,6 +59,7 @@ export function trackExchanges(
   app.decorateRequest('startedMs', 0)
   app.decorateRequest('bodyBytesMax', 0)
   app.decorateRequest('isBodyRaw', false)
+  app.decorateRequest('bodyMemory', null)
 
   // `close` fires once per response, also when the client disconnected. Fastify's onResponse does not fire then.
   function end(this: ServerResponse): void {

@@ -19,20 +19,22 @@ export const unsupportedMediaType = (): ApiError => new ApiError('unsupported_me
 
 /** 413 with the size limit. */
 export const payloadTooLarge = (bytesMax: number): ApiError =>
-  new ApiError('payload_too_large', `The body is larger than the ${bytesMax} bytes that this operation takes.`)
+  new ApiError('payload_too_large', `The body is larger than ${bytesMax} bytes, the limit of this operation.`)
 
 /** The response to any error. An ApiError is unchanged, an unavailable database becomes 503, and anything unforeseen becomes 500. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof DatabaseUnavailable) {
     // A random delay, so that the refused clients do not all return at once.
-    return new ApiError('unavailable', 'The server cannot answer right now. Try again in a few seconds.', {
+    return new ApiError('unavailable', 'The server is temporarily unavailable. Retry after the seconds in Retry-After.', {
       headers: { 'Retry-After': String(randomInt(1, 5)) },
     })
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   const known = typeof code === 'string' ? frameworkFailures[code] : undefined
-  return known ? known() : new ApiError('internal_error', 'Something went wrong on our side. Tell the operator the request id.')
+  return known
+    ? known()
+    : new ApiError('internal_error', 'The server failed. Report the request_id to the operator, whose log has the error.')
 }
 
 /** The JSON text of an error response. */

@@ -1,6 +1,7 @@
 // Stores the first response of an Idempotency-Key in the transaction of its effect, and returns it for every repetition.
 import { createHash, type Hash } from 'node:crypto'
-import type { Caller } from '../../core/caller.ts'
+import type { Operation } from '@callsign/contract/operation'
+import { accessIdOf, type Caller } from '../../core/caller.ts'
 import { ApiError } from '../../core/errors.ts'
 import type { ReplayScope, Replays, StoredAnswer } from '../../core/replay.ts'
 import type { Transact } from '../../core/sql.ts'
@@ -15,7 +16,7 @@ export const keptMs = 7 * 24 * 60 * 60 * 1000
 const pathCharactersMax = 500
 
 const inProgress = (): ApiError =>
-  new ApiError('idempotency_in_progress', 'A request with this Idempotency-Key is still running. Try again in a moment.', {
+  new ApiError('idempotency_in_progress', 'A request with this Idempotency-Key is still running. Retry in a moment.', {
     headers: { 'Retry-After': '1' },
   })
 
@@ -23,20 +24,24 @@ const inProgress = (): ApiError =>
 export function readKey(header: string | string[] | undefined): string | null {
   if (header === undefined) return null
   if (typeof header !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(header)) {
-    throw new ApiError('validation_error', 'Idempotency-Key has to be 1 to 255 printable ASCII characters.')
+    throw new ApiError('validation_error', 'Idempotency-Key must be 1 to 255 printable ASCII characters.')
   }
   return header
 }
 
 /**
  * The scope of the key. The path is built from the pattern and the parameters, so that two spellings of one path are equal.
- * An agent key has its own scope. Otherwise it could see the answer to a request for another agent, or that there was one.
+ * An agent has its own scope. Otherwise its key could see the answer to a request for another agent, or that there was one. Where the answer
+ * holds a secret, each API key has its own scope.
  */
-export function scopeOf(caller: Caller, method: string, pattern: string, params: Record<string, string>, key: string): ReplayScope {
-  const concrete = pattern.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
+export function scopeOf(caller: Caller, shape: ScopedOperation, params: Record<string, string>, key: string): ReplayScope {
+  const concrete = shape.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
   const path = concrete.length <= pathCharactersMax ? concrete : `sha256:${createHash('sha256').update(concrete).digest('hex')}`
-  return { organizationId: caller.organizationId, method, path: caller.agent ? `${path}#${caller.agent.identityId}` : path, key }
+  const owner = shape.hasSecretReply ? accessIdOf(caller) : caller.agent?.identityId
+  return { organizationId: caller.organizationId, method: shape.method, path: owner === undefined ? path : `${path}#${owner}`, key }
 }
+
+type ScopedOperation = Pick<Operation, 'method' | 'path' | 'hasSecretReply'>
 
 /** SHA-256 over the body's JSON with sorted fields, because a client may send them in another order the second time. */
 export function hashBody(body: unknown): Buffer {
@@ -87,7 +92,7 @@ export function createOnce(replays: Replays, transact: Transact): (attempt: Atte
 
   const replay = (stored: StoredAnswer, bodyHash: Buffer): Answer => {
     if (!stored.bodyHash.equals(bodyHash)) {
-      throw new ApiError('idempotency_key_reused', 'This Idempotency-Key was used with another body. Use a new key for a new request.')
+      throw new ApiError('idempotency_key_reused', 'This Idempotency-Key was used with another body. Send a new key with a new request.')
     }
     return { status: stored.status, body: stored.body, isReplay: true }
   }

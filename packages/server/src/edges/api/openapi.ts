@@ -1,17 +1,19 @@
-// Serves the OpenAPI document and the reference page generated from it.
-import { type OpenApiDocument, openApiDocument } from '@callsign/contract/openapi'
+// Serves the OpenAPI document and the reference pages made from it.
+import { openApiDocument } from '@callsign/contract/openapi'
+import type { OpenApiDocument } from '@callsign/contract/openapi-types'
 import type { Operation } from '@callsign/contract/operation'
-import type { FastifyInstance } from 'fastify'
-import { referencePage } from './reference.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { llmsFullText, llmsText } from './reference/llms.ts'
+import { createReference, type Reference, type ReferenceQuery } from './reference/pages.ts'
 
-/** Adds /openapi.json and /docs. `serverUrl` is called on first use, when the port is known. */
+/** Adds /openapi.json, /docs with its pages, and /llms.txt. `serverUrl` is called on first use, when the port is known. */
 export function mountOpenApi(app: FastifyInstance, about: { serverUrl: () => string; version: string }, operations: Operation[]): void {
-  let made: { document: OpenApiDocument; json: string; page: ReturnType<typeof referencePage> } | null = null
+  let made: { document: OpenApiDocument; json: string; reference: Reference } | null = null
 
   const make = () => {
     if (made === null) {
       const document = openApiDocument({ serverUrl: about.serverUrl(), version: about.version }, operations)
-      made = { document, json: JSON.stringify(document), page: referencePage(document) }
+      made = { document, json: JSON.stringify(document), reference: createReference(document) }
     }
     return made
   }
@@ -21,14 +23,27 @@ export function mountOpenApi(app: FastifyInstance, about: { serverUrl: () => str
     return reply.type('application/json; charset=utf-8').header('cache-control', 'no-cache').send(make().json)
   })
 
-  app.get('/docs', async (request, reply) => {
-    request.pattern = '/docs'
-    const { html, contentSecurityPolicy } = make().page
+  const show = (name: string, query: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    const { reference } = make()
+    const page = reference.page(name, query as ReferenceQuery)
+    request.pattern = page === null ? '/docs/…' : `/docs/${name}`
+    if (page === null) return reply.callNotFound()
     return reply
       .type('text/html; charset=utf-8')
       .header('cache-control', 'no-cache')
-      .header('content-security-policy', contentSecurityPolicy)
+      .header('content-security-policy', reference.contentSecurityPolicy)
+      .header('x-content-type-options', 'nosniff')
       .header('x-frame-options', 'DENY')
-      .send(html)
-  })
+      .send(page)
+  }
+
+  for (const [path, toText] of [['/llms.txt', llmsText] as const, ['/llms-full.txt', llmsFullText] as const]) {
+    app.get(path, async (request, reply) => {
+      request.pattern = path
+      return reply.type('text/markdown; charset=utf-8').header('cache-control', 'no-cache').send(toText(make().document))
+    })
+  }
+
+  app.get('/docs', async (request, reply) => show('', request.query, request, reply))
+  app.get<{ Params: { page: string } }>('/docs/:page', async (request, reply) => show(request.params.page, request.query, request, reply))
 }

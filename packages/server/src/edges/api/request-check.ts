@@ -19,7 +19,7 @@ export function findRequestProblem(request: IncomingMessage): ApiError | null {
 }
 
 function findEscapeProblem(target: string): ApiError | null {
-  if (target.includes('%00')) return new ApiError('validation_error', 'The path and query must not hold a NUL character.')
+  if (target.includes('%00')) return new ApiError('validation_error', 'The path and query must not contain a NUL character.')
   try {
     decodeURIComponent(target)
     return null
@@ -44,9 +44,10 @@ function findHeaderProblem(request: IncomingMessage): ApiError | null {
     if (name.length === 4 && name.toLowerCase() === 'host') hosts++
     else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations++
   }
-  if (hosts > 1) return new ApiError('validation_error', 'The request has more than one Host header.')
-  if (hosts === 0 && request.httpVersionMinor > 0) return new ApiError('validation_error', 'The request has no Host header.')
-  if (authorizations > 1) return new ApiError('validation_error', 'The request has more than one Authorization header.')
+  if (hosts > 1) return new ApiError('validation_error', 'The request has more than one Host header: send exactly one.')
+  if (hosts === 0 && request.httpVersionMinor > 0)
+    return new ApiError('validation_error', 'The request has no Host header: send exactly one.')
+  if (authorizations > 1) return new ApiError('validation_error', 'The request has more than one Authorization header: send exactly one.')
   return null
 }
 

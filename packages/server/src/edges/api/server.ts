@@ -1,7 +1,8 @@
 // The HTTP server. Builds Fastify from the routes tables, listens, and drains without interrupting requests.
 import { createServer, type Server as HttpListener, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
 import type { BusinessEvents } from '../../core/business-events.ts'
 import { ApiError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
@@ -9,8 +10,8 @@ import type { Log } from '../../core/log.ts'
 import type { Replays } from '../../core/replay.ts'
 import type { Route } from '../../core/route.ts'
 import type { Transact } from '../../core/sql.ts'
-import { arrivalMsMax, limitArrival } from './arrival.ts'
-import { type Authenticate, createAdmission, type RateLimits } from './authenticate.ts'
+import { type ArrivalLimits, arrivalLimits, limitArrival } from './arrival.ts'
+import { type Authenticate, admitBody, createAdmission, type RateLimits } from './authenticate.ts'
 import { readBody } from './body-reader.ts'
 import { createNotFound, mountRoutes } from './dispatch.ts'
 import { drainServer, trackFreshConnections } from './drain.ts'
@@ -22,6 +23,7 @@ import { createLongPolls } from './long-polls.ts'
 import { createHttpMetrics, type HttpMetrics } from './metrics.ts'
 import { mountOpenApi } from './openapi.ts'
 import { originForm, targetBytesMax } from './request-check.ts'
+import { bodyCheck } from './validation.ts'
 
 export type HttpServerOptions = {
   host: string
@@ -38,12 +40,23 @@ export type HttpServerOptions = {
   replays: Replays
   limits: RateLimits
   readiness: Readiness
-  /** Milliseconds within which a whole request has to arrive. Defaults to minutes. */
-  arrivalMs?: number
+  /** Time limits for the arrival of a request, when they are not the usual ones. */
+  arrival?: Partial<ArrivalLimits>
+  /** Pages of other edges on the same port. */
+  pages?: Pages[]
   /** Handles public tunnel requests and tunnel clients, or null when another process does. */
-  door: TunnelHandler | null
+  tunnels: TunnelHandler | null
   log: Log
   businessEvents: BusinessEvents
+}
+
+/** Paths that another edge adds to the server. `paths` are those that can answer 405. */
+export type Pages = { paths: { method: string; path: string }[]; mount: (app: FastifyInstance, tools: PageTools) => void }
+
+/** Admits a body by its headers, and checks it against a schema, as for the API. */
+export type PageTools = {
+  admitBody(request: FastifyRequest, reply: FastifyReply, bytesMax: number, isRaw?: boolean): ApiError | undefined
+  bodyCheck(schema: TSchema): (data: unknown) => { error?: ApiError }
 }
 
 /** Requests to the same port that do not belong to the API. */
@@ -67,6 +80,8 @@ export type FirstLook = {
 export type HttpServer = {
   /** Starts to listen. Rejects when the address is in use. */
   listen(): Promise<{ port: number }>
+  /** Lets requests to the API through, which wait from `listen` until this call. */
+  open(): void
   /** The public address, which is known after `listen` when it was given as null. */
   readonly url: string
   /** Stops the server. /readyz reports it at once, new connections are refused, and requests in flight get up to `graceMs` to finish. */
@@ -82,19 +97,25 @@ const keepAliveTimeoutMs = 65_000
 const headerBytesMax = 16 * 1024
 
 /** Pages mounted by this file in addition to the tables. */
-const ownPages = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs'].map((path) => ({ method: 'GET', path }))
+const ownPages = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs', '/llms.txt', '/llms-full.txt'].map((path) => ({
+  method: 'GET',
+  path,
+}))
 
 /** Builds the server without listening. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { log, businessEvents, door } = options
+  const { log, businessEvents, tunnels, pages = [] } = options
   let isDraining = false
+  const opening = Promise.withResolvers<void>()
+  let isOpen = false
   let metrics: HttpMetrics | null = null
 
   const answer =
     (own: (request: IncomingMessage, response: ServerResponse) => void) => (request: IncomingMessage, response: ServerResponse) => {
-      if (door?.claims(request)) return door.handle(request, response)
-      limitArrival(request, options.arrivalMs ?? arrivalMsMax, () => refuseUnanswered(request.socket, tooLate))
-      own(request, response)
+      if (tunnels?.claims(request)) return tunnels.handle(request, response)
+      limitArrival(request, { ...arrivalLimits, ...options.arrival }, () => refuseUnanswered(request.socket, tooLate))
+      if (isOpen) own(request, response)
+      else void opening.promise.then(() => own(request, response))
     }
 
   const app: FastifyInstance = Fastify({
@@ -114,7 +135,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
           connectionsCheckingInterval: 5000,
           // Checked by this server, with its own message.
           requireHostHeader: false,
-          shouldUpgradeCallback: (request: IncomingMessage) => door?.claimsUpgrade(request) ?? false,
+          shouldUpgradeCallback: (request: IncomingMessage) => tunnels?.claimsUpgrade(request) ?? false,
         },
         answer(handler),
       ),
@@ -128,16 +149,16 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   // Headers are limited by their bytes. Dropping those beyond a number could hide a duplicate.
   server.maxHeadersCount = 0
   const fresh = trackFreshConnections(server)
-  if (door?.connections) letLookFirst(server, door.connections)
+  if (tunnels?.connections) letLookFirst(server, tunnels.connections)
   const route = answer((request, response) => app.routing(request, response))
   server.on('checkContinue', route)
-  server.on('upgrade', (request: IncomingMessage, socket: Socket, early: Buffer) => door?.upgrade(request, socket, early))
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, early: Buffer) => tunnels?.upgrade(request, socket, early))
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     refuse(response.socket as Socket, new ApiError('expectation_failed', 'Expect may only be 100-continue.'))
   })
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     socket.on('error', () => socket.destroy())
-    refuse(socket, new ApiError('validation_error', 'CONNECT is not served here.'))
+    refuse(socket, new ApiError('validation_error', 'CONNECT is not supported.'))
   })
 
   const exchanges = trackExchanges(
@@ -151,7 +172,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', readBody)
   app.setErrorHandler(sendFailure)
-  const describeMissing = createNotFound([...options.routes.map(({ shape }) => shape), ...ownPages])
+  const describeMissing = createNotFound([...options.routes.map(({ shape }) => shape), ...ownPages, ...pages.flatMap(({ paths }) => paths)])
   app.setNotFoundHandler((request, reply) => sendFailure(describeMissing(request), request, reply))
 
   const publicUrl = (): string => {
@@ -165,6 +186,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     { serverUrl: publicUrl, version: options.version },
     options.routes.map(({ shape }) => shape),
   )
+  for (const { mount } of pages)
+    mount(app, {
+      admitBody: (request, reply, bytesMax, isRaw = false) => admitBody(request, reply, bytesMax, isRaw),
+      bodyCheck: (schema) => bodyCheck(schema, false),
+    })
   const streams = createEventStreams(log)
   const polls = createLongPolls()
   mountRoutes(app, {
@@ -189,6 +215,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       })
       return { port: (server.address() as AddressInfo).port }
     },
+    open() {
+      isOpen = true
+      opening.resolve()
+    },
     get url() {
       return publicUrl()
     },
@@ -197,7 +227,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       isDraining = true
       streams.closeAll()
       polls.endAll()
-      await drainServer(server, fresh, exchanges.inFlight, door?.connections ?? null, graceMs)
+      await drainServer(server, fresh, exchanges.inFlight, tunnels?.connections ?? null, graceMs)
       await app.close()
     },
   }

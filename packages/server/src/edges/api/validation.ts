@@ -1,7 +1,7 @@
 // Validates requests against the schemas of the contract. Queries and paths are coerced, bodies are checked unchanged.
 
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
-import type { TSchema } from 'typebox'
+import type { TObject, TSchema } from 'typebox'
 import { ApiError, type ErrorDetail } from '../../core/errors.ts'
 import { escapePointer } from './body-check.ts'
 
@@ -72,27 +72,35 @@ export function bodyCheck(schema: TSchema, isOptional: boolean): PartCheck {
   const check = lazyCheck(schema, exact)
   return (data) => {
     if (data === null || data === undefined) {
-      return isOptional ? passed : { error: new ApiError('validation_error', 'This operation needs a JSON body.') }
+      return isOptional ? passed : { error: new ApiError('validation_error', 'A JSON body is required.') }
     }
     if (data instanceof ApiError) return { error: data }
     return check(data)
   }
 }
 
-/** The check of a query or of path parameters. Converts the values in place. */
-export function textCheck(schema: TSchema): PartCheck {
+/** The check of a query. Converts the values in place. A whole number is written in digits: `1e2`, `0x10` and `5.0` are refused. */
+export function queryCheck(schema: TObject): PartCheck {
   const check = lazyCheck(schema, coercing)
+  const integers = Object.keys(schema.properties).filter((name) => (schema.properties[name] as { type?: unknown }).type === 'integer')
   return (data) => {
-    const result = check(data)
-    if (result === passed) {
-      for (const [name, value] of Object.entries(data as object)) {
-        if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) {
-          return { error: failureFrom([{ path: `/${escapePointer(name)}`, message: 'is a number out of range' }]) }
-        }
-      }
+    const query = data as Record<string, unknown>
+    for (const name of integers) {
+      const text = query[name]
+      if (typeof text === 'string' && !/^-?[0-9]+$/.test(text)) return refuse(name, 'must be a whole number')
+      if (Math.abs(Number(text)) > Number.MAX_SAFE_INTEGER) return refuse(name, 'is a number out of range')
     }
-    return result
+    return check(data)
   }
+}
+
+const refuse = (name: string, message: string) => ({ error: failureFrom([{ path: `/${escapePointer(name)}`, message }]) })
+
+/** The check of path parameters. A value that does not fit names nothing, so it is 404 like every unknown name. */
+export function pathCheck(schema: TSchema): PartCheck {
+  const check = lazyCheck(schema, coercing)
+  return (data) =>
+    check(data) === passed ? passed : { error: new ApiError('not_found', 'This path does not exist. GET /openapi.json lists the paths.') }
 }
 
 const passed = {}
@@ -186,10 +194,10 @@ function describeOne(error: ErrorObject): ErrorDetail {
     case 'additionalProperties':
       return {
         path: `${path}/${escapePointer(String(error.params.additionalProperty))}`,
-        message: `is not known here; ${knownFields(schema)}`,
+        message: `is not a known field: ${knownFields(schema)}`,
       }
     case 'minProperties':
-      return { path, message: `needs at least ${count(limit, 'field')}; ${knownFields(schema)}` }
+      return { path, message: `needs at least ${count(limit, 'field')}: ${knownFields(schema)}` }
     case 'maxProperties':
       return { path, message: `must not have more than ${count(limit, 'field')}` }
     case 'type':
@@ -224,7 +232,7 @@ function describeOne(error: ErrorObject): ErrorDetail {
 
 function knownFields(schema: Record<string, unknown>): string {
   const names = Object.keys((schema.properties as object | undefined) ?? {})
-  return names.length > 0 ? `known are: ${names.join(', ')}` : 'nothing is'
+  return names.length > 0 ? `use ${names.join(', ')}` : 'no field is allowed'
 }
 
 /** The expected form, from the description in the contract or the prefix that an id must have. */

@@ -1,4 +1,4 @@
-// Whether the DNS servers work at all: asked by random names below top-level domains, because a sender of mail can choose every other name.
+// Probes if the DNS servers answer at all, with random names below top-level domains, because a mail sender can control every other name.
 import { randomBytes } from 'node:crypto'
 import type { DnsAnswer, Resolver, ResolverHealth } from '@callsign/mail/dns'
 import { nowMs } from '../../core/clock.ts'
@@ -6,7 +6,7 @@ import { nowMs } from '../../core/clock.ts'
 export type HealthSettings = {
   /** Two independent registries. Both have to fail, so that an outage of one of them proves nothing. */
   topLevels?: readonly string[]
-  /** How long the result of a probe holds. */
+  /** Time for which the result of a probe is reused. */
   freshMs?: number
 }
 

@@ -16,7 +16,7 @@ export type ReuseSettings = {
   waitMsMax?: number
 }
 
-/** Wraps a resolver. A failure is never reused; the same question asked twice at once is sent once. */
+/** Wraps a resolver. Failures are never reused. Concurrent equal queries are sent once. */
 export function reuseAnswers(
   resolver: Resolver,
   { health, reuseMs = 5_000, answersMax = 10_000, waitMsMax = 500 }: ReuseSettings,

@@ -72,9 +72,9 @@ export function createClients({ presence, directory, authenticate, admit, proces
     if (!caller)
       throw new ApiError('unauthorized', 'An API key is required to connect to a tunnel. Send it as Authorization: Bearer svc_live_…')
     const tunnel = await admit(caller, reference)
-    if (isDraining) throw new ApiError('unavailable', 'This node is stopping. Connect again.', { headers: { 'Retry-After': '1' } })
+    if (isDraining) throw new ApiError('unavailable', 'This node is stopping. Reconnect.', { headers: { 'Retry-After': '1' } })
     if ((counts.get(tunnel.tunnelId) ?? 0) >= clientsPerTunnelMax)
-      throw new ApiError('rate_limited', `A tunnel takes at most ${clientsPerTunnelMax} connections on one node.`, {
+      throw new ApiError('rate_limited', `A tunnel can have at most ${clientsPerTunnelMax} clients per node. Disconnect one first.`, {
         headers: { 'Retry-After': '5' },
       })
     return { caller, tunnel }
@@ -87,8 +87,11 @@ export function createClients({ presence, directory, authenticate, admit, proces
   }
 
   function refuse(socket: Socket, error: unknown): void {
-    if (!(error instanceof ApiError)) log.error({ err: error }, 'a tunnel client could not be connected')
-    const known = error instanceof ApiError ? error : new ApiError('unavailable', 'The gateway cannot answer right now.')
+    if (!(error instanceof ApiError)) log.error({ err: error }, 'connecting a tunnel client failed')
+    const known =
+      error instanceof ApiError
+        ? error
+        : new ApiError('unavailable', 'The gateway is temporarily unavailable. Retry after the seconds in Retry-After.')
     const more = {
       'X-Request-Id': newId('request'),
       ...(known.code === 'unauthorized' ? { 'WWW-Authenticate': 'Bearer' } : {}),
@@ -187,7 +190,7 @@ export function createClients({ presence, directory, authenticate, admit, proces
         if (isDraining) mux.goaway(drainWord)
       },
       (err) => {
-        log.error({ err }, 'a client could not be written down')
+        log.error({ err }, 'storing a tunnel client failed')
         mux.close('unavailable')
       },
     )
@@ -202,16 +205,14 @@ export function createClients({ presence, directory, authenticate, admit, proces
   }
 
   const close = (client: Client, reason: string): Promise<void> =>
-    presence
-      .close(client.session, reason.slice(0, 100))
-      .catch((err) => log.warn({ err }, 'the end of a tunnel connection could not be stored'))
+    presence.close(client.session, reason.slice(0, 100)).catch((err) => log.warn({ err }, 'storing the end of a tunnel connection failed'))
 
   const sentences = {
     disabled: 'This tunnel was disabled.',
     deleted: 'This tunnel was deleted.',
     revoked: 'The key of this connection was revoked.',
   }
-  const drainWord: Goaway = { code: 'drain', reason: 'This node is stopping. Connect again.' }
+  const drainWord: Goaway = { code: 'drain', reason: 'This node is stopping. Reconnect.' }
 
   function end(client: Client, code: keyof typeof sentences): void {
     client.mux.goaway({ code, reason: sentences[code] })

@@ -65,7 +65,7 @@ export function createDirectory({ presence, peers, log }: { presence: Presence; 
       }
     } catch (err) {
       // Clients stay connected: a short database outage must not disconnect all of them.
-      log.warn({ err }, 'checking the connected tunnels failed')
+      log.warn({ err }, 'reading the connected tunnels failed')
     }
   }
 

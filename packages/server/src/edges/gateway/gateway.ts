@@ -282,7 +282,7 @@ export function createGateway(options: GatewayOptions) {
       await clients.closeAll()
       await peers.close()
       await recorder.flush()
-      if (options.isServing) await presence.part().catch((err) => log.warn({ err }, 'this node could not be taken off the list'))
+      if (options.isServing) await presence.part().catch((err) => log.warn({ err }, 'removing this node from the list failed'))
     },
   }
 }

@@ -79,7 +79,7 @@ export function createHttpsListener({ host, port, certificate, gateway, log }: H
       log.info('the certificate for tunnels was reloaded')
     } catch (err) {
       // Only one of the two files may have been replaced so far. The old pair is served until both match.
-      log.warn({ err }, 'the changed certificate for tunnels cannot be used')
+      log.warn({ err }, 'loading the changed certificate for tunnels failed')
     }
   }
 

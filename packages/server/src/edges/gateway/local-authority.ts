@@ -1,5 +1,5 @@
 // A certificate authority of this machine, for https:// tunnels in development. It is created once and is valid only for names below the
-// tunnel domain.
+// tunnel domain and for the host that clients connect to.
 import { X509Certificate } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,10 +9,10 @@ import { inMs } from '../../core/clock.ts'
 const renewBeforeMs = 30 * 86_400_000
 
 /**
- * Files of a certificate for `*.domain`, signed by the authority in the folder. Both are created when they are missing or belong to another
- * domain.
+ * Files of a certificate for `*.domain` and for the host that clients connect to, signed by the authority in the folder. Both are created
+ * when they are missing or belong to other names.
  */
-export function localCertificate(folder: string, domain: string): { cert: string; key: string } {
+export function localCertificate(folder: string, domain: string, connectHost: string | null): { cert: string; key: string } {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const files = {
     authority: join(folder, 'authority.pem'),
@@ -20,15 +20,16 @@ export function localCertificate(folder: string, domain: string): { cert: string
     cert: join(folder, 'certificate.pem'),
     key: join(folder, 'certificate-key.pem'),
   }
-  const title = `Callsign tunnels (${domain})`
+  const names = connectHost === null ? [domain] : [domain, connectHost]
+  const title = `Callsign tunnels (${names.join(' and ')})`.slice(0, 64)
   if (!existsSync(files.authority) || new X509Certificate(readFileSync(files.authority)).subject !== `CN=${title}`) {
-    const made = generateAuthority(title, domain)
+    const made = generateAuthority(title, names)
     writeFileSync(files.authorityKey, made.key, { mode: 0o600 })
     writeFileSync(files.authority, made.cert)
   }
   const authority = { cert: readFileSync(files.authority, 'utf8'), key: readFileSync(files.authorityKey, 'utf8') }
   if (!isGood(files.cert, authority.cert)) {
-    const issued = issueCertificate(authority, `*.${domain}`, [`*.${domain}`, domain])
+    const issued = issueCertificate(authority, `*.${domain}`, [`*.${domain}`, ...names])
     writeFileSync(files.key, issued.key, { mode: 0o600 })
     writeFileSync(files.cert, issued.cert)
   }

@@ -138,7 +138,9 @@ export function createPeers({ key, processBudget, findHere, log }: Parts) {
     async listen(host: string, port: number): Promise<number> {
       const listener = createServer({ ...tlsOptions, pskCallback: (_socket, name) => (name === identity ? key : null) }, accept)
       server = listener
-      listener.on('tlsClientError', (error) => log.warn({ reason: error.message }, 'a connection to the port of gateway nodes was refused'))
+      listener.on('tlsClientError', (error) =>
+        log.warn({ reason: error.message }, 'the TLS handshake of a connection to the node port failed'),
+      )
       await new Promise<void>((resolve, reject) => {
         listener.once('error', reject)
         listener.listen(port, host, () => {

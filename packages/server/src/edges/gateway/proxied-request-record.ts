@@ -85,7 +85,7 @@ export class ProxiedRequestRecorder {
       path: this.#head.target.slice(0, pathCharactersMax),
       status: this.#status,
       error,
-      visitorAddress: this.#head.fields.publicAddress,
+      remoteAddress: this.#head.fields.publicAddress,
       requestBytes: this.#requestBytes,
       responseBytes: this.#responseBytes,
       durationMs: Math.round(performance.now() - this.#startedMs),
@@ -116,7 +116,7 @@ export class ProxiedRequestRecorder {
       duration_ms: record.durationMs,
       request_bytes: record.requestBytes,
       response_bytes: record.responseBytes,
-      visitor_address: record.visitorAddress,
+      remote_address: record.remoteAddress,
     }
   }
 }

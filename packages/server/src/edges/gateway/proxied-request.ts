@@ -13,7 +13,7 @@ import type { PublicConnectionEvents, PublicResponse } from './public-response.t
 import { dropRestOfBody, sendBody } from './request-body.ts'
 import type { RequestHead } from './request-head.ts'
 import { AnswerBody } from './response-body.ts'
-import { noteBadAnswer, writeAnswerHead } from './response-head.ts'
+import { answerHeadText, noteBadAnswer, writeAnswerHead } from './response-head.ts'
 import { type AnswerEvents, type AnswerHead, AnswerReader, BadAnswer } from './response-reader.ts'
 
 const attemptsMax = 4
@@ -199,9 +199,7 @@ export class ProxiedRequest implements InFlight, StreamListener, AnswerEvents, P
     }
     // The response has no socket while it waits behind another on the same connection. A 1xx that arrives after the head is too late.
     if (this.#head.versionMinor === 0 || !response.socket || response.headersSent) return
-    let text = `HTTP/1.1 ${head.status} ${head.reason}\r\n`
-    for (let i = 0; i < head.headers.length; i += 2) text += `${head.headers[i]}: ${head.headers[i + 1]}\r\n`
-    response.socket.write(`${text}\r\n`, 'latin1')
+    response.socket.write(answerHeadText(head, this.#head), 'latin1')
   }
 
   onHead(head: AnswerHead): void {
@@ -284,7 +282,7 @@ export class ProxiedRequest implements InFlight, StreamListener, AnswerEvents, P
   onPublicClose(): void {
     if (this.#isOver) return
     const stream = this.#stream
-    this.#finish('visitor_gone')
+    this.#finish('request_aborted')
     this.#release()
     stream?.reset(resetCodes.cancelled)
   }

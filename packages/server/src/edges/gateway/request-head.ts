@@ -77,12 +77,52 @@ const ours = new Set(['forwarded', 'x-forwarded-for', 'x-forwarded-proto', 'x-fo
 /** Headers that only proxies write. They are passed on only from a trusted proxy, as X-Forwarded-* is. */
 const proxyWords = new Set(['x-client-ip', 'x-cluster-client-ip', 'true-client-ip', 'cf-connecting-ip', 'fastly-client-ip'])
 
+/**
+ * Headers in which proxies pass on an authenticated user or client certificate. Targets often trust them, so they are relayed only from a
+ * trusted proxy. Apache and nginx (X-Remote-User, X-SSL-Client-*), oauth2-proxy (X-Auth-Request-*), Authelia (Remote-*), authentik, Pomerium,
+ * Grafana (X-WEBAUTH-*), Kong (X-Consumer-*), AWS, Google Cloud, Azure, Cloudflare, Tailscale and RFC 9440 (Client-Cert).
+ */
+const identityPattern = new RegExp(
+  `^(?:${[
+    ...[
+      'x-remote-',
+      'remote-',
+      'x-ssl-',
+      'ssl-client-',
+      'x-client-(?:cert|dn|s-dn|verify|subject)',
+      'client-cert(?:$|-chain$)',
+      'x-tls-client-',
+    ],
+    ...['x-auth-request-', 'x-authenticated-', 'x-authentik-'],
+    ...['x-pomerium-', 'x-webauth-', 'x-consumer-', 'x-credential-', 'x-anonymous-consumer$', 'x-userinfo$', 'x-jwt-claim'],
+    ...[
+      'x-amzn-oidc-',
+      'x-amzn-mtls-',
+      'x-goog-authenticated-user-',
+      'x-goog-iap-',
+      'x-ms-client-principal',
+      'x-ms-token-',
+      'x-arr-clientcert$',
+    ],
+    ...[
+      'cf-access-(?:authenticated|jwt)',
+      'tailscale-user-',
+      'tailscale-headers-',
+      'x-vouch-',
+      'x-verified-',
+      'iv-(?:user|groups|creds)$',
+      'sm-?user$',
+      'oidc-',
+    ],
+  ].join('|')})`,
+)
+
 /** True for a header or trailer that is not passed on, by its lower-case name. Some servers read `_` as `-`. */
 function isDropped(name: string, isTrusted: boolean): boolean {
   const plain = name.includes('_') ? name.replaceAll('_', '-') : name
   if (hopByHop.has(plain) || ours.has(plain)) return true
   if (plain !== name && plain === 'content-length') return true
-  return !isTrusted && (plain.startsWith('x-forwarded-') || proxyWords.has(plain))
+  return !isTrusted && (plain.startsWith('x-forwarded-') || proxyWords.has(plain) || identityPattern.test(plain))
 }
 
 /** Trailers may not set these: authentication, framing or content headers. */

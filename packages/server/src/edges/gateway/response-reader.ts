@@ -1,5 +1,6 @@
 // Strict reader for HTTP/1.1 responses of targets (RFC 9112). A response that two parsers could read differently is refused.
 import { readField } from './field-line.ts'
+import { filterField, namesDomain } from './response-filter.ts'
 
 /** The target's bytes are not a response that can be passed on. */
 export class BadAnswer extends Error {
@@ -11,6 +12,8 @@ export type AnswerHead = {
   reason: string
   /** Alternating names and values, as received, without hop-by-hop headers. */
   headers: string[]
+  /** True when a cookie names a domain, which `headersFor` checks. */
+  hasCookieDomain: boolean
   /** Length of the body, or null when it is not announced. */
   length: number | null
   isChunked: boolean
@@ -152,7 +155,7 @@ export class AnswerReader {
         else {
           if (this.#trailers.length >= headersMax) throw new BadAnswer('too many trailers')
           const [name, value] = fieldOf(line)
-          if (!hopByHop.has(name.toLowerCase()) && name.toLowerCase() !== 'content-length') this.#trailers.push([name, value])
+          if (isTrailer(name.toLowerCase(), value)) this.#trailers.push([name, value])
         }
         return bytes.subarray(end + 2)
       }
@@ -239,6 +242,7 @@ function readHead(text: string): AnswerHead {
   let coding: string | null = null
   let length: string | null = null
   let upgrade: string | null = null
+  let hasCookieDomain = false
   for (let i = 1; i < lines.length; i++) {
     const [name, value] = fieldOf(lines[i] as string)
     const lower = name.toLowerCase()
@@ -250,7 +254,11 @@ function readHead(text: string): AnswerHead {
       if (length === null && status >= 200 && status !== 204) headers.push(name, value)
       length = value
     } else if (lower === 'upgrade') upgrade = value
-    else if (!hopByHop.has(lower)) headers.push(name, value)
+    else if (!hopByHop.has(lower)) {
+      const kept = filterField(lower, value)
+      if (kept !== null) headers.push(name, kept)
+      hasCookieDomain ||= lower === 'set-cookie' && namesDomain(value)
+    }
   }
   if (coding !== null && (length !== null || coding !== 'chunked' || start[1] === '0'))
     throw new BadAnswer('the length of the response is ambiguous')
@@ -260,12 +268,17 @@ function readHead(text: string): AnswerHead {
     status,
     reason: start[3] ?? '',
     headers: named.size > 1 ? withoutNamed(headers, named) : headers,
+    hasCookieDomain,
     length: length === null ? null : Number(length),
     isChunked,
     upgrade,
     mayReuse: start[1] === '1' && !named.has('close'),
   }
 }
+
+/** A cookie in a trailer has no effect in browsers, but a proxy may merge trailers into the headers (RFC 9110 section 6.5.1). */
+const isTrailer = (lower: string, value: string): boolean =>
+  !hopByHop.has(lower) && lower !== 'content-length' && lower !== 'set-cookie' && filterField(lower, value) === value
 
 function fieldOf(line: string): [string, string] {
   const field = readField(line)

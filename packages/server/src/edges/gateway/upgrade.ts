@@ -12,7 +12,7 @@ import type { InFlight } from './in-flight.ts'
 import { type ProxiedRequestHost, stalledMsMax } from './proxied-request-host.ts'
 import { ProxiedRequestRecorder } from './proxied-request-record.ts'
 import type { RequestHead } from './request-head.ts'
-import { noteBadAnswer, writeAnswerHead } from './response-head.ts'
+import { answerHeadText, noteBadAnswer, writeAnswerHead } from './response-head.ts'
 import { type AnswerHead, AnswerReader, BadAnswer } from './response-reader.ts'
 
 const keepAliveMs = 30_000
@@ -60,7 +60,7 @@ export class ProxiedUpgrade implements InFlight {
     socket.setKeepAlive(true, keepAliveMs)
     socket.setTimeout(0)
     socket.on('error', () => {})
-    socket.on('close', () => this.#end('visitor_gone', resetCodes.cancelled))
+    socket.on('close', () => this.#end('request_aborted', resetCodes.cancelled))
     socket.on('drain', () => {
       this.#writeBuffered()
       if (socket.writableNeedDrain) return
@@ -154,9 +154,7 @@ export class ProxiedUpgrade implements InFlight {
       return
     }
     this.#isUpgraded = true
-    let text = `HTTP/1.1 101 ${head.reason}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n`
-    for (let i = 0; i < head.headers.length; i += 2) text += `${head.headers[i]}: ${head.headers[i + 1]}\r\n`
-    socket.write(`${text}\r\n`, 'latin1')
+    socket.write(answerHeadText(head, this.#head, 'Upgrade: websocket\r\nConnection: Upgrade\r\n'), 'latin1')
     const stream = this.#stream as TunnelStream
     const fromPublicClient = (piece: Buffer) => {
       this.#note.addRequestBody(piece)
@@ -241,7 +239,7 @@ export class ProxiedUpgrade implements InFlight {
     this.#host.proxiedRequests.delete(this)
     const [clientSession, stream] = [this.#clientSession, this.#stream]
     // The close of an upgraded connection is its normal end.
-    const record = this.#note.finish(this.#isUpgraded && error === 'visitor_gone' ? null : error)
+    const record = this.#note.finish(this.#isUpgraded && error === 'request_aborted' ? null : error)
     if (clientSession?.wantsReports && stream && clientSession.isOpen) clientSession.report(stream, this.#note.report(record))
     this.#host.record(record)
     clientSession?.release()

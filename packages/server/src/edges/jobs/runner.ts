@@ -89,7 +89,7 @@ export function createWorker({ queue, handlers, log }: { queue: JobQueue; handle
         }
         isClaiming = true
       } catch (err) {
-        if (isClaiming) log.error({ err }, 'jobs cannot be claimed')
+        if (isClaiming) log.error({ err }, 'claiming jobs failed')
         isClaiming = false
         // A wake must not turn the pause into a tight loop while the database is unavailable.
         isWoken = false
@@ -167,7 +167,7 @@ export function createWorker({ queue, handlers, log }: { queue: JobQueue; handle
 
   /** If this fails, the lease runs out. */
   const release = (job: ClaimedJob, retryInMs: number): Promise<void> =>
-    queue.release(job, retryInMs).catch((err) => log.warn({ err, job: job.id }, 'a job could not be given back'))
+    queue.release(job, retryInMs).catch((err) => log.warn({ err, job: job.id }, 'releasing a job failed'))
 
   return {
     start() {

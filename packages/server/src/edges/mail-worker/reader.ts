@@ -1,4 +1,4 @@
-// Reads and checks messages: small ones and plain ones at once, big ones and those with long headers on threads, so that nobody waits for somebody else's mail.
+// Parses and authenticates messages. Large messages and long headers go to worker threads, so that they do not block the event loop for others.
 import { hash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
@@ -33,15 +33,15 @@ export type ReaderSettings = {
 type Waiting = { resolve: (result: never) => void; reject: (error: Error) => void; timer: NodeJS.Timeout; again: (() => void) | null }
 type Thread = { worker: Worker; waiting: Map<number, Waiting>; idle: NodeJS.Timeout | undefined }
 
-/** How often a task is started, when the thread that has it goes down with another one. */
+/** Attempts per task, when its thread crashes because of another task. */
 const triesMax = 3
 
 const headerEndMark = '\r\n\r\n'
 
-/** JavaScript memory of a thread; message bytes lie outside of it. */
+/** JavaScript heap limit of a thread. Message bytes are outside the heap. */
 const heapMegabytesMax = 512
 
-/** A reader; threads start when the first big message comes. */
+/** Creates a reader. Its threads start with the first large message. */
 export function createMailReader(settings: ReaderSettings): MailReader & { close: () => Promise<void>; threads: () => number } {
   const {
     resolver,
@@ -70,7 +70,7 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
 
   const isSoonChecked = (bytes: Buffer): boolean => bytes.length <= checkedBytesMax && smallHeaderEnd(bytes) >= 0
 
-  /** Where a small header ends, with its empty line, or the whole where that is small; -1 when the header is too long. */
+  /** Length of a small header with its empty line, or of a whole small message. -1 when the header is too long. */
   function smallHeaderEnd(bytes: Buffer): number {
     if (bytes.length <= smallHeaderBytesMax) return bytes.length
     const end = bytes.subarray(0, smallHeaderBytesMax + headerEndMark.length).indexOf(headerEndMark)
@@ -106,7 +106,7 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
     if (thread.waiting.size === 0) thread.idle = setTimeout(() => letGo(thread), idleMs).unref()
   }
 
-  /** The thread is of no more use, and what it had to do has failed. */
+  /** Discards the thread and fails its tasks. */
   function discard(thread: Thread, error: Error, culprit: number | null = null): void {
     if (!threads.delete(thread)) return
     clearTimeout(thread.idle)
@@ -121,7 +121,7 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
     }
   }
 
-  /** A thread without work ends by itself; cutting one off is for those that do not come to an end. */
+  /** An idle thread ends by itself. Terminating is for threads that do not finish. */
   function letGo(thread: Thread): void {
     threads.delete(thread)
     clearTimeout(thread.idle)
@@ -137,7 +137,7 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
     endings.add(ending)
   }
 
-  /** The thread with the least to do, or a new one when all are busy and there may be more; null while none is there and none may start. */
+  /** The least busy thread, or a new one when all are busy and the limit allows it. Null when none exists and none may start. */
   function pickThread(): Thread | null {
     if (isClosed) throw new Error('the reader is closed')
     const idlest = [...threads].reduce<Thread | null>(

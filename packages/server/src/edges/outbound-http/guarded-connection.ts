@@ -52,21 +52,19 @@ const loopbackAddresses = (rules: AddressRules): string[] => ['127.0.0.1', '::1'
  * mistake.
  */
 async function publicAddresses(hostname: string, { rules, lookup, connectTimeoutMs, signal }: Opening): Promise<string[]> {
-  if (isIP(hostname)) return requirePublic([hostname], rules)
+  if (isIP(hostname)) {
+    if (!rules.allows(hostname)) throw notPublic()
+    return [hostname]
+  }
   if (isLoopbackName(hostname)) {
     const loopback = loopbackAddresses(rules)
     if (loopback.length === 0) throw notPublic()
     return loopback
   }
   const answers = await within(lookup(hostname), connectTimeoutMs, signal).catch(() => [])
-  if (answers.length === 0) throw new FetchRefused('The host name of the URL was not found.', 'dns')
-  const sorted = requirePublic(answers, rules).toSorted((a, b) => isIP(a) - isIP(b))
+  if (answers.length === 0 || !answers.every((address) => rules.allows(address))) throw notReachable()
+  const sorted = answers.toSorted((a, b) => isIP(a) - isIP(b))
   return [...new Set(sorted)].slice(0, addressesTriedMax)
-}
-
-function requirePublic(addresses: string[], rules: AddressRules): string[] {
-  if (!addresses.every((address) => rules.allows(address))) throw notPublic()
-  return addresses
 }
 
 async function dial(address: string, port: number, timeoutMs: number, signal: AbortSignal): Promise<Socket> {
@@ -131,6 +129,10 @@ function within<T>(promise: Promise<T>, timeoutMs: number, signal: AbortSignal):
 }
 
 const notPublic = (): FetchRefused => new FetchRefused('The URL leads to an address that is not public.', 'blocked_address')
+
+/** The same for unknown names and for private addresses, so that a caller cannot find out which names exist in the operator's network. */
+const notReachable = (): FetchRefused =>
+  new FetchRefused('The host name of the URL was not found, or does not lead to public addresses only.', 'dns')
 
 function connectFailure(error: unknown): FetchRefused {
   if (error instanceof FetchRefused) return error

@@ -61,7 +61,7 @@ export function connect(target: Target, options: PoolOptions): PostgresDatabase 
           return await transactOnce(await acquire(pool), work, options.log)
         } catch (error) {
           if (!isRetryable(error) || tries === triesMax) throw error
-          options.log.debug({ tries, reason: (error as Error).message }, 'transaction tried again')
+          options.log.debug({ tries, reason: (error as Error).message }, 'retrying a transaction')
           // Jitter, so that two conflicting transactions do not conflict again.
           await delay(Math.random() * Math.min(backoffMs * 2 ** tries, backoffMsMax))
         }

@@ -7,7 +7,7 @@ export const createSimulatorTransport = (): MailTransport => ({
   deliver: async (envelope) =>
     envelope.recipients.map(() => ({
       kind: 'delivered',
-      answer: '250 2.0.0 Recorded by the simulator; nothing left this machine.',
+      answer: '250 2.0.0 Recorded by the simulator, not sent.',
       final: false,
       hop: { host: 'simulator', tls: null },
     })),

@@ -1,4 +1,4 @@
-// Jobs of iMessage: hand the pieces of a chat to the provider one after the other, never one twice, and fetch the files of received messages.
+// Jobs of iMessage. They send the pieces of a chat to the provider in order and at most once, and fetch the files of received messages.
 import type { BusinessEvents } from '../../core/business-events.ts'
 import { inMs, now, nowMs } from '../../core/clock.ts'
 import type { Emit } from '../../core/event.ts'
@@ -8,6 +8,7 @@ import type { Log } from '../../core/log.ts'
 import { nextAttemptMs } from '../../core/schedule.ts'
 import type { Database, Tx } from '../../core/sql.ts'
 import type { Attachments } from '../mail/attachments/operations.ts'
+import * as history from './history-store.ts'
 import { type ChatRow, chatJob, cleanType, type MediaRow, mediaJob, type SendRow } from './model.ts'
 import { type Finding, type ImessageProvider, MediaGone, type Piece, type SendOutcome } from './provider.ts'
 import * as sending from './sending-store.ts'
@@ -25,18 +26,18 @@ type Parts = {
 }
 
 const leaseMs = 30_000
-/** Longer than any provider takes for a file, so that a slow call does not have its piece looked for by somebody else meanwhile. */
+/** Exceeds the slowest upload of a file, so that no second run looks up the piece of a call that is still running. */
 const sendRunMsMax = 30 * 60_000
 const sendConcurrency = 16
 const jitter = 0.2
-/** Time for which the outcome of a piece may stay unknown. After it the piece has failed, with this reason. */
+/** A piece whose outcome is still unknown after this time has failed with `outcome_unknown`. */
 const unknownMsMax = 48 * 3_600_000
-/** The pauses between looks at what became of a piece: twice as long each time. */
+/** Exponential backoff between lookups of a piece with an unknown outcome. */
 const lookMsMin = 250
 const lookMsMax = 60_000
-/** Pieces of a chat on a provider that is not in use wait for it. */
+/** Recheck interval for chats of a provider that is not configured. */
 const idleMs = 60_000
-/** A message sent earlier than this before the first attempt at a piece is not that piece. */
+/** Messages sent more than this before the first attempt at a piece are not that piece. */
 const otherIdsMs = 3_600_000
 
 const mediaBytesMax = 25 * 1024 * 1024
@@ -46,9 +47,9 @@ const detailCharactersMax = 500
 type Ending = { kind: 'sent'; providerMessageId: string; chatRef: string | null } | { kind: 'failed'; code: string; detail: string }
 
 export function createImessageJobs({ db, attachments, provider, enqueue, emit, retrySeconds, businessEvents, log }: Parts): JobHandler[] {
-  /** The piece for the provider; null when its file is missing. */
+  /** Builds the piece for the provider. Null when its file is missing. */
   async function toPiece(chat: ChatRow, send: SendRow): Promise<Piece | null> {
-    const media = send.media_id === null ? null : await store.findMedia(db, send.media_id)
+    const media = send.media_id === null ? null : await history.findMedia(db, send.media_id)
     if (send.media_id !== null && media?.state !== 'stored') return null
     return {
       key: send.id,
@@ -63,7 +64,7 @@ export function createImessageJobs({ db, attachments, provider, enqueue, emit, r
 
   async function toFile(send: SendRow, media: MediaRow) {
     const extension = media.filename.slice(media.filename.lastIndexOf('.'))
-    // Named by the piece: a file of that name at the provider is this one and no other.
+    // Named by the piece's id, so that the file can be recognized at the provider.
     return { id: media.id, filename: `${send.id}${extension}`, contentType: media.content_type, bytes: await attachments.readFile(media) }
   }
 
@@ -72,11 +73,12 @@ export function createImessageJobs({ db, attachments, provider, enqueue, emit, r
     if (!chat) return db.transact((tx) => finish(tx, { done: true }))
     if (chat.provider !== provider.name) return db.transact((tx) => finish(tx, { done: false, retryInMs: idleMs }))
     const send = await sending.findNextSend(db, chat.id)
-    if (!send) return db.transact((tx) => goOn(tx, job, finish, chat.id))
+    if (!send) return db.transact((tx) => continueOrFinish(tx, job, finish, chat.id))
     const piece = await toPiece(chat, send)
-    if (!piece) return end(job, finish, chat, send, { kind: 'failed', code: 'media_missing', detail: 'The file of the message is gone.' })
+    if (!piece)
+      return end(job, finish, chat, send, { kind: 'failed', code: 'media_missing', detail: 'The file of the message was deleted.' })
     if (send.state === 'sending') return judgeFinding(job, finish, chat, send, await find(chat, send, piece))
-    // Committed before the provider hears of it: whoever finds the piece so knows that it may have been sent.
+    // Committed before the call, so that after a crash the state shows that the piece may have been sent.
     if (!(await db.transact((tx) => sending.beginSend(tx, send.id, now())))) {
       return db.transact((tx) => finish(tx, { done: false, retryInMs: 0 }))
     }
@@ -98,7 +100,7 @@ export function createImessageJobs({ db, attachments, provider, enqueue, emit, r
       case 'refused':
         return end(job, finish, chat, send, { kind: 'failed', code: outcome.code, detail: outcome.detail })
       case 'unknown':
-        // The detail may be the provider's words, with a number in them.
+        // The provider's detail is not logged because it may hold a phone number.
         log.warn({ send: send.id }, 'the outcome of an iMessage is unknown')
         return db.transact((tx) => finish(tx, { done: false, retryInMs: lookMsMin }))
       case 'retry': {
@@ -131,7 +133,7 @@ export function createImessageJobs({ db, attachments, provider, enqueue, emit, r
         })
       case 'unknown': {
         if (nowMs() - (send.first_tried_at as Date).getTime() > unknownMsMax) {
-          const detail = `It is not known whether the message was sent: ${finding.detail}`
+          const detail = `The provider did not confirm whether the message was sent: ${finding.detail}`
           return end(job, finish, chat, send, { kind: 'failed', code: 'outcome_unknown', detail })
         }
         const retryInMs = Math.min(lookMsMax, lookMsMin * 2 ** Math.min(job.attempts, 20))
@@ -140,32 +142,32 @@ export function createImessageJobs({ db, attachments, provider, enqueue, emit, r
     }
   }
 
-  /** Commits how a piece ended, what that makes of its message, and what the chat's job does next. */
+  /** Commits the result of a piece, the status of its message and the next job of the chat. */
   async function end(job: Job, finish: Finish, chat: ChatRow, send: SendRow, ending: Ending): Promise<void> {
     const at = now()
     await db.transact(async (tx) => {
       await store.holdChat(tx, chat.id)
       const to =
         ending.kind === 'sent' ? ({ state: 'sent', providerMessageId: ending.providerMessageId } as const) : ({ state: 'failed' } as const)
-      const isSettled = await sending.settleSend(tx, send.id, to, at)
+      const isRecorded = await sending.recordSendResult(tx, send.id, to, at)
       if (ending.kind === 'sent' && ending.chatRef !== null && chat.chat_ref === null)
         await store.updateChat(tx, chat.id, { chatRef: ending.chatRef })
-      if (isSettled && send.message_id !== null) await settleMessage(tx, send.message_id, ending, at)
-      await goOn(tx, job, finish, chat.id)
+      if (isRecorded && send.message_id !== null) await recordMessageResult(tx, send.message_id, ending, at)
+      await continueOrFinish(tx, job, finish, chat.id)
     })
   }
 
-  async function settleMessage(tx: Tx, messageId: string, ending: Ending, at: Date): Promise<void> {
+  async function recordMessageResult(tx: Tx, messageId: string, ending: Ending, at: Date): Promise<void> {
     if (ending.kind === 'sent' && (await sending.countUnsent(tx, messageId)) > 0) return
     if (ending.kind === 'failed') await sending.dropWaiting(tx, { messageId }, at)
     const detail = ending.kind === 'failed' ? ending.detail.slice(0, detailCharactersMax) : ''
     const to = ending.kind === 'sent' ? ({ status: 'sent', at } as const) : ({ status: 'failed', code: ending.code, detail } as const)
-    const row = await store.settleMessage(tx, messageId, to)
-    if (row) await emit(tx, [settledEvent(row)])
+    const row = await history.recordResult(tx, messageId, to)
+    if (row) await emit(tx, [resultEvent(row)])
   }
 
-  /** Ends the job when the chat has no more to send, and has a new one made otherwise: its count of attempts begins anew. */
-  async function goOn(tx: Tx, job: Job, finish: Finish, chatId: string): Promise<void> {
+  /** Ends the job. Enqueues a new one, which starts counting attempts from 0, when the chat has more pieces to send. */
+  async function continueOrFinish(tx: Tx, job: Job, finish: Finish, chatId: string): Promise<void> {
     await store.holdChat(tx, chatId)
     const next = await sending.findNextSend(tx, chatId)
     await finish(tx, { done: true })
@@ -174,11 +176,11 @@ export function createImessageJobs({ db, attachments, provider, enqueue, emit, r
   }
 
   async function runMedia(job: Job, finish: Finish): Promise<void> {
-    const message = (await store.findMessages(db, [job.subject])).get(job.subject)
+    const message = (await history.findMessages(db, [job.subject])).get(job.subject)
     if (!message) return db.transact((tx) => finish(tx, { done: true }))
-    const pending = ((await store.findMediaOf(db, [message.id])).get(message.id) ?? []).filter((one) => one.state === 'pending')
+    const pending = ((await history.findMediaOf(db, [message.id])).get(message.id) ?? []).filter((one) => one.state === 'pending')
     const delayMs = nextAttemptMs(mediaRetrySeconds, job.attempts, jitter, Math.random())
-    const fetched: { id: string; file: Parameters<typeof store.settleMedia>[2] }[] = []
+    const fetched: { id: string; file: Parameters<typeof history.recordMediaResult>[2] }[] = []
     for (const one of pending) {
       try {
         const ref = { ref: one.provider_ref as string, filename: one.filename, contentType: one.content_type }
@@ -187,13 +189,13 @@ export function createImessageJobs({ db, attachments, provider, enqueue, emit, r
         fetched.push({ id: one.id, file: { contentType: cleanType(contentType), sizeBytes: bytes.length, ...kept } })
       } catch (err) {
         if (err instanceof MediaGone || delayMs === null) fetched.push({ id: one.id, file: null })
-        else log.warn({ err, media: one.id }, 'a file of an iMessage could not be fetched')
+        else log.warn({ err, media: one.id }, 'fetching a file of an iMessage failed and is retried')
       }
     }
     const isDone = fetched.length === pending.length
     await db.transact(async (tx) => {
       await finish(tx, isDone ? { done: true } : { done: false, retryInMs: delayMs as number })
-      for (const { id, file } of fetched) await store.settleMedia(tx, id, file)
+      for (const { id, file } of fetched) await history.recordMediaResult(tx, id, file)
       if (isDone) await emit(tx, [receivedEvent(message)])
     })
   }
@@ -204,10 +206,10 @@ export function createImessageJobs({ db, attachments, provider, enqueue, emit, r
   ]
 }
 
-type Told = { id: string; organization_id: string; identity_id: string }
+type Subject = { id: string; organization_id: string; identity_id: string }
 
-/** The event of a message that came in and is whole. */
-export const receivedEvent = (row: Told) =>
+/** The event of a received message with all its files. */
+export const receivedEvent = (row: Subject) =>
   ({
     type: 'imessage.received',
     organizationId: row.organization_id,
@@ -216,8 +218,10 @@ export const receivedEvent = (row: Told) =>
     data: { status: 'received' },
   }) as const
 
-/** The event of a message that was sent or has failed. */
-export function settledEvent(row: Told & { status: string; sent_at: Date | null; error_code: string | null; error_detail: string | null }) {
+/** The event of a message that was sent or failed. */
+export function resultEvent(
+  row: Subject & { status: string; sent_at: Date | null; error_code: string | null; error_detail: string | null },
+) {
   const { organization_id: organizationId, identity_id: identityId, id: subjectId } = row
   const isFailed = row.status === 'failed'
   const facts = isFailed ? { error: { code: row.error_code, message: row.error_detail } } : { sent_at: row.sent_at?.toISOString() ?? null }
@@ -225,5 +229,5 @@ export function settledEvent(row: Told & { status: string; sent_at: Date | null;
   return { type, organizationId, identityId, subjectId, data: { status: row.status, ...facts } }
 }
 
-/** When everything that came in before may be forgotten. */
+/** Records of messages received before this time may be deleted. */
 export const receivedRetention = (): Date => inMs(-30 * 24 * 3_600_000)

@@ -1,9 +1,9 @@
-// iMessage in words: rows, what people text to the router, which files may be sent, and the views that the API gives.
+// iMessage rows, router commands, permitted file types, and the views that the API returns.
 import type { ImessageConversation, ImessageItem, ImessageMedia, ImessageSent } from '@callsign/contract/imessage'
 import type { Static } from 'typebox'
 import type { ProviderName } from './provider.ts'
 
-/** The kinds of the jobs that empty a chat's sends and that fetch a message's files. */
+/** Job kinds: sending the pieces of a chat, and fetching the files of a message. */
 export const chatJob = 'imessage-chat'
 export const mediaJob = 'imessage-media'
 
@@ -83,13 +83,13 @@ export type SendRow = {
   provider_message_id: string | null
 }
 
-/** Where a provider's callbacks come in; the token is secret. */
+/** Path of a provider's callbacks. The token is secret. */
 export const callbackPath = (provider: string, routeToken: string): string => `/hooks/imessage/${provider}/${routeToken}`
 
 /** A command that a person texts to the router. */
 export type Command = { kind: 'connect'; handle: string } | { kind: 'disconnect' }
 
-/** `connect @handle`, `disconnect` or `stop`, however a phone's keyboard has dressed it up; null for anything else. */
+/** Reads `connect @handle`, `disconnect` or `stop`, with the spaces, capitals and punctuation that phone keyboards add. Null for anything else. */
 export function readCommand(text: string): Command | null {
   const words = text
     .trim()
@@ -105,7 +105,7 @@ const e164Pattern = /^\+[1-9][0-9]{6,14}$/
 
 export const isE164 = (text: string): boolean => e164Pattern.test(text)
 
-/** A number in E.164 or an address in lower case, as one spelling; null when it is neither. */
+/** Normalizes a number to E.164 or an address to lower case. Null when it is neither. */
 export function normalizeParticipant(text: string): string | null {
   const trimmed = text.trim()
   if (/^\+?[0-9 ().-]+$/.test(trimmed)) {
@@ -117,22 +117,22 @@ export function normalizeParticipant(text: string): string | null {
 
 const textCharactersMax = 100_000
 
-/** Text of others as a database can hold it. */
+/** Removes characters that PostgreSQL cannot store. */
 export const cleanText = (text: string): string => text.slice(0, textCharactersMax).toWellFormed().replaceAll('\0', '')
 
 export const connectPrompt = (handle: string): string => `connect @${handle}`
 
-export const helpHourMs = 3_600_000
+export const helpIntervalMs = 3_600_000
 
 export const routerTexts = {
   connected: (handle: string, name: string): string =>
     `You are connected to ${name && name !== handle ? `${name} (@${handle})` : `@${handle}`}. Text disconnect to end it.`,
   connectedAlready: (handle: string): string => `You are connected to @${handle} already. Text disconnect to end it.`,
   help: 'No agent is connected to this chat. Text connect @ and the name of an agent, such as: connect @sales',
-  unknownAgent: (handle: string): string => `There is no agent @${handle} here. Text connect @ and the name of an agent.`,
+  unknownAgent: (handle: string): string => `@${handle} is not an agent here. Text connect @ and the name of an agent.`,
 }
 
-/** The type of a file by its first bytes: PNG, JPEG, GIF or PDF, which a phone shows inline. Null for anything else. */
+/** Detects PNG, JPEG, GIF and PDF, which phones show inline, by their first bytes. Null for anything else. */
 export function sniffMedia(bytes: Buffer): { contentType: string; extension: string } | null {
   const starts = (...magic: number[]) => bytes.length > magic.length && magic.every((byte, i) => bytes[i] === byte)
   if (starts(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)) return { contentType: 'image/png', extension: 'png' }
@@ -145,15 +145,15 @@ export function sniffMedia(bytes: Buffer): { contentType: string; extension: str
 
 const typePattern = /^[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}$/
 
-/** A content type as others tell it, fit for a header. */
+/** Makes an external content type safe for a header. */
 export function cleanType(text: string): string {
   const type = (text.split(';', 1)[0] as string).trim().toLowerCase()
   return typePattern.test(type) ? type : 'application/octet-stream'
 }
 
-/** A file name as others tell it, without what could be a path. */
+/** Removes path separators and control characters from an external file name. */
 export function cleanFilename(text: string, fallback: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it takes out
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: removes control characters
   const name = text.toWellFormed().replace(/[\u0000-\u001f\u007f/\\]/g, '_')
   return name === '' ? fallback : name.slice(0, 255)
 }
@@ -206,7 +206,7 @@ export const toConversation = (row: ConversationRow): Static<typeof ImessageConv
   updated_at: row.updated_at.toISOString(),
 })
 
-/** A message in events: only facts that never change. Files have no links, and the event's type gives the status. */
+/** A message in events, with immutable facts only. Files have no links, and the event's type gives the status. */
 export const describeMessage = (row: MessageRow, participant: string, media: MediaMetadata[]): Record<string, unknown> => ({
   id: row.id,
   conversation_id: row.conversation_id,

@@ -10,6 +10,7 @@ import type { Database } from '../../core/sql.ts'
 import type { Web } from '../../core/web.ts'
 import type { Identities } from '../account/identities/operations.ts'
 import type { AttachmentSource, Attachments } from '../mail/attachments/operations.ts'
+import * as history from './history-store.ts'
 import {
   type ConversationRow,
   connectPrompt,
@@ -44,7 +45,7 @@ export interface Imessage extends Sending {
   getConversation(caller: Caller, id: string): Promise<Conversation>
   /** `POST /imessage/conversations/{id}/disconnect`: idempotent. */
   disconnect(call: Call, id: string): Promise<Conversation>
-  /** `POST /simulator/imessage`: a simulated phone writes to the line, by a callback as real ones do. */
+  /** `POST /simulator/imessage`: delivers a message of a simulated phone through the same callback as a real one. */
   simulate(
     caller: Caller,
     body: SimulateBody,
@@ -93,9 +94,9 @@ export function createImessage(parts: Parts): Imessage {
   async function requireLines(): Promise<[string, ...string[]]> {
     const found = await provider.lines().catch((err: unknown) => {
       log.warn({ err, provider: provider.name }, "listing the iMessage provider's lines failed")
-      throw new ApiError('upstream_provider_error', 'Listing the lines of the iMessage provider failed. Try again in a moment.')
+      throw new ApiError('upstream_provider_error', 'Listing the lines of the iMessage provider failed. Retry in a moment.')
     })
-    if (found.length === 0) throw new ApiError('upstream_provider_error', 'The iMessage provider has no line.')
+    if (found.length === 0) throw new ApiError('upstream_provider_error', 'The iMessage provider has no line: add one at the provider.')
     return found as [string, ...string[]]
   }
 
@@ -108,7 +109,7 @@ export function createImessage(parts: Parts): Imessage {
   }
 
   const describeItems = async (rows: MessageRow[]) => {
-    const media = await store.findMediaOf(
+    const media = await history.findMediaOf(
       db,
       rows.map((row) => row.id),
     )
@@ -120,7 +121,7 @@ export function createImessage(parts: Parts): Imessage {
 
     async getRouter(caller, query) {
       const reference = query.agent ?? caller.agent?.handle
-      if (reference === undefined) throw invalid('/agent', 'is missing: it names the agent that the user will be connected to')
+      if (reference === undefined) throw invalid('/agent', 'is required: the agent to connect the user to')
       const given = query.phone ?? query.user_phone
       const phone = given === undefined ? null : normalizeParticipant(given)
       if (given !== undefined && phone === null) throw invalid('/phone', 'must be a phone number in E.164, such as +12015550123')
@@ -145,8 +146,8 @@ export function createImessage(parts: Parts): Imessage {
       const { organizationId } = caller
       const rows =
         query.conversation_id === undefined
-          ? await store.listOfOrganization(db, organizationId, caller.agent?.identityId ?? null, page)
-          : await store.listOfConversation(db, organizationId, (await requireConversation(caller, query.conversation_id)).id, page)
+          ? await history.listOfOrganization(db, organizationId, caller.agent?.identityId ?? null, page)
+          : await history.listOfConversation(db, organizationId, (await requireConversation(caller, query.conversation_id)).id, page)
       const { data, next_cursor } = toPage(
         rows,
         page.limit,
@@ -180,7 +181,7 @@ export function createImessage(parts: Parts): Imessage {
       if (!simulate) throw notFound('simulator')
       const from = normalizeParticipant(body.from)
       if (from === null) throw invalid('/from', 'must be a phone number in E.164, such as +12015550123, or an Apple ID')
-      if (body.text === undefined && (body.media ?? []).length === 0) throw invalid('/text', 'give text, media, or both')
+      if (body.text === undefined && (body.media ?? []).length === 0) throw invalid('/text', 'text or media is required')
       await checkOwnPhone(caller, from, body.text ?? '')
       const loaded = await attachments.load(
         (body.media ?? []).map((one, i) => ({ filename: `file-${i + 1}`, ...one })),
@@ -199,7 +200,7 @@ export function createImessage(parts: Parts): Imessage {
     },
 
     async describeMessages(ids) {
-      const [rows, media] = await Promise.all([store.findMessages(db, ids), store.findMediaOf(db, ids)])
+      const [rows, media] = await Promise.all([history.findMessages(db, ids), history.findMediaOf(db, ids)])
       return new Map([...rows].map(([id, row]) => [id, describeMessage(row, row.participant, media.get(id) ?? [])]))
     },
     async describeConversations(ids) {
@@ -209,19 +210,19 @@ export function createImessage(parts: Parts): Imessage {
 
     attachmentSource: {
       findFile: async (id) => {
-        const row = await store.findMedia(db, id)
+        const row = await history.findMedia(db, id)
         return row?.state === 'stored' ? row : null
       },
-      findNamedBlobs: (keys) => store.findNamedBlobs(db, keys),
+      findNamedBlobs: (keys) => history.findNamedBlobs(db, keys),
     },
   }
 
-  /** Throws 403 when a simulated phone writes as a person who talks to another organization's agent, or connects to such an agent. */
+  /** Throws 403 for a simulated phone that is connected, or connects, to an agent of another organization. */
   async function checkOwnPhone(caller: Caller, from: string, text: string): Promise<void> {
     const command = readCommand(text)
     const agent = command?.kind === 'connect' ? await identities.findByHandle(command.handle) : null
     const isForeign = await store.isTalkingElsewhere(db, provider.name, from, caller.organizationId)
     if (isForeign || (agent && agent.organizationId !== caller.organizationId))
-      throw forbidden("A simulated phone writes to your organization's agents only.")
+      throw forbidden("This simulated phone is connected to another organization's agent: use another number in from.")
   }
 }

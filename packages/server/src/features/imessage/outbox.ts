@@ -1,4 +1,4 @@
-// Puts what is to be said to somebody into the queue of their chat: one job a chat, so that nothing overtakes anything.
+// Queues outgoing messages per chat. Each chat has at most one job, so that messages keep their order.
 import { now } from '../../core/clock.ts'
 import { newId } from '../../core/ids.ts'
 import type { Enqueue } from '../../core/job.ts'
@@ -8,12 +8,12 @@ import { findFirstOrganization, insertSends, type NewSend } from './sending-stor
 import { updateChat } from './store.ts'
 
 export interface Outbox {
-  /** Queues pieces behind all others of the chat, which the caller has locked. */
-  say(tx: Tx, chat: ChatRow, pieces: Said[]): Promise<void>
+  /** Appends pieces to the queue of a chat, which the caller has locked. */
+  say(tx: Tx, chat: ChatRow, pieces: OutgoingText[]): Promise<void>
 }
 
-/** A message's piece, or words of the router itself. */
-type Said = Pick<NewSend, 'text'> & Partial<Pick<NewSend, 'message_id' | 'organization_id' | 'part' | 'media_id'>>
+/** A piece of a message, or a text of the router. */
+type OutgoingText = Pick<NewSend, 'text'> & Partial<Pick<NewSend, 'message_id' | 'organization_id' | 'part' | 'media_id'>>
 
 export function createOutbox(enqueue: Enqueue): Outbox {
   return {

@@ -3,7 +3,7 @@ import type { RawRequest } from '../../core/route.ts'
 
 export type ProviderName = 'simulator' | 'bluebubbles' | 'linq'
 
-/** A file at the provider. `ref` is the provider's own word for it, whatever it is. */
+/** A file at the provider. `ref` is the provider's own identifier. */
 export type MediaRef = { ref: string; filename: string; contentType: string }
 
 /** A message from a person to a line. `sender` is in the provider's form. `line` is null when the provider has one line only. */
@@ -17,18 +17,18 @@ export type InboundMessage = {
   sentAt: Date
 }
 
-/** Something that a callback or a look at the provider's list tells. */
+/** An event from a callback or a poll. */
 export type ProviderEvent =
   | { kind: 'message'; message: InboundMessage }
-  /** One that was taken before has failed since. */
+  /** A previously accepted message has failed. */
   | { kind: 'failed'; providerMessageId: string; code: string; detail: string }
-  /** Something has happened: it is worth asking now. */
+  /** Something has changed. Poll now. */
   | { kind: 'hint' }
 
-/** One message of the provider. `key` is the same however often it is handed over; a file's name is unlike any other's. */
+/** One message at the provider. `key` is the idempotency key of all attempts. The file name is unique. */
 export type Piece = {
   key: string
-  /** The organization of the sending agent; null for the router's help. */
+  /** The organization of the sending agent. Null for texts of the router. */
   organizationId: string | null
   line: string
   recipient: string
@@ -39,60 +39,60 @@ export type Piece = {
 
 export type SendOutcome =
   | { kind: 'accepted'; providerMessageId: string; chatRef: string | null }
-  /** It was not taken and would not be another time. */
+  /** Rejected permanently. */
   | { kind: 'refused'; code: string; detail: string }
-  /** It was not taken; later it may be. */
+  /** Rejected for now. */
   | { kind: 'retry'; detail: string; retryAfterMs: number | null }
-  /** It may have been taken. */
+  /** It may have been accepted. */
   | { kind: 'unknown'; detail: string }
 
-/** The facts about a piece that was sent without a clear answer. Times are of this installation's clock. */
+/** The attempts at a piece with an unknown outcome. Times are from this installation's clock. */
 export type Tried = {
   firstAt: Date
   lastAt: Date
-  /** The provider's ids of everything else that was sent in the chat: they are not this one. */
+  /** The provider's ids of the other messages sent in the chat, to exclude. */
   otherIds: ReadonlySet<string>
 }
 
 export type Finding =
   | { kind: 'found'; providerMessageId: string; failure: { code: string; detail: string } | null }
-  /** It was not taken and cannot be any more, or handing it over again under its key does nothing twice: either way it may be. */
+  /** Safe to send again: the provider rejected it, or deduplicates by its key. */
   | { kind: 'repeatable' }
-  /** It cannot be told yet. */
+  /** Not known yet. */
   | { kind: 'unknown'; detail: string }
 
-/** The provider does not have the file, and will not. */
+/** The file no longer exists at the provider. */
 export class MediaGone extends Error {
   override name = 'MediaGone'
 }
 
 export interface ImessageProvider {
   readonly name: ProviderName
-  /** True when text and file are two messages there. */
+  /** True when the provider sends text and file as two messages. */
   readonly sendsFilesApart: boolean
-  /** The numbers of our lines, E.164, the first for whoever is new. Rejects when the provider cannot list them. */
+  /** Our numbers in E.164, the first one for new contacts. Rejects when the provider cannot list them. */
   lines(): Promise<string[]>
-  /** One attempt. Never rejects for reasons of the outside world. */
+  /** Makes one attempt. External failures are outcomes, not rejections. */
   send(piece: Piece): Promise<SendOutcome>
-  /** Looks up a piece whose outcome is unknown. Never rejects for reasons of the outside world. */
+  /** Looks up a piece with an unknown outcome. External failures are findings, not rejections. */
   find(piece: Piece, tried: Tried): Promise<Finding>
-  /** True when the callback is the provider's. Its route token has been checked; nothing has been parsed. */
+  /** Verifies the signature of a callback. Its route token is checked already, and its body is not parsed yet. */
   verify(request: RawRequest, nowMs: number): boolean
-  /** The events in a verified callback; none when it is about something else or cannot be read. */
+  /** The events in a verified callback. Empty when it is malformed or irrelevant. */
   parse(request: RawRequest): ProviderEvent[]
-  /** Asking for what came in, where the provider can be asked; null where it cannot. */
+  /** Polling for received messages. Null when the provider only makes callbacks. */
   readonly backfill: {
     /** Default poll interval. */
     everyMs: number
     /**
-     * What came since, oldest first, a little before that included. `upTo` is the time of the newest, by the provider's clock, or `since` when there
-     * was nothing. `isWide` looks back a day for what reached the provider late. Rejects when the provider cannot be asked.
+     * The events since a time, oldest first, with a small overlap. `upTo` is the provider's time of the newest, or `since` when there are none.
+     * `isWide` reads back a day for messages that reached the provider late. Rejects when the provider is unavailable.
      */
     read(since: Date, isWide: boolean): Promise<{ events: ProviderEvent[]; upTo: Date }>
   } | null
-  /** Has callbacks sent to this address, where the provider can be told; idempotent. */
+  /** Registers the callback address, where the provider has an API for it. Idempotent. */
   prepare(callbackUrl: string): Promise<void>
-  /** The bytes of a file. Rejects with MediaGone when there are none for good, with any other error when it is worth another try. */
+  /** The bytes of a file. Rejects with `MediaGone` when retrying is useless, and with another error otherwise. */
   fetchMedia(media: MediaRef, bytesMax: number): Promise<{ bytes: Buffer; contentType: string }>
   close(): Promise<void>
 }

@@ -1,19 +1,19 @@
-// A QR code as a PNG: one bit a pixel, by hand, because no more than this is needed of the format (PNG specification, W3C 2003).
+// Draws a QR code as a 1-bit greyscale PNG. The few chunks it needs are written here (W3C PNG, 2003) instead of with a library.
 import { crc32, deflateSync } from 'node:zlib'
 import { encode } from 'uqr'
 
-/** Pixels a module, and the quiet zone in modules that ISO/IEC 18004 asks for. */
+/** Pixels per module, and the quiet zone in modules that ISO/IEC 18004 requires. */
 const pixelsPerModule = 8
 const quietModules = 4
 
-/** The QR code of a text as a PNG. Throws when the text is too long for one. */
+/** Renders a text as a QR code in PNG. Throws when the text is too long. */
 export function qrPng(text: string): Buffer {
   const { data, size } = encode(text, { ecc: 'M', border: quietModules })
   const pixels = size * pixelsPerModule
   const rowBytes = Math.ceil(pixels / 8)
   const rows = Buffer.alloc((rowBytes + 1) * pixels)
   for (let y = 0; y < pixels; y++) {
-    // The byte before each row says that it is not filtered.
+    // The byte before each row is the filter type: 0 is none.
     const start = y * (rowBytes + 1) + 1
     for (let x = 0; x < pixels; x++) {
       const isDark = data[Math.floor(y / pixelsPerModule)]?.[Math.floor(x / pixelsPerModule)] === true
@@ -23,7 +23,7 @@ export function qrPng(text: string): Buffer {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(pixels, 0)
   header.writeUInt32BE(pixels, 4)
-  // One bit a sample, grey; deflate, the usual filters, not interlaced.
+  // 1 bit per sample, greyscale, deflate, adaptive filtering, not interlaced.
   header.set([1, 0, 0, 0, 0], 8)
   return Buffer.concat([
     Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),

@@ -11,7 +11,8 @@ import type { RawRequest } from '../../core/route.ts'
 import { type Database, DatabaseUnavailable, isForeignKeyViolation, type Tx } from '../../core/sql.ts'
 import type { MailboxOwner } from '../account/identities/model.ts'
 import type { Identities } from '../account/identities/operations.ts'
-import { receivedEvent, receivedRetention, settledEvent } from './jobs.ts'
+import * as history from './history-store.ts'
+import { receivedEvent, receivedRetention, resultEvent } from './jobs.ts'
 import {
   type ArchivedReason,
   type ChatRow,
@@ -21,7 +22,7 @@ import {
   cleanFilename,
   cleanText,
   cleanType,
-  helpHourMs,
+  helpIntervalMs,
   mediaJob,
   normalizeParticipant,
   readCommand,
@@ -60,7 +61,7 @@ type Parts = {
   log: Log
 }
 
-/** The result of a received message. Ids belong to the organization of the agent concerned. */
+/** The effect of a received message. Ids belong to the organization of the connected agent. */
 export type Filed = {
   effect: 'filed' | 'connected' | 'disconnected' | 'helped' | 'ignored'
   conversation: { id: string; organizationId: string } | null
@@ -69,19 +70,19 @@ export type Filed = {
 
 const ignored: Filed = { effect: 'ignored', conversation: null, messageId: null }
 
-/** Every so many turns the provider is asked about a whole day: a message may reach it late, with the time at which it was written. */
-const wideTurns = 30
+/** One poll in this many reads a whole day, because a message may reach the provider late and keeps the time at which it was written. */
+const pollsPerWidePoll = 30
 const prepareMs = 3_600_000
-/** Longest time that the provider's clock may be behind ours. */
+/** Tolerated lag of the provider's clock. */
 const clockSkewMs = 120_000
 
 export function createReceiving(parts: Parts): Receiving {
   const { db, identities, provider, outbox, enqueue, emit, routeToken, publicUrl, pollMs, businessEvents, log } = parts
-  let turns = 0
+  let polls = 0
   let preparedMs = 0
   let isUnreachable = false
 
-  /** Ends a conversation, with what waits in it. False when it had ended before. */
+  /** Archives a conversation and fails its waiting messages. False when it was archived before. */
   async function archive(tx: Tx, conversation: ConversationRow, reason: ArchivedReason): Promise<boolean> {
     const at = now()
     if (!(await store.archiveConversation(tx, conversation.id, reason, at))) return false
@@ -91,8 +92,8 @@ export function createReceiving(parts: Parts): Receiving {
     ]
     for (const messageId of await sending.dropWaiting(tx, { conversationId: id }, at)) {
       const detail = 'The conversation ended before the message was sent.'
-      const row = await store.settleMessage(tx, messageId, { status: 'failed', code: 'conversation_archived', detail })
-      if (row) events.push(settledEvent(row))
+      const row = await history.recordResult(tx, messageId, { status: 'failed', code: 'conversation_archived', detail })
+      if (row) events.push(resultEvent(row))
     }
     await emit(tx, events)
     return true
@@ -119,10 +120,10 @@ export function createReceiving(parts: Parts): Receiving {
     return { effect: 'connected', conversation: { id, organizationId }, messageId: null }
   }
 
-  /** Tells somebody how it is done, at most once an hour. */
+  /** Sends usage instructions, at most once per `helpIntervalMs` and chat. */
   async function help(tx: Tx, chat: ChatRow, text: string): Promise<Filed> {
     const at = now()
-    if (chat.helped_at && at.getTime() - chat.helped_at.getTime() < helpHourMs) return ignored
+    if (chat.helped_at && at.getTime() - chat.helped_at.getTime() < helpIntervalMs) return ignored
     await store.updateChat(tx, chat.id, { helpedAt: at })
     await outbox.say(tx, chat, [{ text }])
     return { ...ignored, effect: 'helped' }
@@ -131,9 +132,9 @@ export function createReceiving(parts: Parts): Receiving {
   async function fileInto(tx: Tx, conversation: ConversationRow, message: InboundMessage, sender: string): Promise<Filed> {
     const { id: conversationId, organization_id: organizationId } = conversation
     const id = newId('imessage')
-    // The provider's clock may be wrong; a message is never older than its conversation, and never of the future.
+    // The provider's clock may be wrong. The time is clamped between the start of the conversation and now.
     const at = new Date(Math.min(nowMs(), Math.max(conversation.created_at.getTime(), message.sentAt.getTime())))
-    await store.insertMessage(tx, {
+    await history.insertMessage(tx, {
       id,
       organization_id: organizationId,
       conversation_id: conversationId,
@@ -160,7 +161,7 @@ export function createReceiving(parts: Parts): Receiving {
         blob_key: null,
         bytes: null,
       }))
-      await store.insertMedia(tx, media)
+      await history.insertMedia(tx, media)
       await enqueue(tx, [{ kind: mediaJob, organizationId, subject: id }])
     } else {
       await emit(tx, [receivedEvent({ id, organization_id: organizationId, identity_id: conversation.identity_id })])
@@ -171,18 +172,18 @@ export function createReceiving(parts: Parts): Receiving {
     return { effect: 'filed', conversation: { id: conversationId, organizationId }, messageId: id }
   }
 
-  /** Files one message, or does what it asks of the router; what came before is ignored. */
+  /** Files a message or runs its command. Repeated messages are ignored. */
   async function receive(message: InboundMessage): Promise<Filed> {
     const participant = normalizeParticipant(message.sender)
     const line = message.line ?? (await provider.lines())[0]
     if (participant === null || line === undefined) return ignored
     const command = message.media.length === 0 ? readCommand(message.text) : null
-    // Before the transaction: looked up inside, it would wait for a second connection while it holds one.
+    // Before the transaction, because a lookup inside it would wait for a second connection while holding one.
     const agent = command?.kind === 'connect' ? await identities.findByHandle(command.handle) : null
     try {
       return await file(message, { participant, line, command, agent })
     } catch (error) {
-      // The agent went while this was under way: there is none any more.
+      // The agent was deleted in the meantime.
       if (agent && isForeignKeyViolation(error)) return file(message, { participant, line, command, agent: null })
       throw error
     }
@@ -206,7 +207,7 @@ export function createReceiving(parts: Parts): Receiving {
       const active = await store.findActive(tx, chat.id)
       if (command?.kind === 'connect') return connect(tx, chat, active, command.handle, agent)
       if (command?.kind === 'disconnect') {
-        // A person without a connection who says stop gets no reply.
+        // `stop` from a person without a connection gets no reply.
         if (!active) return ignored
         await archive(tx, active, 'disconnected_by_user')
         return { effect: 'disconnected', conversation: { id: active.id, organizationId: active.organization_id }, messageId: null }
@@ -224,33 +225,33 @@ export function createReceiving(parts: Parts): Receiving {
     await db.transact(async (tx) => {
       const messageId = await sending.findMessageOf(tx, provider.name, event.providerMessageId)
       const to = { status: 'failed', code: event.code, detail: event.detail } as const
-      const row = messageId === null ? null : await store.settleMessage(tx, messageId, to)
-      if (row) await emit(tx, [settledEvent(row)])
+      const row = messageId === null ? null : await history.recordResult(tx, messageId, to)
+      if (row) await emit(tx, [resultEvent(row)])
     })
     return ignored
   }
 
-  async function read(turn: sending.Position): Promise<void> {
+  async function read(claimed: sending.Position): Promise<void> {
     const { backfill } = provider
     if (!backfill) return
     if (nowMs() - preparedMs > prepareMs) {
       await provider.prepare(`${publicUrl()}${callbackPath(provider.name, routeToken)}`)
       preparedMs = nowMs()
     }
-    const isWide = turns++ % wideTurns === 0
-    const { events, upTo } = await backfill.read(turn.position, isWide)
+    const isWide = polls++ % pollsPerWidePoll === 0
+    const { events, upTo } = await backfill.read(claimed.position, isWide)
     for (const event of events) {
-      // Messages from before this installation knew the provider are not read.
-      if (event.kind === 'message' && event.message.sentAt.getTime() < turn.started_at.getTime() - clockSkewMs) continue
+      // Messages from before the first poll are not filed.
+      if (event.kind === 'message' && event.message.sentAt.getTime() < claimed.started_at.getTime() - clockSkewMs) continue
       try {
         await handle(event)
       } catch (err) {
         if (err instanceof DatabaseUnavailable) throw err
-        // One that cannot be filed must not keep all others out.
-        log.error({ err }, 'an iMessage could not be filed')
+        // A message that cannot be filed must not block the others.
+        log.error({ err }, 'filing an iMessage failed')
       }
     }
-    await sending.endTurn(db, provider.name, turn, upTo)
+    await sending.finishPoll(db, provider.name, claimed, upTo)
   }
 
   return {
@@ -261,7 +262,7 @@ export function createReceiving(parts: Parts): Receiving {
       if (name !== provider.name || !isSame(token, routeToken)) throw notFound('callback address')
       if (!provider.verify(request, nowMs())) {
         businessEvents.imessageCallbackRefused({ provider: provider.name })
-        throw forbidden('The signature of the callback is not right.')
+        throw forbidden('The signature of the callback is wrong: check the secret of the provider.')
       }
       const filed: Filed[] = []
       for (const event of provider.parse(request)) filed.push(await handle(event))
@@ -270,13 +271,13 @@ export function createReceiving(parts: Parts): Receiving {
 
     async poll() {
       if (!provider.backfill) return
-      const turn = await sending.takeTurn(db, provider.name, now(), pollMs ?? provider.backfill.everyMs)
-      if (!turn) return
+      const claimed = await sending.claimPoll(db, provider.name, now(), pollMs ?? provider.backfill.everyMs)
+      if (!claimed) return
       try {
-        await read(turn)
+        await read(claimed)
         isUnreachable = false
       } catch (err) {
-        if (!isUnreachable) log.warn({ err, provider: provider.name }, 'the iMessage provider cannot be asked')
+        if (!isUnreachable) log.warn({ err, provider: provider.name }, 'polling the iMessage provider failed')
         isUnreachable = true
       }
     },
@@ -285,7 +286,7 @@ export function createReceiving(parts: Parts): Receiving {
   }
 }
 
-/** Takes the same time wherever the two differ, whatever their lengths. */
+/** Compares in constant time, for any lengths. */
 function isSame(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(a), digest(b))

@@ -1,4 +1,4 @@
-// The endpoints of iMessage; an agent key sees its own agent's conversations.
+// The endpoints of iMessage. An agent key sees the conversations of its own agent.
 import * as contract from '@callsign/contract/imessage'
 import { type Route, route } from '../../core/route.ts'
 import type { Imessage } from './operations.ts'
@@ -12,7 +12,7 @@ export const imessageRoutes = (imessage: Imessage, receiving: Receiving): Route[
   route(contract.getImessageConversation, 'agent', (call, { params }) => imessage.getConversation(call.caller, params.conversation_id)),
   route(contract.disconnectImessageConversation, 'agent', (call, { params }) => imessage.disconnect(call, params.conversation_id)),
   route(contract.receiveImessageCallback, 'agent', async (call, { params }) => {
-    if (!call.raw) throw new Error('a callback without its bytes')
+    if (!call.raw) throw new Error('the callback has no raw body')
     await receiving.callback(params.provider, params.route_token, call.raw)
     return { received: true as const }
   }),

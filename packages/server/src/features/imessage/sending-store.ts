@@ -1,4 +1,4 @@
-// The SQL of what is to be sent, of what has ever come in, and of how far a provider has been read.
+// The SQL of outgoing pieces, of the ids of received messages, and of poll positions.
 import type { Sql, Tx } from '../../core/sql.ts'
 import type { SendRow } from './model.ts'
 import type { ProviderName } from './provider.ts'
@@ -19,7 +19,7 @@ export async function insertSends(tx: Tx, rows: NewSend[], at: Date): Promise<vo
   }
 }
 
-/** The oldest of a chat that is not settled. */
+/** The oldest unfinished piece of a chat. */
 export async function findNextSend(sql: Sql, chatId: string): Promise<SendRow | null> {
   const { rows } = await sql.query<SendRow>({
     name: 'find-next-imessage-send',
@@ -29,7 +29,7 @@ export async function findNextSend(sql: Sql, chatId: string): Promise<SendRow | 
   return rows[0] ?? null
 }
 
-/** Writes down that a waiting piece is being handed over, before it is. False when it waits no more. */
+/** Marks a waiting piece as being sent. False when it is not waiting. */
 export async function beginSend(tx: Tx, id: string, at: Date): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'begin-imessage-send',
@@ -40,7 +40,7 @@ export async function beginSend(tx: Tx, id: string, at: Date): Promise<boolean> 
   return rowCount === 1
 }
 
-/** Makes a piece wait again: it was certainly not taken, or handing it over again under its key does nothing twice. */
+/** Returns a piece to the queue: the provider rejected it, or deduplicates by its key. */
 export async function returnSend(tx: Tx, id: string): Promise<void> {
   await tx.query({
     name: 'return-imessage-send',
@@ -49,15 +49,15 @@ export async function returnSend(tx: Tx, id: string): Promise<void> {
   })
 }
 
-/** False when the piece is gone or settled. */
-export async function settleSend(
+/** Records the result of a piece. False when it is deleted or finished. */
+export async function recordSendResult(
   tx: Tx,
   id: string,
   to: { state: 'sent'; providerMessageId: string } | { state: 'failed' },
   at: Date,
 ): Promise<boolean> {
   const { rowCount } = await tx.query({
-    name: 'settle-imessage-send',
+    name: 'record-imessage-send-result',
     text: `UPDATE imessage_sends SET state = $2, provider_message_id = coalesce($3, provider_message_id), settled_at = $4
       WHERE id = $1 AND state IN ('waiting', 'sending')`,
     values: [id, to.state, to.state === 'sent' ? to.providerMessageId : null, at],
@@ -87,7 +87,7 @@ export async function dropWaiting(tx: Tx, by: { conversationId: string } | { mes
   return [...new Set(rows.map((row) => row.message_id))]
 }
 
-/** The provider's ids of what was sent in a chat since then. */
+/** The provider's ids of pieces sent in a chat since this time. */
 export async function findProviderIds(sql: Sql, chatId: string, since: Date): Promise<Set<string>> {
   const { rows } = await sql.query<{ provider_message_id: string }>({
     text: 'SELECT provider_message_id FROM imessage_sends WHERE chat_id = $1 AND provider_message_id IS NOT NULL AND settled_at >= $2',
@@ -96,7 +96,7 @@ export async function findProviderIds(sql: Sql, chatId: string, since: Date): Pr
   return new Set(rows.map((row) => row.provider_message_id))
 }
 
-/** The message that a provider's message is, or is a part of. */
+/** The message that a provider's message belongs to. */
 export async function findMessageOf(sql: Sql, provider: ProviderName, providerMessageId: string): Promise<string | null> {
   const { rows } = await sql.query<{ message_id: string | null }>({
     text: `SELECT s.message_id FROM imessage_sends s JOIN imessage_chats c ON c.id = s.chat_id
@@ -106,7 +106,7 @@ export async function findMessageOf(sql: Sql, provider: ProviderName, providerMe
   return rows[0]?.message_id ?? null
 }
 
-/** Notes that a message came in; false when it had come before. A second transaction with the same one waits for the first. */
+/** Records the id of a received message. False for a repetition. A concurrent transaction with the same id waits for the first. */
 export async function noteReceived(tx: Tx, provider: ProviderName, providerMessageId: string, sentAt: Date, at: Date): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'note-imessage-received',
@@ -117,7 +117,7 @@ export async function noteReceived(tx: Tx, provider: ProviderName, providerMessa
   return rowCount === 1
 }
 
-/** Forgets what came in before this time, except what the next look at the provider's list may find again. */
+/** Deletes records older than this time, except those that the next poll may return again. */
 export async function sweepReceived(sql: Sql, olderThan: Date): Promise<number> {
   const { rowCount } = await sql.query({
     text: `DELETE FROM imessage_received r WHERE r.received_at < $1 AND NOT EXISTS (
@@ -127,7 +127,7 @@ export async function sweepReceived(sql: Sql, olderThan: Date): Promise<number> 
   return rowCount
 }
 
-/** The organization that jobs of nobody's belong to: the installation's first. */
+/** The installation's first organization, which owns jobs without an organization. */
 export async function findFirstOrganization(sql: Sql): Promise<string> {
   const { rows } = await sql.query<{ organization_id: string }>({
     name: 'find-first-organization',
@@ -138,10 +138,10 @@ export async function findFirstOrganization(sql: Sql): Promise<string> {
 
 export type Position = { started_at: Date; position: Date; hints: number }
 
-/** Takes the turn to read a provider when one is due; null when it is not, or another node has just taken it. The first turn begins now. */
-export async function takeTurn(sql: Sql, provider: ProviderName, at: Date, nextMs: number): Promise<Position | null> {
+/** Claims a due poll of a provider. Null when none is due or another node has claimed it. The first poll starts at `at`. */
+export async function claimPoll(sql: Sql, provider: ProviderName, at: Date, nextMs: number): Promise<Position | null> {
   const { rows } = await sql.query<Position>({
-    name: 'take-imessage-turn',
+    name: 'claim-imessage-poll',
     text: `INSERT INTO imessage_positions (provider, started_at, position, due_at) VALUES ($1, $2, $2, now() + $3 * interval '1 millisecond')
       ON CONFLICT (provider) DO UPDATE SET due_at = excluded.due_at WHERE imessage_positions.due_at <= now()
       RETURNING started_at, position, hints`,
@@ -150,16 +150,16 @@ export async function takeTurn(sql: Sql, provider: ProviderName, at: Date, nextM
   return rows[0] ?? null
 }
 
-/** Everything until then is filed. When a hint came meanwhile, the next turn is due at once. */
-export async function endTurn(sql: Sql, provider: ProviderName, turn: Position, position: Date): Promise<void> {
+/** Stores the position up to which messages are filed. A hint received meanwhile makes the next poll due at once. */
+export async function finishPoll(sql: Sql, provider: ProviderName, claimed: Position, position: Date): Promise<void> {
   await sql.query({
-    name: 'end-imessage-turn',
+    name: 'finish-imessage-poll',
     text: `UPDATE imessage_positions SET position = greatest(position, $2), due_at = CASE WHEN hints <> $3 THEN now() ELSE due_at END WHERE provider = $1`,
-    values: [provider, position, turn.hints],
+    values: [provider, position, claimed.hints],
   })
 }
 
-/** Somebody says that there is something to read. */
+/** Makes the next poll due at once. */
 export async function noteHint(sql: Sql, provider: ProviderName): Promise<void> {
   await sql.query({
     name: 'note-imessage-hint',

@@ -9,6 +9,7 @@ import type { Call } from '../../core/route.ts'
 import type { Database, Tx } from '../../core/sql.ts'
 import { FetchRefused, type Web } from '../../core/web.ts'
 import type { Attachments } from '../mail/attachments/operations.ts'
+import * as history from './history-store.ts'
 import { type ConversationRow, type MediaRow, type MessageRow, sniffMedia, toSent } from './model.ts'
 import type { Outbox } from './outbox.ts'
 import type { ImessageProvider } from './provider.ts'
@@ -20,7 +21,7 @@ export type SendBody = Static<NonNullable<typeof sendImessage.body>>
 export type Agent = { id: string; handle: string; displayName: string }
 
 export interface Sending {
-  /** `POST /imessage/messages`: the message and its pieces are one transaction. A job hands the pieces to the provider. */
+  /** `POST /imessage/messages`. One transaction stores the message and its pieces. A job sends the pieces to the provider. */
   send(call: Call, body: SendBody): Promise<Static<typeof ImessageSent>>
 }
 
@@ -42,23 +43,27 @@ const fetchTimeoutMs = 15_000
 export function createSending(parts: Parts): Sending {
   const { db, attachments, web, provider, outbox, allowCold, requireAgent, requireConversation, requireLines } = parts
 
-  const archived = () => new ApiError('conversation_archived', 'This conversation is over; the person has to connect again.')
+  const archived = () => new ApiError('conversation_archived', 'This conversation has ended. The person must connect again.')
   const notConnected = (to: string) =>
     new ApiError(
       'recipient_not_connected',
-      `${to} is not connected to the agent. The person has to text the connect prompt of GET /imessage/router first.`,
+      `${to} is not connected to the agent. The person must first text the connect_prompt of GET /imessage/router.`,
     )
 
-  /** The conversation for a message; null when it has to begin one with a person who never wrote. */
+  /** The conversation for a message. Null for a cold message, to a person without one. */
   async function chooseConversation(caller: Caller, body: SendBody, agent: Agent | null): Promise<ConversationRow | null> {
     if (body.conversation_id !== undefined) {
       const row = await requireConversation(caller, body.conversation_id)
       if (body.to !== undefined && body.to !== row.participant)
-        throw invalid('/to', 'to is not the participant of this conversation: give one of the two')
-      if (agent && agent.id !== row.identity_id) throw invalid('/identity_id', 'this conversation is with another agent')
+        throw invalid('/to', 'to is not the participant of this conversation: send conversation_id only')
+      if (agent && agent.id !== row.identity_id)
+        throw invalid('/identity_id', 'this conversation belongs to another agent: omit identity_id')
       if (row.status === 'archived') throw archived()
       if (row.provider !== provider.name)
-        throw new ApiError('conflict', `This conversation is on ${row.provider}, and this server is connected to ${provider.name} now.`)
+        throw new ApiError(
+          'conflict',
+          `This conversation uses ${row.provider}, and the server now uses ${provider.name}. Start a new one with to.`,
+        )
       return row
     }
     const to = body.to as string
@@ -78,15 +83,13 @@ export function createSending(parts: Parts): Sending {
     })
     const kind = sniffMedia(bytes)
     if (!kind) {
-      const details = [
-        { path: '/media_url', message: 'must lead to a PNG, JPEG, GIF or PDF; the first bytes of the file are of none of them' },
-      ]
+      const details = [{ path: '/media_url', message: 'must lead to a PNG, JPEG, GIF or PDF, recognized by the first bytes of the file' }]
       throw new ApiError('unsupported_media_type', 'media_url must lead to a PNG, JPEG, GIF or PDF.', { details, status: 400 })
     }
     return { filename: `${nameOf(url)}.${kind.extension}`, contentType: kind.contentType, bytes }
   }
 
-  /** Begins a conversation with a person who never wrote, on the first line where they have none with another agent. */
+  /** Begins a conversation without a connection, on the first line where the person is not connected to another agent. */
   async function beginCold(tx: Tx, organizationId: string, agent: Agent, to: string, ours: string[]) {
     for (const line of ours) {
       const at = now()
@@ -104,7 +107,7 @@ export function createSending(parts: Parts): Sending {
       if (!active) await store.insertConversation(tx, { id, organizationId, identityId: agent.id, chatId: chat.id, at })
       return { chat, conversationId: id }
     }
-    throw new ApiError('conflict', 'This number is connected to another agent on every line.')
+    throw new ApiError('conflict', 'This number is connected to another agent on every line. The person must disconnect first.')
   }
 
   /** Locks the chat of an existing conversation. Throws 409 when the conversation has ended meanwhile. */
@@ -119,7 +122,7 @@ export function createSending(parts: Parts): Sending {
     async send(call, body) {
       const { caller } = call
       if (body.conversation_id === undefined && body.to === undefined)
-        throw invalid('/conversation_id', 'give conversation_id or to: one of them is required')
+        throw invalid('/conversation_id', 'conversation_id or to is required')
       const named = body.identity_id ?? (body.conversation_id === undefined ? caller.agent?.handle : undefined)
       const agent = named === undefined ? null : await requireAgent(caller, named)
       const chosen = await chooseConversation(caller, body, agent)
@@ -145,8 +148,8 @@ export function createSending(parts: Parts): Sending {
           error_detail: null,
           created_at: now(),
         }
-        await store.insertMessage(tx, row)
-        if (file && kept) await store.insertMedia(tx, [toMediaRow(row, mediaId, file, kept)])
+        await history.insertMessage(tx, row)
+        if (file && kept) await history.insertMedia(tx, [toMediaRow(row, mediaId, file, kept)])
         const piece = { organization_id: organizationId, message_id: id }
         const media = file ? mediaId : null
         await outbox.say(

@@ -1,9 +1,9 @@
-// The SQL of what the simulator took in place of a phone, by the key of the piece; what a phone would show is in the simulator's outbox.
+// The SQL of pieces that the simulator accepted, by their key. The simulator's outbox shows them as a phone would.
 import type { Sql } from '../../core/sql.ts'
 
 export type SimulatedRow = { id: string; send_key: string; recipient: string; created_at: Date }
 
-/** Takes a piece, however often it has been taken before. */
+/** Records an accepted piece, with repetitions. */
 export async function insertSimulated(sql: Sql, row: SimulatedRow): Promise<void> {
   await sql.query({
     name: 'insert-simulated-imessage',

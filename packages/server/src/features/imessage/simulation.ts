@@ -1,4 +1,4 @@
-// The simulator's own side: what it took, the files of its phones, and what is made to go wrong with it.
+// Simulated iMessage: accepted messages, files of simulated phones, and injected faults.
 import { now } from '../../core/clock.ts'
 import { newId } from '../../core/ids.ts'
 import type { Database, Sql } from '../../core/sql.ts'
@@ -9,11 +9,11 @@ import type { Filed } from './receiving.ts'
 import { findFirstOrganization } from './sending-store.ts'
 import { findSimulated, insertSimulated } from './simulated-store.ts'
 
-/** The part of the simulator that simulated iMessage uses: its faults and its outbox. */
+/** The faults and the outbox of the simulator. */
 export interface SimulatedPhones {
-  /** Takes the fault of one call, which then happens once; null for none. */
+  /** Takes the fault set for one call, or null. A fault happens once. */
   takeFault(organizationId: string, channel: 'imessage', op: string): Promise<string | null>
-  /** Records what a phone would have received. The same id twice is one item. */
+  /** Adds an item to the outbox. Idempotent by id. */
   record(
     sql: Sql,
     organizationId: string,
@@ -38,7 +38,7 @@ export function createSimulation({
   attachments: Attachments
   simulatorState: SimulatedPhones
 }) {
-  /** Keeps the file where the phone would have it; what is large lies in the blob store until it has been fetched, and is swept then. */
+  /** Stores a file of a simulated phone. Large files are in the blob store until they are fetched, and are swept afterwards. */
   async function keep(organizationId: string, { contentType, bytes }: SimulatedFile, i: number): Promise<MediaRef> {
     const { blob_key } = await attachments.keepBytes(organizationId, newId('attachment'), bytes)
     const ref = blob_key === null ? `base64:${bytes.toString('base64')}` : `blob:${blob_key}`
@@ -47,7 +47,7 @@ export function createSimulation({
 
   return {
     memory: {
-      /** Takes a piece, once more each time: what was sent twice was taken twice. */
+      /** Accepts a piece. Repeated pieces are accepted repeatedly, as a phone would receive them. */
       async take(piece: Piece): Promise<string> {
         const id = newId('simulated')
         await db.transact(async (tx) => {
@@ -65,7 +65,7 @@ export function createSimulation({
       },
     },
 
-    /** Takes the fault for the next send of an organization; null for none. */
+    /** Takes the fault set for the next send of an organization, or null. */
     nextSendFault: async (organizationId: string | null) =>
       organizationId === null
         ? null

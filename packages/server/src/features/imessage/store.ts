@@ -1,13 +1,13 @@
-// The SQL of chats, conversations, messages and their files.
+// The SQL of chats and conversations.
 import type { PageRequest } from '../../core/page.ts'
 import { before } from '../../core/page.ts'
 import type { Sql, Tx } from '../../core/sql.ts'
-import type { ArchivedReason, ChatRow, ConversationRow, MediaMetadata, MediaRow, MessageRow } from './model.ts'
+import type { ArchivedReason, ChatRow, ConversationRow } from './model.ts'
 import type { ProviderName } from './provider.ts'
 
 const chatColumns = 'id, provider, line, participant, chat_ref, is_sending, helped_at'
 
-/** The chat of somebody on a line, made when it is new, and held until the transaction ends. */
+/** Finds or creates the chat of a person on a line, and locks it until the transaction ends. */
 export async function holdChatOf(
   tx: Tx,
   chat: { id: string; provider: ProviderName; line: string; participant: string; chatRef: string | null; at: Date },
@@ -40,7 +40,7 @@ export async function findChat(sql: Sql, id: string): Promise<ChatRow | null> {
   return rows[0] ?? null
 }
 
-/** The line that somebody has a chat on, the newest conversation first; null when they are new. */
+/** The line of a person's newest conversation, or else of any chat. Null for a new person. */
 export async function findLineOf(sql: Sql, provider: ProviderName, participant: string, lines: string[]): Promise<string | null> {
   const { rows } = await sql.query<{ line: string }>({
     text: `SELECT c.line FROM imessage_chats c LEFT JOIN imessage_conversations v ON v.chat_id = c.id
@@ -82,7 +82,7 @@ export async function findActive(sql: Sql, chatId: string): Promise<Conversation
   return rows[0] ?? null
 }
 
-/** The active conversations of an organization with somebody, newest first; of one agent, or of all. */
+/** The active conversations of an organization with a person, newest first, of one agent or of all. */
 export async function findActiveWith(
   sql: Sql,
   organizationId: string,
@@ -136,172 +136,7 @@ export async function archiveConversation(tx: Tx, id: string, reason: ArchivedRe
   return rowCount === 1
 }
 
-const messageColumns =
-  'm.id, m.organization_id, m.conversation_id, m.direction, m.status, m.sender, m.text, m.sent_at, m.error_code, m.error_detail, m.created_at'
-
-/** Files a message; its conversation remembers when. */
-export async function insertMessage(tx: Tx, row: MessageRow): Promise<void> {
-  await tx.query({
-    name: 'insert-imessage',
-    text: `WITH filed AS (
-        INSERT INTO imessage_messages (id, organization_id, conversation_id, direction, status, sender, text, sent_at, created_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9))
-      UPDATE imessage_conversations SET last_message_at = greatest(last_message_at, $9), updated_at = greatest(updated_at, $9) WHERE id = $3`,
-    values: [
-      row.id,
-      row.organization_id,
-      row.conversation_id,
-      row.direction,
-      row.status,
-      row.sender,
-      row.text,
-      row.sent_at,
-      row.created_at,
-    ],
-  })
-}
-
-export async function findMessages(
-  sql: Sql,
-  ids: string[],
-): Promise<Map<string, MessageRow & { participant: string; identity_id: string }>> {
-  const { rows } = await sql.query<MessageRow & { participant: string; identity_id: string }>({
-    name: 'find-imessages',
-    text: `SELECT ${messageColumns}, c.participant, v.identity_id FROM imessage_messages m
-      JOIN imessage_conversations v ON v.id = m.conversation_id JOIN imessage_chats c ON c.id = v.chat_id WHERE m.id = ANY($1)`,
-    values: [ids],
-  })
-  return new Map(rows.map((row) => [row.id, row]))
-}
-
-const afterCursor = (parameter: string): string =>
-  `(${parameter}::text IS NULL OR (m.created_at, m.id) > (SELECT p.created_at, p.id FROM imessage_messages p WHERE p.id = ${parameter} AND p.organization_id = $1))`
-
-/** Oldest first, of one conversation. */
-export async function listOfConversation(
-  sql: Sql,
-  organizationId: string,
-  conversationId: string,
-  page: PageRequest,
-): Promise<MessageRow[]> {
-  const { rows } = await sql.query<MessageRow>({
-    text: `SELECT ${messageColumns} FROM imessage_messages m WHERE m.organization_id = $1 AND m.conversation_id = $2 AND ${afterCursor('$3')}
-      ORDER BY m.created_at, m.id LIMIT $4`,
-    values: [organizationId, conversationId, page.cursor, page.limit + 1],
-  })
-  return rows
-}
-
-/** Oldest first, of an organization or of one agent. */
-export async function listOfOrganization(
-  sql: Sql,
-  organizationId: string,
-  identityId: string | null,
-  page: PageRequest,
-): Promise<MessageRow[]> {
-  const { rows } = await sql.query<MessageRow>({
-    text: `SELECT ${messageColumns} FROM imessage_messages m
-      WHERE m.organization_id = $1 AND ${afterCursor('$3')}
-        AND ($2::text IS NULL OR EXISTS (SELECT 1 FROM imessage_conversations v WHERE v.id = m.conversation_id AND v.identity_id = $2))
-      ORDER BY m.created_at, m.id LIMIT $4`,
-    values: [organizationId, identityId, page.cursor, page.limit + 1],
-  })
-  return rows
-}
-
-/** Ends a queued message, or fails one that was sent. Null when it is in no state for that. */
-export async function settleMessage(
-  tx: Tx,
-  id: string,
-  to: { status: 'sent'; at: Date } | { status: 'failed'; code: string; detail: string },
-): Promise<(MessageRow & { identity_id: string }) | null> {
-  const isSent = to.status === 'sent'
-  const { rows } = await tx.query<MessageRow & { identity_id: string }>({
-    name: 'settle-imessage',
-    text: `UPDATE imessage_messages m SET status = $2, sent_at = coalesce(m.sent_at, $3), error_code = $4, error_detail = $5
-      FROM imessage_conversations v WHERE m.id = $1 AND v.id = m.conversation_id AND m.direction = 'outbound'
-        AND (m.status = 'queued' OR ($2 = 'failed' AND m.status = 'sent'))
-      RETURNING ${messageColumns}, v.identity_id`,
-    values: [id, to.status, isSent ? to.at : null, isSent ? null : to.code, isSent ? null : to.detail],
-  })
-  return rows[0] ?? null
-}
-
-const metadataColumns = 'id, organization_id, message_id, position, state, filename, content_type, size_bytes, provider_ref'
-
-export async function insertMedia(tx: Tx, rows: MediaRow[]): Promise<void> {
-  for (const row of rows) {
-    await tx.query({
-      name: 'insert-imessage-media',
-      text: `INSERT INTO imessage_media (${metadataColumns}, blob_key, bytes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-      values: [
-        row.id,
-        row.organization_id,
-        row.message_id,
-        row.position,
-        row.state,
-        row.filename,
-        row.content_type,
-        row.size_bytes,
-        row.provider_ref,
-        row.blob_key,
-        row.bytes,
-      ],
-    })
-  }
-}
-
-/** By message, in order. */
-export async function findMediaOf(sql: Sql, messageIds: string[]): Promise<Map<string, MediaMetadata[]>> {
-  if (messageIds.length === 0) return new Map()
-  const { rows } = await sql.query<MediaMetadata>({
-    name: 'find-imessage-media-of',
-    text: `SELECT ${metadataColumns} FROM imessage_media WHERE message_id = ANY($1) ORDER BY message_id, position`,
-    values: [messageIds],
-  })
-  return Map.groupBy(rows, (row) => row.message_id)
-}
-
-export async function findMedia(sql: Sql, id: string): Promise<MediaRow | null> {
-  const { rows } = await sql.query<MediaRow>({
-    name: 'find-imessage-media',
-    text: `SELECT ${metadataColumns}, blob_key, bytes FROM imessage_media WHERE id = $1`,
-    values: [id],
-  })
-  return rows[0] ?? null
-}
-
-/** Puts the fetched bytes of a pending file in place, or gives it up. */
-export async function settleMedia(
-  tx: Tx,
-  id: string,
-  file: { contentType: string; sizeBytes: number; blob_key: string | null; bytes: Buffer | null } | null,
-): Promise<void> {
-  await tx.query({
-    name: 'settle-imessage-media',
-    text: `UPDATE imessage_media SET state = $2, content_type = coalesce($3, content_type), size_bytes = $4, blob_key = $5, bytes = $6
-      WHERE id = $1 AND state = 'pending'`,
-    values: [
-      id,
-      file ? 'stored' : 'unavailable',
-      file?.contentType ?? null,
-      file?.sizeBytes ?? 0,
-      file?.blob_key ?? null,
-      file?.bytes ?? null,
-    ],
-  })
-}
-
-/** Those among these blobs that a file is kept in. */
-export async function findNamedBlobs(sql: Sql, keys: string[]): Promise<string[]> {
-  const { rows } = await sql.query<{ blob_key: string }>({
-    text: 'SELECT blob_key FROM imessage_media WHERE blob_key = ANY($1)',
-    values: [keys],
-  })
-  return rows.map((row) => row.blob_key)
-}
-
-/** True when somebody is connected to an agent of another organization. */
+/** True when this person is connected to an agent of another organization. */
 export async function isTalkingElsewhere(sql: Sql, provider: ProviderName, participant: string, organizationId: string): Promise<boolean> {
   const { rowCount } = await sql.query({
     text: `SELECT 1 FROM imessage_chats c JOIN imessage_conversations v ON v.chat_id = c.id

@@ -1,9 +1,9 @@
-// The area codes of the United States and Canada by state or province: what a number's region is, and which codes a region has.
-// Facts of the North American Numbering Plan; 414 of the 425 were found equal in libphonenumber's data, the others are recent overlays.
+// The area codes of the United States and Canada by state or province.
+// Facts of the North American Numbering Plan. 414 of the 425 match libphonenumber's data. The others are recent overlays.
 
 export type Country = 'US' | 'CA'
 
-/** Codes that are toll-free in both countries; 822 is reserved. */
+/** Codes that are toll-free in both countries. 822 is reserved. */
 const tollFree = new Set(['800', '833', '844', '855', '866', '877', '888'])
 
 const table: Record<Country, Record<string, string>> = {

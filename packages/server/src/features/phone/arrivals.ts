@@ -20,11 +20,11 @@ import * as store from './store.ts'
 
 export interface Arrivals {
   mediaHandler: JobHandler
-  /** Takes a callback of the simulator, which needs no socket, as if it had been posted to its target. */
+  /** Handles a callback of the simulator as if it had been posted to its target. */
   receiveAt(request: RawRequest): Promise<Filed[]>
-  /** `POST /hooks/phone/{provider}/{route_token}`: one response for texts that are new, known or for other numbers. */
+  /** `POST /hooks/phone/{provider}/{route_token}`. The response is the same for new, known and unrelated texts. */
   receiveHook(name: string, token: string, request: RawRequest): Promise<Raw>
-  /** Reads each provider's list from the last run on, and takes the texts that no callback brought. */
+  /** Reads each provider's list since the last run, and files texts whose callbacks were lost. */
   catchUp(): Promise<void>
   /** Deletes records of received texts after 30 days. */
   sweep(): Promise<void>
@@ -36,7 +36,7 @@ type Parts = {
   web: Web
   providers: Providers
   jobs: PhoneJobs
-  /** The suppliers of texts: every one that the settings name. */
+  /** The configured providers. */
   providerNames: ProviderName[]
   emit: Emit
   enqueue: Enqueue
@@ -46,28 +46,28 @@ type Parts = {
   log: Log
 }
 
-/** Media of one text. A file that could not be fetched has no bytes. */
+/** Media of one text. `bytes` is null for a file that could not be fetched. */
 type Loaded = { contentType: string; bytes: Buffer | null }[]
 
 const leaseMs = 30_000
-/** Twenty files, each within its limit. */
+/** Allows for 20 files, each within `mediaTimeoutMs`. */
 const runMsMax = 15 * 60_000
 const concurrency = 8
-/** Waits between attempts to fetch media; after the last the text is filed without it. */
+/** Waits between attempts to fetch media. After the last attempt the text is filed without it. */
 const mediaRetryMs = [2_000, 10_000, 30_000, 120_000]
 const mediaBytesMax = 10 * 1024 * 1024
 const mediaTimeoutMs = 20_000
-/** Failures that another attempt cannot fix. */
+/** Failures that are not retried. */
 const lastingFailures = ['invalid_url', 'blocked_address', 'too_large']
-/** Clocks differ by so much: a text that is older than its number by more was to the number's owner before. */
+/** Tolerated clock skew. A text that is older than its number by more was sent to the previous owner of the number. */
 const clockSkewMs = 5_000
-/** A list is read again from so long before where it was read to: providers put texts into it late. */
+/** Overlap between catch-ups, because providers list texts late. */
 const catchUpOverlapMs = 15 * 60_000
 const arrivalsKeptMs = 30 * 24 * 3_600_000
 
 const acknowledged = () => new Raw('text/xml; charset=utf-8', Buffer.from('<?xml version="1.0" encoding="UTF-8"?><Response/>'))
 
-/** The result of a received text. `ignored`: it is not for a number of this server. */
+/** The result of a received text. `ignored` is for texts to numbers that are not ours. */
 export type Filed = { kind: 'filed'; smsId: string } | { kind: 'pending' } | { kind: 'duplicate' } | { kind: 'ignored' }
 
 export function createArrivals(parts: Parts): Arrivals {
@@ -78,7 +78,7 @@ export function createArrivals(parts: Parts): Arrivals {
     return provider && callbackPaths.isRight(name, token) ? provider : null
   }
 
-  /** Rows for media; large bytes are durable in the blob store before any transaction names them. */
+  /** Builds rows for media. Large files are durable in the blob store before any transaction names them. */
   const keep = (organizationId: string, loaded: Loaded): Promise<messageStore.MediaRow[]> =>
     Promise.all(
       loaded.map(async ({ contentType, bytes }, position) => {
@@ -107,7 +107,7 @@ export function createArrivals(parts: Parts): Arrivals {
     return id
   }
 
-  /** Takes a text from a provider, by callback or from its list: once, however often it comes. */
+  /** Files a text from a callback or a list, exactly once. */
   async function take(name: ProviderName, given: InboundText): Promise<Filed> {
     const text = boundText(given)
     const receivers = await store.findReceivers(db, name, text.to)
@@ -138,7 +138,7 @@ export function createArrivals(parts: Parts): Arrivals {
     return outcome
   }
 
-  /** Fetches the media of one text, then files it. After the last attempt, missing media is recorded as such, so that the text is never lost. */
+  /** Fetches the media of one text, then files the text. After the last attempt it is filed without the missing media. */
   async function fetchMedia(job: Job, finish: Finish): Promise<void> {
     const arrival = await messageStore.findPending(db, job.subject)
     if (!arrival) return db.transact((tx) => finish(tx, { done: true }))
@@ -152,11 +152,14 @@ export function createArrivals(parts: Parts): Arrivals {
       }
       try {
         const file = await web.fetchFile(url, { bytesMax: mediaBytesMax, timeoutMs: mediaTimeoutMs, access: access?.(url) ?? null })
-        const told = mediaTypeOf(file.contentType)
-        loaded.push({ contentType: told === 'application/octet-stream' ? mediaTypeOf(contentType) : told, bytes: file.bytes })
+        const fetchedType = mediaTypeOf(file.contentType)
+        loaded.push({
+          contentType: fetchedType === 'application/octet-stream' ? mediaTypeOf(contentType) : fetchedType,
+          bytes: file.bytes,
+        })
       } catch (error) {
         if (!(error instanceof FetchRefused)) throw error
-        log.warn({ arrival: arrival.id, failure: error.failure, attempt: job.attempts }, 'media of a text could not be fetched')
+        log.warn({ arrival: arrival.id, failure: error.failure, attempt: job.attempts }, 'fetching the media of a text failed')
         if (retryInMs !== undefined && !lastingFailures.includes(error.failure))
           return db.transact((tx) => finish(tx, { done: false, retryInMs }))
         loaded.push({ contentType: mediaTypeOf(contentType), bytes: null })
@@ -178,7 +181,11 @@ export function createArrivals(parts: Parts): Arrivals {
     const verdict = provider.verifyWebhook(request, `${publicUrl()}${request.target}`, nowMs())
     if (verdict !== 'ok') {
       businessEvents.callbackRefused({ provider: provider.name, reason: verdict })
-      throw forbidden(verdict === 'too_old' ? 'The signature of this callback is too old.' : 'The signature of this callback is wrong.')
+      throw forbidden(
+        verdict === 'too_old'
+          ? "The signature of this callback is too old: check this server's clock."
+          : 'The signature of this callback is wrong: check the key of the provider and CALLSIGN_PUBLIC_URL.',
+      )
     }
     let events: ReturnType<PhoneProvider['parseWebhook']>
     try {
@@ -228,7 +235,7 @@ export function createArrivals(parts: Parts): Arrivals {
           if (kind === 'filed' || kind === 'pending') caught++
         }
         await messageStore.setCatchUp(db, name, startedAt)
-        if (caught > 0) log.info({ provider: name, texts: caught }, 'caught up with texts that no callback brought')
+        if (caught > 0) log.info({ provider: name, texts: caught }, 'filed texts whose callbacks were lost')
       }
     },
 

@@ -26,9 +26,9 @@ export interface Inbox {
   updateSmsMessage(call: Call, reference: string, id: string, body: { is_read: boolean }): Promise<Sms>
   /** The media file with this attachment id. */
   findFile(id: string): Promise<store.MediaRow | null>
-  /** Those of these blobs that media is stored in. */
+  /** The keys among these that media uses. */
   findNamedBlobs(keys: string[]): Promise<string[]>
-  /** Texts in events: media without links, because a link expires after an hour. */
+  /** Texts in events. Media has no links, because a link expires after an hour. */
   describe(ids: string[]): Promise<Map<string, Record<string, unknown>>>
 }
 

@@ -1,4 +1,4 @@
-// Buys numbers, brings them to where texts arrive, and gives them back: one step a run, each committed before the next is asked for.
+// Buys numbers, connects them to texting, and releases them. Each run takes one step and commits it before the next.
 import type { BusinessEvents } from '../../core/business-events.ts'
 import { now, nowMs } from '../../core/clock.ts'
 import type { Emit } from '../../core/event.ts'
@@ -10,14 +10,14 @@ import type { Order, OwnedNumber, PhoneProvider, ProviderName, Readiness } from 
 import * as store from './store.ts'
 
 const leaseMs = 30_000
-/** Longer than any chain of calls that one run makes. */
+/** Exceeds the longest chain of provider calls in one run. */
 const runMsMax = 5 * 60_000
 const concurrency = 8
 /** Numbers that one run tries before it yields to other jobs. */
 const offersTriedMax = 10
-/** The first wait after failure, doubled each time up to the last. */
-const troubleMs = { first: 1_000, last: 5 * 60_000 }
-/** A provider that the settings no longer name may come back with the next start. */
+/** Exponential backoff after failures. */
+const backoffMs = { first: 1_000, last: 5 * 60_000 }
+/** Retry interval for a provider that is missing in the settings. It may be configured again at the next start. */
 const absentProviderMs = 10 * 60_000
 
 export type Providers = { get(name: ProviderName): PhoneProvider | undefined }
@@ -33,18 +33,18 @@ export interface PhoneJobs {
 export function createPhoneJobs({ db, providers, enqueue, emit, pollMs, businessEvents, log }: Parts): PhoneJobs {
   const done: JobEnd = { done: true }
   const again = (retryInMs: number): JobEnd => ({ done: false, retryInMs })
-  const afterFailure = (job: Job): JobEnd => again(Math.min(troubleMs.last, troubleMs.first * 2 ** Math.min(job.attempts - 1, 12)))
+  const afterFailure = (job: Job): JobEnd => again(Math.min(backoffMs.last, backoffMs.first * 2 ** Math.min(job.attempts - 1, 12)))
 
   const finishAs = (finish: Finish, end: JobEnd): Promise<void> => db.transact((tx) => finish(tx, end))
 
   const tried = (row: NumberRow, op: 'search' | 'order' | 'find' | 'advance' | 'release', outcome: string) =>
     businessEvents.phoneTried({ organization_id: row.organization_id, phone_number_id: row.id, provider: row.provider, op, outcome })
 
-  /** The purchase has bought its number. */
+  /** Records a completed purchase. */
   async function activate(row: NumberRow, providerNumberId: string, finish: Finish): Promise<void> {
     await db.transact(async (tx) => {
       await finish(tx, done)
-      // Not wanted any more: the release that is under way finds it by its order key.
+      // Cancelled in the meantime: the release job finds the number by its order key.
       if (!(await store.activate(tx, row.id, providerNumberId, now()))) return
       await enqueue(tx, [{ kind: advanceJob, organizationId: row.organization_id, subject: row.id }])
     })
@@ -58,9 +58,8 @@ export function createPhoneJobs({ db, providers, enqueue, emit, pollMs, business
   }
 
   /**
-   * Orders this one number, which may have been ordered before. Buying is the one step that must not happen twice: a number that was ordered
-   * is looked up first, and only ever the same number is ordered again, which cannot buy a second. Another number is chosen only when this
-   * one is surely not ours.
+   * Orders one number, at most once. A number that may have been ordered before is looked up first, and a repeated order names the same
+   * number, which cannot buy a second one. Another number is chosen only when this order is known to have failed.
    */
   async function orderOne(
     row: NumberRow,
@@ -73,11 +72,11 @@ export function createPhoneJobs({ db, providers, enqueue, emit, pollMs, business
       tried(row, 'find', found.kind)
       if (found.kind === 'owned') return { owned: found.providerNumberId }
       if (found.kind === 'pending') return again(pollMs)
-      if (found.kind === 'failure') return again(Math.max(pollMs, troubleMs.first))
+      if (found.kind === 'failure') return again(Math.max(pollMs, backoffMs.first))
       if (found.kind === 'failed') return drop(row, phoneNumber)
     } else if (!(await store.beginOrder(db, row.id, phoneNumber))) return done
-    // An order whose answer was lost may still be under way, and then "taken" may mean by ourselves.
-    const isSettled = row.uncertain_at === null || nowMs() - row.uncertain_at.getTime() > provider.settleMs
+    // After a lost response the order may still be in progress, and "taken" may mean taken by this order.
+    const isCertain = row.uncertain_at === null || nowMs() - row.uncertain_at.getTime() > provider.settleMs
     const answer = await provider.order(order)
     tried(row, 'order', answer.kind)
     switch (answer.kind) {
@@ -86,16 +85,16 @@ export function createPhoneJobs({ db, providers, enqueue, emit, pollMs, business
       case 'pending':
         return again(pollMs)
       case 'refused':
-        return isSettled ? { failed: `${answer.code}: ${answer.detail}` } : again(pollMs)
+        return isCertain ? { failed: `${answer.code}: ${answer.detail}` } : again(pollMs)
       case 'unknown':
         await store.markUncertain(db, row.id)
         log.warn(
           { phone_number_id: row.id, provider: row.provider, detail: answer.detail },
-          'the answer to an order was lost; it is looked up',
+          'the response to an order was lost, so the order is looked up',
         )
         return again(pollMs)
       case 'taken':
-        return isSettled ? drop(row, phoneNumber) : again(pollMs)
+        return isCertain ? drop(row, phoneNumber) : again(pollMs)
     }
   }
 
@@ -117,7 +116,7 @@ export function createPhoneJobs({ db, providers, enqueue, emit, pollMs, business
         phoneNumber = offer.number
       }
       const next = await orderOne(row, phoneNumber, provider).catch((error: unknown) => {
-        // Another purchase has just begun with this number: look for the next.
+        // A concurrent purchase has this number. Try the next.
         if (isUniqueViolation(error, 'phone_numbers_one_a_number')) return 'next' as const
         throw error
       })
@@ -142,15 +141,15 @@ export function createPhoneJobs({ db, providers, enqueue, emit, pollMs, business
       without: row.taken_numbers,
     })
     tried(row, 'search', answer.kind)
-    // Nothing has been ordered yet, so whoever asked is told at once and may ask again.
+    // Nothing has been ordered yet, so the request fails at once and can be repeated.
     if (answer.kind !== 'offers') return { failure: 'upstream_provider_error', detail: answer.detail }
     const held = await store.findHeld(db, answer.numbers)
     const number = answer.numbers.find((one) => !held.has(one) && !row.taken_numbers.includes(one))
-    return number === undefined ? { failure: 'no_numbers_available', detail: 'nothing was offered' } : { number }
+    return number === undefined ? { failure: 'no_numbers_available', detail: 'the search found no numbers' } : { number }
   }
 
-  /** Writes what the provider says of a number that was pending, and its event, once; anything that it says later changes nothing. */
-  async function settle(row: NumberRow, readiness: Readiness, finish?: { finish: Finish; end: JobEnd }): Promise<boolean> {
+  /** Records the readiness of a pending number and its event, once. Later reports have no effect. */
+  async function recordReadiness(row: NumberRow, readiness: Readiness, finish?: { finish: Finish; end: JobEnd }): Promise<boolean> {
     return db.transact(async (tx) => {
       if (finish) await finish.finish(tx, finish.end)
       if (readiness.kind !== 'ready' && readiness.kind !== 'failed') return false
@@ -158,7 +157,7 @@ export function createPhoneJobs({ db, providers, enqueue, emit, pollMs, business
         readiness.kind === 'ready'
           ? ({ status: 'ready', code: null, detail: null } as const)
           : ({ status: 'assignment_failed', code: readiness.code.slice(0, 100), detail: readiness.detail.slice(0, 500) } as const)
-      if (!(await store.settleSms(tx, row.id, change, now()))) return false
+      if (!(await store.recordSmsStatus(tx, row.id, change, now()))) return false
       await emit(tx, [
         {
           type: readiness.kind === 'ready' ? 'number.sms_ready' : 'number.sms_failed',
@@ -189,7 +188,7 @@ export function createPhoneJobs({ db, providers, enqueue, emit, pollMs, business
     const readiness = await provider.advance(ownedOf(row))
     tried(row, 'advance', readiness.kind)
     const end = readiness.kind === 'pending' ? again(pollMs) : readiness.kind === 'failure' ? afterFailure(job) : done
-    await settle(row, readiness, { finish, end })
+    await recordReadiness(row, readiness, { finish, end })
   }
 
   async function release(job: Job, finish: Finish): Promise<void> {
@@ -202,9 +201,9 @@ export function createPhoneJobs({ db, providers, enqueue, emit, pollMs, business
       const found = await provider.findOrder({ organizationId: row.organization_id, orderKey: row.id, phoneNumber: row.phone_number })
       tried(row, 'find', found.kind)
       if (found.kind === 'owned') owned = found.providerNumberId
-      // An order that was under way when the number was given up may still happen.
-      const isSettled = row.ordered_at === null || nowMs() - row.ordered_at.getTime() > provider.settleMs
-      if (found.kind === 'pending' || found.kind === 'failure' || (owned === null && !isSettled)) return finishAs(finish, afterFailure(job))
+      // An order in progress at the time of the release may still complete.
+      const isCertain = row.ordered_at === null || nowMs() - row.ordered_at.getTime() > provider.settleMs
+      if (found.kind === 'pending' || found.kind === 'failure' || (owned === null && !isCertain)) return finishAs(finish, afterFailure(job))
     }
     if (owned !== null) {
       const answer = await provider.release({ ...ownedOf(row), providerNumberId: owned })
@@ -232,7 +231,7 @@ export function createPhoneJobs({ db, providers, enqueue, emit, pollMs, business
       if (!provider || row.state !== 'active' || row.sms_status !== 'pending') return
       const readiness = await provider.advance(ownedOf(row))
       tried(row, 'advance', readiness.kind)
-      await settle(row, readiness)
+      await recordReadiness(row, readiness)
     },
   }
 }

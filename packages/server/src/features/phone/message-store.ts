@@ -1,4 +1,4 @@
-// The SQL of texts: what arrived by the provider's own id, what is filed, and how far a provider's list has been read.
+// The SQL of texts, of arrivals by the provider's message id, and of catch-up positions.
 import type { Code } from '@callsign/contract/codes'
 import { before, type PageRequest } from '../../core/page.ts'
 import type { Sql, Tx } from '../../core/sql.ts'
@@ -15,7 +15,7 @@ export type Arrival = {
   at: Date
 }
 
-/** Notes that a text has arrived; false when it had before. Waits for who is noting the same one. */
+/** Records the arrival of a text. False for a repetition. A concurrent transaction with the same text waits for the first. */
 export async function insertArrival(tx: Tx, arrival: Arrival): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'insert-sms-arrival',
@@ -45,7 +45,7 @@ export async function isKnown(sql: Sql, provider: ProviderName, providerMessageI
 
 export type PendingArrival = { id: string; provider: ProviderName; organization_id: string; phone_number_id: string; pending: PendingText }
 
-/** An arrival whose media is still to be fetched. */
+/** An arrival with media that is not fetched yet. */
 export async function findPending(sql: Sql, id: string): Promise<PendingArrival | null> {
   const { rows } = await sql.query<PendingArrival>({
     text: 'SELECT id, provider, organization_id, phone_number_id, pending FROM sms_arrivals WHERE id = $1 AND pending IS NOT NULL',
@@ -54,7 +54,7 @@ export async function findPending(sql: Sql, id: string): Promise<PendingArrival 
   return rows[0] ?? null
 }
 
-/** Ends an arrival's wait; false when it had ended before. */
+/** Ends the wait of an arrival for its media. False when it had ended before. */
 export async function endPending(tx: Tx, id: string): Promise<boolean> {
   const { rowCount } = await tx.query({
     text: 'UPDATE sms_arrivals SET pending = NULL WHERE id = $1 AND pending IS NOT NULL',
@@ -63,7 +63,7 @@ export async function endPending(tx: Tx, id: string): Promise<boolean> {
   return rowCount === 1
 }
 
-/** Keeps a number from being released until the transaction ends; its agent, or null when it is released. */
+/** Locks a number against release until the transaction ends. Returns its agent, or null when it is released. */
 export async function holdNumber(tx: Tx, numberId: string): Promise<{ identity_id: string } | null> {
   const { rows } = await tx.query<{ identity_id: string }>({
     name: 'hold-phone-number',
@@ -138,7 +138,7 @@ export async function findMedia(sql: Sql, smsIds: string[]): Promise<Map<string,
   return Map.groupBy(rows, (row) => row.sms_id)
 }
 
-/** A file that there is. */
+/** A stored file. */
 export async function findFile(sql: Sql, id: string): Promise<MediaRow | null> {
   const { rows } = await sql.query<MediaRow>({
     name: 'find-sms-file',
@@ -180,7 +180,7 @@ export async function findTexts(sql: Sql, ids: string[]): Promise<Map<string, Sm
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** Newest first. */
+/** Texts of a number, newest first. */
 export async function listSms(
   sql: Sql,
   numberId: string,
@@ -205,19 +205,19 @@ export async function setRead(sql: Sql, numberId: string, id: string, isRead: bo
   return rowCount === 1
 }
 
-/** Deletes the texts of a number with their media; returns the blobs that held some of it. */
+/** Deletes the texts of a number with their media. Returns the blob keys of the media. */
 export async function deleteTexts(tx: Tx, numberId: string): Promise<string[]> {
   const { rows } = await tx.query<{ blob_key: string }>({
     text: `SELECT m.blob_key FROM sms_media m JOIN sms_messages s ON s.id = m.sms_id WHERE s.phone_number_id = $1 AND m.blob_key IS NOT NULL`,
     values: [numberId],
   })
   await tx.query({ text: 'DELETE FROM sms_messages WHERE phone_number_id = $1', values: [numberId] })
-  // The ids stay, so that a late callback is known; what waits of it goes.
+  // Keeps the ids, so that late callbacks are recognized, and drops the pending content.
   await tx.query({ text: 'UPDATE sms_arrivals SET pending = NULL WHERE phone_number_id = $1', values: [numberId] })
   return rows.map((row) => row.blob_key)
 }
 
-/** When the provider's list was last read to its end; null before the first time, which this notes. */
+/** The time of the last complete catch-up. Null at the first call, which starts the record. */
 export async function findCatchUp(sql: Sql, provider: ProviderName): Promise<Date | null> {
   const { rows } = await sql.query<{ caught_up_at: Date }>({
     text: `WITH first AS (INSERT INTO sms_catch_ups (provider, caught_up_at) VALUES ($1, now()) ON CONFLICT (provider) DO NOTHING)
@@ -227,7 +227,7 @@ export async function findCatchUp(sql: Sql, provider: ProviderName): Promise<Dat
   return rows[0]?.caught_up_at ?? null
 }
 
-/** Never goes back: a slower process may have begun earlier. */
+/** Never moves back, because a slower process may have started earlier. */
 export async function setCatchUp(sql: Sql, provider: ProviderName, at: Date): Promise<void> {
   await sql.query({
     text: 'UPDATE sms_catch_ups SET caught_up_at = greatest(caught_up_at, $2) WHERE provider = $1',
@@ -235,7 +235,7 @@ export async function setCatchUp(sql: Sql, provider: ProviderName, at: Date): Pr
   })
 }
 
-/** Forgets the ids of texts that no provider will bring again: older than this, and well before what the next look at a list will hold. */
+/** Deletes arrivals older than this that are a day older than the last catch-up, so that no provider delivers them again. */
 export async function sweepArrivals(sql: Sql, olderThan: Date): Promise<void> {
   await sql.query({
     text: `DELETE FROM sms_arrivals a WHERE a.arrived_at < $1 AND a.pending IS NULL

@@ -1,4 +1,4 @@
-// The phone number and the text: rows, what may be asked for, and the views that the API gives.
+// Phone number and text rows, validation of requested numbers, and the views that the API returns.
 import type { Code } from '@callsign/contract/codes'
 import type { PhoneNumber, provisionPhoneNumber, SmsMedia, SmsMessage, SmsStatus } from '@callsign/contract/phones'
 import type { Static } from 'typebox'
@@ -12,7 +12,7 @@ export const advanceJob = 'advance-number'
 export const releaseJob = 'release-number'
 export const fetchMediaJob = 'fetch-sms-media'
 
-/** `released` and `failed` are for ever; `releasing` waits for the provider. */
+/** `released` and `failed` are final. `releasing` waits for the provider. */
 export type NumberState = 'ordering' | 'active' | 'releasing' | 'released' | 'failed'
 
 export type NumberRow = {
@@ -48,25 +48,25 @@ export type Wanted = Pick<NumberRow, 'country_code' | 'type' | 'wanted_region' |
 export function readWanted(body: Static<NonNullable<typeof provisionPhoneNumber.body>>): Wanted {
   const { country_code: country = 'US', type = 'local', region = null, area_code: areaCode = null } = body
   const countryName = country === 'US' ? 'the United States' : 'Canada'
-  if (region !== null && areaCode !== null) throw invalid('/area_code', 'area_code and region cannot be combined: give one of them')
-  if (region !== null && type === 'toll_free') throw invalid('/region', 'a toll-free number belongs to no region: leave region out')
-  if (region !== null && !isRegion(country, region)) throw invalid('/region', `${region} is no state or province of ${countryName}`)
+  if (region !== null && areaCode !== null) throw invalid('/area_code', 'area_code and region cannot be combined: send one of them')
+  if (region !== null && type === 'toll_free') throw invalid('/region', 'a toll-free number has no region: omit region')
+  if (region !== null && !isRegion(country, region)) throw invalid('/region', `${region} is not a state or province of ${countryName}`)
   if (areaCode !== null) {
     if (type === 'local' && isTollFree(areaCode))
-      throw invalid('/area_code', `${areaCode} is a toll-free code: ask for type toll_free, or for another area code`)
+      throw invalid('/area_code', `${areaCode} is a toll-free code: set type to toll_free or choose another area code`)
     if (type === 'toll_free' && !isTollFree(areaCode))
-      throw invalid('/area_code', `${areaCode} is no toll-free code: toll-free numbers begin with 800, 833, 844, 855, 866, 877 or 888`)
+      throw invalid('/area_code', `${areaCode} is not a toll-free code: use 800, 833, 844, 855, 866, 877 or 888`)
     if (type === 'local' && regionsOf(country, areaCode).length === 0)
-      throw invalid('/area_code', `${areaCode} is no area code of ${countryName}`)
+      throw invalid('/area_code', `${areaCode} is not an area code of ${countryName}`)
   }
   return { country_code: country, type, wanted_region: region, wanted_area_code: areaCode }
 }
 
-/** The region of a number: the one that was asked for, else the first that its area code serves; none for toll-free numbers. */
+/** The region of a number: the requested one, or the first that its area code serves. Empty for toll-free numbers. */
 const regionOf = (row: NumberRow): string =>
   row.type === 'toll_free' ? '' : (row.wanted_region ?? regionsOf(row.country_code, (row.phone_number as string).slice(2, 5))[0] ?? '')
 
-/** Only for active numbers: what is on its way in or out is shown to nobody. */
+/** Only for active numbers. The API does not show numbers that are being bought or released. */
 export function toPhoneNumber(row: NumberRow): Static<typeof PhoneNumber> {
   return {
     id: row.id,
@@ -89,8 +89,8 @@ export function toPhoneNumber(row: NumberRow): Static<typeof PhoneNumber> {
 /** The API error for a failed order. */
 export const failureOf = (row: NumberRow): ApiError =>
   row.failure_code === 'no_numbers_available'
-    ? new ApiError('no_numbers_available', 'The provider has no such number now. Another area code, region or type may have some.')
-    : new ApiError('upstream_provider_error', `The phone provider did not sell us a number: ${row.failure_detail ?? 'no reason given'}`)
+    ? new ApiError('no_numbers_available', 'The provider has no such number available. Try another area code, region or type.')
+    : new ApiError('upstream_provider_error', `Buying a number from the phone provider failed: ${row.failure_detail ?? 'no reason given'}`)
 
 export const alreadyAssigned = (handle: string): ApiError =>
   new ApiError('number_already_assigned', `The agent ${handle} has a phone number. Release it first, or use another agent.`)
@@ -117,7 +117,7 @@ export function toSmsMessage(row: SmsRow, media: Media[]): Static<typeof SmsMess
   return { ...toSmsFacts(row, media), is_read: row.is_read }
 }
 
-/** A text in events: facts that never change. Links are left out, because they expire after an hour. */
+/** A text in events, with immutable facts only. Links are left out, because they expire after an hour. */
 export function toSmsFacts(row: SmsRow, media: Media[]): Omit<Static<typeof SmsMessage>, 'is_read'> {
   return {
     id: row.id,
@@ -140,7 +140,7 @@ export type SmsWants = { from?: string; text?: string; has_code?: boolean; code_
 
 const holds = (text: string, part: string | undefined): boolean => part === undefined || text.toLowerCase().includes(part.toLowerCase())
 
-/** True when the text came after that time and every filter holds that is given. */
+/** True when the text arrived after this time and matches every given filter. */
 export const isWanted = (row: SmsRow, wants: SmsWants, after: Date | null): boolean =>
   (after === null || row.created_at > after) &&
   holds(row.from_number, wants.from) &&
@@ -151,10 +151,10 @@ const textCharactersMax = 65_536
 const mediaMax = 20
 const namesMax = 50
 
-/** Text that PostgreSQL and JSON hold. */
+/** Removes characters that PostgreSQL or JSON cannot store. */
 const storable = (text: string, charactersMax: number): string => text.slice(0, charactersMax).toWellFormed().replaceAll('\0', '\ufffd')
 
-/** A text within our bounds, whatever its provider said. */
+/** Truncates a text from a provider to our limits. */
 export const boundText = (text: InboundText): InboundText => ({
   ...text,
   from: storable(text.from, 64),
@@ -165,7 +165,7 @@ export const boundText = (text: InboundText): InboundText => ({
 
 const contentTypePattern = /^[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}$/
 
-/** A media type without parameters, in lower case; what is none is application/octet-stream. */
+/** A media type in lower case without parameters. An invalid one becomes `application/octet-stream`. */
 export function mediaTypeOf(contentType: string | null): string {
   const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
   return contentTypePattern.test(type) && !type.startsWith('multipart/') ? type : 'application/octet-stream'
@@ -187,10 +187,10 @@ const extensions: Record<string, string> = {
   'video/mp4': 'mp4',
 }
 
-/** Media has no names of its own. */
+/** Media of texts comes without file names. */
 export const mediaFilename = (position: number, contentType: string): string => `media-${position + 1}.${extensions[contentType] ?? 'bin'}`
 
-/** A text whose media is still to be fetched, as it waits in its row; what came along waits with it, in base64. */
+/** A text with media to fetch, as stored in its row. Media that came as bytes is stored with it, in base64. */
 export type PendingText = {
   type: 'sms' | 'mms'
   from: string
@@ -199,7 +199,7 @@ export type PendingText = {
   media: { url?: string; content?: string; contentType: string | null }[]
 }
 
-/** A text as it waits for its media; null when there is nothing to wait for. */
+/** A text to store until its media is fetched. Null when it has no media to fetch. */
 export function toPending({ type, from, to, text, media }: InboundText): PendingText | null {
   if (!media.some((one) => 'url' in one)) return null
   const waiting = media.map((one) =>

@@ -23,7 +23,7 @@ export interface Phones {
   requireNumber(caller: Caller, reference: string): Promise<NumberRow>
   /** `POST /phone/numbers`: waits until the purchase has ended, at most `waitMsMax`. */
   provisionPhoneNumber(call: Call, body: Static<NonNullable<typeof provisionPhoneNumber.body>>): Promise<Static<typeof PhoneNumber>>
-  /** `GET /phone/numbers`: newest first; an agent key sees its own. */
+  /** `GET /phone/numbers`: newest first. An agent key sees its own number. */
   listPhoneNumbers(caller: Caller, query: PageQuery): Promise<Page<Static<typeof PhoneNumber>>>
   /** `GET /phone/numbers/{id}`. */
   getPhoneNumber(caller: Caller, reference: string): Promise<Static<typeof PhoneNumber>>
@@ -33,7 +33,7 @@ export interface Phones {
   refuseToSend(caller: Caller, reference: string): Promise<never>
   /** Releases the number or the purchase of an identity, in the transaction that deletes the identity. */
   releaseOf(tx: Tx, identityId: string): Promise<void>
-  /** Numbers in events: the facts that never change. */
+  /** Numbers in events, with immutable facts only. */
   describe(ids: string[]): Promise<Map<string, Record<string, unknown>>>
   /** Deletes purchases that failed more than 7 days ago. */
   sweep(): Promise<void>
@@ -52,7 +52,7 @@ type Parts = {
 }
 
 /** First and longest interval between two polls of a purchase. */
-const lookMs = { first: 20, last: 250 }
+const pollMs = { first: 20, last: 250 }
 const failedKeptMs = 7 * 24 * 3_600_000
 
 export function createPhones({ db, accounts, identities, attachments, enqueue, providerName, waitMsMax }: Parts): Phones {
@@ -62,7 +62,7 @@ export function createPhones({ db, accounts, identities, attachments, enqueue, p
     row.wanted_region === wanted.wanted_region &&
     row.wanted_area_code === wanted.wanted_area_code
 
-  /** The purchase that this request waits for: a new one, or an equal one whose request ended before its response. */
+  /** The purchase that this request waits for: a new one, or an equal one whose request ended without a response. */
   async function findOrBegin(caller: Caller, agent: { identityId: string; handle: string }, wanted: Wanted): Promise<string> {
     const id = newId('phoneNumber')
     const isNew = await db
@@ -91,7 +91,7 @@ export function createPhones({ db, accounts, identities, attachments, enqueue, p
   /** Waits until the purchase has succeeded or failed. */
   async function waitForEnd(id: string): Promise<NumberRow | null> {
     const deadlineMs = nowMs() + waitMsMax
-    for (let waitMs = lookMs.first; ; waitMs = Math.min(lookMs.last, waitMs * 1.5)) {
+    for (let waitMs = pollMs.first; ; waitMs = Math.min(pollMs.last, waitMs * 1.5)) {
       const row = await store.findNumber(db, id)
       if (row?.state !== 'ordering') return row
       if (nowMs() > deadlineMs) {
@@ -131,7 +131,7 @@ export function createPhones({ db, accounts, identities, attachments, enqueue, p
       if (ended === null) throw notFound('agent')
       if (ended.state === 'failed') throw failureOf(ended)
       return call.transact(async (tx) => {
-        const row = await store.tellNumber(tx, ended.id)
+        const row = await store.claimResponse(tx, ended.id)
         // Returned by an equal request, or released meanwhile.
         if (!row) throw alreadyAssigned(agent.handle)
         const details = { agent_handle: row.agent_handle, phone_number: row.phone_number, provider: row.provider }
@@ -166,7 +166,7 @@ export function createPhones({ db, accounts, identities, attachments, enqueue, p
 
     async refuseToSend(caller, reference) {
       await requireNumber(caller, reference)
-      throw new ApiError('sms_outbound_unavailable', 'Phone numbers here receive texts and cannot send any.', {
+      throw new ApiError('sms_outbound_unavailable', 'Phone numbers only receive texts. Sending is not supported.', {
         headers: { Allow: 'GET, HEAD' },
       })
     },

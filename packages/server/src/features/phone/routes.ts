@@ -1,4 +1,4 @@
-// The endpoints of phone numbers and texts. Buying and releasing is the organization's business; the callback has its own kind of key.
+// The endpoints of phone numbers and texts. Buying and releasing require an organization key, callbacks a signature.
 import * as contract from '@callsign/contract/phones'
 import type { RawRequest } from '../../core/route.ts'
 import { type Route, route } from '../../core/route.ts'

@@ -14,8 +14,8 @@ export type NewNumber = Pick<
 > & { identity_id: string }
 
 /**
- * Inserts the intent to buy a number. False when the agent has one, or an intent, already. Holds the mailbox of the identity, as deleting
- * the identity does: the two come one after the other. Violates the foreign key when the identity is gone.
+ * Inserts a purchase. False when the agent has a number or a purchase already. Locks the mailbox of the identity, as deleting the identity
+ * does, so that the two are serialized. Violates the foreign key when the identity is deleted.
  */
 export async function insertNumber(tx: Tx, row: NewNumber): Promise<boolean> {
   await tx.query({ text: 'SELECT 1 FROM mailboxes WHERE identity_id = $1 FOR KEY SHARE', values: [row.identity_id] })
@@ -68,7 +68,7 @@ export async function findNumberOf(sql: Sql, identityId: string): Promise<Number
   return rows[0] ?? null
 }
 
-/** An active number by its id or by itself. */
+/** An active number by its id or its phone number. */
 export async function findActive(sql: Sql, organizationId: string, reference: string): Promise<NumberRow | null> {
   const column = reference.startsWith('+') ? 'phone_number' : 'id'
   const { rows } = await sql.query<NumberRow>({
@@ -79,7 +79,7 @@ export async function findActive(sql: Sql, organizationId: string, reference: st
   return rows[0] ?? null
 }
 
-/** The active numbers among these, of any organization: where texts arrive. */
+/** The active numbers among the recipients of a text, of any organization. */
 export async function findReceivers(sql: Sql, provider: ProviderName, numbers: string[]): Promise<Map<string, NumberRow>> {
   const { rows } = await sql.query<NumberRow>({
     name: 'find-receiving-numbers',
@@ -107,7 +107,7 @@ export async function listNumbers(sql: Sql, organizationId: string, identityId: 
   return rows
 }
 
-/** Those among these numbers that a row has already: a provider may offer what it has just sold. */
+/** The numbers among these that a row has already, because a provider may offer a number that it has just sold. */
 export async function findHeld(sql: Sql, numbers: string[]): Promise<Set<string>> {
   const { rows } = await sql.query<{ phone_number: string }>({
     text: `SELECT phone_number FROM phone_numbers WHERE phone_number = ANY($1) AND state IN ('ordering', 'active', 'releasing')`,
@@ -116,7 +116,7 @@ export async function findHeld(sql: Sql, numbers: string[]): Promise<Set<string>
   return new Set(rows.map((row) => row.phone_number))
 }
 
-/** Notes that this number is about to be ordered. False when the purchase is not wanted any more. Violates phone_numbers_one_a_number when another row has it. */
+/** Records a number before it is ordered. False when the purchase was cancelled. Violates `phone_numbers_one_a_number` when another row has the number. */
 export async function beginOrder(sql: Sql, id: string, phoneNumber: string): Promise<boolean> {
   const { rowCount } = await sql.query({
     text: `UPDATE phone_numbers SET phone_number = $2, ordered_at = now(), updated_at = now() WHERE id = $1 AND state = 'ordering'`,
@@ -125,12 +125,12 @@ export async function beginOrder(sql: Sql, id: string, phoneNumber: string): Pro
   return rowCount === 1
 }
 
-/** Notes that the answer to an order was lost. */
+/** Records that the response to an order was lost. */
 export async function markUncertain(sql: Sql, id: string): Promise<void> {
   await sql.query({ text: 'UPDATE phone_numbers SET uncertain_at = now() WHERE id = $1', values: [id] })
 }
 
-/** The number of an order is somebody else's: another has to be found. */
+/** Excludes a number that another customer has, so that the next run chooses another. */
 export async function dropOffer(sql: Sql, id: string, phoneNumber: string): Promise<void> {
   await sql.query({
     text: `UPDATE phone_numbers SET phone_number = NULL, ordered_at = NULL, uncertain_at = NULL, taken_numbers = taken_numbers || $2::text, updated_at = now()
@@ -139,7 +139,7 @@ export async function dropOffer(sql: Sql, id: string, phoneNumber: string): Prom
   })
 }
 
-/** The number is ours. False when the purchase is not wanted any more: whoever gives it back will find it by its order key. */
+/** Activates a bought number. False when the purchase was cancelled. The release job then finds the number by its order key. */
 export async function activate(tx: Tx, id: string, providerNumberId: string, at: Date): Promise<boolean> {
   const { rowCount } = await tx.query({
     text: `UPDATE phone_numbers SET state = 'active', provider_number_id = $2, activated_at = $3, updated_at = $3 WHERE id = $1 AND state = 'ordering'`,
@@ -148,7 +148,7 @@ export async function activate(tx: Tx, id: string, providerNumberId: string, at:
   return rowCount === 1
 }
 
-/** Ends a purchase that bought nothing. */
+/** Fails a purchase. */
 export async function failOrder(tx: Tx, id: string, code: NumberRow['failure_code'], detail: string): Promise<void> {
   await tx.query({
     text: `UPDATE phone_numbers SET state = 'failed', identity_id = NULL, failure_code = $2, failure_detail = $3, updated_at = now()
@@ -157,8 +157,8 @@ export async function failOrder(tx: Tx, id: string, code: NumberRow['failure_cod
   })
 }
 
-/** Takes the right to tell a request that this number is its own; null when another request was told. */
-export async function tellNumber(tx: Tx, id: string): Promise<NumberRow | null> {
+/** Claims the number for the response of one request. Null when another request has returned it. */
+export async function claimResponse(tx: Tx, id: string): Promise<NumberRow | null> {
   const { rows } = await tx.query<NumberRow>({
     text: `UPDATE phone_numbers SET delivered_at = now() WHERE id = $1 AND state = 'active' AND delivered_at IS NULL RETURNING ${columns}`,
     values: [id],
@@ -168,8 +168,8 @@ export async function tellNumber(tx: Tx, id: string): Promise<NumberRow | null> 
 
 export type SmsChange = { status: 'ready'; code: null; detail: null } | { status: 'assignment_failed'; code: string; detail: string }
 
-/** Moves a number out of `pending`; true for the one caller that did. */
-export async function settleSms(tx: Tx, id: string, change: SmsChange, at: Date): Promise<boolean> {
+/** Moves a number out of `pending`. True for exactly one caller. */
+export async function recordSmsStatus(tx: Tx, id: string, change: SmsChange, at: Date): Promise<boolean> {
   const { rowCount } = await tx.query({
     text: `UPDATE phone_numbers SET sms_status = $2, sms_error_code = $3, sms_error_detail = $4, updated_at = $5
       WHERE id = $1 AND state = 'active' AND sms_status = 'pending'`,
@@ -178,7 +178,7 @@ export async function settleSms(tx: Tx, id: string, change: SmsChange, at: Date)
   return rowCount === 1
 }
 
-/** Takes a number from its agent. False when it has none to take. */
+/** Starts the release of a number or a purchase. False when neither is active. */
 export async function startRelease(tx: Tx, id: string, at: Date): Promise<boolean> {
   const { rowCount } = await tx.query({
     text: `UPDATE phone_numbers SET state = 'releasing', identity_id = NULL, updated_at = $2 WHERE id = $1 AND state IN ('ordering', 'active')`,
@@ -187,7 +187,7 @@ export async function startRelease(tx: Tx, id: string, at: Date): Promise<boolea
   return rowCount === 1
 }
 
-/** The provider has it back, or never sold it. */
+/** Ends the release of a number that the provider has back or never sold. */
 export async function endRelease(tx: Tx, id: string): Promise<void> {
   await tx.query({
     text: `UPDATE phone_numbers SET state = 'released', updated_at = now() WHERE id = $1 AND state = 'releasing'`,
@@ -204,7 +204,7 @@ export async function wasReleased(sql: Sql, organizationId: string, id: string):
   return rowCount > 0
 }
 
-/** Forgets purchases that failed long ago. */
+/** Deletes purchases that failed before this time. */
 export async function sweepFailed(sql: Sql, olderThan: Date): Promise<void> {
   await sql.query({ text: `DELETE FROM phone_numbers WHERE state = 'failed' AND updated_at < $1`, values: [olderThan] })
 }

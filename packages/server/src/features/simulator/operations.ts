@@ -30,9 +30,9 @@ export interface SimulatorState {
     release(orderKey: string): Promise<void>
     listUndelivered(since: Date): Promise<unknown[]>
   }
-  /** Takes the fault of one call of a channel, which then happens once; null for none. */
+  /** Takes the fault set for one call of a channel, or null. A fault happens once. */
   takeFault(organizationId: string, channel: FaultChannel, op: string): Promise<string | null>
-  /** Records what a phone would have received, in the caller's transaction if it has one. The same id twice is one item. */
+  /** Adds a message to the outbox, in the caller's transaction if given. Idempotent by id. */
   record(
     sql: Sql,
     organizationId: string,
@@ -124,14 +124,15 @@ export function createSimulator({ db, simulatorState, phones, pollNow, toCallbac
   return {
     async simulateSms(caller, body) {
       const number = await requireSimulated(caller, body.to)
-      if (!body.text && !body.media?.length) throw invalid('/text', 'a text needs text or media')
+      if (!body.text && !body.media?.length) throw invalid('/text', 'text or media is required')
       let bytes = 0
       for (const [index, media] of (body.media ?? []).entries()) {
         const path = `/media/${index}`
-        if ((media.content === undefined) === (media.url === undefined)) throw invalid(path, 'media needs either content (base64) or url')
+        if ((media.content === undefined) === (media.url === undefined))
+          throw invalid(path, 'media requires content (base64) or url, not both')
         if (media.content !== undefined) bytes += decodeBase64(media.content, path).length
       }
-      if (bytes > mediaBytesMax) throw new ApiError('payload_too_large', 'The media of a text is at most 25 MB.')
+      if (bytes > mediaBytesMax) throw new ApiError('payload_too_large', 'The media of a text exceeds 25 MB. Send less.')
       const { organizationId } = caller
       const id = newId('simulated')
       const text = {
@@ -166,15 +167,15 @@ export function createSimulator({ db, simulatorState, phones, pollNow, toCallbac
       }
       const settled = await phones.getPhoneNumber(caller, number.id)
       if (settled.sms_status !== wanted)
-        throw new ApiError('conflict', `The number is ${settled.sms_status}; from pending alone it can be made ${wanted}.`)
+        throw new ApiError('conflict', `The number is ${settled.sms_status}. Only a pending number can be made ${wanted}.`)
       return settled
     },
 
     async setFault(caller, body) {
       const { provider, op, fail, times = 1 } = body
       const ops: Record<string, readonly string[]> = simulatedFaults[provider]
-      if (!Object.hasOwn(ops, op)) throw invalid('/op', `${provider} has the steps ${Object.keys(ops).join(', ')}`)
-      if (!ops[op]?.includes(fail)) throw invalid('/fail', `${op} of ${provider} can fail as ${ops[op]?.join(', ')}`)
+      if (!Object.hasOwn(ops, op)) throw invalid('/op', `op must be a step of ${provider}: ${Object.keys(ops).join(', ')}`)
+      if (!ops[op]?.includes(fail)) throw invalid('/fail', `fail must be a fault of ${op} of ${provider}: ${ops[op]?.join(', ')}`)
       await store.setFault(db, caller.organizationId, { channel: provider, op, fail, times })
       const faults = await store.listFaults(db, caller.organizationId)
       return { faults: faults.map((one) => ({ provider: one.channel as FaultChannel, op: one.op, fail: one.fail, times: one.times })) }

@@ -1,8 +1,8 @@
-// The SQL of the simulator: who has which made-up number, faults that are still to come, texts kept back, and what phones would have received.
+// The SQL of the simulator: simulated numbers, pending faults, withheld texts and the outbox of simulated phones.
 import { before, type PageRequest } from '../../core/page.ts'
 import type { Sql } from '../../core/sql.ts'
 
-/** Those among these numbers that nobody has: never given out first, then those given back longest ago. */
+/** The free numbers among these: never used ones first, then by time of release. */
 export async function findFree(sql: Sql, numbers: string[]): Promise<string[]> {
   const { rows } = await sql.query<{ phone_number: string }>({
     text: `SELECT n.phone_number FROM unnest($1::text[]) WITH ORDINALITY AS n (phone_number, place)
@@ -56,7 +56,7 @@ export async function releaseNumber(sql: Sql, orderKey: string): Promise<void> {
 
 export type FaultRow = { channel: string; op: string; fail: string; times: number }
 
-/** Sets how often a fault is still to come; 0 takes it back. */
+/** Sets the number of calls that fail next. 0 removes the fault. */
 export async function setFault(sql: Sql, organizationId: string, fault: FaultRow): Promise<void> {
   const { channel, op, fail, times } = fault
   await sql.query(
@@ -81,7 +81,7 @@ export async function listFaults(sql: Sql, organizationId: string): Promise<Faul
   return rows
 }
 
-/** Takes one fault of a step, once; null when there is none. */
+/** Takes one fault of a step, or null. */
 export async function takeFault(sql: Sql, organizationId: string, channel: string, op: string): Promise<string | null> {
   const { rows } = await sql.query<{ fail: string }>({
     name: 'take-simulated-fault',
@@ -122,7 +122,7 @@ export async function listTexts(sql: Sql, since: Date): Promise<unknown[]> {
   return rows.map((row) => row.body)
 }
 
-/** Forgets what nobody will ask for any more. */
+/** Deletes expired state. */
 export async function sweepTexts(sql: Sql, olderThan: Date): Promise<void> {
   await sql.query({ text: 'DELETE FROM simulated_texts WHERE created_at < $1', values: [olderThan] })
 }
@@ -147,7 +147,7 @@ export async function listOutbox(sql: Sql, organizationId: string, to: string | 
   return rows
 }
 
-/** Notes what a phone would have received. Ids may be given, so that a repeated send is one row. */
+/** Inserts a message into the outbox. A given id makes it idempotent. */
 export async function insertOutbox(sql: Sql, organizationId: string, row: OutboxRow): Promise<void> {
   await sql.query({
     text: `INSERT INTO simulated_outbox (id, organization_id, channel, from_number, to_number, text, media_url, created_at)

@@ -1,4 +1,4 @@
-// The tunnel: its rows, what the gateway knows of it, and what of a request may be kept.
+// The tunnel: its rows, its view for the gateway, and the masking of recorded requests.
 import type { TunnelCapture, TunnelStatus } from '@callsign/contract/tunnels'
 
 export type TunnelRow = {
@@ -50,7 +50,7 @@ export type RequestRecord = {
   path: string
   status: number | null
   error: string | null
-  visitorAddress: string
+  remoteAddress: string
   requestBytes: number
   responseBytes: number
   durationMs: number
@@ -69,69 +69,45 @@ export type CapturedRequest = {
   isResponseBodyWhole: boolean
 }
 
+/** A stored request. Sizes are text, as bigint columns are. */
+export type RequestRow = {
+  id: string
+  tunnel_id: string
+  method: string
+  path: string
+  status: number | null
+  error: string | null
+  remote_address: string
+  request_bytes: string
+  response_bytes: string
+  duration_ms: number
+  replay_of: string | null
+  is_captured: boolean
+  request_headers: HeaderPairs | null
+  response_headers: HeaderPairs | null
+  request_body: Buffer | null
+  response_body: Buffer | null
+  is_request_body_whole: boolean
+  is_response_body_whole: boolean
+  created_at: Date
+}
+
 /** A request that is to be sent again. */
 export type RepeatedRequest = { method: string; path: string; headers: HeaderPairs; body: Buffer; replayOf: string }
 
 /** The most that is kept of one body. */
 export const capturedBytesMax = 64 * 1024
 
-/** Kept of one path; a longer one ends there. */
+/** Limit of a recorded path. Longer ones are truncated. */
 export const pathCharactersMax = 2048
 
 /** The latest requests of a tunnel that are kept, and for how long. */
 export const requestsKeptMax = 200
 export const requestsKeptMs = 24 * 3_600_000
 
-/** Placeholder for a masked value. */
-export const masked = '(masked)'
-
-const secretName =
-  /^(cookie|set-cookie|key|code)$|(^|[-_.[])(auth|jwt|otp|hmac|pin|pwd?|sig|sid)($|[-_.\]])|authorization|token|secret|passw|passphrase|credential|session|signature|(api|auth|access|private|account)[-_]?key/i
-
-/** Header values that are addresses, whose queries hold what queries hold. */
-const addressName = /^(referer|location|content-location|refresh|link)$|(^|-)ur[il]$/i
-
-/** Headers as they may be kept: values of those that usually hold secrets are masked, and such parameters of those that hold addresses. */
-export const maskHeaders = (pairs: HeaderPairs): HeaderPairs =>
-  pairs.map(
-    ([name, value]) => [name, secretName.test(name) ? masked : addressName.test(name) ? maskPath(value) : value] as [string, string],
-  )
-
-/** An address or path with the values of query parameters that usually hold secrets masked, in a fragment too. */
-export function maskPath(path: string): string {
-  const begin = path.search(/[?#]/)
-  if (begin < 0) return path
-  // Part by part: a pattern for name and value together would look at every name from each of its letters on.
-  const query = path.slice(begin).replace(/[^?#&;>]+/g, (part) => {
-    const equals = part.indexOf('=')
-    return equals > 0 && secretName.test(plainOf(part.slice(0, equals))) ? `${part.slice(0, equals)}=${masked}` : part
-  })
-  return path.slice(0, begin) + query
-}
-
-/** A name of a query as it is meant, or as it stands when its escapes are broken. */
-function plainOf(name: string): string {
-  try {
-    return decodeURIComponent(name)
-  } catch {
-    return name
-  }
-}
-
-/** A record as it may be stored. */
-export const maskRecord = (record: RequestRecord): RequestRecord => ({
-  ...record,
-  path: maskPath(record.path),
-  captured: record.captured && {
-    ...record.captured,
-    requestHeaders: maskHeaders(record.captured.requestHeaders),
-    responseHeaders: record.captured.responseHeaders && maskHeaders(record.captured.responseHeaders),
-  },
-})
-
 /**
- * The handle that a host name stands for, or null when it is none below the domain. `-` may stand for `_`, which is not legal in host names;
- * no handle holds a `-`.
+ * The handle in a host name, or null when the name is not below the domain. `-` stands for `_`, which host names cannot contain.
+ * Handles never contain `-`.
  */
 export function handleOfHost(host: string, domain: string): string | null {
   const colon = host.lastIndexOf(':')

@@ -8,18 +8,20 @@ import { type Page, type PageQuery, readPage, toPage } from '../../core/page.ts'
 import type { Call } from '../../core/route.ts'
 import type { Database } from '../../core/sql.ts'
 import { type Accounts, actorOf } from '../account/organizations/operations.ts'
-import { masked, maskRecord, pathCharactersMax, type RepeatedRequest, type RequestRecord, requestsKeptMs, type TunnelRow } from './model.ts'
+import { masked } from './masking.ts'
+import { pathCharactersMax, type RepeatedRequest, type RequestRecord, type RequestRow, requestsKeptMs, type TunnelRow } from './model.ts'
 import { createPresence } from './presence.ts'
 import { createRecorder } from './recorder.ts'
+import { createRequestSealing, type RequestSealing } from './request-sealing.ts'
 import * as requestStore from './request-store.ts'
 import * as store from './store.ts'
 
 export type { Presence } from './presence.ts'
 export type { Recorder } from './recorder.ts'
-export { createPresence, createRecorder }
+export { createPresence, createRecorder, createRequestSealing }
 
 export interface Tunnels {
-  /** `GET /tunnels`: newest first; an agent key sees its own. */
+  /** `GET /tunnels`: newest first. An agent key sees its own tunnel. */
   listTunnels(caller: Caller, query: PageQuery & { status?: TunnelStatus }): Promise<Omit<Page<Static<typeof Tunnel>>, 'next_cursor'>>
   /** `GET /tunnels/{handle}`. */
   getTunnel(caller: Caller, reference: string): Promise<Static<typeof Tunnel>>
@@ -40,6 +42,7 @@ type Parts = {
   /** The URL for clients, null for the address of the API. */
   connectUrl: string | null
   gateway: TunnelGateway
+  sealing: RequestSealing
 }
 
 /** Tunnels as clients connect to them. */
@@ -70,13 +73,13 @@ export function createTunnelAdmission(db: Database, tunnelDomain: string): Tunne
   return {
     async admit(caller, reference) {
       const row = await findOwnTunnel(db, caller, reference)
-      if (row.status === 'disabled') throw new ApiError('tunnel_disabled', 'This tunnel is disabled; set its status to active first.')
+      if (row.status === 'disabled') throw new ApiError('tunnel_disabled', 'This tunnel is disabled. Set its status to active first.')
       return { tunnelId: row.id, organizationId: row.organization_id, handle: row.agent_handle, publicUrl: publicUrlOf(row, tunnelDomain) }
     },
   }
 }
 
-export function createTunnels({ db, accounts, tunnelDomain, connectUrl, gateway }: Parts): Tunnels {
+export function createTunnels({ db, accounts, tunnelDomain, connectUrl, gateway, sealing }: Parts): Tunnels {
   const toTunnel = (row: TunnelRow): Static<typeof Tunnel> => ({
     id: row.id,
     agent_id: row.identity_id,
@@ -119,13 +122,19 @@ export function createTunnels({ db, accounts, tunnelDomain, connectUrl, gateway 
     async listRequests(caller, reference, query) {
       const page = readPage(query, 'tunnelRequest')
       const tunnel = await findOwn(caller, reference)
-      return toPage(await requestStore.listRequests(db, tunnel.id, page), page.limit, (row) => row.id, toRequest)
+      return toPage(
+        await requestStore.listRequests(db, tunnel.id, page),
+        page.limit,
+        (row) => row.id,
+        (row) => toRequest(sealing.open(row)),
+      )
     },
 
     async replayRequest(call, reference, id) {
       const tunnel = await findOwn(call.caller, reference)
-      const row = await requestStore.findRequest(db, tunnel.id, id)
-      if (!row) throw notFound('request')
+      const sealed = await requestStore.findRequest(db, tunnel.id, id)
+      if (!sealed) throw notFound('request')
+      const row = sealing.open(sealed)
       if (tunnel.status !== 'active')
         throw new ApiError('conflict', `This tunnel is ${tunnel.status}: nothing goes through it, replays included.`)
       const headers = row.request_headers
@@ -143,6 +152,8 @@ export function createTunnels({ db, accounts, tunnelDomain, connectUrl, gateway 
         throw new ApiError('conflict', 'The path of this request was too long to be kept whole, so it cannot be sent again.')
       if (row.path.includes(masked))
         throw new ApiError('conflict', 'The query of this request held a secret that was not kept, so it cannot be sent again.')
+      if (row.request_body?.includes(masked))
+        throw new ApiError('conflict', 'The body of this request held a secret that was not kept, so it cannot be sent again.')
       const record = await gateway.repeat(
         { id: tunnel.id, organizationId: tunnel.organization_id, handle: tunnel.agent_handle },
         {
@@ -153,17 +164,17 @@ export function createTunnels({ db, accounts, tunnelDomain, connectUrl, gateway 
           replayOf: row.id,
         },
       )
-      await call.transact((tx) => requestStore.insertRequests(tx, [maskRecord(record)]))
+      await call.transact((tx) => requestStore.insertRequests(tx, [sealing.seal(record)]))
       const stored = await requestStore.findRequest(db, tunnel.id, record.id)
       if (!stored) throw notFound('tunnel')
-      return toRequest(stored)
+      return toRequest(sealing.open(stored))
     },
 
     sweep: () => requestStore.sweepRequests(db, inMs(-requestsKeptMs)),
   }
 }
 
-function toRequest(row: requestStore.RequestRow): Static<typeof TunnelRequest> {
+function toRequest(row: RequestRow): Static<typeof TunnelRequest> {
   return {
     id: row.id,
     tunnel_id: row.tunnel_id,
@@ -171,7 +182,7 @@ function toRequest(row: requestStore.RequestRow): Static<typeof TunnelRequest> {
     path: row.path,
     status: row.status,
     error: row.error,
-    visitor_address: row.visitor_address,
+    remote_address: row.remote_address,
     request_bytes: Number(row.request_bytes),
     response_bytes: Number(row.response_bytes),
     duration_ms: row.duration_ms,

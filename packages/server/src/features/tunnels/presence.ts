@@ -11,7 +11,7 @@ export interface Presence {
   nodeId: string
   /** True when the last look found other nodes in service. */
   readonly hasOthers: boolean
-  /** The tunnel of a handle in any organization; null for an unknown handle. */
+  /** The tunnel of a handle in any organization. Null for an unknown handle. */
   findRoute(handle: string): Promise<TunnelRoute | null>
   /** The current state of tunnels by id. */
   findRoutes(ids: string[]): Promise<Map<string, TunnelRoute>>
@@ -55,7 +55,7 @@ export function createPresence({ db, emit, businessEvents, nodeId, findUnusableK
   async function lease(): Promise<void> {
     const wasGone = await sessionStore.leaseNode(db, { id: nodeId, address, isDraining, leaseMs })
     hasOthers = (await sessionStore.countOtherNodes(db, nodeId)) > 0
-    // Others took us for dead, after a long pause maybe, and deleted what we had written.
+    // Another node considered this one dead, perhaps after a long pause, and deleted its rows.
     if (wasGone) for (const session of sessions.values()) await db.transact((tx) => enter(tx, session))
   }
 
@@ -135,7 +135,7 @@ export function createPresence({ db, emit, businessEvents, nodeId, findUnusableK
           sessions.delete(session.id)
           throw error
         }
-        // Our own row is gone: leasing anew writes every session.
+        // Our own row was deleted. Renewing the lease writes every session again.
         await lease()
         result = sessions.has(session.id) ? 'opened' : 'gone'
       }

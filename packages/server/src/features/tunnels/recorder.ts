@@ -1,7 +1,8 @@
 // Notes requests for the inspector and for last_request_at, beside the traffic and never in its way: in groups, the latest only.
 import type { Log } from '../../core/log.ts'
 import type { Database } from '../../core/sql.ts'
-import { maskRecord, type RequestRecord, requestsKeptMax } from './model.ts'
+import { type RequestRecord, requestsKeptMax } from './model.ts'
+import type { RequestSealing } from './request-sealing.ts'
 import * as requestStore from './request-store.ts'
 import * as store from './store.ts'
 
@@ -14,14 +15,14 @@ export interface Recorder {
   flush(): Promise<void>
 }
 
-/** Between two groups; the first request after a pause is noted at once. */
+/** Interval between groups. The first request after a pause is recorded at once. */
 const flushEveryMs = 500
 /** Kept of one tunnel in one group: a flood shows its latest. */
 const perTunnelMax = 50
-/** Bytes of bodies that wait to be written; beyond it they are left out. */
+/** Limit of buffered body bytes. Bodies beyond it are not recorded. */
 const waitingBytesMax = 16 * 1024 * 1024
 
-export function createRecorder(db: Database, log: Log): Recorder {
+export function createRecorder(db: Database, sealing: RequestSealing, log: Log): Recorder {
   let records = new Map<string, RequestRecord[]>()
   let touched = new Map<string, Date>()
   let waitingBytes = 0
@@ -54,10 +55,16 @@ export function createRecorder(db: Database, log: Log): Recorder {
           [...times].map(([id, at]) => ({ id, at })).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
         )
       if (groups.size === 0) return
-      await requestStore.insertRequests(db, [...groups.values()].flat().map(maskRecord))
+      const sealed: RequestRecord[] = []
+      for (const record of [...groups.values()].flat()) {
+        sealed.push(sealing.seal(record))
+        // Masking large bodies takes milliseconds each, so traffic goes on in between.
+        if (record.captured?.requestBody || record.captured?.responseBody) await new Promise(setImmediate)
+      }
+      await requestStore.insertRequests(db, sealed)
       await requestStore.trimRequests(db, [...groups.keys()], requestsKeptMax)
     } catch (err) {
-      log.warn({ err }, 'requests of tunnels could not be noted')
+      log.warn({ err }, 'recording tunnel requests failed')
     }
   }
 

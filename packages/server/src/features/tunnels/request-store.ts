@@ -1,43 +1,21 @@
 // The SQL of the inspector: the latest requests of each tunnel.
 import { before, type PageRequest } from '../../core/page.ts'
 import type { Sql } from '../../core/sql.ts'
-import type { HeaderPairs, RequestRecord } from './model.ts'
+import type { HeaderPairs, RequestRecord, RequestRow } from './model.ts'
 
-export type RequestRow = {
-  id: string
-  tunnel_id: string
-  method: string
-  path: string
-  status: number | null
-  error: string | null
-  visitor_address: string
-  request_bytes: string
-  response_bytes: string
-  duration_ms: number
-  replay_of: string | null
-  is_captured: boolean
-  request_headers: HeaderPairs | null
-  response_headers: HeaderPairs | null
-  request_body: Buffer | null
-  response_body: Buffer | null
-  is_request_body_whole: boolean
-  is_response_body_whole: boolean
-  created_at: Date
-}
-
-const columns = `id, tunnel_id, method, path, status, error, visitor_address, request_bytes, response_bytes, duration_ms, replay_of, is_captured,
+const columns = `id, tunnel_id, method, path, status, error, remote_address, request_bytes, response_bytes, duration_ms, replay_of, is_captured,
   request_headers, response_headers, request_body, response_body, is_request_body_whole, is_response_body_whole, created_at`
 
 /** Requests of tunnels that have gone meanwhile are left out. */
 export async function insertRequests(sql: Sql, records: RequestRecord[]): Promise<void> {
   await sql.query({
     text: `INSERT INTO tunnel_requests (${columns}, organization_id)
-      SELECT r.id, r.tunnel_id, r.method, r.path, r.status, r.error, r.visitor_address, r.request_bytes, r.response_bytes, r.duration_ms, r.replay_of,
+      SELECT r.id, r.tunnel_id, r.method, r.path, r.status, r.error, r.remote_address, r.request_bytes, r.response_bytes, r.duration_ms, r.replay_of,
         r.is_captured, r.request_headers::jsonb, r.response_headers::jsonb, r.request_body, r.response_body, r.is_request_body_whole,
         r.is_response_body_whole, r.created_at, t.organization_id
       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::int[],
         $11::text[], $12::boolean[], $13::text[], $14::text[], $15::bytea[], $16::bytea[], $17::boolean[], $18::boolean[], $19::timestamptz[])
-        AS r (id, tunnel_id, method, path, status, error, visitor_address, request_bytes, response_bytes, duration_ms, replay_of, is_captured,
+        AS r (id, tunnel_id, method, path, status, error, remote_address, request_bytes, response_bytes, duration_ms, replay_of, is_captured,
           request_headers, response_headers, request_body, response_body, is_request_body_whole, is_response_body_whole, created_at)
       JOIN tunnels t ON t.id = r.tunnel_id FOR KEY SHARE OF t`,
     values: [
@@ -47,7 +25,7 @@ export async function insertRequests(sql: Sql, records: RequestRecord[]): Promis
       records.map((one) => one.path),
       records.map((one) => one.status),
       records.map((one) => one.error),
-      records.map((one) => one.visitorAddress),
+      records.map((one) => one.remoteAddress),
       records.map((one) => one.requestBytes),
       records.map((one) => one.responseBytes),
       records.map((one) => one.durationMs),

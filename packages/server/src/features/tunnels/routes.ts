@@ -1,4 +1,4 @@
-// The endpoints of tunnels. Changing one is the organization's business: what it has suspended, the agent cannot resume.
+// The endpoints of tunnels. Only organization keys change a tunnel, so that an agent cannot resume a suspended one.
 import * as contract from '@callsign/contract/tunnels'
 import { type Route, route } from '../../core/route.ts'
 import type { Tunnels } from './operations.ts'

@@ -2,7 +2,7 @@
 import type { Sql } from '../../core/sql.ts'
 import type { OpenSession, RemoteSession } from './model.ts'
 
-/** Takes or renews the lease of a node; true when it had none, so that its sessions are to be written anew. */
+/** Takes or renews the lease of a node. True when it had none, so that its sessions must be written again. */
 export async function leaseNode(
   sql: Sql,
   node: { id: string; address: string | null; isDraining: boolean; leaseMs: number },
@@ -35,7 +35,7 @@ export async function countOtherNodes(sql: Sql, id: string): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-/** Deletes nodes whose lease has run out, with their sessions; the tunnels that these were of. */
+/** Deletes nodes with an expired lease and their sessions. Returns the tunnels of these sessions. */
 export async function removeDeadNodes(sql: Sql): Promise<{ tunnelId: string; organizationId: string }[]> {
   const dead = await sql.query<{ id: string }>({
     name: 'find-dead-nodes',

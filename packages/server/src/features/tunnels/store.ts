@@ -59,7 +59,7 @@ const toRoute = (row: RouteRow): TunnelRoute => ({
 })
 const routeColumns = 't.id, t.organization_id, i.agent_handle, t.status, t.capture'
 
-/** Tunnels by handle, of any organization: where visitors arrive. */
+/** Tunnels by handle, of any organization, for public requests. */
 export async function findRoutesByHandle(sql: Sql, handles: string[]): Promise<Map<string, TunnelRoute>> {
   const { rows } = await sql.query<RouteRow>({
     name: 'find-routes-by-handle',
@@ -69,7 +69,7 @@ export async function findRoutesByHandle(sql: Sql, handles: string[]): Promise<M
   return new Map(rows.map((row) => [row.agent_handle, toRoute(row)]))
 }
 
-/** Tunnels by id; one that is not in the map is gone. */
+/** Tunnels by id. Deleted ones are missing from the map. */
 export async function findRoutes(sql: Sql, ids: string[]): Promise<Map<string, TunnelRoute>> {
   const { rows } = await sql.query<RouteRow>({
     name: 'find-routes',
@@ -79,7 +79,7 @@ export async function findRoutes(sql: Sql, ids: string[]): Promise<Map<string, T
   return new Map(rows.map((row) => [row.id, toRoute(row)]))
 }
 
-/** Locks the tunnel, so that who connects and who leaves go one after the other. Null when it is gone. */
+/** Locks the tunnel, so that connects and disconnects are serialized. Null when it is deleted. */
 export async function lockTunnel(sql: Sql, id: string): Promise<{ status: TunnelStatus; identityId: string } | null> {
   const { rows } = await sql.query<{ status: TunnelStatus; identity_id: string }>({
     name: 'lock-tunnel',

@@ -1,7 +1,7 @@
 // Comparing hashes, and the limits on wrong ones.
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { digestAuthHash, failuresPerVaultMax, findKey, waitMs, windowMs } from './attempts.ts'
+import { digestAuthHash, failuresPerTypeMax, findKey, type Holder, waitMs, windowMs } from './attempts.ts'
 import type { VaultKeyRow } from './model.ts'
 
 const hash = () => randomBytes(32).toString('hex')
@@ -22,57 +22,70 @@ test('the same hash is stored differently each time', () => {
 })
 
 const nowMs = Date.UTC(2026, 0, 1)
-const failed = (keyId: string, agoMs: number) => ({ key_id: keyId, failed_at: new Date(nowMs - agoMs) })
-const many = (count: number, keyId: (i: number) => string, agoMs = (i: number) => i * 1000) =>
-  Array.from({ length: count }, (_, i) => failed(keyId(i), agoMs(i)))
+const failed = (holder: Holder, agoMs: number) => ({
+  key_id: holder.keyId,
+  identity_id: holder.identityId,
+  failed_at: new Date(nowMs - agoMs),
+})
+const agent = (name: string, keyId = `key of ${name}`): Holder => ({ keyId, identityId: name })
+const organization = (keyId: string): Holder => ({ keyId, identityId: null })
+const many = (count: number, holder: (i: number) => Holder, agoMs = (i: number) => i * 1000) =>
+  Array.from({ length: count }, (_, i) => failed(holder(i), agoMs(i)))
 
-test('nine failures of a key pass, and ten wait until the tenth newest has left the window', () => {
-  expect(waitMs([], 'key', nowMs)).toBe(0)
-  expect(
-    waitMs(
-      many(9, () => 'key'),
-      'key',
-      nowMs,
-    ),
-  ).toBe(0)
-  expect(
-    waitMs(
-      many(10, () => 'key'),
-      'key',
-      nowMs,
-    ),
-  ).toBe(windowMs - 9000)
-  expect(
-    waitMs(
-      many(12, () => 'key'),
-      'key',
-      nowMs,
-    ),
-  ).toBe(windowMs - 9000)
+test.each([agent('ann'), organization('key')])(
+  'nine failures of %j pass, and ten wait until the tenth newest has left the window',
+  (one) => {
+    expect(waitMs([], one, nowMs)).toBe(0)
+    expect(
+      waitMs(
+        many(9, () => one),
+        one,
+        nowMs,
+      ),
+    ).toBe(0)
+    expect(
+      waitMs(
+        many(10, () => one),
+        one,
+        nowMs,
+      ),
+    ).toBe(windowMs - 9000)
+    expect(
+      waitMs(
+        many(12, () => one),
+        one,
+        nowMs,
+      ),
+    ).toBe(windowMs - 9000)
+  },
+)
+
+test('all keys of an agent count as one', () => {
+  const failures = many(10, (i) => agent('ann', `key ${i}`))
+  expect(waitMs(failures, agent('ann', 'a new key'), nowMs)).toBe(windowMs - 9000)
+  expect(waitMs(failures, agent('ben'), nowMs)).toBe(0)
 })
 
-test("another key's failures count for the vault only", () => {
-  expect(
-    waitMs(
-      many(10, () => 'other'),
-      'key',
-      nowMs,
-    ),
-  ).toBe(0)
-  const spread = many(failuresPerVaultMax, (i) => `key-${i}`)
-  expect(waitMs(spread, 'key', nowMs)).toBe(windowMs - (failuresPerVaultMax - 1) * 1000)
-  expect(waitMs(spread.slice(1), 'key', nowMs)).toBe(0)
+test.each([
+  ['agents', (i: number) => agent(`agent ${i}`), organization('key')],
+  ['organization keys', (i: number) => organization(`key ${i}`), agent('ann')],
+])('thirty of all %s wait, and the other type has a window of its own', (_name, holder, other) => {
+  const spread = many(failuresPerTypeMax, holder)
+  expect(waitMs(spread, holder(99), nowMs)).toBe(windowMs - (failuresPerTypeMax - 1) * 1000)
+  expect(waitMs(spread.slice(1), holder(99), nowMs)).toBe(0)
+  expect(waitMs(spread, other, nowMs)).toBe(0)
 })
 
 test('an old tenth failure causes no delay', () => {
+  const one = agent('ann')
   expect(
     waitMs(
       many(
         10,
-        () => 'key',
+        () => one,
         (i) => (i === 9 ? windowMs : i),
       ),
-      'key',
+      one,
       nowMs,
     ),
   ).toBe(0)

@@ -5,16 +5,22 @@ import type { VaultKeyRow } from './model.ts'
 /** Failures count for this long. */
 export const windowMs = 15 * 60 * 1000
 
-/** Wrong hashes within the window: so many of one API key, and so many of all keys together, because whoever may make keys has many. */
-export const failuresPerKeyMax = 10
-export const failuresPerVaultMax = 30
+/** Maximum of wrong hashes per identity, or per organization key, within the window. */
+export const failuresPerHolderMax = 10
 
-export type Failure = { key_id: string; failed_at: Date }
+/** Maximum of all identities together, and of all organization keys together. Agents that guess cannot lock out the organization. */
+export const failuresPerTypeMax = 30
 
-/** Milliseconds until this API key may try again; 0 for now. `failures`: those of the window, newest first. */
-export function waitMs(failures: Failure[], keyId: string, nowMs: number): number {
-  const own = failures.filter((failure) => failure.key_id === keyId)
-  const deciding = [own[failuresPerKeyMax - 1], failures[failuresPerVaultMax - 1]]
+/** The origin of an attempt. `identityId` is null for organization keys. All keys of an agent count as one. */
+export type Holder = { keyId: string; identityId: string | null }
+
+export type Failure = { key_id: string; identity_id: string | null; failed_at: Date }
+
+/** Milliseconds until this holder may try again, or 0. `failures` are those of the window, newest first. */
+export function waitMs(failures: Failure[], { keyId, identityId }: Holder, nowMs: number): number {
+  const ofType = failures.filter((failure) => (failure.identity_id === null) === (identityId === null))
+  const own = ofType.filter((failure) => (identityId === null ? failure.key_id === keyId : failure.identity_id === identityId))
+  const deciding = [own[failuresPerHolderMax - 1], ofType[failuresPerTypeMax - 1]]
   return Math.max(0, ...deciding.map((failure) => (failure ? failure.failed_at.getTime() + windowMs - nowMs : 0)))
 }
 

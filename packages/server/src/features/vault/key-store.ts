@@ -1,6 +1,6 @@
 // The SQL of the vault itself, its wrapped keys and the failed attempts to prove one.
 import { isUniqueViolation, type Sql, type Tx } from '../../core/sql.ts'
-import type { Failure } from './attempts.ts'
+import type { Failure, Holder } from './attempts.ts'
 import type { VaultKeyRow, VaultRow } from './model.ts'
 
 /** True when another request made the organization's vault first. */
@@ -103,20 +103,29 @@ export async function touchKey(tx: Tx, organizationId: string, id: string, at: D
   })
 }
 
-/** Deletes these keys; all of the vault's when `ids` is null. Resolves with how many there were. */
-export async function deleteKeys(tx: Tx, organizationId: string, ids: string[] | null): Promise<number> {
-  const { rowCount } = await tx.query({
-    text: 'DELETE FROM vault_keys WHERE organization_id = $1 AND ($2::text[] IS NULL OR id = ANY($2))',
+/** Deletes these keys, or all of the vault's when `ids` is null, and remembers their ids. */
+export async function deleteKeys(tx: Tx, organizationId: string, ids: string[] | null): Promise<void> {
+  await tx.query({
+    text: `WITH gone AS (DELETE FROM vault_keys WHERE organization_id = $1 AND ($2::text[] IS NULL OR id = ANY($2)) RETURNING id)
+      INSERT INTO deleted_vault_keys (organization_id, id) SELECT $1, id FROM gone ON CONFLICT DO NOTHING`,
     values: [organizationId, ids],
   })
-  return rowCount
+}
+
+/** True when a key with this id was deleted from the vault. */
+export async function wasKeyDeleted(tx: Tx, organizationId: string, id: string): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    text: 'SELECT 1 FROM deleted_vault_keys WHERE organization_id = $1 AND id = $2',
+    values: [organizationId, id],
+  })
+  return rowCount === 1
 }
 
 /** Failures since then, newest first. */
 export async function listFailures(tx: Tx, organizationId: string, since: Date): Promise<Failure[]> {
   const { rows } = await tx.query<Failure>({
     name: 'list-vault-failures',
-    text: `SELECT key_id, failed_at FROM vault_unlock_failures WHERE organization_id = $1 AND failed_at > $2
+    text: `SELECT key_id, identity_id, failed_at FROM vault_unlock_failures WHERE organization_id = $1 AND failed_at > $2
       ORDER BY failed_at DESC LIMIT 1000`,
     values: [organizationId, since],
   })
@@ -127,14 +136,14 @@ export async function listFailures(tx: Tx, organizationId: string, since: Date):
 export async function recordFailure(
   tx: Tx,
   organizationId: string,
-  failure: { id: string; keyId: string; at: Date; forgetBefore: Date },
+  failure: Holder & { id: string; at: Date; forgetBefore: Date },
 ): Promise<void> {
   await tx.query({
     text: 'DELETE FROM vault_unlock_failures WHERE organization_id = $1 AND failed_at <= $2',
     values: [organizationId, failure.forgetBefore],
   })
   await tx.query({
-    text: 'INSERT INTO vault_unlock_failures (organization_id, id, key_id, failed_at) VALUES ($1, $2, $3, $4)',
-    values: [organizationId, failure.id, failure.keyId, failure.at],
+    text: 'INSERT INTO vault_unlock_failures (organization_id, id, key_id, identity_id, failed_at) VALUES ($1, $2, $3, $4, $5)',
+    values: [organizationId, failure.id, failure.keyId, failure.identityId, failure.at],
   })
 }

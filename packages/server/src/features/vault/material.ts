@@ -1,4 +1,4 @@
-// Checks what a client brings to the vault: salts, blobs, KDF parameters. Sizes and headers only; what is inside stays opaque.
+// Validates vault material from clients: salts, blobs and KDF parameters. Checks sizes and headers only, because the contents are encrypted.
 import {
   blobAlgorithm,
   blobOverheadBytes,
@@ -13,7 +13,7 @@ import {
 import { ApiError, invalid } from '../../core/errors.ts'
 import type { KdfParams } from './model.ts'
 
-/** The bytes of strict base64. Node's decoder skips what it does not know, so the text has to be what the bytes encode to. */
+/** Decodes strict base64. Node's decoder skips invalid characters, so the bytes must encode to the same text again. */
 function decode(path: string, text: string, bytesMin: number, bytesMax: number): Buffer {
   const bytes = Buffer.from(text, 'base64')
   if (bytes.toString('base64') !== text) throw invalid(path, `${path.slice(1)} must be strict base64: padded, no line breaks, nothing else`)

@@ -1,8 +1,7 @@
-// The vault: its rows, what the API shows of them, and who may read. Nothing here, or anywhere on the server, can decrypt.
+// The vault: rows, API views and read permissions. Nothing on the server can decrypt.
 import type { SecretType, UnlockedSecret, Vault, VaultAccess, VaultKey, VaultKeyType, VaultSecret } from '@callsign/contract/vault'
 import type { Static } from 'typebox'
-import type { Caller } from '../../core/caller.ts'
-import { forbidden } from '../../core/errors.ts'
+import { type Caller, requireScope } from '../../core/caller.ts'
 
 export type VaultRow = { id: string; organization_id: string; key_version: number; created_at: Date; updated_at: Date }
 
@@ -47,11 +46,10 @@ export type AccessRow = {
   created_at: Date
 }
 
-/** The agent whose grants limit what the caller reads, or null for all of the organization's. Throws 403 without the scope. */
+/** The agent whose grants limit the caller, or null for an organization key. Throws 403 without the scope. */
 export function readerOf(caller: Caller): string | null {
-  if (!caller.agent) return null
-  if (!caller.scopes.includes('vault:read')) throw forbidden('This key has no vault:read scope.')
-  return caller.agent.identityId
+  requireScope(caller, 'vault:read')
+  return caller.agent?.identityId ?? null
 }
 
 export const kdfParamsOf = (key: VaultKeyRow): KdfParams => ({
@@ -61,7 +59,7 @@ export const kdfParamsOf = (key: VaultKeyRow): KdfParams => ({
   p: key.kdf_lanes,
 })
 
-/** `isAdmin` adds what only organization keys see. */
+/** `isAdmin` adds fields for organization keys only. */
 export function toVault(vault: VaultRow, keys: VaultKeyRow[], secretsCount: number, isAdmin: boolean): Static<typeof Vault> {
   const primary = keys.find((key) => key.type === 'primary')
   if (!primary) throw new Error(`the vault ${vault.id} has no primary key`)
@@ -91,7 +89,7 @@ export const toUnlockedSecret = (row: SecretRow): Static<typeof UnlockedSecret> 
   updated_at: row.updated_at.toISOString(),
 })
 
-/** `grants` null: the caller is an agent, who is not told who else reads. */
+/** `grants` is null for an agent key, which does not see the other readers. */
 export const toSecret = (row: SecretRow, grants: AccessRow[] | null): Static<typeof VaultSecret> => ({
   ...toUnlockedSecret(row),
   ...(grants ? { access: grants.map(({ identity_id, agent_handle }) => ({ identity_id, agent_handle })) } : {}),

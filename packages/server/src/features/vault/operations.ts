@@ -4,7 +4,7 @@ import type { Static } from 'typebox'
 import type { BusinessEvents } from '../../core/business-events.ts'
 import type { Caller } from '../../core/caller.ts'
 import { now } from '../../core/clock.ts'
-import { ApiError, invalid } from '../../core/errors.ts'
+import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import type { Page } from '../../core/page.ts'
 import type { Call } from '../../core/route.ts'
@@ -214,7 +214,7 @@ export function createVaults({ db, accounts, identities, businessEvents }: Parts
           if (key) {
             await keyStore.deleteKeys(tx, vault.organization_id, [id])
             await accounts.audit(tx, vault.organization_id, actorOf(call), 'vault.key_deleted', id)
-          }
+          } else if (!(await keyStore.wasKeyDeleted(tx, vault.organization_id, id))) throw notFound('vault key')
           return { id, deleted: true as const }
         },
       }),

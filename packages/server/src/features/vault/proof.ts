@@ -1,5 +1,6 @@
 // One attempt to prove a vault key: under the vault's lock it is counted, compared and recorded, and a failure stays recorded though the request fails.
 import type { BusinessEvents } from '../../core/business-events.ts'
+import type { Caller } from '../../core/caller.ts'
 import { inMs, now, nowMs } from '../../core/clock.ts'
 import { ApiError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
@@ -21,12 +22,12 @@ export async function lockVault(tx: Tx, call: Call): Promise<VaultRow> {
 }
 
 export type Proof<T> = {
-  /** The API's word for what is attempted, for the audit log. */
+  /** The API's name of the attempted operation, for the audit log. */
   purpose: 'unlock' | 'replace_primary_key' | 'delete_key' | 'rotate'
   authHash: string
   /** Which keys prove it; any of the vault's when absent. */
   keyType?: 'primary' | 'recovery'
-  /** Runs before the hash is looked at; what it throws counts as no attempt. */
+  /** Runs before the hash is compared. Its errors do not count as attempts. */
   check?: (vault: VaultRow) => void
   /** The work that the proof permits, in the transaction of the comparison. Throwing rolls it back. */
   work: (tx: Tx, vault: VaultRow, proven: VaultKeyRow, keys: VaultKeyRow[]) => Promise<T>
@@ -37,19 +38,20 @@ type Ending<T> = { outcome: 'ok'; value: T } | { outcome: 'wrong' | 'throttled';
 /** Runs `work` when the hash is right. Throws 401 when it is wrong and 429, right or wrong, after too many wrong ones. */
 export function createProver(accounts: Accounts, businessEvents: BusinessEvents) {
   return async function prove<T>(call: Call, { purpose, authHash, keyType, check, work }: Proof<T>): Promise<T> {
-    const { organizationId, keyId } = call.caller
+    const { organizationId, keyId, agent } = call.caller
+    const holder = { keyId: holderIdOf(call.caller), identityId: agent?.identityId ?? null }
     // A refusal is returned, not thrown: the transaction that recorded the failure has to commit.
     const ending = await call.transact<Ending<T>>(async (tx) => {
       const vault = await lockVault(tx, call)
       check?.(vault)
-      const wait = waitMs(await keyStore.listFailures(tx, organizationId, inMs(-windowMs)), keyId, nowMs())
+      const wait = waitMs(await keyStore.listFailures(tx, organizationId, inMs(-windowMs)), holder, nowMs())
       if (wait > 0) return { outcome: 'throttled', refusal: throttled(wait) }
       const keys = await keyStore.listKeys(tx, organizationId)
       const proven = findKey(keys, authHash)
       if (proven && (keyType === undefined || proven.type === keyType)) {
         return { outcome: 'ok', value: await work(tx, vault, proven, keys) }
       }
-      await keyStore.recordFailure(tx, organizationId, { id: newId('audit'), keyId, at: now(), forgetBefore: inMs(-windowMs) })
+      await keyStore.recordFailure(tx, organizationId, { ...holder, id: newId('audit'), at: now(), forgetBefore: inMs(-windowMs) })
       await accounts.audit(tx, organizationId, actorOf(call), 'vault.unlock_failed', vault.id, { operation: purpose })
       return { outcome: 'wrong', refusal: new ApiError('invalid_auth_hash', 'No key of this vault has this auth_hash.') }
     })
@@ -58,6 +60,9 @@ export function createProver(accounts: Accounts, businessEvents: BusinessEvents)
     return ending.value
   }
 }
+
+/** A member of the console counts as one over all sessions. */
+const holderIdOf = ({ keyId, session }: Caller): string => session?.memberId ?? keyId
 
 const throttled = (ms: number): ApiError =>
   new ApiError('rate_limited', 'Too many wrong hashes. Wait as long as Retry-After says; until then the right one is refused too.', {

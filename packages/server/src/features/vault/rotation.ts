@@ -5,7 +5,7 @@ export type Revision = { id: string; revision: number }
 /** Ids that keep a rotation from happening: live but not sent, sent at another revision, sent but not live. */
 export type Mismatch = { missing: string[]; stale: string[]; unknown: string[] }
 
-/** Null when what was sent is exactly what lives. */
+/** Null when the submitted secrets are exactly the current ones. */
 export function findMismatch(live: Revision[], sent: Revision[]): Mismatch | null {
   const sentRevisions = new Map(sent.map(({ id, revision }) => [id, revision]))
   const liveIds = new Set(live.map(({ id }) => id))

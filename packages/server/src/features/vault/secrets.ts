@@ -76,7 +76,7 @@ export function createSecrets(db: Database, accounts: Accounts, identities: Iden
   const audit = (tx: Tx, call: Call, action: AuditAction, id: string, details: Record<string, unknown> = {}) =>
     accounts.audit(tx, call.caller.organizationId, actorOf(call), action, id, details)
 
-  /** Which of these a caller is shown: an organization key is told who else reads each secret. */
+  /** The secrets as shown to a caller. Only an organization key sees the grants of each secret. */
   async function show(sql: Sql, caller: Caller, rows: SecretRow[]) {
     if (caller.agent) return rows.map((row) => toSecret(row, null))
     const bySecret = new Map<string, AccessRow[]>(rows.map((row) => [row.id, []]))

@@ -70,8 +70,8 @@ export async function openData(client: DialogClient, recipient = 'bob@example.co
 }
 
 /** A client that may send message data now. */
-export async function inData(port: number): Promise<DialogClient> {
-  const client = await DialogClient.greeted(port)
+export async function inData(port: number, localAddress?: string): Promise<DialogClient> {
+  const client = await DialogClient.greeted(port, localAddress)
   await client.ask('EHLO client.example', '250')
   await openData(client)
   return client

@@ -15,16 +15,17 @@ export class DialogClient {
   }
 
   /** Connected, greeting not read. */
-  static async connect(port: number): Promise<DialogClient> {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  /** `localAddress` is another address of this machine, such as 127.0.0.2. */
+  static async connect(port: number, localAddress = '127.0.0.1'): Promise<DialogClient> {
+    const socket = connect({ port, host: '127.0.0.1', localAddress, noDelay: true })
     const client = new DialogClient(socket)
     await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject))
     return client
   }
 
   /** Connected and greeted. */
-  static async greeted(port: number): Promise<DialogClient> {
-    const client = await DialogClient.connect(port)
+  static async greeted(port: number, localAddress?: string): Promise<DialogClient> {
+    const client = await DialogClient.connect(port, localAddress)
     await client.expect('220 ')
     return client
   }

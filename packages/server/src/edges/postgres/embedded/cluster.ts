@@ -2,38 +2,27 @@
 import { spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Account } from './account.ts'
+import { changeOwner } from './access.ts'
+import type { Account, Accounts } from './account.ts'
 import { identityOf, type Programs } from './binaries.ts'
 import { type Engine, recordEngine, syncDirectory } from './engine.ts'
+import { clusterPath, databaseName, directoryArgument, programEnvironment, userName } from './names.ts'
 
-/** Names inside the embedded database. */
-export const userName = 'callsign'
-export const databaseName = 'callsign'
-
-export const clusterPath = (dataDir: string): string => join(dataDir, 'postgres')
-
-/** The user id that owns the existing files, or null before they are created. */
-export function clusterOwner(dataDir: string): number | null {
-  return statSync(clusterPath(dataDir), { throwIfNoEntry: false })?.uid ?? null
+/** The owner of the existing files, or null before they are created. */
+export function clusterOwner(dataDir: string): { uid: number; gid: number } | null {
+  const stat = statSync(clusterPath(dataDir), { throwIfNoEntry: false })
+  return stat ? { uid: stat.uid, gid: stat.gid } : null
 }
-
-/**
- * PostgreSQL's path to its own directory, which is its working directory. On Linux this path also works below directories that its account
- * may not pass through, such as /root, and for any path length.
- */
-export const directoryArgument = (directory: string): string => (process.platform === 'linux' ? '/proc/self/cwd' : directory)
-
-/** Nothing of the server's environment is passed to PostgreSQL. */
-export const programEnvironment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
 
 /** Runs initdb in a temporary directory and renames it into place, unless the files exist. The caller holds the lock. */
 export async function ensureCluster(options: {
   dataDir: string
   programs: Programs
-  account: Account | null
+  accounts: Accounts | null
   engine: Engine
 }): Promise<void> {
-  const { dataDir, programs, account, engine } = options
+  const { dataDir, programs, accounts, engine } = options
+  const creator = accounts?.create ?? null
   const path = clusterPath(dataDir)
   if (!existsSync(path)) {
     if (existsSync(join(dataDir, 'engine')))
@@ -42,13 +31,13 @@ export async function ensureCluster(options: {
       )
     removeUnfinished(dataDir)
     const fresh = mkdtempSync(join(dataDir, unfinishedPrefix))
-    if (account) chownSync(fresh, account.uid, account.gid)
+    if (creator) chownSync(fresh, creator.uid, creator.gid)
     const where = directoryArgument(fresh)
     const layout = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
-    // Access to the socket is enough to connect, so its directory belongs to PostgreSQL's account alone.
-    const access = ['--username', userName, '--auth-local=trust', '--auth-host=reject']
-    await runProgram(programs.initdb, ['-D', where, ...layout, ...access], fresh, account)
-    await runProgram(programs.postgres, ['--single', '-D', where, 'template1'], fresh, account, `CREATE DATABASE ${databaseName}\n`)
+    const access = ['--username', userName, '--auth-local=reject', '--auth-host=reject']
+    await runProgram(programs.initdb, ['-D', where, ...layout, ...access], fresh, creator)
+    await runProgram(programs.postgres, ['--single', '-D', where, 'template1'], fresh, creator, `CREATE DATABASE ${databaseName}\n`)
+    if (accounts) changeOwner(fresh, accounts.run)
     renameSync(fresh, path)
     syncDirectory(dataDir)
   }

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 import type { Log } from '../../../core/log.ts'
 import type { Account } from './account.ts'
 import { identityOf, type Programs } from './binaries.ts'
-import { directoryArgument, programEnvironment } from './cluster.ts'
+import { directoryArgument, programEnvironment } from './names.ts'
 import { settingArguments } from './settings.ts'
 
 export type PostgresProcess = {

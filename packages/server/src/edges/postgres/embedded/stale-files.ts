@@ -20,7 +20,7 @@ export async function clearStaleFiles(directory: string, log: Log): Promise<void
   const pid = readPid(pidFile)
   if (pid !== null && isAlive(pid)) {
     if (runsIn(pid, directory)) {
-      log.warn({ pid }, 'stopping a PostgreSQL of an earlier server that still runs')
+      log.warn({ pid }, 'stopping the PostgreSQL of an earlier server, which is still running')
       await stopStaleProcess(pid, directory)
     } else {
       // The pid belongs to another process now, and PostgreSQL would refuse to start. It ignores its parent's pid, which is the one of this

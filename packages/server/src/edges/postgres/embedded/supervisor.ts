@@ -5,11 +5,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { nowMs } from '../../../core/clock.ts'
 import type { Log } from '../../../core/log.ts'
 import type { Connection } from '../connect.ts'
-import { chooseAccount } from './account.ts'
-import { findPrograms } from './binaries.ts'
-import { clusterOwner, clusterPath, databaseName, ensureCluster, userName } from './cluster.ts'
+import { accessSettings, changeOwner, writeAccessRules } from './access.ts'
+import { type Account, chooseAccounts } from './account.ts'
+import { findPrograms, type Programs } from './binaries.ts'
+import { clusterOwner, ensureCluster } from './cluster.ts'
 import { requireEngine } from './engine.ts'
 import { clearHolder, type DataDirLock, readHolder, tryLock, writeHolder } from './lock.ts'
+import { clusterPath, databaseName, userName } from './names.ts'
 import { launch, type PostgresProcess } from './process.ts'
 import { port, serverSettings } from './settings.ts'
 import { socketDirectory } from './socket.ts'
@@ -110,17 +112,30 @@ async function startLocked(options: EmbeddedOptions, lock: DataDirLock): Promise
   }
 }
 
+/** Creates the database files, or gives existing ones to the account that PostgreSQL runs as. */
+async function prepareFiles({ dataDir, packageDir, log }: EmbeddedOptions): Promise<{ programs: Programs; account: Account | null }> {
+  const engine = `embedded ${majorVersion}` as const
+  requireEngine(dataDir, engine)
+  const owner = clusterOwner(dataDir)
+  const accounts = chooseAccounts(owner)
+  const account = accounts?.run ?? null
+  const programs = findPrograms({ account, copyDir: dataDir, log, ...(packageDir ? { packageDir } : {}) })
+  await ensureCluster({ dataDir, programs, accounts, engine })
+  if (account && owner && owner.uid !== account.uid) {
+    await clearStaleFiles(clusterPath(dataDir), log)
+    changeOwner(clusterPath(dataDir), account)
+    log.info({ from: owner.uid, to: account.name }, 'the database files have a new owner')
+  }
+  return { programs, account }
+}
+
 async function start(options: EmbeddedOptions, lock: DataDirLock): Promise<EmbeddedPostgres> {
   const { dataDir, log } = options
-  const engine = `embedded ${majorVersion}` as const
   clearHolder(dataDir)
-  requireEngine(dataDir, engine)
-  const account = chooseAccount(clusterOwner(dataDir))
-  const programs = findPrograms({ account, copyDir: dataDir, log, ...(options.packageDir ? { packageDir: options.packageDir } : {}) })
-  await ensureCluster({ dataDir, programs, account, engine })
-
+  const { programs, account } = await prepareFiles(options)
   const directory = clusterPath(dataDir)
-  const run = () => launchClean({ programs, directory, account, settings: { ...serverSettings, ...options.settings }, log })
+  const settings = { ...serverSettings, ...accessSettings(directory), ...options.settings }
+  const run = () => launchClean({ programs, directory, account, settings, log })
   let current = await run()
   const socket = socketDirectory(directory)
   const connection: Connection = { host: socket.host, port, user: userName, database: databaseName }
@@ -135,7 +150,7 @@ async function start(options: EmbeddedOptions, lock: DataDirLock): Promise<Embed
     while (!stopping.signal.aborted) {
       failures = nowMs() - startedMs > healthyMs ? 1 : failures + 1
       if (failures > failuresMax) return new Error(`PostgreSQL keeps dying (${how}). Gave up after ${failuresMax} starts in a row.`)
-      log.error({ how, failures }, 'the database died and is restarted')
+      log.error({ how, failures }, 'the database process died and is being restarted')
       // The first restart is immediate. Then the delay is 0.2 s, and doubles.
       if (failures > 1) await delay(100 * 2 ** (failures - 1), undefined, { signal: stopping.signal }).catch(() => {})
       if (stopping.signal.aborted) break
@@ -170,6 +185,7 @@ async function launchClean(options: Parameters<typeof launch>[0]): Promise<Postg
   const deadlineMs = nowMs() + sharedMemoryWaitMs
   for (;;) {
     await clearStaleFiles(options.directory, options.log)
+    writeAccessRules(options.directory, options.account)
     try {
       return await launch(options)
     } catch (error) {

@@ -2,8 +2,9 @@
 import { nowMs } from '../../../core/clock.ts'
 import type { DeliveryResult, Envelope } from '../../../features/mail/outbound/provider.ts'
 import { type Channel, ConnectionFailure } from './channel.ts'
-import { type ClientSession, type ClientTarget, openSession, type Sent, sendMessage } from './conversation.ts'
+import { type ClientSession, type ClientTarget, openSession } from './conversation.ts'
 import type { PreparedData } from './outgoing-data.ts'
+import { type Sent, sendMessage } from './transaction.ts'
 
 /**
  * Limits of a pool. Connections per server start at `connectionsStart`. Each accepted message allows one more, up to `connectionsMax`, and

@@ -7,9 +7,10 @@ import type { Outcome } from '../../../core/outcome.ts'
 import { matchesPolicy, type TlsPolicy } from '../../../features/mail/outbound/mta-sts/model.ts'
 import type { DeliveryResult, Envelope, MailTransport } from '../../../features/mail/outbound/provider.ts'
 import { createClientPool, type PoolLimits } from './connection-pool.ts'
-import { type ClientTarget, type ClientTimeouts, clientTimeouts, unsendable } from './conversation.ts'
+import { type ClientTarget, type ClientTimeouts, clientTimeouts } from './conversation.ts'
 import { createRoutes, type RouteHop } from './mail-route.ts'
 import { createPrepare, type PreparedData } from './outgoing-data.ts'
+import { unsendable } from './transaction.ts'
 
 export type DirectSettings = {
   /** The client's own name, sent in EHLO. */

@@ -3,8 +3,9 @@ import { isIP } from 'node:net'
 import type { Log } from '../../../core/log.ts'
 import type { DeliveryResult, MailTransport } from '../../../features/mail/outbound/provider.ts'
 import { createClientPool, type PoolLimits } from './connection-pool.ts'
-import { type ClientTarget, type ClientTimeouts, clientTimeouts, unsendable } from './conversation.ts'
+import { type ClientTarget, type ClientTimeouts, clientTimeouts } from './conversation.ts'
 import { createPrepare } from './outgoing-data.ts'
+import { unsendable } from './transaction.ts'
 
 /** Settings of a relay. `hostname` is the client's own name, sent in EHLO. `ca` replaces the system's certificate authorities. */
 export type RelaySettings = {
@@ -47,7 +48,7 @@ export function createRelayTransport(settings: RelaySettings): MailTransport {
           // Without the reply, which may quote addresses and content. It is stored with the recipient.
           settings.log.debug(
             { reply_code: /^\d{3}/.exec(outcome.answer)?.[0], code: outcome.diagnosticCode },
-            'the relay did not take a message',
+            'the relay rejected a message',
           )
       }
       return outcomes

@@ -1,7 +1,7 @@
 // The data reader compared with a slow, simple implementation of RFC 5321 §4.5.2, and with itself on other splits of the same bytes.
 import { describe, expect, test } from 'vitest'
+import { ByteBudget } from '../../../core/byte-budget.ts'
 import { DataReader } from './data-reader.ts'
-import { MemoryBudget } from './message-buffer.ts'
 import { replies, type SmtpReply } from './reply.ts'
 
 type Limits = ConstructorParameters<typeof DataReader>[0]
@@ -17,8 +17,8 @@ const wide: Limits = {
 }
 
 /** Feeds the bytes in chunks that end at the given cuts, at every alignment to four bytes in memory. */
-function read(bytes: Buffer, cuts: number[], limits: Limits, budget = new MemoryBudget(1e9)): Reading {
-  const reader = new DataReader(limits, budget)
+function read(bytes: Buffer, cuts: number[], limits: Limits, budget = new ByteBudget(1e9)): Reading {
+  const reader = new DataReader(limits, budget.shareOf(), null)
   reader.start()
   let from = 0
   for (const to of [...cuts, bytes.length]) {
@@ -29,7 +29,7 @@ function read(bytes: Buffer, cuts: number[], limits: Limits, budget = new Memory
       const isKept = progress === 'end' && reader.refusal === null
       // After an unsafe octet reading stops, so its position is not reported.
       const wire = progress === 'unsafe' ? 0 : from + reader.consumed
-      return { progress, refusal: reader.refusal, read: wire, raw: isKept ? reader.take().toString('latin1') : null }
+      return { progress, refusal: reader.refusal, read: wire, raw: isKept ? (reader.take(0) as Buffer).toString('latin1') : null }
     }
     from = to
   }
@@ -130,14 +130,14 @@ describe('data reader', () => {
   })
 
   test('memory is taken from the budget in steps and returned', () => {
-    const budget = new MemoryBudget(3_000_000)
+    const budget = new ByteBudget(3_000_000)
     const bytes = Buffer.from(`\r\n${`${'x'.repeat(98)}\r\n`.repeat(9_000)}.\r\n`)
-    const reader = new DataReader(wide, budget)
+    const reader = new DataReader(wide, budget.shareOf(), null)
     for (let round = 0; round < 3; round++) {
       reader.start()
       for (let at = 0; at < bytes.length; at += 1_000) reader.feed(bytes.subarray(at, at + 1_000), 0)
       expect(budget.used).toBeLessThan(2 * bytes.length)
-      expect(reader.take().length).toBe(bytes.length - 3)
+      expect((reader.take(0) as Buffer).length).toBe(bytes.length - 3)
       expect(budget.used).toBeGreaterThan(bytes.length / 2)
       reader.clear()
       expect(budget.used).toBe(0)
@@ -145,7 +145,7 @@ describe('data reader', () => {
   })
 
   test('a full budget refuses for now and keeps no data', () => {
-    const budget = new MemoryBudget(40_000)
+    const budget = new ByteBudget(40_000)
     const bytes = Buffer.from(`\r\n${'x\r\n'.repeat(20_000)}.\r\n`)
     expect(read(bytes, randomCuts(bytes), wide, budget)).toEqual({
       progress: 'end',

@@ -1,8 +1,10 @@
 // Reads message data. Finds CRLF.CRLF, removes dot stuffing, and refuses everything that another server could read differently.
 import { octetsBelow, type Words, wordsOf } from '@callsign/mail/text/word-scan'
+import type { Share } from '../../../core/byte-budget.ts'
 import type { Limits } from './limits.ts'
-import { type MemoryBudget, MessageBuffer } from './message-buffer.ts'
+import { MessageBuffer } from './message-buffer.ts'
 import { replies, type SmtpReply } from './reply.ts'
+import type { Spool } from './spool.ts'
 
 type DataLimits = Pick<Limits, 'headerBytesMax' | 'headerLinesMax' | 'hopsMax' | 'lineBytesMax' | 'discardBytesMax'> & {
   sizeBytesMax: number
@@ -85,9 +87,9 @@ export class DataReader {
   /** Index in the chunk from which discarded octets are counted. */
   #discardFrom = 0
 
-  constructor(limits: DataLimits, budget: MemoryBudget) {
+  constructor(limits: DataLimits, budget: Share, spool: Spool | null) {
     this.#limits = limits
-    this.#message = new MessageBuffer(budget)
+    this.#message = new MessageBuffer(budget, spool)
   }
 
   /** Starts the next message. */
@@ -102,9 +104,10 @@ export class DataReader {
     this.#hops = 0
   }
 
-  /** The message, after `end` without a refusal. Its octets count in the budget until `clear`. */
-  take(): Buffer {
-    return this.#message.take()
+  /** The message, after `end` without a refusal, or null when no memory is free within `waitMs`. Counts in the budget until `clear`. */
+  take(waitMs: number): Buffer | Promise<Buffer | null> {
+    if (this.#message.spooledBytes === 0) return this.#message.take()
+    return this.#message.claimMemory(waitMs).then((isClaimed) => (isClaimed ? this.#message.take() : null))
   }
 
   /** Releases the memory. */

@@ -23,12 +23,21 @@ export type Limits = {
   discardBytesMax: number
   /** Message data held by all sessions together. Above it new data gets 452. */
   memoryBytesMax: number
+  /** The same for the sessions of one IPv4 address or IPv6 /64. */
+  memoryPerAddressBytesMax: number
+  /** Wait of a complete message for memory, before it gets 452. */
+  memoryWaitMs: number
+  /** Octets of messages in transfer on the disk, of all sessions, and of those of one address. Above them new data gets 452. */
+  spoolBytesMax: number
+  spoolPerAddressBytesMax: number
   /** Wait before the greeting, to catch clients that send first. With 0 only bytes that arrived with the connection are caught. */
   greetingDelayMs: number
   commandTimeoutMs: number
   /** Window for the minimum rate of data. */
   dataTimeoutMs: number
   dataBytesPerSecondMin: number
+  /** Time for the data of one message. Checked once per window. */
+  dataTotalMs: number
   /** After this time the session ends at the next message boundary, and after twice the time at any point. */
   sessionTimeoutMs: number
   /** Milliseconds that a closed connection may take to read the last reply. */
@@ -37,7 +46,7 @@ export type Limits = {
   connectionsPerAddressMax: number
   /** New connections per minute per such client, and burst after a pause. 0 disables the limit. */
   connectionsPerMinuteMax: number
-  /** True when these limits apply to this machine itself. A proxy or a test brings every client's connections from there. */
+  /** True when the limits per address apply to this machine itself. A proxy or a test brings every client's connections from there. */
   isLoopbackLimited: boolean
   connectionsMax: number
 }
@@ -55,10 +64,15 @@ export const defaultLimits: Limits = {
   lineBytesMax: 100 * 1024,
   discardBytesMax: 8 * 1024 * 1024,
   memoryBytesMax: 256 * 1024 * 1024,
+  memoryPerAddressBytesMax: 64 * 1024 * 1024,
+  memoryWaitMs: 30_000,
+  spoolBytesMax: 4 * 1024 * 1024 * 1024,
+  spoolPerAddressBytesMax: 512 * 1024 * 1024,
   greetingDelayMs: 0,
   commandTimeoutMs: 300_000,
   dataTimeoutMs: 180_000,
   dataBytesPerSecondMin: 100,
+  dataTotalMs: 900_000,
   sessionTimeoutMs: 1_800_000,
   lingerMs: 2_000,
   connectionsPerAddressMax: 20,

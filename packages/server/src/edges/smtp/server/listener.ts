@@ -1,11 +1,11 @@
 // The SMTP server: the listening socket, the limits across connections, and the drain.
 import { once } from 'node:events'
 import { type AddressInfo, createServer, isIPv6, type Socket } from 'node:net'
+import { ByteBudget } from '../../../core/byte-budget.ts'
 import type { Certificate } from '../../../core/certificate.ts'
 import type { Log } from '../../../core/log.ts'
 import { ConnectionRate } from './connection-rate.ts'
 import { defaultLimits, type Limits } from './limits.ts'
-import { MemoryBudget } from './message-buffer.ts'
 import type { SmtpReceiver } from './receiver.ts'
 import { renderReply, replies, type SmtpReply } from './reply.ts'
 import { Session, type SessionSettings } from './session.ts'
@@ -23,6 +23,8 @@ export type SmtpServerOptions = {
   tls: Certificate | 'generate' | null
   log: Log
   limits?: Partial<Limits>
+  /** Folder for large messages in transfer. Without it they stay in memory. */
+  spoolFolder?: string
   /** Free octets on the disks. Without it, space counts as sufficient. */
   freeBytes?: () => number
 }
@@ -43,8 +45,9 @@ export function createSmtpServer(options: SmtpServerOptions, receiver: SmtpRecei
   const { hostname, sizeBytesMax, log } = options
   const limits: Limits = { ...defaultLimits, ...options.limits }
   const tlsContext = createTlsContext(options.tls, hostname)
-  const memory = new MemoryBudget(limits.memoryBytesMax)
-  const settings: SessionSettings = {
+  const memory = new ByteBudget(limits.memoryBytesMax)
+  const disk = new ByteBudget(limits.spoolBytesMax)
+  const settings: Omit<SessionSettings, 'memory' | 'spool'> = {
     hostname,
     sizeBytesMax,
     limits,
@@ -52,13 +55,22 @@ export function createSmtpServer(options: SmtpServerOptions, receiver: SmtpRecei
     log,
     offersTls: tlsContext !== null,
     tlsContext,
-    memory,
     freeBytes: options.freeBytes ?? (() => Number.POSITIVE_INFINITY),
   }
   const sessions = new Set<Session>()
   const perClient = new Map<string, number>()
   const rate = new ConnectionRate(limits.connectionsPerMinuteMax)
   let onEmpty: (() => void) | null = null
+
+  /** The memory and disk space that sessions of this client share. */
+  function sharesOf(client: string, isLimited: boolean): Pick<SessionSettings, 'memory' | 'spool'> {
+    const owner = (bytesMax: number) => (isLimited ? [{ name: client, bytesMax }] : [])
+    const { spoolFolder } = options
+    return {
+      memory: memory.shareOf(owner(limits.memoryPerAddressBytesMax)),
+      spool: spoolFolder ? { folder: spoolFolder, space: disk.shareOf(owner(limits.spoolPerAddressBytesMax)) } : null,
+    }
+  }
 
   function connect(socket: Socket): void {
     const clientAddress = readAddress(socket)
@@ -76,7 +88,7 @@ export function createSmtpServer(options: SmtpServerOptions, receiver: SmtpRecei
       return
     }
     perClient.set(client, fromClient + 1)
-    const session = new Session(socket, clientAddress, settings, () => {
+    const session = new Session(socket, clientAddress, { ...settings, ...sharesOf(client, isLimited) }, () => {
       if (!sessions.delete(session)) return
       const left = perClient.get(client)! - 1
       if (left === 0) perClient.delete(client)
@@ -89,7 +101,7 @@ export function createSmtpServer(options: SmtpServerOptions, receiver: SmtpRecei
 
   /** Sends the reply in place of the greeting. Takes neither a session nor its memory. */
   function reject(socket: Socket, reply: SmtpReply): void {
-    log.info({ client: socket.remoteAddress, reply: reply.text }, 'smtp connection turned away')
+    log.info({ client: socket.remoteAddress, reply: reply.text }, 'an SMTP connection was refused')
     const timer = setTimeout(() => socket.destroy(), limits.lingerMs)
     socket.on('error', () => socket.destroy())
     socket.on('close', () => clearTimeout(timer))

@@ -29,7 +29,7 @@ export const replies = {
   noParameters: reply(501, '5.5.4', 'This command takes no parameters'),
   clientNameBad: reply(501, '5.5.4', 'A domain name or address literal is needed'),
   helloFirst: reply(503, '5.5.1', 'Say EHLO first'),
-  nestedMail: reply(503, '5.5.1', 'MAIL was already given; RSET starts over'),
+  nestedMail: reply(503, '5.5.1', 'MAIL was already given, send RSET first'),
   mailFirst: reply(503, '5.5.1', 'MAIL is needed first'),
   recipientFirst: reply(503, '5.5.1', 'RCPT is needed first'),
   noValidRecipients: reply(554, '5.5.1', 'No valid recipients'),

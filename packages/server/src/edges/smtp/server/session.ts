@@ -151,7 +151,7 @@ export class Session {
       }
       this.#flush()
     } catch (error) {
-      this.#settings.log.error({ err: error, session: this.id }, 'smtp session failed')
+      this.#settings.log.error({ err: error, session: this.id }, 'an SMTP session failed')
       this.close(replies.internalFailure)
     } finally {
       this.#isProcessing = false
@@ -212,11 +212,10 @@ export class Session {
   }
 
   #startData(): void {
-    const { dataTimeoutMs, dataBytesPerSecondMin } = this.#settings.limits
     this.#mode = 'data'
     this.#intake.start()
-    this.#setStepTimer(dataTimeoutMs, () => {
-      if (this.#intake.takeCount() < (dataBytesPerSecondMin * dataTimeoutMs) / 1000) this.#refuse(replies.dataTimeout)
+    this.#setStepTimer(this.#settings.limits.dataTimeoutMs, () => {
+      if (this.#intake.isLate()) this.#refuse(replies.dataTimeout)
       else this.#stepTimer?.refresh()
     })
   }
@@ -258,7 +257,7 @@ export class Session {
   }
 
   #refuse(reply: SmtpReply): null {
-    this.#settings.log.info({ session: this.id, mode: this.#mode, reply: `${reply.code} ${reply.text}` }, 'smtp session ended by us')
+    this.#settings.log.info({ session: this.id, mode: this.#mode, reply: `${reply.code} ${reply.text}` }, 'SMTP session refused')
     this.close(reply)
     return null
   }

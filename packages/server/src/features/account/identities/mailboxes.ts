@@ -11,7 +11,7 @@ import { type MailboxOwner, type MailboxRow, mailboxAddressOf, normalizeAddress,
 import * as store from './store.ts'
 
 export interface Mailboxes {
-  /** `GET /mailboxes`: newest first; an agent key sees its own. */
+  /** `GET /mailboxes`: newest first. An agent key sees its own mailbox. */
   listMailboxes(caller: Caller, query: PageQuery): Promise<Page<Static<typeof Mailbox>>>
   /** `GET /mailboxes/{email_address}`. */
   getMailbox(caller: Caller, reference: string): Promise<Static<typeof Mailbox>>
@@ -24,7 +24,7 @@ export interface Mailboxes {
   requireSender(caller: Caller, reference: string): Promise<MailboxOwner>
   /** True when `requireMailbox` would return the mailbox of this row to the caller. Saves a query to callers that have the row. */
   isMailboxNamed(caller: Caller, reference: string, owner: { organization_id: string; agent_handle: string; address: string }): boolean
-  /** The current owner of a mailbox; null when the mailbox was deleted. */
+  /** The current owner of a mailbox. Null when the mailbox was deleted. */
   findOwner(mailboxId: string): Promise<MailboxOwner | null>
   /** The agent with this handle in any organization: people outside know agents by their handle only. */
   findByHandle(handle: string): Promise<MailboxOwner | null>
@@ -35,10 +35,11 @@ export interface Mailboxes {
    * Null when the mailbox was deleted or may not send from that address any more.
    */
   findSender(mailboxId: string, fromAddress: string): Promise<MailboxOwner | null>
-  /** The receiver of mail to role addresses: the agent that the settings name, or the first agent. Null on a server without agents. */
-  findPostmaster(): Promise<MailboxOwner | null>
-  /** The receiver of mail to role addresses of a custom domain: its first agent, or else the first one of its organization. */
-  findDomainPostmaster(domain: string): Promise<MailboxOwner | null>
+  /**
+   * The receiver of mail to postmaster and abuse at a domain, which is the agent that the settings name. At a custom domain, its organization
+   * must hold the domain. Null otherwise, because such mail can prove control over the domain to a certificate authority.
+   */
+  findPostmaster(domain: string): Promise<MailboxOwner | null>
   /** True when mail to this recipient is filed or refused here and never sent outside: its mailbox or its domain is served here. */
   isHostedRecipient(recipient: string): Promise<boolean>
   /** Moves the mailboxes of a custom domain to the mail domain, in the transaction that deletes the domain. */
@@ -68,7 +69,8 @@ export function createMailboxes(db: Database, domains: () => CustomDomains, sett
   async function requireMailbox(caller: Caller, reference: string): Promise<MailboxOwner> {
     const name = toMailboxName(reference)
     const { agent } = caller
-    if (agent && name !== agent.handle && name !== agent.address) throw forbidden('This key is limited to another agent.')
+    if (agent && name !== agent.handle && name !== agent.address)
+      throw forbidden('This key belongs to another agent. Use a key of this agent or an organization key.')
     const owner = await (name.includes('@') ? loadByAddress(name) : loadByHandle(name))
     if (!owner || owner.organizationId !== caller.organizationId) throw notFound('mailbox')
     return owner
@@ -123,12 +125,11 @@ export function createMailboxes(db: Database, domains: () => CustomDomains, sett
       return domain === settings.mailDomain || (await domains().isHeldBy(moved.organizationId, domain)) ? moved : null
     },
 
-    async findPostmaster() {
+    async findPostmaster(domain) {
       const named = settings.postmaster === null ? null : await loadByHandle(settings.postmaster)
-      return named ?? store.findFirstOwner(db)
+      if (!named || domain === settings.mailDomain) return named
+      return (await domains().isHeldBy(named.organizationId, domain)) ? named : null
     },
-
-    findDomainPostmaster: (domain) => store.findDomainPostmaster(db, domain),
 
     async isHostedRecipient(recipient) {
       const address = mailboxAddressOf(recipient)

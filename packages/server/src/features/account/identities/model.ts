@@ -1,4 +1,4 @@
-// The agent identity and its mailbox: rows, addresses, and the names that nobody may take.
+// The agent identity and its mailbox: rows, addresses, and reserved names.
 import { isId } from '@callsign/contract/ids'
 import { toDomainName } from '../../../core/domain-name.ts'
 
@@ -53,30 +53,36 @@ export type MailboxOwner = {
 }
 
 /**
- * Role names of RFC 2142 and the addresses that certificate authorities write to for domain control (CA/Browser Forum BR 3.2.2.4.4),
- * and our own return path: whoever held one would speak for the whole mail domain.
+ * Names whose owner would speak for the whole mail domain: role names of RFC 2142, system accounts and our own return path. Also the
+ * addresses that certificate authorities write to for domain control (CA/Browser Forum BR 3.2.2.4.4 and its earlier versions).
  */
-const reservedHandles = new Set([
-  'abuse',
-  'admin',
-  'administrator',
-  'bounce',
-  'hostmaster',
-  'mailer_daemon',
-  'noc',
-  'postmaster',
-  'security',
-  'webmaster',
-])
+const roleNames = [
+  ...['abuse', 'admin', 'administrator', 'bounce', 'hostmaster', 'mailer_daemon', 'mailerdaemon', 'noc', 'postmaster', 'security'],
+  ...['webmaster', 'is', 'it', 'mis', 'ssladmin', 'ssladministrator', 'sslwebmaster', 'sysadmin', 'root', 'daemon'],
+  ...['nobody', 'usenet', 'news', 'uucp', 'noreply', 'no_reply', 'dmarc', 'tlsrpt'],
+]
 
-/** True for role names, and for what has the shape of an identity or tunnel id: the API takes either where it names an agent. */
+/**
+ * Host names that clients look up on their own below a domain, and then trust. Handles are host names below the tunnel domain, with `_` as
+ * `-`. MTA-STS (RFC 8461), the OpenPGP Web Key Directory, mail autoconfiguration (Mozilla, Microsoft), web proxy discovery (WPAD), IPv6
+ * transition (ISATAP, RFC 5214), DNS64 (RFC 7050) and the usual names of services.
+ */
+const hostNames = [
+  ...['mta_sts', 'openpgpkey', 'autoconfig', 'autodiscover', 'wpad', 'isatap', 'ipv4only', 'localhost', 'localdomain', 'broadcasthost'],
+  ...['www', 'mail', 'webmail', 'smtp', 'submission', 'imap', 'imaps', 'pop', 'pop3', 'mx', 'ns', 'ns1', 'ns2', 'dns', 'ftp', 'ldap'],
+  ...['kerberos', 'ntp', 'proxy', 'caldav', 'carddav', 'xmpp', 'enterpriseregistration', 'enterpriseenrollment', 'lyncdiscover', 'sip'],
+]
+
+const reservedHandles = new Set([...roleNames, ...hostNames])
+
+/** True for role names, service host names and names shaped like an identity or tunnel id, because the API accepts ids in place of handles. */
 export const isReservedHandle = (handle: string): boolean =>
   reservedHandles.has(handle) || isId('identity', handle) || isId('tunnel', handle)
 
 /** A handle as callers write it: a leading @ is optional. */
 export const normalizeHandle = (text: string): string => text.replace(/^@/, '')
 
-/** An address with its domain in the form in which domains are stored, and its local part in lower case; null when it is none. */
+/** An address with its domain as stored and its local part in lower case. Null when it is not an address. */
 export function normalizeAddress(text: string): string | null {
   const at = text.lastIndexOf('@')
   const domain = at < 1 ? null : toDomainName(text.slice(at + 1).toLowerCase())
@@ -84,7 +90,7 @@ export function normalizeAddress(text: string): string | null {
 }
 
 /**
- * The mailbox address that a recipient address belongs to: lower case, without the `+tag` of plus-addressing, its domain in ASCII. Null when it is no address.
+ * The mailbox address of a recipient address: lower case, without the `+tag` of plus-addressing, its domain in ASCII. Null when it is not an address.
  * Our local parts are case-insensitive handles, so lowering them is right here and nowhere else (RFC 5321 §2.4).
  */
 export function mailboxAddressOf(recipient: string): string | null {

@@ -22,7 +22,7 @@ type IdentityChange = Static<NonNullable<typeof updateIdentity.body>>
 export interface Identities extends Mailboxes {
   /** `POST /identities`: identity, mailbox and tunnel in one transaction. */
   createIdentity(call: Call, body: NewIdentity): Promise<Static<typeof Identity>>
-  /** `GET /identities`: newest first; an agent key sees its own. */
+  /** `GET /identities`: newest first. An agent key sees its own identity. */
   listIdentities(caller: Caller, query: PageQuery): Promise<Page<Static<typeof Identity>>>
   /** `GET /identities/{handle}`. */
   getIdentity(caller: Caller, reference: string): Promise<Static<typeof Identity>>
@@ -38,7 +38,7 @@ export interface Identities extends Mailboxes {
   useDomains(domains: CustomDomains): void
 }
 
-/** Deletes what another feature keeps for an identity, in the transaction that deletes the identity. */
+/** Deletes another feature's data of an identity, in the transaction that deletes the identity. */
 export type DeleteHook = (tx: Tx, identity: { organizationId: string; identityId: string; mailboxId: string }) => Promise<void>
 
 type Settings = { mailDomain: string; tunnelDomain: string; postmaster: string | null }
@@ -54,7 +54,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
   let domains = noDomains
 
   const taken = (handle: string) =>
-    new ApiError('handle_already_taken', `The handle ${handle} is taken; handles stay reserved even after deletion.`)
+    new ApiError('handle_already_taken', `The handle ${handle} is taken, perhaps by a deleted identity: choose another.`)
 
   function toIdentity(row: IdentityRow): Static<typeof Identity> {
     return {
@@ -79,7 +79,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
   async function findOwn(caller: Caller, reference: string): Promise<IdentityRow> {
     const name = normalizeHandle(reference)
     if (caller.agent && name !== caller.agent.handle && name !== caller.agent.identityId)
-      throw forbidden('This key is limited to another agent.')
+      throw forbidden('This key belongs to another agent. Use a key of this agent or an organization key.')
     const row = await store.findIdentity(db, caller.organizationId, name)
     if (!row) throw notFound('identity')
     return row

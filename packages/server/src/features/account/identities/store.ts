@@ -19,7 +19,7 @@ export type NewIdentity = {
   at: Date
 }
 
-/** Handle, identity, mailbox and tunnel in one statement. Violates handles_pkey when the handle was ever taken, or a unique constraint of those who have it. */
+/** Inserts handle, identity, mailbox and tunnel in one statement. Violates `handles_pkey` when the handle was ever taken, or another unique constraint. */
 export async function insertIdentity(sql: Sql, row: NewIdentity): Promise<void> {
   await sql.query({
     name: 'insert-identity',
@@ -128,7 +128,7 @@ export async function lockMailbox(sql: Sql, mailboxId: string): Promise<void> {
   await sql.query({ text: 'SELECT 1 FROM mailboxes WHERE id = $1 FOR UPDATE', values: [mailboxId] })
 }
 
-/** Deletes the identity; mailbox, tunnel and agent keys go with it by their foreign keys. */
+/** Deletes the identity. Its mailbox, tunnel and agent keys are deleted by their foreign keys. */
 export async function deleteIdentity(sql: Sql, organizationId: string, id: string): Promise<void> {
   await sql.query({ text: 'DELETE FROM identities WHERE organization_id = $1 AND id = $2', values: [organizationId, id] })
 }
@@ -181,26 +181,6 @@ export async function findOwnersByHandle(sql: Sql, handles: string[]): Promise<M
     values: [handles],
   })
   return new Map(rows.map((row) => [row.agent_handle, toOwner(row)]))
-}
-
-/** The mailbox of the oldest identity of the oldest organization that has any. */
-export async function findFirstOwner(sql: Sql): Promise<MailboxOwner | null> {
-  const { rows } = await sql.query<OwnerRow>({
-    name: 'find-first-owner',
-    text: `SELECT ${ownerColumns} FROM ${ownerTables} ORDER BY i.organization_id, i.id LIMIT 1`,
-  })
-  return rows[0] ? toOwner(rows[0]) : null
-}
-
-/** The oldest mailbox on a verified domain, or else the oldest of the organization that has it. */
-export async function findDomainPostmaster(sql: Sql, domain: string): Promise<MailboxOwner | null> {
-  const { rows } = await sql.query<OwnerRow>({
-    name: 'find-domain-postmaster',
-    text: `SELECT ${ownerColumns} FROM domains own JOIN (${ownerTables}) ON b.organization_id = own.organization_id
-      WHERE own.domain = $1 AND own.holds_name AND own.status = 'verified' ORDER BY (b.domain_id = own.id) IS TRUE DESC, i.id LIMIT 1`,
-    values: [domain],
-  })
-  return rows[0] ? toOwner(rows[0]) : null
 }
 
 /** The owner of one mailbox. */

@@ -8,7 +8,7 @@ const keyPattern = /^svc_live_([0-9A-Za-z]{16})([0-9A-Za-z_-]{43})([0-9A-Za-z]{6
 
 export type KeyParts = { lookupId: string; secret: string }
 
-/** CRC-32 as 6 characters, left-padded with 0. It tells a mistyped key from an unknown one without asking the database. */
+/** CRC-32 as 6 characters, left-padded with 0. It detects a mistyped key without a database query. */
 export function checksum(text: string): string {
   let value = crc32(text)
   let characters = ''

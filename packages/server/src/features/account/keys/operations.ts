@@ -17,6 +17,10 @@ import * as store from './store.ts'
 export interface Keys {
   /** The caller of a bearer token. Null for a token that is unknown, wrong, revoked or expired, and at once for one that is not well-formed. */
   authenticate(token: string): Promise<Caller | null> | null
+  /** The caller of a key by its id. Null when it is unknown, revoked or expired. For a console session that a key signed in to. */
+  findCaller(id: string): Promise<Caller | null>
+  /** Gives the keys of one user to another in the caller's transaction. */
+  moveKeys(sql: Sql, organizationId: string, fromUserId: string, toUserId: string): Promise<void>
   /** Those of these keys that were revoked, have expired or were deleted with their agent. For work that outlives its request. */
   findUnusable(ids: string[]): Promise<Set<string>>
   /** `POST /keys`. */
@@ -49,6 +53,7 @@ type NewKeyRequest = {
 
 export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgent): Keys {
   const loadHolder = batchLoader((lookupIds) => store.findHolders(db.lookups, lookupIds))
+  const loadHolderById = batchLoader((ids) => store.findHoldersById(db.lookups, ids))
   const touches = new Set<string>()
 
   /** Records the use of a key, at most once per minute and key. The request does not wait for it. */
@@ -64,7 +69,7 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
     touches.add(keyId)
   }
 
-  async function findCaller({ lookupId, secret }: KeyParts): Promise<Caller | null> {
+  async function findCallerOf({ lookupId, secret }: KeyParts): Promise<Caller | null> {
     const holder = await loadHolder(lookupId)
     if (!holder || !isSecret(secret, holder.salt, holder.secretHash) || !holder.isUsable) return null
     if (holder.isTouchDue) touch(holder.caller.keyId)
@@ -109,19 +114,26 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
   return {
     authenticate(token) {
       const parts = parseKey(token)
-      return parts && findCaller(parts)
+      return parts && findCallerOf(parts)
     },
+
+    async findCaller(id) {
+      const holder = await loadHolderById(id)
+      return holder?.isUsable ? holder.caller : null
+    },
+
+    moveKeys: store.moveKeys,
 
     findUnusable: (ids) => store.findUnusable(db, ids),
 
     async createKey(call, body) {
       const { organizationId, userId } = call.caller
-      const type = body.type ?? (body.agent_handle === undefined ? 'organization' : 'agent')
+      const { type } = body
       const handle = body.agent_handle?.replace(/^@/, '')
-      if (type === 'agent' && handle === undefined) throw invalid('/agent_handle', 'an agent key needs agent_handle')
-      if (type === 'organization' && handle !== undefined) throw invalid('/agent_handle', 'agent_handle goes with type agent only')
+      if (type === 'agent' && handle === undefined) throw invalid('/agent_handle', 'agent_handle is required for an agent key')
+      if (type === 'organization' && handle !== undefined) throw invalid('/agent_handle', 'agent_handle requires type agent: omit it')
       if (type === 'organization' && body.scopes?.length)
-        throw invalid('/scopes', 'scopes go with type agent only; an organization key has full access')
+        throw invalid('/scopes', 'scopes require type agent: an organization key has full access')
       const expiresAt = body.expires_at ? new Date(body.expires_at) : null
       if (expiresAt && expiresAt <= now()) throw invalid('/expires_at', 'expires_at must be in the future')
       const agent = handle === undefined ? null : await findAgent(organizationId, handle)

@@ -1,4 +1,4 @@
-// The endpoints of API keys; organization keys only.
+// The endpoints of API keys, for organization keys only.
 import * as contract from '@callsign/contract/keys'
 import { type Route, route } from '../../../core/route.ts'
 import type { Keys } from './operations.ts'

@@ -70,18 +70,14 @@ type HolderRow = {
   organization_id: string
   organization_name: string
   user_id: string
-  role: 'owner' | 'admin' | 'member'
+  role: 'owner' | 'operator' | 'reviewer'
   identity_id: string | null
   agent_handle: string | null
   mailbox_id: string | null
   address: string | null
 }
 
-/** Keys by their public part. Asked on every request, so that a revocation holds on the next one. */
-export async function findHolders(sql: Sql, lookupIds: string[]): Promise<Map<string, KeyHolder>> {
-  const { rows } = await sql.query<HolderRow>({
-    name: 'find-key-holders',
-    text: `SELECT k.lookup_id, k.salt, k.secret_hash, k.id, k.name, k.type, k.scopes, k.organization_id, o.name AS organization_name, k.user_id, u.role,
+const selectHolders = `SELECT k.lookup_id, k.salt, k.secret_hash, k.id, k.name, k.type, k.scopes, k.organization_id, o.name AS organization_name, k.user_id, u.role,
         k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()) AS is_usable,
         k.last_used_at IS NULL OR k.last_used_at < now() - interval '1 minute' AS is_touch_due,
         k.identity_id, i.agent_handle, b.id AS mailbox_id, b.address
@@ -89,11 +85,34 @@ export async function findHolders(sql: Sql, lookupIds: string[]): Promise<Map<st
       JOIN organizations o ON o.id = k.organization_id
       JOIN users u ON u.id = k.user_id
       LEFT JOIN identities i ON i.id = k.identity_id
-      LEFT JOIN mailboxes b ON b.identity_id = k.identity_id
-      WHERE k.lookup_id = ANY($1)`,
+      LEFT JOIN mailboxes b ON b.identity_id = k.identity_id`
+
+/** Keys by their public part. Asked on every request, so that a revocation holds on the next one. */
+export async function findHolders(sql: Sql, lookupIds: string[]): Promise<Map<string, KeyHolder>> {
+  const { rows } = await sql.query<HolderRow>({
+    name: 'find-key-holders',
+    text: `${selectHolders} WHERE k.lookup_id = ANY($1)`,
     values: [lookupIds],
   })
   return new Map(rows.map((row) => [row.lookup_id, toHolder(row)]))
+}
+
+/** Keys by their id, for console sessions that a key signed in to. */
+export async function findHoldersById(sql: Sql, ids: string[]): Promise<Map<string, KeyHolder>> {
+  const { rows } = await sql.query<HolderRow>({
+    name: 'find-key-holders-by-id',
+    text: `${selectHolders} WHERE k.id = ANY($1)`,
+    values: [ids],
+  })
+  return new Map(rows.map((row) => [row.id, toHolder(row)]))
+}
+
+/** Gives the keys of one user to another, before the first is deleted. */
+export async function moveKeys(sql: Sql, organizationId: string, fromUserId: string, toUserId: string): Promise<void> {
+  await sql.query({
+    text: 'UPDATE api_keys SET user_id = $3 WHERE organization_id = $1 AND user_id = $2',
+    values: [organizationId, fromUserId, toUserId],
+  })
 }
 
 function toHolder(row: HolderRow): KeyHolder {
@@ -116,6 +135,7 @@ function toHolder(row: HolderRow): KeyHolder {
       userId: row.user_id,
       role: row.type === 'agent' ? 'agent' : row.role,
       agent,
+      session: null,
     },
   }
 }

@@ -1,8 +1,19 @@
-// The audit log's entries: who did what to what.
+// Audit log entries: actor, action and object.
 
 /** Actions that are recorded. The log is append-only. */
 export type AuditAction =
   | 'organization.created'
+  | 'session.started'
+  | 'session.failed'
+  | 'session.throttled'
+  | 'session.ended'
+  | 'console_link.created'
+  | 'member.created'
+  | 'member.updated'
+  | 'member.deleted'
+  | 'member.password_set'
+  | 'passkey.added'
+  | 'passkey.deleted'
   | 'key.created'
   | 'key.revoked'
   | 'identity.deleted'
@@ -39,14 +50,14 @@ export type AuditAction =
   | 'vault.key_deleted'
   | 'vault.rotated'
 
-/** A key acting through the API, or the operator of the host through callsignd. */
-export type Actor = { type: 'key'; id: string; requestId: string } | { type: 'host' }
+/** A key or a member acting through the API or the console, the operator of the host through callsignd, or a failed sign-in. */
+export type Actor = { type: 'key' | 'member'; id: string; requestId: string } | { type: 'anonymous'; requestId: string } | { type: 'host' }
 
 export type AuditRow = {
   id: string
   organization_id: string
   action: string
-  actor_type: 'key' | 'host'
+  actor_type: 'key' | 'host' | 'member' | 'anonymous'
   actor_id: string | null
   target_id: string | null
   details: Record<string, unknown>

@@ -69,10 +69,10 @@ export function createAccounts(db: Database): Accounts {
         organization_id: organizationId,
         action,
         actor_type: actor.type,
-        actor_id: actor.type === 'key' ? actor.id : null,
+        actor_id: 'id' in actor ? actor.id : null,
         target_id: targetId,
         details,
-        request_id: actor.type === 'key' ? actor.requestId : null,
+        request_id: 'requestId' in actor ? actor.requestId : null,
         created_at: now(),
       })
     },
@@ -97,7 +97,6 @@ export function createAccounts(db: Database): Accounts {
 
 /** The actor of an API request. */
 export const actorOf = (call: { caller: Caller; requestId: string }): Actor => ({
-  type: 'key',
-  id: call.caller.keyId,
+  ...(call.caller.session?.memberId ? { type: 'member', id: call.caller.session.memberId } : { type: 'key', id: call.caller.keyId }),
   requestId: call.requestId,
 })

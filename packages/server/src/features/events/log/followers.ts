@@ -5,7 +5,7 @@ import type { Watchers } from './watch.ts'
 export type Follower = {
   readonly organizationId: string
   readonly keyId: string
-  /** Resolves when there may be more to read, true, or when the following is over, false. */
+  /** Resolves with true when new events may exist, and with false when the stream has ended. */
   changed: () => Promise<boolean>
   leave: () => void
 }
@@ -42,11 +42,11 @@ export function createFollowers(findChanged: (organizationIds: string[], after: 
   return {
     watchers,
 
-    /** Joins with the position that was read up to; 429 when this key, or everybody together, follows too much already. */
+    /** Opens a stream. Throws 429 when this key, or all keys together, have too many. */
     join(organizationId: string, keyId: string): Follower {
       const ofKey = [...followers].filter((one) => one.keyId === keyId).length
       if (ofKey >= followersOfKeyMax || followers.size >= followersMax)
-        throw new ApiError('rate_limited', `At most ${followersOfKeyMax} streams of one key may be open.`, {
+        throw new ApiError('rate_limited', `At most ${followersOfKeyMax} streams per key may be open. Close one first.`, {
           headers: { 'Retry-After': '10' },
         })
       let resume = () => {}
@@ -61,13 +61,13 @@ export function createFollowers(findChanged: (organizationIds: string[], after: 
         },
         changed: () =>
           new Promise((resolve) => {
-            const settle = () => {
+            const report = () => {
               resume = () => {}
               follower.isWoken = false
               resolve(!follower.isOver)
             }
-            resume = settle
-            if (follower.isOver || follower.isWoken) settle()
+            resume = report
+            if (follower.isOver || follower.isWoken) report()
           }),
         leave: () => end(follower),
       }

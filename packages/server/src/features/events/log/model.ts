@@ -1,5 +1,6 @@
 // The event as a row, and the one payload that webhooks, the list and the stream give of it.
-import { type Event, eventTypes } from '@callsign/contract/events'
+import { eventTypes } from '@callsign/contract/event-types'
+import type { Event } from '@callsign/contract/events'
 import type { Static } from 'typebox'
 import { invalid } from '../../../core/errors.ts'
 
@@ -7,7 +8,7 @@ export type EventRow = {
   id: string
   organization_id: string
   identity_id: string | null
-  /** Null when the event is about no agent, or the agent is gone. */
+  /** Null when the event has no agent, or its agent was deleted. */
   agent_handle: string | null
   type: string
   subject_id: string
@@ -25,21 +26,22 @@ export type Payload = Static<typeof Event>
 /** A subject in a payload. It holds facts that never change, so that every delivery of an event is the same. */
 export type Description = Record<string, unknown>
 
-/** The types for an agent's own key that names none: without those about mail that its guardrails keep from it. */
+/** Default types for an agent key. They exclude events about mail that guardrails hide from the agent. */
 export const unaskedTypes: string[] = eventTypes.filter((type) => type !== 'email.quarantined')
 
 const knownTypes = new Set<string>(eventTypes)
 
-/** The types of `types=a,b`, or null for all. Throws 400 naming one that is none. */
+/** The types of `types=a,b`, or null for all. Throws 400 with the first unknown one. */
 export function readTypes(text: string | undefined): string[] | null {
   if (text === undefined) return null
   const types = text.split(',').map((part) => part.trim())
   const unknown = types.find((type) => !knownTypes.has(type))
-  if (unknown !== undefined) throw invalid('/types', `types has to be event types separated by commas; "${unknown.slice(0, 50)}" is none`)
+  if (unknown !== undefined)
+    throw invalid('/types', `types must be event types separated by commas: "${unknown.slice(0, 50)}" is not an event type`)
   return [...new Set(types)]
 }
 
-/** `null` is a subject that is gone; `undefined` is one that has no description, so that the event's own facts are all there is. */
+/** Builds a payload. A null `description` is a deleted subject, an undefined one a subject without a description. */
 export function toPayload(row: EventRow, description: Description | null | undefined): Payload {
   const subject = description === null ? { id: row.subject_id, deleted: true } : (description ?? {})
   const agent = row.identity_id === null ? {} : { agent_handle: row.agent_handle, agent_identity_id: row.identity_id }
@@ -51,7 +53,7 @@ export function toPayload(row: EventRow, description: Description | null | undef
   }
 }
 
-/** A message's status goes on after the event; the event tells the one that it was about. */
+/** The message status at the time of the event. The message's own status may have changed since. */
 function statusIn(type: string, description: Description | null | undefined): Description {
   if (!description || !type.startsWith('email.')) return {}
   const status = type.slice('email.'.length)

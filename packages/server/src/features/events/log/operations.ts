@@ -1,8 +1,8 @@
 // Operations on events: lists, streams, waits and payloads.
 
-import { isId } from '@callsign/contract/ids'
+import { firstId, isId } from '@callsign/contract/ids'
 import { batchLoader } from '../../../core/batch.ts'
-import type { Caller } from '../../../core/caller.ts'
+import { accessIdOf, type Caller, requireScope } from '../../../core/caller.ts'
 import { inMs } from '../../../core/clock.ts'
 import { invalid } from '../../../core/errors.ts'
 import type { Log } from '../../../core/log.ts'
@@ -20,9 +20,9 @@ import { createWatch } from './watch.ts'
 
 export interface Events {
   /** The payload of an event, with the description of its subject. */
-  tell(row: EventRow): Promise<Payload>
+  payloadOf(row: EventRow): Promise<Payload>
   /** `GET /events`: oldest first. */
-  listEvents(caller: Caller, query: Filters & PageQuery): Promise<Page<Payload>>
+  listEvents(caller: Caller, query: Filters & PageQuery & { since?: string }): Promise<Page<Payload>>
   /** `GET /events/stream`: events after the reader's last one, or new events only. */
   streamEvents(call: Call, query: Filters & { after?: string }): Promise<Live>
   /** Events by id, as rows. */
@@ -56,7 +56,7 @@ type Parts = {
 
 type Filters = { agent?: string; types?: string }
 
-/** Subjects per query: their bodies may be large. */
+/** Subjects per query. Their bodies may be large. */
 const describedTogetherMax = 32
 const batchMax = 50
 
@@ -70,7 +70,7 @@ export function createEvents({ db, keys, identities, log }: Parts): Events {
     waits.watchers,
   ])
 
-  async function tell(row: EventRow): Promise<Payload> {
+  async function payloadOf(row: EventRow): Promise<Payload> {
     const load = loaders.get(row.subject_id.slice(0, row.subject_id.indexOf('_')))
     return toPayload(row, load ? await load(row.subject_id) : undefined)
   }
@@ -78,7 +78,9 @@ export function createEvents({ db, keys, identities, log }: Parts): Events {
   async function scopeOf(caller: Caller, filters: Filters): Promise<store.EventScope> {
     const identityId =
       filters.agent === undefined ? (caller.agent?.identityId ?? null) : (await identities.requireMailbox(caller, filters.agent)).identityId
-    return { organizationId: caller.organizationId, identityId, types: readTypes(filters.types) ?? (caller.agent ? unaskedTypes : null) }
+    const types = readTypes(filters.types)
+    if (types?.includes('email.quarantined')) requireScope(caller, 'quarantine:read')
+    return { organizationId: caller.organizationId, identityId, types: types ?? (caller.agent ? unaskedTypes : null) }
   }
 
   /** The position of the reader's last event. A swept event counts as older than all stored ones. */
@@ -90,20 +92,29 @@ export function createEvents({ db, keys, identities, log }: Parts): Events {
     }
     if (found?.position != null) return found.position
     const [oldest] = await store.listAfter(db, { organizationId, identityId: null, types: null }, 0, 1)
-    if (oldest && id > oldest.id) throw invalid(field, 'is the id of no event here')
+    if (oldest && id > oldest.id) throw invalid(field, 'is not the id of an event of this organization')
     return 0
   }
 
-  async function* follow(scope: store.EventScope, start: number, follower: Follower, signal: AbortSignal) {
+  /** The last event of the reader up to a position. An id older than every event if there is none. */
+  async function lastIdOf({ organizationId, identityId }: store.EventScope, upTo: number): Promise<string> {
+    const found = identityId ? await store.findLastOf(db, identityId, upTo) : await store.findLastOfOrganization(db, organizationId, upTo)
+    return found ?? firstId('event', 0)
+  }
+
+  /** Yields batches of events after a position. A new reader first gets the id of its starting point. */
+  async function* follow(scope: store.EventScope, start: number, isNew: boolean, follower: Follower, signal: AbortSignal) {
     const leave = () => follower.leave()
     signal.addEventListener('abort', leave, { once: true })
     try {
+      // A client that reconnects before its first event continues from this id and misses none.
+      if (isNew && !signal.aborted) yield [{ id: await lastIdOf(scope, start), data: null }]
       let position = start
       while (!signal.aborted) {
         const rows: PlacedRow[] = await store.listAfter(db, scope, position, batchMax)
         const last = rows.at(-1)
         if (last) {
-          yield await Promise.all(rows.map(async (row) => ({ id: row.id, data: JSON.stringify(await tell(row)) })))
+          yield await Promise.all(rows.map(async (row) => ({ id: row.id, data: JSON.stringify(await payloadOf(row)) })))
           position = last.position
         }
         if (rows.length < batchMax && !(await follower.changed())) return
@@ -114,14 +125,19 @@ export function createEvents({ db, keys, identities, log }: Parts): Events {
     }
   }
 
+  async function startOf(organizationId: string, cursor: string | null, since: string | undefined): Promise<number> {
+    if (cursor !== null) return positionAfter(organizationId, cursor, '/cursor')
+    return since === undefined ? 0 : store.findPositionBefore(db, organizationId, new Date(since))
+  }
+
   return {
-    tell,
+    payloadOf,
 
     async listEvents(caller, query) {
       const page = readPage(query, 'event')
       const scope = await scopeOf(caller, query)
       await store.placeEvents(db)
-      const after = page.cursor === null ? 0 : await positionAfter(caller.organizationId, page.cursor, '/cursor')
+      const after = await startOf(caller.organizationId, page.cursor, query.since)
       const rows = await store.listAfter(db, scope, after, page.limit + 1)
       const { data, ...envelope } = toPage(
         rows,
@@ -129,7 +145,7 @@ export function createEvents({ db, keys, identities, log }: Parts): Events {
         (row) => row.id,
         (row) => row,
       )
-      return { ...envelope, data: await Promise.all(data.map(tell)) }
+      return { ...envelope, data: await Promise.all(data.map(payloadOf)) }
     },
 
     async streamEvents(call, query) {
@@ -137,13 +153,14 @@ export function createEvents({ db, keys, identities, log }: Parts): Events {
       const scope = await scopeOf(caller, query)
       // The header has precedence: a client that reconnects repeats its first URL, `after` included.
       const lastId = call.lastEventId ?? query.after ?? null
-      if (lastId !== null && !isId('event', lastId)) throw invalid('/after', 'Last-Event-ID and after have to be the id of an event')
+      if (lastId !== null && !isId('event', lastId)) throw invalid('/after', 'Last-Event-ID and after must be the id of an event')
       // Joined before the position is read, so that no event is missed in between.
-      const follower = followers.join(caller.organizationId, caller.keyId)
+      const follower = followers.join(caller.organizationId, accessIdOf(caller))
       watch.begin()
       try {
-        const start = lastId === null ? await store.placeEvents(db) : await positionAfter(caller.organizationId, lastId, '/after')
-        return new Live((signal) => follow(scope, start, follower, signal))
+        const isNew = lastId === null
+        const start = isNew ? await store.placeEvents(db) : await positionAfter(caller.organizationId, lastId, '/after')
+        return new Live((signal) => follow(scope, start, isNew, follower, signal))
       } catch (error) {
         follower.leave()
         throw error
@@ -162,7 +179,7 @@ export function createEvents({ db, keys, identities, log }: Parts): Events {
 
     committed(webhookIds) {
       for (const hook of commitHooks) hook(webhookIds)
-      watch.hurry()
+      watch.pollSoon()
     },
 
     wait: waits.wait,

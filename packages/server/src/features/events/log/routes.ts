@@ -1,4 +1,4 @@
-// The endpoints of events; an agent key sees its own agent's.
+// The endpoints of events. An agent key sees the events of its own agent.
 import * as contract from '@callsign/contract/events'
 import { type Route, route } from '../../../core/route.ts'
 import type { Events } from './operations.ts'

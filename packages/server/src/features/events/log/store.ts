@@ -11,8 +11,8 @@ const placedMax = 1000
 const transactionMsMax = 60_000
 
 /**
- * Gives positions to every committed event that has none, oldest first, and resolves with the last position given. Safe on any number of
- * nodes: whoever holds the head's lock places, and sees what was placed before, because each statement here looks again.
+ * Assigns positions to committed events without one, oldest first, and resolves with the last position. Safe on any number of nodes:
+ * the row lock on the head serializes them, and each statement takes a new snapshot.
  */
 export async function placeEvents(db: Database): Promise<number> {
   for (;;) {
@@ -31,7 +31,7 @@ export async function placeEvents(db: Database): Promise<number> {
         await tx.query({ name: 'move-event-head', text: 'UPDATE event_head SET position = position + $1::bigint', values: [rowCount] })
       return rowCount
     })
-    // Events committed meanwhile get later positions: under load a loop until the last one would not end.
+    // Stops after one partial batch. Under load, a loop until no event is left would not end.
     if (placed < placedMax) return (await readHead(db)).head
   }
 }
@@ -44,7 +44,7 @@ async function readHead(sql: Sql): Promise<{ head: number; isOpen: boolean }> {
   return { head: rows[0]?.head ?? 0, isOpen: rows[0]?.is_open ?? false }
 }
 
-/** Which of these organizations have an event after the position. */
+/** The organizations among these with an event after the position. */
 export async function findChanged(sql: Sql, organizationIds: string[], after: number): Promise<string[]> {
   const { rows } = await sql.query<{ id: string }>({
     name: 'find-changed-organizations',
@@ -54,7 +54,7 @@ export async function findChanged(sql: Sql, organizationIds: string[], after: nu
   return rows.map((row) => row.id)
 }
 
-/** The events to read: of an organization or of one of its agents, and of these types or of all. */
+/** Selects events by organization, and optionally by agent and type. */
 export type EventScope = { organizationId: string; identityId: string | null; types: string[] | null }
 
 /** Placed events after a position, oldest first. */
@@ -74,7 +74,7 @@ export async function listAfter(sql: Sql, scope: EventScope, after: number, limi
   return rows
 }
 
-/** Where an event of the organization stands; null when it has no such event, `position` null when it is not placed yet. */
+/** The position of an event. Null when the organization does not have the event. `position` is null before one is assigned. */
 export async function findPosition(sql: Sql, organizationId: string, id: string): Promise<{ position: number | null } | null> {
   const { rows } = await sql.query<{ position: number | null }>({
     name: 'find-event-position',
@@ -124,9 +124,19 @@ export async function findLastOf(sql: Sql, identityId: string, upTo: number): Pr
   return rows[0]?.id ?? null
 }
 
+/** The last event of an organization up to a position. */
+export async function findLastOfOrganization(sql: Sql, organizationId: string, upTo: number): Promise<string | null> {
+  const { rows } = await sql.query<{ id: string }>({
+    name: 'find-last-event-of-organization',
+    text: 'SELECT id FROM events WHERE organization_id = $1 AND position <= $2 ORDER BY position DESC LIMIT 1',
+    values: [organizationId, upTo],
+  })
+  return rows[0]?.id ?? null
+}
+
 /**
- * A position that is before every event of the organization made at this time or later: that of any event which was surely committed
- * before, because no transaction takes that long.
+ * A position before every event of the organization created at or after this time. It is the position of the last event created
+ * `transactionMsMax` earlier, which was committed by then.
  */
 export async function findPositionBefore(sql: Sql, organizationId: string, time: Date): Promise<number> {
   const { rows } = await sql.query<{ position: number }>({
@@ -146,7 +156,7 @@ export async function findEvents(sql: Sql, ids: string[]): Promise<Map<string, E
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** Forgets events made before this time; resolves with how many. */
+/** Deletes events created before this time. Resolves with their number. */
 export async function sweepEvents(sql: Sql, before: Date): Promise<number> {
   let swept = 0
   for (;;) {

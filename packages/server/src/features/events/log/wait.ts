@@ -1,6 +1,7 @@
 // Runs a wait: joins the waiters, reads earlier events, then takes new ones as they are passed on.
 import { isId } from '@callsign/contract/ids'
 import { batchLoader } from '../../../core/batch.ts'
+import { accessIdOf } from '../../../core/caller.ts'
 import { invalid } from '../../../core/errors.ts'
 import type { Database } from '../../../core/sql.ts'
 import type { Wait, WaitQuery, WaitRequest } from '../../../core/wait.ts'
@@ -10,18 +11,18 @@ import { createWaiters } from './waiters.ts'
 
 const timeoutSecondsDefault = 30
 const readTogetherMax = 50
-/** Events that one wait examines before it returns a cursor: a filter without matches must not read a whole mailbox. */
+/** Events that one wait examines before it returns a cursor, so that a filter without matches does not read a whole mailbox. */
 const lookedAtMax = 500
 
 /** The cursor before everything. */
 const beginning = 'start'
 
-/** Gives the position behind an event of the organization; throws 400 naming the field. */
+/** The position after an event of the organization. Throws 400 for `field` when it does not exist. */
 type PositionAfter = (organizationId: string, id: string, field: string) => Promise<number>
 
 export function createWait(db: Database, positionAfter: PositionAfter, onJoin: () => void) {
   const waiters = createWaiters((...wanted) => store.findNewBriefs(db, ...wanted))
-  // Waits that begin together ask together.
+  // Concurrent waits share one read.
   const loadHead = batchLoader(async () => new Map([['head', await store.placeEvents(db)]]))
 
   async function beginningOf({ after, cursor }: WaitQuery, organizationId: string, head: number): Promise<number> {
@@ -32,12 +33,12 @@ export function createWait(db: Database, positionAfter: PositionAfter, onJoin: (
 
   const wait: Wait = async <T>({ caller, owner, types, query, pick, signal }: WaitRequest<T>) => {
     const { after, cursor, timeout = timeoutSecondsDefault } = query
-    if (after !== undefined && cursor !== undefined) throw invalid('/cursor', 'cursor and after exclude one another')
+    if (after !== undefined && cursor !== undefined) throw invalid('/cursor', 'send cursor or after, not both')
     if (cursor !== undefined && cursor !== beginning && !isId('event', cursor))
-      throw invalid('/cursor', 'cursor must be the cursor of the answer before')
+      throw invalid('/cursor', 'cursor must be the cursor of the previous response')
     const since = after === undefined ? null : new Date(after)
 
-    /** Looks at events; resolves with the first that is wanted. */
+    /** Resolves with the first event that matches, or null. */
     const examine = async (briefs: EventBrief[]) => {
       const fresh = since === null ? briefs : briefs.filter((one) => one.created_at > since)
       const picked =
@@ -51,7 +52,7 @@ export function createWait(db: Database, positionAfter: PositionAfter, onJoin: (
     }
 
     // Joined before the head is read, so that nothing falls between.
-    const waiter = waiters.join({ ...owner, keyId: caller.keyId, types })
+    const waiter = waiters.join({ ...owner, keyId: accessIdOf(caller), types })
     onJoin()
     signal.addEventListener('abort', waiter.end, { once: true })
     if (signal.aborted) waiter.end()

@@ -13,7 +13,7 @@ const brief = (position: number, identity = 'ident_1', type = 'email.received'):
 })
 
 /** Waiters over these events. `reads` records the queries. */
-function stageWaiters(events: EventBrief[]) {
+function waitersOver(events: EventBrief[]) {
   const reads: [number, number][] = []
   const waiters = createWaiters(async (_organizations, types, after, upTo, limit) => {
     reads.push([after, upTo])
@@ -25,7 +25,7 @@ function stageWaiters(events: EventBrief[]) {
 }
 
 test('one read gives each event to the waiters for its agent and type', async () => {
-  const { waiters, join, reads } = stageWaiters([brief(1), brief(2, 'ident_2'), brief(3, 'ident_1', 'sms.received'), brief(4)])
+  const { waiters, join, reads } = waitersOver([brief(1), brief(2, 'ident_2'), brief(3, 'ident_1', 'sms.received'), brief(4)])
   const [one, two, texts] = [join(), join('ident_2'), join('ident_1', 'key_1', ['sms.received'])]
   waiters.beginAt(0)
   await waiters.watchers.look(4)
@@ -36,7 +36,7 @@ test('one read gives each event to the waiters for its agent and type', async ()
 })
 
 test('without a started waiter nothing is read, and a waiter that begins further back misses nothing', async () => {
-  const { waiters, join, reads } = stageWaiters([brief(5), brief(6), brief(7)])
+  const { waiters, join, reads } = waitersOver([brief(5), brief(6), brief(7)])
   const late = join()
   await waiters.watchers.look(5)
   expect(reads).toEqual([])
@@ -50,7 +50,7 @@ test('without a started waiter nothing is read, and a waiter that begins further
 })
 
 test('events beyond one read are all delivered', async () => {
-  const { waiters, join, reads } = stageWaiters(Array.from({ length: 2500 }, (_, i) => brief(i + 1)))
+  const { waiters, join, reads } = waitersOver(Array.from({ length: 2500 }, (_, i) => brief(i + 1)))
   const one = join()
   waiters.beginAt(0)
   await waiters.watchers.look(2500)
@@ -60,7 +60,7 @@ test('events beyond one read are all delivered', async () => {
 })
 
 test('events before the end come first, then the end, and a revoked key ends the wait with 401', async () => {
-  const { waiters, join } = stageWaiters([brief(1)])
+  const { waiters, join } = waitersOver([brief(1)])
   const [one, two] = [join(), join('ident_2', 'key_2')]
   waiters.beginAt(0)
   await waiters.watchers.look(1)
@@ -73,7 +73,7 @@ test('events before the end come first, then the end, and a revoked key ends the
 })
 
 test('a key waits at most a thousand times, and leaving twice frees one place', () => {
-  const { waiters, join } = stageWaiters([])
+  const { waiters, join } = waitersOver([])
   const all = Array.from({ length: 1000 }, () => join())
   expect(() => join()).toThrow(expect.objectContaining({ status: 429, code: 'rate_limited' }))
   all[0]?.leave()

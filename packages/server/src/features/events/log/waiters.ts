@@ -4,9 +4,9 @@ import type { EventBrief } from './model.ts'
 import type { Watchers } from './watch.ts'
 
 export type Waiter = {
-  /** The next events, oldest first, some of them maybe known already; null when the wait is over. Rejects with 401 when the key was revoked. */
+  /** The next events, oldest first, possibly with repetitions. Null when the wait is over. Rejects with 401 when the key was revoked. */
   next: () => Promise<EventBrief[] | null>
-  /** Ends the wait when what came so far has been taken. */
+  /** Ends the wait after the events received so far. */
   end: () => void
   leave: () => void
 }
@@ -28,13 +28,13 @@ const waitersOfKeyMax = 1000
 const readTogetherMax = 1000
 
 const refused = (): ApiError =>
-  new ApiError('unauthorized', 'This API key was revoked or has expired.', { headers: { 'WWW-Authenticate': 'Bearer' } })
+  new ApiError('unauthorized', 'This API key was revoked or has expired. Use another key.', { headers: { 'WWW-Authenticate': 'Bearer' } })
 
 export function createWaiters(findNew: FindNew) {
   const byIdentity = new Map<string, Set<Entry>>()
   const ofKey = new Map<string, number>()
   let count = 0
-  /** Everything up to here has been handed out; null while nobody has said from where on. */
+  /** Position up to which events were delivered to the waits. Null before the first `beginAt`. */
   let seen: number | null = null
 
   const everyone = () => [...byIdentity.values()].flatMap((entries) => [...entries])
@@ -74,7 +74,7 @@ export function createWaiters(findNew: FindNew) {
             entry.wake()
           }
         }
-        // Somebody may have begun further back meanwhile; then these are read once more.
+        // A wait that began at an earlier position meanwhile causes a second read of these.
         if (seen === from) seen = rows.length < readTogetherMax ? reached : (rows.at(-1) as EventBrief).position
       }
     },
@@ -83,11 +83,13 @@ export function createWaiters(findNew: FindNew) {
   return {
     watchers,
 
-    /** Joins; 429 when this key, or everybody together, waits too often already. */
+    /** Opens a wait. Throws 429 when this key, or all keys together, have too many. */
     join(whose: { organizationId: string; identityId: string; keyId: string; types: string[] }): Waiter {
       const already = ofKey.get(whose.keyId) ?? 0
       if (already >= waitersOfKeyMax || count >= waitersMax)
-        throw new ApiError('rate_limited', `At most ${waitersOfKeyMax} waits of one key may be open.`, { headers: { 'Retry-After': '5' } })
+        throw new ApiError('rate_limited', `At most ${waitersOfKeyMax} waits per key may be open. Retry when one has ended.`, {
+          headers: { 'Retry-After': '5' },
+        })
       const entry: Entry = { ...whose, types: new Set(whose.types), came: [], state: 'waiting', wake: () => {} }
       ofKey.set(whose.keyId, already + 1)
       const entries = byIdentity.get(whose.identityId) ?? new Set()
@@ -108,14 +110,14 @@ export function createWaiters(findNew: FindNew) {
     },
 
     /**
-     * Whoever joined has read up to this position. Events behind it are handed out, again if need be: a place is read after joining, and
-     * others may have made the watch go past it in between.
+     * Starts delivery after this position, which the wait has read up to. Events may be delivered again: a wait joins before it reads its
+     * position, and the watch may have passed that position in between.
      */
     beginAt(position: number): void {
       if (count > 0 && (seen === null || position < seen)) seen = position
     },
 
-    /** Everything up to here was handed to whoever waits; null when that is not known. */
+    /** Position up to which events were delivered to the waits, or null. */
     handedOut: () => seen,
   }
 }

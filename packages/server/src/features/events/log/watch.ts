@@ -26,7 +26,7 @@ const gatherMs = 10
 export function createWatch({ place, findUnusableKeys, log }: Parts, groups: Watchers[]) {
   let timer: NodeJS.Timeout | null = null
   let isWatching = false
-  let isHurried = false
+  let isPollingSoon = false
 
   const isNeeded = (): boolean => groups.some((group) => group.count() > 0)
 
@@ -38,15 +38,15 @@ export function createWatch({ place, findUnusableKeys, log }: Parts, groups: Wat
   async function watch(): Promise<void> {
     if (isWatching) return
     isWatching = true
-    isHurried = false
+    isPollingSoon = false
     try {
       await Promise.all([refuseUnusable(), look()])
     } catch (err) {
       log.warn({ err }, 'watching events failed')
-      isHurried = false
+      isPollingSoon = false
     } finally {
       isWatching = false
-      schedule(isHurried ? gatherMs : watchMs)
+      schedule(isPollingSoon ? gatherMs : watchMs)
     }
   }
 
@@ -68,9 +68,9 @@ export function createWatch({ place, findUnusableKeys, log }: Parts, groups: Wat
     },
 
     /** Schedules a read soon after a commit of this process. */
-    hurry(): void {
-      if (!isNeeded() || isHurried) return
-      isHurried = true
+    pollSoon(): void {
+      if (!isNeeded() || isPollingSoon) return
+      isPollingSoon = true
       if (!isWatching) schedule(gatherMs)
     },
   }

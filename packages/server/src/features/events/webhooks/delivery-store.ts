@@ -10,8 +10,7 @@ const columns = `d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.due_a
 export type Claimed = { id: string; webhook_id: string; event_id: string; tries: number; attempt_count: number; lease_token: string }
 
 /**
- * Claims due deliveries of active webhooks, at most `limit` each, in one statement. Webhooks that have nothing due are simply not in the result.
- * The rows of one webhook never stand before those of another, however many they are.
+ * Claims due deliveries of active webhooks in one statement, at most `limit` per webhook. The backlog of one webhook does not delay another.
  */
 export async function claim(
   sql: Sql,
@@ -36,7 +35,7 @@ export async function claim(
   return rows
 }
 
-/** Gives back what was claimed and not begun. */
+/** Releases claimed deliveries that were not started. */
 export async function release(sql: Sql, claimed: Claimed[]): Promise<void> {
   await sql.query({
     name: 'release-deliveries',
@@ -47,7 +46,7 @@ export async function release(sql: Sql, claimed: Claimed[]): Promise<void> {
   })
 }
 
-/** The end of an attempt, and the next status of the delivery: retried after `retryInMs`, or ended. */
+/** The result of an attempt, and the next status of the delivery. A pending one is retried after `retryInMs`. */
 export type Ended = {
   claimed: Claimed
   status: 'pending' | 'delivered' | 'failed'
@@ -55,7 +54,7 @@ export type Ended = {
   attempt: Attempt
 }
 
-/** Ends attempts, each only while its lease is held; resolves with the ids of those that it was held for. */
+/** Records the results of attempts whose leases are still held. Resolves with their ids. */
 export async function end(sql: Sql, all: Ended[]): Promise<Set<string>> {
   const { rows } = await sql.query<{ id: string }>({
     name: 'end-deliveries',
@@ -81,8 +80,7 @@ export async function end(sql: Sql, all: Ended[]): Promise<Set<string>> {
 }
 
 /**
- * Active webhooks that have something due. Steps from webhook to webhook in the index, so that it costs one look for each with undelivered rows,
- * however many rows those are.
+ * Active webhooks with due deliveries. A loose index scan: the cost grows with the number of webhooks, not with the number of deliveries.
  */
 export async function findDueWebhooks(sql: Sql): Promise<string[]> {
   const { rows } = await sql.query<{ webhook_id: string }>({
@@ -98,7 +96,7 @@ export async function findDueWebhooks(sql: Sql): Promise<string[]> {
   return rows.map((row) => row.webhook_id)
 }
 
-/** Frees every lease: for the only process of a database, whose predecessor is dead. */
+/** Releases every lease. Only for the sole process of a database, after its predecessor died. */
 export async function releaseAll(sql: Sql): Promise<void> {
   await sql.query({
     text: 'UPDATE webhook_deliveries SET lease_token = NULL, leased_until = NULL WHERE due_at IS NOT NULL AND lease_token IS NOT NULL',
@@ -111,7 +109,7 @@ export async function listDeliveries(
   filter: { status: string | null; eventType: string | null },
   page: PageRequest,
 ): Promise<DeliveryRow[]> {
-  // Dead letters have an index of their own: few among many.
+  // Dead letters are few, and have a partial index.
   const status = filter.status === 'failed' ? `d.status = 'failed' AND $4::text IS NOT NULL` : '($4::text IS NULL OR d.status = $4)'
   const { rows } = await sql.query<DeliveryRow>({
     text: `SELECT ${columns} FROM webhook_deliveries d WHERE d.webhook_id = $1 AND ($2::text IS NULL OR d.id < $2) AND ${status}
@@ -131,7 +129,7 @@ export async function findDelivery(sql: Sql, organizationId: string, id: string)
   return rows[0] ?? null
 }
 
-/** Makes one delivery due again from the beginning of its schedule. */
+/** Makes one delivery due again, with its full retry schedule. */
 export async function replayDelivery(sql: Sql, webhookId: string, id: string): Promise<DeliveryRow | null> {
   const { rows } = await sql.query<DeliveryRow>({
     text: `UPDATE webhook_deliveries d SET status = 'pending', due_at = now(), tries = 0, delivered_at = NULL WHERE webhook_id = $1 AND id = $2 RETURNING ${columns}`,
@@ -145,12 +143,12 @@ export type ReplayRange = {
   webhookId: string
   since: Date
   until: Date | null
-  /** Null replays all: events that were delivered, that failed, that are pending, and those that no delivery was made for. */
+  /** Null replays all events of the range, including pending ones and those without a delivery (`missed`). */
   status: 'failed' | 'delivered' | 'missed' | null
   limit: number
 }
 
-/** Makes the deliveries of a range due again, and those that are missing; resolves with the time of each, oldest first. Pings are no news and stay out. */
+/** Makes the deliveries of a range due again and creates missing ones. Resolves with their times, oldest first. Test pings are not replayed. */
 export async function replayRange(sql: Sql, range: ReplayRange): Promise<Date[]> {
   const id = deliveryIdOf('w.id', 'e.id')
   const condition = {
@@ -175,7 +173,7 @@ export async function replayRange(sql: Sql, range: ReplayRange): Promise<Date[]>
     values: [
       range.organizationId,
       range.webhookId,
-      // A little before: ids made in one busy millisecond run ahead of the clock.
+      // One second earlier, because ids generated in one busy millisecond run ahead of the clock.
       firstId('event', range.since.getTime() - 1000),
       range.since,
       range.until,
@@ -195,7 +193,7 @@ export type PingRecord = {
   attempt: Attempt
 }
 
-/** A test ping that is over, as an event and a delivery of the one webhook; resolves with the delivery's id. */
+/** Inserts a completed test ping as an event and a delivery of its webhook. */
 export async function insertPing(sql: Sql, ping: PingRecord): Promise<void> {
   await sql.query({
     text: `WITH event AS (
@@ -219,7 +217,7 @@ export async function insertPing(sql: Sql, ping: PingRecord): Promise<void> {
 
 const sweptTogether = 1000
 
-/** Forgets deliveries made before this time, and all of deleted webhooks; resolves with how many. */
+/** Deletes deliveries created before this time, and all of deleted webhooks. Resolves with their number. */
 export async function sweepDeliveries(db: Database, before: Date): Promise<number> {
   const { rows: webhooks } = await db.query<{ id: string; is_deleted: boolean }>({
     text: 'SELECT id, deleted_at IS NOT NULL AS is_deleted FROM webhooks',

@@ -6,14 +6,14 @@ const bodiesMax = 256
 const keptBytesMax = 32 * 1024
 const keptMs = 2_000
 
-export function createEventBodies(tell: (event: EventRow) => Promise<Payload>) {
+export function createEventBodies(payloadOf: (event: EventRow) => Promise<Payload>) {
   const bodies = new Map<string, { madeMs: number; body: Promise<Buffer> }>()
   return {
     bodyOf(event: EventRow): Promise<Buffer> {
       const atMs = nowMs()
       const known = bodies.get(event.id)
       if (known && atMs - known.madeMs < keptMs) return known.body
-      const body = tell(event).then((payload) => Buffer.from(JSON.stringify(payload)))
+      const body = payloadOf(event).then((payload) => Buffer.from(JSON.stringify(payload)))
       // Large bodies are not kept, which bounds the memory.
       body.then(({ length }) => length > keptBytesMax && bodies.delete(event.id)).catch(() => bodies.delete(event.id))
       bodies.delete(event.id)

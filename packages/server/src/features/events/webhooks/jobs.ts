@@ -16,7 +16,7 @@ import * as deliveryStore from './delivery-store.ts'
 import { createEndpointHealth } from './endpoint-health.ts'
 import { createEventBodies } from './event-bodies.ts'
 import { type Attempt, attemptTimeoutMs, judge, retentionMs, snippetBytesMax, type Verdict } from './model.ts'
-import { type Turn, Turns } from './queue-slots.ts'
+import { QueueSlots, type Slot } from './queue-slots.ts'
 import { sign } from './signature.ts'
 import * as store from './store.ts'
 
@@ -34,17 +34,17 @@ type Parts = {
 }
 
 const jitter = 0.2
-/** Longer than an attempt, its wait for its turn, and writing down its end. */
+/** Exceeds the longest wait for a queue slot, plus one attempt and the commit of its result. */
 const leaseMs = 60_000
-/** Deliveries made by other processes, and those whose time has come, are found within this. */
+/** Poll interval for deliveries of other processes and for scheduled retries. */
 const pollMs = 500
-const troubleMs = 1_000
-/** A retry sooner than this is waited for, later ones are found by polling. */
+const errorPauseMs = 1_000
+/** Retries due within this time get a timer. Polling finds the later ones. */
 const timedRetryMsMax = 60_000
-/** While posts run, claims wait this long for others to end: fewer and fuller statements. */
+/** Pause between claims while posts run, so that each statement claims more deliveries. */
 const gatherMs = 5
 
-/** An endpoint with its secrets opened: once for a whole claim. */
+/** An endpoint with its decrypted secrets. They are decrypted once per claim. */
 type Target = Omit<store.EndpointRow, 'secrets'> & { secrets: KeyObject[] }
 type Claim = { claimed: deliveryStore.Claimed; target: Target; event: EventRow }
 type Ended = deliveryStore.Ended & { target: Target; verdict: Verdict }
@@ -59,68 +59,68 @@ export interface Deliverer {
 }
 
 export function createDeliverer({ db, accounts, events, web, sealKey, retrySeconds, businessEvents, log }: Parts): Deliverer {
-  const turns = new Turns<Claim>()
+  const slots = new QueueSlots<Claim>()
   const open = new Set<Promise<void>>()
-  const bodies = createEventBodies(events.tell)
+  const bodies = createEventBodies(events.payloadOf)
   const health = createEndpointHealth(db, accounts)
   let state: 'idle' | 'running' | 'stopping' = 'idle'
   let isDelivering = false
   let isClaiming = false
-  let isPoked = false
+  let isClaimScheduled = false
   let poll: NodeJS.Timeout | undefined
 
   function wake(webhookIds: string[]): void {
     if (state !== 'running' || webhookIds.length === 0) return
-    turns.heat(webhookIds)
-    poke()
+    slots.markDue(webhookIds)
+    scheduleClaim()
   }
 
-  const poke = (): void => {
-    if (isPoked || state !== 'running') return
-    isPoked = true
+  const scheduleClaim = (): void => {
+    if (isClaimScheduled || state !== 'running') return
+    isClaimScheduled = true
     setImmediate(() => {
-      isPoked = false
-      void pump()
+      isClaimScheduled = false
+      void claimDue()
     })
   }
 
-  async function look(): Promise<void> {
+  async function pollDue(): Promise<void> {
     let pauseMs = pollMs
     try {
       const due = await deliveryStore.findDueWebhooks(db)
-      turns.forgetIdle()
+      slots.forgetIdle()
       isDelivering = true
       wake(due)
     } catch (err) {
       if (isDelivering) log.error({ err }, 'polling for deliveries failed')
       isDelivering = false
-      pauseMs = troubleMs
+      pauseMs = errorPauseMs
     }
-    if (state === 'running') poll = setTimeout(look, pauseMs)
-    poke()
+    if (state === 'running') poll = setTimeout(pollDue, pauseMs)
+    scheduleClaim()
   }
 
-  /** Begins what has its turn, and claims more for those that have room. */
-  async function pump(): Promise<void> {
-    begin()
+  /** Starts the posts that have a slot, then claims deliveries for endpoints with free slots. */
+  async function claimDue(): Promise<void> {
+    startPosts()
     if (isClaiming || state !== 'running') return
-    const wants = turns.wants(nowMs())
+    const wants = slots.wants(nowMs())
     if (wants.length === 0) return
     isClaiming = true
     try {
-      turns.beginClaim(wants)
+      slots.beginClaim(wants)
       const claimed = await deliveryStore.claim(db, wants, randomUUID(), leaseMs)
       await enqueue(claimed)
       const counts = Map.groupBy(claimed, (one) => one.webhook_id)
-      turns.endClaim(wants, (webhookId) => counts.get(webhookId)?.length ?? 0)
+      slots.endClaim(wants, (webhookId) => counts.get(webhookId)?.length ?? 0)
     } catch (err) {
-      // The leases of claimed deliveries run out, and the next poll finds the others.
+      // Leases of claimed deliveries expire, and the next poll finds the others.
       log.error({ err }, 'claiming deliveries failed')
     }
-    begin()
-    if (turns.running > 0) await sleep(gatherMs)
+    startPosts()
+    if (slots.running > 0) await sleep(gatherMs)
     isClaiming = false
-    if (turns.wants(nowMs()).length > 0) poke()
+    if (slots.wants(nowMs()).length > 0) scheduleClaim()
   }
 
   async function enqueue(claimed: deliveryStore.Claimed[]): Promise<void> {
@@ -134,33 +134,33 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
     for (const one of claimed) {
       const target = targets.get(one.webhook_id)
       const event = found.get(one.event_id)
-      // Its webhook or its event has gone since: both are swept with their deliveries.
-      if (target && event) turns.add(one.webhook_id, { claimed: one, target, event }, claimedMs)
+      // A deleted webhook or event is swept with its deliveries.
+      if (target && event) slots.add(one.webhook_id, { claimed: one, target, event }, claimedMs)
     }
   }
 
   const openSecrets = (row: store.EndpointRow): KeyObject[] =>
     row.secrets.map((sealed) => createSecretKey(openSecret(sealKey, row.id, sealed)))
 
-  function begin(): void {
+  function startPosts(): void {
     if (state !== 'running') return
-    const { turns: mine, stale } = turns.take(nowMs())
-    for (const turn of mine) run(turn)
+    const { taken, stale } = slots.take(nowMs())
+    for (const slot of taken) run(slot)
     for (const webhookId of stale) giveBack(webhookId)
   }
 
-  /** Gives back what an endpoint holds unbegun, and comes back to it when its pause is over. */
+  /** Releases the claimed but unstarted deliveries of an endpoint, and claims again after its backoff. */
   function giveBack(webhookId: string): void {
-    const { items, waitMs } = turns.empty(webhookId, nowMs())
-    const comeBack = () => void setTimeout(poke, waitMs + 1).unref()
+    const { items, waitMs } = slots.empty(webhookId, nowMs())
+    const resume = () => void setTimeout(scheduleClaim, waitMs + 1).unref()
     if (items.length === 0) {
-      comeBack()
+      resume()
       return
     }
     const held = items.map((item) => item.claimed)
-    // When this fails, their leases run out.
+    // If this fails, the leases expire.
     const released = deliveryStore.release(db, held).catch((err) => log.warn({ err }, 'releasing deliveries failed'))
-    track(released.then(comeBack))
+    track(released.then(resume))
   }
 
   const track = (work: Promise<void>): void => {
@@ -168,15 +168,15 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
     work.finally(() => open.delete(work))
   }
 
-  function run(turn: Turn<Claim>): void {
+  function run(slot: Slot<Claim>): void {
     track(
-      attempt(turn).catch((err) => {
-        log.error({ err, delivery: turn.item.claimed.id }, 'a delivery failed on our side; it is tried again when its lease runs out')
+      attempt(slot).catch((err) => {
+        log.error({ err, delivery: slot.item.claimed.id }, 'a delivery failed with an internal error and is retried when its lease expires')
       }),
     )
   }
 
-  async function attempt({ endpoint, item: { claimed, target, event }, isOver }: Turn<Claim>): Promise<void> {
+  async function attempt({ endpoint, item: { claimed, target, event }, isOver }: Slot<Claim>): Promise<void> {
     const startedMs = nowMs()
     let verdict: Verdict
     let durationMs: number
@@ -193,9 +193,9 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
       }
     } finally {
       isOver()
-      poke()
+      scheduleClaim()
     }
-    await settle({
+    await commitResult({
       claimed,
       target,
       verdict,
@@ -212,9 +212,9 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
       : { status: 'pending', retryInMs: Math.max(scheduledMs, verdict.retryAfterMs ?? 0) }
   }
 
-  async function settle(ended: Ended): Promise<void> {
+  async function commitResult(ended: Ended): Promise<void> {
     const { claimed, target, status, retryInMs, attempt } = ended
-    const isHeld = await endTogether(ended)
+    const isHeld = await commitGrouped(ended)
     businessEvents.webhookTried({
       organization_id: target.organization_id,
       webhook_id: target.id,
@@ -228,10 +228,10 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
     if (retryInMs !== null && retryInMs < timedRetryMsMax) setTimeout(() => wake([target.id]), retryInMs + 5).unref()
   }
 
-  const endTogether = groupCommit(
+  const commitGrouped = groupCommit(
     async (group: Ended[]) => {
       const held = await deliveryStore.end(db, group)
-      // A second try of the group would find every lease given up.
+      // Must not throw: a retry of the group would find every lease released.
       await health.judge(group).catch((err) => log.error({ err }, 'recording the health of webhooks failed'))
       return group.map((one) => held.has(one.claimed.id))
     },
@@ -239,25 +239,25 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
   )
 
   return {
-    /** Starts to deliver. `isAlone`: no other process uses this database, so leases in it are those of a dead one. */
+    /** Starts to deliver. With `isAlone` no other process uses this database, so its leases belong to a dead process and are released. */
     async start({ isAlone }: { isAlone: boolean }): Promise<void> {
       if (isAlone) await deliveryStore.releaseAll(db)
       state = 'running'
       isDelivering = true
-      void look()
+      void pollDue()
     },
 
-    /** Says which webhooks have something to deliver now. Cheap, and only a hint. */
+    /** Marks webhooks as due. A cheap hint: polling finds them as well. */
     wake,
 
     isDelivering: () => isDelivering,
 
-    /** Begins nothing more and waits for what runs, at most `limitMs`; what is left then is claimed again when its lease runs out. */
+    /** Starts no more posts and waits up to `limitMs` for the running ones. The others are claimed again when their leases expire. */
     async stop(limitMs: number): Promise<void> {
       state = 'stopping'
       isDelivering = false
       clearTimeout(poll)
-      for (const id of turns.webhookIds()) giveBack(id)
+      for (const id of slots.webhookIds()) giveBack(id)
       let timer: NodeJS.Timeout | undefined
       const limit = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, limitMs)
@@ -269,7 +269,7 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
       clearTimeout(timer)
     },
 
-    /** Forgets old deliveries, then old events: never an event that a delivery still needs. */
+    /** Deletes old deliveries, then old events, so that no delivery loses its event. */
     async sweep(): Promise<void> {
       await deliveryStore.sweepDeliveries(db, new Date(nowMs() - retentionMs))
       await events.sweep(retentionMs + 24 * 3_600_000)

@@ -37,22 +37,22 @@ export type DeliveryRow = {
 export const attemptTimeoutMs = 15_000
 export const pingTimeoutMs = 10_000
 export const snippetBytesMax = 1024
-/** Attempts that a delivery remembers. */
+/** Attempts kept per delivery. */
 export const attemptsKept = 50
 /** Time for which a retired secret still signs. */
 export const secretOverlapMs = 24 * 3_600_000
-/** This long nothing but failures disables a webhook. */
+/** A webhook is disabled after failing for this long. */
 export const failingMsMax = 5 * 24 * 3_600_000
-/** The longest wait that Retry-After can ask for. */
+/** Limit of Retry-After. */
 const retryAfterMsMax = 24 * 3_600_000
-/** Events and their deliveries are kept this long. */
+/** Retention of events and their deliveries. */
 export const retentionMs = 30 * 24 * 3_600_000
 
-/** SQL for the id of the delivery of one event to one webhook: 65 bits of the event's id, so that it sorts by time, and 52 bits of a hash over both. */
+/** SQL for a delivery's id. It has 65 bits of the event's id, so that it sorts by time, and 52 bits of a hash over webhook and event. */
 export const deliveryIdOf = (webhookId: string, eventId: string): string =>
   `'dlv_' || substr(${eventId}, 5, 13) || substr(encode(sha256(convert_to(${webhookId} || ${eventId}, 'UTF8')), 'hex'), 1, 13)`
 
-/** SQL that is true when a webhook has subscribed to an event. */
+/** SQL condition: the webhook has subscribed to the event. */
 export const isWanted = (webhook: string, event: string): string =>
   `(${webhook}.event_types @> ARRAY[${event}.type] OR ${webhook}.event_types @> ARRAY['*'])
     AND (${webhook}.identity_id IS NULL OR ${webhook}.identity_id = ${event}.identity_id)`
@@ -64,9 +64,9 @@ export type Verdict = {
   errorCode: string | null
   error: string | null
   snippet: string | null
-  /** The wait that the endpoint asks for with Retry-After; null without one. */
+  /** Retry-After of the endpoint, or null. */
   retryAfterMs: number | null
-  /** The endpoint says that it is gone for good (410). */
+  /** HTTP status 410: the endpoint is gone permanently. */
   isGone: boolean
 }
 
@@ -91,7 +91,7 @@ export function judge(result: PostResult, nowMs: number): Verdict {
     error: isSuccess
       ? null
       : status >= 300 && status < 400
-        ? `The endpoint answered with HTTP status ${status}; redirects are not followed.`
+        ? `The endpoint answered with HTTP status ${status}. Redirects are not followed: set url to the final address.`
         : `The endpoint answered with HTTP status ${status}.`,
     snippet,
     retryAfterMs: isSuccess ? null : readRetryAfter(result.retryAfter, nowMs),
@@ -99,7 +99,7 @@ export function judge(result: PostResult, nowMs: number): Verdict {
   }
 }
 
-/** Retry-After in seconds or as a date (RFC 9110 §10.2.3), as milliseconds of at most a day; null when there is none that can be read. */
+/** Milliseconds of a Retry-After header in seconds or as a date (RFC 9110 §10.2.3), at most `retryAfterMsMax`. Null for a missing or invalid one. */
 export function readRetryAfter(header: string | null, nowMs: number): number | null {
   if (header === null) return null
   const text = header.trim()

@@ -127,7 +127,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
       }
       return call.transact(async (tx) => {
         if (!(await store.insertWebhook(tx, { ...row, secret: sealSecret(sealKey, id, secret) }, webhooksMax)))
-          throw new ApiError('conflict', `An organization has at most ${webhooksMax} webhooks.`)
+          throw new ApiError('conflict', `An organization has at most ${webhooksMax} webhooks. Delete one first.`)
         await accounts.audit(tx, organizationId, actorOf(call), 'webhook.created', id, { url: originOf(row.url) })
         return { ...toWebhook({ ...row, disabled_reason: null, updated_at: at }), secret: formatSecret(secret) }
       })
@@ -187,14 +187,14 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
       const row = await requireWebhook(call.caller, id)
       const waitMs = takePing(id)
       if (waitMs > 0)
-        throw new ApiError('rate_limited', 'Too many test pings of this webhook.', {
+        throw new ApiError('rate_limited', 'Too many test pings of this webhook. Retry after the seconds in Retry-After.', {
           headers: { 'Retry-After': String(Math.ceil(waitMs / 1000)) },
         })
       const target = (await store.findEndpoints(db, [id])).get(id)
       if (!target) throw noWebhook()
       const at = now()
       const eventId = newId('event')
-      const data = { webhook_id: id, message: 'This is a test: the endpoint is reached and its answer is read.' }
+      const data = { webhook_id: id, message: 'This is a test event. Your endpoint has received it.' }
       const ping = {
         id: eventId,
         organization_id: organizationId,
@@ -205,7 +205,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
         data,
         created_at: at,
       }
-      const body = Buffer.from(JSON.stringify(await events.tell(ping)))
+      const body = Buffer.from(JSON.stringify(await events.payloadOf(ping)))
       const secrets = target.secrets.map((sealed) => openSecret(sealKey, id, sealed))
       const headers = { 'content-type': 'application/json', ...sign(secrets, eventId, body, nowMs()) }
       const result = await web.post(row.url, { headers, body, timeoutMs: pingTimeoutMs, snippetBytesMax })
@@ -252,7 +252,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
       if (!row) throw notFound('delivery')
       const event = (await events.find([row.event_id])).get(row.event_id)
       if (!event) throw notFound('delivery')
-      return { ...toDelivery(row), attempts: row.attempts, event: await events.tell(event) }
+      return { ...toDelivery(row), attempts: row.attempts, event: await events.payloadOf(event) }
     },
 
     async replayDelivery(call, id) {
@@ -294,5 +294,5 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
   }
 }
 
-/** The part of a URL that the audit log keeps: paths of endpoints often hold a token. */
+/** The part of a URL that the audit log keeps. The path often holds a token. */
 const originOf = (url: string): string => new URL(url).origin

@@ -1,132 +1,133 @@
 // Per-endpoint queues of claimed deliveries, so that a slow endpoint does not delay the others.
 import { Endpoint } from './endpoint.ts'
 
-/** A claimed row that has waited this long for its turn is given back. */
-const turnMsMax = 30_000
-/** Posts under way that answer in good time, and all of them: what hangs does not count against what does not. */
+/** A claimed delivery that has waited this long for a slot is released. */
+const queuedMsMax = 30_000
+/** Limit of posts that have run for less than `quickMs`. Slow posts do not count, so that hanging endpoints do not delay the others. */
 const quickMax = 256
+/** Limit of all running posts. */
 const runningMax = 768
 const quickMs = 1_000
-/** One claim's rows and endpoints. */
+/** Limits of rows and endpoints per claim. */
 const claimRowsMax = 512
 const claimEndpointsMax = 64
 
 export type Want = { webhookId: string; limit: number }
-type Waiting<T> = { item: T; claimedMs: number }
-type Line<T> = { endpoint: Endpoint; queue: Waiting<T>[] }
+type Queued<T> = { item: T; claimedMs: number }
+type Queue<T> = { endpoint: Endpoint; items: Queued<T>[] }
 
-/** A post to begin; `isOver` has to be called when it is. */
-export type Turn<T> = { endpoint: Endpoint; item: T; isOver: () => void }
+/** A post to start. The caller must call `isOver` when it has ended. */
+export type Slot<T> = { endpoint: Endpoint; item: T; isOver: () => void }
 
-export class Turns<T> {
-  readonly #lines = new Map<string, Line<T>>()
+export class QueueSlots<T> {
+  readonly #queues = new Map<string, Queue<T>>()
   readonly #running = new Set<{ startedMs: number }>()
 
   get running(): number {
     return this.#running.size
   }
 
-  #lineOf(webhookId: string): Line<T> {
-    let line = this.#lines.get(webhookId)
-    if (!line) {
-      line = { endpoint: new Endpoint(webhookId), queue: [] }
-      this.#lines.set(webhookId, line)
+  #queueOf(webhookId: string): Queue<T> {
+    let queue = this.#queues.get(webhookId)
+    if (!queue) {
+      queue = { endpoint: new Endpoint(webhookId), items: [] }
+      this.#queues.set(webhookId, queue)
     }
-    return line
+    return queue
   }
 
-  /** There may be rows of these webhooks that are due. */
-  heat(webhookIds: string[]): void {
-    for (const id of webhookIds) this.#lineOf(id).endpoint.isHot = true
+  /** Marks webhooks that may have due deliveries. */
+  markDue(webhookIds: string[]): void {
+    for (const id of webhookIds) this.#queueOf(id).endpoint.isDue = true
   }
 
-  /** Forgets endpoints that there is nothing to remember of. */
+  /** Forgets idle endpoints without a queue. */
   forgetIdle(): void {
-    for (const [id, { endpoint, queue }] of this.#lines) if (endpoint.isForgettable && queue.length === 0) this.#lines.delete(id)
+    for (const [id, { endpoint, items }] of this.#queues) if (endpoint.isForgettable && items.length === 0) this.#queues.delete(id)
   }
 
-  /** Number of posts that may begin now. */
+  /** Number of posts that may start now. */
   #room(nowMs: number): number {
-    let lingering = 0
-    // In the order of their beginning.
+    let slow = 0
+    // In order of their start.
     for (const run of this.#running) {
       if (run.startedMs > nowMs - quickMs) break
-      lingering++
+      slow++
     }
-    return Math.min(quickMax - (this.#running.size - lingering), runningMax - this.#running.size)
+    return Math.min(quickMax - (this.#running.size - slow), runningMax - this.#running.size)
   }
 
   /** Deliveries to claim, for every endpoint that is due and has room. */
   wants(nowMs: number): Want[] {
     const wants: Want[] = []
     let rows = this.#room(nowMs) > 0 ? claimRowsMax : 0
-    for (const [webhookId, { endpoint, queue }] of this.#lines) {
+    for (const [webhookId, { endpoint, items }] of this.#queues) {
       if (wants.length === claimEndpointsMax || rows <= 0) break
-      const limit = Math.min(endpoint.holdMax - endpoint.running - queue.length, rows)
-      // A queue that is still well filled is not topped up row by row.
-      if (!endpoint.isHot || limit < 1 || queue.length > endpoint.window || endpoint.waitMs(nowMs) > 0) continue
+      const limit = Math.min(endpoint.holdMax - endpoint.running - items.length, rows)
+      // A queue above the window is not refilled row by row.
+      if (!endpoint.isDue || limit < 1 || items.length > endpoint.window || endpoint.waitMs(nowMs) > 0) continue
       wants.push({ webhookId, limit })
       rows -= limit
     }
     return wants
   }
 
-  /** A claim begins; what is said to be due from now on counts for the next one. */
+  /** Starts a claim. Webhooks marked from now on count for the next one. */
   beginClaim(wants: Want[]): void {
-    for (const { webhookId } of wants) this.#lineOf(webhookId).endpoint.isHot = false
+    for (const { webhookId } of wants) this.#queueOf(webhookId).endpoint.isDue = false
   }
 
-  /** A claim brought this much: an endpoint that got all it wanted may have more. The others go first next time. */
+  /** Ends a claim. An endpoint that reached its limit stays due, and moves behind the others. */
   endClaim(wants: Want[], countOf: (webhookId: string) => number): void {
     for (const { webhookId, limit } of wants) {
-      const line = this.#lineOf(webhookId)
-      if (countOf(webhookId) === limit) line.endpoint.isHot = true
-      this.#lines.delete(webhookId)
-      this.#lines.set(webhookId, line)
+      const queue = this.#queueOf(webhookId)
+      if (countOf(webhookId) === limit) queue.endpoint.isDue = true
+      this.#queues.delete(webhookId)
+      this.#queues.set(webhookId, queue)
     }
   }
 
   add(webhookId: string, item: T, claimedMs: number): void {
-    this.#lineOf(webhookId).queue.push({ item, claimedMs })
+    this.#queueOf(webhookId).items.push({ item, claimedMs })
   }
 
-  /** Takes everything out of an endpoint's line; it is hot then, and the milliseconds are how long it pauses. */
+  /** Empties the queue of an endpoint and marks it due. `waitMs` is its remaining backoff. */
   empty(webhookId: string, nowMs: number): { items: T[]; waitMs: number } {
-    const { endpoint, queue } = this.#lineOf(webhookId)
-    endpoint.isHot = true
-    return { items: queue.splice(0).map((one) => one.item), waitMs: endpoint.waitMs(nowMs) }
+    const { endpoint, items } = this.#queueOf(webhookId)
+    endpoint.isDue = true
+    return { items: items.splice(0).map((one) => one.item), waitMs: endpoint.waitMs(nowMs) }
   }
 
-  /** The endpoints with a line. */
+  /** Webhooks with a queue. */
   webhookIds(): string[] {
-    return [...this.#lines.keys()]
+    return [...this.#queues.keys()]
   }
 
-  /** Takes the deliveries that may begin now, round robin over the queues. `stale`: webhooks to give back, because they pause or waited too long. */
-  take(nowMs: number): { turns: Turn<T>[]; stale: string[] } {
-    const turns: Turn<T>[] = []
+  /** Takes the deliveries that may start now, round robin over the queues. `stale` lists webhooks in backoff or with a wait that is too long. */
+  take(nowMs: number): { taken: Slot<T>[]; stale: string[] } {
+    const taken: Slot<T>[] = []
     const stale = new Set<string>()
     let left = this.#room(nowMs)
     for (let isAny = true; isAny && left > 0; ) {
       isAny = false
-      for (const [webhookId, { endpoint, queue }] of this.#lines) {
+      for (const [webhookId, { endpoint, items }] of this.#queues) {
         if (left <= 0) break
-        const first = queue[0]
+        const first = items[0]
         if (!first || stale.has(webhookId) || endpoint.running >= endpoint.window) continue
-        if (endpoint.waitMs(nowMs) > 0 || nowMs - first.claimedMs > turnMsMax) {
+        if (endpoint.waitMs(nowMs) > 0 || nowMs - first.claimedMs > queuedMsMax) {
           stale.add(webhookId)
           continue
         }
-        queue.shift()
-        turns.push(this.#begin(endpoint, first.item, nowMs))
+        items.shift()
+        taken.push(this.#begin(endpoint, first.item, nowMs))
         left--
         isAny = true
       }
     }
-    return { turns, stale: [...stale] }
+    return { taken, stale: [...stale] }
   }
 
-  #begin(endpoint: Endpoint, item: T, startedMs: number): Turn<T> {
+  #begin(endpoint: Endpoint, item: T, startedMs: number): Slot<T> {
     const run = { startedMs }
     endpoint.running++
     this.#running.add(run)

@@ -1,4 +1,4 @@
-// The endpoints of webhooks; organization keys only.
+// The endpoints of webhooks, for organization keys only.
 import * as contract from '@callsign/contract/webhooks'
 import { type Route, route } from '../../../core/route.ts'
 import type { Webhooks } from './operations.ts'

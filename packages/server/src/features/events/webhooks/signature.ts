@@ -1,8 +1,8 @@
-// Signs what is delivered, by the Standard Webhooks specification.
+// Signs deliveries by the Standard Webhooks specification.
 import { createHmac, type KeyObject } from 'node:crypto'
 import { signatureHeader, signatureHeaders, signedPrefix } from '@callsign/contract/webhook-signature'
 
-/** The three headers, signed with every secret that is in force: one, or more while one is being rotated. `eventId` is the webhook-id on every attempt. */
+/** The three headers, signed with every secret in force: several during a rotation. `eventId` is the `webhook-id` of every attempt. */
 export function sign(secrets: (Buffer | KeyObject)[], eventId: string, body: Buffer, nowMs: number): Record<string, string> {
   const seconds = Math.floor(nowMs / 1000)
   const prefix = signedPrefix(eventId, seconds)

@@ -5,12 +5,12 @@ import { secretOverlapMs, type WebhookRow } from './model.ts'
 
 const columns = `w.id, w.organization_id, w.url, w.event_types, w.agent_handle, w.identity_id, w.description, w.status, w.disabled_reason, w.created_at, w.updated_at`
 
-/** Retired secrets that may sign along at once; the oldest gives way. */
+/** Limit of retired secrets that still sign. The oldest is dropped first. */
 const oldSecretsMax = 5
 
 export type NewWebhook = Omit<WebhookRow, 'disabled_reason' | 'updated_at'> & { secret: Buffer }
 
-/** Inserts unless the organization has `countMax` already; false then. */
+/** Inserts a webhook. False when the organization has `countMax` already. */
 export async function insertWebhook(tx: Tx, row: NewWebhook, countMax: number): Promise<boolean> {
   const { rowCount } = await tx.query({
     text: `INSERT INTO webhooks (id, organization_id, url, event_types, agent_handle, identity_id, description, status, secret, created_at, updated_at)
@@ -55,7 +55,7 @@ export async function findWebhook(sql: Sql, organizationId: string, id: string):
 export type WebhookChange = {
   url: string | null
   eventTypes: string[] | null
-  /** Null leaves the filter; an agent or `{ handle: null }` sets it. */
+  /** The agent filter: null keeps it, `{ handle: null }` removes it. */
   agent: { handle: string | null; identityId: string | null } | null
   hasDescription: boolean
   description: string | null
@@ -63,7 +63,7 @@ export type WebhookChange = {
   at: Date
 }
 
-/** Changes a webhook; setting its status forgets why it was disabled and how long it has been failing. Null when there is none. */
+/** Updates a webhook. A new status clears `disabled_reason` and `failing_since`. Null when it does not exist. */
 export async function updateWebhook(sql: Sql, organizationId: string, id: string, change: WebhookChange): Promise<WebhookRow | null> {
   const { rows } = await sql.query<WebhookRow>({
     text: `UPDATE webhooks w SET url = coalesce($3, url), event_types = coalesce($4, event_types),
@@ -89,7 +89,7 @@ export async function updateWebhook(sql: Sql, organizationId: string, id: string
   return rows[0] ?? null
 }
 
-/** Deletes a webhook for its users; its row stays, without its secrets. `isNew` is false when it was deleted before; null when it never was. */
+/** Marks a webhook as deleted and erases its secrets. `isNew` is false when it was deleted before. Null when it does not exist. */
 export async function deleteWebhook(sql: Sql, organizationId: string, id: string, at: Date): Promise<{ isNew: boolean } | null> {
   const { rows } = await sql.query<{ is_new: boolean }>({
     text: `WITH before AS (SELECT id, deleted_at FROM webhooks WHERE organization_id = $1 AND id = $2 FOR UPDATE)
@@ -100,7 +100,7 @@ export async function deleteWebhook(sql: Sql, organizationId: string, id: string
   return rows[0] ? { isNew: rows[0].is_new } : null
 }
 
-/** Puts a new secret in the place of the old one, which signs along for a day. Null when there is no such webhook. */
+/** Replaces the secret. The old one still signs for `secretOverlapMs`. Null when the webhook does not exist. */
 export async function rotateSecret(sql: Sql, organizationId: string, id: string, secret: Buffer, at: Date): Promise<WebhookRow | null> {
   const { rows } = await sql.query<WebhookRow>({
     text: `UPDATE webhooks w SET secret = $3, updated_at = $4,
@@ -112,7 +112,7 @@ export async function rotateSecret(sql: Sql, organizationId: string, id: string,
   return rows[0] ?? null
 }
 
-/** The part of a webhook that delivery needs: its URL, and the sealed secrets in force, newest first. */
+/** The part of a webhook that delivery needs. `secrets` are the sealed ones in force, newest first. */
 export type EndpointRow = { id: string; organization_id: string; url: string; secrets: Buffer[]; failing_since: Date | null }
 
 export async function findEndpoints(sql: Sql, ids: string[]): Promise<Map<string, EndpointRow>> {
@@ -126,7 +126,7 @@ export async function findEndpoints(sql: Sql, ids: string[]): Promise<Map<string
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** A success ends what failures began. */
+/** Ends the failing state after a success. */
 export async function clearFailing(sql: Sql, ids: string[]): Promise<void> {
   await sql.query({ text: 'UPDATE webhooks SET failing_since = NULL WHERE id = ANY($1) AND failing_since IS NOT NULL', values: [ids] })
 }
@@ -135,7 +135,7 @@ export async function startFailing(sql: Sql, ids: string[]): Promise<void> {
   await sql.query({ text: 'UPDATE webhooks SET failing_since = now() WHERE id = ANY($1) AND failing_since IS NULL', values: [ids] })
 }
 
-/** Disables a webhook that is active; `failingLongerThanMs` only when it has been failing for so long. False when it stays as it is. */
+/** Disables an active webhook, with `failingLongerThanMs` only one that has failed for longer. False when nothing changed. */
 export async function disableWebhook(sql: Sql, id: string, reason: string, failingLongerThanMs: number | null): Promise<boolean> {
   const { rowCount } = await sql.query({
     text: `UPDATE webhooks SET status = 'disabled', disabled_reason = $2, updated_at = now()

@@ -67,7 +67,7 @@ test('a signature is for one attachment, one time and one key', () => {
   expect(verifyMediaLink({ ...given, key: Buffer.alloc(32, 8) })).toBe('forged')
 })
 
-test('nothing that is no link is signed', () => {
+test('text that is not a link has no valid signature', () => {
   for (const wrong of [
     { attachmentId: 'a/b' },
     { attachmentId: '' },

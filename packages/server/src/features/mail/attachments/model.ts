@@ -45,9 +45,9 @@ export function contentTypeOf(input: AttachmentInput, path: string): string {
 
 /** The file name as given. Throws 400 for control characters and path separators. */
 export function checkFilename(input: AttachmentInput, path: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: detects control characters
   if (/[\u0000-\u001f\u007f/\\]/.test(input.filename))
-    throw invalid(`${path}/filename`, 'filename must not have control characters or path separators')
+    throw invalid(`${path}/filename`, 'filename must not contain control characters or path separators')
   return input.filename
 }
 
@@ -56,7 +56,7 @@ export function contentIdOf(input: AttachmentInput, path: string): string | null
   if (input.content_id === undefined || input.content_id === null) return null
   const id = input.content_id.replace(/^<(.*)>$/, '$1')
   if (!/^[\x21-\x3b\x3d\x3f-\x7e]{1,200}$/.test(id))
-    throw invalid(`${path}/content_id`, 'content_id must be 1-200 printable ASCII characters without spaces')
+    throw invalid(`${path}/content_id`, 'content_id must be 1 to 200 printable ASCII characters without spaces')
   return id
 }
 
@@ -75,5 +75,8 @@ export function decodeBase64(content: string, path: string): Buffer {
 /** Throws 413 when a message exceeds this size. */
 export function checkTotal(bytes: number, bytesMax: number): void {
   if (bytes > bytesMax)
-    throw new ApiError('payload_too_large', `The message is larger than ${Math.floor(bytesMax / (1024 * 1024))} MB with its attachments.`)
+    throw new ApiError(
+      'payload_too_large',
+      `The message exceeds ${Math.floor(bytesMax / (1024 * 1024))} MB with its attachments. Send fewer or smaller ones.`,
+    )
 }

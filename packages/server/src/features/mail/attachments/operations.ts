@@ -161,7 +161,7 @@ export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }
     const contentType = contentTypeOf(input, path)
     const contentId = contentIdOf(input, path)
     if ((input.content === undefined) === (input.url === undefined))
-      throw invalid(path, 'an attachment needs either content (base64) or url')
+      throw invalid(path, 'an attachment requires content (base64) or url, not both')
     const bytes = input.url === undefined ? decodeBase64(input.content as string, path) : await download(input.url, `${path}/url`, bytesMax)
     return { id: newId('attachment'), filename, contentType, contentId, bytes }
   }
@@ -258,7 +258,7 @@ export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }
       })
       if (verdict !== 'valid') {
         throw forbidden(
-          verdict === 'expired' ? 'This link has expired; get the message again for a fresh one.' : 'This link is not one of ours.',
+          verdict === 'expired' ? 'This link has expired. Get the message again for a new one.' : 'The signature of this link is wrong.',
         )
       }
       const file = await findFile(id)

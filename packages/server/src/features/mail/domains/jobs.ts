@@ -25,7 +25,7 @@ export function createRecheck({ db, domains, recheckMs, log }: { db: Database; d
             await domains.commitCheck(row, await domains.inspect(row, false))
           } catch (err) {
             if (!(err instanceof ProviderError)) throw err
-            log.warn({ err, domain: row.id }, 'a domain could not be checked')
+            log.warn({ err, domain: row.id }, 'checking a domain failed')
           }
         }),
       )
@@ -46,7 +46,7 @@ export function createUnregister({ db, providers, log }: { db: Database; provide
     } catch (err) {
       if (!(err instanceof ProviderError)) throw err
       const isLast = job.attempts >= triesMax
-      log.warn({ err, provider: name, registration: id, isLast }, 'a registration could not be taken back')
+      log.warn({ err, provider: name, registration: id, isLast }, 'removing a domain registration from the provider failed')
       await db.transact((tx) => finish(tx, isLast ? { done: true } : { done: false, retryInMs: retryMs }))
     }
   }

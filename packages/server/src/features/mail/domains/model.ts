@@ -106,7 +106,7 @@ export function isSame(before: StatusColumns, after: StatusColumns): boolean {
 export const alreadyRegistered = (domain: string) => new ApiError('domain_exists', `${domain} is registered already.`)
 
 export const verifiedElsewhere = (domain: string) =>
-  new ApiError('domain_exists', `Another organization of this server has verified ${domain}; it has to delete it first.`)
+  new ApiError('domain_exists', `Another organization of this server has verified ${domain} and must delete it first.`)
 
 /** The answer to a verification: the missing records, and the values found instead. */
 export function toMessage(row: Pick<DomainRow, 'domain' | 'status'>, inspection: Inspection): string {
@@ -121,6 +121,6 @@ export function toMessage(row: Pick<DomainRow, 'domain' | 'status'>, inspection:
   if (inspection.verdict === 'verified') return `${row.domain} is verified.${also}`
   const records = missing.length > 0 ? missing.join('; ') : 'none is named'
   if (inspection.verdict === 'undecided')
-    return `The provider has not confirmed ${row.domain} yet; verify again in a few minutes. Records that it has not confirmed: ${records}.${also}`
+    return `The provider has not confirmed ${row.domain} yet: verify again in a few minutes. Unconfirmed records: ${records}.${also}`
   return `${row.domain} is not verified. Records that are incomplete: ${records}. DNS may take a while to show a change.${also}`
 }

@@ -144,9 +144,9 @@ export function createDomains(parts: Parts): Domains {
       if (problem) throw invalid('/domain', `domain ${problem}`)
       const provider = body.provider === undefined ? providers[0] : findProvider(body.provider)
       if (!provider)
-        throw invalid('/provider', `provider is not set up on this server; there is ${providers.map(({ name }) => name).join(', ')}`)
+        throw invalid('/provider', `provider must be one that this server has: ${providers.map(({ name }) => name).join(', ')}`)
       const claim = { organizationId, domain }
-      const tooMany = new ApiError('conflict', `An organization has at most ${domainsMax} domains.`)
+      const tooMany = new ApiError('conflict', `An organization has at most ${domainsMax} domains. Delete one first.`)
       if (await store.findByName(db, organizationId, domain)) throw alreadyRegistered(domain)
       // An early check that saves the registration. The transaction repeats it.
       if ((await store.countDomains(db, organizationId)) >= domainsMax) throw tooMany
@@ -220,7 +220,7 @@ export function createDomains(parts: Parts): Domains {
 
     async inspect(row, isAsked) {
       const provider = findProvider(row.provider)
-      if (!provider) throw new ProviderError(`The provider ${row.provider} is not set up on this server any more.`)
+      if (!provider) throw new ProviderError(`The provider ${row.provider} is no longer configured on this server: restore its settings.`)
       const { organization_id: organizationId, domain, provider_domain_id: providerDomainId, dns_records: records } = row
       return provider.inspect({ organizationId, domain, providerDomainId, records }, isAsked)
     },
@@ -287,9 +287,9 @@ export function createDomains(parts: Parts): Domains {
       const domain = id === null && wanted.domain ? toDomainName(wanted.domain) : null
       if (domain === mailDomain) return null
       const chosen = id === null && wanted.domain && domain === null ? null : await store.shareVerified(tx, organizationId, { id, domain })
-      if (!chosen && id !== null) throw invalid('/custom_domain_id', 'no verified domain of this organization has that id')
-      if (!chosen && wanted.domain) throw invalid('/domain', 'that is no verified domain of this organization')
-      return chosen
+      if (chosen || (id === null && !wanted.domain)) return chosen
+      if (id !== null && !(await store.findDomain(tx, organizationId, id))) throw notFound('domain')
+      throw invalid(id === null ? '/domain' : '/custom_domain_id', 'must be a verified domain of this organization: verify it first')
     },
 
     isHeldBy: async (organizationId, domain) => (await store.findByName(db, organizationId, domain))?.holds_name === true,

@@ -32,7 +32,10 @@ export function createRegistrar({ db, cancelJob, log }: { db: Database; cancelJo
         await provider.unregister(providerDomainId)
         await store.endRegistration(db, claim, provider.name)
       } catch (err) {
-        log.warn({ err, provider: provider.name, registration: providerDomainId }, 'an unused registration could not be taken back')
+        log.warn(
+          { err, provider: provider.name, registration: providerDomainId },
+          'removing an unused domain registration from the provider failed',
+        )
       }
     },
 
@@ -42,7 +45,7 @@ export function createRegistrar({ db, cancelJob, log }: { db: Database; cancelJo
         await provider.unregister(providerDomainId)
         await db.transact((tx) => cancelJob(tx, jobId))
       } catch (err) {
-        log.warn({ err, provider: provider.name }, 'a registration could not be taken back; a job tries again')
+        log.warn({ err, provider: provider.name }, 'removing a domain registration from the provider failed and is retried by a job')
       }
     },
   }

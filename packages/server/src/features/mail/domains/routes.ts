@@ -1,4 +1,4 @@
-// The endpoints of custom domains; organization keys only.
+// The endpoints of custom domains, for organization keys only.
 import * as contract from '@callsign/contract/domains'
 import { type Route, route } from '../../../core/route.ts'
 import type { Domains } from './operations.ts'

@@ -78,7 +78,7 @@ export function readFields(body: DraftBody, nowMs: number): DraftFields {
   for (const name of ['text', 'html'] as const) {
     const alias = `body_${name}` as const
     if (body[name] !== undefined && body[alias] !== undefined)
-      throw invalid(`/${alias}`, `${alias} is another name of ${name}: give one of the two`)
+      throw invalid(`/${alias}`, `${alias} is another name of ${name}: send one of the two`)
     const given = body[name] !== undefined ? body[name] : body[alias]
     if (given !== undefined) fields[name] = given
   }
@@ -120,7 +120,7 @@ export function previewOf({ text, html }: { text: string | null; html: string | 
 export function checkComplete(row: DraftRow): void {
   const missing = [
     ...(row.to_addresses.length + row.cc_addresses.length + row.bcc_addresses.length === 0
-      ? [{ path: '/to', message: 'a message needs at least one recipient' }]
+      ? [{ path: '/to', message: 'at least one recipient is required' }]
       : []),
     ...(!row.text && !row.html && row.forward_of_message_id === null ? [{ path: '/text', message: 'a message needs text or html' }] : []),
   ]

@@ -1,12 +1,13 @@
 // Operations on drafts: create, read, list, change, delete and send.
 import { messageBytesMax } from '@callsign/contract/attachments'
 import type * as contract from '@callsign/contract/drafts'
-import { draftAttachmentsMax } from '@callsign/contract/drafts'
+import { draftAttachmentsMax, draftVersionBytesMax, draftVersionsMax } from '@callsign/contract/drafts'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { batchLoader } from '../../../core/batch.ts'
 import type { Caller } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../../core/errors.ts'
+import type { Emit } from '../../../core/event.ts'
 import { newId } from '../../../core/ids.ts'
 import type { CancelJob, Enqueue } from '../../../core/job.ts'
 import type { Call } from '../../../core/route.ts'
@@ -21,6 +22,7 @@ import { answerTo, bodyBytes, forwardOf, orGone, type Queued } from '../outbound
 import type { OutboundMail } from '../outbound/operations.ts'
 import { createDraftQueue } from './draft-queue.ts'
 import { asEntries, checkRecipientCount, type DraftRow, previewOf, readFields, sendDraftJob, toDraft } from './model.ts'
+import { createDraftReview, type DraftReview } from './review.ts'
 import * as store from './store.ts'
 
 type CreateBody = BodyOf<typeof contract.createDraft>
@@ -29,7 +31,7 @@ type SendBody = BodyOf<typeof contract.sendDraft>
 type DraftView = ReplyOf<typeof contract.getDraft>
 
 /** Drafts: messages that can be changed until they are sent. */
-export interface Drafts {
+export interface Drafts extends DraftReview {
   /** `POST …/drafts`: a reply copies recipients, subject and thread from its message, a forward copies the subject. Given fields win. */
   createDraft(call: Call, mailbox: string, body?: CreateBody): Promise<DraftView>
   /** `GET …/drafts`: latest change first. */
@@ -60,9 +62,10 @@ type Parts = {
   outboundMail: OutboundMail
   enqueue: Enqueue
   cancelJob: CancelJob
+  emit: Emit
 }
 
-export function createDrafts({ db, identities, attachments, messages, outboundMail, enqueue, cancelJob }: Parts): Drafts {
+export function createDrafts({ db, identities, attachments, messages, outboundMail, enqueue, cancelJob, emit }: Parts): Drafts {
   const { findForwarded, queueDraft } = createDraftQueue({ attachments, messages, outboundMail, cancelJob })
   const loadDraft = batchLoader((ids) => store.findDrafts(db.lookups, ids))
 
@@ -89,7 +92,10 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
 
   function checkVersion(row: DraftRow, version: number | undefined): void {
     if (version !== undefined && version !== row.version)
-      throw new ApiError('draft_version_conflict', `The draft is at version ${row.version}, not ${version}: get it again and reapply.`)
+      throw new ApiError(
+        'draft_version_conflict',
+        `The draft is at version ${row.version}, not ${version}: get it again and reapply your change.`,
+      )
   }
 
   /** Under draft approval an agent may neither schedule a draft nor change a scheduled one. */
@@ -104,7 +110,24 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
     await enqueue(tx, [{ id: row.job_id, kind: sendDraftJob, organizationId: row.organization_id, subject: row.id, delayMs }])
   }
 
+  async function removeDraft(tx: Tx, owner: MailboxOwner, id: string, version: number | undefined): Promise<DraftRow> {
+    const row = await store.lockDraft(tx, owner.mailboxId, id)
+    if (!row) throw notFound('draft')
+    checkVersion(row, version)
+    const present = row.attachment_count > 0 ? await attachments.listOfDraft(tx, id) : []
+    await Promise.all([store.deleteDraft(tx, id), row.job_id === null ? null : cancelJob(tx, row.job_id)])
+    tx.afterCommit(() => attachments.deleteBlobs(present.flatMap((one) => one.blob_key ?? [])))
+    return row
+  }
+
+  async function requireDraft(owner: MailboxOwner, id: string): Promise<DraftRow> {
+    const row = await findOwn(owner, id)
+    if (!row) throw notFound('draft')
+    return row
+  }
+
   return {
+    ...createDraftReview({ db, identities, emit, requireDraft, removeDraft }),
     queueDraft,
     findForwarded,
 
@@ -113,7 +136,7 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
       const at = now()
       const fields = readFields(body, at.getTime())
       if (body.in_reply_to !== undefined && body.forward_of !== undefined)
-        throw invalid('/forward_of', 'a draft answers a message or forwards one, not both')
+        throw invalid('/forward_of', 'reply_to and forward_of cannot be combined')
       const source = body.in_reply_to ?? body.forward_of
       const message = source === undefined ? null : await messages.requireAnswerable(call.caller, mailbox, source)
       const answer = message && body.in_reply_to !== undefined ? answerTo(message, owner.address, body.reply_all ?? false) : null
@@ -175,9 +198,7 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
     },
 
     async getDraft(caller, mailbox, id) {
-      const row = await findOwn(await identities.requireMailbox(caller, mailbox), id)
-      if (!row) throw notFound('draft')
-      return show(row)
+      return show(await requireDraft(await identities.requireMailbox(caller, mailbox), id))
     },
 
     async updateDraft(call, mailbox, id, body) {
@@ -196,9 +217,7 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
         checkVersion(before, body.version)
         const present = before.attachment_count > 0 ? await attachments.listOfDraft(tx, id) : []
         const removed = new Set(body.remove_attachments ?? [])
-        for (const [index, one] of (body.remove_attachments ?? []).entries())
-          if (!present.some((row) => row.id === one))
-            throw invalid(`/remove_attachments/${index}`, 'no attachment of this draft has that id')
+        for (const one of removed) if (!present.some((row) => row.id === one)) throw notFound('attachment of this draft')
         const kept = present.filter((row) => !removed.has(row.id))
         if (kept.length + added.length > draftAttachmentsMax)
           throw invalid('/add_attachments', `a draft has at most ${draftAttachmentsMax} attachments`)
@@ -227,6 +246,8 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
           created_at: at,
         }))
         await Promise.all([
+          // Queries of a transaction run in order, so this reads the content before the change.
+          store.keepVersion(tx, id, draftVersionsMax, draftVersionBytesMax),
           store.updateDraft(tx, row),
           removed.size > 0 ? deleteOfDraft(tx, id, [...removed]) : null,
           insertAttachments(tx, inserted),
@@ -242,11 +263,7 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
     async deleteDraft(call, mailbox, id) {
       const owner = await identities.requireMailbox(call.caller, mailbox)
       return call.transact(async (tx) => {
-        const row = await store.lockDraft(tx, owner.mailboxId, id)
-        if (!row) throw notFound('draft')
-        const present = row.attachment_count > 0 ? await attachments.listOfDraft(tx, id) : []
-        await Promise.all([store.deleteDraft(tx, id), row.job_id === null ? null : cancelJob(tx, row.job_id)])
-        tx.afterCommit(() => attachments.deleteBlobs(present.flatMap((one) => one.blob_key ?? [])))
+        await removeDraft(tx, owner, id, undefined)
         return { id, deleted: true as const }
       })
     },

@@ -8,6 +8,10 @@ export const draftRoutes = (drafts: Drafts): Route[] => [
   route(contract.listDrafts, 'agent', (call, { params, query }) => drafts.listDrafts(call.caller, params.email_address, query)),
   route(contract.getDraft, 'agent', (call, { params }) => drafts.getDraft(call.caller, params.email_address, params.draft_id)),
   route(contract.updateDraft, 'agent', (call, { params, body }) => drafts.updateDraft(call, params.email_address, params.draft_id, body)),
+  route(contract.listDraftVersions, 'agent', (call, { params }) =>
+    drafts.listDraftVersions(call.caller, params.email_address, params.draft_id),
+  ),
+  route(contract.rejectDraft, 'agent', (call, { params, body }) => drafts.rejectDraft(call, params.email_address, params.draft_id, body)),
   route(contract.deleteDraft, 'agent', (call, { params }) => drafts.deleteDraft(call, params.email_address, params.draft_id)),
   route(contract.sendDraft, 'agent', (call, { params, body }) => drafts.sendDraft(call, params.email_address, params.draft_id, body)),
 ]

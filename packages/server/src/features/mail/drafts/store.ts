@@ -119,6 +119,35 @@ export async function updateDraft(tx: Tx, row: DraftRow): Promise<void> {
   })
 }
 
+export type DraftVersionRow = Pick<
+  DraftRow,
+  'version' | 'to_addresses' | 'cc_addresses' | 'bcc_addresses' | 'subject' | 'text' | 'html' | 'is_written_by_agent' | 'created_at'
+>
+
+const versionColumns = 'version, to_addresses, cc_addresses, bcc_addresses, subject, text, html, is_written_by_agent'
+
+/** Keeps the current content of a locked draft as a version, unless it is larger than `bytesMax`. Only the last `versionsMax` stay. */
+export async function keepVersion(tx: Tx, id: string, versionsMax: number, bytesMax: number): Promise<void> {
+  await tx.query({
+    name: 'keep-draft-version',
+    text: `WITH gone AS (DELETE FROM draft_versions v USING drafts d WHERE d.id = $1 AND v.draft_id = d.id AND v.version <= d.version - $2)
+      INSERT INTO draft_versions (organization_id, draft_id, created_at, ${versionColumns})
+      SELECT organization_id, id, updated_at, ${versionColumns} FROM drafts
+      WHERE id = $1 AND coalesce(octet_length(text), 0) + coalesce(octet_length(html), 0) <= $3`,
+    values: [id, versionsMax, bytesMax],
+  })
+}
+
+/** Earlier versions of a draft, newest first. */
+export async function listVersions(sql: Sql, id: string): Promise<DraftVersionRow[]> {
+  const { rows } = await sql.query<DraftVersionRow>({
+    name: 'list-draft-versions',
+    text: `SELECT ${versionColumns}, created_at FROM draft_versions WHERE draft_id = $1 ORDER BY version DESC`,
+    values: [id],
+  })
+  return rows
+}
+
 /** Deletes a locked draft and its remaining attachments. */
 export async function deleteDraft(tx: Tx, id: string): Promise<void> {
   await tx.query({ name: 'delete-draft', text: 'DELETE FROM drafts WHERE id = $1', values: [id] })

@@ -1,4 +1,4 @@
-// Turns an arriving message into the rows that are filed, one set per mailbox.
+// Builds the rows of a received message, one set per mailbox.
 import type { Code } from '@callsign/contract/codes'
 import type { Verdicts } from '@callsign/mail/authentication/sender-checks'
 import type { Flag } from '@callsign/mail/content/deception/flags'
@@ -10,19 +10,23 @@ import type { MailboxOwner } from '../../account/identities/model.ts'
 import { type MessageRow, snippetOf } from '../messages/model.ts'
 import { type Arrival, addressesOf, headersOf, hostedVerdicts } from './model.ts'
 
-export function toFiling(
-  owner: MailboxOwner,
-  arrival: Arrival,
-  parsed: ParsedMessage,
-  shown: ParsedAddress,
-  verdicts: Verdicts,
-  flags: Flag[],
-  extractedText: string,
-  codes: Code[],
-  sizeBytes: number,
-  rawId: string,
-  sha256: Buffer,
-) {
+/** A received message after parsing and authentication. */
+type Received = {
+  arrival: Arrival
+  parsed: ParsedMessage
+  /** The displayed sender. */
+  shown: ParsedAddress
+  verdicts: Verdicts
+  flags: Flag[]
+  extractedText: string
+  codes: Code[]
+  sizeBytes: number
+  rawId: string
+  sha256: Buffer
+}
+
+export function toFiling(owner: MailboxOwner, received: Received) {
+  const { arrival, parsed, shown, verdicts, flags, extractedText, codes, sizeBytes, rawId, sha256 } = received
   const at = now()
   const message: Omit<MessageRow, 'thread_id' | 'in_reply_to_message_id'> = {
     id: newId('message'),
@@ -64,21 +68,23 @@ export function toFiling(
   return {
     message,
     thread: { references: { inReplyTo: parsed.inReplyTo, references: parsed.references } },
-    attachments: parsed.attachments.map((attachment, position) => ({
-      id: newId('attachment'),
-      position,
-      filename: attachment.filename,
-      content_type: attachment.contentType,
-      content_id: attachment.contentId,
-      is_inline: attachment.disposition === 'inline',
-      size_bytes: attachment.sizeBytes,
-      raw_start: attachment.start,
-      raw_end: attachment.end,
-      encoding: attachment.encoding,
-      blob_key: null,
-      bytes: null,
-    })),
+    attachments: parsed.attachments.map(toAttachment),
     recipients: [],
     sha256,
   }
 }
+
+const toAttachment = (attachment: ParsedMessage['attachments'][number], position: number) => ({
+  id: newId('attachment'),
+  position,
+  filename: attachment.filename,
+  content_type: attachment.contentType,
+  content_id: attachment.contentId,
+  is_inline: attachment.disposition === 'inline',
+  size_bytes: attachment.sizeBytes,
+  raw_start: attachment.start,
+  raw_end: attachment.end,
+  encoding: attachment.encoding,
+  blob_key: null,
+  bytes: null,
+})

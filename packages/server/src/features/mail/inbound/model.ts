@@ -1,4 +1,4 @@
-// Mail that arrives: the envelope it came in, and the rows that it becomes.
+// Inbound mail: envelope, trace fields, stored headers, and the judgement of authentication results.
 import { hash } from 'node:crypto'
 import { openMessage } from '@callsign/mail/authentication/dkim/message-fields'
 import { distinctAuthors } from '@callsign/mail/authentication/dmarc/author-domain'
@@ -10,8 +10,8 @@ import type { ParsedMessage } from '@callsign/mail/mime/parse'
 const roles = new Set(['postmaster', 'abuse'])
 
 /**
- * The domain whose role address this is: postmaster or abuse, and for the bare word that every server takes the mail domain (RFC 5321 §4.5.1,
- * RFC 2142). Null for every other address. Nobody can take these handles.
+ * The domain of a role address, postmaster or abuse (RFC 2142). Bare `postmaster` belongs to the mail domain (RFC 5321 §4.5.1). Null for
+ * every other address. These handles are reserved.
  */
 export function roleDomainOf(recipient: string, hostname: string): string | null {
   const at = recipient.lastIndexOf('@')
@@ -19,7 +19,7 @@ export function roleDomainOf(recipient: string, hostname: string): string | null
   return roles.has(recipient.slice(0, at).toLowerCase()) ? recipient.slice(at + 1).toLowerCase() : null
 }
 
-/** What inbound mail needs of an SMTP transaction, or of a hosted sender's. */
+/** An incoming message with its envelope, from SMTP or from an agent on this server. */
 export type Arrival = {
   /** The return path, '' for the null sender. */
   from: string
@@ -28,20 +28,20 @@ export type Arrival = {
   raw: Buffer
   /** Our Received field, with its CRLF. */
   received: string
-  /** Who handed it in over SMTP; null for mail of an agent on this server, whose key we have checked. */
+  /** The SMTP client. Null for mail of an agent on this server, which was authenticated by its key. */
   client: SmtpClient | null
 }
 
-/** The trace fields that final delivery puts on top (RFC 5321 §4.4, RFC 8601), and nothing below that pretends to be ours. */
+/** Adds the trace fields of final delivery (RFC 5321 §4.4, RFC 8601), and removes forged ones in our name. */
 export function withTrace(arrival: Arrival, verdicts: Verdicts, hostname: string, mailbox: string | null): Buffer {
   const returnPath = `Return-Path: <${arrival.from.replace(/[\r\n<>]/g, '')}>\r\n`
-  // Named when there is one: naming more would tell on blind copies.
+  // Only for a single mailbox. Several would disclose blind copies.
   const deliveredTo = mailbox === null ? '' : `Delivered-To: ${mailbox}\r\n`
   const trace = Buffer.from(`${returnPath}${deliveredTo}${renderResults(hostname, verdicts)}${arrival.received}`)
   return Buffer.concat([trace, withoutForeignResults(arrival.raw, hostname)])
 }
 
-/** Mail between agents here never leaves: its sender was checked by key, and its From is always the sender's own address. */
+/** Verdicts for mail between agents on this server. The sender was authenticated by its key, and From is always the sender's own address. */
 export const hostedVerdicts = (fromDomain: string | null): Verdicts => ({
   source: 'hosted',
   spf: null,
@@ -78,7 +78,7 @@ export const addressesOf = (list: ParsedAddress[]): string[] => list.map((entry)
 
 const authorsCharactersMax = 16_000
 
-/** What is shown as the sender: the author; all authors, as a list of addresses, when there are several; nothing when there is none. */
+/** The displayed sender: the author, or the addresses of several authors as a list. Empty without an author. */
 export function shownAuthor({ from }: Pick<ParsedMessage, 'from'>, author: ParsedAddress | null): ParsedAddress {
   if (author) return author
   const addresses = addressesOf(distinctAuthors(from))
@@ -92,8 +92,8 @@ export function shownAuthor({ from }: Pick<ParsedMessage, 'from'>, author: Parse
 }
 
 /**
- * Whether the author of a message is proven, or nothing failed where the domain publishes no policy. In the name of a domain that has its mailboxes here
- * only a signature counts: nothing else of it passes for mail from outside.
+ * True when the author of a message is authenticated, or when no check failed and the domain publishes no policy. Outside mail in the
+ * name of a domain hosted here needs a DKIM signature.
  */
 export function isAuthenticated({ source, spf, dkim, dmarc }: Verdicts, isHostedName: boolean): boolean {
   if (source === 'hosted') return true
@@ -109,15 +109,15 @@ export function isAuthenticated({ source, spf, dkim, dmarc }: Verdicts, isHosted
 }
 
 /**
- * Names a message across the retries of its sender: the author's domain and the return path, with the Message-ID or, without one, the bytes. The domain is
- * in it because a return path and a Message-ID can be copied by another sender.
+ * Identifies a message across the retries of its sender, by the author's domain, the return path and the Message-ID, or the bytes without
+ * one. The domain is included because another sender can copy a return path and a Message-ID.
  */
 export function deferralKey(author: string | null, envelopeFrom: string, raw: Buffer, sha256: Buffer): Buffer {
   const field = openMessage(raw).fields.find(({ key }) => key === 'message-id')
   return hash('sha256', [author, envelopeFrom, field?.text.replace(/\s+/g, '') ?? sha256.toString('hex')].join('\0'), 'buffer')
 }
 
-/** Whether a signature of the author's domain, or of one above or below it, or its SPF could not be checked: proof may come with the next try. */
+/** True when SPF or a signature of the author's domain, or of one above or below it, had a temporary error. A retry may authenticate it. */
 const hasOwnTemperror = ({ spf, dkim, dmarc }: Verdicts): boolean => {
   const isOwn = isOwnDomain(dmarc?.domain ?? '')
   return (
@@ -132,8 +132,8 @@ const isOwnDomain =
     domain !== null && (domain === author || author.endsWith(`.${domain}`) || domain.endsWith(`.${author}`))
 
 /**
- * Whether the sender has to come again because DNS cannot say now who wrote a message. Where the domain asks for nothing (policy none, or no record), the
- * proof matters to mailboxes in allowlist mode only.
+ * True when the message is deferred because a DNS failure leaves its author unknown. For a domain without an enforcing policy (none, or
+ * no record) this matters only to mailboxes in allowlist mode.
  */
 export function isUndecided(verdicts: Verdicts, hasAllowlist: boolean): boolean {
   const { dmarc } = verdicts
@@ -141,6 +141,6 @@ export function isUndecided(verdicts: Verdicts, hasAllowlist: boolean): boolean 
   return dmarc?.result === 'none' && !dmarc.alignment.spf && !dmarc.alignment.dkim && hasAllowlist && hasOwnTemperror(verdicts)
 }
 
-/** Whether a stored message is proven to be its author's. That nothing failed is not enough to bring others into a conversation. */
+/** True when a stored message is authenticated by alignment. The absence of failures is not enough to add participants to a thread. */
 export const isProven = (authentication: Verdicts | null): boolean =>
   authentication?.source === 'hosted' || authentication?.dmarc?.alignment.spf === true || authentication?.dmarc?.alignment.dkim === true

@@ -1,4 +1,4 @@
-// Mail in: which recipients exist, and filing what arrives for them, durably, before anybody is told that we have it.
+// Operations of inbound mail: looks up recipients and files messages durably before the sender gets a reply.
 import { authorOf } from '@callsign/mail/authentication/dmarc/author'
 import type { Verdicts } from '@callsign/mail/authentication/sender-checks'
 import { hasBeenDelivered } from '@callsign/mail/authentication/trace-fields'
@@ -32,30 +32,30 @@ import type { MailReader } from './provider.ts'
 import { RecentRecipients } from './recent-recipients.ts'
 import { type Checked, createSenderCheck } from './sender-check.ts'
 
-/** Mail in. */
+/** Inbound mail. */
 export interface InboundMail {
-  /** The mailbox that takes mail for this address, role addresses included. Null when there is none. Always asks the database. */
+  /** The mailbox that receives mail for this address, role addresses included. Null when none does. Always queries the database. */
   findRecipient(address: string): Promise<MailboxOwner | null>
-  /** True for a role address of this server, whether or not a mailbox stands behind it yet. */
-  isRole(address: string): boolean
+  /** True for a role address of this server, even without a mailbox for it. */
+  isRole(address: string): Promise<boolean>
   /** Parses a message and stores its large bytes, outside any transaction. Makes one filing per mailbox. */
   prepare(arrival: Arrival, owners: MailboxOwner[], checked?: Checked): Promise<Prepared>
   /** Files prepared mail and its events in the caller's transaction. */
   file(tx: Tx, prepared: Prepared[]): Promise<void>
   /**
-   * Takes mail from an SMTP client. Resolves with the id of the stored message when it is committed for every recipient, all or none. Resolves with `gone`
-   * when a mailbox has been deleted since RCPT, with `loop` when the message has been delivered here before, and with `later` and the author's domain
-   * while DNS cannot say who wrote the message. Concurrent arrivals share a transaction.
+   * Accepts mail from an SMTP client. Resolves with the id of the stored message after it is committed for all recipients. Otherwise none has it.
+   * Resolves with `gone` when a mailbox was deleted since RCPT, and with `loop` when the message was delivered here before.
+   * Resolves with `later` and the author's domain when it is deferred. Concurrent arrivals share a transaction.
    */
   accept(arrival: Arrival): Promise<{ id: string } | 'gone' | 'loop' | { later: string | null }>
-  /** Forgets messages that were put off and have not come for a week. Returns their number. */
+  /** Deletes records of deferred messages after 7 days without a retry. Returns their number. */
   sweepDeferrals(): Promise<number>
 }
 
 /** Parsed and stored outside any transaction, ready to be filed. */
 export type Prepared = { filings: Filing[]; raws: NewRaw[]; owners: MailboxOwner[]; author: Author }
 
-/** Who wrote a message: the address in From, or null without exactly one usable author, and what is known about it. */
+/** The author of a message: the address in From with its verdicts. The address is null without exactly one usable author. */
 type Author = { address: string | null; verdicts: Verdicts; isUnverified: boolean }
 
 type Incoming = { filing: Filing; author: Author; owner: MailboxOwner }
@@ -68,11 +68,11 @@ type Parts = {
   emit: Emit
   businessEvents: BusinessEvents
   reader: MailReader
-  /** Whether DNS works at all; a sender's own names do not count. */
+  /** Reports if DNS answers at all, regardless of the sender's own names. */
   resolverHealth: ResolverHealth
-  /** Of these domains those that have mailboxes here. */
+  /** The domains among these that have mailboxes here. */
   findHostedDomains: (sql: Sql, domains: string[]) => Promise<ReadonlySet<string>>
-  /** The name that our trace fields bear. */
+  /** The host name in our trace fields. */
   hostname: string
 }
 
@@ -80,8 +80,8 @@ type Parts = {
 const inlineBytesMax = 64 * 1024
 
 /**
- * What a group costs whatever is in it (its commit, its statements) is four messages' worth: while one is filed the next gathers, and only a full
- * one is filed beside it.
+ * The fixed cost of a group (commit and statements) equals about four messages. While one group is filed the next one fills, and only a
+ * full one is filed in parallel.
  */
 const groupOptions = { groupMax: 16, inFlightMax: 3, besideFrom: 16 }
 
@@ -145,15 +145,14 @@ export function createInboundMail({
     })
   }
 
-  /** The mailbox that takes mail for this address, role addresses included; null when there is none. */
+  /** The mailbox that receives mail for this address, role addresses included. Null when none does. */
   async function findRecipient(address: string): Promise<MailboxOwner | null> {
     const owner = address.includes('@') ? await identities.findHosted(address) : null
     const domain = owner ? null : roleDomainOf(address, hostname)
-    if (domain === null) return owner
-    return domain === hostname ? identities.findPostmaster() : identities.findDomainPostmaster(domain)
+    return domain === null ? owner : identities.findPostmaster(domain)
   }
 
-  /** The messages whose author takes part in a thread that the agent has written in. */
+  /** The messages whose author is a participant of a thread that the agent has written in. */
   async function findReplies(tx: Tx, arrivals: Incoming[], known: KnownThreads): Promise<Set<Filing>> {
     const answers = arrivals.flatMap(({ filing, author }) => {
       const threads = author.address === null ? [] : answeredThreads(filing, known)
@@ -166,7 +165,7 @@ export function createInboundMail({
     )
   }
 
-  /** The same messages with what the guardrails of each mailbox decide on them. */
+  /** Applies the guardrails of each mailbox to its messages. */
   function judge(arrivals: Incoming[], replies: Set<Filing>, rules: FoundRules, hosted: ReadonlySet<string>): Filing[] {
     const judged = arrivals.map(({ filing, author, owner }) => {
       const isHostedName = hosted.has(outsideDomain(author) ?? '')
@@ -200,7 +199,10 @@ export function createInboundMail({
       return owner
     },
 
-    isRole: (address: string): boolean => roleDomainOf(address, hostname) === hostname,
+    async isRole(address: string): Promise<boolean> {
+      const domain = roleDomainOf(address, hostname)
+      return domain !== null && (await identities.isHostedRecipient(`postmaster@${domain}`))
+    },
 
     async prepare(arrival: Arrival, owners: MailboxOwner[], checked?: Checked): Promise<Prepared> {
       const { raw } = arrival
@@ -230,19 +232,18 @@ export function createInboundMail({
           ownDomains: [hostname, addressDomain(owner.address)],
         })
       const filings = distinct.map((owner) =>
-        toFiling(
-          owner,
+        toFiling(owner, {
           arrival,
           parsed,
-          shownAuthor(parsed, author),
+          shown: shownAuthor(parsed, author),
           verdicts,
-          flagsFor(owner),
+          flags: flagsFor(owner),
           extractedText,
           codes,
-          stored.length,
-          rawIds.get(owner.organizationId) as string,
+          sizeBytes: stored.length,
+          rawId: rawIds.get(owner.organizationId) as string,
           sha256,
-        ),
+        }),
       )
       return { filings, raws, owners: distinct, author: { address: author?.address ?? null, verdicts, isUnverified } }
     },
@@ -272,7 +273,7 @@ export function createInboundMail({
   }
 }
 
-/** The domain of an author from outside; null for mail of an agent on this server. */
+/** The domain of an outside author. Null for mail of an agent on this server. */
 const outsideDomain = ({ address, verdicts }: Author): string | null =>
   address === null || verdicts.source === 'hosted' ? null : (verdicts.dmarc?.domain ?? addressDomain(address).toLowerCase())
 

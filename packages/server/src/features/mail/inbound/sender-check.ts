@@ -1,4 +1,4 @@
-// The checks of a sender, and putting off its message while DNS cannot say who wrote it.
+// Authenticates senders, and defers messages with a 451 reply while DNS failures leave the author unknown.
 import type { Verdicts } from '@callsign/mail/authentication/sender-checks'
 import type { ResolverHealth } from '@callsign/mail/dns'
 import { inMs, now, nowMs } from '../../../core/clock.ts'
@@ -8,21 +8,21 @@ import { type Arrival, deferralKey, hostedVerdicts, isUndecided } from './model.
 import type { MailReader } from './provider.ts'
 import * as store from './store.ts'
 
-/** The checks of the sender. `isUnverified`: the DNS servers answered nothing, so that they say nothing. */
+/** The results of sender authentication. `isUnverified` when DNS was down, so that the results prove nothing. */
 export type Checked = { verdicts: Verdicts; sha256: Buffer; isUnverified: boolean }
 
 type Parts = { db: Database; reader: MailReader; resolverHealth: ResolverHealth }
 
 export interface SenderCheck {
-  /** Checks the sender of a message for these mailboxes. Returns `later` with the author's domain while the sender has to come again. */
+  /** Authenticates the sender of a message for these mailboxes. Returns `later` with the author's domain while the message is deferred. */
   check(arrival: Arrival, owners: MailboxOwner[]): Promise<Checked | { later: string | null }>
-  /** The checks of mail from an agent on this server, whose key was checked. */
+  /** The results for mail of an agent on this server, which was authenticated by its key. */
   ofHosted(raw: Buffer): Promise<Checked>
-  /** Forgets messages that were put off and have not come for a week. Returns their number. */
+  /** Deletes records of deferred messages after 7 days without a retry. Returns their number. */
   sweep(): Promise<number>
 }
 
-/** How long a message whose DMARC verdict is missing is answered 451 before it is quarantined. */
+/** Time for which a message without a DMARC verdict is answered with 451. Later retries are quarantined. */
 const deferMsMax = 3_600_000
 /** Senders retry for days. */
 const deferralKeptMs = 7 * 24 * 3_600_000

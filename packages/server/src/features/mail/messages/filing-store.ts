@@ -1,4 +1,4 @@
-// The SQL that files new messages: threads, references, raw bytes, messages, recipients and counters, several messages a statement.
+// The SQL that files new messages: threads, references, raw bytes, messages, recipients and counters. One statement inserts many rows.
 import { type Sql, TryAgain, type Tx } from '../../../core/sql.ts'
 import type { MessageRow, RecipientRow } from './model.ts'
 import type { Parser } from './search-words.ts'
@@ -9,14 +9,14 @@ export type NewThread = {
   mailboxId: string
   subject: string
   snippet: string
-  /** How many messages it gets that are not quarantined; a thread that has none is hidden. */
+  /** Number of added messages that are not quarantined. A thread without any is hidden. */
   count: number
   hasOutbound: boolean
   lastMessageId: string
   at: Date
 }
 
-/** What is shown of a thread comes from messages that are not quarantined: nothing of it changes by one that is, and all of it by the first that is not. */
+/** Displayed fields of a thread come from messages that are not quarantined. The first of those sets all of them. */
 const shownFields = [
   ['subject', 'false'],
   ['created_at', 'false'],
@@ -31,8 +31,8 @@ const shownFields = [
   .join(', ')
 
 /**
- * Makes threads, or adds to those that exist. Fails on the foreign key of their mailbox when it is gone. Throws TryAgain when one has become part of
- * another thread since it was looked up.
+ * Inserts or updates threads. Violates the foreign key when the mailbox is deleted. Throws `TryAgain` when a thread was joined into another
+ * since it was looked up.
  */
 export async function upsertThreads(tx: Tx, threads: NewThread[]): Promise<void> {
   const sorted = threads.toSorted((a, b) => (a.id < b.id ? -1 : 1))
@@ -58,7 +58,7 @@ export async function upsertThreads(tx: Tx, threads: NewThread[]): Promise<void>
       sorted.map((t) => t.hasOutbound),
     ],
   })
-  // The next try finds the references of that thread where they are now.
+  // The retry finds the references in the joined thread.
   if (rowCount !== threads.length) throw new TryAgain('a thread has become part of another one')
 }
 
@@ -72,7 +72,7 @@ export type NewRaw = {
   at: Date
 }
 
-/** Writes an INSERT of so many rows with a parameter for each value, once for each count; `row` may put its parameters into expressions. */
+/** Builds INSERT statements by number of rows, with one parameter per value, and caches them. `row` may wrap parameters in expressions. */
 function insertOf(table: string, perRow: number, row = (parameters: string[]): string[] => parameters): (count: number) => string {
   const texts = new Map<number, string>()
   const rowAt = (index: number): string => row(Array.from({ length: perRow }, (_, i) => `$${index * perRow + i + 1}`)).join(', ')
@@ -84,7 +84,7 @@ function insertOf(table: string, perRow: number, row = (parameters: string[]): s
   }
 }
 
-/** A parameter for each: bytes of their own travel in binary, an array of them would travel as hexadecimal text. */
+/** One parameter per value, because a single `bytea` is sent in binary and an array of them as hexadecimal text. */
 const rawText = insertOf('raw_messages (id, organization_id, size_bytes, sha256, bytes, blob_key, created_at)', 7)
 
 export async function insertRaw(tx: Tx, raws: NewRaw[]): Promise<void> {
@@ -99,15 +99,15 @@ export async function insertRaw(tx: Tx, raws: NewRaw[]): Promise<void> {
   )
 }
 
-/** A message whose Message-ID is known: of the first that carried it, and of the thread that has all that do. */
+/** A message with a known Message-ID, the first message that carried it, and the thread of all that do. */
 export type Repeated = { firstId: string; threadId: string; rfcMessageId: string; sha256: Buffer }
 
-/** For each one the message that carries the same Message-ID and exactly these bytes and came within the last day, if there is one. */
+/** For each candidate, a message with the same Message-ID and bytes from the last day, if one exists. */
 export async function findSameRaw(sql: Sql, candidates: Repeated[]): Promise<(string | undefined)[]> {
   if (candidates.length === 0) return []
   const { rows } = await sql.query<{ place: number; id: string }>({
     name: 'find-same-raw',
-    // Besides the first only the newest of the thread: who sends different letters with one Message-ID by the thousand pays with duplicates.
+    // Compares the first message and the newest 100 of the thread. A flood of different messages with one Message-ID may file duplicates.
     text: `SELECT c.place::integer AS place, m.id
       FROM unnest($1::text[], $2::text[], $3::text[], $4::bytea[]) WITH ORDINALITY AS c (first_id, thread_id, rfc_message_id, sha256, place)
       CROSS JOIN LATERAL (
@@ -128,7 +128,7 @@ export async function findSameRaw(sql: Sql, candidates: Repeated[]): Promise<(st
   return candidates.map((_, index) => found.get(index + 1))
 }
 
-/** How this database reads texts for search. */
+/** Parses texts for search with this database. */
 export const parserOf = (sql: Sql): Parser => ({
   async read(pieces) {
     const { rows } = await sql.query<{ piece: string; lexeme: string; position: number }>({
@@ -154,13 +154,13 @@ const insertColumns = `id, organization_id, mailbox_id, thread_id, direction, st
   reply_to, subject, snippet, text, html, extracted_text, extracted_characters, rfc_message_id, in_reply_to, in_reply_to_message_id, reference_ids, headers, authentication,
   envelope_from, labels, is_read, is_starred, size_bytes, attachment_count, raw_id, codes, guardrail, flags, created_at, updated_at, search`
 
-/** The last column has two. */
+/** One more than the columns, because the last one takes two parameters. */
 const perMessage = insertColumns.split(',').length + 1
 
 /** Characters as PostgreSQL counts them: code points. */
 const charactersOf = (text: string): number => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0)
 
-/** What is new in a message, as it is stored: itself, or how much of the beginning of the text it is. */
+/** The extracted text as stored: the text itself, or its length in characters when it is a prefix of the full text. */
 const toExtracted = ({ text, extracted_text }: MessageRow): [string | null, number | null] =>
   text.startsWith(extracted_text) ? [null, charactersOf(extracted_text)] : [extracted_text, null]
 
@@ -210,7 +210,7 @@ const insertText = insertOf(`messages (${insertColumns})`, perMessage, (paramete
   return [...parameters.slice(0, -2), `coalesce(${vector}::tsvector, to_tsvector('simple', ${text}))`]
 })
 
-/** Most rows that a statement with parameters for each inserts: messages have some 37, and each count has a prepared statement. */
+/** Limit of rows per statement. Messages have about 37 parameters, and each row count has its own prepared statement. */
 const chunkMax = 16
 
 const chunksOf = <T>(rows: T[]): T[][] =>
@@ -243,7 +243,7 @@ export async function insertRecipients(tx: Tx, recipients: NewRecipient[]): Prom
   })
 }
 
-/** Adds to the counters of mailboxes, in a shard each (see migration 0003). */
+/** Adds to one shard of the counters of mailboxes (`migrations/0003-mail.sql`). */
 export async function addToCounts(
   tx: Tx,
   counts: { organizationId: string; mailboxId: string; delta: number }[],

@@ -1,4 +1,4 @@
-// Files new messages: picks their threads and writes everything that belongs to them in the caller's transaction.
+// Files new messages: chooses their threads and writes all their rows in the caller's transaction.
 import { newId } from '../../../core/ids.ts'
 import { type Sql, TryAgain, type Tx } from '../../../core/sql.ts'
 import { insertAttachments, type NewAttachment } from '../attachments/operations.ts'
@@ -18,22 +18,22 @@ export type Filing = {
     | { references: Pick<ThreadKeys, 'inReplyTo' | 'references'> }
   attachments: Omit<NewAttachment, 'message_id' | 'draft_id' | 'organization_id' | 'created_at'>[]
   recipients: Omit<store.NewRecipient, 'message_id' | 'organizationId'>[]
-  /** SHA-256 of the bytes as the sender gave them; a second copy within a day, same Message-ID and same bytes, is not filed again. */
+  /** SHA-256 of the bytes as received. A copy with the same Message-ID and bytes within a day is not filed again. */
   sha256: Buffer | null
 }
 
-/** Where a message was filed. `isDuplicate` when the mailbox already had it: the ids are those of the first copy. */
+/** The filed message. `isDuplicate` when the mailbox already had it. The ids are then those of the first copy. */
 export type Filed = { messageId: string; threadId: string; isDuplicate: boolean }
 
 const shards = 8
 
-/** Ends with the next try, which finds the other message's thread and joins it. */
+/** The retry finds the thread of the other message and joins it. */
 const sharedReference = 'another transaction filed a message with a shared reference first'
 
-/** What is known of the references of some messages, one map a mailbox. */
+/** Known references of messages, by mailbox. */
 export type KnownThreads = Map<string, KnownReferences>
 
-/** Looks up what decides the threads of messages. */
+/** Looks up the references that decide the threads of messages. */
 export const findThreads = (sql: Sql, filings: Filing[]): Promise<KnownThreads> =>
   referenceStore.findReferences(
     sql,
@@ -43,7 +43,7 @@ export const findThreads = (sql: Sql, filings: Filing[]): Promise<KnownThreads> 
     })),
   )
 
-/** The threads that the agent has written in and that a message answers: by In-Reply-To and References, not by its own id. */
+/** The threads with messages of the agent that a message answers, by In-Reply-To and References only. */
 export function answeredThreads(filing: Filing, known: KnownThreads): string[] {
   if (!('references' in filing.thread)) return []
   const references = known.get(filing.message.mailbox_id)
@@ -52,8 +52,8 @@ export function answeredThreads(filing: Filing, known: KnownThreads): string[] {
 }
 
 /**
- * Files messages, in order; results in the same order. Raw bytes that they name are inserted first. `known` is what `findThreads` found in this
- * transaction. `beside` writes what goes with the messages, once it is known where each is filed; in the same round trip.
+ * Files messages in order, after their raw bytes, and returns results in the same order. `known` is the result of `findThreads` in this
+ * transaction. `beside` writes further rows, given the filed messages, in the same round trip.
  */
 export async function fileMessages(
   tx: Tx,
@@ -63,7 +63,7 @@ export async function fileMessages(
   beside: (filed: Filed[]) => Promise<void> = async () => {},
 ): Promise<Filed[]> {
   const [duplicates, currentThreads] = await Promise.all([findDuplicates(tx, filings, known), findCurrentThreads(tx, filings)])
-  // Copies in one batch are recognised by their content, because none of them is in the database yet.
+  // Copies within a batch are recognised by content, because none of them is in the database yet.
   const together = new Map<string, { messageId: string; threadId: string }>()
   const placed = filings.map((filing) => {
     const name = nameOfCopies(filing)
@@ -97,7 +97,7 @@ function keysOf(filing: Filing): ThreadKeys {
   return { mailboxId: filing.message.mailbox_id, messageId: filing.message.rfc_message_id, inReplyTo, references }
 }
 
-/** The threads that callers named and that have become part of another one since, with the one that they are now. */
+/** Threads named by callers that have been joined into another one, with that one. */
 async function findCurrentThreads(tx: Tx, filings: Filing[]): Promise<Map<string, string>> {
   const named = filings.flatMap(({ thread }) => ('known' in thread && !thread.known.isNew ? [thread.known.threadId] : []))
   return named.length === 0 ? new Map() : threadStore.findJoined(tx, named)
@@ -115,7 +115,7 @@ function place(filing: Filing, known: KnownReferences, currentThreads: Map<strin
   return { threadId: currentThreads.get(threadId) ?? threadId, isNew, inReplyToMessageId, unknownReferences, joined: [] }
 }
 
-/** The same for two copies of one message in one mailbox; null for a message that is never taken for a copy. */
+/** Equal for two copies of one message in one mailbox. Null for a message that cannot be a copy. */
 function nameOfCopies({ message, sha256 }: Filing): string | null {
   if (message.rfc_message_id === null || sha256 === null) return null
   return JSON.stringify([message.mailbox_id, message.rfc_message_id, message.status === 'quarantined', sha256.toString('base64')])
@@ -125,7 +125,7 @@ async function findDuplicates(tx: Tx, filings: Filing[], known: KnownThreads) {
   const candidates = filings.flatMap((filing) => {
     const { mailbox_id, rfc_message_id, status } = filing.message
     const named = rfc_message_id === null || filing.sha256 === null ? undefined : known.get(mailbox_id)?.get(rfc_message_id)
-    // A copy in quarantine does not keep out the same message once it is let in.
+    // A quarantined copy does not suppress the same message when it is accepted.
     const first = named?.isQuarantined && status !== 'quarantined' ? undefined : named
     return first?.messageId && filing.sha256 && rfc_message_id !== null
       ? [{ filing, firstId: first.messageId, threadId: first.threadId, rfcMessageId: rfc_message_id, sha256: filing.sha256 }]
@@ -155,7 +155,7 @@ async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[], beside: () 
     }),
   )
   const used = new Set(rows.map((row) => row.raw_id))
-  // In this order for the foreign keys; issued together, so that they travel in one round trip.
+  // In the order of the foreign keys, pipelined into one round trip.
   const [, hasReferences] = await Promise.all([
     store.upsertThreads(tx, threadsOf(rows)),
     referenceStore.insertReferences(tx, referencesOf(placed)),
@@ -199,7 +199,7 @@ const searchText = (message: Filing['message']): string =>
     text: message.text,
   })
 
-/** One row a thread, with what this batch adds to it. */
+/** One row per thread, with the additions of this batch. */
 function threadsOf(rows: MessageRow[]): store.NewThread[] {
   const threads = new Map<string, store.NewThread>()
   for (const row of rows) {
@@ -250,8 +250,8 @@ function countsOf(rows: MessageRow[]) {
 }
 
 /**
- * Files a message that leaves quarantine: its thread shows it, lists count it, and its references are believed, so that its thread may become part of the
- * one that it answers. Returns that thread.
+ * Files a message that is released from quarantine. It becomes visible in its thread and is counted, and its references become valid.
+ * The thread may then be joined into the thread that it answers. Returns its thread.
  */
 export async function fileReleased(tx: Tx, row: MessageRow): Promise<string> {
   const keys: ThreadKeys = {

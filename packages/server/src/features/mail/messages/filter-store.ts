@@ -113,7 +113,7 @@ function toConditions(mailboxId: string, filter: MessageFilter, isInParts: boole
   add('scope', filter.before && firstId('message', filter.before.getTime() + idTimeApartMs), (p) => `m.id < ${p}`)
   add('scope', filter.after, (p) => `m.created_at > ${p}`)
   add('scope', filter.before, (p) => `m.created_at < ${p}`)
-  // Written out, and the second half of the flags after them too: what an index is limited to is not seen in a parameter.
+  // Literals, also for the second half of the flags, because the planner does not match a parameter to a partial index.
   say('scope', filter.is_read !== undefined, filter.is_read ? 'm.is_read' : 'NOT m.is_read')
   say('scope', filter.is_starred !== undefined, filter.is_starred ? 'm.is_starred' : 'NOT m.is_starred')
   const isStatusOfOutbound = filter.status !== undefined && filter.status !== 'received' && !isQuarantined
@@ -149,10 +149,10 @@ function toConditions(mailboxId: string, filter: MessageFilter, isInParts: boole
   return { values, reach, scope: reach + scope, sought, indexed: isIndexed ? indexed : null }
 }
 
-/** How far the time in a message's id and its created_at may be apart, with much to spare: the id is made in the same breath. */
+/** Generous limit of the difference between the time in a message's id and its `created_at`, which are set together. */
 const idTimeApartMs = 10 * 60_000
 
-/** What every message of the scope is, from the newest below the cursor. */
+/** Condition for messages of the scope below the cursor. */
 async function listScope(sql: Sql, { values, scope }: Conditions, cursor: string | null, limit: number): Promise<MessageRow[]> {
   const { rows } = await sql.query<StoredMessage>({
     text: `SELECT ${columns} FROM messages m WHERE m.mailbox_id = $1${scope} AND m.id < ${before('$2')} ORDER BY m.id DESC LIMIT $3`,
@@ -164,7 +164,7 @@ async function listScope(sql: Sql, { values, scope }: Conditions, cursor: string
 /** Where a walk began and ended, and the oldest message that there is. */
 type Step = { rows: MessageRow[]; oldestId: string; firstId: string } & { lastId: string | null }
 
-/** Looks through the next `count` messages of the scope for at most `limit` rows; `lastId` is null when it came to the end. */
+/** Scans the next `count` messages of the scope for at most `limit` rows. `lastId` is null at the end of the scope. */
 async function walk(sql: Sql, conditions: Conditions, cursor: string | null, count: number, limit: number): Promise<Step> {
   const { values, scope, sought, reach } = conditions
   const newest = `SELECT m.id FROM messages m WHERE m.mailbox_id = $1${scope} AND m.id < ${before('$2')} ORDER BY m.id DESC`

@@ -1,7 +1,7 @@
 // Lists of messages and threads, and search: one keyset page per request.
 import type * as contract from '@callsign/contract/messages'
 import type { QueryOf } from '@callsign/contract/operation'
-import type { Caller } from '../../../core/caller.ts'
+import { type Caller, requireScope } from '../../../core/caller.ts'
 import { notFound } from '../../../core/errors.ts'
 import { type PageRequest, readPage, toPage } from '../../../core/page.ts'
 import type { Database } from '../../../core/sql.ts'
@@ -46,6 +46,7 @@ export function createMessageLists({ db, identities, attachments }: { db: Databa
     async listMessages(caller: Caller, mailbox: string, query: QueryOf<typeof contract.listMessages>) {
       const page = readPage(query, 'message')
       const { mailboxId } = await identities.requireMailbox(caller, mailbox)
+      if (query.status === 'quarantined') requireScope(caller, 'quarantine:read')
       const { after, before, limit: _limit, cursor: _cursor, ...filter } = query
       const rows = await filterStore.listByFilter(
         db,

@@ -108,7 +108,7 @@ export const canMove = (from: RecipientStatus, to: RecipientStatus): boolean => 
 /** The status of a recipient after a report. A report cannot move it backwards, or from one final status to another. */
 export const moved = (from: RecipientStatus, to: RecipientStatus): RecipientStatus => (canMove(from, to) ? to : from)
 
-/** `display name <address>`, or the bare address when there is no name. */
+/** `display name <address>`, or the bare address without a name. */
 export function formatAddress(name: string, address: string): string {
   if (!name) return address
   return /[^A-Za-z0-9 !#$%&'*+\-/=?^_`{|}~\u0080-\uffff]/.test(name)

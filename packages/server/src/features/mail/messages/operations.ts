@@ -5,7 +5,7 @@ import type * as contract from '@callsign/contract/messages'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { batchLoader } from '../../../core/batch.ts'
 import type { Blobs } from '../../../core/blobs.ts'
-import type { Caller } from '../../../core/caller.ts'
+import { type Caller, requireScope } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
 import { ApiError, forbidden, invalid, notFound } from '../../../core/errors.ts'
 import type { Emit } from '../../../core/event.ts'
@@ -130,11 +130,18 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
 
   const showAttachments = async (row: MessageRow) => (row.attachment_count === 0 ? [] : attachments.show(row.id))
 
-  async function requireMessage(caller: Caller, mailbox: string, id: string, found = loadMessage(id)): Promise<MessageRow> {
+  async function findInMailbox(caller: Caller, mailbox: string, id: string, found = loadMessage(id)): Promise<MessageRow> {
     const row = await found
     if (row && identities.isMailboxNamed(caller, mailbox, row)) return row
     await identities.requireMailbox(caller, mailbox)
     throw notFound('message')
+  }
+
+  /** The message, for a caller that may read its content. */
+  async function requireMessage(caller: Caller, mailbox: string, id: string, found = loadMessage(id)): Promise<MessageRow> {
+    const row = await findInMailbox(caller, mailbox, id, found)
+    if (row.status === 'quarantined') requireScope(caller, 'quarantine:read')
+    return row
   }
 
   const currentThread = async (id: string) => (await findJoined(db.lookups, [id])).get(id) ?? id
@@ -155,15 +162,14 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     async requireAnswerable(caller, mailbox, id) {
       const row = await requireMessage(caller, mailbox, id)
       if (row.status === 'quarantined')
-        throw new ApiError('conflict', 'This message is in quarantine; it can be answered or forwarded once it has been released.')
+        throw new ApiError('conflict', 'This message is in quarantine. Release it before you reply to it or forward it.')
       return row
     },
 
     async releaseMessage(call, mailbox, id) {
       const { mailboxId, organizationId, identityId } = await identities.requireMailbox(call.caller, mailbox)
-      await requireMessage(call.caller, mailbox, id)
-      if (call.caller.agent)
-        throw forbidden('Only an organization key lets messages out of quarantine: no agent decides what it is kept from.')
+      await findInMailbox(call.caller, mailbox, id)
+      if (call.caller.agent) throw forbidden('An agent key cannot release messages from quarantine. Use an organization key.')
       return call.transact(async (tx) => {
         const seen = await store.lockMessage(tx, mailboxId, id)
         if (!seen) throw notFound('message')

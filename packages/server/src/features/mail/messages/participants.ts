@@ -5,8 +5,8 @@ import type { MessageRow } from './model.ts'
 import * as threadStore from './thread-store.ts'
 
 /**
- * The participants of threads: those the agent has written to (or whose earlier reply was let in as one, since messages can be deleted), and those whom one
- * of them has added to To or Cc, if `isProven` says that it was their message. Knowing a Message-ID makes no participant.
+ * The participants of threads: addresses that the agent has written to, and authors of accepted replies, because messages can be deleted.
+ * Addresses that a participant has added to To or Cc count if `isProven` holds for that message. Knowing a Message-ID is not enough.
  */
 export async function findParticipants(
   sql: Sql,

@@ -39,7 +39,7 @@ export type NewReference = { mailboxId: string; reference: string; threadId: str
 
 /**
  * Records references, first come first served. Returns false when another transaction gave one of them to another thread in the meantime:
- * the caller rolls back and places its messages anew.
+ * the caller rolls back and places its messages again.
  */
 export async function insertReferences(tx: Tx, references: NewReference[]): Promise<boolean> {
   if (references.length === 0) return true

@@ -19,9 +19,9 @@ const nextSearched = 2000
 const hitsMax = 1500
 
 /**
- * Matches with marks, newest first, and one row more than the page's limit. PostgreSQL cannot estimate the frequency of a word, and each plan
- * is slow for some words: scanning a million messages for a rare one, or reading 10,000 hits of a frequent one for the newest 20. So this
- * scans the newest messages, then queries the index by time partition, with more partitions each time.
+ * Matches with marks, newest first, and one row more than the page's limit. PostgreSQL cannot estimate the frequency of a word, and each
+ * plan is slow for some words. A rare word makes a scan read a million messages, a frequent one makes the index return 10,000 hits for 20.
+ * So this scans the newest messages, then queries the index by time partition, with more partitions each time.
  */
 export async function search(sql: Sql, mailboxId: string, query: string, page: PageRequest): Promise<SearchRow[]> {
   const wanted = page.limit + 1

@@ -43,8 +43,8 @@ for (let code = 0; code < 128; code++) {
 }
 
 /**
- * Null when PostgreSQL has to parse the text as a whole. A possible tag can continue after white space, a very long piece is not a word, and
- * some characters at the start, or dots at the end of a line, make a path of text that is not one between blanks.
+ * Null when PostgreSQL must parse the text as a whole. A possible tag can continue after white space, and a very long piece is not a word.
+ * Some characters at the start, or dots at the end of a line, make a path of text that is not one between blanks.
  */
 export function cutAtSpace(text: string): CutText | null {
   if (/^[~./]|\.\.(?:\r|$)/.test(text)) return null

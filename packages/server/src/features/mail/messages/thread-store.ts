@@ -2,7 +2,7 @@
 import type { Sql, Tx } from '../../../core/sql.ts'
 import type { MessageRow } from './model.ts'
 
-/** What a thread shows, and whether it is part of another one. */
+/** The displayed fields of a thread, and the thread that it was joined into. */
 export type StoredThread = {
   id: string
   subject: string
@@ -81,10 +81,10 @@ export type ThreadAddresses = Pick<MessageRow, 'thread_id' | 'direction' | 'from
   recipients: string[]
 }
 
-/** How many of a thread's messages are looked at: a participant of the newest is one of the thread. */
+/** Number of newest messages per thread that participants are read from. */
 const participantMessagesMax = 200
 
-/** The authors and recipients of the newest messages of threads; quarantined ones say nothing of who takes part. */
+/** The authors and recipients of the newest messages of threads, without quarantined ones. */
 export async function findThreadAddresses(sql: Sql, threadIds: string[]): Promise<ThreadAddresses[]> {
   const { rows } = await sql.query<ThreadAddresses>({
     name: 'find-thread-addresses',

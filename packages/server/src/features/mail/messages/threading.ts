@@ -1,9 +1,9 @@
 // Which thread a message joins: by In-Reply-To, References and its own Message-ID, never by subject. Threads that share a message become one.
 
-/** What decides a message's thread. Ids have their angle brackets. */
+/** The identifiers that decide a message's thread, with their angle brackets. */
 export type ThreadKeys = { mailboxId: string; messageId: string | null; inReplyTo: string[]; references: string[] }
 
-/** Longest Message-ID that is indexed, in bytes (RFC 5322 §2.1.1 line limit); a longer one takes no part in threading. */
+/** Longest Message-ID that is indexed, in bytes (RFC 5322 §2.1.1 line limit). Longer ones are ignored in threading. */
 const idBytesMax = 998
 
 /** Ids to look up, most telling first: the message answered, then the chain from its end, then the message itself (a parent that comes late). */
@@ -51,8 +51,8 @@ export function placeInThread(keys: ThreadKeys, messageId: string, known: KnownR
 }
 
 /**
- * Places a quarantined message in a thread of its own. Its references prove nothing, and its Message-ID may be that of a message to come: the id is
- * recorded as quarantined, to recognise copies, and no other message is placed by it.
+ * Places a quarantined message in a thread of its own. Its references are not trusted, and its Message-ID may copy that of another message.
+ * The Message-ID is recorded as quarantined, to recognise copies, and is not used to place other messages.
  */
 export function placeQuarantined(keys: ThreadKeys, messageId: string, known: KnownReferences, newThreadId: () => string): ThreadPlace {
   const threadId = newThreadId()

@@ -1,9 +1,9 @@
-// Whether a message is what a wait is for.
+// Matches messages against the filters of a wait.
 import { addressKey, domainKey, readAddressKey } from '@callsign/mail/mail-address'
 import { hasWantedCode } from '../../../core/wait.ts'
 import type { MessageRow } from './model.ts'
 
-/** What a wait is decided by. */
+/** The fields of a message that the filters read. */
 export type MessageHead = Pick<
   MessageRow,
   | 'id'
@@ -31,8 +31,8 @@ export type MessageWants = {
 const holds = (text: string, part: string | undefined): boolean => part === undefined || text.toLowerCase().includes(part.toLowerCase())
 
 /**
- * Whether the author is the wanted one: by the whole address, or by the domain that it is at or below. A text that is neither may be a part of the
- * address or the name. A display name that shows an address or a domain is the choice of whoever wrote it and counts for nothing.
+ * Matches the author by address, or by a domain at or above the author's. Any other text may be a part of the address or the name.
+ * A display name that shows an address or a domain is not matched, because the sender chooses it freely.
  */
 function isFrom({ from_address, from_name }: MessageHead, wanted: string | undefined): boolean {
   if (wanted === undefined) return true

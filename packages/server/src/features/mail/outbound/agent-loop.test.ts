@@ -6,7 +6,7 @@ const rule = { messagesMax: 3, windowMs: 1000 }
 const now = 10_000
 const ago = (ms: number) => new Date(now - ms)
 
-test('up to the limit everything goes, and what is older than the window does not count', () => {
+test('messages up to the limit are sent, and messages older than the window do not count', () => {
   expect(findHoldMs([], now, rule)).toBeNull()
   expect(findHoldMs([ago(1), ago(2)], now, rule)).toBeNull()
   expect(findHoldMs([ago(1), ago(2), ago(1000), ago(5000)], now, rule)).toBeNull()
@@ -25,6 +25,6 @@ test('those that wait go first: each of them wants a place of its own', () => {
   expect(findHoldMs([null, null, null], now, rule)).toBe(1000)
 })
 
-test('a window of 0 holds nobody', () => {
+test('a window of 0 holds no message', () => {
   expect(findHoldMs(Array<null>(50).fill(null), now, { messagesMax: 3, windowMs: 0 })).toBeNull()
 })

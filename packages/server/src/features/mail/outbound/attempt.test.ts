@@ -1,7 +1,7 @@
 // The change to a recipient after an attempt, and the time during which a message is tried.
 import { expect, test } from 'vitest'
-import type { RecipientRow } from '../messages/model.ts'
-import { changeOf, lifetimeMs } from './attempt.ts'
+import type { MessageRow, RecipientRow } from '../messages/model.ts'
+import { type Attempt, changeOf, lifetimeMs, suppressionsOf } from './attempt.ts'
 import type { DeliveryResult } from './provider.ts'
 
 const recipient: RecipientRow = {
@@ -47,7 +47,21 @@ test('a message is tried as long as its schedule lasts from when it was accepted
   }
 })
 
-test('a message whose server was down for longer is still tried, and what is taken then counts', () => {
+test('a message whose server was down for longer is still tried, and its acceptance counts', () => {
   const taken: DeliveryResult = { kind: 'delivered', answer: '250 2.0.0 ok', final: false }
   expect(changeOf({ recipient, result: taken }, recipient, acceptedAt, delays, after(10 * lifetimeMs(delays))).status).toBe('sent')
+})
+
+test('an address is suppressed by a refusal that ends it, of an outside server, about the recipient', () => {
+  const row = { id: 'msg_1', organization_id: 'org_1' } as MessageRow
+  const isSuppressed = (kind: 'refused' | 'retry', answer: string, diagnosticCode: string | null, more: Partial<Attempt> = {}) =>
+    suppressionsOf(row, [{ recipient, result: { kind, answer, diagnosticCode }, ...more }]).length > 0
+  expect(
+    suppressionsOf(row, [{ recipient, result: { kind: 'refused', answer: '550 No such user here', diagnosticCode: '5.7.1' } }]),
+  ).toEqual([{ organizationId: 'org_1', address: 'ann@x.test', source: 'bounce', reason: '550 No such user here', messageId: 'msg_1' }])
+  expect(isSuppressed('refused', '550 5.1.1 user unknown', '5.1.1')).toBe(true)
+  expect(isSuppressed('refused', '550 5.1.1 user unknown', '5.1.1', { isHosted: true })).toBe(false)
+  expect(isSuppressed('retry', '530 5.1.1 user unknown', '5.1.1')).toBe(false)
+  expect(isSuppressed('refused', '550 5.1.1 too many recipients', '5.1.1')).toBe(false)
+  expect(isSuppressed('refused', '550 5.1.1 user unknown (in reply to MAIL FROM)', '5.1.1')).toBe(false)
 })

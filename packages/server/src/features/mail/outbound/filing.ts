@@ -1,5 +1,7 @@
 // Turns an outgoing message into the rows that are filed.
+
 import { autoSubmittedField } from '@callsign/mail/compose/custom-headers'
+import { htmlToText } from '@callsign/mail/html/text'
 import { now } from '../../../core/clock.ts'
 import { newId } from '../../../core/ids.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
@@ -17,6 +19,8 @@ export function toFiling({ owner, outgoing }: Addressed, guardrail: Guardrail, m
   const threadId = outgoing.threadId ?? newId('thread')
   const rows = toRecipientRows(outgoing.recipients)
   const addresses = (kind: 'to' | 'cc' | 'bcc') => outgoing.recipients[kind].map((entry) => entry.address)
+  // Readers without HTML, search and threads need a text.
+  const text = outgoing.text.trim() === '' ? htmlToText(outgoing.html) : outgoing.text
   const moved = outgoing.moved ?? { count: 0, sizeBytes: 0 }
   const message: Omit<MessageRow, 'thread_id' | 'in_reply_to_message_id'> = {
     id,
@@ -31,10 +35,10 @@ export function toFiling({ owner, outgoing }: Addressed, guardrail: Guardrail, m
     bcc_addresses: addresses('bcc'),
     reply_to: outgoing.replyTo.map((entry) => entry.address),
     subject: outgoing.subject,
-    snippet: snippetOf(outgoing.text),
-    text: outgoing.text,
+    snippet: snippetOf(text),
+    text,
     html: outgoing.html,
-    extracted_text: outgoing.text,
+    extracted_text: text,
     codes: [],
     rfc_message_id: `<${id.slice(id.indexOf('_') + 1)}@${mailDomain}>`,
     in_reply_to: outgoing.parent?.messageId ?? null,
@@ -45,7 +49,8 @@ export function toFiling({ owner, outgoing }: Addressed, guardrail: Guardrail, m
     labels: [],
     is_read: true,
     is_starred: false,
-    size_bytes: bodyBytes(outgoing) + outgoing.attachments.reduce((sum, row) => sum + row.size_bytes, 0) + moved.sizeBytes,
+    size_bytes:
+      bodyBytes({ text, html: outgoing.html }) + outgoing.attachments.reduce((sum, row) => sum + row.size_bytes, 0) + moved.sizeBytes,
     attachment_count: outgoing.attachments.length + moved.count,
     raw_id: null,
     guardrail,

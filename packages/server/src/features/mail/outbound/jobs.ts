@@ -89,7 +89,7 @@ export function createDelivery(parts: Parts): JobHandler {
       return await compose(row)
     } catch (err) {
       if (err instanceof DatabaseUnavailable) throw err
-      log.error({ err, message: row.id }, 'a message could not be composed')
+      log.error({ err, message: row.id }, 'composing a message failed')
       // A missing blob is permanent. Any other failure, as of a disk or blob store, may pass and is retried.
       return err instanceof BlobMissing ? notComposed : { kind: 'retry', answer: notComposed.answer, diagnosticCode: '4.3.0' }
     }
@@ -153,6 +153,6 @@ const filed = (host: string): DeliveryResult => ({
 })
 const held: DeliveryResult = {
   kind: 'retry',
-  answer: 'Held: the two agents wrote more than 20 messages on this thread in a short time; it is delivered when that has passed.',
+  answer: 'Held: the two agents exceeded 20 messages in this thread within a short time. It is delivered after that time.',
   diagnosticCode: '4.7.28',
 }

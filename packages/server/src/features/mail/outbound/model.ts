@@ -8,6 +8,7 @@ import { isForeignKeyViolation } from '../../../core/sql.ts'
 import type { NewAttachment } from '../attachments/operations.ts'
 import type { MessageRow, RecipientRow } from '../messages/model.ts'
 import type { AutoSubmitted } from './automatic-answer.ts'
+import { findReceiptProblems } from './reply-addresses.ts'
 
 /** The kind of the job that delivers one message. */
 export const deliverJob = 'deliver-message'
@@ -40,7 +41,7 @@ export type OutgoingMessage = {
 export type Queued = { id: string; threadId: string; at: Date }
 
 /** 409: the message to forward is gone. */
-export const forwardedIsGone = (): ApiError => new ApiError('conflict', 'The message to forward has been deleted.')
+export const forwardedIsGone = (): ApiError => new ApiError('conflict', 'The message to forward was deleted.')
 
 /** Rethrows the error of a failed write, as 404 when the mailbox was deleted meanwhile. */
 export const orGone = (error: unknown): never => {
@@ -101,7 +102,7 @@ export function checkRecipients(recipients: Recipients): Recipients {
       return !seen.has(key) && seen.add(key)
     })
   const checked = { to: distinct(recipients.to), cc: distinct(recipients.cc), bcc: distinct(recipients.bcc) }
-  if (seen.size === 0) throw invalid('/to', 'a message needs at least one recipient')
+  if (seen.size === 0) throw invalid('/to', 'at least one recipient is required')
   if (recipients.to.length + recipients.cc.length + recipients.bcc.length > recipientsMax) {
     throw invalid('/to', `a message has at most ${recipientsMax} recipients, to, cc and bcc together`)
   }
@@ -116,7 +117,7 @@ export const toRecipientRows = (recipients: Recipients): Pick<RecipientRow, 'pos
 
 /** Checks custom headers. Throws 400 with each forbidden header. */
 export function checkHeaders(headers: Record<string, string> | undefined): Record<string, string> {
-  const problems = checkCustomHeaders(headers ?? {})
+  const problems = [...checkCustomHeaders(headers ?? {}), ...findReceiptProblems(headers ?? {})]
   if (problems.length > 0) throw new ApiError('validation_error', problems[0]?.message ?? 'headers are not valid', { details: problems })
   return headers ?? {}
 }

@@ -77,13 +77,14 @@ export function createOutboundMail(parts: Parts): OutboundMail {
   /** Sends an automatic answer: to the sender alone, never to automatic mail, and at most one per day (RFC 3834 §2, §4). */
   async function answerAutomatically(call: Call, owner: MailboxOwner, message: MessageRow, body: ReplyBody) {
     for (const field of ['to', 'cc', 'bcc', 'reply_all'] as const)
-      if (body[field] !== undefined && body[field] !== false) throw invalid(`/${field}`, 'an automatic answer goes to the sender alone')
+      if (body[field] !== undefined && body[field] !== false)
+        throw invalid(`/${field}`, 'an automatic answer goes to the sender only: omit this field')
     const headers = checkHeaders(body.headers)
     const problem = automaticAnswerProblem(message)
     if (problem !== null) throw new ApiError('conflict', `This message gets no automatic answer: ${problem}.`)
     const { address, subject } = automaticAnswerTo(message)
     const recipients = checkRecipients({ to: readAddresses('to', [address]), cc: [], bcc: [] })
-    const files = await takeFiles(owner, recipients, body.attachments, bodyBytes(body))
+    const files = await takeFiles(owner, { recipients, replyTo: [], headers }, body.attachments, bodyBytes(body))
     const outgoing: OutgoingMessage = {
       recipients,
       replyTo: [],
@@ -122,13 +123,14 @@ export function createOutboundMail(parts: Parts): OutboundMail {
     const replyTo = readAddresses('reply_to', asList(body.reply_to))
     const headers = checkHeaders(body.headers)
     checkSubject(body.subject)
+    if (body.text === undefined && !body.html) throw invalid('/text', 'a message needs text or html')
     const thread = body.thread_id === undefined ? null : await messages.requireThread(owner.mailboxId, owner.organizationId, body.thread_id)
-    const files = await takeFiles(owner, recipients, body.attachments, bodyBytes(body))
+    const files = await takeFiles(owner, { recipients, replyTo, headers }, body.attachments, bodyBytes(body))
     const outgoing: OutgoingMessage = {
       recipients,
       replyTo,
       subject: body.subject,
-      text: body.text,
+      text: body.text ?? '',
       html: body.html ?? '',
       headers,
       autoSubmitted: body.automatic ? 'auto-generated' : null,
@@ -151,7 +153,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
     async replyToMessage(call, mailbox, messageId, body) {
       const owner = await identities.requireSender(call.caller, mailbox)
       const message = await messages.requireAnswerable(call.caller, mailbox, messageId)
-      if (!body.text && !body.html) throw invalid('/text', 'a reply needs text or html')
+      if (!body.text && !body.html) throw invalid('/text', 'text or html is required')
       if (body.automatic) return answerAutomatically(call, owner, message, body)
       const headers = checkHeaders(body.headers)
       const answer = answerTo(message, owner.address, body.reply_all ?? false)
@@ -160,7 +162,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
         cc: body.cc === undefined ? answer.cc : readAddresses('cc', asList(body.cc)),
         bcc: readAddresses('bcc', asList(body.bcc)),
       })
-      const files = await takeFiles(owner, recipients, body.attachments, bodyBytes(body))
+      const files = await takeFiles(owner, { recipients, replyTo: [], headers }, body.attachments, bodyBytes(body))
       const outgoing: OutgoingMessage = {
         recipients,
         replyTo: [],
@@ -187,7 +189,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
       const headers = checkHeaders(body.headers)
       if (body.subject !== undefined) checkSubject(body.subject)
       const quoted = forwardOf(message, body)
-      const own = await takeFiles(owner, recipients, body.attachments, bodyBytes(quoted))
+      const own = await takeFiles(owner, { recipients, replyTo: [], headers }, body.attachments, bodyBytes(quoted))
       const ownBytes = bodyBytes(quoted) + own.reduce((sum, row) => sum + row.size_bytes, 0)
       return call
         .transact(async (tx) => {

@@ -16,7 +16,8 @@ import type { MailRules } from '../rules/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
 import { type Addressed, toFiling } from './filing.ts'
 import type { MessageCache } from './message-cache.ts'
-import { deliverJob, forwardedIsGone, type OutgoingMessage, orGone, type Queued, type Recipients, toRecipientRows } from './model.ts'
+import { deliverJob, forwardedIsGone, type OutgoingMessage, orGone, type Queued, toRecipientRows } from './model.ts'
+import { replyAddressesOf } from './reply-addresses.ts'
 
 type Parts = {
   db: Database
@@ -30,20 +31,24 @@ type Parts = {
   businessEvents: BusinessEvents
 }
 
+/** The parts of a message that name addresses. */
+type Addressing = Pick<OutgoingMessage, 'recipients' | 'replyTo' | 'headers'>
+
 export function createOutgoingQueue(parts: Parts) {
   const { db, attachments, mailRules, suppressions, enqueue, mailDomain, messageCache, businessEvents } = parts
   /** `call.transact` of a call without an Idempotency-Key. */
   const { transact } = db
 
   /**
-   * Checks rules and suppressions for the recipients of messages, before anything is written. Every send passes here. Throws 403 for the
+   * Checks rules and suppressions for the addresses of messages, before anything is written. Every send passes here. Throws 403 for the
    * first refused message. Resolves with the guardrail that allowed each.
    */
-  async function judge(sql: Sql, messages: { owner: MailboxOwner; recipients: Recipients }[]): Promise<Guardrail[]> {
-    const asked = messages.map(({ owner, recipients }) => ({
+  async function judge(sql: Sql, messages: { owner: MailboxOwner; outgoing: Addressing }[]): Promise<Guardrail[]> {
+    const asked = messages.map(({ owner, outgoing }) => ({
       owner,
       organizationId: owner.organizationId,
-      addressees: toRecipientRows(recipients),
+      addressees: toRecipientRows(outgoing.recipients),
+      replyAddresses: replyAddressesOf(outgoing, owner.address),
     }))
     const [guardrails] = await Promise.all([mailRules.judgeOutgoing(sql, asked), suppressions.requireUnsuppressed(sql, asked)])
     return guardrails
@@ -51,10 +56,7 @@ export function createOutgoingQueue(parts: Parts) {
 
   /** Files messages as queued, with their jobs, in the caller's transaction. */
   async function queueAll(tx: Tx, messages: Addressed[]): Promise<Queued[]> {
-    const guardrails = await judge(
-      tx,
-      messages.map(({ owner, outgoing }) => ({ owner, recipients: outgoing.recipients })),
-    )
+    const guardrails = await judge(tx, messages)
     const filings = messages.map((one, index) => toFiling(one, guardrails[index] as Guardrail, mailDomain))
     const known = await findThreads(tx, filings)
     const [filed] = await Promise.all([
@@ -103,13 +105,13 @@ export function createOutgoingQueue(parts: Parts) {
     const shared = await attachments.share(tx, message.id)
     if (shared.length !== message.attachment_count) throw forwardedIsGone()
     if (otherBytes + shared.reduce((sum, row) => sum + row.size_bytes, 0) > messageBytesMax)
-      throw new ApiError('payload_too_large', 'The forwarded message would be larger than 25 MB; leave its attachments out.')
+      throw new ApiError('payload_too_large', 'The forwarded message would exceed 25 MB. Forward it without attachments.')
     return shared
   }
 
   /** Stores the attachments of a request. Refuses forbidden recipients before it fetches or stores anything. */
-  async function takeFiles(owner: MailboxOwner, recipients: Recipients, inputs: AttachmentInput[] | undefined, otherBytes: number) {
-    if (inputs !== undefined && inputs.length > 0) await judge(db, [{ owner, recipients }])
+  async function takeFiles(owner: MailboxOwner, outgoing: Addressing, inputs: AttachmentInput[] | undefined, otherBytes: number) {
+    if (inputs !== undefined && inputs.length > 0) await judge(db, [{ owner, outgoing }])
     return attachments.keep(owner.organizationId, await attachments.load(inputs, otherBytes))
   }
 

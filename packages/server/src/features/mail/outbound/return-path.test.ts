@@ -5,7 +5,7 @@ import { createReturnPaths } from './return-path.ts'
 
 const paths = createReturnPaths(Buffer.alloc(32, 1), 'agents.test')
 
-test('what is made is read again, in any case, and fits the 64 octets of a local part', () => {
+test('a return path is read back in any letter case, and fits the 64 octets of a local part', () => {
   for (const position of [0, 7, 49, 149]) {
     const messageId = newId('message')
     const address = paths.make({ messageId, position })
@@ -30,7 +30,7 @@ test('no change of it is read: of the message, of the recipient, of any characte
   expect(createReturnPaths(Buffer.alloc(32, 2), 'agents.test').read(address)).toBeNull()
 })
 
-test('what is no return path of ours', () => {
+test('rejects return paths that are not ours', () => {
   const address = paths.make({ messageId: newId('message'), position: 0 })
   for (const text of [
     '',

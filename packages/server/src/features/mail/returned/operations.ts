@@ -153,7 +153,7 @@ export function createReturnedMail({
       if (!found) return { kind: 'unknown' }
       const report = readReport(raw, envelopeFrom, found.recipient.address)
       const isMessage = report.kind === 'letter'
-      // Mail to the common address that is not a report was written by a person who saw a return path. It belongs to no message.
+      // Mail to the common return path that is not a report comes from a person with a copy of the address. It does not belong to a message.
       if (isMessage && !isDirect) return { kind: 'unknown' }
       if (!isMessage) await record(found.row, found.recipient.position, report)
       return isMessage || report.kind === 'automatic' ? { kind: 'message', to: found.row.from_address } : { kind: 'recorded' }

@@ -232,7 +232,7 @@ describe('against a naive implementation', () => {
     maxLength: 8,
   })
   const mode = fc.constantFrom('open' as const, 'allowlist' as const)
-  const circumstances = fc.record({
+  const context = fc.record({
     isAuthenticated: fc.boolean(),
     isForeign: fc.boolean(),
     isUnverified: fc.boolean(),
@@ -262,7 +262,7 @@ describe('against a naive implementation', () => {
 
   test('inbound', () => {
     fc.assert(
-      fc.property(fc.option(address), ruleSet, circumstances, dmarc, mode, (author, list, known, verdict, how) => {
+      fc.property(fc.option(address), ruleSet, context, dmarc, mode, (author, list, known, verdict, how) => {
         const said = author === null ? null : saysOf(author, known.isAuthenticated ? list : list.filter((one) => one.action === 'block'))
         const fails = verdict?.result === 'fail' && ['reject', 'quarantine'].includes(verdict.policy ?? '')
         let expected: 'allowed' | 'quarantined'

@@ -32,9 +32,15 @@ test.each([
   ['@*.example.com', 'write example.com'],
   ['com', 'one label'],
   ['192.0.2.1', 'an IP address'],
-  ['a\u202enn@example.com', 'holds U+202E'],
-  ['\u200bann@example.com', 'holds U+200B'],
-  ['exam\u00adple.com', 'holds U+00AD'],
+  ['a\u202enn@example.com', 'contains U+202E'],
+  ['\u200bann@example.com', 'contains U+200B'],
+  ['exam\u00adple.com', 'contains U+00AD'],
+  ['exam\nple.com', 'contains U+000A'],
+  ['ann@exam\r\nple.com', 'contains U+000D'],
+  ['ann@example.com\n', 'contains U+000A'],
+  ['\tann@example.com', 'contains U+0009'],
+  ['ann@b\u00fc\ncher.test', 'contains U+000A'],
+  ['ann@exam\u0085ple.com', 'contains U+0085'],
 ])('%j is 400 at /entry and says %j', (written, words) => {
   const refuse = () => readEntry(written)
   expect(refuse).toThrow(ApiError)

@@ -32,19 +32,18 @@ export const rulesMax = 10_000
  * for a single label, which would cover a whole top-level domain.
  */
 export function readEntry(text: string): string {
+  const hidden = findHiddenCharacter(text)
+  if (hidden !== null) throw invalid('/entry', `entry contains ${hidden}, an invisible character: remove it`)
   const entry = text.trim()
-  const hidden = findHiddenCharacter(entry)
-  if (hidden !== null) throw invalid('/entry', `it holds ${hidden}, a character that does not show; write it without`)
   const written = entry.startsWith('@') ? entry.slice(1) : entry
-  if (written.startsWith('*.'))
-    throw invalid('/entry', `write ${written.slice(2) || 'example.com'}: a domain stands for its subdomains too`)
+  if (written.startsWith('*.')) throw invalid('/entry', `write ${written.slice(2) || 'example.com'}: a domain includes its subdomains`)
   const key = written.includes('@') ? readAddressKey(written) : domainKey(written)
   if (key === null || (!key.includes('@') && !isDomainName(key)))
-    throw invalid('/entry', 'that is neither an address (user@example.com) nor a domain (example.com)')
+    throw invalid('/entry', 'entry is neither an address (user@example.com) nor a domain (example.com)')
   if (!key.includes('@') && !key.includes('.') && key !== 'localhost')
-    throw invalid('/entry', `${key} is one label, not a domain; write ${key}.com or whatever it is a part of`)
+    throw invalid('/entry', `${key} is one label, not a domain: write the full domain, such as ${key}.com`)
   if (!key.includes('@') && /(^|\.)\d+$/.test(key))
-    throw invalid('/entry', `${key} is a number or an IP address; rules speak of addresses (user@example.com) and domains (example.com)`)
+    throw invalid('/entry', `${key} is a number or an IP address: write an address (user@example.com) or a domain (example.com)`)
   return key
 }
 

@@ -49,8 +49,12 @@ export type JudgedArrival = Omit<Arrival, 'mode'> & { owner: MailboxOwner }
 /** The active rules of an identity that match the requested addresses. */
 export type FoundRules = (identityId: string) => Rules
 
-/** The sender of an outgoing message, and its recipients with the field that names each. */
-export type OutgoingRecipients = { owner: MailboxOwner; addressees: { kind: 'to' | 'cc' | 'bcc'; address: string }[] }
+/** The sender of an outgoing message, its recipients, and the further addresses that it asks to write to, with the field that names each. */
+export type OutgoingRecipients = {
+  owner: MailboxOwner
+  addressees: { kind: 'to' | 'cc' | 'bcc'; address: string }[]
+  replyAddresses: { field: string; address: string }[]
+}
 
 const uniqueIndexes = ['mail_rules_inbound', 'mail_rules_outbound']
 
@@ -99,7 +103,7 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
       try {
         return await call.transact(async (tx) => {
           if (!(await store.insertMailRule(tx, row, rulesMax)))
-            throw new ApiError('conflict', `An identity has at most ${rulesMax} mail rules.`)
+            throw new ApiError('conflict', `An identity has at most ${rulesMax} mail rules. Delete one first.`)
           const { direction, action, entry } = row
           const details = { agent_handle: identity.agent_handle, direction, action, entry }
           await accounts.audit(tx, row.organization_id, actorOf(call), 'mail_rule.created', row.id, details)
@@ -183,18 +187,28 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
       const rulesOf = await findRules(
         sql,
         'outbound',
-        messages.map(({ owner, addressees }) => ({ identityId: owner.identityId, addresses: addressees.map(({ address }) => address) })),
+        messages.map(({ owner, addressees, replyAddresses }) => ({
+          identityId: owner.identityId,
+          addresses: [...addressees, ...replyAddresses].map(({ address }) => address),
+        })),
       )
-      return messages.map(({ owner, addressees }) => {
-        const recipients = addressees.map(({ address }) => address)
-        const { guardrail, refusals } = decideOutbound(recipients, owner.outboundMode, rulesOf(owner.identityId))
-        if (guardrail) return guardrail
+      return messages.map(({ owner, addressees, replyAddresses }) => {
+        const decide = (list: { address: string }[]) =>
+          decideOutbound(
+            list.map(({ address }) => address),
+            owner.outboundMode,
+            rulesOf(owner.identityId),
+          )
+        const sent = decide(addressees)
+        const refusals = [...sent.refusals, ...decide(replyAddresses).refusals]
+        if (sent.guardrail && refusals.length === 0) return sent.guardrail
+        const fields = [...addressees.map(({ kind, address }) => ({ field: kind, address })), ...replyAddresses]
         const details = refusals.map(({ address, reason }) => ({
-          path: `/${addressees.find((one) => one.address === address)?.kind}`,
+          path: `/${fields.find((one) => one.address === address)?.field}`,
           message: reason,
         }))
         const rest = refusals.length - 1
-        const more = rest > 0 ? ` The same is true of ${rest} more; details name each.` : ''
+        const more = rest > 0 ? ` So ${rest === 1 ? 'is' : 'are'} ${rest} more, listed in details.` : ''
         throw new ApiError('recipient_not_allowed', `${refusals[0]?.reason}.${more}`, { details })
       })
     },

@@ -1,4 +1,4 @@
-// The endpoints of mail rules. An agent reads its own, so that it can tell why; only organization keys change them: no agent widens its own guardrails.
+// The endpoints of mail rules. An agent key may read its own agent's rules. Only organization keys change them, so that no agent widens its guardrails.
 import * as contract from '@callsign/contract/mail-rules'
 import { type Route, route } from '../../../core/route.ts'
 import type { MailRules } from './operations.ts'

@@ -56,7 +56,7 @@ export function recipientSuppressed(refused: { addressee: Addressee; row: Suppre
     path: `/${addressee.kind}`,
     message: `${addressee.address} is on the suppression list: ${causes[row.source]}${row.reason ? ` (${row.reason})` : ''}`,
   }))
-  const more = details.length > 1 ? ` So ${details.length === 2 ? 'is' : 'are'} ${details.length - 1} more; details name each.` : ''
+  const more = details.length > 1 ? ` So ${details.length === 2 ? 'is' : 'are'} ${details.length - 1} more, listed in details.` : ''
   const message = `${details[0]?.message}. Take it off the list to send to it again.${more}`
   return new ApiError('recipient_suppressed', message, { details })
 }

@@ -44,9 +44,9 @@ export function createSuppressions({ db, accounts }: { db: Database; accounts: A
     async createSuppression(call, body) {
       const { organizationId } = call.caller
       const hidden = findHiddenCharacter(body.email_address)
-      if (hidden !== null) throw invalid('/email_address', `it holds ${hidden}, a character that does not show; write it without`)
+      if (hidden !== null) throw invalid('/email_address', `email_address contains ${hidden}, an invisible character: remove it`)
       const key = readAddressKey(body.email_address)
-      if (key === null) throw invalid('/email_address', 'that is not an email address; write user@example.com')
+      if (key === null) throw invalid('/email_address', 'email_address must be an address such as user@example.com')
       const row: SuppressionRow = {
         id: newId('suppression'),
         organization_id: organizationId,

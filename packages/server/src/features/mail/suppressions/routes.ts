@@ -1,4 +1,4 @@
-// The endpoints of the suppression list; organization keys only: an agent must not clear its own way.
+// The endpoints of the suppression list, for organization keys only, so that no agent removes its own limits.
 import * as contract from '@callsign/contract/suppressions'
 import { type Route, route } from '../../../core/route.ts'
 import type { Suppressions } from './operations.ts'

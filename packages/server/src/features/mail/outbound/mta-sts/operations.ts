@@ -63,7 +63,7 @@ export function createMtaSts({ db, resolver, fetchFile, log }: Parts): MtaSts {
     if (id === null || (known?.policy_id === id && isFresh(known))) return known && toPolicy(known)
     const policy = await fetchPolicy(domain)
     if (!policy) {
-      log.warn({ domain }, 'an MTA-STS record names a policy that cannot be fetched or read')
+      log.warn({ domain }, 'fetching or parsing an MTA-STS policy failed')
       return known && toPolicy(known)
     }
     const fetched = now()

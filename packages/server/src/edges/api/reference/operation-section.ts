@@ -1,0 +1,87 @@
+// One operation in the reference, with its request and its responses beside its example.
+import type { OpenApiDocument, Parameter, PathOperation, Reference, Response } from '@callsign/contract/openapi-types'
+import { type Html, html, prose } from './html.ts'
+import { fieldTable, type LinkTo, parameterTable, typeOf } from './schema-table.ts'
+
+/** One operation with its place in the document. `method` is in capitals. */
+export type Entry = { path: string; method: string; operation: PathOperation }
+
+export const languages = ['curl', 'TypeScript', 'CLI'] as const
+export type Language = (typeof languages)[number]
+
+export const methodBadge = (method: string): Html => html`<span class="method ${method.toLowerCase()}">${method}</span>`
+
+/** `languageLink` returns the address of this section in another language. */
+export function operationSection(
+  { path, method, operation }: Entry,
+  document: OpenApiDocument,
+  link: LinkTo,
+  { language, languageLink }: { language: Language; languageLink: (language: Language) => string },
+): Html {
+  const parameters = (operation.parameters ?? []).map((parameter) => resolve<Parameter>(parameter, document))
+  const body = operation.requestBody
+  const schema = body?.content['application/json']?.schema
+  const responses = Object.entries(operation.responses).map(
+    ([status, response]) => [status, resolve<Response>(response, document)] as const,
+  )
+  const succeeds = responses.filter(([status]) => Number(status) < 400)
+  const fails = responses.filter(([status]) => Number(status) >= 400)
+  return html`<section id="${operation.operationId}">
+<div class="about">
+<h2><a href="#${operation.operationId}">${operation.summary}</a></h2>
+<p class="route">${methodBadge(method)} <code>${path}</code></p>
+<p class="keys">${keysOf(operation)}</p>
+${operation.description ? html`<p>${prose(operation.description)}</p>` : ''}
+${parameters.length > 0 ? html`<h3>Parameters</h3>${parameterTable(parameters, link)}` : ''}
+${schema ? html`<h3>Body${body?.required ? '' : ' (optional)'}</h3>${fieldTable(schema, link)}` : ''}
+${succeeds.map(([status, response]) => html`<h3>Response ${status}</h3>${responseBody(response, link)}`)}
+<details><summary>Errors</summary><table>${fails.map(
+    ([status, response]) => html`<tr><th scope="row"><code>${status}</code></th><td>${prose(response.description)}</td></tr>`,
+  )}</table></details>
+</div>
+<div class="example">${codeBox(operation, language, languageLink)}${replyBox(succeeds)}</div>
+</section>`
+}
+
+function keysOf(operation: PathOperation): string {
+  if (operation.security?.length === 0) return 'No key needed.'
+  return operation['x-callsign-keys'] === 'organization' ? 'Organization keys only.' : 'Organization keys, and the key of the agent.'
+}
+
+/** Resolves a reference into the components. */
+function resolve<T extends object>(value: T | Reference, document: OpenApiDocument): T {
+  if (!('$ref' in value)) return value
+  const [kind, name] = value.$ref.split('/').slice(-2) as ['parameters' | 'responses', string]
+  return document.components[kind][name] as unknown as T
+}
+
+function responseBody(response: Response, link: LinkTo): Html {
+  const [type, content] = Object.entries(response.content ?? {})[0] ?? []
+  if (!content) return html`<p>${prose(response.description)}</p>`
+  if (type !== 'application/json') return html`<p><code>${type as string}</code></p>`
+  return '$ref' in content.schema ? html`<p>${typeOf(content.schema, link)}</p>` : fieldTable(content.schema, link)
+}
+
+/** The example in the chosen language, with links to the others. */
+function codeBox(operation: PathOperation, language: Language, languageLink: (language: Language) => string): Html | '' {
+  const samples = operation['x-codeSamples']
+  if (!samples) return ''
+  const chosen = samples.find(({ label }) => label === language)
+  const tabs = languages.map((name) =>
+    name === language
+      ? html`<strong aria-current="true">${name}</strong>`
+      : html`<a href="${languageLink(name)}#${operation.operationId}">${name}</a>`,
+  )
+  const missing = language === 'CLI' ? 'The CLI has no command for this.' : 'The SDK has no method for this.'
+  return html`<figure><figcaption>${tabs}</figcaption>${chosen ? html`<pre><code>${chosen.source}</code></pre>` : html`<p>${missing}</p>`}</figure>`
+}
+
+function replyBox(succeeds: (readonly [string, Response])[]): Html | '' {
+  const [status, response] = succeeds[0] ?? []
+  const example = response?.content?.['application/json']?.example
+  if (example === undefined) return ''
+  return html`<figure><figcaption><strong>Response ${status as string}</strong></figcaption>${jsonBox(example)}</figure>`
+}
+
+/** A value as indented JSON. */
+export const jsonBox = (value: unknown): Html => html`<pre><code>${JSON.stringify(value, null, 2)}</code></pre>`

@@ -1,0 +1,43 @@
+// Calls the API for a tool, inside of this process, so that keys, roles, rate limits, schemas and idempotency are those of the API.
+import { requestPath } from '@callsign/contract/tools/request-path'
+import type { ToolCall } from '@callsign/contract/tools/run'
+import type { ToolRequest } from '@callsign/contract/tools/tool'
+import type { FastifyInstance } from 'fastify'
+
+/** A failed call, with the code and message of the API's error. */
+class CallFailure extends Error {
+  readonly code: string
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** Calls with this Authorization. `signal` ends a wait when its client has gone. */
+export function createApiCalls(app: FastifyInstance, authorization: string, signal: AbortSignal): ToolCall {
+  return async (request, { idempotencyKey }) => {
+    const { operation, body } = request
+    const response = await app.inject({
+      method: operation.method,
+      url: addressOf(request),
+      headers: {
+        ...(operation.open ? {} : { authorization }),
+        ...(operation.idempotent && idempotencyKey ? { 'idempotency-key': idempotencyKey } : {}),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+      signal,
+    })
+    if (response.statusCode >= 200 && response.statusCode < 300)
+      return operation.media ? new Uint8Array(response.rawPayload) : response.json()
+    const { error } = response.json<{ error?: { code?: string; message?: string } }>()
+    throw new CallFailure(error?.code ?? 'internal_error', error?.message ?? '')
+  }
+}
+
+function addressOf(request: ToolRequest): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(request.query ?? {})) if (value !== undefined) parameters.set(name, String(value))
+  const text = parameters.toString()
+  return text === '' ? requestPath(request) : `${requestPath(request)}?${text}`
+}

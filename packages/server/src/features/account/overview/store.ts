@@ -1,0 +1,89 @@
+// The SQL of the overview. Every count reads an index and stops at a limit, so that its cost does not grow with the data.
+import type { Sql } from '../../../core/sql.ts'
+import type { Channel, Waiting } from './model.ts'
+
+/** Counts stop here. The console shows the number with a plus. */
+const waitingMax = 1000
+const trafficMax = 100_000
+
+/** One organization, or one agent of it. */
+export type Scope = { organizationId: string; agentHandle: string | null }
+
+export async function countWaiting(sql: Sql, { organizationId, agentHandle }: Scope, expiresBefore: Date): Promise<Waiting> {
+  const { rows } = await sql.query<Waiting>({
+    name: 'overview-waiting',
+    text: `SELECT
+      (SELECT count(*)::int FROM (SELECT 1 FROM drafts d JOIN mailboxes b ON b.id = d.mailbox_id JOIN identities i ON i.id = b.identity_id
+        WHERE d.organization_id = $1 AND i.draft_approval = 'required' AND d.is_written_by_agent
+          AND ($2::text IS NULL OR i.agent_handle = $2) LIMIT ${waitingMax}) one) AS drafts,
+      (SELECT count(*)::int FROM (SELECT 1 FROM mailboxes b JOIN identities i ON i.id = b.identity_id
+        JOIN messages m ON m.mailbox_id = b.id AND m.is_quarantined
+        WHERE b.organization_id = $1 AND ($2::text IS NULL OR i.agent_handle = $2) LIMIT ${waitingMax}) one) AS quarantine,
+      (SELECT count(*)::int FROM (SELECT 1 FROM webhooks WHERE organization_id = $1 AND deleted_at IS NULL AND $2::text IS NULL
+        AND (status = 'disabled' OR failing_since IS NOT NULL) LIMIT ${waitingMax}) one) AS webhooks_failing,
+      (SELECT count(*)::int FROM (SELECT 1 FROM domains WHERE organization_id = $1 AND $2::text IS NULL
+        AND (status <> 'verified' OR failing_since IS NOT NULL) LIMIT ${waitingMax}) one) AS domains_unverified,
+      (SELECT count(*)::int FROM (SELECT 1 FROM api_keys WHERE organization_id = $1 AND $2::text IS NULL AND revoked_at IS NULL
+        AND expires_at > now() AND expires_at < $3 LIMIT ${waitingMax}) one) AS keys_expiring`,
+    values: [organizationId, agentHandle, expiresBefore],
+  })
+  return rows[0] as Waiting
+}
+
+/** Events by type from the id on, of the newest ones. */
+export async function countEvents(
+  sql: Sql,
+  { organizationId, agentHandle }: Scope,
+  fromId: string,
+): Promise<{ type: string; count: number }[]> {
+  const { rows } = await sql.query<{ type: string; count: number }>({
+    name: 'overview-events',
+    text: `SELECT type, count(*)::int AS count FROM (
+        SELECT e.type FROM events e LEFT JOIN identities i ON i.id = e.identity_id
+        WHERE e.organization_id = $1 AND e.id >= $3 AND ($2::text IS NULL OR i.agent_handle = $2)
+        ORDER BY e.id DESC LIMIT ${trafficMax}) one GROUP BY type`,
+    values: [organizationId, agentHandle, fromId],
+  })
+  return rows
+}
+
+/** Public requests to tunnels. Those without a response and with a 5xx failed. */
+export async function countTunnelRequests(
+  sql: Sql,
+  { organizationId, agentHandle }: Scope,
+  fromId: string,
+): Promise<Omit<Channel, 'channel'>> {
+  const { rows } = await sql.query<{ in: number; failed: number }>({
+    name: 'overview-tunnels',
+    text: `SELECT count(*)::int AS in, (count(*) FILTER (WHERE status IS NULL OR status >= 500))::int AS failed FROM (
+        SELECT r.status FROM tunnels t JOIN identities i ON i.id = t.identity_id JOIN tunnel_requests r ON r.tunnel_id = t.id AND r.id >= $3
+        WHERE t.organization_id = $1 AND ($2::text IS NULL OR i.agent_handle = $2) LIMIT ${trafficMax}) one`,
+    values: [organizationId, agentHandle, fromId],
+  })
+  return { in: rows[0]?.in ?? 0, out: 0, failed: rows[0]?.failed ?? 0 }
+}
+
+/** The latest deliveries of each webhook. */
+export async function countDeliveries(sql: Sql, organizationId: string, after: Date): Promise<Omit<Channel, 'channel'>> {
+  const { rows } = await sql.query<{ out: number; failed: number }>({
+    name: 'overview-deliveries',
+    text: `SELECT (count(*) FILTER (WHERE d.status = 'delivered'))::int AS out, (count(*) FILTER (WHERE d.status = 'failed'))::int AS failed
+      FROM webhooks w CROSS JOIN LATERAL (
+        SELECT status, created_at FROM webhook_deliveries WHERE webhook_id = w.id ORDER BY id DESC LIMIT ${waitingMax}) d
+      WHERE w.organization_id = $1 AND w.deleted_at IS NULL AND d.created_at > $2`,
+    values: [organizationId, after],
+  })
+  return { in: 0, out: rows[0]?.out ?? 0, failed: rows[0]?.failed ?? 0 }
+}
+
+/** Unlocks of the vault, from the audit log. */
+export async function countUnlocks(sql: Sql, organizationId: string, fromId: string): Promise<Omit<Channel, 'channel'>> {
+  const { rows } = await sql.query<{ in: number; failed: number }>({
+    name: 'overview-unlocks',
+    text: `SELECT (count(*) FILTER (WHERE action = 'vault.unlocked'))::int AS in,
+        (count(*) FILTER (WHERE action = 'vault.unlock_failed'))::int AS failed
+      FROM (SELECT action FROM audit_log WHERE organization_id = $1 AND id >= $2 ORDER BY id DESC LIMIT ${trafficMax}) one`,
+    values: [organizationId, fromId],
+  })
+  return { in: rows[0]?.in ?? 0, out: 0, failed: rows[0]?.failed ?? 0 }
+}

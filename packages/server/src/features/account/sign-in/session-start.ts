@@ -1,0 +1,79 @@
+// The steps that every way to sign in shares: count the attempt, record a failure, and start the session.
+import type { BusinessEvents } from '../../../core/business-events.ts'
+import { ApiError } from '../../../core/errors.ts'
+import type { Database, Tx } from '../../../core/sql.ts'
+import { byAddress, type Subject } from '../attempts/model.ts'
+import { type Attempts, TooManyAttempts } from '../attempts/operations.ts'
+import type { Members } from '../members/operations.ts'
+import type { Accounts } from '../organizations/operations.ts'
+import type { Client, Principal, SignInMethod } from '../sessions/model.ts'
+import type { Sessions } from '../sessions/operations.ts'
+import type { From, SignedIn } from './model.ts'
+
+/** The account of a failed attempt, when it is known. */
+export type Account = { id: string; organization_id: string } | null
+
+export interface SessionStart {
+  /** Counts the attempt on its address and these subjects. Throws 429 when one is used up. */
+  count(method: SignInMethod, client: Client, ...subjects: Subject[]): Promise<void>
+  /** Records a failed attempt and throws 401. */
+  refuse(method: SignInMethod, client: Client, message: string, account?: Account): Promise<never>
+  /** Starts a session inside a transaction that found the principal. Null from `find` is a failed attempt: 401 with `message`. */
+  start(method: SignInMethod, from: From, find: (tx: Tx) => Promise<Principal | null>, message: string): Promise<SignedIn>
+}
+
+export type SessionStartParts = {
+  db: Database
+  accounts: Accounts
+  members: Members
+  sessions: Sessions
+  attempts: Attempts
+  businessEvents: BusinessEvents
+}
+
+export function createSessionStart({ db, accounts, members, sessions, attempts, businessEvents }: SessionStartParts): SessionStart {
+  /** Without a known account, the record goes to the server's first organization. */
+  async function record(
+    method: SignInMethod,
+    client: Client,
+    action: 'session.failed' | 'session.throttled',
+    account: Account,
+  ): Promise<void> {
+    businessEvents.signInTried({ method, outcome: action === 'session.failed' ? 'wrong' : 'throttled' })
+    const organizationId = account?.organization_id ?? (await accounts.findInstallation())
+    if (organizationId === null) return
+    const actor = { type: 'anonymous' as const, requestId: client.requestId }
+    await accounts.audit(db, organizationId, actor, action, account?.id ?? organizationId, { method, ip: client.address })
+  }
+
+  async function refuse(method: SignInMethod, client: Client, message: string, account: Account = null): Promise<never> {
+    await record(method, client, 'session.failed', account)
+    throw new ApiError('unauthorized', message)
+  }
+
+  return {
+    async count(method, client, ...subjects) {
+      await attempts.take(byAddress(client.address), ...subjects).catch(async (error: unknown) => {
+        if (error instanceof TooManyAttempts && error.isFirst) await record(method, client, 'session.throttled', null)
+        throw error
+      })
+    },
+
+    refuse,
+
+    async start(method, { client, previous }, find, message) {
+      const cookie = await db.transact(async (tx) => {
+        const principal = await find(tx)
+        if (!principal) return null
+        if (previous) await sessions.discard(tx, previous.id)
+        if (principal.userId) await members.recordSignIn(tx, principal.userId)
+        return sessions.start(tx, principal, method, client)
+      })
+      if (cookie === null) return refuse(method, client, message)
+      await attempts.giveBack(byAddress(client.address))
+      businessEvents.signInTried({ method, outcome: 'ok' })
+      const session = await sessions.find(cookie)
+      return session ? { cookie, session } : refuse(method, client, message)
+    },
+  }
+}

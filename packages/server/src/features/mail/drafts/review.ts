@@ -1,0 +1,76 @@
+// Review of drafts by people. It lists earlier versions and rejects a draft with a reason.
+import type * as contract from '@callsign/contract/drafts'
+import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
+import type { Caller } from '../../../core/caller.ts'
+import { forbidden } from '../../../core/errors.ts'
+import type { Emit } from '../../../core/event.ts'
+import type { Call } from '../../../core/route.ts'
+import type { Database, Tx } from '../../../core/sql.ts'
+import type { MailboxOwner } from '../../account/identities/model.ts'
+import type { Identities } from '../../account/identities/operations.ts'
+import type { DraftRow } from './model.ts'
+import * as store from './store.ts'
+
+export interface DraftReview {
+  /** `GET …/drafts/{draft_id}/versions`: newest first. */
+  listDraftVersions(caller: Caller, mailbox: string, id: string): Promise<ReplyOf<typeof contract.listDraftVersions>>
+  /** `POST …/drafts/{draft_id}/reject`: deletes the draft and emits `draft.rejected`. */
+  rejectDraft(
+    call: Call,
+    mailbox: string,
+    id: string,
+    body?: BodyOf<typeof contract.rejectDraft>,
+  ): Promise<ReplyOf<typeof contract.rejectDraft>>
+}
+
+type Parts = {
+  db: Database
+  identities: Identities
+  emit: Emit
+  /** Throws 404 when the mailbox does not have this draft. */
+  requireDraft: (owner: MailboxOwner, id: string) => Promise<DraftRow>
+  /** Locks, checks the version and deletes. */
+  removeDraft: (tx: Tx, owner: MailboxOwner, id: string, version: number | undefined) => Promise<DraftRow>
+}
+
+export function createDraftReview({ db, identities, emit, requireDraft, removeDraft }: Parts): DraftReview {
+  return {
+    async listDraftVersions(caller, mailbox, id) {
+      await requireDraft(await identities.requireMailbox(caller, mailbox), id)
+      const rows = await store.listVersions(db, id)
+      return { object: 'list' as const, data: rows.map(toVersion), has_more: false, next_cursor: null }
+    },
+
+    async rejectDraft(call, mailbox, id, body = {}) {
+      const owner = await identities.requireMailbox(call.caller, mailbox)
+      await requireDraft(owner, id)
+      if (call.caller.agent) throw forbidden('Only an organization key rejects drafts. Delete the draft instead.')
+      return call.transact(async (tx) => {
+        const row = await removeDraft(tx, owner, id, body.version)
+        const data = {
+          id,
+          version: row.version,
+          reason: body.reason ?? null,
+          to: row.to_addresses,
+          subject: row.subject,
+        }
+        await emit(tx, [
+          { type: 'draft.rejected', organizationId: owner.organizationId, identityId: owner.identityId, subjectId: id, data },
+        ])
+        return { id, rejected: true as const }
+      })
+    },
+  }
+}
+
+const toVersion = (row: store.DraftVersionRow): ReplyOf<typeof contract.listDraftVersions>['data'][number] => ({
+  version: row.version,
+  to: row.to_addresses,
+  cc: row.cc_addresses,
+  bcc: row.bcc_addresses,
+  subject: row.subject,
+  text: row.text,
+  html: row.html,
+  written_by: row.is_written_by_agent ? 'agent' : 'organization',
+  created_at: row.created_at.toISOString(),
+})

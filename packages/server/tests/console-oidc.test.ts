@@ -1,0 +1,148 @@
+// Signing in through a real OpenID Connect provider, and everything that has to be refused.
+import { request } from 'undici'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readConfig } from '../src/config/settings.ts'
+import { openBrowser } from './harness/console-browser.ts'
+import { startOidcServer } from './harness/oidc-server.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
+
+let harness: Harness
+let oidc: Awaited<ReturnType<typeof startOidcServer>>
+let owner: ReturnType<typeof openBrowser>
+const clientId = 'callsign'
+const clientSecret = 'a secret of the client'
+
+beforeAll(async () => {
+  oidc = await startOidcServer(clientId, clientSecret, () => [`${harness.publicUrl}/console/api/sign-in/oidc/callback`])
+  harness = await startHarness({
+    CALLSIGN_OIDC_ISSUER: oidc.issuer,
+    CALLSIGN_OIDC_CLIENT_ID: clientId,
+    CALLSIGN_OIDC_CLIENT_SECRET: clientSecret,
+    CALLSIGN_OIDC_NAME: 'Example ID',
+  })
+  owner = openBrowser(harness)
+  await owner.signInByLink(harness.consoleUrl)
+})
+afterAll(async () => {
+  await harness.stop()
+  await oidc.stop()
+})
+
+const setCookies = (headers: Record<string, string | string[] | undefined>) => [headers['set-cookie'] ?? []].flat()
+const pairOf = (line = ''): string => line.split(';')[0] as string
+
+/** Starts at this server. Returns the provider's address and the browser's cookie. */
+async function begin() {
+  const answer = await request(`${harness.baseUrl}/console/api/sign-in/oidc`)
+  await answer.body.dump()
+  expect(answer.statusCode).toBe(302)
+  const [line = ''] = setCookies(answer.headers)
+  return { url: answer.headers.location as string, line, cookie: pairOf(line) }
+}
+
+/** Comes back from the provider to this server. */
+async function comeBack(url: string, cookie: string) {
+  const { pathname, search } = new URL(url)
+  const answer = await request(`${harness.baseUrl}${pathname}${search}`, { headers: cookie === '' ? {} : { cookie } })
+  await answer.body.dump()
+  return { status: answer.statusCode, location: answer.headers.location, cookies: setCookies(answer.headers) }
+}
+
+/** A whole sign-in. */
+async function signIn() {
+  const { url, cookie } = await begin()
+  return comeBack(await oidc.authorize(url), cookie)
+}
+
+async function invite(email: string): Promise<Json> {
+  return owner.expect(201, 'POST', 'members', { body: { email, role: 'operator' } })
+}
+
+const failed = (error: string) => ({ status: 302, location: `/console/?sign_in_error=${error}` })
+const hasSession = ({ cookies }: { cookies: string[] }) =>
+  cookies.some((line) => line.startsWith('callsign_session=') && !line.startsWith('callsign_session=;'))
+
+test('a member signs in with a verified address, in any case, and the session is theirs', async () => {
+  expect((await owner.expect(200, 'GET', 'state')).sign_in.oidc).toEqual({ name: 'Example ID' })
+  const member = await invite('member@example.com')
+  oidc.setAccount({ sub: 'subject-1', email: 'Member@Example.com', email_verified: true })
+  const { url, line } = await begin()
+  expect(url).toContain('code_challenge_method=S256')
+  expect(line).toMatch(/^callsign_oidc=[^;]+; Path=\/console\/api\/sign-in\/oidc\/callback; HttpOnly; SameSite=Lax; Max-Age=600$/)
+  const back = await signIn()
+  expect(back).toMatchObject({ status: 302, location: '/console/' })
+  const cookie = back.cookies.find((one) => one.startsWith('callsign_session=')) as string
+  expect(cookie).toContain('HttpOnly; SameSite=Strict')
+  expect(back.cookies.some((one) => one.startsWith('callsign_oidc=; '))).toBe(true)
+  const browser = openBrowser(harness)
+  browser.setCookie(pairOf(cookie).split('=')[1] as string)
+  expect((await browser.expect(200, 'GET', 'state')).session).toMatchObject({ role: 'operator', member: { id: member.id } })
+  expect((await owner.expect(200, 'GET', 'members')).members.find((one: Json) => one.id === member.id).has_oidc).toBe(true)
+  const { data } = await harness.expectApi(200, 'GET', '/audit?limit=100')
+  expect(data.find((one: Json) => one.action === 'session.started').details).toMatchObject({ method: 'oidc' })
+})
+
+describe('is refused', () => {
+  test('for an address that is not verified, unknown or absent, and no member is made', async () => {
+    await invite('unverified@example.com')
+    const before = (await owner.expect(200, 'GET', 'members')).members.length
+    for (const account of [
+      { sub: 'u1', email: 'unverified@example.com', email_verified: false },
+      { sub: 'u2', email: 'unverified@example.com' },
+      { sub: 'u3', email: 'stranger@example.com', email_verified: true },
+      { sub: 'u4' },
+    ]) {
+      oidc.setAccount(account)
+      const back = await signIn()
+      expect([account.sub, back]).toMatchObject([account.sub, failed('oidc_not_a_member')])
+      expect(hasSession(back)).toBe(false)
+    }
+    expect((await owner.expect(200, 'GET', 'members')).members).toHaveLength(before)
+  })
+
+  test('for another subject with the address of a member, until an owner changes the address', async () => {
+    await invite('first@example.com')
+    oidc.setAccount({ sub: 'first', email: 'first@example.com', email_verified: true })
+    expect(await signIn()).toMatchObject({ location: '/console/' })
+    oidc.setAccount({ sub: 'second', email: 'first@example.com', email_verified: true })
+    expect(await signIn()).toMatchObject(failed('oidc_not_a_member'))
+  })
+
+  test('in another browser, with another state, an altered code, and twice', async () => {
+    await invite('careful@example.com')
+    oidc.setAccount({ sub: 'careful', email: 'careful@example.com', email_verified: true })
+    const { url, cookie } = await begin()
+    const back = await oidc.authorize(url)
+    expect(await comeBack(back, '')).toMatchObject(failed('oidc_failed'))
+    expect(await comeBack(back, (await begin()).cookie)).toMatchObject(failed('oidc_failed'))
+    expect(await comeBack(back, 'callsign_oidc=forged')).toMatchObject(failed('oidc_failed'))
+    expect(await comeBack(back.replace(/code=[^&]+/, 'code=altered'), cookie)).toMatchObject(failed('oidc_failed'))
+    expect(await comeBack(back, cookie)).toMatchObject({ location: '/console/' })
+    expect(await comeBack(back, cookie)).toMatchObject(failed('oidc_failed'))
+  })
+
+  test('when the person says no at the provider', async () => {
+    const { url, cookie } = await begin()
+    const callback = new URL(new URL(url).searchParams.get('redirect_uri') as string)
+    callback.searchParams.set('error', 'access_denied')
+    callback.searchParams.set('state', new URL(url).searchParams.get('state') as string)
+    expect(await comeBack(callback.href, cookie)).toMatchObject(failed('oidc_failed'))
+  })
+})
+
+test('the settings go together, and plain http is for this machine alone', () => {
+  expect(() => readConfig({ CALLSIGN_OIDC_ISSUER: 'https://id.example' })).toThrow('go together')
+  expect(() => readConfig({ CALLSIGN_OIDC_ISSUER: 'http://id.example', CALLSIGN_OIDC_CLIENT_ID: 'a' })).toThrow('must be an https:// URL')
+  expect(readConfig({ CALLSIGN_OIDC_ISSUER: 'https://id.example', CALLSIGN_OIDC_CLIENT_ID: 'a' }).oidcClientSecret).toBeNull()
+})
+
+test('without an issuer the routes are not there', async () => {
+  const plain = await startHarness()
+  try {
+    const answer = await openBrowser(plain).ask('GET', 'sign-in/oidc')
+    expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
+    expect((await openBrowser(plain).expect(200, 'GET', 'state')).sign_in.oidc).toBeNull()
+  } finally {
+    await plain.stop()
+  }
+})

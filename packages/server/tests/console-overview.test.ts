@@ -1,0 +1,73 @@
+// The overview: what waits for a person, and the traffic of 24 hours, for an organization and for an agent.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openBrowser } from './harness/console-browser.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
+
+let harness: Harness
+let owner: ReturnType<typeof openBrowser>
+
+beforeAll(async () => {
+  harness = await startHarness()
+  owner = openBrowser(harness)
+  await owner.signInByLink(harness.consoleUrl)
+})
+afterAll(() => harness.stop())
+
+const overview = (browser = owner): Promise<Json> => browser.expect(200, 'GET', 'overview')
+const channel = (of: Json, name: string): Json => of.channels.find((one: Json) => one.channel === name)
+
+test('is all zeros on a new server, with what the operator should know', async () => {
+  const { waiting, channels, findings } = await overview()
+  expect(waiting).toEqual({ drafts: 0, quarantine: 0, webhooks_failing: 0, domains_unverified: 0, keys_expiring: 0 })
+  expect(channels.map((one: Json) => one.channel)).toEqual(['mail', 'phone', 'imessage', 'tunnels', 'webhooks', 'vault'])
+  for (const one of channels) expect(one).toMatchObject({ in: 0, out: 0, failed: 0 })
+  expect(findings).toContainEqual({
+    level: 'info',
+    code: 'mail_simulator',
+    message: 'Mail to other hosts is recorded and not sent.',
+    fix: 'Set CALLSIGN_MAIL_TRANSPORT to relay or direct.',
+  })
+})
+
+test('counts what waits and what passed, and an agent gets its own', async () => {
+  await harness.createAgent('asking')
+  await harness.createAgent('other')
+  await harness.expectApi(200, 'PATCH', '/identities/asking', { body: { draft_approval: 'required' } })
+  const agentKey = await harness.agentKey('asking', { expires_at: new Date(Date.now() + 86_400_000).toISOString() })
+  await harness.expectApi(201, 'POST', '/mailboxes/asking/drafts', {
+    key: agentKey,
+    body: { to: ['a@example.com'], subject: 'May I?', text: 'x' },
+  })
+  await harness.expectApi(201, 'POST', '/mailboxes/other/drafts', { body: { to: ['a@example.com'], subject: 'Mine', text: 'x' } })
+  await harness.expectApi(201, 'POST', '/domains', { body: { domain: 'unverified.example' } })
+  // Mail without exactly one author is quarantined.
+  await harness.deliver({
+    envelope: { from: 'a@example.com', to: 'other@agents.localhost' },
+    raw: 'From: a@example.com, b@example.com\r\nTo: other@agents.localhost\r\nSubject: Two authors\r\n\r\nHello',
+  })
+  await harness.waitForMail('other', 'Two authors', 'quarantined')
+  const sent = await harness.send('other', 'asking@agents.localhost', { subject: 'Between agents' })
+  await harness.waitForMail('asking', 'Between agents')
+  await harness.waitForStatus('other', sent.id, 'delivered')
+  const whole = await overview()
+  expect(whole.waiting).toEqual({ drafts: 1, quarantine: 1, webhooks_failing: 0, domains_unverified: 1, keys_expiring: 1 })
+  expect(channel(whole, 'mail')).toEqual({ channel: 'mail', in: 2, out: 1, failed: 0 })
+  const agent = openBrowser(harness)
+  await agent.signInByKey(agentKey)
+  const own = await overview(agent)
+  expect(own.waiting).toEqual({ drafts: 1, quarantine: 0, webhooks_failing: 0, domains_unverified: 0, keys_expiring: 0 })
+  expect(channel(own, 'mail')).toEqual({ channel: 'mail', in: 1, out: 0, failed: 0 })
+  expect(own.findings).toEqual([])
+  const stranger = openBrowser(harness)
+  await stranger.signInByKey(harness.otherOrganization.key)
+  expect((await overview(stranger)).waiting).toMatchObject({ drafts: 0, quarantine: 0, domains_unverified: 0 })
+})
+
+test('leaves out what is older than 24 hours', async () => {
+  await harness.db.query({ text: "UPDATE events SET id = 'evt_00000000000000000000000000' WHERE type = 'email.sent'" })
+  expect(channel(await overview(), 'mail')).toMatchObject({ in: 2, out: 0 })
+})
+
+test('is 401 for a stranger', async () => {
+  expect((await openBrowser(harness).ask('GET', 'overview')).status).toBe(401)
+})

@@ -1,0 +1,65 @@
+// Every operation of the API, asked for with the console token of every role.
+import { operations } from '@callsign/contract'
+import { request } from 'undici'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createLinks } from '../src/features/account/links/operations.ts'
+import { leastRoleFor, memberRoles } from '../src/features/account/roles/model.ts'
+import { createCredentials } from '../src/wiring/parts.ts'
+import { openBrowser } from './harness/console-browser.ts'
+import { type Harness, startHarness } from './harness/start.ts'
+
+let harness: Harness
+const tokens = new Map<string, string>()
+
+beforeAll(async () => {
+  harness = await startHarness()
+  const organizationId = (await harness.expectApi(200, 'GET', '/me')).organization_id
+  const links = createLinks(harness.db, createCredentials(harness.db).accounts)
+  for (const role of memberRoles) {
+    const userId = `user_${role}`
+    await harness.db.query({
+      text: 'INSERT INTO users (id, organization_id, role, created_at) VALUES ($1, $2, $3, now())',
+      values: [userId, organizationId, role],
+    })
+    const browser = openBrowser(harness)
+    const link = { organizationId, userId, actor: { type: 'host' as const }, lifetimeMs: 60_000 }
+    await browser.signInByLink(`#link=${await harness.db.transact((tx) => links.create(tx, link))}`)
+    tokens.set(role, await browser.token())
+  }
+})
+afterAll(() => harness.stop())
+
+const guarded = operations.filter((one) => !one.open)
+
+/** True when the role was the reason for a refusal. Bodies are left out, because the role is checked before them. */
+async function isRefusedForRole(role: string, { method, path }: (typeof operations)[number]): Promise<boolean> {
+  const answer = await request(`${harness.baseUrl}${path.replace(/\{\w+\}/g, 'none')}`, {
+    method: method as 'GET',
+    headers: { authorization: `Bearer ${tokens.get(role)}` },
+  })
+  if (String(answer.headers['content-type']).startsWith('text/event-stream')) {
+    answer.body.destroy()
+    return false
+  }
+  const text = await answer.body.text()
+  return answer.statusCode === 403 && text.includes(`The role ${role} does not include this operation`)
+}
+
+describe.each(memberRoles.map((role) => [role]))('the role %s', (role) => {
+  test('runs exactly the operations in the table', async () => {
+    expect(guarded.length).toBeGreaterThan(90)
+    for (const one of guarded) {
+      const least = leastRoleFor(one.id)
+      const isIncluded = memberRoles.indexOf(role) <= memberRoles.indexOf(least)
+      expect([one.id, await isRefusedForRole(role, one)]).toEqual([one.id, !isIncluded])
+    }
+  })
+})
+
+test('a change of role holds on the next request', async () => {
+  const operator = tokens.get('operator') as string
+  expect((await harness.api('GET', '/vault/secrets', { key: operator })).status).not.toBe(403)
+  await harness.db.query({ text: "UPDATE users SET role = 'reviewer' WHERE id = 'user_operator'" })
+  expect((await harness.api('GET', '/vault/secrets', { key: operator })).status).toBe(403)
+  expect((await harness.expectApi(200, 'GET', '/me', { key: operator })).role).toBe('reviewer')
+})
