@@ -17,8 +17,23 @@ import { Tunnels } from './tunnels.ts'
 import { Vault, type VaultOptions } from './vault/vault.ts'
 import { Webhooks } from './webhooks.ts'
 
-/** Options of the connection to the server, and of the vault's checks. */
-export type CallsignOptions = ConnectionOptions & { vault?: VaultOptions }
+/**
+ * Options of the connection to the server, and of the vault's checks. `url` defaults to the environment variable `CALLSIGN_URL`, and `apiKey` to
+ * `CALLSIGN_API_KEY`.
+ */
+export type CallsignOptions = Partial<ConnectionOptions> & { vault?: VaultOptions }
+
+/** Throws a TypeError that names everything missing. */
+function withEnvironment(options: CallsignOptions): CallsignOptions & ConnectionOptions {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } }
+  const url = options.url ?? (process?.env?.CALLSIGN_URL || undefined)
+  const apiKey = options.apiKey ?? (process?.env?.CALLSIGN_API_KEY || undefined)
+  if (url !== undefined && apiKey !== undefined) return { ...options, url, apiKey: options.apiKey ?? apiKey.trim() }
+  const missing = [url === undefined && 'url (or CALLSIGN_URL)', apiKey === undefined && 'apiKey (or CALLSIGN_API_KEY)'].filter(Boolean)
+  throw new TypeError(
+    `${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} missing. Give ${missing.length > 1 ? 'them' : 'it'} to new Callsign().`,
+  )
+}
 
 /** A client of one Callsign server with one key. It holds no sockets and does not need to be closed. */
 export class Callsign {
@@ -42,8 +57,8 @@ export class Callsign {
   readonly vault: Vault
   readonly #connection: Connection
 
-  constructor(options: CallsignOptions) {
-    const connection = new Connection(options)
+  constructor(options: CallsignOptions = {}) {
+    const connection = new Connection(withEnvironment(options))
     this.#connection = connection
     this.identities = new Identities(connection)
     this.mailboxes = new Mailboxes(connection)

@@ -5,6 +5,7 @@ import { type Connection, path, type RequestOptions } from './request.ts'
 
 export type Draft = ReplyOf<typeof contract.getDraft>
 export type DraftPage = ReplyOf<typeof contract.listDrafts>
+export type DraftVersion = ReplyOf<typeof contract.listDraftVersions>['data'][number]
 export type SentDraft = ReplyOf<typeof contract.sendDraft>
 export type DraftAttachment = Draft['attachments'][number]
 export type NewDraftAttachment = NonNullable<BodyOf<typeof contract.updateDraft>['add_attachments']>[number]
@@ -53,6 +54,21 @@ export class Drafts {
   /** Deletes a draft and cancels its scheduled send. */
   delete(mailbox: string, id: string, options?: RequestOptions): Promise<ReplyOf<typeof contract.deleteDraft>> {
     return this.#connection.request({ method: 'DELETE', path: path`/mailboxes/${mailbox}/drafts/${id}`, options })
+  }
+
+  /** Earlier versions, newest first. The server keeps the last 20. */
+  versions(mailbox: string, id: string, options?: RequestOptions): Promise<ReplyOf<typeof contract.listDraftVersions>> {
+    return this.#connection.request({ method: 'GET', path: path`/mailboxes/${mailbox}/drafts/${id}/versions`, options })
+  }
+
+  /** Deletes a draft and reports the reason to its agent with `draft.rejected`. Organization keys only. */
+  reject(
+    mailbox: string,
+    id: string,
+    body: BodyOf<typeof contract.rejectDraft> = {},
+    options?: RequestOptions,
+  ): Promise<ReplyOf<typeof contract.rejectDraft>> {
+    return this.#connection.request({ method: 'POST', path: path`/mailboxes/${mailbox}/drafts/${id}/reject`, body, options })
   }
 
   /**

@@ -58,6 +58,8 @@ export type VaultErrorCode =
   | 'context_missing'
   | 'secret_rolled_back'
   | 'secret_not_found'
+  | 'secrets_missing'
+  | 'revision_unusable'
   | 'secret_name_taken'
   | 'name_ambiguous'
   | 'name_not_verified'

@@ -7,8 +7,11 @@ import type { Connection, RequestOptions } from './request.ts'
 export type EventPage = ReplyOf<typeof listEvents>
 export type CallsignEvent = EventPage['data'][number]
 
-/** `after` is the id of the event to continue after. Without it the stream starts with new events. */
-export type FollowOptions = QueryOf<typeof streamEvents> & { signal?: AbortSignal }
+/**
+ * `after` is the id of the event to continue after. Without it the stream starts with new events, and `onStart` gets the id to use as `after` for
+ * the same starting point.
+ */
+export type FollowOptions = QueryOf<typeof streamEvents> & { signal?: AbortSignal; onStart?: (after: string) => void }
 
 const reconnectMs = { first: 250, max: 10_000 }
 /** The idle timeout of a stream. The server sends at least one line every 15 seconds. */
@@ -31,13 +34,18 @@ export class Events {
    * Yields events as they arrive, each once and in order, and reconnects after the last one. Ends when `signal` fires. Throws on permanent
    * rejections, such as a revoked key. An event is acknowledged when you request the next one.
    */
-  async *follow({ signal, ...query }: FollowOptions = {}): AsyncGenerator<CallsignEvent, void, undefined> {
+  async *follow({ signal, onStart, ...query }: FollowOptions = {}): AsyncGenerator<CallsignEvent, void, undefined> {
     let after = query.after
     let failures = 0
     while (!signal?.aborted) {
       try {
         const body = await this.#connection.open('/events/stream', { ...query, after }, signal)
-        for await (const event of readEvents(body, signal)) {
+        for await (const { id, event } of readEvents(body, signal)) {
+          if (!event) {
+            if (after === undefined) onStart?.(id)
+            after ??= id
+            continue
+          }
           // Events that have arrived already are not yielded after the caller has stopped.
           if (signal?.aborted) return
           failures = 0
@@ -54,8 +62,11 @@ export class Events {
   }
 }
 
-/** Yields the events of a server-sent stream until it ends or times out. */
-async function* readEvents(body: ReadableStream<Uint8Array>, signal: AbortSignal | undefined): AsyncGenerator<CallsignEvent> {
+/** An event, or the id of the starting point alone. */
+type Block = { id: string; event: CallsignEvent | null }
+
+/** Yields the blocks of a server-sent stream until it ends or times out. */
+async function* readEvents(body: ReadableStream<Uint8Array>, signal: AbortSignal | undefined): AsyncGenerator<Block> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
   let text = ''
@@ -68,12 +79,14 @@ async function* readEvents(body: ReadableStream<Uint8Array>, signal: AbortSignal
       if (done) return
       text += decoder.decode(value, { stream: true })
       for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
-        const data = text
-          .slice(0, end)
-          .split('\n')
-          .find((line) => line.startsWith('data: '))
+        const lines = text.slice(0, end).split('\n')
+        const fieldOf = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2)
+        const [id, data] = [fieldOf('id'), fieldOf('data')]
         text = text.slice(end + 2)
-        if (data) yield JSON.parse(data.slice('data: '.length)) as CallsignEvent
+        if (data) {
+          const event = JSON.parse(data) as CallsignEvent
+          yield { id: event.id, event }
+        } else if (id) yield { id, event: null }
       }
       if (text.length > eventCharactersMax) return
     }

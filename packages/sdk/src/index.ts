@@ -1,8 +1,9 @@
 // The public exports of the package, with the client, the types of its resources, its errors, and the vault's functions.
+export { type AgentScope, agentScopes } from '@callsign/contract/scopes'
 export type { AuditEntry, AuditPage, CallerInfo } from './accounts.ts'
 export { Callsign, type CallsignOptions } from './callsign.ts'
 export type { DnsRecord, Domain, DomainVerification, DomainWithCount } from './domains.ts'
-export type { Draft, DraftAttachment, DraftPage, NewDraftAttachment, SentDraft } from './drafts.ts'
+export type { Draft, DraftAttachment, DraftPage, DraftVersion, NewDraftAttachment, SentDraft } from './drafts.ts'
 export { ApiError, CallsignError, ConnectionError, VaultError, type VaultErrorCode } from './errors.ts'
 export type { CallsignEvent, EventPage, FollowOptions } from './events.ts'
 export type { Identity, IdentityPage, Mailbox, MailboxPage, MessageWait } from './identities.ts'
@@ -25,6 +26,7 @@ export type { OutboxPage, SimulatedImessage, SimulatedSms } from './simulator.ts
 export type { Suppression, SuppressionPage } from './suppressions.ts'
 export type { FetchHandler, ListenOptions, ReportedRequest, TunnelChange, TunnelListener, TunnelTarget } from './tunnels/listen-options.ts'
 export type { Tunnel, TunnelPage, TunnelRequest, TunnelRequestPage } from './tunnels.ts'
+export type { RotateOptions } from './vault/key-changes.ts'
 export type { ApiKeyPayload, KeyPairPayload, LoginPayload, OtherPayload, Payloads, SecretType, SshKeyPayload } from './vault/payload.ts'
 export { createFilePins } from './vault/pin-file.ts'
 export { createMemoryPins, createStoragePins, type PinDocument, type PinStore, type TextStorage } from './vault/pins.ts'

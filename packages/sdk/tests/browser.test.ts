@@ -15,69 +15,70 @@ const chromiumPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bi
 const modules = join(import.meta.dirname, '..', '..', '..', 'node_modules')
 const vaultKey = 'correct horse battery stäple'
 
-if (!chromiumPath) console.warn('skipped, because Chromium is not in /usr/bin. On Debian, run apt install chromium.')
-
-describe.skipIf(!chromiumPath)('in Chromium', () => {
-  let harness: Harness
-  let folder: string
-  let site: Server
-  beforeAll(async () => {
-    harness = await startHarness()
-    folder = mkdtempSync(join(tmpdir(), 'callsign-built-'))
-    build(folder)
-    site = createSite(folder, () => harness.baseUrl)
-    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
-  }, 180_000)
-  afterAll(async () => {
-    site.close()
-    site.closeAllConnections()
-    await harness.stop()
-    rmSync(folder, { recursive: true, force: true })
-  })
-
-  test('a page unlocks, decrypts, stores and keeps its pins', async () => {
-    const client = new Callsign({ url: harness.baseUrl, apiKey: harness.organizationKey })
-    const { vault } = await client.vault.initialize({ vaultKey })
-    const payload = { username: 'ada', password: 'pässwörd', totp: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ' }
-    await vault.create({ type: 'login', name: 'from Node', payload })
-
-    const url = `http://127.0.0.1:${(site.address() as AddressInfo).port}/`
-    const profile = mkdtempSync(join(tmpdir(), 'callsign-chromium-'))
-    const context = await chromium.launchPersistentContext(profile, {
-      executablePath: chromiumPath as string,
-      headless: true,
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-quic',
-        '--no-first-run',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-      ],
+describe.skipIf(!chromiumPath)(
+  chromiumPath ? 'in Chromium' : 'in Chromium (skipped: Chromium is not in /usr/bin, apt install chromium)',
+  () => {
+    let harness: Harness
+    let folder: string
+    let site: Server
+    beforeAll(async () => {
+      harness = await startHarness()
+      folder = mkdtempSync(join(tmpdir(), 'callsign-built-'))
+      build(folder)
+      site = createSite(folder, () => harness.baseUrl)
+      await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+    }, 180_000)
+    afterAll(async () => {
+      site.close()
+      site.closeAllConnections()
+      await harness.stop()
+      rmSync(folder, { recursive: true, force: true })
     })
-    try {
-      const page = await context.newPage()
-      const problems: string[] = []
-      page.on('pageerror', (error) => problems.push(error.message))
-      page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
-      await page.goto(url)
-      await page.waitForFunction('globalThis.unlockVault !== undefined')
-      const seen = await page.evaluate(
-        ([key, secret]) =>
-          (globalThis as unknown as { unlockVault: (key: string, secret: string) => Promise<unknown> }).unlockVault(key!, secret!),
-        [harness.organizationKey, vaultKey],
-      )
-      expect(seen).toMatchObject({ payload, code: '287082', fingerprint: vault.fingerprint, hasNode: false, isPinned: true })
-      expect(problems).toEqual([])
-      await vault.refresh()
-      expect((await vault.get('from the page')).payload).toEqual({ data: 'written in a browser' })
-    } finally {
-      await context.close()
-      rmSync(profile, { recursive: true, force: true })
-    }
-  }, 120_000)
-})
+
+    test('a page unlocks, decrypts, stores and keeps its pins', async () => {
+      const client = new Callsign({ url: harness.baseUrl, apiKey: harness.organizationKey })
+      const { vault } = await client.vault.initialize({ vaultKey })
+      const payload = { username: 'ada', password: 'pässwörd', totp: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ' }
+      await vault.create({ type: 'login', name: 'from Node', payload })
+
+      const url = `http://127.0.0.1:${(site.address() as AddressInfo).port}/`
+      const profile = mkdtempSync(join(tmpdir(), 'callsign-chromium-'))
+      const context = await chromium.launchPersistentContext(profile, {
+        executablePath: chromiumPath as string,
+        headless: true,
+        args: [
+          '--no-sandbox',
+          '--disable-gpu',
+          '--disable-quic',
+          '--no-first-run',
+          '--disable-background-networking',
+          '--disable-component-update',
+          '--disable-sync',
+        ],
+      })
+      try {
+        const page = await context.newPage()
+        const problems: string[] = []
+        page.on('pageerror', (error) => problems.push(error.message))
+        page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
+        await page.goto(url)
+        await page.waitForFunction('globalThis.unlockVault !== undefined')
+        const seen = await page.evaluate(
+          ([key, secret]) =>
+            (globalThis as unknown as { unlockVault: (key: string, secret: string) => Promise<unknown> }).unlockVault(key!, secret!),
+          [harness.organizationKey, vaultKey],
+        )
+        expect(seen).toMatchObject({ payload, code: '287082', fingerprint: vault.fingerprint, hasNode: false, isPinned: true })
+        expect(problems).toEqual([])
+        await vault.refresh()
+        expect((await vault.get('from the page')).payload).toEqual({ data: 'written in a browser' })
+      } finally {
+        await context.close()
+        rmSync(profile, { recursive: true, force: true })
+      }
+    }, 120_000)
+  },
+)
 
 /** The page, the built modules, and the API under the same origin. The import map runs by its nonce, and no other inline script runs. */
 function createSite(built: string, apiUrl: () => string): Server {

@@ -1,6 +1,6 @@
 // The client against the real server, resource by resource, and its behaviour on an unreliable connection.
 import { operations } from '@callsign/contract'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { waitFor } from '../../server/tests/harness/wait.ts'
 import { ApiError, allItems, Callsign, type Fetch } from '../src/index.ts'
@@ -65,7 +65,7 @@ test('every resource sends only requests of the contract', async () => {
 test('a list is read page by page', async () => {
   const { key } = await harness.createOrganization('pages')
   const client = new Callsign({ url: harness.baseUrl, apiKey: key })
-  for (let i = 0; i < 5; i++) await client.keys.create({ name: `key ${i}` })
+  for (let i = 0; i < 5; i++) await client.keys.create({ name: `key ${i}`, type: 'organization' })
   const keys = await allItems((cursor) => client.keys.list({ limit: 2, ...(cursor !== undefined && { cursor }) }))
   expect(keys.map(({ name }) => name)).toEqual(['key 4', 'key 3', 'key 2', 'key 1', 'key 0', 'First key'])
   const inCircles = () => Promise.resolve({ data: [1], next_cursor: 'again' })
@@ -155,5 +155,34 @@ describe('on an unreliable connection', () => {
     expect(() => new Callsign({ url: 'file:///etc', apiKey: 'k' })).toThrow(TypeError)
     expect(() => new Callsign({ url: 'http://u:p@h', apiKey: 'k' })).toThrow(TypeError)
     expect(() => new Callsign({ url: 'http://h', apiKey: 'k\r\nX: y' })).toThrow(TypeError)
+  })
+})
+
+describe('address and key from the environment', () => {
+  const saved = { url: process.env.CALLSIGN_URL, key: process.env.CALLSIGN_API_KEY }
+  const restore = (name: string, value: string | undefined) => {
+    if (value === undefined) delete process.env[name]
+    else process.env[name] = value
+  }
+  afterEach(() => {
+    restore('CALLSIGN_URL', saved.url)
+    restore('CALLSIGN_API_KEY', saved.key)
+  })
+
+  test('are used when the options do not give them', async () => {
+    process.env.CALLSIGN_URL = harness.baseUrl
+    process.env.CALLSIGN_API_KEY = `${harness.organizationKey}\n`
+    expect((await new Callsign().me()).role).toBe('owner')
+    await expect(new Callsign({ apiKey: 'svc_live_none' }).me()).rejects.toMatchObject({ status: 401 })
+  })
+
+  test.each([
+    [{}, 'url (or CALLSIGN_URL) and apiKey (or CALLSIGN_API_KEY) are missing.'],
+    [{ url: 'http://localhost:8080' }, 'apiKey (or CALLSIGN_API_KEY) is missing.'],
+    [{ apiKey: 'k' }, 'url (or CALLSIGN_URL) is missing.'],
+  ])('that are missing beside %j are named', (options, message) => {
+    process.env.CALLSIGN_URL = ''
+    delete process.env.CALLSIGN_API_KEY
+    expect(() => new Callsign(options)).toThrow(message)
   })
 })

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { newId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { Callsign, createMemoryPins, type PinStore, type UnlockedVault, type VaultOptions } from '../src/index.ts'
@@ -255,6 +256,35 @@ describe('A6 rolled back', () => {
   })
 })
 
+test('A7 a rotation stops while a secret is withheld, and continues without it only on request', async () => {
+  const withhold = (rows: Json[]) => rows.filter((row) => row.id !== scene.prod)
+  scene.wire.tamper = (sent, body) => (sent.path === '/vault/secrets' ? { ...body, data: withhold(body.data) } : body)
+  await expect(scene.vault.rotate(vaultKey)).rejects.toEqual(refuses('secrets_missing'))
+  expect(scene.wire.paths()).toEqual(['GET /vault/secrets'])
+  scene.wire.tamper = undefined
+  await harness.expectApi(200, 'DELETE', `/vault/secrets/${scene.prod}`, { key: scene.key })
+  await expect(scene.vault.rotate(vaultKey)).rejects.toEqual(refuses('secrets_missing'))
+  await scene.vault.rotate(vaultKey, { withoutMissing: true })
+  expect(scene.vault.missing).toEqual([])
+  await scene.vault.rotate(vaultKey)
+  expect((await scene.vault.get('staging')).payload.password).toBe('staging password')
+})
+
+test.each([2 ** 31 - 1, 2 ** 53 - 2, Number.MAX_SAFE_INTEGER])(
+  'a revision of %i from the server is refused before anything is sealed or sent',
+  async (revision) => {
+    offerRows((rows) => rows.map((row) => ({ ...row, revision })))
+    const vault = await unlock()
+    scene.wire.tamper = (sent, body) =>
+      sent.path === '/vault/secrets' ? { ...body, data: body.data.map((row: Json) => ({ ...row, revision })) } : body
+    await expect(vault.update('prod', { payload: { password: 'x' } })).rejects.toEqual(refuses('revision_unusable'))
+    await expect(vault.rotate(vaultKey)).rejects.toEqual(refuses('revision_unusable'))
+    expect(scene.wire.paths()).toEqual(['GET /vault', 'POST /vault/unlock', 'GET /vault/secrets'])
+    scene.wire.tamper = undefined
+    expect((await (await unlock()).get('prod')).payload.password).toBe('prod password')
+  },
+)
+
 test('A7 a withheld secret is listed as missing', async () => {
   expect((await unlock()).missing).toEqual([])
   offerRows((rows) => rows.filter((row) => row.id !== scene.prod))
@@ -267,7 +297,10 @@ describe('A8 from another organization with the same vault key', () => {
   /** The answers of the server for the other organization. */
   async function otherVault() {
     const { key } = await harness.createOrganization(`other ${sceneCount}`)
-    const { vault } = await new Callsign({ url: harness.baseUrl, apiKey: key }).vault.initialize({ vaultKey, kdfParams })
+    const { vault } = await new Callsign({ url: harness.baseUrl, apiKey: key, vault: { pins: createMemoryPins() } }).vault.initialize({
+      vaultKey,
+      kdfParams,
+    })
     await vault.create({ type: 'login', name: 'prod', payload: { username: 'root', password: 'password of others' } })
     const metadata = await harness.expectApi(200, 'GET', '/vault', { key })
     const { authHash } = second.derive(vaultKey, metadata.kdf_salt, metadata.kdf_params)
@@ -470,8 +503,35 @@ describe('further attacks', () => {
     await expect(unlock()).rejects.toEqual(refuses('reply_unusable'))
   })
 
+  test('an unknown vault on a server with pins is rejected before anything is derived, also for a new API key', async () => {
+    const { key } = await harness.expectApi(201, 'POST', '/keys', { key: scene.key, body: { name: 'second', type: 'organization' } })
+    const second = new Callsign({ url: harness.baseUrl, apiKey: key, fetch: scene.wire.fetch, vault: { pins: scene.pins } })
+    offer({ id: newId('vault', Date.now()), organization_id: 'org_01h455vb4pex5vsknk084sn02q' })
+    for (const client of [scene.client(), second]) {
+      scene.wire.sent.length = 0
+      await expect(client.vault.unlock(vaultKey)).rejects.toEqual(refuses('vault_changed'))
+      expectNothingDerivedOrSent()
+      await expect(client.vault.recover('0000-'.repeat(8).slice(0, -1), 'another vault key of ours')).rejects.toEqual(
+        refuses('vault_changed'),
+      )
+      expect(derivations.count).toBe(0)
+    }
+  })
+
+  test('a vault of another organization on the same server is accepted once, and both stay pinned', async () => {
+    const { key } = await harness.createOrganization(`second ${sceneCount}`)
+    const second = new Callsign({ url: harness.baseUrl, apiKey: key, vault: { pins: createMemoryPins() } })
+    await second.vault.initialize({ vaultKey: 'the vault key of the second', kdfParams })
+    const here = new Callsign({ url: harness.baseUrl, apiKey: key, vault: { pins: scene.pins } })
+    await expect(here.vault.unlock('the vault key of the second')).rejects.toEqual(refuses('vault_changed'))
+    await here.vault.unlock('the vault key of the second', { acceptNewVault: true })
+    await here.vault.unlock('the vault key of the second')
+    offer({ kdf_salt: createHash('sha256').update('x').digest().subarray(0, 16).toString('base64') })
+    await expect(unlock()).rejects.toEqual(refuses('vault_changed'))
+  })
+
   test('a second API key finds the pins of the vault, too', async () => {
-    const { key } = await harness.expectApi(201, 'POST', '/keys', { key: scene.key, body: { name: 'second' } })
+    const { key } = await harness.expectApi(201, 'POST', '/keys', { key: scene.key, body: { name: 'second', type: 'organization' } })
     const client = new Callsign({ url: harness.baseUrl, apiKey: key, fetch: scene.wire.fetch, vault: { pins: scene.pins } })
     offer({ kdf_salt: createHash('sha256').update('x').digest().subarray(0, 16).toString('base64') })
     await expect(client.vault.unlock(vaultKey)).rejects.toEqual(refuses('vault_changed'))

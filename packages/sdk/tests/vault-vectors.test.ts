@@ -93,7 +93,7 @@ describe('invalid input is rejected', () => {
     expect(() => second.derive('x', kdf_salt, vectors.kdf[0]!.kdf_params)).toThrow()
   })
 
-  test.each(vectors.invalid.vault_keys)('new vault key: $what', ({ vault_key }) => {
+  test.each(vectors.invalid.vault_keys)('an invalid new vault key: $what', ({ vault_key }) => {
     expect(() => newVaultKeyBytes(vault_key)).toThrowError(expect.objectContaining({ code: 'vault_key_unsuitable' }))
   })
 

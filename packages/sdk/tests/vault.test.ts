@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { Callsign, createFilePins, createMemoryPins, type PinStore, type UnlockedVault } from '../src/index.ts'
 import { createWire } from './wire.ts'
@@ -170,7 +170,13 @@ describe('keys', () => {
   test('a rotation whose answer is lost is recognized at the next unlock', async () => {
     const { key } = await harness.createOrganization('lost answer')
     const wire = createWire()
-    const client = new Callsign({ url: harness.baseUrl, apiKey: key, fetch: wire.fetch, retriesMax: 0 })
+    const client = new Callsign({
+      url: harness.baseUrl,
+      apiKey: key,
+      fetch: wire.fetch,
+      retriesMax: 0,
+      vault: { pins: createMemoryPins() },
+    })
     const { vault } = await client.vault.initialize({ vaultKey, kdfParams })
     await vault.create({ type: 'other', name: 'x', payload: { data: '1' } })
     wire.tamper = (sent, body) => {
@@ -190,7 +196,13 @@ describe('keys', () => {
   ])('the recovery codes of a rotation that was done are given though %s right after it', async (_what, interfere) => {
     const { key } = await harness.createOrganization('interrupted rotation')
     const wire = createWire()
-    const client = new Callsign({ url: harness.baseUrl, apiKey: key, fetch: wire.fetch, retriesMax: 0 })
+    const client = new Callsign({
+      url: harness.baseUrl,
+      apiKey: key,
+      fetch: wire.fetch,
+      retriesMax: 0,
+      vault: { pins: createMemoryPins() },
+    })
     const { vault } = await client.vault.initialize({ vaultKey, kdfParams })
     await vault.create({ type: 'other', name: 'x', payload: { data: '1' } })
     let isRotated = false
@@ -215,7 +227,7 @@ describe('keys', () => {
   test('a rotation includes a concurrent change', async () => {
     const { key } = await harness.createOrganization('rotation race')
     const wire = createWire()
-    const client = new Callsign({ url: harness.baseUrl, apiKey: key, fetch: wire.fetch })
+    const client = new Callsign({ url: harness.baseUrl, apiKey: key, fetch: wire.fetch, vault: { pins: createMemoryPins() } })
     const { vault } = await client.vault.initialize({ vaultKey, kdfParams })
     await vault.create({ type: 'other', name: 'x', payload: { data: '1' } })
     const other = await clientOf(key).vault.unlock(vaultKey)
@@ -269,5 +281,35 @@ describe('pins in a file', () => {
     const { key } = await createVault('broken pins')
     await expect(clientOf(key, createFilePins(file)).vault.unlock(vaultKey)).rejects.toEqual(refuses('pins_unreadable'))
     expect(readFileSync(file, 'utf8')).toBe('{"http')
+  })
+})
+
+describe('pins without an option', () => {
+  const clientDir = process.env.CALLSIGN_CLIENT_DIR
+  afterEach(() => {
+    if (clientDir === undefined) delete process.env.CALLSIGN_CLIENT_DIR
+    else process.env.CALLSIGN_CLIENT_DIR = clientDir
+  })
+
+  test('are kept in the file of the command line, in a folder for the owner alone', async () => {
+    const settings = join(folder, 'new', 'settings')
+    process.env.CALLSIGN_CLIENT_DIR = settings
+    const { key } = await harness.createOrganization('file by default')
+    const client = () => new Callsign({ url: harness.baseUrl, apiKey: key })
+    await client().vault.initialize({ vaultKey, kdfParams })
+    const file = join(settings, 'vault-pins.json')
+    expect([statSync(file).mode & 0o777, statSync(settings).mode & 0o777]).toEqual([0o600, 0o700])
+    expect((await client().vault.status()).fingerprint).toMatch(/^[0-9a-f]{16}$/)
+    await clientOf(key)
+      .vault.unlock(vaultKey)
+      .then((vault) => vault.changeKey('a key set on another machine'))
+    await expect(client().vault.unlock('a key set on another machine')).rejects.toEqual(refuses('vault_changed'))
+  })
+
+  test('that cannot be stored stop the unlock', async () => {
+    writeFileSync(join(folder, 'no-folder'), '')
+    process.env.CALLSIGN_CLIENT_DIR = join(folder, 'no-folder', 'settings')
+    const { key } = await createVault('no place for pins')
+    await expect(new Callsign({ url: harness.baseUrl, apiKey: key }).vault.unlock(vaultKey)).rejects.toEqual(refuses('pins_unreadable'))
   })
 })

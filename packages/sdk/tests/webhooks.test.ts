@@ -77,6 +77,35 @@ test('events are listed, and followed across lost connections, each once', async
   expect(opened).toBeGreaterThan(3)
 })
 
+test('a stream that breaks before its first event misses none, and names its starting point', async () => {
+  const controller = new AbortController()
+  const starts: string[] = []
+  let opened = 0
+  const breaking = new Callsign({
+    url: harness.baseUrl,
+    apiKey: harness.organizationKey,
+    fetch: async (input, init) => {
+      const response = await fetch(input, init)
+      if (++opened > 1) return response
+      // The connection ends once the starting point has arrived, and an event follows before the next one.
+      const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+      let text = ''
+      while (!/^id: /m.test(text)) text += new TextDecoder().decode((await reader.read()).value)
+      await reader.cancel()
+      await client.mail.send({ agent: 'one', to: ['x@example.com'], subject: 'In the gap', text: 'a' })
+      return new Response(text, { status: response.status })
+    },
+  })
+  const options = { types: 'email.sent', signal: controller.signal, onStart: (after: string) => starts.push(after) }
+  for await (const event of breaking.events.follow(options)) {
+    expect(event.data).toMatchObject({ subject: 'In the gap' })
+    controller.abort()
+  }
+  expect(opened).toBe(2)
+  expect(starts).toHaveLength(1)
+  expect((await client.events.list({ cursor: starts[0] as string, types: 'email.sent' })).data).toHaveLength(1)
+})
+
 describe('verifyWebhook', () => {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
   const body = '{"id":"evt_a","ü":"漢字"}'

@@ -33,7 +33,7 @@ export type ReportedRequest = {
   duration_ms: number
   request_bytes: number
   response_bytes: number
-  visitor_address: string
+  remote_address: string
 }
 
 /** A change in the state of a connection or of the target. `retryInMs` is the time until the next attempt. */

@@ -8,13 +8,32 @@ import { randomBytes } from './bytes.ts'
 import { fingerprintOf } from './kdf.ts'
 import { newKdf, renewedParams, wrapFor, wrapForCodes } from './key-wrapping.ts'
 import type { OpenContext } from './open-context.ts'
-import { type KeyState, pinPending, pinVault } from './pins.ts'
+import { type KeyState, pinPending, pinSecrets, pinVault } from './pins.ts'
 import { readMetadata, type SecretRow } from './replies.ts'
 import type { Held } from './secret.ts'
 import { type OpenedSecret, SecretBox } from './secret-box.ts'
 import { generateRecoveryCode, newVaultKeyBytes } from './vault-key.ts'
 
 const recoveryCodesUsual = 4
+
+export type RotateOptions = {
+  recoveryCodes?: number
+  /** Rotates although the server no longer returns some secrets. They count as deleted from then on. */
+  withoutMissing?: boolean
+}
+
+/** Missing secrets stay encrypted under the old key, so a rotation would lose them. Throws `secrets_missing`, or pins them as deleted. */
+export async function acceptMissing(context: OpenContext, missing: string[], { withoutMissing }: RotateOptions): Promise<void> {
+  if (missing.length === 0) return
+  if (withoutMissing !== true) {
+    throw new VaultError(
+      'secrets_missing',
+      `The server no longer returns ${missing.join(', ')}. A rotation would lose them. Look for their deletion in the audit log, or rotate with withoutMissing.`,
+    )
+  }
+  const deleted = Object.fromEntries(missing.map((id) => [id, { rev: 0, bound: false, deleted: true as const }]))
+  await context.pins.update(context.connection.address, (document) => pinSecrets(document, context.vaultId, deleted))
+}
 
 /** Wraps the same organization key with a new vault key under a new salt. Puts the new state and proof into the context. */
 export async function changeVaultKey(context: OpenContext, newKey: string | Uint8Array): Promise<void> {

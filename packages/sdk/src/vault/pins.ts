@@ -77,13 +77,17 @@ export type VaultClaim = { vaultId: string; organization: string; salt: string; 
 
 /**
  * Checks the server's claim against the pins before anything is derived from the vault key. Throws `vault_changed` or `vault_rolled_back`.
- * Without pins everything is new, and trusted on first use.
+ * A server without pins is new, and trusted on first use. On a server with pins, another vault has to be accepted once.
  */
 export function checkClaim(document: PinDocument | undefined, keyId: string | null, claim: VaultClaim): void {
   const expected = keyId === null ? undefined : document?.keys[keyId]
   if (expected !== undefined && expected !== claim.vaultId) throw changed('is another vault')
   const pins = document?.vaults[claim.vaultId]
-  if (!pins) return
+  if (!pins) {
+    // A server could otherwise present a vault of its own and receive the hash of the vault key.
+    if (Object.keys(document?.vaults ?? {}).length > 0) throw changed('is another vault')
+    return
+  }
   if (pins.organization !== claim.organization) throw changed('belongs to another organization')
   const states = pins.pending ? [pins.state, pins.pending] : [pins.state]
   if (claim.keyVersion < pins.state.keyVersion) {

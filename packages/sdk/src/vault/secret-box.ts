@@ -30,6 +30,12 @@ export type OpenedSecret = {
   payload: Record<string, unknown>
 }
 
+/**
+ * Maximum revision and key version, the largest that a server stores. Beyond 2^53 the count could not rise, so a server could make a secret
+ * unreadable by naming a high revision.
+ */
+const countMax = 2 ** 31 - 1
+
 export class SecretBox {
   readonly #key: AesKey
   readonly #place: Place
@@ -79,6 +85,12 @@ export class SecretBox {
   /** Seals a payload for a place, which is a new secret, a new revision, or an unbound one (`context` null). */
   async seal(payload: Record<string, unknown>, context: Omit<SecretContext, 'v' | 'org' | 'vault' | 'kv'> | null): Promise<string> {
     const { organization, vaultId, keyVersion } = this.#place
+    if (context && (context.rev > countMax || keyVersion > countMax)) {
+      throw new VaultError(
+        'revision_unusable',
+        `Secret ${context.id} would get a revision or key version above ${countMax}. Nothing was changed.`,
+      )
+    }
     const whole = context && { v: 1 as const, org: organization, vault: vaultId, ...context, kv: keyVersion }
     const plaintext = writePlaintext(payload, whole && orderContext(whole))
     if (plaintext.length + blobOverheadBytes > payloadBytesMax) {

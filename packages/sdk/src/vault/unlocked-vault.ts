@@ -6,7 +6,7 @@ import { ApiError, VaultError } from '../errors.ts'
 import { allItems } from '../pages.ts'
 import { path } from '../request.ts'
 import { assertNameFree, findSecret } from './find-secret.ts'
-import { changeVaultKey, rotateKeys } from './key-changes.ts'
+import { acceptMissing, changeVaultKey, type RotateOptions, rotateKeys } from './key-changes.ts'
 import type { OpenContext } from './open-context.ts'
 import { checkPayload, isSecretType } from './payload.ts'
 import { pinSecrets, type SecretPin } from './pins.ts'
@@ -171,10 +171,12 @@ export class UnlockedVault {
   /**
    * Rotates the organization key and re-encrypts every secret atomically. The vault key is set too, to a new or the same one.
    * Old recovery codes become invalid, and only this call returns the new ones. Throws if a secret cannot be read. Fix or delete it first.
+   * Throws `secrets_missing` while the server does not return a secret that it returned before, because that one would be lost.
    */
-  async rotate(vaultKey: string | Uint8Array, options: { recoveryCodes?: number } = {}): Promise<{ recoveryCodes: string[] }> {
+  async rotate(vaultKey: string | Uint8Array, options: RotateOptions = {}): Promise<{ recoveryCodes: string[] }> {
     for (let attempt = 1; ; attempt++) {
       await this.refresh()
+      await acceptMissing(this.#context, this.#missing, options)
       const secrets = await Promise.all([...this.#held.values()].map(async ({ row }) => ({ row, opened: await this.#open(row) })))
       try {
         const { recoveryCodes, held } = await rotateKeys(this.#context, vaultKey, secrets, options.recoveryCodes)

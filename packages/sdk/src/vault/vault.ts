@@ -10,14 +10,15 @@ import { unwrapKey } from './blob.ts'
 import { type Bytes, randomBytes } from './bytes.ts'
 import { authHash, type CheckedKdf, checkKdf, deriveMaster, fingerprintOf, type KdfParams } from './kdf.ts'
 import { newKdf, renewedParams, wrapFor, wrapForCodes } from './key-wrapping.ts'
-import { checkClaim, checkFingerprint, createMemoryPins, type KeyState, type PinStore, pinPending, pinVault } from './pins.ts'
+import { createDefaultPins } from './pin-file.ts'
+import { checkClaim, checkFingerprint, type KeyState, type PinStore, pinPending, pinVault } from './pins.ts'
 import { readMetadata, readRecoveryKdfs, readUnlock, type UnlockReply, type VaultMetadata } from './replies.ts'
 import type { Binding } from './secret-box.ts'
 import { openVault, type UnlockedVault } from './unlocked-vault.ts'
 import { generateRecoveryCode, generateVaultKey, newVaultKeyBytes, recoveryCodeBytes, vaultKeyBytes } from './vault-key.ts'
 
 export type VaultOptions = {
-  /** The store of pins. In memory by default. Use a file or a browser's storage for pins that outlive the process. */
+  /** The store of pins. By default the file of the command line in Node, Deno and Bun, and memory in browsers, where `createStoragePins` keeps them. */
   pins?: PinStore
   binding?: Binding
   /** True rejects a secret if the server's name differs from the encrypted one. */
@@ -59,7 +60,7 @@ export class Vault {
 
   constructor(connection: Connection, options: VaultOptions = {}) {
     this.#connection = connection
-    this.#pins = options.pins ?? createMemoryPins()
+    this.#pins = options.pins ?? createDefaultPins()
     this.#binding = options.binding ?? 'if-seen'
     this.#strictNames = options.strictNames ?? false
   }

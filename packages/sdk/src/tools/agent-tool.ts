@@ -1,0 +1,99 @@
+// The tools for agents, run over the API with one key. They are the tools of the MCP endpoint.
+import { requestPath } from '@callsign/contract/tools/request-path'
+import { runTool, type ToolCall, type ToolResult } from '@callsign/contract/tools/run'
+import { inputOf, selectTools, type ToolSelection } from '@callsign/contract/tools/table'
+import type { Tool, Toolset } from '@callsign/contract/tools/tool'
+import { type CallerInfo, getMe } from '../accounts.ts'
+import { ConnectionError } from '../errors.ts'
+import { Connection, type ConnectionOptions } from '../request.ts'
+
+export type { ToolResult, Toolset }
+
+export type ToolsOptions = ConnectionOptions &
+  ToolSelection & {
+    /** The agents to act for, with an organization key. Without it, each tool takes an `agent`. An agent key acts for its own agent. */
+    agents?: readonly string[]
+    /** The address at which a person approves a draft, shown to the model. Defaults to the console of the server. */
+    draftLink?: (agent: string, draftId: string) => string
+  }
+
+/** A JSON Schema, draft 2020-12. */
+export type JsonSchema = Record<string, unknown>
+
+export type AgentTool = {
+  name: string
+  title: string
+  description: string
+  toolset: Toolset
+  inputSchema: JsonSchema
+  outputSchema: JsonSchema
+  /** Changes nothing. */
+  isReadOnly: boolean
+  /** May send, delete or replace something that cannot be taken back. */
+  isDestructive: boolean
+  /** Never rejects. A failure has `isError`, and its reason in `text`. */
+  execute(input: unknown, options?: { signal?: AbortSignal | undefined }): Promise<ToolResult>
+}
+
+/**
+ * Returns the tools that the key may use. Asks the server once for the owner of the key. Rejects with ApiError for a key that is not valid, and
+ * with ConnectionError if the server does not answer.
+ */
+export async function createTools(options: ToolsOptions): Promise<AgentTool[]> {
+  const connection = new Connection(options)
+  const me: CallerInfo = await getMe(connection)
+  const agents = me.key.agent_handle === null ? (options.agents ?? null) : [me.key.agent_handle]
+  const draftLink =
+    options.draftLink ??
+    ((agent, draft) => `${connection.address}/console/approvals/${encodeURIComponent(agent)}/${encodeURIComponent(draft)}`)
+  const download = options.fetch ?? ((input: string, init: RequestInit) => fetch(input, init))
+  const toAgentTool = (tool: Tool): AgentTool => ({
+    name: tool.name,
+    title: tool.title,
+    description: tool.description,
+    toolset: tool.toolset,
+    inputSchema: plain(inputOf(tool, agents)),
+    outputSchema: plain(tool.output),
+    isReadOnly: tool.isReadOnly,
+    isDestructive: tool.isDestructive,
+    execute: (input, { signal } = {}) => runTool(tool, input ?? {}, { agents, draftLink, call: callOver(connection, download, signal) }),
+  })
+  return selectTools(options).map(toAgentTool)
+}
+
+const plain = (schema: object): JsonSchema => JSON.parse(JSON.stringify(schema)) as JsonSchema
+
+const apiPath = '/api/v1'
+
+function callOver(
+  connection: Connection,
+  download: (input: string, init: RequestInit) => Promise<Response>,
+  signal?: AbortSignal,
+): ToolCall {
+  return async (request, { idempotencyKey }) => {
+    const { operation, body, query } = request
+    const path = requestPath(request)
+    const options = { ...(signal && { signal }), ...(idempotencyKey !== undefined && { idempotencyKey }) }
+    // A signed link, which needs no key.
+    if (!path.startsWith(`${apiPath}/`))
+      return downloadLink(`${connection.address}${path}?${new URLSearchParams(query as Record<string, string>)}`, download, signal)
+    return connection.request({
+      method: operation.method,
+      path: path.slice(apiPath.length),
+      query,
+      body,
+      isKeyed: operation.idempotent === true,
+      options,
+    })
+  }
+}
+
+async function downloadLink(
+  url: string,
+  download: (input: string, init: RequestInit) => Promise<Response>,
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
+  const response = await download(url, { redirect: 'manual', ...(signal && { signal }) })
+  if (response.status !== 200) throw new ConnectionError('reply_unusable', `The download ended with ${response.status}.`)
+  return new Uint8Array(await response.arrayBuffer())
+}
