@@ -1,14 +1,17 @@
 // The definition of one command with its words, options and action, and the context that it runs in.
 import type { Callsign } from '@callsign/sdk'
 import type { Input } from './input.ts'
+import type { LastCommand } from './last-command.ts'
 import type { Output } from './output.ts'
 import { UsageError } from './usage-error.ts'
 
 export type Option = {
   type: 'string' | 'boolean'
   multiple?: boolean
-  /** The placeholder of the value in the help. */
+  /** The placeholder of the value in the help. FILE and FOLDER are completed with paths. */
   value?: string
+  /** The accepted values. Other values are rejected before the command runs. */
+  choices?: readonly string[]
   /** One sentence for the help. */
   about: string
 }
@@ -19,7 +22,6 @@ export type Values = Record<string, string | boolean | string[] | undefined>
 export type Context = {
   /** The client, with the server and key of the options, the environment or the login. */
   client: () => Promise<Callsign>
-  /** The client with the address of its server, for login and whoami. */
   output: Output
   input: Input
   environment: NodeJS.ProcessEnv
@@ -27,6 +29,10 @@ export type Context = {
   interruption: () => AbortSignal
   /** The folder of login and pins. */
   folder: string
+  /** Every command, for completion. */
+  commands: readonly Command[]
+  /** The time of the previous command with this server and key. Available after `client`. */
+  lastCommand: LastCommand
 }
 
 export type Command = {
@@ -34,11 +40,18 @@ export type Command = {
   words: string
   /** The arguments after the words, as printed in the help, such as `NAME` or `[NAME]`. Several are separated by spaces. */
   takes?: string
-  /** One sentence for the help. */
+  /** Sentences for the help. Lists show the first one. */
   about: string
+  /** A command line for the help, as typed in a shell. */
+  example: string
+  /** The ids of the API operations that the command uses. */
+  operations: string[]
   options?: Record<string, Option>
+  /** The accepted values of the first argument, for completion. */
+  argumentChoices?: readonly string[]
   /** True for `run`, where the arguments after `--` belong to another program. */
   passesOn?: boolean
+  /** `positionals` has one item per word of `takes`, which is undefined for an omitted word in brackets. */
   run: (context: Context, values: Values, positionals: string[]) => Promise<number | undefined>
 }
 
@@ -69,13 +82,9 @@ export function count(values: Values, name: string): number | undefined {
   return Number(value)
 }
 
-/** Reads an option with one of these words. Throws UsageError. */
+/** Reads an option with one of these words, which are also the `choices` of the option. */
 export function oneOf<Word extends string>(values: Values, name: string, words: readonly Word[]): Word | undefined {
-  const value = text(values, name)
-  if (value === undefined) return undefined
-  const word = words.find((one) => one === value)
-  if (!word) throw new UsageError(`--${name} takes ${words.slice(0, -1).join(', ')} or ${words.at(-1)}.`)
-  return word
+  return words.find((word) => word === values[name])
 }
 
 /** Options of every list. */

@@ -1,6 +1,6 @@
 // Exit codes are 0 ok, 1 failure, 2 usage, 3 auth, 4 not found and 5 conflict.
 import { ApiError, CallsignError } from '@callsign/sdk'
-import { UsageError } from './usage-error.ts'
+import { NotFoundError, UsageError } from './usage-error.ts'
 
 const byCode: Record<string, number> = {
   wrong_vault_key: 3,
@@ -17,6 +17,7 @@ const byStatus: Record<number, number> = { 400: 2, 401: 3, 403: 3, 404: 4, 409: 
 
 export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return 2
+  if (error instanceof NotFoundError) return 4
   if (error instanceof ApiError) return byCode[error.code] ?? byStatus[error.status] ?? 1
   if (error instanceof CallsignError) return byCode[error.code] ?? 1
   return 1

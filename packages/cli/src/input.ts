@@ -1,6 +1,6 @@
 // Reads secret input from a file, standard input, the environment, or a prompt without echo. Never from the command line.
-import { readFile } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
+import { readBytes } from './files.ts'
 import type { Screen } from './output.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -26,13 +26,7 @@ export class Input {
   /** Reads a file, or standard input for `-`, without the newline at its end. */
   async file(path: string): Promise<string> {
     if (path === '-') return this.#standard()
-    let bytes: Buffer
-    try {
-      bytes = await readFile(path)
-    } catch (error) {
-      throw new UsageError(`${path} cannot be read: ${(error as Error).message}`)
-    }
-    return toText(bytes, path)
+    return toText(await readBytes(path), path)
   }
 
   /** Reads all of standard input. */

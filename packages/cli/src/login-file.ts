@@ -1,9 +1,10 @@
 // The file that `callsign login` keeps, and the choice of server and key.
-import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { text, type Values } from './command.ts'
 import type { Input } from './input.ts'
+import { writePrivate } from './private-file.ts'
 import { UsageError } from './usage-error.ts'
 
 export type Login = { url: string; apiKey: string }
@@ -51,18 +52,6 @@ export async function writeLogin(folder: string, login: Login): Promise<string> 
 
 export const removeLogin = (folder: string): Promise<void> => rm(fileIn(folder), { force: true })
 
-/** Writes a file that only its owner can read. With `wx` it never overwrites a file. */
-export async function writePrivate(file: string, content: string, flag: 'w' | 'wx'): Promise<void> {
-  const handle = await open(file, flag, 0o600)
-  try {
-    await chmod(file, 0o600)
-    await handle.writeFile(content)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
 /**
  * Server and key from options, then environment, then the login. The login's key is only sent to the login's server, so another address needs
  * another key. Throws UsageError when something is missing.
@@ -74,6 +63,7 @@ export async function chooseLogin(values: Values, environment: NodeJS.ProcessEnv
   const stored = givenUrl !== undefined && givenKey !== undefined ? null : await readLogin(folder)
   const url = givenUrl ?? stored?.url
   if (url === undefined) throw new UsageError("The server's address is missing. Give --url or CALLSIGN_URL, or run `callsign login`.")
+  if (!/^https?:\/\/[^/]/.test(url)) throw new UsageError(`The server's address must begin with http:// or https://, unlike "${url}".`)
   if (givenKey === undefined && stored && stored.url !== url) {
     throw new UsageError(`The stored key belongs to ${stored.url}. Give one for ${url} with --api-key-file or CALLSIGN_API_KEY.`)
   }

@@ -18,7 +18,19 @@ export class Output {
 
   /** The result: `value` as JSON, or the lines of `text`. */
   result(value: unknown, text: () => string): void {
-    this.#out.write(this.isJson ? `${JSON.stringify(value, null, 2)}\n` : withNewline(printable(text())))
+    if (this.isJson) {
+      this.#out.write(`${this.#json(value, 2)}\n`)
+      return
+    }
+    const lines = printable(text())
+    if (lines === '') this.progress('Nothing to list.')
+    else this.#out.write(withNewline(lines))
+  }
+
+  /** JSON for standard output. On a terminal, characters that steer it are escaped. */
+  #json(value: unknown, indent?: number): string {
+    const json = JSON.stringify(value, null, indent)
+    return this.#out.isTTY ? escapeControls(json) : json
   }
 
   /** Text of the current event loop phase, written in one call. */
@@ -34,7 +46,12 @@ export class Output {
 
   /** Prints one of several results on a line of its own. */
   line(value: unknown): void {
-    this.#out.write(`${JSON.stringify(value)}\n`)
+    this.#out.write(`${this.#json(value)}\n`)
+  }
+
+  /** The width of the terminal that results are printed on, or undefined. */
+  get width(): number | undefined {
+    return this.terminal ? (this.terminal as { columns?: number }).columns : undefined
   }
 
   /** The terminal that results are drawn on. null if standard output is not a terminal, or with --json. */
@@ -45,6 +62,11 @@ export class Output {
   /** Prints a value unchanged, including control characters, such as a private key. */
   raw(text: string): void {
     this.#out.write(withNewline(text))
+  }
+
+  /** Prints bytes unchanged, such as a raw message. */
+  bytes(bytes: Uint8Array): void {
+    this.#out.write(bytes)
   }
 
   /** Prints a note on standard error. */
@@ -58,24 +80,52 @@ export class Output {
   }
 
   failure(error: { code: string; message: string; [more: string]: unknown }): void {
-    this.#error.write(this.isJson ? `${JSON.stringify({ error }, null, 2)}\n` : `callsign: ${printable(error.message)}\n`)
+    const json = JSON.stringify({ error }, null, 2)
+    this.#error.write(this.isJson ? `${this.#error.isTTY ? escapeControls(json) : json}\n` : `callsign: ${printable(error.message)}\n`)
   }
 }
 
 const withNewline = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`)
 
-/**
- * Removes everything that would control a terminal from text of others. These are escape sequences, other control characters, and marks that change
- * the direction of writing. Lines and tabs stay.
- */
-export const printable = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression removes them
-  text.replace(/\r\n/g, '\n').replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')
+/** Control characters and marks that change the direction of writing, without line breaks and tabs. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds them
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
-/** Formats rows in columns with headings. Returns an empty text for an empty list. */
-export function table(headings: string[], rows: string[][]): string {
+/** Replaces everything that would control a terminal in text of others. Lines and tabs stay. */
+export const printable = (text: string): string => text.replace(/\r\n/g, '\n').replace(controls, '\ufffd')
+
+/** Escapes the characters of JSON text that would control a terminal. The parsed value is the same. */
+const escapeControls = (json: string): string =>
+  json.replace(controls, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+const columnMin = 8
+const gap = 2
+
+/** Narrows the widest columns until a line fits. The first column keeps its width, because it is copied. */
+function fit(widths: number[], widthMax: number): number[] {
+  const fitted = [...widths]
+  let excess = fitted.reduce((sum, width) => sum + width + gap, -gap) - widthMax
+  while (excess > 0) {
+    const widest = fitted.indexOf(Math.max(...fitted.slice(1)), 1)
+    if (widest < 0 || (fitted[widest] as number) <= columnMin) break
+    fitted[widest] = (fitted[widest] as number) - 1
+    excess--
+  }
+  return fitted
+}
+
+const cut = (cell: string, width: number): string => (cell.length > width ? `${cell.slice(0, width - 1)}…` : cell)
+
+/** Formats rows in columns with headings, narrowed to `widthMax` if possible. Returns an empty text for an empty list. */
+export function table(headings: string[], rows: string[][], widthMax?: number): string {
   if (rows.length === 0) return ''
   const lines = [headings, ...rows.map((row) => row.map((cell) => printable(cell).replace(/\s+/g, ' ')))]
-  const widths = headings.map((_, i) => Math.max(...lines.map((line) => (line[i] ?? '').length)))
-  return lines.map((line) => line.map((cell, i) => (i === line.length - 1 ? cell : cell.padEnd(widths[i] as number))).join('  ')).join('\n')
+  const widths = fit(
+    headings.map((_, i) => Math.max(...lines.map((line) => (line[i] ?? '').length))),
+    widthMax ?? Number.POSITIVE_INFINITY,
+  )
+  const place = (cell: string, width: number, isLast: boolean) => (isLast ? cut(cell, width) : cut(cell, width).padEnd(width))
+  return lines
+    .map((line) => line.map((cell, i) => place(cell, widths[i] as number, i === line.length - 1)).join(' '.repeat(gap)))
+    .join('\n')
 }

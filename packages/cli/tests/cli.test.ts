@@ -92,9 +92,9 @@ test('phone numbers and texts, by the simulator', async () => {
   const since = ['--after', '2020-01-01T00:00:00Z', '--timeout', '20']
   expect(await run(['phone', 'wait', number.id, '--code', ...since])).toMatchObject({ code: 0, out: '492816\n' })
   expect((await run(['phone', 'wait', number.id, '--text', 'hello', ...since])).out).toContain('from +16502530000: Hello there')
-  expect(await run(['phone', 'wait', number.id, '--timeout', '0'])).toMatchObject({
+  expect(await run(['phone', 'wait', number.id, '--timeout', '0', '--after', 'now'])).toMatchObject({
     code: 1,
-    error: expect.stringContaining('No match arrived'),
+    error: expect.stringContaining('No message arrived'),
   })
   expect((await run(['phone', 'release', number.phone_number])).out).toContain('released')
   expect(await run(['phone', 'show', number.id])).toMatchObject({ code: 4 })
@@ -192,11 +192,7 @@ describe('exit codes and errors', () => {
     expect((await line.start(['nonsense'])).code).toBe(2)
   })
 
-  test('the help lists every command', async () => {
-    const overview = await line.run(['--help'])
-    expect(overview.code).toBe(0)
-    for (const words of ['login', 'mail send', 'vault run', 'vault totp']) expect(overview.out).toContain(words)
-    expect((await line.run(['vault', 'run', '--help'])).out).toContain('NAME[:member]=VARIABLE')
+  test('the version is printed, and nothing to do is a mistake', async () => {
     expect((await line.run(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/)
     expect((await line.run([])).code).toBe(2)
   })

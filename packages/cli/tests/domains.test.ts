@@ -10,7 +10,7 @@ let dns: DnsServer
 const line = createCommandLine()
 beforeAll(async () => {
   dns = await startDnsServer()
-  harness = await startHarness({ CALLSIGN_DNS_SERVERS: dns.address })
+  harness = await startHarness({ CALLSIGN_DNS_SERVERS: dns.address, CALLSIGN_MAIL_DOMAIN: 'mail.callsign.dev' })
 })
 afterAll(async () => {
   await harness.stop()
@@ -57,7 +57,7 @@ test('from nothing to a default domain, and away again', async () => {
   })
   expect(made.out).toBe('cli_agent has mail at cli_agent@cli.example.\n')
   expect(await run('rm', 'cli.example')).toMatchObject({ code: 5, error: expect.stringContaining('1 mailbox') })
-  expect((await run('rm', 'cli.example', '--force')).out).toContain('1 mailbox moved to agents.localhost')
+  expect((await run('rm', 'cli.example', '--force')).out).toContain('1 mailbox moved to mail.callsign.dev')
   await json('rm', second.id)
   expect((await json('list')).data).toEqual([])
 })

@@ -139,7 +139,8 @@ test.each([
   [['edit', 'sales', 'drf_0', '--clear', 'toString']],
   [['edit', 'sales', 'drf_0', '--clear', 'text', '--text', 'a']],
   [['edit', 'sales', 'drf_0', '--subject', 'a', '--version', 'x']],
-  [['send', 'sales']],
+  [['send']],
+  [['send', 'sales', 'drf_0', 'drf_1']],
 ])('%j is a mistake in its use', async (args) => {
   expect((await run(args)).code).toBe(2)
 })

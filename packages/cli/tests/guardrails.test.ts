@@ -69,14 +69,16 @@ test('quarantined messages are listed with the reason, released and deleted, and
   expect(await run(['quarantine', 'rm', 'sales', first.id])).toMatchObject({ code: 1, error: expect.stringContaining('not in quarantine') })
   expect((await json(['quarantine', 'rm', 'sales', second.id])).deleted).toBe(true)
   expect((await json(['quarantine', 'list', 'sales'])).data).toEqual([])
-  expect((await run(['mail', 'read', first.id, '--mailbox', 'sales'])).out).toContain('Warning: Some of its words')
+  expect((await run(['mail', 'read', first.id, '--mailbox', 'sales'])).out).toContain(
+    'Warning: The message contains text that reads like instructions',
+  )
 })
 
 test('suppressions are added, listed and taken off', async () => {
   expect((await run(['suppressions', 'add', 'Gone@example.com', '--reason', 'By telephone'])).out).toBe(
     'gone@example.com is suppressed. No more mail is sent to it.\n',
   )
-  expect((await run(['suppressions', 'list'])).out).toMatch(/gone@example\.com +manual +\S+ +By telephone/)
+  expect((await run(['suppressions', 'list'])).out).toMatch(/gone@example\.com +manual +\S.* +By telephone/)
   expect((await json(['suppressions', 'list', '--address', 'gone@example.com', '--source', 'bounce'])).data).toEqual([])
   expect((await json(['suppressions', 'rm', 'gone@example.com'])).deleted).toBe(true)
   expect(await run(['suppressions', 'rm', 'never@example.com'])).toMatchObject({ code: 4 })

@@ -1,7 +1,9 @@
 // The vault's commands against the real server. Keys and values come from anywhere except the command line, and no trace of them stays behind.
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
+import { runProgram } from '../src/program.ts'
 import { createCommandLine, type ProcessOptions, type RunOptions } from './command-line.ts'
 
 const vaultKey = 'correct horse battery staple'
@@ -104,6 +106,7 @@ test('a grant lets an agent read, and taking it back ends that', async () => {
   expect((await run(['vault', 'get', 'granted'], agent)).code).toBe(4)
   await expectRun(['vault', 'grant', 'granted', '--agent', 'cli_reader'])
   expect(await expectRun(['vault', 'get', 'granted', '--member', 'data'], agent)).toBe('for the agent\n')
+  expect(await expectRun(['vault', 'grants', 'granted'])).toMatch(/^AGENT .*\ncli_reader /)
   await expectRun(['vault', 'revoke', 'granted', '--agent', 'cli_reader'])
   const after = await run(['vault', 'get', 'granted'], agent)
   expect(after.code).toBe(4)
@@ -147,10 +150,35 @@ process.stdin.on('data', (data) => { i += data }).on('end', () => {
     expect((await start([...command, rude], { onOutput: createKiller() })).code).toBe(128 + 15)
   })
 
+  test('without --secret gives every secret in a variable named after it, and never replaces one', async () => {
+    const { key } = await harness.createOrganization('run all')
+    const environment = { CALLSIGN_API_KEY: key, CALLSIGN_CLIENT_DIR: file('run-all') }
+    expect((await run(['vault', 'init', '--json'], { environment })).code).toBe(0)
+    const show = ['vault', 'run', '--', node, '-e', 'console.log(process.env.PROD_DB, process.env._2FA)']
+    for (const [name, input] of [
+      ['prod db', 'first'],
+      ['2fa', 'second'],
+    ] as const)
+      await expectRun(['vault', 'set', name, '--value-file', '-'], { environment, input })
+    const settled = { ...settings(environment) }
+    expect(await line.start(show, { environment: settled })).toMatchObject({ code: 0, out: 'first second\n' })
+    for (const [name, reason] of [
+      ['ld_preload', 'it is taken'],
+      ['prod-db', 'another secret'],
+    ] as const) {
+      await expectRun(['vault', 'set', name, '--value-file', '-'], { environment, input: 'x' })
+      const refused = await run(show, { environment })
+      expect([refused.code, refused.out], name).toEqual([2, ''])
+      expect(refused.error).toContain(reason)
+      await expectRun(['vault', 'rm', name], { environment })
+    }
+    expect(await run(show, { environment: { ...environment, PROD_DB: 'set before' } })).toMatchObject({ code: 2 })
+  })
+
   test('starts nothing when a secret is missing or the program is', async () => {
     expect((await run(['vault', 'run', '--secret', 'nothing=S', '--', node, '-e', 'console.log(1)'])).out).toBe('')
     expect((await start(['vault', 'run', '--secret', 'signal=S', '--', './no-such-program'])).code).toBe(127)
-    expect((await run(['vault', 'run', '--', node])).code).toBe(2)
+    expect((await run(['vault', 'run'])).code).toBe(2)
     expect((await run(['vault', 'run', '--secret', 'signal=S'])).code).toBe(2)
     expect((await run(['vault', 'run', '--secret', 'signal=not a name', '--', node])).code).toBe(2)
   })
@@ -200,6 +228,23 @@ test('a generated key that may be in use is shown though the answer never came, 
   const refused = await run(['vault', 'init', '--generate'], { environment })
   expect(refused.code).toBe(5)
   expect(refused.error).not.toMatch(/[0-9A-Z]{8}-/)
+})
+
+test('rotate prints a generated key before the rotation begins', async () => {
+  const { key } = await harness.createOrganization('early key')
+  const environment = settings({ CALLSIGN_API_KEY: key, CALLSIGN_CLIENT_DIR: file('early-key') })
+  expect((await run(['vault', 'init', '--json'], { environment })).code).toBe(0)
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  let printed = ''
+  const real = globalThis.fetch
+  const watched = vi.spyOn(globalThis, 'fetch').mockImplementation((input, init) => {
+    if (String(input).endsWith('/vault/rotate')) printed = String(stderr.read() ?? '')
+    return real(input, init)
+  })
+  expect(await runProgram(['vault', 'rotate', '--generate'], { stdin, stdout, stderr, environment })).toBe(0)
+  watched.mockRestore()
+  const [shown] = /[0-9A-Z]{8}(-[0-9A-Z]{8}){3}/.exec(printed) ?? []
+  expect((await run(['vault', 'unlock', '--json'], { environment: { ...environment, CALLSIGN_VAULT_KEY: shown! } })).code).toBe(0)
 })
 
 test('a name that only the server asserts does not take precedence over a verified name', async () => {

@@ -29,20 +29,40 @@ test('--code prints the code, --link the link, and without either the message is
   })
   expect(await run(['mail', 'wait', 'one', '--code', ...since])).toMatchObject({ code: 0, out: '482913\n', error: '' })
   expect(await run(['mail', 'wait', 'one', '--link', '--from', 'plover', ...since])).toMatchObject({ code: 0, out: `${link}\n` })
-  const told = await run(['mail', 'wait', 'one', '--subject', 'code', ...since])
-  expect(told.out).toMatch(/^msg_\w+ from a@plover\.example: Code\none time code: 482913\nconfirmation link: https/)
+  const shown = await run(['mail', 'wait', 'one', '--subject', 'code', ...since])
+  expect(shown.out).toMatch(/^msg_\w+ from a@plover\.example: Code\none time code: 482913\nconfirmation link: https/)
   const asJson = await run(['mail', 'wait', 'one@agents.localhost', '--code', '--json', ...since])
   expect(JSON.parse(asJson.out)).toMatchObject({ subject: 'Code', codes: [{ value: '482913' }, { value: link }] })
 })
 
+test('a timeout names a message that arrived and did not match', async () => {
+  await harness.deliver({ from: 'a@plover.example', to: 'one@agents.localhost', subject: 'Other', text: 'No digits' })
+  const other = await harness.waitForMail('one', 'Other')
+  const ran = await run([
+    'mail',
+    'wait',
+    'one',
+    '--subject',
+    'nothing like it',
+    '--after',
+    other.created_at.replace(/\.\d+Z$/, 'Z'),
+    '--timeout',
+    '0',
+  ])
+  expect(ran).toMatchObject({
+    code: 1,
+    error: expect.stringMatching(/or check --subject\. msg_\w+ from a@plover\.example arrived, but does not match\.\n$/),
+  })
+})
+
 test('a timeout is exit code 1, and errors are reported', async () => {
-  expect(await run(['mail', 'wait', 'one', '--timeout', '0'])).toEqual({
+  expect(await run(['mail', 'wait', 'one', '--timeout', '0', '--after', 'now', '--code'])).toMatchObject({
     code: 1,
     out: '',
-    error: 'callsign: No match arrived in time. Increase --timeout or check the filters.\n',
+    error: expect.stringMatching(/^callsign: No message arrived within 0 s\..*--timeout.*--after.*--code\.\n$/),
   })
   expect((await run(['mail', 'wait', 'one', '--code', '--link'])).code).toBe(2)
   expect((await run(['mail', 'wait', 'one', '--after', 'yesterday'])).code).toBe(2)
   expect((await run(['mail', 'wait', 'nobody'])).code).toBe(4)
-  expect((await run(['mail', 'wait'])).code).toBe(2)
+  expect(await run(['mail', 'wait', '--after', 'now', '--timeout', '0'])).toMatchObject({ code: 1 })
 })

@@ -9,12 +9,14 @@ export const accountCommands: Command[] = [
     words: 'login',
     about:
       'Verifies server and key and stores them in a file that only you can read. The key comes from --api-key-file, CALLSIGN_API_KEY or a prompt.',
+    example: 'callsign login --url http://localhost:8080',
+    operations: ['getCaller'],
     async run({ output, input, environment, folder }, values) {
       const url = text(values, 'url') ?? environment.CALLSIGN_URL
-      if (!url) throw new UsageError('--url is required. Give the address of your server.')
+      if (!url) throw new UsageError('The address of the server is missing. Give --url or CALLSIGN_URL.')
       const file = text(values, 'api-key-file')
       const given = file !== undefined ? await input.file(file) : environment.CALLSIGN_API_KEY
-      const apiKey = (given || (await input.hidden('API key', 'use --api-key-file.'))).trim()
+      const apiKey = (given || (await input.hidden('API key', 'use --api-key-file or CALLSIGN_API_KEY.'))).trim()
       const me = await new Callsign({ url, apiKey }).me()
       const written = await writeLogin(folder, { url, apiKey })
       output.result({ url, file: written, ...me }, () => `Logged in to ${url} as ${me.organization_name} (${me.role}).`)
@@ -24,6 +26,8 @@ export const accountCommands: Command[] = [
   {
     words: 'logout',
     about: 'Removes the stored server and key. The key stays valid until you run callsign keys revoke.',
+    example: 'callsign logout',
+    operations: [],
     async run({ output, folder }) {
       await removeLogin(folder)
       output.result({ logged_out: true }, () => 'Logged out.')
@@ -33,6 +37,8 @@ export const accountCommands: Command[] = [
   {
     words: 'whoami',
     about: 'Shows the organization and agent that the key belongs to.',
+    example: 'callsign whoami',
+    operations: ['getCaller'],
     async run({ client, output }) {
       const me = await (await client()).me()
       const scope = me.key.agent_handle ? `agent ${me.key.agent_handle}` : 'whole organization'

@@ -1,6 +1,6 @@
 // domains list|add|show|verify|default|rm|zone-file. The argument is the name or the id of a domain.
 import type { Callsign, DnsRecord, Domain } from '@callsign/sdk'
-import { type Command, text } from '../command.ts'
+import { type Command, oneOf } from '../command.ts'
 import { table } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -27,6 +27,21 @@ const recordTable = (records: DnsRecord[]): string =>
     ]),
   )
 
+/** Special-use names (RFC 6761, RFC 6762, RFC 8375, ICANN .internal), which other mail servers cannot resolve. */
+const localNames = ['localhost', 'local', 'test', 'example', 'invalid', 'internal', 'home.arpa', 'localdomain', 'lan']
+
+/** A warning when the MX record names a host that only this network knows, otherwise null. */
+function localMailHost({ dns_records }: Domain): string | null {
+  const host = dns_records
+    .find(({ type }) => type === 'MX')
+    ?.value.toLowerCase()
+    .replace(/\.$/, '')
+  const isLocal = host !== undefined && (!host.includes('.') || localNames.some((name) => host.endsWith(`.${name}`)))
+  return isLocal
+    ? `Warning: the MX record names ${host}, which other mail servers cannot find. Set CALLSIGN_MAIL_DOMAIN on the server to a public name of yours before you publish these records.`
+    : null
+}
+
 const shown = (domain: Domain): string =>
   [
     `domain    ${domain.domain}`,
@@ -42,6 +57,8 @@ export const domainCommands: Command[] = [
   {
     words: 'domains list',
     about: 'Lists custom domains, newest first.',
+    example: 'callsign domains list',
+    operations: ['listDomains'],
     async run({ client, output }) {
       const domains = await (await client()).domains.list()
       output.result({ data: domains }, () =>
@@ -57,15 +74,22 @@ export const domainCommands: Command[] = [
     words: 'domains add',
     takes: 'NAME',
     about: 'Registers a domain and prints the DNS records to publish.',
-    options: { provider: { type: 'string', value: 'PROVIDER', about: 'builtin or resend. Defaults to the setting of the server.' } },
+    example: 'callsign domains add mail.example.com',
+    operations: ['createDomain'],
+    options: {
+      provider: {
+        type: 'string',
+        value: 'PROVIDER',
+        choices: providers,
+        about: 'builtin or resend. Defaults to the setting of the server.',
+      },
+    },
     async run({ client, output }, values, [name = '']) {
-      const wanted = text(values, 'provider')
-      const provider = providers.find((one) => one === wanted)
-      if (wanted !== undefined && !provider) throw new UsageError(`--provider must be ${providers.join(' or ')}.`)
+      const provider = oneOf(values, 'provider', providers)
       const domain = await (await client()).domains.create({ domain: name, ...(provider && { provider }) })
       output.result(domain, () => shown(domain))
       if (!output.isJson && domain.status !== 'verified')
-        output.note(`Publish these records, then run callsign domains verify ${domain.domain}`)
+        output.note(localMailHost(domain) ?? `Publish these records, then run callsign domains verify ${domain.domain}`)
       return 0
     },
   },
@@ -73,6 +97,8 @@ export const domainCommands: Command[] = [
     words: 'domains show',
     takes: 'DOMAIN',
     about: 'Shows a domain and its DNS records, with the result of the last check.',
+    example: 'callsign domains show mail.example.com',
+    operations: ['getDomain'],
     async run({ client, output }, _values, [reference = '']) {
       const callsign = await client()
       const domain = await callsign.domains.get(await domainIdOf(callsign, reference))
@@ -84,6 +110,8 @@ export const domainCommands: Command[] = [
     words: 'domains verify',
     takes: 'DOMAIN',
     about: 'Checks whether the records are published. The exit code is 1 if any are missing.',
+    example: 'callsign domains verify mail.example.com',
+    operations: ['verifyDomain'],
     async run({ client, output }, _values, [reference = '']) {
       const callsign = await client()
       const { domain, message } = await callsign.domains.verify(await domainIdOf(callsign, reference))
@@ -95,6 +123,8 @@ export const domainCommands: Command[] = [
     words: 'domains default',
     takes: 'DOMAIN',
     about: 'Makes a verified domain the default for new identities.',
+    example: 'callsign domains default mail.example.com',
+    operations: ['setDefaultDomain'],
     async run({ client, output }, _values, [reference = '']) {
       const callsign = await client()
       const domain = await callsign.domains.setDefault(await domainIdOf(callsign, reference))
@@ -106,6 +136,8 @@ export const domainCommands: Command[] = [
     words: 'domains rm',
     takes: 'DOMAIN',
     about: 'Deletes a domain, here and at its provider.',
+    example: 'callsign domains rm mail.example.com --force',
+    operations: ['deleteDomain'],
     options: { force: { type: 'boolean', about: 'Delete it even if mailboxes use it. They move to the mail domain.' } },
     async run({ client, output }, values, [reference = '']) {
       const callsign = await client()
@@ -118,6 +150,8 @@ export const domainCommands: Command[] = [
     words: 'domains zone-file',
     takes: 'DOMAIN',
     about: 'Prints the records as a zone file that you can import at a DNS host.',
+    example: 'callsign domains zone-file mail.example.com > mail.example.com.zone',
+    operations: ['getZoneFile'],
     async run({ client, output }, _values, [reference = '']) {
       const callsign = await client()
       const zone = await callsign.domains.zoneFile(await domainIdOf(callsign, reference))

@@ -1,8 +1,11 @@
-// drafts list|create|show|edit|rm|send. The approver of a draft views it and sends exactly that version.
+// drafts list|create|show|edit|versions|reject|rm|send. The approver of a draft views it and sends exactly that version.
 import type { Draft } from '@callsign/sdk'
 import { type Command, type Context, count, type Option, several, text, type Values } from '../command.ts'
+import { reportSent } from '../delivery-report.ts'
 import { bodyOptions, keyed, keyOption, readBody, recipientOptions } from '../mail-body.ts'
+import { chooseMailbox, locate, mailboxOptions } from '../mailbox.ts'
 import { table } from '../output.ts'
+import { ago } from '../times.ts'
 import { UsageError } from '../usage-error.ts'
 
 const fieldOptions: Record<string, Option> = {
@@ -77,18 +80,29 @@ const shown = (draft: Draft): string =>
 
 const scheduled = ({ send_at }: Draft): string => (send_at ? `, to be sent at ${send_at}` : '')
 
+/** Finds the mailbox of a draft, unless it is given. */
+async function locateDraft(context: Context, values: Values, given: string | undefined, id: string) {
+  const client = await context.client()
+  const get = (mailbox: string) => client.drafts.get(mailbox, id)
+  return { client, mailbox: await locate(client, context.output, values, { mailbox: given, id, kind: 'draft', get }) }
+}
+
 export const draftCommands: Command[] = [
   {
     words: 'drafts list',
-    takes: 'MAILBOX',
+    takes: '[MAILBOX]',
     about: 'Lists the drafts of a mailbox, newest update first.',
+    example: 'callsign drafts list sales',
+    operations: ['listDrafts'],
     options: {
       limit: { type: 'string', value: 'N', about: 'Maximum number of items, 1-100.' },
       offset: { type: 'string', value: 'N', about: 'Number of items to skip.' },
+      ...mailboxOptions,
     },
-    async run({ client, output }, values, [mailbox = '']) {
+    async run({ client, output }, values, [mailbox]) {
       const [limit, offset] = [count(values, 'limit'), count(values, 'offset')]
-      const page = await (await client()).drafts.list(mailbox, {
+      const callsign = await client()
+      const page = await callsign.drafts.list(await chooseMailbox(callsign, values, mailbox), {
         ...(limit !== undefined && { limit }),
         ...(offset !== undefined && { offset }),
       })
@@ -98,10 +112,10 @@ export const draftCommands: Command[] = [
           page.drafts.map((one) => [
             one.id,
             String(one.version),
-            one.updated_at,
+            ago(one.updated_at),
             one.to.join(', '),
             one.subject ?? '',
-            one.send_error ? `not sent: ${one.send_error}` : (one.send_at ?? ''),
+            one.send_error ? `not sent: ${one.send_error}` : ago(one.send_at),
           ]),
         ),
       )
@@ -112,16 +126,19 @@ export const draftCommands: Command[] = [
   },
   {
     words: 'drafts create',
-    takes: 'MAILBOX',
+    takes: '[MAILBOX]',
     about: 'Creates a draft. You can set every field later.',
+    example: 'callsign drafts create sales --to ada@example.com --subject Offer --text-file offer.txt',
+    operations: ['createDraft'],
     options: {
       ...fieldOptions,
       'in-reply-to': { type: 'string', value: 'ID', about: 'The message to answer. Recipients and subject default to those of the reply.' },
       all: { type: 'boolean', about: 'Reply to all recipients of --in-reply-to.' },
       forward: { type: 'string', value: 'ID', about: 'The message to forward, with its attachments.' },
+      ...mailboxOptions,
       ...keyOption,
     },
-    async run(context, values, [mailbox = '']) {
+    async run(context, values, [mailbox]) {
       const [answered, forwarded] = [text(values, 'in-reply-to'), text(values, 'forward')]
       if (values.all === true && answered === undefined) throw new UsageError('--all requires --in-reply-to.')
       const body = {
@@ -130,17 +147,23 @@ export const draftCommands: Command[] = [
         ...(values.all === true && { reply_all: true }),
         ...(forwarded !== undefined && { forward_of: forwarded }),
       }
-      const draft = await (await context.client()).drafts.create(mailbox, body, keyed(values))
+      const client = await context.client()
+      const draft = await client.drafts.create(await chooseMailbox(client, values, mailbox), body, keyed(values))
       context.output.result(draft, () => `${draft.id} is a draft at version ${draft.version}${scheduled(draft)}.`)
       return 0
     },
   },
   {
     words: 'drafts show',
-    takes: 'MAILBOX ID',
+    takes: '[MAILBOX] ID',
     about: 'Shows the full content of a draft, and its version.',
-    async run({ client, output }, _values, [mailbox = '', id = '']) {
-      const draft = await (await client()).drafts.get(mailbox, id)
+    example: 'callsign drafts show drf_01jq8',
+    operations: ['getDraft'],
+    options: mailboxOptions,
+    async run(context, values, [given, id = '']) {
+      const { client, mailbox } = await locateDraft(context, values, given, id)
+      const draft = await client.drafts.get(mailbox, id)
+      const { output } = context
       output.result(draft, () => shown(draft))
       if (!output.isJson)
         output.note(`To send exactly this version, run callsign drafts send ${mailbox} ${draft.id} --version ${draft.version}`)
@@ -149,8 +172,10 @@ export const draftCommands: Command[] = [
   },
   {
     words: 'drafts edit',
-    takes: 'MAILBOX ID',
+    takes: '[MAILBOX] ID',
     about: 'Changes the given fields of a draft.',
+    example: "callsign drafts edit drf_01jq8 --subject 'A better offer'",
+    operations: ['updateDraft'],
     options: {
       ...fieldOptions,
       clear: {
@@ -160,34 +185,82 @@ export const draftCommands: Command[] = [
         about: `Empties ${Object.keys(clearable).join(', ')}. Repeatable.`,
       },
       ...versionOption,
+      ...mailboxOptions,
     },
-    async run(context, values, [mailbox = '', id = '']) {
+    async run(context, values, [given, id = '']) {
+      const version = atVersion(values)
       const set = await readFields(context, values)
       const change = { ...set, ...readCleared(values, set) }
       if (Object.keys(change).length === 0) throw new UsageError('Nothing to change. Give a field, or clear one with --clear.')
-      const draft = await (await context.client()).drafts.update(mailbox, id, { ...change, ...atVersion(values) })
+      const { client, mailbox } = await locateDraft(context, values, given, id)
+      const draft = await client.drafts.update(mailbox, id, { ...change, ...version })
       context.output.result(draft, () => `${draft.id} is at version ${draft.version}${scheduled(draft)}.`)
       return 0
     },
   },
   {
+    words: 'drafts versions',
+    takes: '[MAILBOX] ID',
+    about: 'Lists the earlier versions of a draft, newest first.',
+    example: 'callsign drafts versions drf_01jq8',
+    operations: ['listDraftVersions', 'getDraft'],
+    options: mailboxOptions,
+    async run(context, values, [given, id = '']) {
+      const { client, mailbox } = await locateDraft(context, values, given, id)
+      const page = await client.drafts.versions(mailbox, id)
+      context.output.result(page, () =>
+        table(
+          ['VERSION', 'WRITTEN', 'BY', 'TO', 'SUBJECT'],
+          page.data.map((one) => [String(one.version), one.created_at, one.written_by, one.to.join(', '), one.subject ?? '']),
+        ),
+      )
+      return 0
+    },
+  },
+  {
+    words: 'drafts reject',
+    takes: '[MAILBOX] ID',
+    about: 'Deletes a draft and reports the reason to its agent.',
+    example: 'callsign drafts reject drf_01jq8 --reason "The date is wrong."',
+    operations: ['rejectDraft', 'getDraft'],
+    options: {
+      ...mailboxOptions,
+      ...versionOption,
+      reason: { type: 'string', value: 'TEXT', about: 'The reason, which the agent receives.' },
+    },
+    async run(context, values, [given, id = '']) {
+      const { client, mailbox } = await locateDraft(context, values, given, id)
+      const reason = text(values, 'reason')
+      const rejected = await client.drafts.reject(mailbox, id, { ...atVersion(values), ...(reason !== undefined && { reason }) })
+      context.output.result(rejected, () => `${rejected.id} is rejected.`)
+      return 0
+    },
+  },
+  {
     words: 'drafts rm',
-    takes: 'MAILBOX ID',
+    takes: '[MAILBOX] ID',
     about: 'Deletes a draft and cancels its scheduled send.',
-    async run({ client, output }, _values, [mailbox = '', id = '']) {
-      const deleted = await (await client()).drafts.delete(mailbox, id)
-      output.result(deleted, () => `${deleted.id} is deleted.`)
+    example: 'callsign drafts rm drf_01jq8',
+    operations: ['deleteDraft', 'getDraft'],
+    options: mailboxOptions,
+    async run(context, values, [given, id = '']) {
+      const { client, mailbox } = await locateDraft(context, values, given, id)
+      const deleted = await client.drafts.delete(mailbox, id)
+      context.output.result(deleted, () => `${deleted.id} is deleted.`)
       return 0
     },
   },
   {
     words: 'drafts send',
-    takes: 'MAILBOX ID',
+    takes: '[MAILBOX] ID',
     about: 'Sends a draft once. It becomes a message.',
-    options: { ...versionOption, ...keyOption },
-    async run({ client, output }, values, [mailbox = '', id = '']) {
-      const sent = await (await client()).drafts.send(mailbox, id, atVersion(values), keyed(values))
-      output.result(sent, () => `${id} is sent as ${sent.id}.`)
+    example: 'callsign drafts send drf_01jq8 --version 3',
+    operations: ['sendDraft', 'getMessage'],
+    options: { ...versionOption, ...mailboxOptions, ...keyOption },
+    async run(context, values, [given, id = '']) {
+      const { client, mailbox } = await locateDraft(context, values, given, id)
+      const sent = await client.drafts.send(mailbox, id, atVersion(values), keyed(values))
+      await reportSent(client, context.output, mailbox, sent, `${id} is sent as ${sent.id}.`)
       return 0
     },
   },

@@ -1,6 +1,7 @@
 // identities list|create|show|update|delete.
 import { type Command, listOptions, listQuery, oneOf, text } from '../command.ts'
 import { table } from '../output.ts'
+import { ago } from '../times.ts'
 import { UsageError } from '../usage-error.ts'
 import { domainIdOf } from './domains.ts'
 
@@ -10,13 +11,15 @@ export const identityCommands: Command[] = [
   {
     words: 'identities list',
     about: 'Lists identities, newest first.',
+    example: 'callsign identities list',
+    operations: ['listIdentities', 'listMailboxes'],
     options: listOptions,
     async run({ client, output }, values) {
       const page = await (await client()).identities.list(listQuery(values))
       output.result(page, () =>
         table(
-          ['HANDLE', 'MAILBOX', 'NAME'],
-          page.data.map((one) => [one.agent_handle, one.mailbox_address, one.display_name]),
+          ['HANDLE', 'MAILBOX', 'CREATED', 'NAME'],
+          page.data.map((one) => [one.agent_handle, one.mailbox_address, ago(one.created_at), one.display_name]),
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
@@ -27,6 +30,8 @@ export const identityCommands: Command[] = [
     words: 'identities create',
     takes: 'HANDLE',
     about: 'Creates an identity with its mailbox.',
+    example: "callsign identities create sales --name 'Sales Agent'",
+    operations: ['createIdentity'],
     options: {
       name: { type: 'string', value: 'TEXT', about: 'The display name in mail.' },
       description: { type: 'string', value: 'TEXT', about: 'The purpose of the identity.' },
@@ -50,6 +55,8 @@ export const identityCommands: Command[] = [
     words: 'identities show',
     takes: 'HANDLE',
     about: 'Shows one identity.',
+    example: 'callsign identities show sales',
+    operations: ['getIdentity', 'getMailbox'],
     async run({ client, output }, _values, [handle = '']) {
       const one = await (await client()).identities.get(handle)
       output.result(one, () =>
@@ -71,12 +78,19 @@ export const identityCommands: Command[] = [
     words: 'identities update',
     takes: 'HANDLE',
     about: 'Changes the given fields. The handle is permanent.',
+    example: 'callsign identities update sales --approval required',
+    operations: ['updateIdentity'],
     options: {
       name: { type: 'string', value: 'TEXT', about: 'The display name in mail.' },
       description: { type: 'string', value: 'TEXT', about: 'The purpose of the identity. Give an empty text to remove it.' },
       domain: { type: 'string', value: 'DOMAIN', about: 'Move its mailbox to this verified custom domain.' },
       'mail-domain': { type: 'boolean', about: "Move its mailbox to the server's mail domain." },
-      approval: { type: 'string', value: 'MODE', about: 'required or none. With required, only an organization key sends its drafts.' },
+      approval: {
+        type: 'string',
+        value: 'MODE',
+        choices: approvals,
+        about: 'required or none. With required, only an organization key sends its drafts.',
+      },
     },
     async run({ client, output }, values, [handle = '']) {
       const [name, description, domain] = [text(values, 'name'), text(values, 'description'), text(values, 'domain')]
@@ -103,6 +117,8 @@ export const identityCommands: Command[] = [
     words: 'identities delete',
     takes: 'HANDLE',
     about: 'Deletes an identity with its mailbox, messages, keys and grants. Its handle stays reserved.',
+    example: 'callsign identities delete sales',
+    operations: ['deleteIdentity'],
     async run({ client, output }, _values, [handle = '']) {
       await (await client()).identities.delete(handle)
       output.result({ agent_handle: handle, deleted: true }, () => `${handle} is deleted.`)

@@ -1,7 +1,8 @@
 // imessage router|send|history|conversations|disconnect, and sim imessage, which simulates a phone.
-import { readFile } from 'node:fs/promises'
 import { type Command, listOptions, listQuery, needed, several, text } from '../command.ts'
+import { readBytes } from '../files.ts'
 import { table } from '../output.ts'
+import { ago } from '../times.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const imessageCommands: Command[] = [
@@ -9,6 +10,8 @@ export const imessageCommands: Command[] = [
     words: 'imessage router',
     takes: '[HANDLE]',
     about: 'Shows the instructions for connecting to an agent. With an agent key, defaults to its own agent.',
+    example: 'callsign imessage router sales',
+    operations: ['getImessageRouter'],
     options: { phone: { type: 'string', value: 'NUMBER', about: "The user's number, such as +14155550123." } },
     async run({ client, output }, values, [handle]) {
       const phone = text(values, 'phone')
@@ -27,6 +30,8 @@ export const imessageCommands: Command[] = [
     words: 'imessage send',
     takes: 'TEXT',
     about: 'Sends a message into a conversation, or to a number that is connected.',
+    example: "callsign imessage send 'On my way' --to +14155550123",
+    operations: ['sendImessage'],
     options: {
       conversation: { type: 'string', value: 'ID', about: 'The conversation.' },
       to: { type: 'string', value: 'NUMBER', about: 'The number of a connected person, instead of --conversation.' },
@@ -59,6 +64,8 @@ export const imessageCommands: Command[] = [
     words: 'imessage history',
     takes: '[CONVERSATION]',
     about: 'Lists messages of one conversation or of all, oldest first.',
+    example: 'callsign imessage history conv_01jq8',
+    operations: ['listImessages'],
     options: listOptions,
     async run({ client, output }, values, [conversation]) {
       const page = await (await client()).imessage.history({
@@ -69,7 +76,7 @@ export const imessageCommands: Command[] = [
         table(
           ['TIME', 'FROM', 'STATUS', 'TEXT'],
           page.messages.map((one) => [
-            one.created_at,
+            ago(one.created_at),
             one.sender,
             one.status,
             one.media.length > 0 ? `${one.text} [${one.media.length} file]` : one.text,
@@ -83,7 +90,9 @@ export const imessageCommands: Command[] = [
   {
     words: 'imessage conversations',
     about: 'Lists conversations, newest first.',
-    options: { agent: { type: 'string', value: 'HANDLE', about: "One agent's only." }, ...listOptions },
+    example: 'callsign imessage conversations --agent sales',
+    operations: ['listImessageConversations'],
+    options: { agent: { type: 'string', value: 'HANDLE', about: 'Only conversations of this agent.' }, ...listOptions },
     async run({ client, output }, values) {
       const agent = text(values, 'agent')
       const page = await (await client()).imessage.conversations({ ...(agent !== undefined && { agent }), ...listQuery(values) })
@@ -101,6 +110,8 @@ export const imessageCommands: Command[] = [
     words: 'imessage disconnect',
     takes: 'CONVERSATION',
     about: 'Ends a conversation.',
+    example: 'callsign imessage disconnect conv_01jq8',
+    operations: ['disconnectImessageConversation'],
     async run({ client, output }, _values, [id = '']) {
       const done = await (await client()).imessage.disconnect(id)
       output.result(done, () => `${done.id} with ${done.recipient} is ${done.status}.`)
@@ -111,6 +122,8 @@ export const imessageCommands: Command[] = [
     words: 'sim imessage',
     takes: '[TEXT]',
     about: 'Sends a message to the router line as an external phone. Start with "connect @HANDLE".',
+    example: "callsign sim imessage 'connect @sales' --from +14155550123",
+    operations: ['simulateImessage'],
     options: {
       from: { type: 'string', value: 'NUMBER', about: 'The sender, such as +14155550123.' },
       media: { type: 'string', multiple: true, value: 'FILE', about: 'A file to attach. Repeatable.' },
@@ -127,9 +140,4 @@ export const imessageCommands: Command[] = [
   },
 ]
 
-async function readContent(path: string): Promise<{ content: string }> {
-  const bytes = await readFile(path).catch(() => {
-    throw new UsageError(`${path} cannot be read. Check the path and its permissions.`)
-  })
-  return { content: bytes.toString('base64') }
-}
+const readContent = async (path: string): Promise<{ content: string }> => ({ content: (await readBytes(path)).toString('base64') })

@@ -1,20 +1,31 @@
 // keys list|create|revoke.
+import { type AgentScope, agentScopes } from '@callsign/sdk'
 import { type Command, listOptions, listQuery, several, text } from '../command.ts'
 import { table } from '../output.ts'
-import { UsageError } from '../usage-error.ts'
+import { ago } from '../times.ts'
 
 export const keyCommands: Command[] = [
   {
     words: 'keys list',
     about: 'Lists keys, newest first, including revoked ones.',
+    example: 'callsign keys list',
+    operations: ['listKeys'],
     options: listOptions,
     async run({ client, output }, values) {
       const page = await (await client()).keys.list(listQuery(values))
       const stateOf = (key: { revoked_at: string | null }) => (key.revoked_at ? 'revoked' : 'active')
       output.result(page, () =>
         table(
-          ['ID', 'NAME', 'FOR', 'SCOPES', 'LAST 4', 'STATE'],
-          page.data.map((key) => [key.id, key.name, key.agent_handle ?? 'organization', key.scopes.join(' '), key.last4, stateOf(key)]),
+          ['ID', 'NAME', 'FOR', 'SCOPES', 'LAST 4', 'CREATED', 'STATE'],
+          page.data.map((key) => [
+            key.id,
+            key.name,
+            key.agent_handle ?? 'organization',
+            key.scopes.join(' '),
+            key.last4,
+            ago(key.created_at),
+            stateOf(key),
+          ]),
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
@@ -25,20 +36,27 @@ export const keyCommands: Command[] = [
     words: 'keys create',
     takes: 'NAME',
     about: 'Creates a key and prints it once.',
+    example: "callsign keys create 'Laptop of Ada' --agent sales",
+    operations: ['createKey'],
     options: {
       agent: { type: 'string', value: 'HANDLE', about: 'Restrict the key to this agent. Defaults to the whole organization.' },
-      scope: { type: 'string', multiple: true, value: 'SCOPE', about: 'vault:read, for agent keys. Repeatable.' },
+      scope: {
+        type: 'string',
+        multiple: true,
+        value: 'SCOPE',
+        choices: agentScopes,
+        about: 'A scope of an agent key, vault:read or quarantine:read. Repeatable.',
+      },
       'expires-at': { type: 'string', value: 'TIME', about: 'The expiry time in ISO 8601.' },
     },
     async run({ client, output }, values, [name = '']) {
       const agent = text(values, 'agent')
-      const scopes = several(values, 'scope')
-      if (scopes.some((scope) => scope !== 'vault:read')) throw new UsageError('--scope must be vault:read.')
+      const wanted = several(values, 'scope')
       const expires = text(values, 'expires-at')
       const key = await (await client()).keys.create({
         name,
-        ...(agent !== undefined && { type: 'agent' as const, agent_handle: agent }),
-        ...(scopes.length > 0 && { scopes: scopes as 'vault:read'[] }),
+        ...(agent === undefined ? { type: 'organization' as const } : { type: 'agent' as const, agent_handle: agent }),
+        ...(wanted.length > 0 && { scopes: wanted as AgentScope[] }),
         ...(expires !== undefined && { expires_at: expires }),
       })
       output.result(key, () => key.key)
@@ -50,6 +68,8 @@ export const keyCommands: Command[] = [
     words: 'keys revoke',
     takes: 'ID',
     about: 'Revokes a key. The next request with it is rejected.',
+    example: 'callsign keys revoke key_01jq8',
+    operations: ['revokeKey'],
     async run({ client, output }, _values, [id = '']) {
       const revoked = await (await client()).keys.revoke(id)
       output.result(revoked, () => `${id} is revoked.`)

@@ -1,96 +1,142 @@
-// listen delivers events to a program on this machine as signed webhooks, without a public address.
-import { randomBytes } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { type CallsignEvent, signWebhook } from '@callsign/sdk'
-import { type Command, count, needed, text } from '../command.ts'
+// listen delivers events to a program on this machine, without a public address.
+import { createHash } from 'node:crypto'
+import { join, resolve } from 'node:path'
+import { type Command, type Context, count, text, type Values } from '../command.ts'
+import { recordFailed, runCommand } from '../event-command.ts'
+import { forward, keepSecret, readTarget } from '../event-forwarding.ts'
+import { EventProgress } from '../event-progress.ts'
+import { EventRunner } from '../event-runner.ts'
 import { UsageError } from '../usage-error.ts'
+import { eventFilters } from './events.ts'
 
-/** The server's own timeout for an endpoint. */
-const postTimeoutMs = 15_000
-/** While the target refuses connections, for example during a restart, the same event is retried. */
-const refusedPauseMs = 1000
-const refusedTriesMax = 10
+const retriesDefault = 5
+const concurrencyMax = 100
 
-type Forwarded = { id: string; type: string; status: number; duration_ms: number; error: string | null }
+type Query = { agent?: string; types?: string; after?: string }
+
+const execOnly = ['concurrency', 'debounce', 'retries', 'state']
 
 export const listenCommands: Command[] = [
   {
     words: 'listen',
-    about: 'Delivers events to a local address as signed webhooks, until you interrupt it.',
+    about:
+      'Delivers events to a program on this machine, until you interrupt it. With --exec it runs a command for each event, and continues without a gap after a restart. With --forward-to it posts them to a local address as signed webhooks.',
+    example: "callsign listen --exec 'node handle.js' --types email.received --agent sales",
+    operations: ['streamEvents', 'getCaller'],
     options: {
-      'forward-to': { type: 'string', value: 'URL', about: 'The target, such as http://localhost:3000/hook.' },
-      agent: { type: 'string', value: 'HANDLE', about: 'Only events of this agent.' },
-      types: { type: 'string', value: 'TYPES', about: 'Only these event types, separated by commas.' },
+      exec: { type: 'string', value: 'COMMAND', about: 'A shell command. It gets the event as one line of JSON on standard input.' },
+      'forward-to': { type: 'string', value: 'URL', about: 'The target of webhooks, such as http://localhost:3000/hook.' },
+      ...eventFilters,
       after: { type: 'string', value: 'EVENT', about: 'Start after this event. Defaults to new events only.' },
+      concurrency: { type: 'string', value: 'N', about: 'Commands at once, 1-100. Defaults to 1. Each thread has one at a time.' },
+      debounce: {
+        type: 'string',
+        value: 'SECONDS',
+        about: 'Wait until a thread had no event for this time, then run the command once, with one line per event.',
+      },
+      retries: {
+        type: 'string',
+        value: 'N',
+        about: `Further attempts when the command fails, with exponential backoff from 1 to 60 seconds. Defaults to ${retriesDefault}. Then the event is added to the state file with .failed.`,
+      },
+      state: {
+        type: 'string',
+        value: 'FILE',
+        about: 'Where to keep the position. Defaults to a file per server, command and filter beside the login.',
+      },
       count: { type: 'string', value: 'N', about: 'Exit after this number of events.' },
     },
-    async run({ client, output, folder }, values) {
-      const target = readTarget(needed(values, 'forward-to'))
-      const limit = count(values, 'count')
+    async run(context, values) {
+      const [command, target] = [text(values, 'exec'), text(values, 'forward-to')]
+      if ((command === undefined) === (target === undefined)) throw new UsageError('Either --exec or --forward-to is required.')
       const [agent, types, after] = [text(values, 'agent'), text(values, 'types'), text(values, 'after')]
-      const callsign = await client()
-      // Reports a wrong server or key before the first event.
-      const { organization_name } = await callsign.me()
-      const secret = await keepSecret(join(folder, 'listen-secret'))
-      output.note(
-        `Events of ${organization_name} go to ${target}. They are signed with this secret, which stays the same on this machine:\n${secret}`,
-      )
       const query = { ...(agent !== undefined && { agent }), ...(types !== undefined && { types }), ...(after !== undefined && { after }) }
-      let forwarded = 0
-      for await (const event of callsign.events.follow(query)) {
-        const result = await forward(target, secret, event)
-        output.result(result, () => `${result.type} ${result.id} ${result.error ?? result.status} ${result.duration_ms} ms`)
-        forwarded++
-        if (limit !== undefined && forwarded >= limit) break
-      }
-      return 0
+      if (command !== undefined) return runForEach(context, values, command, query)
+      const unused = execOnly.find((name) => values[name] !== undefined)
+      if (unused !== undefined) throw new UsageError(`--${unused} needs --exec.`)
+      return forwardEach(context, values, target as string, query)
     },
   },
 ]
 
-function readTarget(given: string): string {
-  const url = URL.canParse(given) ? new URL(given) : null
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') throw new UsageError('--forward-to must be an http:// or https:// address.')
-  return url.href
-}
-
-/** The signing secret of this machine, created once and readable by its owner only. */
-async function keepSecret(path: string): Promise<string> {
-  try {
-    await writeFile(path, `whsec_${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+async function forwardEach({ client, output, folder }: Context, values: Values, given: string, query: Query): Promise<number> {
+  const target = readTarget(given)
+  const limit = count(values, 'count')
+  const callsign = await client()
+  // Reports a wrong server or key before the first event.
+  const { organization_name } = await callsign.me()
+  const secret = await keepSecret(join(folder, 'listen-secret'))
+  output.note(
+    `Events of ${organization_name} go to ${target}. They are signed with this secret, which stays the same on this machine:\n${secret}`,
+  )
+  let forwarded = 0
+  for await (const event of callsign.events.follow(query)) {
+    const result = await forward(target, secret, event)
+    output.result(result, () => `${result.type} ${result.id} ${result.error ?? result.status} ${result.duration_ms} ms`)
+    forwarded++
+    if (limit !== undefined && forwarded >= limit) break
   }
-  return (await readFile(path, 'utf8')).trim()
+  return 0
 }
 
-/** Posts one event with the bytes and headers of a webhook. */
-async function forward(target: string, secret: string, event: CallsignEvent): Promise<Forwarded> {
-  const body = JSON.stringify(event)
-  for (let attempt = 1; ; attempt++) {
-    const startedMs = performance.now()
-    const done = (status: number, error: string | null): Forwarded => ({
-      id: event.id,
-      type: event.type,
-      status,
-      duration_ms: Math.round(performance.now() - startedMs),
-      error,
+function readNumbers(values: Values) {
+  const concurrency = count(values, 'concurrency') ?? 1
+  if (concurrency < 1 || concurrency > concurrencyMax) throw new UsageError(`--concurrency must be a number from 1 to ${concurrencyMax}.`)
+  const debounceMs = (count(values, 'debounce') ?? 0) * 1000
+  return { concurrency, debounceMs, retriesMax: count(values, 'retries') ?? retriesDefault, limit: count(values, 'count') }
+}
+
+async function runForEach(context: Context, values: Values, command: string, query: Query): Promise<number> {
+  const { output, environment } = context
+  const { limit, ...numbers } = readNumbers(values)
+  const callsign = await context.client()
+  const { organization_id, organization_name } = await callsign.me()
+  const consumer = createHash('sha256')
+    .update(JSON.stringify([organization_id, command, query.agent, query.types]))
+    .digest('hex')
+  const state = resolve(text(values, 'state') ?? join(context.folder, 'listen', `${consumer.slice(0, 16)}.json`))
+  const progress = await EventProgress.open(state)
+  try {
+    if (progress.after !== undefined && query.after !== undefined)
+      throw new UsageError(`${state} has a position already. Omit --after, or delete the file to start at another event.`)
+    output.note(`Events of ${organization_name} run the command. The position is kept in ${state}`)
+    const stopped = new AbortController()
+    const signal = AbortSignal.any([context.interruption(), stopped.signal])
+    let handled = 0
+    const runner = new EventRunner({
+      ...numbers,
+      signal,
+      run: (events, attempt) => runCommand(command, events, attempt, environment, output),
+      async finish(events, reason) {
+        try {
+          if (reason !== null) await recordFailed(`${state}.failed`, events, reason, output)
+          await progress.finish(events.map(({ id }) => id))
+        } catch (error) {
+          stopped.abort(error)
+          throw error
+        }
+        handled += events.length
+        if (limit !== undefined && handled >= limit) stopped.abort()
+      },
     })
+    const after = progress.after ?? query.after
+    if (after !== undefined) await progress.begin(after)
+    const follow = { ...query, signal, ...(after !== undefined && { after }) }
+    // The first start keeps its starting point, so that a restart before the first event misses none.
+    const onStart = (start: string) => void progress.begin(start).catch((error: Error) => stopped.abort(error))
     try {
-      const response = await fetch(target, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...(await signWebhook(secret, event.id, body)) },
-        body,
-        redirect: 'manual',
-        signal: AbortSignal.timeout(postTimeoutMs),
-      })
-      await response.body?.cancel()
-      return done(response.status, null)
-    } catch (error) {
-      const cause = (error as Error).cause as NodeJS.ErrnoException | undefined
-      if (cause?.code !== 'ECONNREFUSED' || attempt === refusedTriesMax) return done(0, cause?.code ?? (error as Error).name)
-      await new Promise((resolve) => setTimeout(resolve, refusedPauseMs))
+      for await (const event of callsign.events.follow({ ...follow, onStart })) {
+        const isDone = progress.isDone(event.id)
+        progress.read(event.id)
+        if (!isDone) await runner.add(event)
+      }
+    } finally {
+      if (!signal.aborted) stopped.abort()
+      await runner.drain()
     }
+    if (stopped.signal.reason instanceof Error && stopped.signal.reason.name !== 'AbortError') throw stopped.signal.reason
+    return 0
+  } finally {
+    await progress.close()
   }
 }

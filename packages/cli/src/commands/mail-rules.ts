@@ -24,6 +24,8 @@ const setStatus = (word: string, status: 'active' | 'paused', about: string): Co
   words: `rules ${word}`,
   takes: 'HANDLE RULE',
   about,
+  example: `callsign rules ${word} sales spam.example`,
+  operations: ['updateMailRule'],
   async run({ client, output }, _values, [handle = '', reference = '']) {
     const callsign = await client()
     const rule = await callsign.mailRules.update(handle, await findRule(callsign, handle, reference), { status })
@@ -37,6 +39,8 @@ export const mailRuleCommands: Command[] = [
     words: 'rules list',
     takes: 'HANDLE',
     about: 'Lists the mail rules of an agent, newest first.',
+    example: 'callsign rules list sales',
+    operations: ['listMailRules', 'getMailRule'],
     options: listOptions,
     async run({ client, output }, values, [handle = '']) {
       const page = await (await client()).mailRules.list(handle, listQuery(values))
@@ -54,10 +58,12 @@ export const mailRuleCommands: Command[] = [
     words: 'rules add',
     takes: 'HANDLE',
     about: 'Allows or blocks an address, or a domain with its subdomains.',
+    example: 'callsign rules add sales --block spam.example --direction inbound',
+    operations: ['createMailRule'],
     options: {
       allow: { type: 'string', value: 'ENTRY', about: 'The address or domain to allow.' },
       block: { type: 'string', value: 'ENTRY', about: 'The address or domain to block.' },
-      direction: { type: 'string', value: 'DIRECTION', about: 'inbound, outbound or both. Defaults to both.' },
+      direction: { type: 'string', value: 'DIRECTION', choices: directions, about: 'inbound, outbound or both. Defaults to both.' },
       reason: { type: 'string', value: 'TEXT', about: 'The reason, reported with each decision of the rule.' },
     },
     async run({ client, output }, values, [handle = '']) {
@@ -79,6 +85,8 @@ export const mailRuleCommands: Command[] = [
     words: 'rules rm',
     takes: 'HANDLE RULE',
     about: 'Deletes a rule.',
+    example: 'callsign rules rm sales spam.example',
+    operations: ['deleteMailRule'],
     async run({ client, output }, _values, [handle = '', reference = '']) {
       const callsign = await client()
       const deleted = await callsign.mailRules.delete(handle, await findRule(callsign, handle, reference))
@@ -90,13 +98,21 @@ export const mailRuleCommands: Command[] = [
     words: 'rules mode',
     takes: 'HANDLE',
     about: 'Shows the modes of an agent, or sets them.',
+    example: 'callsign rules mode sales --inbound allowlist',
+    operations: ['getIdentity', 'updateIdentity'],
     options: {
       inbound: {
         type: 'string',
         value: 'MODE',
+        choices: modes,
         about: 'open or allowlist. allowlist accepts only senders that a rule allows, and answers.',
       },
-      outbound: { type: 'string', value: 'MODE', about: 'open or allowlist. allowlist permits only recipients that a rule allows.' },
+      outbound: {
+        type: 'string',
+        value: 'MODE',
+        choices: modes,
+        about: 'open or allowlist. allowlist permits only recipients that a rule allows.',
+      },
     },
     async run({ client, output }, values, [handle = '']) {
       const [inbound, outbound] = [oneOf(values, 'inbound', modes), oneOf(values, 'outbound', modes)]

@@ -1,72 +1,242 @@
-// mail list|read|search.
-import type { MessageItem } from '@callsign/sdk'
-import { type Command, listOptions, listQuery, needed, text } from '../command.ts'
-import { table } from '../output.ts'
+// mail list|read|search|label|mark|delete.
+import type { Callsign, Message, MessageItem } from '@callsign/sdk'
+import { type Command, type Context, listOptions, listQuery, type Option, oneOf, several, text, type Values } from '../command.ts'
+import { chooseMailbox, handlesOf, locate, mailboxOptions } from '../mailbox.ts'
+import { type Output, table } from '../output.ts'
+import { ago } from '../times.ts'
+import { UsageError } from '../usage-error.ts'
 
-const rowsOf = (messages: MessageItem[]): string =>
-  table(
-    ['ID', 'WHEN', 'FROM', 'SUBJECT'],
-    messages.map((one) => [one.id, one.created_at, one.from, one.subject]),
+const directions = ['inbound', 'outbound'] as const
+const statuses = ['received', 'quarantined', 'queued', 'sent', 'delivered', 'bounced', 'failed'] as const
+
+/** The state that matters to a person: unread or not for received mail, the delivery for sent mail. */
+const stateOf = (one: MessageItem): string => (one.direction === 'outbound' ? one.status : one.is_read ? 'read' : 'unread')
+
+const otherSide = (one: MessageItem): string => (one.direction === 'outbound' ? `to ${one.to.join(', ')}` : one.from)
+
+/** A table of messages with their mailboxes. */
+export async function messageTable(client: Callsign, output: Output, messages: MessageItem[]): Promise<string> {
+  if (output.isJson) return ''
+  const handles = await handlesOf(
+    client,
+    messages.map((one) => one.mailbox_id),
   )
+  return table(
+    ['ID', 'MAILBOX', 'DIRECTION', 'STATE', 'WHEN', 'WITH', 'SUBJECT'],
+    messages.map((one) => [
+      one.id,
+      handles.get(one.mailbox_id) ?? one.mailbox_id,
+      one.direction === 'outbound' ? 'out' : 'in',
+      stateOf(one),
+      ago(one.created_at),
+      otherSide(one),
+      one.labels.length > 0 ? `${one.subject} [${one.labels.join(', ')}]` : one.subject,
+    ]),
+    output.width,
+  )
+}
 
-export const messageCommands: Command[] = [
+const filterOptions: Record<string, Option> = {
+  unread: { type: 'boolean', about: 'Only unread mail of one mailbox.' },
+  direction: { type: 'string', value: 'DIRECTION', choices: directions, about: 'Only inbound or outbound mail of one mailbox.' },
+  status: {
+    type: 'string',
+    value: 'STATUS',
+    choices: statuses,
+    about: `Only mail of one mailbox with this status: ${statuses.join(', ')}.`,
+  },
+  label: { type: 'string', value: 'LABEL', about: 'Only mail of one mailbox with this label.' },
+  from: { type: 'string', value: 'TEXT', about: 'Only mail of one mailbox with this in the sender.' },
+  subject: { type: 'string', value: 'TEXT', about: 'Only mail of one mailbox with this in the subject.' },
+}
+
+/** The filters that the server has for one mailbox only. */
+function readFilters(values: Values) {
+  const [label, from, subject] = [text(values, 'label'), text(values, 'from'), text(values, 'subject')]
+  const [direction, status] = [oneOf(values, 'direction', directions), oneOf(values, 'status', statuses)]
+  return {
+    ...(values.unread === true && { is_read: false, direction: 'inbound' as const }),
+    ...(direction && { direction }),
+    ...(status && { status }),
+    ...(label !== undefined && { label }),
+    ...(from !== undefined && { from }),
+    ...(subject !== undefined && { subject }),
+  }
+}
+
+async function list({ client, output }: Context, values: Values): Promise<number> {
+  const callsign = await client()
+  const filters = readFilters(values)
+  const [thread, agent, mailbox] = [text(values, 'thread'), text(values, 'agent'), text(values, 'mailbox')]
+  const query = { ...listQuery(values), ...(thread !== undefined && { thread_id: thread }) }
+  const page =
+    Object.keys(filters).length > 0 || mailbox !== undefined
+      ? await callsign.messages.list(await chooseMailbox(callsign, values), { ...query, ...filters })
+      : await callsign.mail.list({ ...query, ...(agent !== undefined && { agent }) })
+  const lines = await messageTable(callsign, output, 'messages' in page ? page.messages : page.data)
+  output.result(page, () => lines)
+  if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
+  return 0
+}
+
+/** The message as a person reads it, with warnings before the text. */
+const shown = (message: Message): string =>
+  [
+    `From: ${message.from}`,
+    `To: ${message.to.join(', ')}`,
+    ...(message.cc.length > 0 ? [`Cc: ${message.cc.join(', ')}`] : []),
+    `Date: ${message.created_at}`,
+    `Subject: ${message.subject}`,
+    ...(message.labels.length > 0 ? [`Labels: ${message.labels.join(', ')}`] : []),
+    ...message.attachments.map((file) => `Attachment: ${file.filename} (${file.content_type}, ${file.size_bytes} bytes)`),
+    ...message.codes.map((code) => `${code.kind === 'one_time_code' ? 'Code' : 'Link'}: ${code.value}`),
+    ...message.flags.map((flag) => `Warning: ${flag.reason}`),
+    '',
+    message.text,
+  ].join('\n')
+
+/** Finds the mailbox of a message, unless it is given. */
+export async function locateMessage(
+  context: Context,
+  values: Values,
+  id: string,
+  given?: string,
+): Promise<{ client: Callsign; mailbox: string }> {
+  const client = await context.client()
+  const get = (mailbox: string) => client.messages.get(mailbox, id)
+  return { client, mailbox: await locate(client, context.output, values, { mailbox: given, id, kind: 'message', get }) }
+}
+
+const listCommands: Command[] = [
   {
     words: 'mail list',
-    about: 'Lists mail, newest first.',
+    about: 'Lists mail of every mailbox, newest first. Filters such as --unread need --agent when there are several mailboxes.',
+    example: 'callsign mail list --agent sales --unread',
+    operations: ['listMail', 'listMessages', 'listMailboxes'],
     options: {
-      agent: { type: 'string', value: 'HANDLE', about: 'Only mail of this agent.' },
+      ...mailboxOptions,
       thread: { type: 'string', value: 'ID', about: 'Only mail of this thread.' },
+      ...filterOptions,
       ...listOptions,
     },
-    async run({ client, output }, values) {
-      const agent = text(values, 'agent')
-      const thread = text(values, 'thread')
-      const query = { ...listQuery(values), ...(agent !== undefined && { agent }), ...(thread !== undefined && { thread_id: thread }) }
-      const list = await (await client()).mail.list(query)
-      output.result(list, () => rowsOf(list.messages))
-      if (list.next_cursor && !output.isJson) output.note(`More: --cursor ${list.next_cursor}`)
-      return 0
-    },
-  },
-  {
-    words: 'mail read',
-    takes: 'ID',
-    about: 'Shows one message. It stays unread without --mark-read.',
-    options: {
-      mailbox: { type: 'string', value: 'MAILBOX', about: 'The address or handle of the mailbox.' },
-      'mark-read': { type: 'boolean', about: 'Mark it as read.' },
-    },
-    async run({ client, output }, values, [id = '']) {
-      const mailbox = needed(values, 'mailbox')
-      const { messages } = await client()
-      const message = await messages.get(mailbox, id)
-      if (values['mark-read'] === true) await messages.update(mailbox, id, { is_read: true })
-      output.result(message, () =>
-        [
-          `From: ${message.from}`,
-          `To: ${message.to.join(', ')}`,
-          ...(message.cc.length > 0 ? [`Cc: ${message.cc.join(', ')}`] : []),
-          `Date: ${message.created_at}`,
-          `Subject: ${message.subject}`,
-          ...message.attachments.map((file) => `Attachment: ${file.filename} (${file.content_type}, ${file.size_bytes} bytes)`),
-          ...message.flags.map((flag) => `Warning: ${flag.reason}`),
-          '',
-          message.text,
-        ].join('\n'),
-      )
-      return 0
-    },
+    run: list,
   },
   {
     words: 'mail search',
     takes: 'QUERY',
     about: 'Searches a mailbox. Quote phrases, exclude words with -, and combine alternatives with OR.',
-    options: { mailbox: { type: 'string', value: 'MAILBOX', about: 'The address or handle of the mailbox.' }, ...listOptions },
+    example: "callsign mail search 'invoice OR receipt' --agent sales",
+    operations: ['searchMessages'],
+    options: { ...mailboxOptions, ...listOptions },
     async run({ client, output }, values, [q = '']) {
-      const page = await (await client()).messages.search(needed(values, 'mailbox'), { q, ...listQuery(values) })
-      output.result(page, () => rowsOf(page.data))
+      const callsign = await client()
+      const page = await callsign.messages.search(await chooseMailbox(callsign, values), { q, ...listQuery(values) })
+      const lines = await messageTable(callsign, output, page.data)
+      output.result(page, () => lines)
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
       return 0
     },
   },
 ]
+
+const changeCommands: Command[] = [
+  {
+    words: 'mail label',
+    takes: 'ID',
+    about: 'Adds labels to a message, or removes them. Without an option it lists them.',
+    example: 'callsign mail label msg_01jq8 --add invoices --remove new',
+    operations: ['updateMessage'],
+    options: {
+      add: { type: 'string', multiple: true, value: 'LABEL', about: 'A label to add. Repeatable.' },
+      remove: { type: 'string', multiple: true, value: 'LABEL', about: 'A label to remove. Repeatable.' },
+      ...mailboxOptions,
+    },
+    async run(context, values, [id = '']) {
+      const { client, mailbox } = await locateMessage(context, values, id)
+      const [add, remove] = [several(values, 'add'), several(values, 'remove')]
+      const change = { ...(add.length > 0 && { add_labels: add }), ...(remove.length > 0 && { remove_labels: remove }) }
+      const changed =
+        Object.keys(change).length > 0 ? await client.messages.update(mailbox, id, change) : await client.messages.get(mailbox, id)
+      const { is_read, is_starred, labels } = changed
+      context.output.result({ id, is_read, is_starred, labels }, () =>
+        labels.length > 0 ? `${id} has the labels ${labels.join(', ')}.` : `${id} does not have a label.`,
+      )
+      return 0
+    },
+  },
+  {
+    words: 'mail mark',
+    takes: 'ID',
+    about: 'Marks a message as read or unread, or adds or removes its star.',
+    example: 'callsign mail mark msg_01jq8 --read --star',
+    operations: ['updateMessage'],
+    options: {
+      read: { type: 'boolean', about: 'Mark it as read.' },
+      unread: { type: 'boolean', about: 'Mark it as unread.' },
+      star: { type: 'boolean', about: 'Add the star.' },
+      unstar: { type: 'boolean', about: 'Remove the star.' },
+      ...mailboxOptions,
+    },
+    async run(context, values, [id = '']) {
+      const change = { ...switchOf(values, 'read', 'is_read'), ...switchOf(values, 'star', 'is_starred') }
+      if (Object.keys(change).length === 0) throw new UsageError('Nothing to change. Give --read, --unread, --star or --unstar.')
+      const { client, mailbox } = await locateMessage(context, values, id)
+      const changed = await client.messages.update(mailbox, id, change)
+      const words = [changed.is_read ? 'read' : 'unread', ...(changed.is_starred ? ['starred'] : [])]
+      context.output.result(changed, () => `${id} is ${words.join(' and ')}.`)
+      return 0
+    },
+  },
+  {
+    words: 'mail delete',
+    takes: 'ID',
+    about: 'Deletes a message and its attachments permanently.',
+    example: 'callsign mail delete msg_01jq8',
+    operations: ['deleteMessage'],
+    options: mailboxOptions,
+    async run(context, values, [id = '']) {
+      const { client, mailbox } = await locateMessage(context, values, id)
+      const deleted = await client.messages.delete(mailbox, id)
+      context.output.result(deleted, () => `${id} is deleted from ${mailbox}.`)
+      return 0
+    },
+  },
+]
+
+/** The field for a pair of options such as --read and --unread. */
+function switchOf(values: Values, name: string, field: 'is_read' | 'is_starred'): { [field]?: boolean } {
+  const [on, off] = [values[name] === true, values[`un${name}`] === true]
+  if (on && off) throw new UsageError(`--${name} and --un${name} are mutually exclusive. Give one of them.`)
+  return on || off ? { [field]: on } : {}
+}
+
+export const messageCommands: Command[] = [
+  ...listCommands,
+  {
+    words: 'mail read',
+    takes: '[ID]',
+    about:
+      'Shows one message, found in any mailbox. Without an ID it shows the latest message of the mailbox. It stays unread without --mark-read.',
+    example: 'callsign mail read msg_01jq8 --mark-read',
+    operations: ['getMessage', 'updateMessage'],
+    options: { ...mailboxOptions, 'mark-read': { type: 'boolean', about: 'Mark it as read.' } },
+    async run(context, values, [id]) {
+      const { client, mailbox, latest } =
+        id === undefined ? await findLatest(context, values) : { ...(await locateMessage(context, values, id)), latest: id }
+      const found = await client.messages.get(mailbox, latest)
+      if (values['mark-read'] === true) await client.messages.update(mailbox, found.id, { is_read: true })
+      context.output.result(found, () => shown(found))
+      return 0
+    },
+  },
+  ...changeCommands,
+]
+
+/** The latest received message of the chosen mailbox. */
+async function findLatest(context: Context, values: Values): Promise<{ client: Callsign; mailbox: string; latest: string }> {
+  const client = await context.client()
+  const mailbox = await chooseMailbox(client, values)
+  const { data } = await client.messages.list(mailbox, { direction: 'inbound', limit: 1 })
+  if (!data[0]) throw new UsageError(`${mailbox} does not have received mail. Give the ID of a message.`)
+  return { client, mailbox, latest: data[0].id }
+}

@@ -1,61 +1,93 @@
-// mail send|reply.
+// mail send|reply|forward.
 import { type Command, needed, several, text } from '../command.ts'
-import { bodyOptions, keyed, keyOption, readBody, recipientOptions } from '../mail-body.ts'
+import { reportSent } from '../delivery-report.ts'
+import { attachOption, bodyOptions, keyed, keyOption, readAttachments, readBody, readCopies, recipientOptions } from '../mail-body.ts'
+import { chooseMailbox, mailboxOptions } from '../mailbox.ts'
 import { UsageError } from '../usage-error.ts'
+import { locateMessage } from './messages.ts'
 
 export const outboundMailCommands: Command[] = [
   {
     words: 'mail send',
-    about: 'Sends a message from an agent.',
+    about:
+      'Sends a message from an agent. Prints the result of the first delivery attempt, or "queued" after 2 seconds. With --json it does not wait.',
+    example: "callsign mail send --agent sales --to ada@example.com --subject Hello --text 'Do you ship to Norway?'",
+    operations: ['sendMail', 'getMessage'],
     options: {
-      agent: { type: 'string', value: 'HANDLE', about: 'The sending agent.' },
+      agent: { type: 'string', value: 'HANDLE', about: 'The sending agent. Defaults to that of the key, or the only one.' },
       ...recipientOptions,
       subject: { type: 'string', value: 'TEXT', about: 'The subject.' },
       thread: { type: 'string', value: 'ID', about: 'The thread to continue.' },
       ...bodyOptions,
+      ...attachOption,
       ...keyOption,
     },
     async run(context, values) {
-      const agent = needed(values, 'agent')
-      const [to, cc, bcc] = [several(values, 'to'), several(values, 'cc'), several(values, 'bcc')]
-      if (to.length === 0) throw new UsageError('--to is required.')
+      const to = several(values, 'to')
+      if (to.length === 0) throw new UsageError('--to is required. Give the address of a recipient.')
       const subject = needed(values, 'subject')
       const thread = text(values, 'thread')
       const body = await readBody(context, values)
-      if (body.text === undefined) throw new UsageError('--text or --text-file is required.')
-      const message = {
-        agent,
-        to,
-        subject,
-        text: body.text,
-        ...(body.html !== undefined && { html: body.html }),
-        ...(cc.length > 0 && { cc }),
-        ...(bcc.length > 0 && { bcc }),
-        ...(thread !== undefined && { thread_id: thread }),
-      }
-      const queued = await (await context.client()).mail.send(message, keyed(values))
-      context.output.result(queued, () => `${queued.id} is ${queued.status}.`)
+      if (body.text === undefined && body.html === undefined) throw new UsageError('--text, --text-file or --html-file is required.')
+      const files = await readAttachments(values)
+      const client = await context.client()
+      const agent = await chooseMailbox(client, values)
+      const message = { agent, to, subject, ...body }
+      const more = { ...readCopies(values), ...(thread !== undefined && { thread_id: thread }), ...files }
+      const queued = await client.mail.send({ ...message, ...more }, keyed(values))
+      await reportSent(client, context.output, agent, queued)
       return 0
     },
   },
   {
     words: 'mail reply',
     takes: 'ID',
-    about: 'Replies to a message in its thread.',
+    about: 'Replies to a message in its thread, from the mailbox that has it.',
+    example: "callsign mail reply msg_01jq8 --text 'We do, within a week.'",
+    operations: ['replyToMessage', 'getMessage'],
     options: {
-      mailbox: { type: 'string', value: 'MAILBOX', about: 'The address or handle of the mailbox.' },
+      ...mailboxOptions,
       all: { type: 'boolean', about: 'Reply to all recipients.' },
       automatic: { type: 'boolean', about: 'Mark it as an automatic reply (RFC 3834). It goes to the sender alone, at most once a day.' },
       ...bodyOptions,
+      ...attachOption,
       ...keyOption,
     },
     async run(context, values, [id = '']) {
-      const mailbox = needed(values, 'mailbox')
       const body = await readBody(context, values)
       if (body.text === undefined && body.html === undefined) throw new UsageError('--text, --text-file or --html-file is required.')
-      const reply = { ...body, ...(values.all === true && { reply_all: true }), ...(values.automatic === true && { automatic: true }) }
-      const sent = await (await context.client()).messages.reply(mailbox, id, reply, keyed(values))
-      context.output.result(sent, () => `${sent.id} is queued.`)
+      const files = await readAttachments(values)
+      const { client, mailbox } = await locateMessage(context, values, id)
+      const more = { ...(values.all === true && { reply_all: true }), ...(values.automatic === true && { automatic: true }) }
+      const sent = await client.messages.reply(mailbox, id, { ...body, ...more, ...files }, keyed(values))
+      await reportSent(client, context.output, mailbox, sent)
+      return 0
+    },
+  },
+  {
+    words: 'mail forward',
+    takes: 'ID',
+    about: 'Forwards a message with its attachments, below your text, from the mailbox that has it.',
+    example: "callsign mail forward msg_01jq8 --to ada@example.com --text 'For your files.'",
+    operations: ['forwardMessage', 'getMessage'],
+    options: {
+      ...mailboxOptions,
+      ...recipientOptions,
+      subject: { type: 'string', value: 'TEXT', about: 'A subject of its own. Defaults to the subject with Fwd.' },
+      'no-attachments': { type: 'boolean', about: "Leave the message's attachments out." },
+      ...bodyOptions,
+      ...attachOption,
+      ...keyOption,
+    },
+    async run(context, values, [id = '']) {
+      const to = several(values, 'to')
+      if (to.length === 0) throw new UsageError('--to is required. Give the address of a recipient.')
+      const subject = text(values, 'subject')
+      const body = { ...(await readBody(context, values)), ...(await readAttachments(values)) }
+      const { client, mailbox } = await locateMessage(context, values, id)
+      const more = { ...(subject !== undefined && { subject }), ...(values['no-attachments'] === true && { forward_attachments: false }) }
+      const sent = await client.messages.forward(mailbox, id, { to, ...readCopies(values), ...body, ...more }, keyed(values))
+      await reportSent(client, context.output, mailbox, sent)
       return 0
     },
   },

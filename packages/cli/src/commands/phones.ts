@@ -1,7 +1,8 @@
 // phone list|provision|show|messages|read|wait|release.
 import { type Command, listOptions, listQuery, needed, text } from '../command.ts'
 import { table } from '../output.ts'
-import { tellWait, waitOptions, waitQuery } from './mail-wait.ts'
+import { ago } from '../times.ts'
+import { printFound, waitOptions, waitQuery } from './mail-wait.ts'
 
 const countries = ['US', 'CA'] as const
 const types = ['local', 'toll_free'] as const
@@ -10,6 +11,8 @@ export const phoneCommands: Command[] = [
   {
     words: 'phone list',
     about: 'Lists phone numbers, newest first.',
+    example: 'callsign phone list',
+    operations: ['listPhoneNumbers'],
     options: listOptions,
     async run({ client, output }, values) {
       const page = await (await client()).phone.list(listQuery(values))
@@ -27,11 +30,13 @@ export const phoneCommands: Command[] = [
     words: 'phone provision',
     takes: 'HANDLE',
     about: 'Buys a phone number for an agent.',
+    example: 'callsign phone provision sales --area-code 212',
+    operations: ['provisionPhoneNumber'],
     options: {
-      country: { type: 'string', value: 'US|CA', about: 'The country. Defaults to US.' },
-      type: { type: 'string', value: 'local|toll_free', about: 'The type. Defaults to local.' },
-      region: { type: 'string', value: 'NY', about: 'A state or province.' },
-      'area-code': { type: 'string', value: '212', about: 'An area code. Not together with --region.' },
+      country: { type: 'string', value: 'COUNTRY', choices: countries, about: 'US or CA. Defaults to US.' },
+      type: { type: 'string', value: 'TYPE', choices: types, about: 'local or toll_free. Defaults to local.' },
+      region: { type: 'string', value: 'REGION', about: 'A state or province, such as NY.' },
+      'area-code': { type: 'string', value: 'CODE', about: 'An area code, such as 212. Not together with --region.' },
     },
     async run({ client, output }, values, [handle = '']) {
       const [country, type, region, areaCode] = ['country', 'type', 'region', 'area-code'].map((name) => text(values, name))
@@ -51,6 +56,8 @@ export const phoneCommands: Command[] = [
     words: 'phone show',
     takes: 'NUMBER',
     about: 'Shows one phone number, given by its id or in E.164.',
+    example: 'callsign phone show +12125550100',
+    operations: ['getPhoneNumber'],
     async run({ client, output }, _values, [number = '']) {
       const one = await (await client()).phone.get(number)
       output.result(one, () =>
@@ -71,6 +78,8 @@ export const phoneCommands: Command[] = [
     words: 'phone messages',
     takes: 'NUMBER',
     about: 'Lists the texts of a number, newest first.',
+    example: 'callsign phone messages +12125550100 --unread',
+    operations: ['listSmsMessages'],
     options: {
       unread: { type: 'boolean', about: 'Only unread texts.' },
       from: { type: 'string', value: 'NUMBER', about: 'Only texts from this number.' },
@@ -89,7 +98,7 @@ export const phoneCommands: Command[] = [
           page.data.map((one) => [
             one.id,
             one.from_number,
-            one.created_at,
+            ago(one.created_at),
             one.media.length > 0 ? `${one.text} [${one.media.length} files]` : one.text,
           ]),
         ),
@@ -102,6 +111,8 @@ export const phoneCommands: Command[] = [
     words: 'phone read',
     takes: 'MESSAGE',
     about: 'Shows one text.',
+    example: 'callsign phone read sms_01jq8 --number +12125550100',
+    operations: ['getSmsMessage', 'updateSmsMessage'],
     options: {
       number: { type: 'string', value: 'NUMBER', about: 'The receiving number.' },
       'mark-read': { type: 'boolean', about: 'Mark it as read.' },
@@ -127,21 +138,26 @@ export const phoneCommands: Command[] = [
   {
     words: 'phone wait',
     takes: 'NUMBER',
-    about: 'Waits for the next text. --code prints only its code.',
+    about: 'Waits for the next text. A text that arrived since your previous command counts. --code prints only its code.',
+    example: 'callsign phone wait +12125550100 --code',
+    operations: ['waitForSms'],
     options: { ...waitOptions, text: { type: 'string', value: 'TEXT', about: 'Only texts that contain this.' } },
-    async run({ client, output }, values, [number = '']) {
+    async run(context, values, [number = '']) {
+      const { client, output, lastCommand } = context
       const words = text(values, 'text')
-      const query = { ...waitQuery(values), ...(words !== undefined && { text: words }) }
       const callsign = await client()
-      output.progress(`Waiting for a text to ${number}.`)
-      const { message } = await callsign.phone.wait(number, query)
-      return tellWait(output, values, query, message, (one) => `${one.id} from ${one.from_number}: ${one.text}`)
+      const query = { ...waitQuery(context, values, number), ...(words !== undefined && { text: words }) }
+      const { message, cursor } = await callsign.phone.wait(number, query)
+      if (message) lastCommand.waited(number, cursor)
+      return printFound(output, values, query, message, (one) => `${one.id} from ${one.from_number}: ${one.text}`)
     },
   },
   {
     words: 'phone release',
     takes: 'NUMBER',
     about: 'Returns a number to its provider and deletes its texts.',
+    example: 'callsign phone release +12125550100',
+    operations: ['releasePhoneNumber'],
     async run({ client, output }, _values, [number = '']) {
       const done = await (await client()).phone.release(number)
       output.result(done, () => `${number} is released.`)

@@ -1,21 +1,30 @@
 // quarantine list|release|rm for messages that the guardrails of a mailbox have quarantined.
 import { type Command, listOptions, listQuery } from '../command.ts'
+import { chooseMailbox, mailboxOptions } from '../mailbox.ts'
 import { table } from '../output.ts'
+import { ago } from '../times.ts'
+import { locateMessage } from './messages.ts'
 
 export const quarantineCommands: Command[] = [
   {
     words: 'quarantine list',
-    takes: 'MAILBOX',
+    takes: '[MAILBOX]',
     about: 'Lists quarantined messages of a mailbox, newest first, with the reason for each.',
-    options: listOptions,
-    async run({ client, output }, values, [mailbox = '']) {
-      const page = await (await client()).messages.list(mailbox, { status: 'quarantined', ...listQuery(values) })
+    example: 'callsign quarantine list sales',
+    operations: ['listMessages'],
+    options: { ...mailboxOptions, ...listOptions },
+    async run({ client, output }, values, [mailbox]) {
+      const callsign = await client()
+      const page = await callsign.messages.list(await chooseMailbox(callsign, values, mailbox), {
+        status: 'quarantined',
+        ...listQuery(values),
+      })
       output.result(page, () =>
         table(
-          ['ID', 'WHEN', 'FROM', 'SUBJECT', 'WHY', 'FLAGS'],
+          ['ID', 'WHEN', 'FROM', 'SUBJECT', 'REASON', 'FLAGS'],
           page.data.map((one) => [
             one.id,
-            one.created_at,
+            ago(one.created_at),
             one.from,
             one.subject,
             one.guardrail?.reason ?? '',
@@ -29,24 +38,31 @@ export const quarantineCommands: Command[] = [
   },
   {
     words: 'quarantine release',
-    takes: 'MAILBOX ID',
+    takes: '[MAILBOX] ID',
     about: 'Releases a message from quarantine. It is listed from then on, and email.received is emitted.',
-    async run({ client, output }, _values, [mailbox = '', id = '']) {
-      const released = await (await client()).messages.release(mailbox, id)
-      output.result(released, () => `${released.id} is ${released.status}.`)
+    example: 'callsign quarantine release msg_01jq8',
+    operations: ['releaseMessage', 'getMessage'],
+    options: mailboxOptions,
+    async run(context, values, [given, id = '']) {
+      const { client, mailbox } = await locateMessage(context, values, id, given)
+      const released = await client.messages.release(mailbox, id)
+      context.output.result(released, () => `${released.id} is ${released.status}.`)
       return 0
     },
   },
   {
     words: 'quarantine rm',
-    takes: 'MAILBOX ID',
+    takes: '[MAILBOX] ID',
     about: 'Deletes a quarantined message permanently. Other messages are not deleted.',
-    async run({ client, output }, _values, [mailbox = '', id = '']) {
-      const { messages } = await client()
-      const { status } = await messages.get(mailbox, id)
+    example: 'callsign quarantine rm msg_01jq8',
+    operations: ['deleteMessage', 'getMessage'],
+    options: mailboxOptions,
+    async run(context, values, [given, id = '']) {
+      const { client, mailbox } = await locateMessage(context, values, id, given)
+      const { status } = await client.messages.get(mailbox, id)
       if (status !== 'quarantined') throw new Error(`${id} is not in quarantine. Its status is ${status}.`)
-      const deleted = await messages.delete(mailbox, id)
-      output.result(deleted, () => `${deleted.id} is deleted.`)
+      const deleted = await client.messages.delete(mailbox, id)
+      context.output.result(deleted, () => `${deleted.id} is deleted.`)
       return 0
     },
   },

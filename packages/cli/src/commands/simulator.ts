@@ -1,8 +1,8 @@
 // sim sms|advance|fault|outbox simulates a phone, a carrier and faults.
-import { readFile } from 'node:fs/promises'
 import { type Command, count, listOptions, listQuery, needed, several, text } from '../command.ts'
+import { readBytes } from '../files.ts'
 import { table } from '../output.ts'
-import { UsageError } from '../usage-error.ts'
+import { ago } from '../times.ts'
 
 const typesByExtension: Record<string, string> = {
   gif: 'image/gif',
@@ -14,9 +14,7 @@ const typesByExtension: Record<string, string> = {
 
 /** Reads a file as media of a text. */
 async function readMedia(path: string): Promise<{ content: string; content_type?: string }> {
-  const bytes = await readFile(path).catch(() => {
-    throw new UsageError(`${path} cannot be read. Check the path and its permissions.`)
-  })
+  const bytes = await readBytes(path)
   const type = typesByExtension[path.split('.').at(-1)?.toLowerCase() ?? '']
   return { content: bytes.toString('base64'), ...(type !== undefined && { content_type: type }) }
 }
@@ -26,9 +24,11 @@ export const simulatorCommands: Command[] = [
     words: 'sim sms',
     takes: '[TEXT]',
     about: 'Sends a text to a simulated number from an external phone.',
+    example: "callsign sim sms 'Your code is 492816' --to +12125550100",
+    operations: ['simulateSms'],
     options: {
       to: { type: 'string', value: 'NUMBER', about: 'The number of the agent, such as +12125550100.' },
-      from: { type: 'string', value: 'NUMBER', about: 'The sender.' },
+      from: { type: 'string', value: 'NUMBER', about: 'The sender. Defaults to +15555550100.' },
       media: { type: 'string', multiple: true, value: 'FILE', about: 'A file to attach. Repeatable.' },
     },
     async run({ client, output }, values, [words]) {
@@ -49,6 +49,8 @@ export const simulatorCommands: Command[] = [
     words: 'sim advance',
     takes: 'NUMBER',
     about: 'Makes a pending simulated number ready for texts.',
+    example: 'callsign sim advance +12125550100',
+    operations: ['advanceNumber'],
     options: { fail: { type: 'boolean', about: 'Make it fail instead.' } },
     async run({ client, output }, values, [number = '']) {
       const done = await (await client()).simulator.advanceNumber(number, { to: values.fail === true ? 'assignment_failed' : 'ready' })
@@ -60,6 +62,8 @@ export const simulatorCommands: Command[] = [
     words: 'sim fault',
     takes: 'PROVIDER STEP FAULT',
     about: 'Makes the next calls of a simulated provider fail, for example phone webhook drop.',
+    example: 'callsign sim fault phone webhook drop --times 2',
+    operations: ['setFault'],
     options: { times: { type: 'string', value: 'N', about: 'Number of calls to fail. 0 removes the fault. Defaults to 1.' } },
     async run({ client, output }, values, [provider = '', op = '', fail = '']) {
       const times = count(values, 'times')
@@ -81,6 +85,8 @@ export const simulatorCommands: Command[] = [
   {
     words: 'sim outbox',
     about: 'Lists the messages sent to external phones, newest first.',
+    example: 'callsign sim outbox',
+    operations: ['listOutbox'],
     options: { to: { type: 'string', value: 'NUMBER', about: 'Only messages to this phone.' }, ...listOptions },
     async run({ client, output }, values) {
       const to = text(values, 'to')
@@ -88,7 +94,7 @@ export const simulatorCommands: Command[] = [
       output.result(page, () =>
         table(
           ['TO', 'FROM', 'TIME', 'TEXT'],
-          page.data.map((one) => [one.to, one.from, one.created_at, one.text]),
+          page.data.map((one) => [one.to, one.from, ago(one.created_at), one.text]),
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)

@@ -1,9 +1,10 @@
 // tunnel TARGET, and tunnels list|show|set|requests|replay.
-import { readFile } from 'node:fs/promises'
 import type { Callsign, ListenOptions, TunnelChange } from '@callsign/sdk'
 import { type Command, type Context, count, listOptions, listQuery, oneOf, text, type Values } from '../command.ts'
+import { readBytes } from '../files.ts'
 import { table } from '../output.ts'
 import { RequestTable } from '../request-table.ts'
+import { ago } from '../times.ts'
 import { UsageError } from '../usage-error.ts'
 
 const transports = ['auto', 'upgrade', 'web-socket'] as const
@@ -15,6 +16,8 @@ export const tunnelCommands: Command[] = [
     words: 'tunnel',
     takes: 'TARGET',
     about: "Serves an agent's public address from a local port or address, until you interrupt it.",
+    example: 'callsign tunnel 3000 --agent sales',
+    operations: ['getTunnel'],
     options: {
       agent: { type: 'string', value: 'HANDLE', about: 'The agent whose address is served. With an agent key, defaults to its own agent.' },
       'host-header': {
@@ -26,7 +29,7 @@ export const tunnelCommands: Command[] = [
       'allow-remote': { type: 'boolean', about: 'Allow a TARGET on another machine.' },
       'no-tls-verify': { type: 'boolean', about: 'Accept any certificate of an https:// TARGET, such as a self-signed one.' },
       proxy: { type: 'string', value: 'URL', about: 'An HTTP proxy, or `none`. Defaults to HTTPS_PROXY and related variables.' },
-      transport: { type: 'string', value: 'NAME', about: 'auto, upgrade or web-socket.' },
+      transport: { type: 'string', value: 'NAME', choices: transports, about: 'auto, upgrade or web-socket.' },
       'ca-file': { type: 'string', value: 'FILE', about: 'A PEM file with an additional certificate authority to trust.' },
     },
     run: async (context, values, [target = '']) => serve(context, values, target),
@@ -34,14 +37,16 @@ export const tunnelCommands: Command[] = [
   {
     words: 'tunnels list',
     about: 'Lists tunnels, newest first.',
-    options: { ...listOptions, status: { type: 'string', value: 'STATUS', about: 'active, suspended or disabled.' } },
+    example: 'callsign tunnels list',
+    operations: ['listTunnels'],
+    options: { ...listOptions, status: { type: 'string', value: 'STATUS', choices: statuses, about: 'active, suspended or disabled.' } },
     async run({ client, output }, values) {
       const status = oneOf(values, 'status', statuses)
       const page = await (await client()).tunnels.list({ ...listQuery(values), ...(status && { status }) })
       output.result(page, () =>
         table(
           ['HANDLE', 'ADDRESS', 'STATUS', 'CLIENTS', 'LAST REQUEST'],
-          page.data.map((one) => [one.agent_handle, one.public_url, one.status, String(one.connected_clients), one.last_request_at ?? '-']),
+          page.data.map((one) => [one.agent_handle, one.public_url, one.status, String(one.connected_clients), ago(one.last_request_at)]),
         ),
       )
       if (page.has_more && !output.isJson) output.note(`More: --cursor ${page.data.at(-1)?.id}`)
@@ -52,6 +57,8 @@ export const tunnelCommands: Command[] = [
     words: 'tunnels show',
     takes: 'HANDLE',
     about: 'Shows one tunnel.',
+    example: 'callsign tunnels show sales',
+    operations: ['getTunnel'],
     async run({ client, output }, _values, [handle = '']) {
       const one = await (await client()).tunnels.get(handle)
       output.result(one, () =>
@@ -72,9 +79,11 @@ export const tunnelCommands: Command[] = [
     words: 'tunnels set',
     takes: 'HANDLE',
     about: 'Sets the status of a tunnel, or the captured parts of its requests.',
+    example: 'callsign tunnels set sales --capture headers',
+    operations: ['updateTunnel'],
     options: {
-      status: { type: 'string', value: 'STATUS', about: 'active, suspended or disabled.' },
-      capture: { type: 'string', value: 'MODE', about: 'off, headers or bodies.' },
+      status: { type: 'string', value: 'STATUS', choices: statuses, about: 'active, suspended or disabled.' },
+      capture: { type: 'string', value: 'MODE', choices: captures, about: 'off, headers or bodies.' },
     },
     async run({ client, output }, values, [handle = '']) {
       const status = oneOf(values, 'status', statuses)
@@ -89,6 +98,8 @@ export const tunnelCommands: Command[] = [
     words: 'tunnels requests',
     takes: 'HANDLE',
     about: 'Lists the latest requests through a tunnel, newest first.',
+    example: 'callsign tunnels requests sales',
+    operations: ['listTunnelRequests'],
     options: listOptions,
     async run({ client, output }, values, [handle = '']) {
       const page = await (await client()).tunnels.requests(handle, listQuery(values))
@@ -97,7 +108,7 @@ export const tunnelCommands: Command[] = [
           ['ID', 'WHEN', 'METHOD', 'PATH', 'STATUS', 'MS'],
           page.data.map((one) => [
             one.id,
-            one.created_at,
+            ago(one.created_at),
             one.method,
             one.path,
             one.error ?? String(one.status ?? '-'),
@@ -113,6 +124,8 @@ export const tunnelCommands: Command[] = [
     words: 'tunnels replay',
     takes: 'HANDLE REQUEST',
     about: 'Sends a captured request through the tunnel again.',
+    example: 'callsign tunnels replay sales treq_01jq8',
+    operations: ['replayTunnelRequest'],
     async run({ client, output }, _values, [handle = '', id = '']) {
       const one = await (await client()).tunnels.replay(handle, id)
       output.result(one, () => `${one.method} ${one.path} ${one.error ?? one.status} ${one.duration_ms} ms`)
@@ -148,7 +161,7 @@ async function serve({ client, output, interruption }: Context, values: Values, 
     ...(values['allow-remote'] === true && { allowRemote: true }),
     ...(values['no-tls-verify'] === true && { verifyTarget: false }),
     ...(proxy !== undefined && { proxy: proxy === 'none' ? null : proxy }),
-    ...(caFile !== undefined && { ca: await readFile(caFile, 'utf8') }),
+    ...(caFile !== undefined && { ca: (await readBytes(caFile)).toString() }),
   }
   try {
     const listener = await callsign.tunnels.listen(handle, target, options)

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { ApiError, generateVaultKey, type UnlockedVault } from '@callsign/sdk'
 import { type Command, type Context, text, type Values } from '../command.ts'
-import { writePrivate } from '../login-file.ts'
+import { writePrivate } from '../private-file.ts'
 import { UsageError } from '../usage-error.ts'
 import { readNewVaultKey, unlockOptions, withVault } from '../vault-access.ts'
 
@@ -34,6 +34,11 @@ async function chooseNewKey(
     throw new UsageError(`${file} cannot be written: ${error.message}`)
   })
   return { key, shown: null }
+}
+
+/** Prints a generated key before it replaces the key of a vault, because a process that is killed afterwards cannot print it. */
+function announceKey({ output }: Context, shown: string | null): void {
+  if (shown !== null) output.note(`New vault key, in use once this command has succeeded: ${shown}`)
 }
 
 /**
@@ -76,6 +81,8 @@ export const vaultKeyCommands: Command[] = [
   {
     words: 'vault init',
     about: 'Creates the vault of the organization and prints its recovery codes once.',
+    example: 'callsign vault init --generate --write-key-file vault-key',
+    operations: ['initializeVault'],
     options: {
       'vault-key-file': {
         type: 'string',
@@ -98,6 +105,8 @@ export const vaultKeyCommands: Command[] = [
     words: 'vault rotate',
     about:
       'Changes the organization key, re-encrypts every secret, and prints new recovery codes once. Run it after an agent with the vault key was compromised.',
+    example: 'callsign vault rotate --generate --write-key-file new-vault-key',
+    operations: ['rotateVault', 'replaceVaultPrimaryKey'],
     options: {
       'new-vault-key-file': {
         type: 'string',
@@ -106,18 +115,25 @@ export const vaultKeyCommands: Command[] = [
       },
       generate: generateOption,
       'write-key-file': keyFileOption,
+      'without-missing': {
+        type: 'boolean',
+        about: 'Rotate although the server no longer returns secrets that it returned before. They are lost.',
+      },
       'key-only': { type: 'boolean', about: 'Change only the vault key. Secrets and recovery codes stay unchanged.' },
       ...unlockOptions,
     },
     run: (context, values) =>
       withVault(context, values, async (vault) => {
         const { key, shown } = await chooseNewKey(context, values, 'new-vault-key-file', 'CALLSIGN_NEW_VAULT_KEY')
+        announceKey(context, shown)
         if (values['key-only'] === true) {
           await keepingKey(context, shown, () => vault.changeKey(key))
           showKeys(context, vault, shown, [])
           return 0
         }
-        const { recoveryCodes } = await keepingKey(context, shown, () => vault.rotate(key))
+        const { recoveryCodes } = await keepingKey(context, shown, () =>
+          vault.rotate(key, { withoutMissing: values['without-missing'] === true }),
+        )
         showKeys(context, vault, shown, recoveryCodes)
         return 0
       }),
@@ -125,6 +141,8 @@ export const vaultKeyCommands: Command[] = [
   {
     words: 'vault recover',
     about: 'Sets a new vault key with a recovery code. The code cannot be used again.',
+    example: 'callsign vault recover --recovery-code-file code.txt',
+    operations: ['replaceVaultPrimaryKey'],
     options: {
       'recovery-code-file': {
         type: 'string',
@@ -148,6 +166,7 @@ export const vaultKeyCommands: Command[] = [
       const code = given || (await input.hidden('Recovery code', 'use --recovery-code-file or CALLSIGN_RECOVERY_CODE.'))
       const { key, shown } = await chooseNewKey(context, values, 'new-vault-key-file', 'CALLSIGN_NEW_VAULT_KEY')
       const options = { acceptNewVault: values['accept-changed-vault'] === true }
+      announceKey(context, shown)
       const vault = await keepingKey(context, shown, () => client.vault.recover(code, key, options))
       showKeys(context, vault, shown, [])
       vault.lock()
@@ -157,6 +176,8 @@ export const vaultKeyCommands: Command[] = [
   {
     words: 'vault export',
     about: 'Writes every secret unencrypted into a new file that only you can read.',
+    example: 'callsign vault export --output secrets.json',
+    operations: ['unlockVault'],
     options: { output: { type: 'string', value: 'FILE', about: 'The file, or - for standard output.' }, ...unlockOptions },
     run: (context, values) => {
       const target = text(values, 'output')

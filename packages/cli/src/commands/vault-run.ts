@@ -21,6 +21,33 @@ function readWish(wish: string): Wish {
   return { reference, variable }
 }
 
+/**
+ * Every secret with a verified name, in a variable named after it: `prod db` becomes PROD_DB. An existing variable is never replaced.
+ * Otherwise a secret named path or ld_preload could change how the program runs.
+ */
+function wishForAll(vault: UnlockedVault, environment: NodeJS.ProcessEnv): Wish[] {
+  const wishes = new Map<string, Wish>()
+  for (const { id, name, isBound } of vault.list()) {
+    if (!isBound) continue
+    const variable = name
+      .toUpperCase()
+      .replace(/[^A-Z0-9]+/g, '_')
+      .replace(/^(?=[0-9])/, '_')
+    const other = wishes.get(variable)
+    const why = other
+      ? `another secret has the same variable`
+      : loaderVariable.test(variable) || variable in environment
+        ? 'it is taken'
+        : ''
+    if (why !== '') throw new UsageError(`${name} cannot be stored in ${variable}: ${why}. Choose variables with --secret NAME=VARIABLE.`)
+    wishes.set(variable, { reference: id, variable })
+  }
+  return [...wishes.values()]
+}
+
+/** Variables that make a loader or an interpreter run other code. */
+const loaderVariable = /^(LD_|DYLD_|NODE_|PYTHON|PERL|RUBY|BASH_|GIT_)|^(PATH|IFS|ENV|SHELL|HOME|_)$/
+
 /** The value of a requested secret. The whole text is tried as a name first, then its last part as a member. */
 async function fulfil(vault: UnlockedVault, { reference, variable }: Wish): Promise<[string, string]> {
   const isName = vault.list().some((one) => one.id === reference || (one.isBound && one.name === reference))
@@ -66,20 +93,25 @@ export const vaultRunCommands: Command[] = [
     words: 'vault run',
     passesOn: true,
     about: 'Runs a program with secrets in its environment.',
+    example: 'callsign vault run --secret payments=PAYMENTS_KEY -- node job.js',
+    operations: ['unlockVault'],
     options: {
       secret: {
         type: 'string',
         multiple: true,
         value: 'NAME[:member]=VARIABLE',
-        about: 'A secret and the variable to store it in. Repeatable.',
+        about: 'A secret and the variable to store it in. Repeatable. Defaults to every secret: payments is stored in PAYMENTS.',
       },
       ...unlockOptions,
     },
     async run(context, values, [command, ...args]) {
       const wishes = several(values, 'secret').map(readWish)
-      if (wishes.length === 0) throw new UsageError('--secret is required. Write it as NAME[:member]=VARIABLE.')
       if (command === undefined) throw new UsageError('The program is missing. Give it after --.')
-      const secrets = await withVault(context, values, (vault) => Promise.all(wishes.map((wish) => fulfil(vault, wish))))
+      const secrets = await withVault(context, values, (vault) => {
+        const wanted = wishes.length > 0 ? wishes : wishForAll(vault, context.environment)
+        if (wanted.length === 0) context.output.note('The vault has no secret with a verified name. The program runs without secrets.')
+        return Promise.all(wanted.map((wish) => fulfil(vault, wish)))
+      })
       const inherited = Object.fromEntries(Object.entries(context.environment).filter(([name]) => !withheld.includes(name)))
       return runChild(command, args, { ...inherited, ...Object.fromEntries(secrets) })
     },

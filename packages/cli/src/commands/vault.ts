@@ -54,6 +54,8 @@ export const vaultCommands: Command[] = [
   {
     words: 'vault unlock',
     about: 'Unlocks the vault, verifies every secret, and shows the status. The vault is locked again afterwards.',
+    example: 'callsign vault unlock',
+    operations: ['getVault', 'unlockVault'],
     options: unlockOptions,
     run: (context, values) =>
       withVault(context, values, async (vault) => {
@@ -83,6 +85,8 @@ export const vaultCommands: Command[] = [
   {
     words: 'vault list',
     about: 'Lists the secrets that the key can read, without their values.',
+    example: 'callsign vault list',
+    operations: ['unlockVault'],
     options: unlockOptions,
     run: (context, values) =>
       withVault(context, values, async (vault) => {
@@ -101,6 +105,8 @@ export const vaultCommands: Command[] = [
     words: 'vault get',
     takes: 'NAME',
     about: 'Prints a secret, by name or id.',
+    example: 'callsign vault get payments --member api_key',
+    operations: ['unlockVault'],
     options: { member: { type: 'string', value: 'NAME', about: 'Print only this member, unformatted.' }, ...unlockOptions },
     run: (context, values, [reference = '']) =>
       withVault(context, values, async (vault) => {
@@ -125,6 +131,8 @@ export const vaultCommands: Command[] = [
     words: 'vault set',
     takes: 'NAME',
     about: 'Stores a secret, or changes the one with this name or id. Give values in files, standard input, the environment or a prompt.',
+    example: 'callsign vault set payments --type api_key --value-file key.txt',
+    operations: ['createVaultSecret', 'updateVaultSecret'],
     options: {
       type: { type: 'string', value: 'TYPE', about: `The type of a new secret, one of ${typeNames.join(', ')}. Defaults to other.` },
       'value-file': {
@@ -182,6 +190,8 @@ export const vaultCommands: Command[] = [
     words: 'vault rm',
     takes: 'NAME',
     about: 'Deletes a secret with its grants.',
+    example: 'callsign vault rm payments',
+    operations: ['deleteVaultSecret'],
     options: unlockOptions,
     run: (context, values, [reference = '']) =>
       withVault(context, values, async (vault) => {
@@ -195,6 +205,8 @@ export const vaultCommands: Command[] = [
     takes: 'NAME',
     about:
       'Lets an agent read a secret. The server enforces grants. Every holder of the vault key can decrypt the secrets that it returns.',
+    example: 'callsign vault grant payments --agent sales',
+    operations: ['grantVaultAccess'],
     options: { agent: { type: 'string', value: 'HANDLE', about: 'The agent.' }, ...unlockOptions },
     run: (context, values, [reference = '']) => {
       const agent = needed(values, 'agent')
@@ -209,6 +221,8 @@ export const vaultCommands: Command[] = [
     words: 'vault revoke',
     takes: 'NAME',
     about: 'Revokes a grant. The agent keeps any value that it has read.',
+    example: 'callsign vault revoke payments --agent sales',
+    operations: ['revokeVaultAccess'],
     options: { agent: { type: 'string', value: 'HANDLE', about: 'The agent.' }, ...unlockOptions },
     run: (context, values, [reference = '']) => {
       const agent = needed(values, 'agent')
@@ -223,6 +237,8 @@ export const vaultCommands: Command[] = [
     words: 'vault totp',
     takes: 'NAME',
     about: 'Prints the one-time password of a login secret.',
+    example: 'callsign vault totp github',
+    operations: ['unlockVault'],
     options: unlockOptions,
     run: (context, values, [reference = '']) =>
       withVault(context, values, async (vault) => {

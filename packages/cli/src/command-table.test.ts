@@ -1,0 +1,76 @@
+// The command table: examples, help and operations of every command.
+import { describe, expect, test } from 'vitest'
+import { operations } from '../../contract/src/index.ts'
+import { readCommandLine } from './command-line.ts'
+import { commands } from './command-table.ts'
+import { commandHelp, overview, topicHelp, topicOf, topics } from './help.ts'
+
+/** Splits an example as a shell does, up to a redirection. */
+const wordsOf = (line: string): string[] =>
+  [...(line.split(/ [<>]/, 1)[0] as string).matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
+    ([, single, double, plain]) => single ?? double ?? (plain as string),
+  )
+
+describe.each(commands.map((command) => [command.words, command] as const))('callsign %s', (words, command) => {
+  test('has an example that is a valid command line for it', () => {
+    const line = words === 'completion' ? 'callsign completion bash' : command.example
+    const [program, ...args] = wordsOf(line)
+    expect(program).toBe('callsign')
+    expect(readCommandLine(args, commands)).toMatchObject({ command: { words } })
+  })
+
+  test('has help of at most 80 columns', () => {
+    const help = commandHelp(command)
+    const long = help.split('\n').filter((line) => line.length > 80 && line.trim() !== command.example)
+    expect(long).toEqual([])
+    for (const option of Object.keys(command.options ?? {})) expect(help).toContain(`--${option}`)
+  })
+
+  test('names existing operations', () => {
+    const known = operations.map(({ id }) => id)
+    expect(command.operations.filter((id) => !known.includes(id))).toEqual([])
+  })
+})
+
+test('the overview and the topics name every command, on 80 columns', () => {
+  expect(commands.map(topicOf).filter((topic) => !(topic in topics))).toEqual([])
+  for (const topic of Object.keys(topics)) {
+    const help = topicHelp(topic, commands)
+    for (const command of commands) if (topicOf(command) === topic) expect(help).toContain(`  ${command.words}`)
+    expect(help.split('\n').filter((line) => line.length > 80)).toEqual([])
+  }
+  const all = overview(commands)
+  expect(all.split('\n').filter((line) => line.length > 80)).toEqual([])
+  for (const { words } of commands) for (const word of words.split(' ')) expect(all).toMatch(new RegExp(`\\b${word}\\b`))
+})
+
+test('an option name has one type in all commands, so that it can stand before the command', () => {
+  const types = new Map<string, Set<string>>()
+  for (const { options = {} } of commands)
+    for (const [name, { type }] of Object.entries(options)) types.set(name, (types.get(name) ?? new Set()).add(type))
+  expect([...types].filter(([, kinds]) => kinds.size > 1).map(([name]) => name)).toEqual([])
+})
+
+/** Operations that a person does not need in a terminal, with the reason. */
+const withoutCommand: Record<string, string> = {
+  receivePhoneHook: 'called by phone providers',
+  receiveImessageCallback: 'called by iMessage providers',
+  sendMessage: 'equivalent to sendMail',
+  sendSmsMessage: 'always answers 405',
+  getImessageConversation: 'imessage conversations lists every field',
+  updateVaultSecretByBody: 'equivalent to updateVaultSecret',
+  deleteVaultSecretByBody: 'equivalent to deleteVaultSecret',
+  revokeVaultAccessByQuery: 'equivalent to revokeVaultAccess',
+  unlockVaultByQuery: 'equivalent to unlockVault',
+  getVaultSecret: 'vault get unlocks, which returns the ciphertext of every readable secret',
+  listVaultSecrets: 'vault list unlocks, which verifies the names too',
+  listVaultKeys: 'no command yet',
+  deleteVaultKey: 'no command yet',
+}
+
+test('every operation of the API has a command or a reason', () => {
+  const used = new Set(commands.flatMap((command) => command.operations))
+  const missing = operations.map(({ id }) => id).filter((id) => !used.has(id) && !(id in withoutCommand))
+  expect(missing).toEqual([])
+  expect(Object.keys(withoutCommand).filter((id) => used.has(id))).toEqual([])
+})

@@ -1,0 +1,59 @@
+// Every command. The help, the completion scripts and docs/cli.md are printed from this table.
+import type { Command } from './command.ts'
+import { accountCommands } from './commands/accounts.ts'
+import { auditCommands } from './commands/audit.ts'
+import { completionCommands } from './commands/completion.ts'
+import { domainCommands } from './commands/domains.ts'
+import { draftCommands } from './commands/drafts.ts'
+import { eventCommands } from './commands/events.ts'
+import { identityCommands } from './commands/identities.ts'
+import { imessageCommands } from './commands/imessage.ts'
+import { keyCommands } from './commands/keys.ts'
+import { listenCommands } from './commands/listen.ts'
+import { mailFileCommands } from './commands/mail-files.ts'
+import { mailRuleCommands } from './commands/mail-rules.ts'
+import { mailWaitCommands } from './commands/mail-wait.ts'
+import { messageCommands } from './commands/messages.ts'
+import { outboundMailCommands } from './commands/outbound-mail.ts'
+import { phoneCommands } from './commands/phones.ts'
+import { quarantineCommands } from './commands/quarantine.ts'
+import { simulatorCommands } from './commands/simulator.ts'
+import { suppressionCommands } from './commands/suppressions.ts'
+import { threadCommands } from './commands/threads.ts'
+import { tunnelCommands } from './commands/tunnels.ts'
+import { vaultCommands } from './commands/vault.ts'
+import { vaultGrantCommands } from './commands/vault-grants.ts'
+import { vaultKeyCommands } from './commands/vault-keys.ts'
+import { vaultRunCommands } from './commands/vault-run.ts'
+import { webhookDeliveryCommands } from './commands/webhook-deliveries.ts'
+import { webhookCommands } from './commands/webhooks.ts'
+
+export const commands: readonly Command[] = [
+  ...accountCommands,
+  ...identityCommands,
+  ...outboundMailCommands,
+  ...mailWaitCommands,
+  ...messageCommands,
+  ...mailFileCommands,
+  ...threadCommands,
+  ...draftCommands,
+  ...mailRuleCommands,
+  ...quarantineCommands,
+  ...suppressionCommands,
+  ...domainCommands,
+  ...phoneCommands,
+  ...imessageCommands,
+  ...tunnelCommands,
+  ...eventCommands,
+  ...listenCommands,
+  ...webhookCommands,
+  ...webhookDeliveryCommands,
+  ...vaultCommands,
+  ...vaultGrantCommands,
+  ...vaultKeyCommands,
+  ...vaultRunCommands,
+  ...keyCommands,
+  ...auditCommands,
+  ...simulatorCommands,
+  ...completionCommands,
+]

@@ -1,0 +1,42 @@
+// events list.
+import type { CallsignEvent } from '@callsign/sdk'
+import { type Command, listOptions, listQuery, type Option, text } from '../command.ts'
+import { table } from '../output.ts'
+import { ago } from '../times.ts'
+
+/** Filters of the event log and of its stream. */
+export const eventFilters: Record<string, Option> = {
+  agent: { type: 'string', value: 'HANDLE', about: 'Only events of this agent.' },
+  types: { type: 'string', value: 'TYPES', about: 'Only these event types, separated by commas.' },
+}
+
+export const eventCommands: Command[] = [
+  {
+    words: 'events list',
+    about: 'Lists events, oldest first. The ID of the last one is the --cursor of the next request.',
+    example: 'callsign events list --types email.received,email.bounced',
+    operations: ['listEvents'],
+    options: { ...eventFilters, ...listOptions },
+    async run({ client, output }, values) {
+      const [agent, types] = [text(values, 'agent'), text(values, 'types')]
+      const query = { ...listQuery(values), ...(agent !== undefined && { agent }), ...(types !== undefined && { types }) }
+      const page = await (await client()).events.list(query)
+      output.result(page, () =>
+        table(
+          ['ID', 'WHEN', 'TYPE', 'ABOUT'],
+          page.data.map((one) => [one.id, ago(one.timestamp), one.type, aboutOf(one)]),
+          output.width,
+        ),
+      )
+      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
+      return 0
+    },
+  },
+]
+
+/** The subject, text or id of the object of an event. */
+function aboutOf({ data }: CallsignEvent): string {
+  const [about] = ['subject', 'text', 'domain', 'phone_number', 'id'].map((name) => data[name]).filter((one) => typeof one === 'string')
+  const agent = typeof data.agent_handle === 'string' ? `${data.agent_handle}: ` : ''
+  return `${agent}${about ?? ''}`
+}

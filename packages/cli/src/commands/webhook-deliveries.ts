@@ -1,0 +1,100 @@
+// webhooks deliveries|delivery|replay.
+import type { DeliveryDetail } from '@callsign/sdk'
+import { type Command, listOptions, listQuery, oneOf, text } from '../command.ts'
+import { table } from '../output.ts'
+import { ago } from '../times.ts'
+import { UsageError } from '../usage-error.ts'
+
+const statuses = ['pending', 'delivered', 'failed'] as const
+const replayed = ['failed', 'delivered', 'missed'] as const
+
+const shown = (one: DeliveryDetail): string =>
+  [
+    `event     ${one.event_type} ${one.event_id}`,
+    `status    ${one.status}${one.next_attempt_at ? `, next attempt ${ago(one.next_attempt_at)}` : ''}`,
+    '',
+    table(
+      ['ATTEMPT', 'STARTED', 'STATUS', 'MS', 'ANSWER'],
+      one.attempts.map((attempt) => [
+        String(attempt.attempt),
+        attempt.started_at,
+        String(attempt.status_code ?? '-'),
+        String(attempt.duration_ms),
+        attempt.error ?? attempt.response_snippet ?? '',
+      ]),
+    ),
+  ].join('\n')
+
+export const webhookDeliveryCommands: Command[] = [
+  {
+    words: 'webhooks deliveries',
+    takes: 'ID',
+    about: 'Lists the deliveries of a webhook, newest first. They are kept for 30 days.',
+    example: 'callsign webhooks deliveries whk_01jq8 --status failed',
+    operations: ['listDeliveries'],
+    options: {
+      status: { type: 'string', value: 'STATUS', choices: statuses, about: 'pending, delivered or failed.' },
+      event: { type: 'string', value: 'TYPE', about: 'Only this event type.' },
+      ...listOptions,
+    },
+    async run({ client, output }, values, [id = '']) {
+      const [status, event] = [oneOf(values, 'status', statuses), text(values, 'event')]
+      const query = { ...listQuery(values), ...(status && { status }), ...(event !== undefined && { event_type: event }) }
+      const page = await (await client()).webhooks.deliveries(id, query)
+      output.result(page, () =>
+        table(
+          ['ID', 'WHEN', 'EVENT', 'STATUS', 'ATTEMPTS', 'LAST', 'NEXT'],
+          page.data.map((one) => [
+            one.id,
+            ago(one.created_at),
+            one.event_type,
+            one.status,
+            String(one.attempt_count),
+            one.last_error_code ?? String(one.last_status_code ?? '-'),
+            ago(one.next_attempt_at),
+          ]),
+        ),
+      )
+      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
+      return 0
+    },
+  },
+  {
+    words: 'webhooks delivery',
+    takes: 'DELIVERY',
+    about: 'Shows one delivery with its attempts.',
+    example: 'callsign webhooks delivery dlv_01jq8',
+    operations: ['getDelivery'],
+    async run({ client, output }, _values, [id = '']) {
+      const delivery = await (await client()).webhooks.delivery(id)
+      output.result(delivery, () => shown(delivery))
+      return 0
+    },
+  },
+  {
+    words: 'webhooks replay',
+    takes: 'ID',
+    about: 'Repeats a delivery, or with --since the events of a time range of a webhook.',
+    example: 'callsign webhooks replay whk_01jq8 --since 2026-03-14T09:30:00Z --status failed',
+    operations: ['replayDelivery', 'replayDeliveries'],
+    options: {
+      since: { type: 'string', value: 'TIME', about: 'The start of the range. ID is then the webhook.' },
+      until: { type: 'string', value: 'TIME', about: 'The end of the range. Defaults to now.' },
+      status: { type: 'string', value: 'STATUS', choices: replayed, about: 'Only failed, delivered or missed events of the range.' },
+    },
+    async run({ client, output }, values, [id = '']) {
+      const [since, until, status] = [text(values, 'since'), text(values, 'until'), oneOf(values, 'status', replayed)]
+      if (since === undefined && (until !== undefined || status !== undefined)) throw new UsageError('--until and --status need --since.')
+      const { webhooks } = await client()
+      if (since === undefined) {
+        const delivery = await webhooks.replay(id)
+        output.result(delivery, () => `${id} is ${delivery.status}.`)
+        return 0
+      }
+      const result = await webhooks.replayRange(id, { since, ...(until !== undefined && { until }), ...(status && { status }) })
+      output.result(result, () => `${result.replayed} events are delivered again.`)
+      if (result.has_more && !output.isJson) output.note(`More: --since ${result.next_since}`)
+      return 0
+    },
+  },
+]

@@ -1,0 +1,140 @@
+// webhooks list|create|show|update|delete|rotate-secret|test.
+import type { Webhook, WebhookWithSecret } from '@callsign/sdk'
+import { type Command, listOptions, listQuery, type Option, oneOf, several, text, type Values } from '../command.ts'
+import { type Output, table } from '../output.ts'
+import { UsageError } from '../usage-error.ts'
+
+const statuses = ['active', 'paused'] as const
+
+const fieldOptions: Record<string, Option> = {
+  event: { type: 'string', multiple: true, value: 'TYPE', about: "An event type such as email.received, or '*' for all. Repeatable." },
+  agent: { type: 'string', value: 'HANDLE', about: 'Only events of this agent. An empty text removes the filter.' },
+  description: { type: 'string', value: 'TEXT', about: 'A note about the endpoint.' },
+  status: { type: 'string', value: 'STATUS', choices: statuses, about: 'active, or paused to keep events undelivered.' },
+}
+
+function readFields(values: Values) {
+  const events = several(values, 'event')
+  const [agent, description, status] = [text(values, 'agent'), text(values, 'description'), oneOf(values, 'status', statuses)]
+  return {
+    ...(events.length > 0 && { events }),
+    ...(agent !== undefined && { agent_handle: agent === '' ? null : agent }),
+    ...(description !== undefined && { description }),
+    ...(status && { status }),
+  }
+}
+
+const statusOf = (one: Webhook): string => (one.disabled_reason ? `${one.status}: ${one.disabled_reason}` : one.status)
+
+const shown = (one: Webhook): string =>
+  [
+    `id           ${one.id}`,
+    `url          ${one.url}`,
+    `events       ${one.events.join(', ')}`,
+    `agent        ${one.agent_handle ?? 'all'}`,
+    `description  ${one.description ?? ''}`,
+    `status       ${statusOf(one)}`,
+    `created      ${one.created_at}`,
+  ].join('\n')
+
+function showSecret(output: Output, webhook: WebhookWithSecret): void {
+  output.result(webhook, () => webhook.secret)
+  if (!output.isJson) output.note(`Store the signing secret of ${webhook.id} now. It is not shown again.`)
+}
+
+export const webhookCommands: Command[] = [
+  {
+    words: 'webhooks list',
+    about: 'Lists webhooks, newest first.',
+    example: 'callsign webhooks list',
+    operations: ['listWebhooks'],
+    options: listOptions,
+    async run({ client, output }, values) {
+      const page = await (await client()).webhooks.list(listQuery(values))
+      output.result(page, () =>
+        table(
+          ['ID', 'STATUS', 'EVENTS', 'AGENT', 'URL'],
+          page.data.map((one) => [one.id, one.status, one.events.join(' '), one.agent_handle ?? 'all', one.url]),
+        ),
+      )
+      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
+      return 0
+    },
+  },
+  {
+    words: 'webhooks create',
+    takes: 'URL',
+    about: 'Creates a webhook and prints its signing secret once. Defaults to all events.',
+    example: 'callsign webhooks create https://example.com/hook --event email.received --agent sales',
+    operations: ['createWebhook'],
+    options: fieldOptions,
+    async run({ client, output }, values, [url = '']) {
+      showSecret(output, await (await client()).webhooks.create({ url, events: ['*'], ...readFields(values) }))
+      return 0
+    },
+  },
+  {
+    words: 'webhooks show',
+    takes: 'ID',
+    about: 'Shows one webhook.',
+    example: 'callsign webhooks show whk_01jq8',
+    operations: ['getWebhook'],
+    async run({ client, output }, _values, [id = '']) {
+      const webhook = await (await client()).webhooks.get(id)
+      output.result(webhook, () => shown(webhook))
+      return 0
+    },
+  },
+  {
+    words: 'webhooks update',
+    takes: 'ID',
+    about: 'Changes the given fields. --status active enables a disabled webhook, which then gets its undelivered events.',
+    example: 'callsign webhooks update whk_01jq8 --status paused',
+    operations: ['updateWebhook'],
+    options: { ...fieldOptions, to: { type: 'string', value: 'URL', about: 'The new address.' } },
+    async run({ client, output }, values, [id = '']) {
+      const url = text(values, 'to')
+      const change = { ...readFields(values), ...(url !== undefined && { url }) }
+      if (Object.keys(change).length === 0)
+        throw new UsageError('Nothing to change. Give --to, --event, --agent, --description or --status.')
+      const webhook = await (await client()).webhooks.update(id, change)
+      output.result(webhook, () => shown(webhook))
+      return 0
+    },
+  },
+  {
+    words: 'webhooks delete',
+    takes: 'ID',
+    about: 'Deletes a webhook. Nothing more is delivered to it.',
+    example: 'callsign webhooks delete whk_01jq8',
+    operations: ['deleteWebhook'],
+    async run({ client, output }, _values, [id = '']) {
+      const deleted = await (await client()).webhooks.delete(id)
+      output.result(deleted, () => `${id} is deleted.`)
+      return 0
+    },
+  },
+  {
+    words: 'webhooks rotate-secret',
+    takes: 'ID',
+    about: 'Creates a new signing secret and prints it once. For 24 hours, deliveries are signed with the old one too.',
+    example: 'callsign webhooks rotate-secret whk_01jq8',
+    operations: ['rotateWebhookSecret'],
+    async run({ client, output }, _values, [id = '']) {
+      showSecret(output, await (await client()).webhooks.rotateSecret(id))
+      return 0
+    },
+  },
+  {
+    words: 'webhooks test',
+    takes: 'ID',
+    about: 'Sends a test.ping at once and prints the result. The exit code is 1 if it failed.',
+    example: 'callsign webhooks test whk_01jq8',
+    operations: ['testWebhook'],
+    async run({ client, output }, _values, [id = '']) {
+      const one = await (await client()).webhooks.test(id)
+      output.result(one, () => `${one.url} ${one.error ?? `answered ${one.status_code}`} after ${one.latency_ms} ms.`)
+      return one.success ? 0 : 1
+    },
+  },
+]

@@ -1,0 +1,115 @@
+// threads, forward, label, delete, raw, attachments, webhooks, events and audit, against the real server.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startReceiver } from '../../server/tests/harness/receiver.ts'
+import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
+import { createCommandLine } from './command-line.ts'
+
+let harness: Harness
+const line = createCommandLine()
+beforeAll(async () => {
+  harness = await startHarness({ CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8' })
+  for (const handle of ['sales', 'support']) await harness.createAgent(handle)
+})
+afterAll(async () => {
+  await harness.stop()
+  line.remove()
+})
+
+const run = (...args: string[]) =>
+  line.run(args, { environment: { CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: harness.organizationKey } })
+async function json(...args: string[]) {
+  const ran = await run(...args, '--json')
+  expect(ran).toMatchObject({ code: 0, error: '' })
+  return JSON.parse(ran.out)
+}
+
+test('a thread is listed and shown, and a message is forwarded, labelled, starred and deleted by its id alone', async () => {
+  const sent = await json('mail', 'send', '--agent', 'sales', '--to', 'support@agents.localhost', '--subject', 'Plan', '--text', 'First')
+  const arrived = await harness.waitForMail('support', 'Plan')
+  await json('mail', 'reply', arrived.id, '--text', 'Second')
+  await harness.waitForMail('sales', 'Re: Plan')
+  expect((await run('threads', 'list', 'sales')).out).toMatch(new RegExp(`${sent.thread_id} +2 +.* +Plan`))
+  expect((await run('threads', 'show', sent.thread_id)).out).toMatch(/^Subject: Plan\n[\s\S]*First\n[\s\S]*Second\n$/)
+  expect((await run('threads', 'show', 'thrd_01h455vb4pex5vsknk084sn02q')).code).toBe(4)
+
+  expect((await run('mail', 'forward', arrived.id, '--to', 'sales@agents.localhost', '--text', 'See below')).out).toMatch(/is delivered/)
+  expect((await harness.waitForMail('sales', 'Fwd: Plan')).text).toMatch(/See below[\s\S]*First/)
+
+  expect((await run('mail', 'label', arrived.id, '--add', 'urgent', '--add', 'plans')).out).toContain('plans, urgent')
+  expect((await json('mail', 'label', arrived.id, '--remove', 'urgent')).labels).toEqual(['plans'])
+  expect((await json('mail', 'label', arrived.id)).labels).toEqual(['plans'])
+  expect((await run('mail', 'list', '--agent', 'support', '--label', 'plans')).out).toContain('Plan [plans]')
+  expect((await run('mail', 'mark', arrived.id, '--read', '--star')).out).toBe(`${arrived.id} is read and starred.\n`)
+  expect((await json('mail', 'mark', arrived.id, '--unread', '--unstar')).is_starred).toBe(false)
+  expect(await run('mail', 'mark', arrived.id, '--read', '--unread')).toMatchObject({ code: 2 })
+  expect((await run('mail', 'delete', arrived.id)).out).toBe(`${arrived.id} is deleted from support.\n`)
+  expect(await run('mail', 'read', arrived.id)).toMatchObject({ code: 4 })
+})
+
+test('files are attached and saved, under names that the sender cannot choose freely', async () => {
+  writeFileSync(line.file('note.txt'), 'Hello')
+  const files = ['--attach', line.file('note.txt')]
+  await json('mail', 'send', '--agent', 'sales', '--to', 'support@agents.localhost', '--subject', 'Files', '--text', 'x', ...files)
+  const { id } = await harness.waitForMail('support', 'Files')
+  expect((await run('mail', 'attachments', id)).out).toMatch(/note\.txt +text\/plain +5 /)
+  const saved = await json('mail', 'attachments', id, '--save', line.file('saved'))
+  expect(saved.data.map((one: { file: string }) => one.file)).toEqual([line.file('saved/1-note.txt')])
+  expect(readFileSync(line.file('saved/1-note.txt'), 'utf8')).toBe('Hello')
+  expect(await run('mail', 'attachments', id, '--save', line.file('saved'))).toMatchObject({
+    code: 2,
+    error: expect.stringContaining('exists already'),
+  })
+  expect((await run('mail', 'raw', id)).out).toMatch(/^[\s\S]*Subject: Files\r\n/)
+
+  const attachments = [{ filename: '../../\u202eevil.txt', content: 'evil' }]
+  await harness.deliver({ from: 'eve@example.com', to: 'support@agents.localhost', subject: 'Evil', text: 'x', attachments })
+  const evil = await harness.waitForMail('support', 'Evil')
+  const { data } = await json('mail', 'attachments', evil.id, '--save', line.file('safe'))
+  expect(data).toHaveLength(1)
+  const name = data[0].file.slice(line.file('safe/').length)
+  expect(name).toMatch(/^1-[^/\\\u202e]*evil\.txt$/)
+  expect(readFileSync(data[0].file, 'utf8')).toBe('evil')
+})
+
+test('webhooks are created, tested, paused, replayed and deleted', async () => {
+  const receiver = await startReceiver()
+  try {
+    const created = await run('webhooks', 'create', receiver.url, '--event', 'email.received', '--agent', 'support')
+    expect(created).toMatchObject({ code: 0, out: expect.stringMatching(/^whsec_\S+\n$/) })
+    const [, id = ''] = /(whk_\w+)/.exec(created.error) ?? []
+    expect((await run('webhooks', 'list')).out).toMatch(new RegExp(`${id} +active +email\\.received +support`))
+    expect(await run('webhooks', 'test', id)).toMatchObject({ code: 0, out: expect.stringContaining('answered 200') })
+    await harness.send('sales', 'support@agents.localhost', { subject: 'Hooked' })
+    await receiver.waitFor(2)
+    const { data } = await json('webhooks', 'deliveries', id, '--event', 'email.received')
+    expect(data).toMatchObject([{ event_type: 'email.received' }])
+    expect((await run('webhooks', 'delivery', data[0].id)).out).toContain('email.received')
+    expect((await run('webhooks', 'replay', data[0].id)).code).toBe(0)
+    await receiver.waitFor(3)
+    expect((await json('webhooks', 'replay', id, '--since', '2020-01-01T00:00:00Z')).replayed).toBeGreaterThan(0)
+    expect(await run('webhooks', 'replay', id, '--status', 'failed')).toMatchObject({ code: 2, error: expect.stringContaining('--since') })
+    expect((await json('webhooks', 'update', id, '--status', 'paused', '--agent', '')).agent_handle).toBeNull()
+    expect((await run('webhooks', 'show', id)).out).toContain('status       paused')
+    expect((await run('webhooks', 'rotate-secret', id)).out).toMatch(/^whsec_/)
+    expect((await run('webhooks', 'delete', id)).out).toBe(`${id} is deleted.\n`)
+    expect(await run('webhooks', 'show', id)).toMatchObject({ code: 4 })
+  } finally {
+    await receiver.stop()
+  }
+})
+
+test('events and the audit log are listed', async () => {
+  expect((await run('events', 'list', '--types', 'email.received', '--agent', 'support')).out).toMatch(/email\.received +support: /)
+  const key = await json('keys', 'create', 'For the audit')
+  expect((await run('audit', 'list')).out).toMatch(new RegExp(`(just now|ago) +key\\.created +${key.id} `))
+})
+
+test('with one agent, the mailbox does not need a name', async () => {
+  const { key } = await harness.createOrganization('One agent')
+  const alone = (...args: string[]) => line.run(args, { environment: { CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: key } })
+  expect(await alone('drafts', 'list')).toMatchObject({ code: 4, error: expect.stringContaining('identities create') })
+  await alone('identities', 'create', 'only')
+  expect(await alone('drafts', 'list')).toMatchObject({ code: 0 })
+  expect(await alone('mail', 'send', '--to', 'only@agents.localhost', '--subject', 'Me', '--text', 'x')).toMatchObject({ code: 0 })
+})
