@@ -1,0 +1,107 @@
+// Chooses between sign-in page and shell, and loads the screen of the current address.
+import { useSignal } from '@preact/signals'
+import { Component, type ComponentChildren, type ComponentType } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { clearLists } from './cache/pages.ts'
+import { clearCache } from './cache/query.ts'
+import { Failure, Loading } from './elements/empty.tsx'
+import { Toasts } from './elements/toasts.tsx'
+import { place } from './navigation/place.ts'
+import type { ScreenEntry, ScreenProps } from './screen-entry.ts'
+import { SignIn } from './screens/account/sign-in.tsx'
+import { homeOf, screens } from './screens.ts'
+import { consoleState } from './session/console-api.ts'
+import { loadState, role, signIn } from './session/session.ts'
+import { Shell } from './shell.tsx'
+
+const linkPrefix = '#link='
+
+/** Signs in with the one-time link, if the address has one, and removes it from the address and the history. */
+async function start(): Promise<void> {
+  const token = location.hash.startsWith(linkPrefix) ? location.hash.slice(linkPrefix.length) : ''
+  if (token) history.replaceState(null, '', location.pathname + location.search)
+  await loadState()
+  if (token && !consoleState.peek()?.signed_in) await signIn('link', { token })
+}
+
+export function App() {
+  const failure = useSignal<Error | null>(null)
+  const begin = () => {
+    failure.value = null
+    start().catch((error: unknown) => {
+      failure.value = error instanceof Error ? error : new Error(String(error))
+    })
+  }
+  useEffect(begin, [])
+  const state = consoleState.value
+  useEffect(() => {
+    if (state?.signed_in) return
+    clearCache()
+    clearLists()
+  }, [state?.signed_in])
+  return (
+    <>
+      {state === null ? (
+        failure.value && <Failure error={failure.value} onRetry={begin} />
+      ) : state.signed_in ? (
+        <Shell>
+          <CurrentScreen />
+        </Shell>
+      ) : (
+        <SignIn state={state} failure={failure.value} />
+      )}
+      <Toasts />
+    </>
+  )
+}
+
+const loaded = new Map<string, ComponentType<ScreenProps>>()
+
+function CurrentScreen() {
+  const [name = homeOf(role.value), ...parts] = place.value.parts
+  const entry = screens.find((screen) => screen.name === name)
+  if (!entry?.roles.includes(role.value)) return <Failure error={new Error('This address does not lead to a screen.')} />
+  return (
+    <Boundary key={name}>
+      <LoadedScreen entry={entry} parts={parts} />
+    </Boundary>
+  )
+}
+
+function LoadedScreen({ entry, parts }: { entry: ScreenEntry; parts: string[] }) {
+  const error = useSignal<Error | null>(null)
+  const Screen = useSignal<{ component: ComponentType<ScreenProps> } | null>(null)
+  const known = loaded.get(entry.name)
+  const load = () => {
+    error.value = null
+    entry.load().then(
+      (module) => {
+        loaded.set(entry.name, module.default)
+        Screen.value = { component: module.default }
+      },
+      (reason: Error) => {
+        error.value = reason
+      },
+    )
+  }
+  useEffect(() => {
+    if (!known) load()
+  }, [entry])
+  const Component = known ?? Screen.value?.component
+  if (Component) return <Component parts={parts} />
+  return error.value ? <Failure error={error.value} onRetry={load} /> : <Loading />
+}
+
+/** Keeps an error of one screen away from the navigation. */
+class Boundary extends Component<{ children: ComponentChildren }, { error: Error | null }> {
+  override state = { error: null }
+
+  static override getDerivedStateFromError(error: Error) {
+    return { error }
+  }
+
+  render() {
+    const { error } = this.state
+    return error ? <Failure error={error} onRetry={() => this.setState({ error: null })} /> : this.props.children
+  }
+}

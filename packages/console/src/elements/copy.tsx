@@ -1,0 +1,61 @@
+// Values that are copied with one click, such as ids, codes and DNS records.
+import { useState } from 'preact/hooks'
+import { Icon } from './icon.tsx'
+import { toast } from './toasts.tsx'
+
+const shownMs = 1500
+
+/** Copies text. Returns false when the browser refuses, for example on a page without TLS. */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    return copyBySelection(text)
+  }
+}
+
+/** The Clipboard API is missing on plain HTTP, except on localhost. */
+function copyBySelection(text: string): boolean {
+  const area = document.createElement('textarea')
+  area.value = text
+  area.className = 'visually-hidden'
+  document.body.append(area)
+  area.select()
+  const isCopied = document.execCommand('copy')
+  area.remove()
+  return isCopied
+}
+
+type CopyProps = {
+  value: string
+  /** Shown text, the value by default. */
+  text?: string
+  /** Name of the value for screen readers, such as "message id". */
+  name: string
+  isChip?: boolean
+}
+
+export function Copy({ value, text = value, name, isChip = false }: CopyProps) {
+  const [isCopied, setCopied] = useState(false)
+  const onClick = async (event: MouseEvent) => {
+    event.preventDefault()
+    event.stopPropagation()
+    if (!(await copyText(value))) return toast({ text: `Copying the ${name} failed. Select and copy it by hand.`, tone: 'bad' })
+    setCopied(true)
+    setTimeout(() => setCopied(false), shownMs)
+  }
+  return (
+    <button type="button" class={`copy${isChip ? ' chip' : ''}`} onClick={onClick} title={`Copy the ${name}`}>
+      <span class={text === value ? 'truncate' : undefined}>{text}</span>
+      <Icon name={isCopied ? 'check' : 'copy'} />
+      <span class="visually-hidden">{isCopied ? 'Copied' : `Copy the ${name}`}</span>
+    </button>
+  )
+}
+
+/** An id, shortened in the middle. The whole id is copied. */
+export function Id({ id, name = 'id' }: { id: string; name?: string }) {
+  const [prefix, rest = ''] = id.split('_', 2)
+  return <Copy value={id} text={rest.length > 12 ? `${prefix}_${rest.slice(0, 4)}…${rest.slice(-6)}` : id} name={name} />
+}

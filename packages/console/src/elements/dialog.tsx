@@ -1,0 +1,54 @@
+// Modal dialogs on the browser's own <dialog>, which keeps the focus inside and closes on Escape.
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { Button } from './button.tsx'
+
+type DialogProps = {
+  title: string
+  children: ComponentChildren
+  footer?: ComponentChildren
+  isWide?: boolean
+  onClose: () => void
+}
+
+export function Dialog({ title, children, footer, isWide = false, onClose }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const dialog = element.current
+    if (dialog && !dialog.open) dialog.showModal()
+    return () => dialog?.close()
+  }, [])
+  return (
+    <dialog ref={element} class={`dialog${isWide ? ' wide' : ''}`} aria-label={title} onClose={onClose}>
+      <header>
+        <h2>{title}</h2>
+        <Button kind="quiet" size="small" icon="close" label="Close" onClick={onClose} />
+      </header>
+      <div class="body">{children}</div>
+      {footer && <footer>{footer}</footer>}
+    </dialog>
+  )
+}
+
+type ConfirmProps = { title: string; text: string; action: string; isDanger?: boolean; onConfirm: () => void; onClose: () => void }
+
+/** Asks before an action that cannot be undone. */
+export function Confirm({ title, text, action, isDanger = false, onConfirm, onClose }: ConfirmProps) {
+  const confirm = () => {
+    onClose()
+    onConfirm()
+  }
+  const footer = (
+    <>
+      <Button onClick={onClose}>Cancel</Button>
+      <Button kind={isDanger ? 'danger' : 'primary'} onClick={confirm}>
+        {action}
+      </Button>
+    </>
+  )
+  return (
+    <Dialog title={title} footer={footer} onClose={onClose}>
+      <p>{text}</p>
+    </Dialog>
+  )
+}

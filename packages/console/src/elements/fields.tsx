@@ -1,0 +1,120 @@
+// Form fields with a label, a hint and an error.
+import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
+
+type FieldProps = {
+  label: string
+  hint?: ComponentChildren
+  error?: string | null | undefined
+  /** Keeps the label for screen readers only. */
+  isLabelHidden?: boolean
+}
+
+type Control = { id: string; 'aria-describedby'?: string; 'aria-invalid'?: boolean }
+
+function Field({ label, hint, error, isLabelHidden, children }: FieldProps & { children: (control: Control) => ComponentChildren }) {
+  const id = useId()
+  const note = hint || error ? `${id}-note` : undefined
+  return (
+    <div class="field">
+      <label class={isLabelHidden ? 'visually-hidden' : 'label'} for={id}>
+        {label}
+      </label>
+      {children({ id, ...(note ? { 'aria-describedby': note } : {}), ...(error ? { 'aria-invalid': true } : {}) })}
+      {note && (
+        <span id={note} class={error ? 'error' : 'hint'}>
+          {error || hint}
+        </span>
+      )}
+    </div>
+  )
+}
+
+type TextFieldProps = FieldProps & {
+  value: string
+  onInput: (value: string) => void
+  type?: 'text' | 'email' | 'password' | 'search' | 'number' | 'date'
+  placeholder?: string
+  autoComplete?: string
+  required?: boolean
+  autoFocus?: boolean
+  isMono?: boolean
+}
+
+export function TextField(props: TextFieldProps) {
+  const { value, onInput, type = 'text', placeholder, autoComplete = 'off', required, autoFocus, isMono } = props
+  return (
+    <Field {...props}>
+      {(control) => (
+        <input
+          {...control}
+          class={`input${isMono ? ' mono' : ''}`}
+          type={type as 'text'}
+          value={value}
+          placeholder={placeholder}
+          autoComplete={autoComplete}
+          required={required}
+          // biome-ignore lint/a11y/noAutofocus: set only on the first field of a dialog or page that the person opened
+          autoFocus={autoFocus}
+          spellcheck={false}
+          onInput={(event) => onInput(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+type TextAreaProps = FieldProps & { value: string; onInput: (value: string) => void; rows?: number; isMono?: boolean; autoFocus?: boolean }
+
+export function TextArea(props: TextAreaProps) {
+  const { value, onInput, rows = 6, isMono, autoFocus } = props
+  return (
+    <Field {...props}>
+      {(control) => (
+        <textarea
+          {...control}
+          class={`input${isMono ? ' mono' : ''}`}
+          rows={rows}
+          value={value}
+          // biome-ignore lint/a11y/noAutofocus: set only on the first field of a dialog or page that the person opened
+          autoFocus={autoFocus}
+          onInput={(event) => onInput(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+type SelectProps<T extends string> = FieldProps & {
+  value: T
+  options: readonly { value: T; label: string }[]
+  onChange: (value: T) => void
+}
+
+export function Select<T extends string>(props: SelectProps<T>) {
+  const { value, options, onChange } = props
+  return (
+    <Field {...props}>
+      {(control) => (
+        <select {...control} class="input" value={value} onChange={(event) => onChange(event.currentTarget.value as T)}>
+          {options.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.label}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
+type CheckboxProps = { label: ComponentChildren; checked: boolean; onChange: (checked: boolean) => void; disabled?: boolean }
+
+export function Checkbox({ label, checked, onChange, disabled }: CheckboxProps) {
+  return (
+    <label class="checkbox">
+      <input type="checkbox" checked={checked} disabled={disabled} onChange={(event) => onChange(event.currentTarget.checked)} />
+      <span>{label}</span>
+    </label>
+  )
+}

@@ -1,0 +1,128 @@
+// One identity with its channels, and the limits of its mail.
+import type { Identity } from '@callsign/sdk'
+import { useState } from 'preact/hooks'
+import { forget, invalidate, useQuery } from '../../cache/query.ts'
+import { Badge } from '../../elements/badge.tsx'
+import { Button, ButtonLink } from '../../elements/button.tsx'
+import { Copy, Id } from '../../elements/copy.tsx'
+import { Confirm } from '../../elements/dialog.tsx'
+import { Facts } from '../../elements/facts.tsx'
+import { Select, TextField } from '../../elements/fields.tsx'
+import { FormDialog } from '../../elements/form-dialog.tsx'
+import { Loaded } from '../../elements/loaded.tsx'
+import { Screen } from '../../elements/screen.tsx'
+import { Time } from '../../elements/time.tsx'
+import { attempt } from '../../elements/toasts.tsx'
+import { addressOf, go } from '../../navigation/place.ts'
+import { client } from '../../session/client.ts'
+import { canOperate } from '../../session/session.ts'
+
+export function IdentityDetail({ handle }: { handle: string }) {
+  const identity = useQuery(`identities ${handle}`, () => client.identities.get(handle))
+  const [open, setOpen] = useState<'edit' | 'delete' | null>(null)
+  const remove = async () => {
+    if (!(await attempt(() => client.identities.delete(handle), `${handle} is deleted`))) return
+    forget(`identities ${handle}`)
+    invalidate('identities')
+    go(addressOf('/identities'))
+  }
+  const actions = (
+    <>
+      <ButtonLink icon="back" href={addressOf('/identities')}>
+        All
+      </ButtonLink>
+      {canOperate.value && (
+        <>
+          <Button icon="edit" onClick={() => setOpen('edit')}>
+            Edit
+          </Button>
+          <Button kind="danger" icon="trash" label="Delete" onClick={() => setOpen('delete')} />
+        </>
+      )}
+    </>
+  )
+  return (
+    <Screen title={handle} actions={actions}>
+      <Loaded query={identity}>{(data) => <Channels identity={data} />}</Loaded>
+      {open === 'edit' && identity.data.value && <EditDialog identity={identity.data.value} onClose={() => setOpen(null)} />}
+      {open === 'delete' && (
+        <Confirm
+          title={`Delete ${handle}?`}
+          text="Its mailbox, messages, drafts, tunnel and keys are deleted permanently. The handle cannot be used again."
+          action="Delete"
+          isDanger
+          onConfirm={() => void remove()}
+          onClose={() => setOpen(null)}
+        />
+      )}
+    </Screen>
+  )
+}
+
+function Channels({ identity }: { identity: Identity }) {
+  const { agent_handle: handle } = identity
+  return (
+    <div class="inspector">
+      <Facts
+        items={[
+          ['Id', <Id key="id" id={identity.id} />],
+          ['Name', identity.display_name],
+          ['Description', identity.description ?? ''],
+          ['Address', <Copy key="address" value={identity.mailbox_address} name="address" />],
+          ['Public URL', <Copy key="url" value={identity.tunnel.public_url} name="URL" />],
+          [
+            'Approval',
+            identity.draft_approval === 'required' ? <Badge tone="accent">A person sends its drafts</Badge> : 'The agent sends by itself',
+          ],
+          ['Mail to it', identity.inbound_mode === 'allowlist' ? 'Only allowed senders' : 'Everybody that no rule blocks'],
+          ['Mail from it', identity.outbound_mode === 'allowlist' ? 'Only allowed recipients' : 'Everybody that no rule blocks'],
+          ['Created', <Time key="created" at={identity.created_at} form="exact" />],
+        ]}
+      />
+      <div class="row wrap">
+        <ButtonLink icon="inbox" href={addressOf('/inbox', { mailbox: handle })}>
+          Inbox
+        </ButtonLink>
+        <ButtonLink icon="rules" href={addressOf('/rules', { agent: handle })}>
+          Rules
+        </ButtonLink>
+        <ButtonLink icon="tunnels" href={addressOf(`/tunnels/${handle}`)}>
+          Tunnel
+        </ButtonLink>
+      </div>
+    </div>
+  )
+}
+
+const modes = [
+  { value: 'open', label: 'Everybody that no rule blocks' },
+  { value: 'allowlist', label: 'Only addresses that a rule allows' },
+] as const
+const approvals = [
+  { value: 'none', label: 'The agent sends by itself' },
+  { value: 'required', label: 'A person sends its drafts' },
+] as const
+
+function EditDialog({ identity, onClose }: { identity: Identity; onClose: () => void }) {
+  const [name, setName] = useState(identity.display_name)
+  const [approval, setApproval] = useState(identity.draft_approval)
+  const [inbound, setInbound] = useState(identity.inbound_mode)
+  const [outbound, setOutbound] = useState(identity.outbound_mode)
+  const save = async () => {
+    await client.identities.update(identity.agent_handle, {
+      display_name: name,
+      draft_approval: approval,
+      inbound_mode: inbound,
+      outbound_mode: outbound,
+    })
+    invalidate('identities')
+  }
+  return (
+    <FormDialog title={`Edit ${identity.agent_handle}`} action="Save" done="Saved" onSubmit={save} onClose={onClose}>
+      <TextField label="Display name" value={name} onInput={setName} autoFocus />
+      <Select label="Approval" value={approval} options={approvals} onChange={setApproval} />
+      <Select label="Mail to the agent" value={inbound} options={modes} onChange={setInbound} />
+      <Select label="Mail from the agent" value={outbound} options={modes} onChange={setOutbound} />
+    </FormDialog>
+  )
+}

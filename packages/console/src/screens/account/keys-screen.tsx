@@ -1,0 +1,145 @@
+// API keys with their scopes, last use and expiry.
+import { agentScopes } from '@callsign/contract/scopes'
+import { allItems, type CreatedKey, type Key } from '@callsign/sdk'
+import { useState } from 'preact/hooks'
+import { invalidate, useQuery } from '../../cache/query.ts'
+import { Badge, Notice } from '../../elements/badge.tsx'
+import { Button } from '../../elements/button.tsx'
+import { Copy } from '../../elements/copy.tsx'
+import { Confirm, Dialog } from '../../elements/dialog.tsx'
+import { Checkbox, Select, TextField } from '../../elements/fields.tsx'
+import { FormDialog } from '../../elements/form-dialog.tsx'
+import { Loaded } from '../../elements/loaded.tsx'
+import { Screen } from '../../elements/screen.tsx'
+import { Table } from '../../elements/table.tsx'
+import { currentTime, Time } from '../../elements/time.tsx'
+import { attempt } from '../../elements/toasts.tsx'
+import { client } from '../../session/client.ts'
+import { useIdentities } from '../mail/mailboxes.ts'
+
+const dayMs = 86_400_000
+const soonMs = 14 * dayMs
+
+export default function KeysScreen() {
+  const keys = useQuery('keys', () => allItems((cursor) => client.keys.list({ limit: 100, ...(cursor ? { cursor } : {}) })))
+  const [isCreating, setCreating] = useState(false)
+  const [made, setMade] = useState<CreatedKey | null>(null)
+  const [revoked, setRevoked] = useState<Key | null>(null)
+  const revoke = async (key: Key) => {
+    if (await attempt(() => client.keys.revoke(key.id), `${key.name} is revoked`)) invalidate('keys', 'overview')
+  }
+  const create = (
+    <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
+      New key
+    </Button>
+  )
+  return (
+    <Screen title="Keys" actions={create}>
+      <Loaded query={keys}>{(all) => <KeyTable keys={all} onRevoke={setRevoked} />}</Loaded>
+      {isCreating && <CreateDialog onMade={setMade} onClose={() => setCreating(false)} />}
+      {made && <MadeDialog made={made} onClose={() => setMade(null)} />}
+      {revoked && (
+        <Confirm
+          title={`Revoke ${revoked.name}?`}
+          text="The next request with this key is rejected. This cannot be undone."
+          action="Revoke"
+          isDanger
+          onConfirm={() => void revoke(revoked)}
+          onClose={() => setRevoked(null)}
+        />
+      )}
+    </Screen>
+  )
+}
+
+function KeyTable({ keys, onRevoke }: { keys: Key[]; onRevoke: (key: Key) => void }) {
+  return (
+    <Table
+      name="Keys"
+      items={keys}
+      keyOf={(key) => key.id}
+      columns={[
+        { title: 'Name', cell: (key) => key.name },
+        { title: 'For', cell: (key) => key.agent_handle ?? <Badge tone="accent">organization</Badge> },
+        { title: 'Ends with', cell: (key) => <span class="mono">…{key.last4}</span>, isMinor: true },
+        ...agentScopes.map((scope) => ({ title: scope, cell: (key: Key) => (mayUse(key, scope) ? '✓' : ''), isMinor: true })),
+        { title: 'Last used', cell: (key) => (key.last_used_at ? <Time at={key.last_used_at} /> : 'never') },
+        { title: 'State', cell: (key) => <KeyState value={key} /> },
+        {
+          title: '',
+          cell: (key) =>
+            key.revoked_at === null && (
+              <Button size="small" kind="danger" onClick={() => onRevoke(key)}>
+                Revoke
+              </Button>
+            ),
+        },
+      ]}
+    />
+  )
+}
+
+/** Organization keys have every right. */
+const mayUse = (key: Key, scope: string): boolean => key.type === 'organization' || key.scopes.includes(scope)
+
+function KeyState({ value: { revoked_at: revokedAt, expires_at: expiresAt } }: { value: Key }) {
+  if (revokedAt) return <Badge>revoked</Badge>
+  if (!expiresAt) return <Badge tone="good">valid</Badge>
+  const left = Date.parse(expiresAt) - currentTime.value
+  if (left <= 0) return <Badge tone="bad">expired</Badge>
+  return (
+    <Badge tone={left < soonMs ? 'warn' : 'good'}>
+      until <Time at={expiresAt} form="exact" />
+    </Badge>
+  )
+}
+
+const types = [
+  { value: 'agent', label: 'One agent' },
+  { value: 'organization', label: 'The whole organization' },
+] as const
+
+function CreateDialog({ onMade, onClose }: { onMade: (made: CreatedKey) => void; onClose: () => void }) {
+  const identities = useIdentities().data.value ?? []
+  const [name, setName] = useState('')
+  const [type, setType] = useState<'agent' | 'organization'>('agent')
+  const [agent, setAgent] = useState('')
+  const [scopes, setScopes] = useState<string[]>([])
+  const [days, setDays] = useState('')
+  const chosen = agent || (identities[0]?.agent_handle ?? '')
+  const create = async () => {
+    const expiry = days.trim() === '' ? {} : { expires_at: new Date(Date.now() + Number(days) * dayMs).toISOString() }
+    const limits = type === 'agent' ? { agent_handle: chosen, scopes: agentScopes.filter((scope) => scopes.includes(scope)) } : {}
+    onMade(await client.keys.create({ name, type, ...limits, ...expiry }))
+    invalidate('keys')
+  }
+  const toggle = (scope: string) => (isOn: boolean) => setScopes(isOn ? [...scopes, scope] : scopes.filter((one) => one !== scope))
+  return (
+    <FormDialog title="New key" action="Create" isDisabled={name.trim() === ''} onSubmit={create} onClose={onClose}>
+      <TextField label="Name" value={name} onInput={setName} hint="Where the key is used." required autoFocus />
+      <Select label="For" value={type} options={types} onChange={setType} />
+      {type === 'agent' && (
+        <Select
+          label="Agent"
+          value={chosen}
+          options={identities.map(({ agent_handle: handle }) => ({ value: handle, label: handle }))}
+          onChange={setAgent}
+        />
+      )}
+      {type === 'agent' &&
+        agentScopes.map((scope) => <Checkbox key={scope} label={scope} checked={scopes.includes(scope)} onChange={toggle(scope)} />)}
+      <TextField label="Days until it expires" type="number" value={days} onInput={setDays} hint="Empty for a key without an end." />
+    </FormDialog>
+  )
+}
+
+function MadeDialog({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
+  return (
+    <Dialog title={made.name} footer={<Button onClick={onClose}>I have stored it</Button>} onClose={onClose}>
+      <div class="stack">
+        <Notice tone="warn">Store the key now. It is not shown again.</Notice>
+        <Copy value={made.key} name="key" />
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,21 @@
+// Commands that connect an MCP client and other programs to this server.
+import { CodeSamples } from '../../elements/empty.tsx'
+import { addressOf } from '../../navigation/place.ts'
+
+export function McpGuide() {
+  const url = `${location.origin}/mcp`
+  const samples = {
+    curl: `npx add-mcp ${url} --header "Authorization${':'} Bearer $KEY"`,
+    sdk: `import { createTools } from '@callsign/sdk/tools'\n\nconst tools = await createTools({ url${':'} '${location.origin}', apiKey })`,
+    cli: `export CALLSIGN_URL=${location.origin} CALLSIGN_API_KEY=$KEY\nnpx callsign whoami`,
+  }
+  return (
+    <div class="stack">
+      <p>
+        An MCP client uses the mail, texts, iMessage and tunnel of an agent as tools. Create a key for the agent under{' '}
+        <a href={addressOf('/keys')}>Keys</a>, and add this server to the client.
+      </p>
+      <CodeSamples samples={samples} />
+    </div>
+  )
+}

@@ -1,0 +1,123 @@
+// The people of the organization with their roles. Owners only.
+import { useState } from 'preact/hooks'
+import { useQuery } from '../../cache/query.ts'
+import { Notice } from '../../elements/badge.tsx'
+import { Button } from '../../elements/button.tsx'
+import { Copy } from '../../elements/copy.tsx'
+import { Confirm, Dialog } from '../../elements/dialog.tsx'
+import { Select, TextField } from '../../elements/fields.tsx'
+import { FormDialog } from '../../elements/form-dialog.tsx'
+import { Loaded } from '../../elements/loaded.tsx'
+import { Table } from '../../elements/table.tsx'
+import { attempt } from '../../elements/toasts.tsx'
+import { consoleCall, type Member } from '../../session/console-api.ts'
+import { session } from '../../session/session.ts'
+
+const roles = [
+  { value: 'owner', label: 'Owner: everything' },
+  { value: 'operator', label: 'Operator: everything but keys and members' },
+  { value: 'reviewer', label: 'Reviewer: reads, approves and releases' },
+] as const
+type MemberRole = (typeof roles)[number]['value']
+
+export function Members() {
+  const members = useQuery('members', async () => (await consoleCall<{ members: Member[] }>('GET', 'members')).members)
+  const [isInviting, setInviting] = useState(false)
+  const [link, setLink] = useState<string | null>(null)
+  const [removed, setRemoved] = useState<Member | null>(null)
+  const change = async (work: () => Promise<unknown>, done: string) => {
+    if (await attempt(work, done)) await members.reload()
+  }
+  return (
+    <div class="stack">
+      <div class="row">
+        <Button kind="primary" icon="plus" onClick={() => setInviting(true)}>
+          Invite
+        </Button>
+      </div>
+      <Loaded query={members}>
+        {(all) => (
+          <Table
+            name="Members"
+            items={all}
+            keyOf={(member) => member.id}
+            columns={[
+              { title: 'Name', cell: (member) => member.name },
+              { title: 'Email', cell: (member) => member.email },
+              {
+                title: 'Role',
+                cell: (member) => (
+                  <Select
+                    label={`Role of ${member.email}`}
+                    isLabelHidden
+                    value={member.role as MemberRole}
+                    options={roles}
+                    onChange={(role) => void change(() => consoleCall('PATCH', `members/${member.id}`, { role }), 'The role is changed')}
+                  />
+                ),
+              },
+              {
+                title: '',
+                cell: (member) =>
+                  member.id !== session.value?.member?.id && (
+                    <Button size="small" kind="danger" icon="trash" label="Remove" onClick={() => setRemoved(member)} />
+                  ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+      {isInviting && <InviteDialog onMade={setLink} onDone={() => void members.reload()} onClose={() => setInviting(false)} />}
+      {link && <LinkDialog link={link} onClose={() => setLink(null)} />}
+      {removed && <RemoveDialog member={removed} change={change} onClose={() => setRemoved(null)} />}
+    </div>
+  )
+}
+
+type RemoveProps = { member: Member; change: (work: () => Promise<unknown>, done: string) => Promise<void>; onClose: () => void }
+
+function RemoveDialog({ member, change, onClose }: RemoveProps) {
+  return (
+    <Confirm
+      title={`Remove ${member.email}?`}
+      text="The sessions of this person end at once."
+      action="Remove"
+      isDanger
+      onConfirm={() => void change(() => consoleCall('DELETE', `members/${member.id}`), 'Removed')}
+      onClose={onClose}
+    />
+  )
+}
+
+function InviteDialog({ onMade, onDone, onClose }: { onMade: (link: string) => void; onDone: () => void; onClose: () => void }) {
+  const [email, setEmail] = useState('')
+  const [name, setName] = useState('')
+  const [role, setRole] = useState<MemberRole>('reviewer')
+  const invite = async () => {
+    const { invite_link: link } = await consoleCall<{ invite_link: string }>('POST', 'members', {
+      email: email.trim(),
+      name: name.trim(),
+      role,
+    })
+    onMade(link)
+    onDone()
+  }
+  return (
+    <FormDialog title="Invite a person" action="Make a link" isDisabled={email.trim() === ''} onSubmit={invite} onClose={onClose}>
+      <TextField label="Email" type="email" value={email} onInput={setEmail} required autoFocus />
+      <TextField label="Name" value={name} onInput={setName} />
+      <Select label="Role" value={role} options={roles} onChange={setRole} />
+    </FormDialog>
+  )
+}
+
+function LinkDialog({ link, onClose }: { link: string; onClose: () => void }) {
+  return (
+    <Dialog title="Link for the person" footer={<Button onClick={onClose}>Done</Button>} onClose={onClose}>
+      <div class="stack">
+        <Notice>The link signs the person in once. Send it over a channel that you trust.</Notice>
+        <Copy value={link} name="link" />
+      </div>
+    </Dialog>
+  )
+}

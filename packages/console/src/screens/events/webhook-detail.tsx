@@ -1,0 +1,197 @@
+// One webhook with its deliveries, each with its attempts.
+import type { Delivery, Webhook } from '@callsign/sdk'
+import { useState } from 'preact/hooks'
+import { forget, invalidate, useQuery } from '../../cache/query.ts'
+import { Badge, Notice, type Tone } from '../../elements/badge.tsx'
+import { Button, ButtonLink } from '../../elements/button.tsx'
+import { Id } from '../../elements/copy.tsx'
+import { Confirm } from '../../elements/dialog.tsx'
+import { Empty } from '../../elements/empty.tsx'
+import { Facts } from '../../elements/facts.tsx'
+import { Select } from '../../elements/fields.tsx'
+import { FormDialog } from '../../elements/form-dialog.tsx'
+import { Loaded } from '../../elements/loaded.tsx'
+import { Screen } from '../../elements/screen.tsx'
+import { Table } from '../../elements/table.tsx'
+import { Time } from '../../elements/time.tsx'
+import { attempt, toast } from '../../elements/toasts.tsx'
+import { addressOf, go, place, setQuery } from '../../navigation/place.ts'
+import { client } from '../../session/client.ts'
+import { canOperate } from '../../session/session.ts'
+import { DeliveryDialog } from './delivery-dialog.tsx'
+import { SecretDialog, webhookTones } from './webhook-secret.tsx'
+
+type Open = { kind: 'delete' | 'replay' } | { kind: 'secret'; secret: string } | { kind: 'delivery'; id: string }
+
+export function WebhookDetail({ id }: { id: string }) {
+  const webhook = useQuery(`webhooks ${id}`, () => client.webhooks.get(id))
+  const [open, setOpen] = useState<Open | null>(null)
+  const close = () => setOpen(null)
+  const remove = async () => {
+    if (!(await attempt(() => client.webhooks.delete(id), 'Deleted'))) return
+    forget(`webhooks ${id}`)
+    invalidate('webhooks', 'overview')
+    go(addressOf('/webhooks'))
+  }
+  return (
+    <Screen title="Webhook" actions={<Actions webhook={webhook.data.value} id={id} onOpen={setOpen} />}>
+      <Loaded query={webhook}>
+        {(data) => <Detail webhook={data} onDelivery={(delivery) => setOpen({ kind: 'delivery', id: delivery })} />}
+      </Loaded>
+      {open?.kind === 'secret' && <SecretDialog secret={open.secret} onClose={close} />}
+      {open?.kind === 'delivery' && <DeliveryDialog id={open.id} onClose={close} />}
+      {open?.kind === 'replay' && <ReplayDialog id={id} onClose={close} />}
+      {open?.kind === 'delete' && (
+        <Confirm
+          title="Delete this webhook?"
+          text="Nothing more is delivered to it."
+          action="Delete"
+          isDanger
+          onConfirm={() => void remove()}
+          onClose={close}
+        />
+      )}
+    </Screen>
+  )
+}
+
+function Actions({ webhook, id, onOpen }: { webhook: Webhook | undefined; id: string; onOpen: (open: Open) => void }) {
+  const test = async () => {
+    await attempt(async () => {
+      const { success, status_code: status, latency_ms: ms, error } = await client.webhooks.test(id)
+      toast({ text: success ? `Answered ${status} in ${ms} ms` : (error ?? `Answered ${status}`), tone: success ? 'good' : 'bad' })
+    })
+    invalidate(`deliveries ${id}`)
+  }
+  const rotate = async () => {
+    await attempt(async () => onOpen({ kind: 'secret', secret: (await client.webhooks.rotateSecret(id)).secret }))
+  }
+  const setStatus = async (status: 'active' | 'paused') => {
+    if (await attempt(() => client.webhooks.update(id, { status }), status === 'active' ? 'Delivering' : 'Paused'))
+      invalidate('webhooks', 'overview')
+  }
+  const isActive = webhook?.status === 'active'
+  return (
+    <>
+      <ButtonLink icon="back" href={addressOf('/webhooks')}>
+        All
+      </ButtonLink>
+      {canOperate.value && (
+        <>
+          <Button kind="primary" onClick={() => void test()}>
+            Test
+          </Button>
+          <Button icon={isActive ? 'pause' : 'play'} onClick={() => void setStatus(isActive ? 'paused' : 'active')}>
+            {isActive ? 'Pause' : 'Resume'}
+          </Button>
+          <Button icon="refresh" onClick={() => onOpen({ kind: 'replay' })}>
+            Replay
+          </Button>
+          <Button onClick={() => void rotate()}>New secret</Button>
+          <Button kind="danger" icon="trash" label="Delete" onClick={() => onOpen({ kind: 'delete' })} />
+        </>
+      )}
+    </>
+  )
+}
+
+const deliveryTones: Record<Delivery['status'], Tone> = { delivered: 'good', pending: 'warn', failed: 'bad' }
+const statuses = [
+  { value: '', label: 'All deliveries' },
+  { value: 'failed', label: 'Failed' },
+  { value: 'pending', label: 'Pending' },
+  { value: 'delivered', label: 'Delivered' },
+] as const
+
+function Detail({ webhook, onDelivery }: { webhook: Webhook; onDelivery: (id: string) => void }) {
+  const status = (statuses.find(({ value }) => value === place.value.query.get('status'))?.value ?? '') as Delivery['status'] | ''
+  const deliveries = useQuery(`deliveries ${webhook.id} ${status}`, () =>
+    client.webhooks.deliveries(webhook.id, { limit: 100, ...(status ? { status } : {}) }),
+  )
+  return (
+    <div class="stack">
+      <Facts
+        items={[
+          ['URL', webhook.url],
+          [
+            'State',
+            <Badge key="state" tone={webhookTones[webhook.status]}>
+              {webhook.status}
+            </Badge>,
+          ],
+          ['Events', webhook.events.join(', ')],
+          ['Agent', webhook.agent_handle ?? 'all'],
+          ['Id', <Id key="id" id={webhook.id} />],
+        ]}
+      />
+      {webhook.disabled_reason && <Notice tone="bad">{webhook.disabled_reason}</Notice>}
+      <Select
+        label="Deliveries"
+        isLabelHidden
+        value={status}
+        options={statuses}
+        onChange={(value) => setQuery({ status: value || undefined })}
+      />
+      <Loaded query={deliveries}>
+        {({ data }) =>
+          data.length === 0 ? <Empty icon="webhooks" title="No deliveries" /> : <DeliveryTable deliveries={data} onOpen={onDelivery} />
+        }
+      </Loaded>
+    </div>
+  )
+}
+
+function DeliveryTable({ deliveries, onOpen }: { deliveries: Delivery[]; onOpen: (id: string) => void }) {
+  return (
+    <Table
+      name="Deliveries"
+      items={deliveries}
+      keyOf={(delivery) => delivery.id}
+      columns={[
+        { title: 'Event', cell: (delivery) => <span class="mono">{delivery.event_type}</span> },
+        { title: 'State', cell: (delivery) => <Badge tone={deliveryTones[delivery.status]}>{delivery.status}</Badge> },
+        { title: 'Answer', cell: (delivery) => delivery.last_status_code ?? delivery.last_error_code ?? '' },
+        { title: 'Attempts', cell: (delivery) => delivery.attempt_count, isNumber: true, isMinor: true },
+        { title: 'Time', cell: (delivery) => <Time at={delivery.created_at} />, isMinor: true },
+        {
+          title: '',
+          cell: (delivery) => (
+            <Button size="small" onClick={() => onOpen(delivery.id)}>
+              Attempts
+            </Button>
+          ),
+        },
+      ]}
+    />
+  )
+}
+
+const ranges = [
+  { value: '3600000', label: 'The last hour' },
+  { value: '86400000', label: 'The last day' },
+  { value: '604800000', label: 'The last 7 days' },
+] as const
+const wanted = [
+  { value: 'failed', label: 'Failed deliveries' },
+  { value: 'missed', label: 'Events without a delivery' },
+  { value: 'delivered', label: 'Delivered events again' },
+] as const
+
+function ReplayDialog({ id, onClose }: { id: string; onClose: () => void }) {
+  const [range, setRange] = useState<(typeof ranges)[number]['value']>('86400000')
+  const [status, setStatus] = useState<(typeof wanted)[number]['value']>('failed')
+  const replay = async () => {
+    const { replayed, has_more: hasMore } = await client.webhooks.replayRange(id, {
+      since: new Date(Date.now() - Number(range)).toISOString(),
+      status,
+    })
+    toast({ text: hasMore ? `${replayed} deliveries are queued. There are more: replay again.` : `${replayed} deliveries are queued` })
+    invalidate(`deliveries ${id}`)
+  }
+  return (
+    <FormDialog title="Replay events" action="Replay" onSubmit={replay} onClose={onClose}>
+      <Select label="Time" value={range} options={ranges} onChange={setRange} />
+      <Select label="Events" value={status} options={wanted} onChange={setStatus} />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,65 @@
+// Folders and mailboxes beside the message list.
+import type { Identity } from '@callsign/sdk'
+import { Icon, type IconName } from '../../elements/icon.tsx'
+import { addressOf } from '../../navigation/place.ts'
+import { type Folder, folders, type MailFilter } from './filter.ts'
+
+const folderNames: Record<Folder, { title: string; icon: IconName }> = {
+  inbox: { title: 'Inbox', icon: 'inbox' },
+  unread: { title: 'Unread', icon: 'mail' },
+  starred: { title: 'Starred', icon: 'star' },
+  sent: { title: 'Sent', icon: 'sent' },
+  all: { title: 'All mail', icon: 'log' },
+}
+
+/** Keeps the filter and changes one part of it. The default folder is left out of the address. */
+function linkTo(filter: MailFilter, change: Partial<MailFilter>): string {
+  const { folder, mailbox, label, search } = { ...filter, ...change }
+  return addressOf('/inbox', { folder: folder === 'inbox' ? undefined : folder, mailbox, label, q: search })
+}
+
+export function FolderPane({ filter, identities = [] }: { filter: MailFilter; identities: Identity[] | undefined }) {
+  return (
+    <div class="mail-folders">
+      <nav aria-label="Folders">
+        {folders.map((folder) => (
+          <a
+            key={folder}
+            class="nav-link"
+            href={linkTo(filter, { folder, label: '' })}
+            aria-current={filter.folder === folder && !filter.label ? 'page' : undefined}
+          >
+            <Icon name={folderNames[folder].icon} />
+            {folderNames[folder].title}
+          </a>
+        ))}
+        {filter.label && (
+          <a class="nav-link" href={linkTo(filter, { label: '' })} aria-current="page">
+            <Icon name="rules" />
+            <span class="truncate">{filter.label}</span>
+            <Icon name="close" />
+          </a>
+        )}
+      </nav>
+      {identities.length > 1 && (
+        <nav class="nav-group" aria-label="Mailboxes">
+          <h2>Mailboxes</h2>
+          <a class="nav-link" href={linkTo(filter, { mailbox: '' })} aria-current={filter.mailbox === '' ? 'page' : undefined}>
+            All identities
+          </a>
+          {identities.map((identity) => (
+            <a
+              key={identity.id}
+              class="nav-link"
+              href={linkTo(filter, { mailbox: identity.agent_handle })}
+              aria-current={filter.mailbox === identity.agent_handle ? 'page' : undefined}
+              title={identity.mailbox_address}
+            >
+              <span class="truncate">{identity.agent_handle}</span>
+            </a>
+          ))}
+        </nav>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,66 @@
+// Changes of messages. The lists show a change at once and return to the server's state when it fails.
+import type { Message, MessageItem } from '@callsign/sdk'
+import { patchItems } from '../../cache/pages.ts'
+import { invalidate } from '../../cache/query.ts'
+import { toast, toastError } from '../../elements/toasts.tsx'
+import { client } from '../../session/client.ts'
+
+type Change = Parameters<typeof client.messages.update>[2]
+type Changed = Pick<MessageItem, 'id' | 'is_read' | 'is_starred' | 'labels'>
+
+function applied(message: Changed, change: Change): Changed {
+  const labels = change.labels ?? [
+    ...new Set([...message.labels, ...(change.add_labels ?? [])].filter((label) => !change.remove_labels?.includes(label))),
+  ]
+  return {
+    id: message.id,
+    is_read: change.is_read ?? message.is_read,
+    is_starred: change.is_starred ?? message.is_starred,
+    labels,
+  }
+}
+
+const show = ({ id, is_read, is_starred, labels }: Changed) =>
+  patchItems<MessageItem>('messages', id, (item) => ({ ...item, is_read, is_starred, labels }))
+
+/** Sets flags and labels of one message. Resolves with true on success. */
+export async function changeMessage(handle: string, message: Changed, change: Change): Promise<boolean> {
+  const before = { id: message.id, is_read: message.is_read, is_starred: message.is_starred, labels: message.labels }
+  show(applied(message, change))
+  try {
+    show(await client.messages.update(handle, message.id, change))
+    invalidate('thread', `message ${message.id}`)
+    return true
+  } catch (error) {
+    show(before)
+    toastError(error)
+    return false
+  }
+}
+
+/** Deletes a message permanently. */
+export async function deleteMessage(handle: string, message: Pick<Message, 'id'>): Promise<boolean> {
+  try {
+    await client.messages.delete(handle, message.id)
+    patchItems('messages', message.id, () => null)
+    patchItems('quarantine', message.id, () => null)
+    invalidate('thread', 'overview')
+    return true
+  } catch (error) {
+    toastError(error)
+    return false
+  }
+}
+
+const concurrencyMax = 6
+
+/** Runs one change for each message, six at a time, and reports the number of failures once. */
+export async function changeAll<T>(items: T[], change: (item: T) => Promise<boolean>, done: string): Promise<void> {
+  const queue = [...items]
+  let failed = 0
+  const work = async () => {
+    for (let item = queue.shift(); item; item = queue.shift()) if (!(await change(item))) failed++
+  }
+  await Promise.all(Array.from({ length: Math.min(concurrencyMax, items.length) }, work))
+  if (failed === 0) toast({ text: `${items.length} ${items.length === 1 ? 'message' : 'messages'} ${done}` })
+}

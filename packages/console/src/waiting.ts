@@ -1,0 +1,26 @@
+// Items that need a person, the traffic of the last 24 hours, and problems of the server.
+import { computed, signal } from '@preact/signals'
+import { consoleCall } from './session/console-api.ts'
+
+export type ChannelName = 'mail' | 'phone' | 'imessage' | 'tunnels' | 'webhooks' | 'vault'
+
+export type Overview = {
+  waiting: { drafts: number; quarantine: number; webhooks_failing: number; domains_unverified: number; keys_expiring: number }
+  channels: { channel: ChannelName; in: number; out: number; failed: number }[]
+  findings: { level: 'error' | 'warning' | 'info'; code: string; message: string; fix: string }[]
+}
+
+const overview = signal<Overview | null>(null)
+
+/** Numbers beside the navigation, by the name of the screen. */
+export const waitingCounts = computed<Record<string, number>>(() => ({
+  approvals: overview.value?.waiting.drafts ?? 0,
+  quarantine: overview.value?.waiting.quarantine ?? 0,
+  webhooks: overview.value?.waiting.webhooks_failing ?? 0,
+}))
+
+export async function loadOverview(): Promise<Overview> {
+  const answer = await consoleCall<Overview>('GET', 'overview')
+  overview.value = answer
+  return answer
+}

@@ -1,0 +1,200 @@
+// The screens of channels and of the organization in Chromium: with data, empty, failing and slow, in both colour schemes and on a phone.
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { waitFor } from '../../server/tests/harness/wait.ts'
+import { findInaccessible, launchBrowser, openPage, type Watched } from './harness/browser.ts'
+import { startWorld, type World } from './harness/world.ts'
+
+let world: World
+let browser: Browser
+let owner: Watched
+let page: Page
+const ids = { number: '', conversation: '', webhook: '', domain: '' }
+
+beforeAll(async () => {
+  ;[world, browser] = await Promise.all([startWorld({ isFilled: false }), launchBrowser()])
+  const post = (path: string, body: object) => world.expectApi(201, 'POST', path, { body })
+  await world.createAgent('sales', { display_name: 'Sales', draft_approval: 'required' })
+  await post('/keys', { name: 'Sales in production', type: 'agent', agent_handle: 'sales', scopes: ['vault:read'] })
+  ids.domain = (await post('/domains', { domain: 'mail.example.com' })).data.id
+  await post('/identities/sales/mail-rules', {
+    direction: 'inbound',
+    action: 'block',
+    entry: 'newsletter.example',
+    reason: 'Only advertising',
+  })
+  await post('/suppressions', { email_address: 'gone@example.com', reason: 'Asked to be removed' })
+  ids.webhook = (await post('/webhooks', { url: 'https://agent.example.com/hooks', events: ['*'] })).id
+  const number = await post('/phone/numbers', { agent_handle: 'sales' })
+  ids.number = number.id
+  await post('/simulator/sms', { to: number.phone_number, from: '+16502530000', text: 'Your code is 492816' })
+  ids.conversation = (await post('/simulator/imessage', { from: '+14155550123', text: 'connect @sales' })).conversation_id
+  await post('/simulator/imessage', { from: '+14155550123', text: 'Do you ship to Norway?' })
+  owner = await openPage(browser, world.baseUrl)
+  page = owner.page
+  await page.goto(await world.newLink())
+  await page.getByRole('navigation', { name: 'Screens' }).waitFor()
+}, 120_000)
+afterEach(() => {
+  expect(owner.problems.splice(0)).toEqual([])
+})
+afterAll(async () => {
+  await owner?.close()
+  await browser?.close()
+  await world?.stop()
+})
+
+type Entry = { name: string; path: () => string; data: string; empty?: string }
+
+const screens: Entry[] = [
+  { name: 'identities', path: () => '/identities', data: 'sales@agents.localhost', empty: 'No identities yet' },
+  { name: 'one identity', path: () => '/identities/sales', data: 'A person sends its drafts' },
+  { name: 'keys', path: () => '/keys', data: 'Sales in production' },
+  { name: 'domains', path: () => '/domains', data: 'mail.example.com', empty: 'No domains yet' },
+  { name: 'one domain', path: () => `/domains/${ids.domain}`, data: 'Publish these records' },
+  { name: 'rules', path: () => '/rules', data: 'newsletter.example', empty: 'No identities yet' },
+  { name: 'suppressions', path: () => '/rules?tab=suppressions', data: 'gone@example.com', empty: 'No suppressed addresses' },
+  { name: 'phone numbers', path: () => '/phone', data: 'simulator', empty: 'No phone numbers yet' },
+  { name: 'texts', path: () => `/phone/${ids.number}`, data: 'Your code is 492816' },
+  { name: 'iMessage', path: () => '/imessage', data: '+14155550123', empty: 'No conversations yet' },
+  { name: 'one conversation', path: () => `/imessage/${ids.conversation}`, data: 'Do you ship to Norway?' },
+  { name: 'tunnels', path: () => '/tunnels', data: 'not connected', empty: 'No tunnels yet' },
+  { name: 'one tunnel', path: () => '/tunnels/sales', data: 'No requests yet' },
+  { name: 'webhooks', path: () => '/webhooks', data: 'https://agent.example.com/hooks', empty: 'No webhooks yet' },
+  { name: 'one webhook', path: () => `/webhooks/${ids.webhook}`, data: 'imessage.received' },
+  { name: 'events', path: () => '/events', data: 'imessage.received', empty: 'No events in the last hour' },
+  { name: 'audit log', path: () => '/audit', data: 'webhook.created' },
+  { name: 'simulator', path: () => '/simulator', data: 'Text to an agent' },
+  { name: 'settings', path: () => '/settings', data: 'New password' },
+  { name: 'sessions', path: () => '/settings?tab=sessions', data: 'this one' },
+  { name: 'members', path: () => '/settings?tab=members', data: 'Invite' },
+  { name: 'MCP', path: () => '/settings?tab=mcp', data: 'npx add-mcp' },
+]
+
+const open = async ({ path, data }: Entry) => {
+  await page.goto(`/console${path()}`)
+  await page.getByText(data).first().waitFor()
+}
+
+describe.each(screens)('$name', (entry) => {
+  test('with data is accessible, in both colour schemes and on a phone', async () => {
+    for (const scheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme: scheme })
+      await open(entry)
+      expect(await findInaccessible(page)).toEqual([])
+    }
+    await page.emulateMedia({ colorScheme: 'light' })
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.getByText(entry.data).first().waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+    await page.setViewportSize({ width: 1440, height: 900 })
+  })
+})
+
+/** Every call of a screen but the event stream. */
+const requests = /\/(api\/v1\/(?!events\/stream)|console\/api\/(sessions|members))/
+const loading = screens.filter(({ name }) => !['settings', 'MCP', 'simulator', 'one tunnel'].includes(name))
+
+test('failing screens say so and load again', { timeout: 120_000 }, async () => {
+  const body = '{"error":{"code":"internal_error","message":"It broke.","request_id":"req_1"}}'
+  for (const entry of loading) {
+    await page.route(requests, (route) => route.fulfill({ status: 400, contentType: 'application/json', body }))
+    await page.goto(`/console${entry.path()}`)
+    await page.getByText('It broke.').first().waitFor()
+    await page.unroute(requests)
+    if (entry.name === 'events') continue
+    await waitFor(`${entry.name} to load again`, async () => {
+      if (await page.getByText(entry.data).first().isVisible()) return true
+      const again = page.getByRole('button', { name: 'Try again' }).first()
+      // A screen with two queries has two buttons, and each goes away when it is pressed.
+      if (await again.isVisible()) await again.click({ timeout: 1000 }).catch(() => {})
+      return false
+    })
+  }
+  // The browser reports each failed request. Exceptions stay unexpected.
+  owner.problems.splice(0, owner.problems.length, ...owner.problems.filter((problem) => !problem.includes('Failed to load resource')))
+})
+
+test('slow screens show that they load', { timeout: 120_000 }, async () => {
+  for (const entry of loading.filter(({ name }) => name !== 'events')) {
+    const slow = Promise.withResolvers<void>()
+    await page.route(requests, async (route) => {
+      await slow.promise
+      await route.fallback()
+    })
+    await page.goto(`/console${entry.path()}`)
+    await page.locator('.loading').first().waitFor()
+    slow.resolve()
+    await page.getByText(entry.data).first().waitFor()
+    await page.unroute(requests)
+  }
+})
+
+test('screens without data say so', { timeout: 120_000 }, async () => {
+  const other = await openPage(browser, world.baseUrl)
+  await other.page.goto('/console/')
+  await other.page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  const field = other.page.getByLabel('API key')
+  if (!(await field.isVisible())) await other.page.getByRole('button', { name: 'Use an API key' }).click()
+  await field.fill(world.otherOrganization.key)
+  await other.page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await other.page.getByRole('navigation', { name: 'Screens' }).waitFor()
+  for (const { path, empty } of screens) {
+    if (!empty) continue
+    await other.page.goto(`/console${path()}`)
+    await other.page.getByText(empty).first().waitFor()
+  }
+  expect(other.problems).toEqual([])
+  await other.close()
+})
+
+describe('a person', () => {
+  test('creates an identity, changes its limits and deletes it', async () => {
+    await page.goto('/console/identities')
+    await page.getByRole('button', { name: 'New identity' }).click()
+    await page.getByLabel('Handle').fill('helper')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByText('helper@agents.localhost').waitFor()
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByLabel('Approval').selectOption('required')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('A person sends its drafts').waitFor()
+    expect((await world.expectApi(200, 'GET', '/identities/helper')).draft_approval).toBe('required')
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByRole('heading', { name: 'Identities' }).waitFor()
+    await world.expectApi(404, 'GET', '/identities/helper')
+  })
+
+  test('creates a key, which is shown once, and revokes it', async () => {
+    await page.goto('/console/keys')
+    await page.getByRole('button', { name: 'New key' }).click()
+    await page.getByLabel('Name').fill('From the console')
+    await page.getByRole('button', { name: 'Create' }).click()
+    const key = String(
+      await page
+        .getByText(/^svc_live_/)
+        .first()
+        .textContent(),
+    ).trim()
+    expect((await world.api('GET', '/me', { key })).body.key).toMatchObject({ name: 'From the console', agent_handle: 'sales' })
+    await page.getByRole('button', { name: 'I have stored it' }).click()
+    await page
+      .getByRole('row', { name: /From the console/ })
+      .getByRole('button', { name: 'Revoke' })
+      .click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await page
+      .getByRole('row', { name: /From the console/ })
+      .getByText('revoked')
+      .waitFor()
+    expect((await world.api('GET', '/me', { key })).status).toBe(401)
+  })
+
+  test('pauses a webhook', async () => {
+    await page.goto(`/console/webhooks/${ids.webhook}`)
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByText('paused', { exact: true }).waitFor()
+    expect((await world.expectApi(200, 'GET', `/webhooks/${ids.webhook}`)).status).toBe('paused')
+  })
+})
