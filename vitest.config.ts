@@ -8,6 +8,8 @@ const slowest = [
   'backup',
   'package-readmes',
   'start',
+  'hostile-mail',
+  'console',
   'imessage-crash',
   'postgres',
   'host-setup',

@@ -1,31 +1,7 @@
-// The rules of the house that no linter knows: who may import whom, what a file may touch, names, sizes, and one word in every place.
-import { globSync, readFileSync } from 'node:fs'
-import { basename, dirname, join, relative, resolve } from 'node:path'
+// Architecture rules that the linter does not cover: imports between layers, I/O, file names and the vocabulary of features.
+import { basename, dirname } from 'node:path'
 import { expect, test } from 'vitest'
-
-const root = resolve(import.meta.dirname, '..')
-const packages = join(root, 'packages')
-// We aim at 300; what is a table of statements or phrases may be a little longer than it would read well in two.
-const linesMax = 350
-
-type Source = { path: string; text: string; imports: string[] }
-
-// Static imports, re-exports and dynamic imports of a literal. Comments are cut first, so that an example in one does not count.
-const importPattern = /(?:\bfrom\s*|\bimport\s*\(?\s*)['"]([^'"]+)['"]/g
-
-function readSource(path: string): Source {
-  const text = readFileSync(path, 'utf8')
-  const code = text.replace(/^\s*(\/\/|\*|\/\*).*$/gm, '')
-  return { path: relative(packages, path), text: code, imports: [...code.matchAll(importPattern)].map((match) => match[1] as string) }
-}
-
-const sources = globSync('*/src/**/*.{ts,tsx}', { cwd: packages }).map((path) => readSource(join(packages, path)))
-const isTest = (source: Source) => source.path.endsWith('.test.ts')
-const product = sources.filter((source) => !isTest(source))
-
-/** Where a relative import leads, from packages/; a package import stays as it is written. */
-const targetOf = (source: Source, specifier: string): string =>
-  specifier.startsWith('.') ? relative(packages, resolve(packages, dirname(source.path), specifier)) : specifier
+import { expectNone, product, type Source, sources, targetOf } from './architecture/product.ts'
 
 /** The layer of a file: contract, mail, core, features, edges, host, wiring, app, config, main, sdk, cli, console. */
 function layerOf(path: string): string {
@@ -33,11 +9,19 @@ function layerOf(path: string): string {
   return src === 'src' && pack === 'server' ? first.replace(/\.ts$/, '') : (pack as string)
 }
 
-/** The folders of features/ that are one feature each, in the order of their dependencies: one may call only those before it. */
+/** The feature folders of features/ in dependency order. A feature may import only features before it. */
 const featureOrder = [
   'account/organizations',
   'account/keys',
   'account/identities',
+  'account/roles',
+  'account/attempts',
+  'account/members',
+  'account/sessions',
+  'account/passkeys',
+  'account/links',
+  'account/sign-in',
+  'account/overview',
   'events/log',
   'mail/domains/dkim',
   'mail/domains',
@@ -70,9 +54,11 @@ const featureOf = (path: string): string => {
 /** The edge of a file: edges/smtp/server and edges/smtp/client are two. */
 const edgeOf = (path: string): string => /^server\/src\/edges\/(smtp\/[^/]+|[^/]+)/.exec(path)?.[1] ?? ''
 
+const pathsOf = (files: Source[]): string[] => files.map((source) => source.path)
+
 const isOneOf = (path: string, ...names: string[]): boolean => names.includes(basename(path, '.ts'))
 
-/** What each layer of the server may import, itself and the contract aside. Host commands are app's equals: they open what app opens. */
+/** Layers that each layer of the server may import, besides itself and the contract. Host commands are on the level of app, and open the same parts. */
 const serverLayers: Record<string, readonly string[]> = {
   core: ['mail'],
   features: ['mail', 'core'],
@@ -116,80 +102,46 @@ test('imports point one way: contract, mail, core, features, edges, wiring, app,
       .filter((specifier) => !mayImport(source, targetOf(source, specifier)))
       .map((specifier) => `${source.path} imports ${specifier}`),
   )
-  expect(wrong.toSorted(), 'Import what stands before in the order, or register a hook there').toEqual([])
+  expectNone(
+    'A file imports from earlier layers and features only, and from another feature only its operations or model.',
+    'move the code to an earlier layer, or register a hook with the earlier feature',
+    wrong.toSorted(),
+  )
 })
 
-test('every feature has its place in the order', () => {
+test('every feature has a place in the order', () => {
   const features = new Set(
     product.filter((source) => source.path.startsWith('server/src/features/')).map((source) => featureOf(source.path)),
   )
-  expect([...features].sort()).toEqual([...featureOrder].sort())
-})
-
-/** Import cycles, types included: each as the files that reach one another (Tarjan's strongly connected components). */
-function findCycles(): string[][] {
-  const known = new Set(product.map((source) => source.path))
-  const fileOf = (target: string): string => {
-    const [, pack, name = 'index'] = /^@callsign\/(\w+)(?:\/(.*))?$/.exec(target) ?? []
-    return pack ? `${pack}/src/${name}.ts` : target
-  }
-  const next = new Map(
-    product.map((source) => [source.path, source.imports.map((one) => fileOf(targetOf(source, one))).filter((one) => known.has(one))]),
+  expectNone(
+    'Every feature folder is in featureOrder, and every entry has a folder.',
+    'add the folder to featureOrder in tests/architecture.test.ts, or remove the entry',
+    [...features.symmetricDifference(new Set(featureOrder))].toSorted(),
   )
-  const places = new Map<string, number>()
-  const open: string[] = []
-  const cycles: string[][] = []
-  const visit = (path: string): number => {
-    const place = places.size
-    let lowest = place
-    places.set(path, place)
-    open.push(path)
-    for (const other of next.get(path) ?? []) {
-      if (!places.has(other)) lowest = Math.min(lowest, visit(other))
-      else if (open.includes(other)) lowest = Math.min(lowest, places.get(other) as number)
-    }
-    if (lowest === place) {
-      const part = open.splice(open.indexOf(path))
-      if (part.length > 1) cycles.push(part.sort())
-    }
-    return lowest
-  }
-  for (const path of known) if (!places.has(path)) visit(path)
-  return cycles
-}
-
-test('no import cycles, types included', () => {
-  expect(findCycles(), 'Move what both need into a file of its own').toEqual([])
 })
 
-test("no barrels: only a package's index, and the door of a feature, export what another file defines", () => {
+test("no barrels: only a package's index and a feature's operations re-export names", () => {
   const wrong = product.filter(
     (source) =>
       /^(server|mail)\//.test(source.path) &&
       !isOneOf(source.path, 'index', 'operations') &&
       /^export (type )?(\*|\{[^}]*\}) from /m.test(source.text),
   )
-  expect(
-    wrong.map((source) => source.path),
-    'Import from the file that defines',
-  ).toEqual([])
+  expectNone('A file does not re-export names of another file.', 'import from the defining file', pathsOf(wrong))
 })
 
 test('the mail library is pure: no sockets, no files, no clock, no environment', () => {
   const impure =
     /from 'node:(net|tls|http|https|http2|dgram|dns|dns\/promises|fs|fs\/promises|child_process|worker_threads)'|\bDate\.now\b|\bnew Date\(\)|process\./
   const wrong = product.filter((source) => source.path.startsWith('mail/') && impure.test(source.text))
-  expect(
-    wrong.map((source) => source.path),
-    'Take it as an argument',
-  ).toEqual([])
+  expectNone('The mail library has no I/O, clock or environment.', 'take the value or function as an argument', pathsOf(wrong))
 })
 
 test('the contract imports nothing of Node, so that it runs in a browser', () => {
   const wrong = product.filter(
     (source) => source.path.startsWith('contract/') && source.imports.some((specifier) => specifier.startsWith('node:')),
   )
-  expect(wrong.map((source) => source.path)).toEqual([])
+  expectNone('The contract does not import Node modules.', 'move the code to the SDK or the server', pathsOf(wrong))
 })
 
 const offenders = (pattern: RegExp, isAllowed: (path: string) => boolean) =>
@@ -197,70 +149,93 @@ const offenders = (pattern: RegExp, isAllowed: (path: string) => boolean) =>
     .filter((source) => source.path.startsWith('server/') && !isAllowed(source.path) && pattern.test(source.text))
     .map((source) => source.path)
 
-test('SQL stands only in stores and the postgres edge', () => {
+test('SQL is only in stores and the postgres edge', () => {
   const sql = /\b(SELECT\s[\s\S]{0,400}?\sFROM|INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM)\s/
   const isAllowed = (path: string) => /\/features\/(?:[a-z-]+\/)+([a-z-]+-)?store\.ts$/.test(path) || path.includes('/edges/postgres/')
-  expect(offenders(sql, isAllowed)).toEqual([])
+  expectNone(
+    'SQL is only in *store.ts files and edges/postgres.',
+    'move the statement to the store of its feature',
+    offenders(sql, isAllowed),
+  )
 })
 
 test('the environment is read only in config/', () => {
-  expect(offenders(/process\.env\b/, (path) => path.startsWith('server/src/config/'))).toEqual([])
+  expectNone(
+    'Only config/ reads the environment.',
+    'add a row to the settings table of the area, and take the value as an argument',
+    offenders(/process\.env\b/, (path) => path.startsWith('server/src/config/')),
+  )
 })
 
 test('the clock is read only in core/clock.ts', () => {
-  expect(offenders(/\bDate\.now\(\)|\bnew Date\(\)/, (path) => path === 'server/src/core/clock.ts')).toEqual([])
+  expectNone(
+    'Only core/clock.ts reads the clock.',
+    'use now() or nowMs() of core/clock.ts',
+    offenders(/\bDate\.now\(\)|\bnew Date\(\)/, (path) => path === 'server/src/core/clock.ts'),
+  )
 })
 
-test('sockets, disks and HTTP are touched only in edges, and at the start', () => {
+test('only edges and the start use sockets, disks and HTTP', () => {
   const io =
     /from 'node:(net|tls|http|https|http2|dgram|dns|dns\/promises|fs|fs\/promises|child_process)'|from '(undici|fastify|pg|aws4fetch)'/
   const isAllowed = (path: string) =>
     path.includes('/edges/') ||
     /^server\/src\/(app|wiring\/[a-z-]+|config\/[a-z-]+|main)\.ts$/.test(path) ||
     path.startsWith('server/src/host/')
-  expect(offenders(io, isAllowed)).toEqual([])
+  expectNone(
+    'Only edges, host commands and the start do I/O.',
+    'move it to an edge, and pass it in as a function or interface',
+    offenders(io, isAllowed),
+  )
 })
 
-test('fetches of what callers name go through the outbound guard alone', () => {
-  expect(offenders(/[^.\w]fetch\(/, () => false)).toEqual([])
+test('requests to URLs of callers go through the outbound guard', () => {
+  expectNone(
+    'The server does not call fetch.',
+    'use edges/outbound-http, which blocks private addresses',
+    offenders(/[^.\w]fetch\(/, () => false),
+  )
 })
 
-test('the process ends itself only in main.ts', () => {
-  expect(offenders(/process\.exit\(/, (path) => path === 'server/src/main.ts')).toEqual([])
+test('only main.ts ends the process', () => {
+  expectNone(
+    'Only main.ts calls process.exit.',
+    'throw an error, or set process.exitCode',
+    offenders(/process\.exit\(/, (path) => path === 'server/src/main.ts'),
+  )
 })
 
-const bannedNames = /(^|[-/])(utils?|helpers?|common|misc|shared|lib|tools|base|manager)([-/.]|$)/
+// The tools for agents are a part of the product, in the contract and the SDK.
+const bannedNames = /(^|[-/])(utils?|helpers?|common|misc|shared|lib|(?<!^(?:contract|sdk)\/src\/)tools|base|manager)([-/.]|$)/
 
-test('files are named by nouns in kebab-case, and none is a drawer', () => {
+test('files have kebab-case names, and none is a catch-all such as utils', () => {
   const wrong = sources.filter(
     (source) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.tsx?$/.test(basename(source.path)) || bannedNames.test(source.path),
   )
-  expect(wrong.map((source) => source.path)).toEqual([])
+  expectNone('File names are nouns in kebab-case, and no file is a catch-all.', 'name the file after its one concept', pathsOf(wrong))
 })
 
-test(`files stay under ${linesMax} lines`, () => {
-  const long = product
-    .map((source) => ({ path: source.path, lines: source.text.split('\n').length }))
-    .filter(({ lines }) => lines > linesMax)
-  expect(long).toEqual([])
-})
-
-test('every file says in its first line what it is for', () => {
-  const silent = sources.filter((source) => !readFileSync(join(packages, source.path), 'utf8').startsWith('// '))
-  expect(silent.map((source) => source.path)).toEqual([])
+test('every file starts with a comment about its purpose', () => {
+  const silent = sources.filter((source) => !source.raw.startsWith('// '))
+  expectNone(
+    'The first line of a file is a comment about its purpose.',
+    'write one sentence that starts with a noun or a verb',
+    pathsOf(silent),
+  )
 })
 
 const vocabulary = ['model', 'store', 'operations', 'routes', 'jobs', 'provider']
 
-test('a concept file of a feature is pure: it reaches no store and no operation', () => {
+test('a concept file of a feature is pure: it imports neither stores nor operations', () => {
   const concepts = product.filter((source) => {
     const name = basename(source.path, '.ts')
     return source.path.startsWith('server/src/features/') && !vocabulary.includes(name) && !name.endsWith('-store')
   })
   const wired = concepts.filter((source) => source.imports.some((specifier) => /\/([a-z-]+-)?store\.ts$|\/operations\.ts$/.test(specifier)))
-  // These put stores and operations of their feature together; operations.ts would be too long with them.
+  // Parts of operations.ts in files of their own. These import stores and operations.
   const operationsOfTheirOwn = [
     'server/src/features/account/identities/mailboxes.ts',
+    'server/src/features/account/sign-in/session-start.ts',
     'server/src/features/events/webhooks/endpoint-health.ts',
     'server/src/features/imessage/outbox.ts',
     'server/src/features/imessage/receiving.ts',
@@ -272,6 +247,7 @@ test('a concept file of a feature is pure: it reaches no store and no operation'
     'server/src/features/mail/outbound/composer.ts',
     'server/src/features/mail/outbound/commit-results.ts',
     'server/src/features/mail/domains/hosted-domains.ts',
+    'server/src/features/mail/drafts/review.ts',
     'server/src/features/mail/domains/registration.ts',
     'server/src/features/mail/drafts/draft-queue.ts',
     'server/src/features/mail/messages/message-deletion.ts',
@@ -289,10 +265,14 @@ test('a concept file of a feature is pure: it reaches no store and no operation'
     'server/src/features/vault/proof.ts',
     'server/src/features/vault/secrets.ts',
   ]
-  expect(wired.map((source) => source.path).sort()).toEqual(operationsOfTheirOwn.toSorted())
+  expectNone(
+    'Only operations, jobs, stores and the listed files import stores or operations.',
+    'take the result as an argument, or change the list in tests/architecture.test.ts',
+    [...new Set(pathsOf(wired)).symmetricDifference(new Set(operationsOfTheirOwn))].toSorted(),
+  )
 })
 
-/** Features whose file in the contract bears another name; the rest bear the last word of their folder. */
+/** Features whose contract file is not named after the last word of their folder. */
 const namesInContract: Record<string, string> = {
   'account/organizations': 'accounts',
   'events/log': 'events',
@@ -301,16 +281,20 @@ const namesInContract: Record<string, string> = {
   phone: 'phones',
 }
 
-test('one word in every place: each feature with routes has its file in the contract', () => {
+test('each feature with routes has a file of its name in the contract', () => {
   const withRoutes = product.flatMap((source) => /^server\/src\/features\/(.+)\/routes\.ts$/.exec(source.path)?.[1] ?? [])
   const contract = new Set(product.filter((source) => source.path.startsWith('contract/')).map((source) => basename(source.path, '.ts')))
   expect(withRoutes.length).toBeGreaterThan(10)
-  expect(withRoutes.filter((feature) => !contract.has(namesInContract[feature] ?? basename(feature)))).toEqual([])
+  expectNone(
+    'A feature with routes has a file of its name in packages/contract/src.',
+    'name the contract file after the feature, or add it to namesInContract',
+    withRoutes.filter((feature) => !contract.has(namesInContract[feature] ?? basename(feature))),
+  )
 })
 
-test('the rules bite: a planted import of each forbidden kind is refused', () => {
-  const plant = (path: string, specifier: string) =>
-    mayImport({ path, text: '', imports: [] }, targetOf({ path, text: '', imports: [] }, specifier))
+test('the import rule rejects one import of each forbidden kind', () => {
+  const fileAt = (path: string): Source => ({ path, raw: '', text: '', imports: [] })
+  const plant = (path: string, specifier: string) => mayImport(fileAt(path), targetOf(fileAt(path), specifier))
   expect(plant('server/src/features/account/keys/operations.ts', '../../../edges/api/server.ts')).toBe(false)
   expect(plant('server/src/features/account/keys/operations.ts', '../../mail/messages/operations.ts')).toBe(false)
   expect(plant('server/src/features/mail/messages/operations.ts', '../../account/keys/store.ts')).toBe(false)

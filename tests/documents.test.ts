@@ -2,7 +2,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { configurationPage } from '../bin/docs.ts'
+import { cliPage, configurationPage } from '../bin/docs.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const documents = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/**/*.md', { cwd: root })]
@@ -24,6 +24,10 @@ test('every file that a document names exists', () => {
   expect(missing).toEqual([])
 })
 
-test('docs/configuration.md is what npm run docs prints', () => {
+test('docs/cli.md is the output of npm run docs', () => {
+  expect(readFileSync(join(root, 'docs/cli.md'), 'utf8')).toBe(cliPage())
+})
+
+test('docs/configuration.md is the output of npm run docs', () => {
   expect(readFileSync(join(root, 'docs/configuration.md'), 'utf8')).toBe(configurationPage())
 })

@@ -80,7 +80,7 @@ function originOf({ path, imported }: Pick<Import, 'path' | 'imported'>): string
   return (existsSync(join(root, path)) && readModule(path).reexports.find(({ name }) => name === imported)?.path) || path
 }
 
-/** Whether a file imports a value of the other, or a class that it is handed objects of. */
+/** True when a file imports a value of the other, or a class whose objects it is passed. */
 const imports = (caller: string, callee: string): boolean =>
   readModule(caller).imports.some((one) => originOf(one) === callee && (!one.isType || readModule(callee).classes.has(one.imported)))
 
@@ -109,7 +109,7 @@ class Wiring {
     }
   }
 
-  /** Whether a value made by `callee` is an argument of a call that makes `caller`, or of a method of one value that it made. */
+  /** True when a value created by `callee` is an argument of a call that creates `caller`, or of a method of a value created by it. */
   isHanded(caller: string, callee: string): boolean {
     this.#handed ??= this.#calls.map(({ node, path }) => ({
       makers: this.#isBuilder(node.callee) ? new Set<string>() : this.#makersOf(node.callee, path),
@@ -198,7 +198,7 @@ function areConnected(caller: string, callee: string): boolean {
   return contractOf(callee).some((path) => shared.has(path))
 }
 
-/** Why a step cannot follow its caller; null when it can. A caller may use what its own callers were handed. */
+/** The reason why a step cannot follow its caller, or null. A caller may use values passed to its own callers. */
 function findProblem({ steps }: Flow, step: Step): string | null {
   if (!existsSync(join(root, step.path))) return 'no such file'
   if (step.number === 1) return null

@@ -37,7 +37,7 @@ afterAll(() => registry?.stop())
 describe.each(published)('packages/$name/README.md', ({ name }) => {
   const examples = readExamples(name)
   const install = `npm install @callsign/${name}\n`
-  const needsServer = examples.some(({ code }) => /\bCALLSIGN_URL\b|\bnpx callsign\b/.test(code))
+  const needsServer = examples.some(({ code }) => /\bnew Callsign\(|\bnpx callsign\b/.test(code))
   let project: string
   let harness: Harness | undefined
   beforeAll(async () => {

@@ -2,6 +2,9 @@
 import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { createContext, Script } from 'node:vm'
+import { operations } from '@callsign/contract'
+import { codeSamples } from '@callsign/contract/reference/code-samples'
+import { operationDetails } from '@callsign/contract/reference/details'
 import { build as bundle } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PublishedPackage, published } from '../bin/build.ts'
@@ -41,7 +44,7 @@ function specifiersOf(name: string): string[] {
   })
 }
 
-/** Prints the exported names by specifier. An export of type `any`, which is what a broken declaration gives, does not compile. */
+/** Prints the exported names by specifier. An export of type `any`, the result of a broken declaration, does not compile. */
 const consumerOf = (specifiers: string[], importOf: (name: string, specifier: string) => string): string => `
 type Untyped<M> = { [K in keyof M]: 0 extends 1 & M[K] ? K : never }[keyof M]
 type IsTyped<M> = [Untyped<M>] extends [never] ? true : Untyped<M>
@@ -56,10 +59,24 @@ const isForBrowsers = published.filter(({ runsInBrowsers }) => runsInBrowsers)
 const filesOf = (packages: PublishedPackage[], ...extensions: string[]) =>
   packages.flatMap(({ name }) => extensions.map((extension) => `${name}.${extension}`))
 
-// The next tests of this file run what this one compiles.
+// The next tests of this file run the output of this one.
 test('consumers type-check strictly, as ES modules and as CommonJS', async () => {
   const options = { ...nodeTypes, module: 'nodenext', skipLibCheck: true }
   expect(await typeCheck(registry, project, options, filesOf(published, 'mts', 'cts'))).toBe('')
+})
+
+test('the TypeScript examples of the API reference type-check', async () => {
+  const examples = operations.flatMap((operation) => {
+    const details = operationDetails[operation.id]
+    const sample = details && codeSamples(operation, details, '').find(({ label }) => label === 'TypeScript')
+    return sample ? [`export async function ${operation.id}() {\n${sample.source}\n}`] : []
+  })
+  expect(examples.length).toBeGreaterThan(90)
+  const declared =
+    "import type { Callsign } from '@callsign/sdk'\ndeclare const callsign: Callsign, vaultKey: string, newVaultKey: string\n"
+  writeFileSync(join(project, 'reference.mts'), declared + examples.join('\n'))
+  const options = { ...nodeTypes, module: 'nodenext', skipLibCheck: true, noEmit: true }
+  expect(await typeCheck(registry, project, options, ['reference.mts'])).toBe('')
 })
 
 test('consumers type-check with bundler resolution', async () => {

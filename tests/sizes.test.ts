@@ -9,7 +9,7 @@ const linesMax = 300
 const functionLinesMax = 60
 const parametersMax = 6
 
-/** Compares offences with the recorded ones, which may only shrink. A number is a size; fixed offences have to be taken off the list. */
+/** Compares offences with the recorded ones, which may only shrink. A number is a size. Fixed offences must be removed from the list. */
 function expectNoMoreThan(rule: string, remedy: string, found: Record<string, number>, recorded: Record<string, number>): void {
   const grown = Object.entries(found).filter(([name, size]) => size > (recorded[name] ?? 0))
   expectNone(
@@ -25,8 +25,6 @@ function expectNoMoreThan(rule: string, remedy: string, found: Record<string, nu
 const shortPath = (path: string): string => path.split('/').slice(-2).join('/')
 
 const longFiles: Record<string, number> = {
-  'imessage/store.ts': 312,
-  'deception/flags.ts': 318,
   'gateway/proxied-request.ts': 334,
 }
 
@@ -59,8 +57,6 @@ function functionsAbove(max: number, measure: (shape: (typeof functions)[number]
 }
 
 const longFunctions: Record<string, number> = {
-  'deception/flags.ts toFlags': 80,
-  'client/conversation.ts sendMessage': 73,
   'server/data-reader.ts feed': 95,
 }
 
@@ -74,9 +70,7 @@ test(`function bodies have at most ${functionLinesMax} lines, but for factories`
   )
 })
 
-const manyParameters: Record<string, number> = {
-  'inbound/filing.ts toFiling': 11,
-}
+const manyParameters: Record<string, number> = {}
 
 test(`functions take at most ${parametersMax} parameters`, () => {
   expectNoMoreThan(
@@ -87,9 +81,15 @@ test(`functions take at most ${parametersMax} parameters`, () => {
   )
 })
 
+/** The file of an import by package name, such as `@callsign/mail/dns`. Other targets are returned unchanged. */
+const fileOf = (target: string): string => {
+  const [, pack, name = 'index'] = /^@callsign\/(\w+)(?:\/(.*))?$/.exec(target) ?? []
+  return pack ? `${pack}/src/${name}.ts` : target
+}
+
 /** Groups of files that reach each other by imports, types included (Tarjan's strongly connected components). */
 function importCycles(files: Pick<Source, 'path' | 'imports'>[]): string[][] {
-  const imports = new Map(files.map((file) => [file.path, file.imports.map((specifier) => targetOf(file as Source, specifier))]))
+  const imports = new Map(files.map((file) => [file.path, file.imports.map((specifier) => fileOf(targetOf(file as Source, specifier)))]))
   const order = new Map<string, number>()
   const lowest = new Map<string, number>()
   const path: string[] = []
@@ -111,7 +111,7 @@ function importCycles(files: Pick<Source, 'path' | 'imports'>[]): string[][] {
   return cycles
 }
 
-// The linter's own rule passes over cycles of types alone.
+// The linter's rule ignores cycles of types only.
 const recordedCycles: Record<string, number> = {}
 
 test('no import cycles, types included', () => {
@@ -136,6 +136,7 @@ test('the cycle search finds cycles of two and of three files, and none in a tre
   const file = (path: string, ...imports: string[]) => ({ path, imports })
   expect(importCycles([file('a.ts', './b.ts', './c.ts'), file('b.ts', './c.ts'), file('c.ts')])).toEqual([])
   expect(importCycles([file('a.ts', './b.ts'), file('b.ts', './c.ts'), file('c.ts', './b.ts')])).toEqual([['b.ts', 'c.ts']])
+  expect(importCycles([file('mail/src/a.ts', '@callsign/mail/b'), file('mail/src/b.ts', './a.ts')])).toHaveLength(1)
   expect(importCycles([file('a.ts', './b.ts'), file('b.ts', './c.ts', './d.ts'), file('c.ts', './a.ts'), file('d.ts')])).toEqual([
     ['a.ts', 'b.ts', 'c.ts'],
   ])

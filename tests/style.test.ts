@@ -159,6 +159,8 @@ describe('the ratchet', () => {
   test('a rate rule fails only when there are more of them and they stand closer together', () => {
     expect(failureOf('colon', { places, perThousand: 1 }, { count: 2, perThousand: 1, target: 0 })).toBeNull()
     expect(failureOf('colon', { places, perThousand: 2 }, { count: 2, perThousand: 1, target: 0 })).toContain('2 per 1,000 words against 1')
+    expect(failureOf('colon', { places, perThousand: 2 }, { count: 2, perThousand: 1, target: 2 })).toBeNull()
+    expect(failureOf('colon', { places, perThousand: 3 }, { count: 2, perThousand: 1, target: 2 })).toContain('3 per 1,000 words against 2')
   })
 
   test('folders are a feature or an edge, and three levels elsewhere', () => {

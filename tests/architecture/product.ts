@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 
 const packages = resolve(import.meta.dirname, '../../packages')
 
-/** `raw` is the file as it is; `text` has no comments, so that an example in one does not count. */
+/** `raw` is the whole file. `text` has no comments, so that examples in them do not count. */
 export type Source = { path: string; raw: string; text: string; imports: string[] }
 
 // Static imports, re-exports and dynamic imports of a literal.
@@ -21,7 +21,7 @@ export const sources = globSync('*/src/**/*.{ts,tsx}', { cwd: packages }).map((p
 const isTest = (source: Source) => source.path.endsWith('.test.ts')
 export const product = sources.filter((source) => !isTest(source))
 
-/** Where a relative import leads, from packages/; a package import stays as it is written. */
+/** The path of a relative import below packages/. A package import is returned unchanged. */
 export const targetOf = (source: Source, specifier: string): string =>
   specifier.startsWith('.') ? relative(packages, resolve(packages, dirname(source.path), specifier)) : specifier
 

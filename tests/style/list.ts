@@ -1,8 +1,10 @@
 // Lists the places that break a style rule.
-// usage: sh bin/run tests/style/list.ts                   every rule: count, per 1,000 words, recorded count, target
-//        sh bin/run tests/style/list.ts RULE [PATH...]    the places of one rule, or of "all", under the paths
-//        sh bin/run tests/style/list.ts --folders [RULE]  counts per folder
-//        sh bin/run tests/style/list.ts --record          lowers the recorded numbers to the measured ones
+//
+// usage, with sh bin/run before it:
+// - tests/style/list.ts                   every rule: count, per 1,000 words, recorded count, target
+// - tests/style/list.ts RULE [PATH...]    the places of one rule, or of "all", under the paths
+// - tests/style/list.ts --folders [RULE]  counts per folder
+// - tests/style/list.ts --record          lowers the recorded numbers to the measured ones
 import { proseRules } from './prose-rules.ts'
 import { countAll, lowerRecorded, readRecorded, remedyOf, retiredNameRule } from './ratchet.ts'
 import { folderOf, readSources } from './sources.ts'

@@ -13,7 +13,7 @@ const wordsOfMessageMin = 3
 const looksLikeCode = new RegExp(
   [
     /\b(SELECT|INSERT INTO|UPDATE|DELETE FROM|WHERE|FROM|JOIN|VALUES|RETURNING|CREATE|ALTER|DROP|ORDER BY|FOR UPDATE|BEGIN|SET|AND)\b/,
-    /<\/?[a-z][^<>]*>|\{[^{}]*;|;[ \w-]+=|HTTP\/1|\\r\\n|\r|\w\|\w[^|]*\|/,
+    /<\/?[a-z][^<>]*>|\{[^{}]*;|;[ \w-]+=|HTTP\/1|\\r\\n|\r|\|[^|]*\|/,
   ]
     .map((pattern) => pattern.source)
     .join('|'),
@@ -133,7 +133,7 @@ const blank = (code: string): string => code.replace(/[^\n]/g, '')
 
 const cutSpans = (text: string): string => text.replace(/``?[^`]+``?/g, (code) => cutCode + code.replace(/[^\n]/g, ''))
 
-/** Cuts code spans, link targets, URLs, paths, calls and compound names. What is left is read as English. */
+/** Cuts code spans, link targets, URLs, paths, calls and compound names. The rest is read as English. */
 export function cutIdentifiers(text: string): string {
   return cutSpans(text)
     .replace(/\]\([^)\n]*\)/g, ']')

@@ -6,7 +6,7 @@ import { findPlaces, type Place, proseRules } from './prose-rules.ts'
 import { findRetiredNames } from './retired-names.ts'
 import type { Source } from './sources.ts'
 
-/** `perThousand` is the number per 1,000 words of prose; 0 for names. */
+/** `perThousand` is the number per 1,000 words of prose, or 0 for names. */
 export type Finding = { places: Place[]; perThousand: number }
 /** `target` is a count, or for `rate` rules a number per 1,000 words. */
 export type Recorded = { count: number; perThousand: number; target: number }
@@ -36,12 +36,13 @@ const roundUp = (perThousand: number): number => Math.ceil(perThousand * 100) / 
 const measureOf = (name: string): 'count' | 'rate' => proseRules[name]?.measure ?? 'count'
 export const remedyOf = (name: string): string => proseRules[name]?.remedy ?? 'Use the term beside each name (docs/style.md).'
 
-/** A failure with its rule, first places and remedy, or null. A `rate` rule fails when both its numbers are above the recorded ones. */
+/** A failure with its rule, first places and remedy, or null. A `rate` rule fails when its rate is above its target and both its numbers are above the recorded ones. */
 export function failureOf(name: string, finding: Finding, recorded: Recorded): string | null {
   const count = finding.places.length
   if (count <= recorded.count) return null
-  if (measureOf(name) === 'rate' && finding.perThousand <= recorded.perThousand) return null
-  const rate = measureOf(name) === 'rate' ? `, ${finding.perThousand} per 1,000 words against ${recorded.perThousand}` : ''
+  const rateMax = Math.max(recorded.perThousand, recorded.target)
+  if (measureOf(name) === 'rate' && finding.perThousand <= rateMax) return null
+  const rate = measureOf(name) === 'rate' ? `, ${finding.perThousand} per 1,000 words against ${rateMax}` : ''
   return [
     `style rule "${name}": ${count} places, ${recorded.count} recorded${rate}. The numbers may only fall.`,
     `remedy: ${remedyOf(name)}`,

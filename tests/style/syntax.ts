@@ -95,7 +95,7 @@ function callee(call: Node): string {
   return nameOf(node)
 }
 
-/** The rows of `test.each(rows)` are data; the call of what it returns has the name. */
+/** The rows of `test.each(rows)` are data. The call of its result has the name. */
 const isMessageCall = (node: Node): boolean =>
   (node.type === 'CallExpression' &&
     /^(test|it|describe|expect|console)$/.test(callee(node)) &&
