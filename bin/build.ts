@@ -1,8 +1,9 @@
-// Builds the published packages for the npm registry: JavaScript, types, README, LICENSE and a manifest of their own, packed as dist/*.tgz.
+// Builds the console, and the published packages for the npm registry: JavaScript, types, README, LICENSE and a manifest of their own, packed as dist/*.tgz.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { buildConsole } from './console.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -98,6 +99,7 @@ if (import.meta.main) {
   const { values } = parseArgs({ options: { out: { type: 'string', default: join(root, 'dist') } } })
   for (const stale of globSync('callsign-*.tgz', { cwd: values.out })) rmSync(join(values.out, stale))
   build(values.out)
+  await buildConsole()
   pack(
     published.map(({ name }) => join(values.out, '@callsign', name)),
     values.out,

@@ -1,6 +1,8 @@
-// Prints the generated parts of docs/: configuration.md from the settings tables.
+// Prints the generated parts of docs/: configuration.md from the settings tables, cli.md from the command table.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { commands } from '../packages/cli/src/command-table.ts'
+import { commandPage } from '../packages/cli/src/help.ts'
 import { configurationTables } from '../packages/server/src/config/settings.ts'
 
 /** The text of docs/configuration.md. A test compares it with the file. */
@@ -13,4 +15,11 @@ Variables with a \`_FILE\` form can instead name a file that holds the value. Th
 ${configurationTables()}
 `
 
-if (import.meta.main) writeFileSync(join(import.meta.dirname, '..', 'docs', 'configuration.md'), configurationPage())
+/** The text of docs/cli.md. A test compares it with the file. */
+export const cliPage = (): string => commandPage(commands)
+
+if (import.meta.main) {
+  const folder = join(import.meta.dirname, '..', 'docs')
+  writeFileSync(join(folder, 'configuration.md'), configurationPage())
+  writeFileSync(join(folder, 'cli.md'), cliPage())
+}

@@ -7,7 +7,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { createLog } from '../packages/server/src/core/log.ts'
-import { chooseAccount } from '../packages/server/src/edges/postgres/embedded/account.ts'
+import { chooseAccounts } from '../packages/server/src/edges/postgres/embedded/account.ts'
 import { launch } from '../packages/server/src/edges/postgres/embedded/process.ts'
 
 type Server = { url: string; stop: () => Promise<void> }
@@ -48,7 +48,7 @@ async function testExternal(): Promise<number> {
 /** Starts the machine's own PostgreSQL on a free port, in a temporary directory, with a password. */
 async function startInstalled(): Promise<Server> {
   const programs = findInstalled()
-  const account = chooseAccount(null)
+  const account = chooseAccounts(null)?.create ?? null
   const identity = account ? { uid: account.uid, gid: account.gid } : {}
   const directory = mkdtempSync(join(tmpdir(), 'callsign-external-'))
   chmodSync(directory, 0o711)
