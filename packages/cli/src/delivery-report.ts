@@ -3,14 +3,14 @@ import type { Callsign, Message } from '@callsign/sdk'
 import type { Output } from './output.ts'
 
 /** Maximum time to wait for the first attempt. Slower deliveries are reported as queued. */
-const watchMsMax = 2000
+const watchMsMax = 5000
 const pauseMs = 50
 
 /** The name of the built-in transport in the delivery log. */
 const simulator = 'simulator'
 
 /**
- * Prints the status of a sent message, after its first delivery attempts or 2 seconds. Warns when the simulator recorded mail to outside
+ * Prints the status of a sent message, after its first delivery attempts or 5 seconds. Warns when the simulator recorded mail to outside
  * addresses. With --json it prints `sent` at once. `before` is a sentence to print first.
  */
 export async function reportSent(client: Callsign, output: Output, mailbox: string, sent: { id: string }, before?: string): Promise<void> {

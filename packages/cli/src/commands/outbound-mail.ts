@@ -10,7 +10,7 @@ export const outboundMailCommands: Command[] = [
   {
     words: 'mail send',
     about:
-      'Sends a message from an agent. Prints the result of the first delivery attempt, or "queued" after 2 seconds. With --json it does not wait.',
+      'Sends a message from an agent. Prints the result of the first delivery attempt, or "queued" after 5 seconds. With --json it does not wait.',
     example: "callsign mail send --agent sales --to ada@example.com --subject Hello --text 'Do you ship to Norway?'",
     operations: ['sendMail', 'getMessage'],
     options: {

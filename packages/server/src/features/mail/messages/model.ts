@@ -175,10 +175,14 @@ export function toItem(row: MessageRow, attachments: Static<typeof Attachment>[]
   }
 }
 
-/** The whole message: `from` is the bare address, and outbound messages include the delivery of each recipient. */
+/**
+ * The whole message: `from` is the bare address, and outbound messages include the delivery of each recipient. The recipients may be read
+ * after the row, so the status is theirs.
+ */
 export function toMessage(row: MessageRow, attachments: Static<typeof Attachment>[], recipients: RecipientRow[]): Static<typeof Message> {
   return {
     ...toItem(row, attachments),
+    status: recipients.length > 0 ? worstStatus(recipients.map(({ status }) => status)) : row.status,
     from: row.from_address,
     authentication: row.authentication ?? { source: null, spf: null, dkim: null, dmarc: null, arc: null },
     delivery: row.direction === 'outbound' ? { recipients: recipients.map(toDelivery) } : null,
