@@ -192,6 +192,18 @@ test('export writes a new file for its owner alone, and never over another', asy
   expect((await run(['vault', 'export', '--output', file('export.json')])).code).toBe(2)
 })
 
+test('keys are listed, and a recovery code is deleted by its id', async () => {
+  const list = async () => JSON.parse(await expectRun(['vault', 'keys', '--json'])).data
+  const keys = await list()
+  expect(keys.map((one: { key_type: string }) => one.key_type)).toEqual(['primary', ...Array(4).fill('recovery')])
+  expect(await expectRun(['vault', 'keys'])).toMatch(/^TYPE +ID +CREATED +LAST USED\nprimary +vkey_/)
+  for (const args of [['delete'], ['remove', keys[4].id]])
+    expect(await run(['vault', 'keys', ...args])).toMatchObject({ code: 2, error: expect.stringContaining('vault keys delete ID') })
+  expect(await expectRun(['vault', 'keys', 'delete', keys[4].id])).toContain(`${keys[4].id} is deleted.`)
+  expect((await list()).map((one: { id: string }) => one.id)).toEqual(keys.slice(0, 4).map((one: { id: string }) => one.id))
+  expect((await run(['vault', 'keys', 'delete', keys[0].id])).code).toBe(5)
+})
+
 test('recovering, changing the key and rotating', async () => {
   const generated = ['--generate', '--write-key-file']
   await expectRun(['vault', 'recover', '--recovery-code-file', file('code'), ...generated, file('key-1'), '--json'])

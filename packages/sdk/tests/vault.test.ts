@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
-import { Callsign, createFilePins, createMemoryPins, type PinStore, type UnlockedVault } from '../src/index.ts'
+import { Callsign, createFilePins, createMemoryPins, type PinStore, type RotationProgress, type UnlockedVault } from '../src/index.ts'
+import { generateRecoveryCode } from '../src/vault/index.ts'
 import { createWire } from './wire.ts'
 
 const vaultKey = 'correct horse battery staple'
@@ -156,6 +157,42 @@ describe('keys', () => {
     await client.vault.recover(rotated.recoveryCodes[2]!, 'a vault key after recovery')
   })
 
+  test('a rotation reports its progress, and sets the recovery codes that the caller has stored before', async () => {
+    const { client, vault } = await createVault('prepared')
+    for (const name of ['a', 'b', 'c']) await vault.create({ type: 'other', name, payload: { data: name } })
+    const codes = [generateRecoveryCode(), generateRecoveryCode()]
+    const steps: string[] = []
+    const onProgress = ({ step, done, total }: RotationProgress) => steps.push(`${step} ${done}/${total}`)
+    expect((await vault.rotate(vaultKey, { recoveryCodes: codes, onProgress })).recoveryCodes).toEqual(codes)
+    expect(steps).toEqual(['encrypt 1/3', 'encrypt 2/3', 'encrypt 3/3', 'derive 1/3', 'derive 2/3', 'derive 3/3', 'send 0/1'])
+    await client.vault.recover(codes[1]!, 'a vault key after recovery')
+    expect((await client.vault.status()).recoveryKeysRemaining).toBe(1)
+  })
+
+  test('a recovery key is listed, deleted, and then does not open the vault', async () => {
+    const { client, vault, recoveryCodes } = await createVault('keys')
+    const keys = await client.vault.keys()
+    expect(keys.map(({ key_type: type }) => type)).toEqual(['primary', 'recovery', 'recovery', 'recovery', 'recovery'])
+    expect(JSON.stringify(keys)).not.toMatch(/wrapped|auth/)
+    await expect(vault.deleteKey(keys[0]!.id)).rejects.toEqual(refuses('conflict'))
+    for (const { id } of keys.slice(1)) await vault.deleteKey(id)
+    expect(await client.vault.keys()).toHaveLength(1)
+    for (const code of recoveryCodes)
+      await expect(client.vault.recover(code, 'a vault key after recovery')).rejects.toEqual(refuses('wrong_vault_key'))
+    vault.lock()
+    await expect(vault.deleteKey(keys[0]!.id)).rejects.toEqual(refuses('vault_locked'))
+  })
+
+  test('the grants of all secrets are listed at once', async () => {
+    const { key, vault } = await createVault('grants')
+    const id = (await harness.expectApi(201, 'POST', '/identities', { key, body: { agent_handle: 'grantee' } })).id
+    const [granted, kept] = await Promise.all(
+      ['granted', 'kept'].map((name) => vault.create({ type: 'other', name, payload: { data: name } })),
+    )
+    await vault.grant('granted', { agentHandle: 'grantee' })
+    expect(await vault.allGrants()).toEqual({ [granted!.id]: [{ identityId: id, agentHandle: 'grantee' }], [kept!.id]: [] })
+  })
+
   test('a recovery code sets a new key once, in any spelling', async () => {
     const { key, client, vault, recoveryCodes } = await createVault('recover')
     await vault.create({ type: 'other', name: 'x', payload: { data: '1' } })
@@ -185,7 +222,9 @@ describe('keys', () => {
     }
     await expect(vault.rotate('another vault key of ours')).rejects.toEqual(refuses('connection_failed'))
     wire.tamper = undefined
+    expect((await client.vault.status()).isKeyChangePending).toBe(true)
     const again = await client.vault.unlock('another vault key of ours')
+    expect((await client.vault.status()).isKeyChangePending).toBe(false)
     expect(again.keyVersion).toBe(2)
     expect((await again.get('x')).payload).toEqual({ data: '1' })
   })

@@ -25,7 +25,7 @@ async function readRoutes(): Promise<Route[]> {
 }
 
 /** Operations that are not for clients. */
-const notForClients = ['sendSmsMessage', 'receivePhoneHook', 'receiveImessageCallback', 'downloadAttachment', 'deleteVaultKey']
+const notForClients = ['sendSmsMessage', 'receivePhoneHook', 'receiveImessageCallback', 'downloadAttachment']
 
 /** Operations that authenticate their callers themselves. */
 const limitedInside = ['rejectDraft', 'releaseMessage']

@@ -1,8 +1,10 @@
-// vault init|rotate|recover|export for the whole vault and its keys.
+// vault init|keys|rotate|recover|export for the whole vault and its keys.
 import { resolve } from 'node:path'
 import { ApiError, generateVaultKey, type UnlockedVault } from '@callsign/sdk'
 import { type Command, type Context, text, type Values } from '../command.ts'
+import { table } from '../output.ts'
 import { writePrivate } from '../private-file.ts'
+import { ago } from '../times.ts'
 import { UsageError } from '../usage-error.ts'
 import { readNewVaultKey, unlockOptions, withVault } from '../vault-access.ts'
 
@@ -77,6 +79,27 @@ function showKeys({ output }: Context, vault: UnlockedVault, shown: string | nul
   }
 }
 
+async function listKeys({ client, output }: Context): Promise<number> {
+  const keys = await (await client()).vault.keys()
+  output.result({ data: keys }, () =>
+    table(
+      ['TYPE', 'ID', 'CREATED', 'LAST USED'],
+      keys.map((one) => [one.key_type, one.id, ago(one.created_at), ago(one.last_used_at)]),
+    ),
+  )
+  return 0
+}
+
+function deleteKey(context: Context, values: Values, action: string, id: string | undefined): Promise<number> {
+  if (action !== 'delete' || !id)
+    throw new UsageError('To delete a recovery code, run callsign vault keys delete ID. Run callsign vault keys for the ids.')
+  return withVault(context, values, async (vault) => {
+    await vault.deleteKey(id)
+    context.output.result({ id, deleted: true }, () => `${id} is deleted. This recovery code no longer opens the vault.`)
+    return 0
+  })
+}
+
 export const vaultKeyCommands: Command[] = [
   {
     words: 'vault init',
@@ -100,6 +123,15 @@ export const vaultKeyCommands: Command[] = [
       made.vault.lock()
       return 0
     },
+  },
+  {
+    words: 'vault keys',
+    takes: '[ACTION] [ID]',
+    about: 'Lists the vault key and the unused recovery codes, by id and time. With `delete` and an id, deletes a recovery code.',
+    example: 'callsign vault keys delete vkey_01hzx3jq7v8k9m2n4p6r8t0w1y',
+    operations: ['listVaultKeys', 'deleteVaultKey'],
+    options: unlockOptions,
+    run: (context, values, [action, id]) => (action ? deleteKey(context, values, action, id) : listKeys(context)),
   },
   {
     words: 'vault rotate',

@@ -38,7 +38,8 @@ export const vaultDetails: Record<string, OperationDetails> = {
     description:
       'Returns the primary key and the unused recovery keys, with their derivation parameters and last use. No reply contains a wrapped key.',
     keys: 'organization',
-    sdk: 'const status = await callsign.vault.status()',
+    sdk: 'const keys = await callsign.vault.keys()',
+    cli: 'callsign vault keys',
   },
   replaceVaultPrimaryKey: {
     description:
@@ -54,6 +55,8 @@ export const vaultDetails: Record<string, OperationDetails> = {
     params: { id: sampleId('vaultKey') },
     body: { auth_hash: sampleHash },
     reply: { id: sampleId('vaultKey') },
+    sdk: `${openVault}await vault.deleteKey('${sampleId('vaultKey')}')`,
+    cli: `callsign vault keys delete ${sampleId('vaultKey')}`,
   },
   rotateVault: {
     description:

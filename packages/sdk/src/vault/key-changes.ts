@@ -16,8 +16,13 @@ import { generateRecoveryCode, newVaultKeyBytes } from './vault-key.ts'
 
 const recoveryCodesUsual = 4
 
+/** The steps of a rotation, in order. `encrypt` counts secrets, and `derive` counts keys. */
+export type RotationProgress = { step: 'encrypt' | 'derive' | 'send'; done: number; total: number }
+
 export type RotateOptions = {
-  recoveryCodes?: number
+  /** The number of recovery codes to make, or codes of `generateRecoveryCode` that the caller has stored before. Default 4. */
+  recoveryCodes?: number | readonly string[]
+  onProgress?: (progress: RotationProgress) => void
   /** Rotates although the server no longer returns some secrets. They count as deleted from then on. */
   withoutMissing?: boolean
 }
@@ -63,13 +68,15 @@ export async function rotateKeys(
   context: OpenContext,
   vaultKey: string | Uint8Array,
   secrets: { row: SecretRow; opened: OpenedSecret }[],
-  recoveryCodesCount: number = recoveryCodesUsual,
+  { recoveryCodes: wanted = recoveryCodesUsual, onProgress = () => {} }: RotateOptions = {},
 ): Promise<{ recoveryCodes: string[]; held: Held[] }> {
   const secret = newVaultKeyBytes(vaultKey)
+  const recoveryCodes = typeof wanted === 'number' ? Array.from({ length: wanted }, generateRecoveryCode) : [...wanted]
   const kdf = newKdf(renewedParams(context.state.kdf))
   const organizationKey = new AesKey(randomBytes(keyBytes))
   const keyVersion = context.state.keyVersion + 1
   const box = new SecretBox(organizationKey, { organization: context.organization, vaultId: context.vaultId, keyVersion }, context.binding)
+  let sealedCount = 0
   const sealed = await Promise.all(
     secrets.map(async ({ row, opened: { payload, ...opened } }) => {
       const bound = contextOf(row, opened)
@@ -78,11 +85,13 @@ export async function rotateKeys(
         row: { ...row, encryptedPayload, revision: row.revision + 1, keyVersion },
         opened: { ...opened, rev: bound?.rev ?? 0 },
       }
+      onProgress({ step: 'encrypt', done: ++sealedCount, total: secrets.length })
       return { sent: { id: row.id, revision: row.revision, encrypted_payload: encryptedPayload }, held }
     }),
   )
-  const recoveryCodes = Array.from({ length: recoveryCodesCount }, generateRecoveryCode)
+  const derived = (done: number) => onProgress({ step: 'derive', done, total: recoveryCodes.length + 1 })
   const primary = await wrapFor(secret, kdf, organizationKey)
+  derived(1)
   const body: BodyOf<typeof rotateVault> = {
     auth_hash: context.proof.hash,
     expected_key_version: context.state.keyVersion,
@@ -90,11 +99,12 @@ export async function rotateKeys(
     kdf_params: kdf.params,
     new_auth_hash: primary.auth_hash,
     wrapped_org_key: primary.wrapped_org_key,
-    recovery_keys: await wrapForCodes(recoveryCodes, organizationKey, kdf.params),
+    recovery_keys: await wrapForCodes(recoveryCodes, organizationKey, kdf.params, (done) => derived(done + 1)),
     secrets: sealed.map(({ sent }) => sent),
   }
   const state: KeyState = { salt: kdf.saltText, kdf: kdf.params, keyVersion, fingerprint: await fingerprintOf(organizationKey) }
   await announce(context, state)
+  onProgress({ step: 'send', done: 0, total: 1 })
   const reply = await context.connection.request({ method: 'POST', path: '/vault/rotate', body })
   await commitKeys(context, state, reply)
   context.organizationKey.wipe()

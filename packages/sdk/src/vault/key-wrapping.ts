@@ -31,12 +31,13 @@ export const renewedParams = ({ m, t, p }: KdfParams): KdfParams => ({
   p: Math.max(p, defaultKdfParams.p),
 })
 
-/** One record per recovery code, all with one salt, so that recovering derives once. */
-export async function wrapForCodes(codes: string[], organizationKey: AesKey, params: KdfParams) {
+/** One record per recovery code, all with one salt, so that recovering derives once. Calls `onDerived` with the number of finished codes. */
+export async function wrapForCodes(codes: string[], organizationKey: AesKey, params: KdfParams, onDerived?: (done: number) => void) {
   const kdf = newKdf(params)
   const records: { auth_hash: string; wrapped_org_key: string; kdf_salt: string; kdf_params: KdfParams }[] = []
   for (const code of codes) {
     records.push({ ...(await wrapFor(recoveryCodeBytes(code), kdf, organizationKey)), kdf_salt: kdf.saltText, kdf_params: kdf.params })
+    onDerived?.(records.length)
   }
   return records
 }

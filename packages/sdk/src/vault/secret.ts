@@ -1,6 +1,4 @@
-// Public types of secrets, with summaries, payloads by type, changes and grants.
-import type { ReplyOf } from '@callsign/contract/operation'
-import type { grantVaultAccess } from '@callsign/contract/vault-secrets'
+// Public types of secrets, with summaries, payloads by type, and changes.
 import type { VaultError } from '../errors.ts'
 import type { Payloads, SecretType } from './payload.ts'
 import type { SecretRow } from './replies.ts'
@@ -31,24 +29,6 @@ export type NewSecret = { [T in SecretType]: { type: T; name: string; descriptio
 
 /** Members of `payload` replace those of the same name. null removes one. Others stay. */
 export type SecretChange = { name?: string; description?: string | null; payload?: Record<string, unknown> }
-
-/** The agent that a grant is for. */
-export type Grantee = { identityId: string } | { agentHandle: string }
-export type Grant = ReplyOf<typeof grantVaultAccess>
-
-export type VaultExport = {
-  vault_id: string
-  organization_id: string
-  key_version: number
-  secrets: {
-    id: string
-    type: string
-    name: string
-    name_verified: boolean
-    description: string | null
-    payload: Record<string, unknown>
-  }[]
-}
 
 /** A secret of an open vault, as ciphertext with its verified context. Payloads are decrypted on every access. */
 export type Held = { row: SecretRow; opened: Omit<OpenedSecret, 'payload'> | null; problem?: VaultError }

@@ -1,27 +1,20 @@
 // An open vault reads and changes its secrets, grants them, and changes the keys.
 import { newId } from '@callsign/contract/ids'
-import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
-import type { createVaultSecret, listVaultAccess, updateVaultSecret } from '@callsign/contract/vault-secrets'
+import type { BodyOf } from '@callsign/contract/operation'
+import type { deleteVaultKey } from '@callsign/contract/vault'
+import type { createVaultSecret, updateVaultSecret } from '@callsign/contract/vault-secrets'
 import { ApiError, VaultError } from '../errors.ts'
 import { allItems } from '../pages.ts'
 import { path } from '../request.ts'
+import { exportSecrets, type VaultExport } from './export.ts'
 import { assertNameFree, findSecret } from './find-secret.ts'
+import { type Grant, type GrantedAgent, type Grantee, grantSecret, listAllGrants, listGrants, revokeSecret } from './grants.ts'
 import { acceptMissing, changeVaultKey, type RotateOptions, rotateKeys } from './key-changes.ts'
 import type { OpenContext } from './open-context.ts'
 import { checkPayload, isSecretType } from './payload.ts'
 import { pinSecrets, type SecretPin } from './pins.ts'
 import { readRow, readRows, type SecretRow } from './replies.ts'
-import {
-  type Grant,
-  type Grantee,
-  type Held,
-  type NewSecret,
-  type Secret,
-  type SecretChange,
-  type SecretSummary,
-  summarize,
-  type VaultExport,
-} from './secret.ts'
+import { type Held, type NewSecret, type Secret, type SecretChange, type SecretSummary, summarize } from './secret.ts'
 import { type OpenedSecret, SecretBox } from './secret-box.ts'
 import { type TotpCode, totpCode } from './totp.ts'
 
@@ -126,24 +119,23 @@ export class UnlockedVault {
 
   /** Lets an agent's key read a secret. The server enforces grants. Every holder of the vault key can decrypt the secrets that it returns. */
   async grant(reference: string, to: Grantee): Promise<Grant> {
-    const { row } = this.#find(reference)
-    const body = 'identityId' in to ? { identity_id: to.identityId } : { agent_handle: to.agentHandle }
-    return this.#context.connection.request({ method: 'POST', path: path`/vault/secrets/${row.id}/access`, body, isKeyed: true })
+    return grantSecret(this.#context.connection, this.#find(reference).row.id, to)
   }
 
   /** Revokes a grant. The agent keeps any value that it has read, so change the secret itself, and see `rotate`. */
   async revoke(reference: string, from: Grantee): Promise<void> {
-    const { row } = this.#find(reference)
-    const identity = 'identityId' in from ? from.identityId : from.agentHandle
-    await this.#context.connection.request({ method: 'DELETE', path: path`/vault/secrets/${row.id}/access/${identity}` })
+    await revokeSecret(this.#context.connection, this.#find(reference).row.id, from)
   }
 
   /** Lists the agents that a secret is granted to. */
   async grants(reference: string): Promise<Grant[]> {
-    const { row } = this.#find(reference)
-    const list = (cursor: string | undefined): Promise<ReplyOf<typeof listVaultAccess>> =>
-      this.#context.connection.request({ method: 'GET', path: path`/vault/secrets/${row.id}/access`, query: { cursor, limit: 100 } })
-    return allItems(list)
+    return listGrants(this.#context.connection, this.#find(reference).row.id)
+  }
+
+  /** Lists the agents of every secret, by the id of the secret. Organization keys only. */
+  async allGrants(): Promise<Record<string, GrantedAgent[]>> {
+    this.#assertOpen()
+    return listAllGrants(this.#context.connection)
   }
 
   /** Returns the one-time password of a login secret, now or at a time. Throws `totp_invalid` if it has none. */
@@ -159,6 +151,13 @@ export class UnlockedVault {
     const list = (cursor: string | undefined): Promise<{ data: unknown[]; next_cursor: string | null }> =>
       this.#context.connection.request({ method: 'GET', path: '/vault/secrets', query: { cursor, limit: 100 } })
     await this.#load(readRows(await allItems(list)))
+  }
+
+  /** Deletes a recovery key of `vault.keys()`. The primary key can only be replaced. */
+  async deleteKey(id: string): Promise<void> {
+    this.#assertOpen()
+    const body: BodyOf<typeof deleteVaultKey> = { auth_hash: this.#context.proof.hash }
+    await this.#context.connection.request({ method: 'DELETE', path: path`/vault/keys/${id}`, body })
   }
 
   /** Sets another vault key. The organization key, secrets, grants and recovery codes stay. */
@@ -179,7 +178,7 @@ export class UnlockedVault {
       await acceptMissing(this.#context, this.#missing, options)
       const secrets = await Promise.all([...this.#held.values()].map(async ({ row }) => ({ row, opened: await this.#open(row) })))
       try {
-        const { recoveryCodes, held } = await rotateKeys(this.#context, vaultKey, secrets, options.recoveryCodes)
+        const { recoveryCodes, held } = await rotateKeys(this.#context, vaultKey, secrets, options)
         this.#box = boxOf(this.#context)
         this.#held = new Map(held.map((one) => [one.row.id, one]))
         // The codes exist only here, so later errors must not lose them. If reloading fails, the secrets are kept as they were sent.
@@ -195,14 +194,8 @@ export class UnlockedVault {
   }
 
   /** Returns every secret decrypted. Throws if one cannot be read. */
-  async export(): Promise<VaultExport> {
-    const secrets = await Promise.all(
-      this.list().map(async ({ id }) => {
-        const { type, name, nameVerified, description, payload } = await this.get(id)
-        return { id, type, name, name_verified: nameVerified, description, payload }
-      }),
-    )
-    return { vault_id: this.id, organization_id: this.#context.organization, key_version: this.keyVersion, secrets }
+  export(): Promise<VaultExport> {
+    return exportSecrets(this, this.#context.organization)
   }
 
   /** Zeroes the key and forgets the ciphertext. The caller has to discard returned strings. */

@@ -1,7 +1,7 @@
 // A closed vault. Reports its state, creates it, unlocks it, and restores access with a recovery code.
 import { newId } from '@callsign/contract/ids'
-import type { BodyOf } from '@callsign/contract/operation'
-import type { initializeVault, replacePrimaryKey } from '@callsign/contract/vault'
+import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
+import type { initializeVault, listVaultKeys, replacePrimaryKey } from '@callsign/contract/vault'
 import { keyBytes } from '@callsign/contract/vault-blob'
 import { ApiError, VaultError } from '../errors.ts'
 import type { Connection } from '../request.ts'
@@ -39,7 +39,11 @@ export type VaultStatus = {
   recoveryKeysRemaining: number | null
   /** The fingerprint of the organization key as last seen by this client. null before the first unlock. */
   fingerprint: string | null
+  /** True after a change of keys by this client whose result it does not know, because it stopped before the response. */
+  isKeyChangePending: boolean
 }
+
+export type VaultKey = ReplyOf<typeof listVaultKeys>['data'][number]
 
 export type NewVault = {
   vault: UnlockedVault
@@ -77,7 +81,13 @@ export class Vault {
       secretsCount: metadata?.secretsCount ?? 0,
       recoveryKeysRemaining: metadata?.recoveryKeysRemaining ?? null,
       fingerprint: pins?.state.fingerprint ?? null,
+      isKeyChangePending: pins?.pending !== undefined,
     }
+  }
+
+  /** Lists the primary key and the unused recovery keys, without any key material. Organization keys only. */
+  async keys(): Promise<VaultKey[]> {
+    return (await this.#connection.request<ReplyOf<typeof listVaultKeys>>({ method: 'GET', path: '/vault/keys' })).data
   }
 
   /**
