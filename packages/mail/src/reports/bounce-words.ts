@@ -13,8 +13,7 @@ export function refineStatus(status: string | null, text: string): string | null
 }
 
 /** True for mail from a mail system rather than from a person. `author` is the address of From, or its name. */
-export const isFromMailSystem = (envelopeFrom: string, author: string): boolean =>
-  envelopeFrom === '' ||
+export const isFromMailSystem = (author: string): boolean =>
   /^"?(?:mailer[-_ .]?daemon|post[-_ ]?master|mail[-_ ]?(?:system|delivery|server|robot|admin\w*|er)|mdaemon|root|double-bounce|bounces?|daemon|majordomo|system[-_ ]?administrator|delivery|microsoftexchange\w*|amavis|antispam|mailgate|mailsweeper|uucp|smtp)(?![a-z])/i.test(
     author,
   )
@@ -26,12 +25,11 @@ export type Bounce = { subject: string; ownText: string; recipient: string; fail
 export function readBounceWords({ subject, ownText, recipient, failedRecipients, hasEnclosed }: Bounce): Report | null {
   const isKnown = failedRecipients || hasEnclosed || failureSubject.test(subject) || failureText.test(ownText)
   const reason = reasonFor(ownText, recipient, true)
-  const isReply = reason !== null && /^[45]\d\d[ -]/.test(reason)
-  if (!isKnown && !isReply) return null
+  if (!isKnown && !reason?.match(/^[45]\d\d /)) return null
   const answer = reason ?? (firstSentence(ownText) || subject)
   const kind = kindOfWords(subject, ownText, failedRecipients || /^5/.test(answer))
   const status = statusIn(answer) ?? statusIn(ownText)
-  return { kind, enhancedStatus: /^5\d\d[ -]/.test(answer) ? status : refineStatus(status, ownText), answer, host: null }
+  return { kind, enhancedStatus: /^5\d\d /.test(answer) ? status : refineStatus(status, ownText), answer, host: null }
 }
 
 /** `delayed` while the reporting system goes on trying. `isFinal` is true when something else rules this out. */

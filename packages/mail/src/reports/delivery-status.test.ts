@@ -18,6 +18,10 @@ describe('groups', () => {
     expect(read('Reporting-MTA: dns; mx.example\n\nX-Other: 1\n\nAction: failed\n')).toMatchObject({ kind: 'failed' })
   })
   test('empty lines of white space separate groups too, and several of them are one', () => {
+    expect(read(`\n\nReporting-MTA: dns; mx\n\nFinal-Recipient: rfc822;${address}\n`)?.host).toBe('mx')
+    expect(read(`Reporting-MTA: dns; mx\n \t\nAction: failed\n\nFinal-Recipient: rfc822;${address}\nAction: delivered\n`)?.kind).toBe(
+      'delivered',
+    )
     expect(read(`Reporting-MTA: dns; mx\n \t\n\n\n\nFinal-Recipient: rfc822;${address}\nAction: delivered\n`)).toMatchObject({
       kind: 'delivered',
     })
@@ -45,6 +49,11 @@ describe('fields', () => {
       enhancedStatus: '5.2.1',
       answer: '550 no such user',
     })
+  })
+  test('a value may start below its name, and a name may have one letter', () => {
+    expect(group('Action:\n  delivered\nStatus: 5.0.0')?.kind).toBe('delivered')
+    expect(group('Diagnostic-Code: smtp; 550 no\nX: y\n such user')?.answer).toBe('550 no')
+    expect(group('Actions\nAction: delivered')?.kind).toBe('delivered')
   })
   test('lines without a name are passed over, and folds of nothing too', () => {
     expect(read(`  folded\n: empty\nno colon\nFinal-Recipient: rfc822; ${address}\nAction: failed\n`)).toMatchObject({ kind: 'failed' })
@@ -75,7 +84,19 @@ describe('fields', () => {
     expect(statusWith('5.2.2', '550 5.1.1 no')).toBe('5.2.2')
     expect(statusWith('none', '450 4.2.1 no')).toBe('4.2.1')
     expect(statusWith('none', 'no')).toBeNull()
+    expect(statusWith('none', '550 5.100.999 no')).toBe('5.100.999')
     expect(statusWith('5.0.0', 'mx v5.1.1 no')).toBe('5.0.0')
+  })
+  test('words behind a code in the status are the answer', () => {
+    expect(group('Action: failed\nStatus: 550 no such user')?.answer).toBe('550 no such user')
+    expect(group('Action: failed\nStatus: see 550 no such user')?.answer).toBe('')
+  })
+  test('unregistered actions count by their beginning', () => {
+    const table = { failure: 'failed', expired: 'failed', deferred: 'delayed', 'x-failure': 'delayed', 'x-relayed': 'delayed' }
+    for (const [action, kind] of Object.entries(table))
+      expect([action, group(`Action: ${action}\nStatus: 4.0.0`)?.kind]).toEqual([action, kind])
+    for (const action of ['x-delayed', 'x-delivered', 'x-expanded'])
+      expect([action, group(`Action: ${action}\nStatus: 5.0.0`)?.kind]).toEqual([action, 'failed'])
   })
   test('without an action the reply decides', () => {
     const kindWith = (fields: string) => group(fields)?.kind

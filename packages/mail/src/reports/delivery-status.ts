@@ -17,7 +17,6 @@ function readGroups(text: string): Fields[] {
   const close = () => {
     if (current.size > 0) groups.push(current)
     current = new Map()
-    name = ''
   }
   for (const line of text.split(/\r?\n/)) {
     if (line.trim() === '') {
@@ -25,7 +24,7 @@ function readGroups(text: string): Fields[] {
       if (groups.length >= groupsMax) break
     } else if (/^[ \t]/.test(line)) {
       const value = current.get(name)
-      if (value !== undefined && value.length < fieldCharactersMax) current.set(name, `${value} ${line.trim()}`)
+      if (value !== undefined && value.length < fieldCharactersMax) current.set(name, `${value} ${line}`.trim())
     } else {
       const colon = line.indexOf(':')
       if (colon < 1) continue
@@ -38,9 +37,9 @@ function readGroups(text: string): Fields[] {
 }
 
 /** `rfc822; user@example.com` without its type and its angle brackets. */
-const bareValue = (field: string | undefined): string =>
-  (field ?? '')
-    .slice((field ?? '').indexOf(';') + 1)
+const bareValue = (field = ''): string =>
+  field
+    .slice(field.indexOf(';') + 1)
     .trim()
     .replace(/^<|>$/g, '')
 
@@ -71,14 +70,15 @@ const isAboutRecipient = (fields: Fields): boolean => fields.has('final-recipien
 
 function reportOf(fields: Fields, message: Fields, undecided: Undecided): Report {
   const answer = foldReply(bareValue(fields.get('diagnostic-code')))
-  const said = codeIn(fields.get('status') ?? '')
+  const status = fields.get('status') ?? ''
+  const said = codeIn(status)
   const inAnswer = codeIn(answer)
   // 5.0.0 gives no reason, but the reply of the server often does.
-  const isVague = said === null || /^[245]\.0\.0$/.test(said)
+  const isVague = said === null || said.endsWith('.0.0')
   const enhancedStatus = isVague && inAnswer !== null && (said === null || inAnswer[0] === said[0]) ? inAnswer : said
   const host = bareValue(message.get('reporting-mta')) || bareValue(fields.get('remote-mta')) || null
-  const kind = kindOf(fields.get('action') ?? '', enhancedStatus ?? fields.get('status') ?? answer, undecided)
-  return { kind, enhancedStatus, answer: answer || proseIn(fields.get('status') ?? ''), host }
+  const kind = kindOf(fields.get('action') ?? '', enhancedStatus ?? (status || answer), undecided)
+  return { kind, enhancedStatus, answer: answer || proseIn(status), host }
 }
 
 /** The words behind the code in a Status field, which some systems fill with their reply. */

@@ -6,7 +6,7 @@ import { wordsOf } from './reply-words.ts'
  * Enhanced codes of an address that permanently takes no mail (RFC 3463 §3.2, RFC 7505, RFC 6710 and the registry), and two of Exchange Online. They decide
  * only when the words do not. 5.1.0 is not among them, because servers use it for senders too.
  */
-const deadCodes = new Set(['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.1.351', '5.2.1', '5.4.310'])
+const deadCodes: ReadonlySet<string | null> = new Set(['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.1.351', '5.2.1', '5.4.310'])
 /** Codes beside which a vague phrase is about the address. */
 const addressCodes = /^5\.(?:0\.\d|1\.(?:0|1|2|3|6|10|351)|2\.[01]|5\.0)$/
 /** Exchange Online answers this for recipients that its directory does not have. Elsewhere "Access denied" is a policy. */
@@ -24,7 +24,7 @@ export function isHardBounce(enhancedStatus: string | null, text: string): boole
   if (livingPhrases.some((phrase) => phrase.test(words))) return false
   if (deadPhrases.some((phrase) => phrase.test(words))) return true
   if ((status === null || addressCodes.test(status)) && vaguePhrases.test(words)) return true
-  return status !== null && deadCodes.has(status)
+  return deadCodes.has(status)
 }
 
 /** The code of the reply counts before the enhanced code, which a reporting system often derives from its own retries. */

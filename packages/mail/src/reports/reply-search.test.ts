@@ -52,6 +52,15 @@ describe('reasonFor', () => {
     expect(prose('Reason:\n\n\n')).toBeNull()
     expect(prose('Reason: one\n\nNothing else\n')).toBeNull()
   })
+  test('white space and decoration around a value are removed', () => {
+    expect(prose('Reason: ==  disk   of host broken **\n', '')).toBe('disk of host broken')
+    expect(prose('Reason: disk of host broken) .\n', '')).toBe('disk of host broken')
+    expect(prose('Reason: gone ada.b@gone.example\n', '')).toBeNull()
+  })
+  test('a code alone is not a reply', () => {
+    expect(prose(`${address}\n\n550 5.1.1\n`)).toBe('550 5.1.1')
+    expect(prose(`${address}\n550\n503 5.5.0 Need RCPT\n\n550 user unknown\n`)).toBe('550 user unknown')
+  })
   test('greetings and advice are not reasons', () => {
     expect(prose('Hello, the mailbox is full of greetings.\n\nThe mailbox is full.\n', '')).toBe('The mailbox is full.')
     expect(prose(`Sorry.\n\nThe mailbox is full. ${'word '.repeat(60)}\n`, '')).toBeNull()
@@ -72,6 +81,14 @@ describe('reasonFor', () => {
     expect(prose(`<${address}>\n    (reason: 550 user (ada) unknown)\n`)).toBe('550 user (ada) unknown')
     expect(prose(`${address} (expanded from <alias@gone.example>): mailbox is full\n`)).toBe('mailbox is full')
     expect(prose(`Error: "disk of host broken"\n`)).toBe('disk of host broken')
+    for (const [behind, reason] of [
+      ['>(expanded from <alias@gone.example>): mailbox is full', 'mailbox is full'],
+      [')  (generated from alias@gone.example) , mailbox is full', 'mailbox is full'],
+      ['> mailbox is full (original: alias)', 'mailbox is full (original: alias)'],
+      ['> on Tue, 6 Apr 2021 10:00:00 +0200 mailbox is full', 'mailbox is full'],
+      ['> mailbox is full. The MTS-ID of the original message is: c=us;\na=x', 'mailbox is full.'],
+    ])
+      expect([behind, prose(`<${address}${behind}\n`)]).toEqual([behind, reason])
   })
   test('a reason has at most 1,000 characters', () => expect(prose(`550 ${'unknown '.repeat(240)}`)?.length).toBe(1000))
   test('fields of a machine-readable part are not a reason', () => {
@@ -87,6 +104,7 @@ describe('firstSentence', () => {
     expect(firstSentence('Hi there\n\nIt failed for the following addresses:\n')).toBe('It failed for the following addresses:')
     expect(firstSentence('Hi there\n\nFailed now\n')).toBe('Hi there')
     expect(firstSentence('Three short words\n')).toBe('Three short words')
+    expect(firstSentence('Oh dear\n\nall is lost\n\nmore words of text')).toBe('all is lost')
     expect(firstSentence('')).toBe('')
     expect(firstSentence('word '.repeat(100)).length).toBe(300)
   })
@@ -111,6 +129,9 @@ describe('ownText', () => {
   test('two fields, or three of a summary, are no header', () => {
     expect(ownText('Received: x\nMessage-ID: <1@x>\nIt failed.')).toContain('It failed.')
     expect(ownText('To: x\nSubject: Hi\nSent: now\nIt failed.')).toBe('It failed.')
+    expect(ownText('To: x\nSubject: Hi\nDate: now\nIt failed.')).toBe('It failed.')
+    expect(ownText('  To : x\nThe mail sent: to: you')).toBe('The mail sent: to: you')
+    expect(ownText(`It failed.\n  indented words\n${header}`)).toBe('It failed.\n  indented words')
     expect(ownText('Received: x\nIt failed.\nMessage-ID: <1@x>\nSubject: Hi')).toContain('It failed.')
   })
   test('ends at a separator in several languages', () => {
@@ -130,6 +151,9 @@ describe('ownText', () => {
 
 test('blocks are between empty lines, and entries of recipients', () => {
   expect(blocksOf('a\nb\n\n \n---\nc\n<x@y>: d\n  e\n')).toEqual(['a\nb\n', 'c\n', '<x@y>: d\n  e\n'])
+  for (const line of ['ada@host.example: x', '<ada@host.example>:', 'ada@host.example (alias of bob): x'])
+    expect(blocksOf(`a\n${line}\n`)).toEqual(['a\n', `${line}\n`])
+  expect(blocksOf('a\nto ada@host.example: x\nada@host.example:x\n')).toHaveLength(1)
   expect(blocksOf('\n\n')).toEqual([])
   expect(blocksOf('x'.repeat(3000))[0]?.length).toBe(2000)
 })
@@ -138,11 +162,19 @@ describe('words of a reply', () => {
   test('multi-line replies are folded', () => {
     expect(foldReply('550-5.1.1 No\n550-5.1.1 such\n550 5.1.1 user')).toBe('550 5.1.1 No such user')
     expect(foldReply('550-No 550 user')).toBe('550 No user')
+    expect(foldReply('550-5.100.999 No\n550 5.100.999 such')).toBe('550 5.100.999 No such')
+    expect(foldReply('550 5.1.1 No 550 5.1.10 such')).toBe('550 5.1.1 No 5.1.10 such')
+    expect(foldReply('550 5.1.1')).toBe('550 5.1.1')
+    expect(foldReply('call 480-624-2500')).toBe('call 480-624-2500')
     expect(foldReply('  no   code ')).toBe('no code')
     expect(foldReply('550 room 5500 and 551 stay')).toBe('550 room 5500 and 551 stay')
   })
   test('names go, accents go, other scripts stay', () => {
     expect(wordsOf('host mx said: 550 <a.b@x.example> Inválido, see https://x.example/full at mx.one.example')).toBe('550 invalido, see at')
+    expect(wordsOf('ế user<a@b>unknown http://x.example/full')).toBe('e user unknown')
+    expect(wordsOf('サーバーmx.one.exampleで')).toBe('サーバー で')
+    expect(wordsOf(`${'a'.repeat(200)} said: b`)).toBe('b')
+    expect(wordsOf(`${'a'.repeat(201)} said: b`)).toBe(`${'a'.repeat(201)} said: b`)
     expect(wordsOf('USER_UNKNOWN isn\u2019t')).toBe("user unknown isn't")
     expect(wordsOf('Й ゆーザ 사용자 ŁØ')).toBe('й ゆーザ 사용자 lo')
   })

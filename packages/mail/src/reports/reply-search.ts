@@ -24,20 +24,12 @@ function replyIn(block: string): string | null {
   const start = found.index + found[0].lastIndexOf(code)
   const rest = block.slice(start)
   // The reply ends at the next command of a transcript, and at its reply.
-  const end = rest
-    .slice(1)
-    .search(
-      new RegExp(
-        `\\n\\s*(?:>>>|<<<|\\.\\.\\. while|(?!${code})[245][0-5]\\d[ -][\\w<#]|reporting-mta:|final-recipient:)|\\n<?[^\\s<>@]+@[^\\s<>@]+:`,
-        'i',
-      ),
-    )
-  return tidy(foldReply(end < 0 ? rest : rest.slice(0, end + 1)))
+  const next = new RegExp(`\\n\\s*(?:>>>|<<<|\\.\\.\\. while|(?!${code})[245][0-5]\\d[ -][\\w<#])|\\n<?[^\\s<>@]+@[^\\s<>@]+:`)
+  return tidy(foldReply(rest.split(next, 1)[0] as string))
 }
 
 /** Removes a bracket or quotation mark that was opened before the reason. */
-function tidy(reason: string): string {
-  const text = reason.trim()
+function tidy(text: string): string {
   const open = text.split('(').length
   const closed = text.split(')').length
   return (closed > open ? text.replace(/\)[.\s]*$/, '') : text).replace(/^["']|["']$/g, '').slice(0, reasonCharactersMax)
@@ -49,14 +41,10 @@ const greeting =
   /^(?:hi\b|hello|dear|sorry to have to inform|i'm (?:sorry|afraid)|this is a (?:mime|multi)|portions of this|this is (?:the|an?) (?:mail|qmail|postfix|automat|e-?mail|system|message)|this (?:message|mail|e-?mail) (?:was|is) (?:created|generated|automat)|this (?:report|delivery status)|for (?:further|more) (?:assistance|information)|if you do so|do not reply|please do not reply|the mail system|a message that you (?:sent|have sent)|the original message was received|your message$)/i
 
 /** Text without the address in front and without decoration. */
-const bare = (text: string): string =>
-  text
-    .replace(/\s+/g, ' ')
-    .replace(/^[\s*>#=|_~-]+|[\s*>#=|_~-]+$/g, '')
-    .trim()
+const bare = (text: string): string => text.replace(/\s+/g, ' ').replace(/^[\s*>#=|_~-]+|[\s*>#=|_~-]+$/g, '')
 
-/** Words beside addresses. */
-const wordCount = (text: string): number => text.replace(/\S+@\S+/g, ' ').match(/\p{L}{2,}/gu)?.length ?? 0
+/** The number of words beside codes and addresses. */
+export const wordCount = (text: string): number => text.replace(/\S+@\S+/g, '').match(/\p{L}{2,}/gu)?.length ?? 0
 
 const addressAtStart = /^[\s*>•-]*<?[^\s<>@:]+@[^\s<>@:]+/
 /** Machine-readable fields that some gateways leave in the text, and the preamble of a multipart. */
@@ -65,12 +53,11 @@ const noise =
 
 /** The text after the address in a block about it. */
 function afterAddress(block: string): string {
-  const at = block.search(/[^\s<>@:"'(]+@[^\s<>@"')]+/)
-  const rest = at < 0 ? block : block.slice(at).replace(/^[^\s<>"')]+/, '')
   return bare(
-    rest
+    block
+      .replace(/^[\s\S]*?[^\s<>@:"'(]@[^\s<>@"')][^\s<>"')]*/, '')
       .replace(exchangeDate, '')
-      .replace(/\s*The MTS-ID of the original message[\s\S]*/, '')
+      .replace(/The MTS-ID of the original message[\s\S]*/, '')
       .replace(
         /^[>"'\])]*(?:\s*\((?:expanded from|generated from|original|was addressed to|ultimately generated)[^)]*\))?[>"'\])]*[\s:.…,-]*/i,
         '',
@@ -103,7 +90,7 @@ export function reasonFor(text: string, address: string, isProse: boolean): stri
   const own = address === '' ? [] : blocks.filter((block) => block.toLowerCase().includes(address.toLowerCase()))
   // An alias is reported under its target.
   const about = own.length > 0 ? own : blocks.filter((block) => addressAtStart.test(block))
-  const next = blocks.slice(blocks.indexOf(about[0] ?? '') + 1).slice(0, about.length > 0 ? 2 : 0)
+  const next = about[0] === undefined ? [] : blocks.slice(blocks.indexOf(about[0]) + 1).slice(0, 2)
   for (const block of [...about, ...next, ...blocks]) {
     const reply = replyIn(block)
     if (reply !== null && reply.length > 3) return reply

@@ -7,10 +7,15 @@ const unaccented: Record<string, string> = { ı: 'i', ł: 'l', ø: 'o', đ: 'd',
 /** Joins the lines of a reply. Removes the code that multi-line replies repeat (RFC 5321 §4.2.1), which reports often leave in the middle. */
 export function foldReply(text: string): string {
   const folded = text.slice(0, reasonCharactersMax).replace(/\s+/g, ' ').trim()
-  const [head, code, enhanced = ''] = /^([245]\d\d)[ -]'?#?([245]\.\d{1,3}\.\d{1,3})?/.exec(folded) ?? []
+  const [head, code, enhanced] = /^([245]\d\d)[ -]'?#?([245]\.\d{1,3}\.\d{1,3})?/.exec(folded) ?? []
   if (head === undefined) return folded
-  const repeated = new RegExp(`\\s${code}[ -](?:#?${enhanced.replaceAll('.', '\\.') || '(?!)'}(?=\\s|$)\\s?)?`, 'g')
-  return (head + ` ${folded.slice(head.length)}`.replace(repeated, ' ')).replace(/^([245]\d\d)-/, '$1 ').replace(/ {2,}/g, ' ')
+  const again = enhanced ? `(?:#?${enhanced.replaceAll('.', '\\.')}(?=\\s|$))?` : ''
+  const repeated = new RegExp(`\\s${code}[ -]${again}`, 'g')
+  const rest = ` ${folded.slice(head.length)}`.replace(repeated, ' ')
+  return (head + rest)
+    .replace(/^([245]\d\d)-/, '$1 ')
+    .replace(/ {2,}/g, ' ')
+    .trim()
 }
 
 /**
@@ -25,7 +30,7 @@ export function wordsOf(text: string): string {
     .toLowerCase()
     .replace(/[ıłøđß]/g, (letter) => unaccented[letter] as string)
     .replace(/^.{0,200}? said: /, '')
-    .replace(/https?:\/\/\S+/g, ' ')
+    .replace(/https?:\/\/\S+/g, '')
     .replace(/<?[^\s<>()"':;,]+@[^\s<>()"':;,]+>?/g, ' ')
     .replace(/\b[a-z0-9-]+(?:\.[a-z0-9-]+){2,}\b/g, ' ')
     .replaceAll('_', ' ')

@@ -56,7 +56,7 @@ describe('signs of a bounce in prose', () => {
     expect(kindOf(`${from}Subject: Hello\n\nYour message could not be delivered.\n`)).toBe('failed')
     expect(kindOf(`${from}Subject: Hello\n\n550 blue moon\n`)).toBe('failed')
     expect(kindOf(`${from}Subject: Hello\n\nx\n\nReceived: from a by b\nMessage-ID: <1@x>\nSubject: Hi\n`)).toBe('failed')
-    for (const type of ['message/rfc822', 'message/global', 'text/rfc822-headers', 'message/global-headers'])
+    for (const type of ['message/rfc822', 'message/global', 'text/rfc822-headers', 'message/global-headers', 'message/headers'])
       expect([
         type,
         kindOf(
@@ -66,6 +66,15 @@ describe('signs of a bounce in prose', () => {
     expect(
       kindOf(`${from}Subject: Hello\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nx\n--b\nContent-Type: image/png\n\nx\n--b--\n`),
     ).toBe('automatic')
+  })
+  test('a reason that is not a reply, or has a number in it, does not make a bounce', () => {
+    for (const body of ['The mailbox is full.', 'Reason: dial 550 to call'])
+      expect([body, kindOf(`${from}Subject: Hello\n\n${body}\n`, 'a@b.example')]).toEqual([body, 'automatic'])
+  })
+  test('a reason far from the address is found, and without any text the subject is the answer', () => {
+    const answerTo = (rest: string) => readReport(crlf(`${from}Subject: Mail delivery failed\n${rest}`), '', recipient).answer
+    expect(answerTo('\nYour mail of today came back.\n\nThe mailbox is full.\n')).toBe('The mailbox is full.')
+    expect(answerTo('Content-Type: image/png\n\nx\n')).toBe('Mail delivery failed')
   })
   test('the null sender alone does not make an enclosed message a bounce', () => {
     expect(
@@ -92,6 +101,7 @@ describe('signs of a bounce in prose', () => {
     expect(statusOfText(`${recipient}: 550 no such moon\n\n(#5.1.1)`)).toBe('5.1.1')
     expect(statusOfText(`${recipient}: the mailbox is full`)).toBe('5.2.2')
     expect(statusOfText(`${recipient}: 550 the mailbox is full`)).toBeNull()
+    expect(statusOfText(`${recipient}: the mailbox is full, room 550 too`)).toBe('5.2.2')
     expect(refineStatus('5.0.0', 'mailbox full')).toBe('5.2.2')
     expect(refineStatus(null, 'queue expired')).toBe('4.4.7')
     expect(refineStatus('5.0.0', 'blue moon')).toBe('5.0.0')
@@ -106,9 +116,14 @@ describe('machine-readable parts', () => {
     const status = `Reporting-MTA: dns; mx\n\nFinal-Recipient: rfc822; ${recipient}\nAction: failed\n`
     expect(kindOf(part('message/delivery-status', status), 'a@b')).toBe('failed')
     expect(kindOf(part('message/global-delivery-status', status), 'a@b')).toBe('failed')
-    expect(kindOf(part('message/delivery-status-x', status), 'a@b')).toBe('letter')
+    for (const type of ['message/delivery-status-x', 'x-message/delivery-status'])
+      expect([type, kindOf(part(type, status), 'a@b')]).toEqual([type, 'letter'])
     expect(kindOf(part('message/feedback-report', 'Feedback-Type: abuse'), 'a@b')).toBe('complaint')
-    expect(kindOf(part('message/feedback-report-x', 'Feedback-Type: abuse'), 'a@b')).toBe('letter')
+    for (const type of ['message/feedback-report-x', 'x-message/feedback-report'])
+      expect([type, kindOf(part(type, 'Feedback-Type: abuse'), 'a@b')]).toEqual([type, 'letter'])
+    for (const type of ['message/rfc822-x', 'x-message/rfc822'])
+      expect([type, kindOf(part(type, 'X-HmXmrOriginalRecipient: a'), 'a@b')]).toEqual([type, 'letter'])
+    expect(kindOf(part('message/rfc822', 'X-HmXmrOriginalRecipient: a'), 'a@b')).toBe('complaint')
   })
   test('moved into the text need a recipient and a result, at the start of lines', () => {
     const text = (body: string) => kindOf(`From: ada@x\nSubject: Hello\n\nHi\n${body}\n`, 'a@b')
@@ -117,6 +132,19 @@ describe('machine-readable parts', () => {
     expect(text('Action: failed')).toBe('letter')
     expect(text(`The Final-Recipient: rfc822; ${recipient}\nAction: failed`)).toBe('letter')
     expect(text(`Final-Recipient: rfc822; ${recipient}\nThe action: failed`)).toBe('letter')
+  })
+  test('fields at the first line of the text count, and lines above them do not', () => {
+    const status = `Reporting-MTA: dns; mx\n\nFinal-Recipient: rfc822; ${recipient}\nAction: failed\n`
+    for (const above of ['', 'Note: x\n\n'])
+      expect([above, readReport(crlf(`Subject: Hello\n\n${above}${status}`), 'a@b', recipient)]).toEqual([
+        above,
+        expect.objectContaining({ kind: 'failed', host: 'mx' }),
+      ])
+  })
+  test('a sentence of the prose far from the address is not their reason', () => {
+    const status = `Reporting-MTA: dns; mx\n\nFinal-Recipient: rfc822; ${recipient}\nAction: failed\nStatus: 5.1.1\n`
+    const raw = part('message/delivery-status', status).replace('\n\nx\n', '\n\nHello.\n\nThe mailbox is full.\n')
+    expect(readReport(crlf(raw), '', recipient).answer).toBe('The mailbox does not exist.')
   })
   test('feedback: the type, the program and the host', () => {
     expect(readFeedback('User-Agent:  Loop/1 \r\nFeedback-Type: Fraud\r\nReporting-MTA: dns; mx.example\r\n')).toEqual({
@@ -131,7 +159,7 @@ describe('machine-readable parts', () => {
       answer: 'A feedback report of the type other came.',
       host: null,
     })
-    expect(readFeedback('Reporting-MTA: mx.example; x;y\n').host).toBe('x;y')
+    expect(readFeedback('Reporting-MTA: mx.example;x;y\n').host).toBe('x;y')
   })
 })
 
@@ -185,6 +213,13 @@ test('automatic answers by each of their fields, without white space', () => {
     'X-Mail-Autoreply: 1',
   ])
     expect([field, kindOf(`From: ada@x\n${field}\n${failing}`)]).toEqual([field, 'automatic'])
-  for (const field of ['Auto-Submitted: auto-generated', 'Auto-Submitted: no', 'Precedence: bulk', 'X-Other: auto-replied'])
+  for (const field of [
+    'Auto-Submitted: auto-generated',
+    'Auto-Submitted: no',
+    'Auto-Submitted: not auto-replied',
+    'Precedence: bulk',
+    'Precedence: no auto_reply',
+    'X-Other: auto-replied',
+  ])
     expect([field, kindOf(`From: ada@x\n${field}\n${failing}`)]).toEqual([field, 'failed'])
 })

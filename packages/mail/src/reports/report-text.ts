@@ -44,7 +44,7 @@ export function blocksOf(text: string): string[] {
   const blocks: string[] = []
   let current = ''
   const close = () => {
-    if (current.trim() !== '') blocks.push(current.slice(0, blockCharactersMax))
+    if (current !== '') blocks.push(current.slice(0, blockCharactersMax))
     current = ''
   }
   for (const line of text.split('\n')) {

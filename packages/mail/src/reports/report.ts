@@ -6,7 +6,7 @@ import { decodeBody } from '../mime/transfer-encoding.ts'
 import { isFromMailSystem, kindOfWords, readBounceWords, refineStatus } from './bounce-words.ts'
 import { readFeedback, readForwardedComplaint } from './complaint.ts'
 import { readDeliveryStatus } from './delivery-status.ts'
-import { reasonFor } from './reply-search.ts'
+import { reasonFor, wordCount } from './reply-search.ts'
 import type { Report } from './report-kinds.ts'
 import { ownText, reportTextMax } from './report-text.ts'
 import { reasonOfStatus } from './status-texts.ts'
@@ -37,13 +37,13 @@ export function readReport(whole: Buffer, envelopeFrom: string, recipient: strin
   const feedback = find(/^message\/feedback-report$/)
   if (feedback) return readFeedback(textOf(feedback))
   const enclosed = find(/^(?:message\/(?:rfc822|global)|text\/rfc822-headers|message\/(?:global-)?headers)$/)
-  const author = parsed.from[0]?.address || (parsed.from[0]?.name ?? '')
+  const author = parsed.from[0]?.address || parsed.from[0]?.name || ''
   const enclosedBytes = enclosed ? raw.subarray(enclosed.start, enclosed.end) : null
   const complaint = readForwardedComplaint({ fields: header.fields, author, envelopeFrom, subject, enclosed: enclosedBytes })
   if (complaint) return complaint
   const automatic: Report = { kind: 'automatic', enhancedStatus: null, answer: subject, host: null }
   const failedRecipients = findValue(header.fields, 'x-failed-recipients') !== null
-  const isSystem = isFromMailSystem('-', author)
+  const isSystem = isFromMailSystem(author)
   // A vacation program uses the null sender too. Only its header fields distinguish it from a mail system.
   if (isAutomaticAnswer(header.fields) && !failedRecipients && !isSystem) return automatic
   if (failedRecipients || isSystem || envelopeFrom === '') {
@@ -68,18 +68,17 @@ const statusFieldsIn = (text: string): string => {
 
 /** Completes a report whose diagnostic says nothing, and replaces a general code by the one that its text implies. */
 function withReason(report: Report, own: string, recipient: string): Report {
-  const told = isTelling(report.answer) ? report.answer : (reasonFor(own, recipient, false) ?? report.answer)
+  const told = wordCount(report.answer) >= 2 ? report.answer : (reasonFor(own, recipient, false) ?? report.answer)
   const enhancedStatus = report.kind === 'failed' ? refineStatus(report.enhancedStatus, told) : report.enhancedStatus
   return { ...report, enhancedStatus, answer: told || (reasonOfStatus(enhancedStatus) ?? '') }
 }
 
-/** True for a diagnostic of two words or more, beside codes and addresses. */
-const isTelling = (answer: string): boolean => (answer.replace(/\S+@\S+/g, '').match(/\p{L}{2,}/gu)?.length ?? 0) >= 2
+/** The values that mark an automatic answer, in Auto-Submitted (RFC 3834 §5) and the older fields. */
+const answeringFields = new Map([
+  ['auto-submitted', /^auto-(?:replied|notified)\b/i],
+  ['precedence', /^auto_reply\b/i],
+  ...['x-autoreply', 'x-autorespond', 'x-autoresponse', 'x-mail-autoreply'].map((key) => [key, /^/] as const),
+])
 
-const answeringFields = ['x-autoreply', 'x-autorespond', 'x-autoresponse', 'x-mail-autoreply']
-
-/** True for an automatic answer, by Auto-Submitted (RFC 3834 §5) or by the older fields. */
 const isAutomaticAnswer = (fields: readonly HeaderField[]): boolean =>
-  /^auto-(?:replied|notified)\b/i.test((findValue(fields, 'auto-submitted') ?? '').trim()) ||
-  /^auto_reply\b/i.test((findValue(fields, 'precedence') ?? '').trim()) ||
-  answeringFields.some((key) => findValue(fields, key) !== null)
+  fields.some(({ key, value }) => answeringFields.get(key)?.test(value))
