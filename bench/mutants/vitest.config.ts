@@ -7,6 +7,6 @@ export default defineConfig({
     include: ['packages/{mail,server}/src/**/*.test.ts', 'packages/mail/tests/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/*-hostile.test.ts', '**/*-oracle.test.ts'],
     setupFiles: ['bench/mutants/steady-clock.ts'],
-    testTimeout: 30_000,
+    testTimeout: 6_000,
   },
 })

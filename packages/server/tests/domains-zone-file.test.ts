@@ -1,9 +1,10 @@
-// The zone file, read back by independent parsers. dnspython and named-checkzone run where they are installed.
+// The zone file, read back by the parser of dns-zonefile, and by dnspython and named-checkzone where they are installed.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import dnsZonefile from 'dns-zonefile'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type DnsServer, startDnsServer } from '../../mail/tests/harness/dns-server.ts'
 import { type ResendServer, startResendServer } from './harness/resend-server.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
@@ -66,9 +67,28 @@ test('the file has its own type and name', async () => {
   expect(text).toMatch(/^; DNS records of plain\.zone\.example\n\$ORIGIN plain\.zone\.example\.\n\$TTL 3600\n/)
 })
 
-describe.skipIf(noPython !== null)(noPython ? `dnspython (skipped: ${noPython})` : 'dnspython', () => {
-  const parse = (text: string, origin: string): string[][] =>
-    JSON.parse(execFileSync(python, ['-c', program], { input: JSON.stringify({ text, origin }) }).toString())
+type Parse = (text: string, origin: string) => string[][]
+
+const parseWithPython: Parse = (text, origin) =>
+  JSON.parse(execFileSync(python, ['-c', program], { input: JSON.stringify({ text, origin }) }).toString())
+
+/** The parser returns the strings of a TXT record quoted, with a space between them. */
+const parseInNode: Parse = (text) => {
+  const { txt = [], mx = [], cname = [] } = dnsZonefile.parse(text)
+  return [
+    ...txt.map((record) => [record.name, 'TXT', record.txt.replaceAll('" "', '').replace(/^"|"$/g, '')]),
+    ...mx.map((record) => [record.name, 'MX', `${record.preference} ${record.host}`]),
+    ...cname.map((record) => [record.name, 'CNAME', record.alias]),
+  ]
+}
+
+const parsers = [
+  { name: 'dns-zonefile', parse: parseInNode, reason: null },
+  { name: 'dnspython', parse: parseWithPython, reason: noPython },
+]
+
+describe.each(parsers)('$name', ({ parse, reason }) => {
+  beforeEach(({ skip }) => skip(reason !== null, reason ?? ''))
 
   test("reads exactly the API's records, with full names", async () => {
     const { data, text } = await zoneOf('sub.zone.example', 'builtin')

@@ -172,5 +172,3 @@ describe.skipIf(reason)(reason ? `as Postfix does it (skipped: ${reason})` : 'as
     expect(Object.keys(differences).filter((name) => !names.includes(name))).toEqual([])
   })
 })
-
-test.runIf(reason)(`not compared: ${reason}`, ({ skip }) => skip(reason as string))
