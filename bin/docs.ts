@@ -1,9 +1,10 @@
-// Prints the generated parts of docs/: configuration.md from the settings tables, cli.md from the command table.
+// Prints the generated files: docs/configuration.md from the settings tables, docs/cli.md from the command table, and the Python client from the API.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { commands } from '../packages/cli/src/command-table.ts'
 import { commandPage } from '../packages/cli/src/help.ts'
 import { configurationTables } from '../packages/server/src/config/settings.ts'
+import { writePythonFiles } from './python.ts'
 
 /** The text of docs/configuration.md. A test compares it with the file. */
 export const configurationPage = (): string => `# Configuration
@@ -22,4 +23,5 @@ if (import.meta.main) {
   const folder = join(import.meta.dirname, '..', 'docs')
   writeFileSync(join(folder, 'configuration.md'), configurationPage())
   writeFileSync(join(folder, 'cli.md'), cliPage())
+  writePythonFiles()
 }

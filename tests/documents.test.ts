@@ -3,6 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { cliPage, configurationPage } from '../bin/docs.ts'
+import { stalePythonFiles } from '../bin/python.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const documents = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/**/*.md', { cwd: root })]
@@ -30,4 +31,8 @@ test('docs/cli.md is the output of npm run docs', () => {
 
 test('docs/configuration.md is the output of npm run docs', () => {
   expect(readFileSync(join(root, 'docs/configuration.md'), 'utf8')).toBe(configurationPage())
+})
+
+test('the generated part of the Python client is the output of npm run docs', () => {
+  expect(stalePythonFiles()).toEqual([])
 })

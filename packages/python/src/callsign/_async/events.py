@@ -1,0 +1,72 @@
+"""The event stream, which resumes after a lost connection."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import AsyncIterator, Callable, List, cast
+
+from .._request import error_of, query_text
+from .._stream import SILENCE_MAX, Blocks, reconnect_pause
+from ..errors import ApiError, CallsignError
+from ..models import Event
+from .connection import AsyncConnection
+
+
+class AsyncEventStream:
+    """The base of the events resource."""
+
+    _connection: AsyncConnection
+
+    async def follow(
+        self,
+        *,
+        agent: str | None = None,
+        types: str | List[str] | None = None,
+        after: str | None = None,
+        on_start: Callable[[str], None] | None = None,
+    ) -> AsyncIterator[Event]:
+        """Yields events as they arrive, each once and in order, and reconnects after the last one.
+
+        Without `after` the stream starts with new events, and `on_start` gets the id to use as `after`
+        for the same starting point. Raises ApiError on permanent refusals, such as a revoked key. An
+        event is acknowledged when you ask for the next one.
+        """
+        failures = 0
+        while True:
+            try:
+                async for id, event in self._read(agent, types, after):
+                    if event is None:
+                        if after is None and on_start is not None:
+                            on_start(id)
+                        after = after or id
+                        continue
+                    failures = 0
+                    yield event
+                    after = id
+            except CallsignError as error:
+                if isinstance(error, ApiError) and error.status < 500 and error.status != 429:
+                    raise
+                failures += 1
+            await asyncio.sleep(reconnect_pause(failures))
+
+    async def _read(
+        self, agent: str | None, types: str | List[str] | None, after: str | None
+    ) -> AsyncIterator[tuple[str, Event | None]]:
+        settings = self._connection.settings
+        query = query_text({"agent": agent, "types": types, "after": after})
+        stream = await self._connection.transport.open(
+            f"{settings.url}/api/v1/events/stream{query}",
+            settings.headers("text/event-stream"),
+            settings.timeout,
+            SILENCE_MAX,
+        )
+        try:
+            if stream.reply.status != 200:
+                raise error_of(stream.reply)
+            blocks = Blocks()
+            async for line in stream.lines():
+                block = blocks.add(line)
+                if block is not None:
+                    yield block[0], cast("Event | None", block[1])
+        finally:
+            await stream.close()
