@@ -39,6 +39,7 @@ export const idPrefixes = {
   raw: 'raw',
   consoleSession: 'cses',
   passkey: 'pkey',
+  oauthClient: 'oacl',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

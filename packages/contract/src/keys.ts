@@ -12,6 +12,22 @@ const Scope = Type.Unsafe<AgentScope>({
   description: 'vault:read reads the secrets granted to the agent. quarantine:read reads the quarantined mail of the agent.',
 })
 
+/** The app that a person connected over OAuth. Its key has no plaintext. */
+export const ConnectedApp = Type.Object(
+  {
+    client_id: Type.String(),
+    host: nullableString({ description: 'The host that publishes the app, or null for an app that registered itself.' }),
+    toolsets: Type.Array(Type.String()),
+    is_read_only: Type.Boolean(),
+    mail_approval: Type.Unsafe<'agent' | 'always' | 'ask'>({
+      type: 'string',
+      enum: ['agent', 'always', 'ask'],
+      description: 'agent: as each agent is set. always: mail of the app waits for a person. ask: the app asks the person.',
+    }),
+  },
+  { $id: 'ConnectedApp' },
+)
+
 const keyFields = {
   id: Type.String(),
   name: Type.String(),
@@ -19,6 +35,7 @@ const keyFields = {
   scopes: Type.Array(Type.String()),
   agent_handle: nullableString(),
   last4: Type.String(),
+  connected_app: Type.Union([ConnectedApp, Type.Null()]),
   expires_at: nullableTimestamp,
   last_used_at: nullableTimestamp,
   revoked_at: nullableTimestamp,

@@ -27,6 +27,7 @@ import { requireFolder } from './host/folder.ts'
 import { findProblems } from './host/server-findings.ts'
 import { createPages } from './wiring/console.ts'
 import { createMcpPages } from './wiring/mcp.ts'
+import { createOAuthPages } from './wiring/oauth.ts'
 import { type Running, sealingOf, version } from './wiring/parts.ts'
 import { createServerParts, type ServerParts } from './wiring/server.ts'
 
@@ -230,7 +231,8 @@ function createHttp({ config, db, log, parts, replays, businessEvents, worker, r
         publicUrl: () => running.publicUrl,
         findProblems: () => findProblems(config, running.publicUrl),
       }),
-      ...createMcpPages({ config, authenticate: parts.console.authenticate, publicUrl: () => running.publicUrl }),
+      ...createOAuthPages({ config, console: parts.console, publicUrl: () => running.publicUrl }),
+      ...createMcpPages({ config, console: parts.console, publicUrl: () => running.publicUrl }),
     ],
     tunnels: config.roles.includes('gateway') ? parts.gateway : createUnavailableHandler(config.tunnelDomain),
     businessEvents,

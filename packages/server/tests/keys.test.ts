@@ -50,6 +50,7 @@ describe('POST /keys', () => {
       agent_handle: null,
       key: expect.any(String),
       last4: body.key.slice(-4),
+      connected_app: null,
       expires_at: null,
       last_used_at: null,
       revoked_at: null,

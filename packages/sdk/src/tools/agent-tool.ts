@@ -1,4 +1,5 @@
 // The tools for agents, run over the API with one key. They are the tools of the MCP endpoint.
+import { draftLink } from '@callsign/contract/tools/draft-link'
 import { requestPath } from '@callsign/contract/tools/request-path'
 import { runTool, type ToolCall, type ToolResult } from '@callsign/contract/tools/run'
 import { inputOf, selectTools, type ToolSelection } from '@callsign/contract/tools/table'
@@ -43,9 +44,7 @@ export async function createTools(options: ToolsOptions): Promise<AgentTool[]> {
   const connection = new Connection(options)
   const me: CallerInfo = await getMe(connection)
   const agents = me.key.agent_handle === null ? (options.agents ?? null) : [me.key.agent_handle]
-  const draftLink =
-    options.draftLink ??
-    ((agent, draft) => `${connection.address}/console/approvals/${encodeURIComponent(agent)}/${encodeURIComponent(draft)}`)
+  const link = options.draftLink ?? ((agent: string, draftId: string) => draftLink(connection.address, agent, draftId))
   const download = options.fetch ?? ((input: string, init: RequestInit) => fetch(input, init))
   const toAgentTool = (tool: Tool): AgentTool => ({
     name: tool.name,
@@ -56,7 +55,8 @@ export async function createTools(options: ToolsOptions): Promise<AgentTool[]> {
     outputSchema: plain(tool.output),
     isReadOnly: tool.isReadOnly,
     isDestructive: tool.isDestructive,
-    execute: (input, { signal } = {}) => runTool(tool, input ?? {}, { agents, draftLink, call: callOver(connection, download, signal) }),
+    execute: (input, { signal } = {}) =>
+      runTool(tool, input ?? {}, { agents, draftLink: link, call: callOver(connection, download, signal) }),
   })
   return selectTools(options).map(toAgentTool)
 }

@@ -22,6 +22,10 @@ export type Caller = {
   agent: CallerAgent | null
   /** Set when the request carries a token of the console. */
   session: CallerSession | null
+  /**
+   * Approval of mail that the caller sends for an agent: as the agent is set, always, or given by a person in a connected app.
+   */
+  mailApproval: 'agent' | 'always' | 'given'
 }
 
 /** The id under which access is revoked, for work that outlives its request: the session of a console token, else the key. */

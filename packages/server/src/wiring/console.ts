@@ -1,6 +1,7 @@
 // Builds the console, which is members, sessions and sign-in, and the pages for browsers.
 import type { Config } from '../config/settings.ts'
 import type { Caller } from '../core/caller.ts'
+import { LentCallers } from '../core/lent-callers.ts'
 import type { Log } from '../core/log.ts'
 import type { Sealing } from '../core/replay.ts'
 import type { Database } from '../core/sql.ts'
@@ -20,6 +21,7 @@ import { createOidcProvider } from '../edges/oidc/provider.ts'
 import { createAttempts } from '../features/account/attempts/operations.ts'
 import { createLinks, type Links } from '../features/account/links/operations.ts'
 import { createMembers, type Members } from '../features/account/members/operations.ts'
+import { createOAuth, type OAuth } from '../features/account/oauth/operations.ts'
 import type { ServerFinding } from '../features/account/overview/model.ts'
 import { createOverviews } from '../features/account/overview/operations.ts'
 import { createPasskeys, type Passkeys } from '../features/account/passkeys/operations.ts'
@@ -37,7 +39,10 @@ export type ConsoleAccounts = {
   sessions: Sessions
   signIn: SignIn
   links: Links
-  /** The caller of an API key or a console token. */
+  oauth: OAuth
+  /** Callers that the MCP endpoint lends to the API. */
+  lentCallers: LentCallers
+  /** The caller of an API key, a console token or a loan. */
   authenticate(token: string): Promise<Caller | null> | null
   /** Those of these keys and console sessions whose access has ended. */
   findUnusable(ids: string[]): Promise<Set<string>>
@@ -56,7 +61,7 @@ function createOidc(config: Config, keyring: Keyring): Oidc | null {
 const sessionMaxMs = 30 * dayMs
 
 export function createConsoleAccounts(
-  { config, db, keyring, publicUrl, businessEvents }: SharedParts,
+  { config, db, keyring, publicUrl, businessEvents, web }: SharedParts,
   { accounts, keys }: Credentials,
 ): ConsoleAccounts {
   const attempts = createAttempts(db)
@@ -78,14 +83,21 @@ export function createConsoleAccounts(
     businessEvents,
     oidcName: config.oidcIssuer === null ? null : config.oidcName,
   })
+  const oauth = createOAuth({ db, web, keys, attempts })
+  const lentCallers = new LentCallers()
   return {
+    oauth,
+    lentCallers,
     oidc: createOidc(config, keyring),
     members,
     passkeys,
     sessions,
     signIn,
     links,
-    authenticate: (token) => keys.authenticate(token) ?? sessions.authenticate(token),
+    authenticate(token) {
+      const lent = lentCallers.find(token)
+      return lent ? Promise.resolve(lent) : (keys.authenticate(token) ?? sessions.authenticate(token))
+    },
     async findUnusable(ids) {
       const isSession = (id: string) => id.startsWith('cses_')
       const found = await Promise.all([keys.findUnusable(ids.filter((id) => !isSession(id))), sessions.findUnusable(ids.filter(isSession))])
@@ -96,6 +108,7 @@ export function createConsoleAccounts(
       await links.sweep()
       await passkeys.sweep()
       await attempts.sweep()
+      await oauth.sweep()
     },
   }
 }

@@ -1,14 +1,29 @@
 // Builds the MCP endpoint.
 import type { Config } from '../config/settings.ts'
 import type { Pages } from '../edges/api/server.ts'
-import { type McpOptions, mcpPath, mountMcp } from '../edges/mcp/pages.ts'
+import { type McpAccess, mcpPath, mountMcp } from '../edges/mcp/pages.ts'
+import { challengeOf, resourceOf } from '../edges/oauth/metadata.ts'
+import type { ConsoleAccounts } from './console.ts'
+import { isOAuthOn } from './oauth.ts'
 import { version } from './parts.ts'
 
-type Options = { config: Config } & Pick<McpOptions, 'authenticate' | 'publicUrl'>
+type Needs = { config: Config; console: ConsoleAccounts; publicUrl: () => string }
 
 /** The endpoint of a process with the api role. */
-export function createMcpPages({ config, authenticate, publicUrl }: Options): Pages[] {
+export function createMcpPages({ config, console: accounts, publicUrl }: Needs): Pages[] {
   if (!config.roles.includes('api')) return []
+  const { authenticate, lentCallers, oauth } = accounts
   const paths = ['GET', 'POST', 'DELETE'].map((method) => ({ method, path: mcpPath }))
-  return [{ paths, mount: (app, { admitBody }) => mountMcp(app, { version, authenticate, publicUrl, admitBody }) }]
+  const options = {
+    version,
+    publicUrl,
+    authenticate: (token: string) => oauth.authenticate(token, resourceOf(publicUrl())) ?? withoutGrant(authenticate(token)),
+    challenge: (hasToken: boolean) => (isOAuthOn(config) ? challengeOf(publicUrl(), hasToken) : 'Bearer'),
+    lend: lentCallers.lend.bind(lentCallers),
+  }
+  return [{ paths, mount: (app, { admitBody }) => mountMcp(app, { ...options, admitBody }) }]
 }
+
+/** Keys and console tokens have every tool. */
+const withoutGrant = (asked: ReturnType<ConsoleAccounts['authenticate']>): Promise<McpAccess | null> | null =>
+  asked?.then((caller) => caller && { caller, grant: null }) ?? null

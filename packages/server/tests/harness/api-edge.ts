@@ -26,6 +26,7 @@ const caller = (keyId: string, agent: Caller['agent']): Caller => ({
   role: agent ? 'agent' : 'owner',
   agent,
   session: null,
+  mailApproval: 'agent',
 })
 
 /** The keys that the test server knows, by token. */

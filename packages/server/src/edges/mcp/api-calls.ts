@@ -13,15 +13,15 @@ class CallFailure extends Error {
   }
 }
 
-/** Calls with this Authorization. `signal` ends a wait when its client has gone. */
-export function createApiCalls(app: FastifyInstance, authorization: string, signal: AbortSignal): ToolCall {
+/** Calls with this bearer token. `signal` ends a wait when its client has gone. */
+export function createApiCalls(app: FastifyInstance, token: string, signal: AbortSignal): ToolCall {
   return async (request, { idempotencyKey }) => {
     const { operation, body } = request
     const response = await app.inject({
       method: operation.method,
       url: addressOf(request),
       headers: {
-        ...(operation.open ? {} : { authorization }),
+        ...(operation.open ? {} : { authorization: `Bearer ${token}` }),
         ...(operation.idempotent && idempotencyKey ? { 'idempotency-key': idempotencyKey } : {}),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },

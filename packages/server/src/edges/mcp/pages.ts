@@ -1,11 +1,13 @@
 // Serves MCP over streamable HTTP at /mcp (specification 2026-07-28 and 2025-11-25). Stateless: each request has its key and its own server object.
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
+import { draftLink } from '@callsign/contract/tools/draft-link'
 import { type Toolset, toolsets } from '@callsign/contract/tools/tool'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../../core/caller.ts'
 import { ApiError, forbidden, invalid } from '../../core/errors.ts'
+import type { Loan } from '../../core/lent-callers.ts'
 import { createApiCalls } from './api-calls.ts'
 import { createMcpServer, type McpCaller } from './server.ts'
 
@@ -17,19 +19,31 @@ const bodyBytesMax = 4 * 1024 * 1024
 export type McpOptions = {
   version: string
   publicUrl: () => string
-  authenticate: (bearerToken: string) => Promise<Caller | null> | null
+  authenticate: (bearerToken: string) => Promise<McpAccess | null> | null
+  /** The value of WWW-Authenticate for a request without a valid token. */
+  challenge: (hasToken: boolean) => string
+  /** Lends a caller to the API for the calls of one request. */
+  lend: (caller: Caller) => Loan
   admitBody: (request: FastifyRequest, reply: FastifyReply, bytesMax: number) => ApiError | undefined
 }
 
-/** The context of a request, for the server object that is created for it. */
-type Bound = { caller: McpCaller }
+/** A caller, with the tools that a person gave to a connected app. Null for a key, which has all tools. */
+export type McpAccess = { caller: Caller; grant: { toolsets: readonly Toolset[]; isReadOnly: boolean } | null }
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set on requests to /mcp. */
+    mcpAccess: McpAccess | null
+  }
+}
 
 export function mountMcp(app: FastifyInstance, options: McpOptions): void {
-  const bound = new WeakMap<Request, Bound>()
+  app.decorateRequest('mcpAccess', null)
+  const bound = new WeakMap<Request, McpCaller>()
   const handler = createMcpHandler(({ requestInfo }) => {
     const found = requestInfo && bound.get(requestInfo)
     if (!found) throw new Error('a request to /mcp has no caller')
-    return createMcpServer(options.version, found.caller)
+    return createMcpServer(options.version, found)
   })
 
   const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
@@ -37,7 +51,8 @@ export function mountMcp(app: FastifyInstance, options: McpOptions): void {
     const publicUrl = options.publicUrl()
     checkHost(request, publicUrl)
     checkOrigin(request, publicUrl)
-    request.caller = await authenticateBearer(request, options.authenticate)
+    request.mcpAccess = await authenticateBearer(request, options)
+    request.caller = request.mcpAccess.caller
     const refused = request.method === 'POST' ? options.admitBody(request, reply, bodyBytesMax) : undefined
     if (refused) throw refused
   }
@@ -46,23 +61,22 @@ export function mountMcp(app: FastifyInstance, options: McpOptions): void {
     if (request.body instanceof Error) throw request.body
     const gone = new AbortController()
     reply.raw.once('close', () => gone.abort())
-    const authorization = String(request.headers.authorization)
     const webRequest = new Request(new URL(request.url, options.publicUrl()), {
       method: request.method,
       headers: headersOf(request),
       signal: gone.signal,
       ...(request.method === 'POST' ? { body: JSON.stringify(request.body ?? null) } : {}),
     })
-    const caller = request.caller as Caller
+    const access = request.mcpAccess as McpAccess
+    const { caller } = access
+    const loan = options.lend(caller)
+    reply.raw.once('close', loan.end)
     bound.set(webRequest, {
-      caller: {
-        ...readSelection(request, caller),
-        call: createApiCalls(app, authorization, gone.signal),
-        draftLink: (agent, draftId) =>
-          `${options.publicUrl()}/console/approvals/${encodeURIComponent(agent)}/${encodeURIComponent(draftId)}`,
-      },
+      ...readSelection(request, access),
+      call: createApiCalls(app, loan.token, gone.signal),
+      draftLink: (agent, draftId) => draftLink(options.publicUrl(), agent, draftId),
     })
-    const authInfo = { token: authorization.slice('Bearer '.length), clientId: caller.keyId, scopes: caller.scopes }
+    const authInfo = { token: loan.token, clientId: caller.keyId, scopes: [...caller.scopes] }
     const response = await handler.fetch(webRequest, { authInfo, parsedBody: request.body })
     return send(reply, response)
   }
@@ -70,8 +84,8 @@ export function mountMcp(app: FastifyInstance, options: McpOptions): void {
   app.route({ method: ['GET', 'POST', 'DELETE'], url: mcpPath, onRequest: admit, handler: serve })
 }
 
-/** The tools that the address asks for, and the agents that the key may act for. */
-function readSelection(request: FastifyRequest, caller: Caller): Pick<McpCaller, 'agents' | 'selection'> {
+/** The tools that the address asks for, at most those of the grant, and the agents that the key may act for. */
+function readSelection(request: FastifyRequest, { caller, grant }: McpAccess): Pick<McpCaller, 'agents' | 'selection'> {
   const { toolsets: sets, read_only: readOnly, agent } = request.query as Record<string, string | undefined>
   const wanted = sets?.split(',').filter(Boolean)
   const unknown = wanted?.find((name) => !toolsets.includes(name as Toolset))
@@ -80,7 +94,10 @@ function readSelection(request: FastifyRequest, caller: Caller): Pick<McpCaller,
   if (caller.agent && named?.some((name) => name !== caller.agent?.handle)) throw forbidden('This key is limited to another agent.')
   return {
     agents: caller.agent ? [caller.agent.handle] : named && named.length > 0 ? named : null,
-    selection: { toolsets: wanted as Toolset[] | undefined, readOnly: readOnly === '1' || readOnly === 'true' },
+    selection: {
+      toolsets: grant ? grant.toolsets.filter((name) => !wanted || wanted.includes(name)) : (wanted as Toolset[] | undefined),
+      readOnly: grant?.isReadOnly || readOnly === '1' || readOnly === 'true',
+    },
   }
 }
 
@@ -101,11 +118,13 @@ function checkOrigin(request: FastifyRequest, publicUrl: string): void {
   throw forbidden('Pages of other sites cannot use /mcp.')
 }
 
-async function authenticateBearer(request: FastifyRequest, authenticate: McpOptions['authenticate']): Promise<Caller> {
+async function authenticateBearer(request: FastifyRequest, { authenticate, challenge }: McpOptions): Promise<McpAccess> {
   const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-  const caller = token === undefined ? null : await authenticate(token)
-  if (caller) return caller
-  throw new ApiError('unauthorized', 'Send an API key as a bearer token.', { headers: { 'WWW-Authenticate': 'Bearer' } })
+  const access = token === undefined ? null : await authenticate(token)
+  if (access) return access
+  throw new ApiError('unauthorized', 'Send an API key, or an access token of this server, as a bearer token.', {
+    headers: { 'WWW-Authenticate': challenge(token !== undefined) },
+  })
 }
 
 function headersOf(request: FastifyRequest): Headers {

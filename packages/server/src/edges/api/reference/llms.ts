@@ -1,6 +1,6 @@
 // The API reference as Markdown for language models, in the form of llms.txt (llmstxt.org).
 import type { Content, OpenApiDocument, Parameter, PathOperation, Reference } from '@callsign/contract/openapi-types'
-import { slugOf } from './html.ts'
+import { slugOf } from './prose.ts'
 
 /** An overview with links. */
 export function llmsText(document: OpenApiDocument): string {

@@ -1,6 +1,7 @@
 // One operation in the reference, with its request and its responses beside its example.
 import type { OpenApiDocument, Parameter, PathOperation, Reference, Response } from '@callsign/contract/openapi-types'
-import { type Html, html, prose } from './html.ts'
+import { type Html, html } from '../../../core/html.ts'
+import { prose } from './prose.ts'
 import { fieldTable, type LinkTo, parameterTable, typeOf } from './schema-table.ts'
 
 /** One operation with its place in the document. `method` is in capitals. */

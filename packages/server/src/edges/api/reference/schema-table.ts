@@ -1,6 +1,7 @@
 // Tables of fields, parameters and types in the reference.
 import type { JsonSchema, Parameter } from '@callsign/contract/openapi-types'
-import { type Html, html, type Piece, prose } from './html.ts'
+import { type Html, html, type Piece } from '../../../core/html.ts'
+import { prose } from './prose.ts'
 
 /** Links to a named schema, by its name. */
 export type LinkTo = (schema: string) => string

@@ -2,7 +2,7 @@
 import { errorSentences } from '@callsign/contract/error-sentences'
 import { type ErrorCode, errorStatuses } from '@callsign/contract/errors'
 import type { JsonSchema, OpenApiDocument } from '@callsign/contract/openapi-types'
-import { slugOf } from './html.ts'
+import { slugOf } from './prose.ts'
 
 /** One place in the reference. `page` is the name of its page, and `anchor` its id there. */
 export type Place = { title: string; about: string; page: string; anchor: string }

@@ -22,3 +22,9 @@ export const byMember = (userId: string): Subject => subject(`member\n${userId}`
 
 /** Sign-ins that were started, finished or not. */
 export const byStart = (address: string): Subject => subject(`start\n${address}`, 200)
+
+/** Registrations of OAuth clients from one client address. */
+export const byRegistration = (address: string): Subject => subject(`registration\n${address}`, 20)
+
+/** Codes and refresh tokens from one client address that were refused. */
+export const byBadGrant = (address: string): Subject => subject(`bad grant\n${address}`, 200)

@@ -20,7 +20,7 @@ export interface Attempts {
 export class TooManyAttempts extends ApiError {
   readonly isFirst: boolean
   constructor(waitMs: number, isFirst: boolean) {
-    super('rate_limited', 'Too many attempts to sign in. Wait as long as Retry-After says, or sign in with a link or a passkey.', {
+    super('rate_limited', 'Too many attempts. Wait for the seconds in Retry-After. To sign in now, use a link or a passkey.', {
       headers: { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) },
     })
     this.isFirst = isFirst

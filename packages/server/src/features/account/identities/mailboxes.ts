@@ -145,7 +145,8 @@ export function createMailboxes(db: Database, domains: () => CustomDomains, sett
 }
 
 /** True when this caller writes drafts only, which an organization key has to send. */
-export const needsApproval = (caller: Caller, owner: MailboxOwner): boolean => caller.agent !== null && owner.draftApproval === 'required'
+export const needsApproval = (caller: Caller, owner: MailboxOwner): boolean =>
+  caller.agent !== null && caller.mailApproval !== 'given' && (caller.mailApproval === 'always' || owner.draftApproval === 'required')
 
 export const approvalRequired = (): ApiError =>
   new ApiError(

@@ -31,6 +31,12 @@ export interface Keys {
   revokeKey(call: Call, id: string): Promise<{ id: string; deleted: true; revoked_at: string }>
   /** Adds a key in the caller's transaction, for the first start and for host commands. */
   insertFromHost(sql: Sql, request: NewKeyRequest, plaintext?: string): Promise<Static<typeof CreatedKey>>
+  /** Adds a key without a plaintext in the caller's transaction, for a connected app, and returns its id. */
+  insertWithin(sql: Sql, actor: Actor, request: NewKeyRequest): Promise<string>
+  /** Revokes a key in the caller's transaction. */
+  revokeWithin(sql: Sql, actor: Actor, organizationId: string, id: string): Promise<Date>
+  /** Moves the expiry of a key in the caller's transaction, unless the key is revoked. */
+  extendWithin(sql: Sql, organizationId: string, id: string, expiresAt: Date): Promise<void>
   /** Revokes a key from the host and resolves with the time of its revocation. */
   revokeFromHost(organizationId: string, id: string): Promise<Date>
   /** The keys of an organization for host commands, newest first. */
@@ -42,13 +48,15 @@ export interface Keys {
 /** Finds the agent that a key is limited to. A function, because identities come after keys in the order of features. */
 export type FindAgent = (organizationId: string, handle: string) => Promise<{ identityId: string; handle: string } | null>
 
-type NewKeyRequest = {
+export type NewKeyRequest = {
   organizationId: string
   userId: string
   name: string
   agent: { identityId: string; handle: string } | null
   scopes: string[]
   expiresAt: Date | null
+  /** Additions to the audit entry. */
+  details?: Record<string, unknown>
 }
 
 export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgent): Keys {
@@ -99,8 +107,8 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
       secret_hash: hashSecret(salt, parts.secret),
       identity_id: request.agent?.identityId ?? null,
     })
-    await accounts.audit(sql, request.organizationId, actor, 'key.created', row.id, { name: row.name, type: row.type })
-    const view = toKey({ ...row, agent_handle: request.agent?.handle ?? null, last_used_at: null, revoked_at: null })
+    await accounts.audit(sql, request.organizationId, actor, 'key.created', row.id, { name: row.name, type: row.type, ...request.details })
+    const view = toKey({ ...row, agent_handle: request.agent?.handle ?? null, last_used_at: null, revoked_at: null, connected_app: null })
     return { ...view, key: plaintext }
   }
 
@@ -119,7 +127,9 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
 
     async findCaller(id) {
       const holder = await loadHolderById(id)
-      return holder?.isUsable ? holder.caller : null
+      if (!holder?.isUsable) return null
+      if (holder.isTouchDue) touch(holder.caller.keyId)
+      return holder.caller
     },
 
     moveKeys: store.moveKeys,
@@ -155,6 +165,12 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
       const revokedAt = await call.transact((tx) => revoke(tx, actorOf(call), call.caller.organizationId, id))
       return { id, deleted: true as const, revoked_at: revokedAt.toISOString() }
     },
+
+    insertWithin: async (sql, actor, request) => (await insert(sql, actor, request)).id,
+
+    revokeWithin: revoke,
+
+    extendWithin: store.extendKey,
 
     insertFromHost: (sql, request, plaintext) => insert(sql, { type: 'host' }, request, plaintext),
 

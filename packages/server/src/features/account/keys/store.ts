@@ -1,4 +1,6 @@
 // The SQL of API keys.
+import type { ConnectedApp } from '@callsign/contract/keys'
+import type { Static } from 'typebox'
 import type { Caller } from '../../../core/caller.ts'
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql } from '../../../core/sql.ts'
@@ -14,6 +16,7 @@ export type KeyRow = {
   last_used_at: Date | null
   revoked_at: Date | null
   created_at: Date
+  connected_app: Static<typeof ConnectedApp> | null
 }
 
 export type NewKey = {
@@ -136,6 +139,7 @@ function toHolder(row: HolderRow): KeyHolder {
       role: row.type === 'agent' ? 'agent' : row.role,
       agent,
       session: null,
+      mailApproval: 'agent',
     },
   }
 }
@@ -158,12 +162,14 @@ export async function touchKeys(sql: Sql, keyIds: string[]): Promise<void> {
   })
 }
 
-const columns = 'k.id, k.name, k.type, k.scopes, i.agent_handle, k.last4, k.expires_at, k.last_used_at, k.revoked_at, k.created_at'
+const columns = `k.id, k.name, k.type, k.scopes, i.agent_handle, k.last4, k.expires_at, k.last_used_at, k.revoked_at, k.created_at,
+  CASE WHEN g.key_id IS NOT NULL THEN jsonb_build_object('client_id', g.client_id, 'host', g.client_host, 'toolsets', g.toolsets,
+    'is_read_only', g.is_read_only, 'mail_approval', g.mail_approval) END AS connected_app`
 
 export async function listKeys(sql: Sql, organizationId: string, page: PageRequest): Promise<KeyRow[]> {
   const { rows } = await sql.query<KeyRow>({
     name: 'list-keys',
-    text: `SELECT ${columns} FROM api_keys k LEFT JOIN identities i ON i.id = k.identity_id
+    text: `SELECT ${columns} FROM api_keys k LEFT JOIN identities i ON i.id = k.identity_id LEFT JOIN oauth_grants g ON g.key_id = k.id
       WHERE k.organization_id = $1 AND k.id < ${before('$2')} ORDER BY k.id DESC LIMIT $3`,
     values: [organizationId, page.cursor, page.limit + 1],
   })
@@ -179,6 +185,13 @@ export async function revokeKey(sql: Sql, organizationId: string, id: string): P
     values: [organizationId, id],
   })
   return rows[0] ? { revokedAt: rows[0].revoked_at, isNew: rows[0].is_new } : null
+}
+
+export async function extendKey(sql: Sql, organizationId: string, id: string, expiresAt: Date): Promise<void> {
+  await sql.query({
+    text: 'UPDATE api_keys SET expires_at = $3 WHERE organization_id = $1 AND id = $2 AND revoked_at IS NULL',
+    values: [organizationId, id, expiresAt],
+  })
 }
 
 export async function hasLookupId(sql: Sql, lookupId: string): Promise<boolean> {

@@ -81,6 +81,7 @@ export function createSessions({ db, accounts, keys, tokens, limits }: Parts): S
         role: member.role,
         agent: null,
         session: { id, memberId: member.id },
+        mailApproval: 'agent',
       }
     }
     const caller = await keys.findCaller(keyId as string)

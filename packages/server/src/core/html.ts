@@ -1,4 +1,4 @@
-// Markup of the reference. Every inserted value is escaped unless it is markup itself.
+// HTML as text. Every inserted value is escaped unless it is markup itself.
 
 /** Text that is already markup. Everything else is escaped on insertion. */
 export class Html {
@@ -21,13 +21,3 @@ const render = (piece: Piece): string => {
 /** Markup with inserted values. */
 export const html = (strings: TemplateStringsArray, ...pieces: Piece[]): Html =>
   new Html(strings.reduce((text, string, i) => text + render(pieces[i - 1] ?? '') + string))
-
-/** A sentence in which words between backticks are code. */
-export const prose = (text: string): Piece[] => text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : part))
-
-/** A name as part of an address, such as `phone-numbers`. */
-export const slugOf = (name: string): string =>
-  name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')

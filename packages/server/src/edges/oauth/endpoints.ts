@@ -1,0 +1,106 @@
+// The endpoints of OAuth that programs call: metadata, registration, token and revocation.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ApiError } from '../../core/errors.ts'
+import { type OAuthErrorCode, OAuthFailure } from '../../features/account/oauth/model.ts'
+import type { OAuth } from '../../features/account/oauth/operations.ts'
+import { checkOffered, oauthPaths, resourceMetadata, resourceOf, serverMetadata, wellKnownPaths } from './metadata.ts'
+
+export type OAuthEdge = {
+  oauth: OAuth
+  publicUrl: () => string
+  /** The address that limits count. */
+  addressOf: (request: FastifyRequest) => string
+  admitBody: (request: FastifyRequest, reply: FastifyReply, bytesMax: number, isRaw?: boolean) => ApiError | undefined
+}
+
+const bodyBytesMax = 16 * 1024
+const formType = 'application/x-www-form-urlencoded'
+
+/** Statuses other than 400 (RFC 6749 §5.2). */
+const statuses: Partial<Record<OAuthErrorCode, number>> = { invalid_client: 401, access_denied: 403 }
+
+const isForm = (request: FastifyRequest): boolean => String(request.headers['content-type']).toLowerCase().startsWith(formType)
+
+/** The parameters of a form. The body arrives as bytes, or as the error that refused it. */
+export function readForm(request: FastifyRequest): URLSearchParams {
+  if (request.body instanceof Error) throw request.body
+  if (!isForm(request)) throw new OAuthFailure('invalid_request', `Send the parameters as ${formType}.`)
+  return new URLSearchParams(Buffer.isBuffer(request.body) ? request.body.toString() : '')
+}
+
+/** Answers a failure in the shape of RFC 6749 §5.2. Other errors keep the shape of the API. */
+function sendOAuthFailure(error: unknown, reply: FastifyReply): FastifyReply {
+  if (error instanceof ApiError && error.code === 'rate_limited') {
+    return reply.code(429).headers(error.headers).send({ error: 'temporarily_unavailable', error_description: error.message })
+  }
+  if (!(error instanceof OAuthFailure)) throw error
+  return reply.code(statuses[error.code] ?? 400).send({ error: error.code, error_description: error.message })
+}
+
+type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+
+/** Adds the endpoints. All answer 404 where OAuth is not offered. */
+export function mountEndpoints(app: FastifyInstance, edge: OAuthEdge): void {
+  const { publicUrl, admitBody } = edge
+  const get = (path: string, read: (url: string) => object) =>
+    app.get(path, async (request, reply) => {
+      request.pattern = path
+      checkOffered(publicUrl())
+      return reply.headers({ 'access-control-allow-origin': '*', 'cache-control': 'public, max-age=300' }).send(read(publicUrl()))
+    })
+  get(wellKnownPaths.resource, resourceMetadata)
+  get(wellKnownPaths.resourceAtPath, resourceMetadata)
+  get(wellKnownPaths.server, serverMetadata)
+
+  const post = (url: string, isRaw: boolean, run: Answer) =>
+    app.route({
+      method: 'POST',
+      url,
+      onRequest: async (request, reply) => {
+        request.pattern = url
+        checkOffered(publicUrl())
+        const refused = admitBody(request, reply, bodyBytesMax, isRaw)
+        if (refused) throw refused
+      },
+      handler: (request, reply) => run(request, reply).catch((error: unknown) => sendOAuthFailure(error, reply)),
+    })
+  const { token, register, revoke } = createAnswers(edge)
+  post(oauthPaths.token, true, token)
+  post(oauthPaths.register, false, register)
+  post(oauthPaths.revoke, true, revoke)
+}
+
+function createAnswers({ oauth, publicUrl, addressOf }: OAuthEdge): Record<'token' | 'register' | 'revoke', Answer> {
+  return {
+    async token(request, reply) {
+      const from = { resource: resourceOf(publicUrl()), address: addressOf(request), requestId: request.id }
+      const tokens = await oauth.exchange(readForm(request), from)
+      return reply.send({
+        access_token: tokens.accessToken,
+        token_type: 'Bearer',
+        expires_in: tokens.expiresInSeconds,
+        refresh_token: tokens.refreshToken,
+        scope: tokens.scopes.join(' '),
+      })
+    },
+
+    async revoke(request, reply) {
+      await oauth.revoke(readForm(request), request.id)
+      return reply.code(200).send()
+    },
+
+    async register(request, reply) {
+      if (request.body instanceof Error) throw request.body
+      const client = await oauth.register(request.body, addressOf(request))
+      return reply.code(201).send({
+        client_id: client.id,
+        client_id_issued_at: Math.floor(client.createdAt.getTime() / 1000),
+        client_name: client.name,
+        redirect_uris: client.redirectUris,
+        token_endpoint_auth_method: 'none',
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+      })
+    },
+  }
+}

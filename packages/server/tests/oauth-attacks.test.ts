@@ -1,0 +1,415 @@
+// Attacks on OAuth, after RFC 9700: each has to fail, and some have to end the access.
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createCertificate } from './harness/certificate.ts'
+import { allowed, challengeOf, createAppTools, createVerifier, type Fields, redirectUri } from './harness/connected-app.ts'
+import { openBrowser } from './harness/console-browser.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
+
+let harness: Harness
+let owner: ReturnType<typeof openBrowser>
+let app: ReturnType<typeof createAppTools>
+
+beforeAll(async () => {
+  harness = await startHarness({ CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8' })
+  await harness.createAgent('sales')
+  owner = openBrowser(harness)
+  await owner.signInByKey(harness.organizationKey)
+  app = createAppTools(harness)
+})
+afterAll(() => harness?.stop())
+// Registrations are limited per address.
+beforeEach(() => harness.db.query({ text: 'DELETE FROM console_attempts' }))
+
+const newClient = async (metadata: Json = {}): Promise<string> => (await app.register(metadata)).body.client_id
+const grants = async (): Promise<number> => (await harness.db.query({ text: 'SELECT 1 FROM oauth_grants' })).rowCount
+const errorOf = ({ status, body }: { status: number; body: Json }) => [status, body?.error]
+
+describe('a code', () => {
+  test('that is used twice ends the access that it gave', async () => {
+    const { clientId, code, verifier, access, refresh } = await app.connectApp(owner)
+    expect(errorOf(await app.redeem(clientId, code, verifier))).toEqual([400, 'invalid_grant'])
+    expect(await app.mcpStatus(access)).toBe(401)
+    expect(errorOf(await app.refresh(clientId, refresh))).toEqual([400, 'invalid_grant'])
+  })
+
+  test('that is redeemed by many at once gives at most one of them access, and that ends', async () => {
+    const clientId = await newClient()
+    const { code, verifier } = await app.codeFor(owner, clientId)
+    const answers = await Promise.all(Array.from({ length: 8 }, () => app.redeem(clientId, code, verifier)))
+    const given = answers.filter(({ status }) => status === 200)
+    expect(given).toHaveLength(1)
+    expect(await app.mcpStatus(given[0]?.body.access_token)).toBe(401)
+  })
+
+  test('of one client is not redeemed by another, and stays usable', async () => {
+    const [clientId, other] = [await newClient(), await newClient()]
+    const { code, verifier } = await app.codeFor(owner, clientId)
+    expect(errorOf(await app.redeem(other, code, verifier))).toEqual([400, 'invalid_grant'])
+    expect((await app.redeem(clientId, code, verifier)).status).toBe(200)
+  })
+
+  test.each<[string, (verifier: string) => Fields, string]>([
+    ['another verifier', () => ({ code_verifier: createVerifier() }), 'invalid_grant'],
+    ['the challenge as verifier', (verifier) => ({ code_verifier: challengeOf(verifier) }), 'invalid_grant'],
+    ['a short verifier', () => ({ code_verifier: 'short' }), 'invalid_grant'],
+    ['no verifier', () => ({ code_verifier: undefined }), 'invalid_request'],
+    ['another redirect URI', () => ({ redirect_uri: 'http://127.0.0.1:1/callback' }), 'invalid_grant'],
+    ['no redirect URI', () => ({ redirect_uri: undefined }), 'invalid_request'],
+    ['another resource', () => ({ resource: 'https://other.example/mcp' }), 'invalid_target'],
+    ['the code twice', () => ({ code: ['a', 'b'] }), 'invalid_request'],
+    ['another grant type', () => ({ grant_type: 'password' }), 'unsupported_grant_type'],
+    ['a name of an object as grant type', () => ({ grant_type: 'constructor' }), 'unsupported_grant_type'],
+  ])('with %s is refused', async (_name, more, error) => {
+    const clientId = await newClient()
+    const { code, verifier } = await app.codeFor(owner, clientId)
+    expect(errorOf(await app.redeem(clientId, code, verifier, more(verifier)))).toEqual([400, error])
+  })
+
+  test('ends after a minute', async () => {
+    const clientId = await newClient()
+    const { code, verifier } = await app.codeFor(owner, clientId)
+    await harness.db.query({ text: "UPDATE oauth_codes SET expires_at = now() - interval '1 second'" })
+    expect(errorOf(await app.redeem(clientId, code, verifier))).toEqual([400, 'invalid_grant'])
+  })
+
+  test('is refused as JSON', async () => {
+    const answer = await app.page('POST', '/oauth/token', { 'content-type': 'application/json' }, '{"grant_type":"refresh_token"}')
+    expect([answer.status, JSON.parse(answer.text).error]).toEqual([400, 'invalid_request'])
+  })
+})
+
+describe('a refresh token', () => {
+  test('that is used twice ends the access of both users', async () => {
+    const { clientId, refresh } = await app.connectApp(owner)
+    const { body } = await app.refresh(clientId, refresh)
+    expect(errorOf(await app.refresh(clientId, refresh))).toEqual([400, 'invalid_grant'])
+    expect(await app.mcpStatus(body.access_token)).toBe(401)
+    expect(errorOf(await app.refresh(clientId, body.refresh_token))).toEqual([400, 'invalid_grant'])
+  })
+
+  test('that is used by many at once gives at most one of them new tokens', async () => {
+    const { clientId, refresh } = await app.connectApp(owner)
+    const answers = await Promise.all(Array.from({ length: 8 }, () => app.refresh(clientId, refresh)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+  })
+
+  test('of one client is neither used nor revoked by another', async () => {
+    const { clientId, refresh, access } = await app.connectApp(owner)
+    const other = await newClient()
+    expect(errorOf(await app.refresh(other, refresh))).toEqual([400, 'invalid_grant'])
+    expect(errorOf(await app.post('/oauth/revoke', { token: refresh, client_id: other }))).toEqual([401, 'invalid_client'])
+    expect(await app.mcpStatus(access)).toBe(200)
+    expect((await app.refresh(clientId, refresh)).status).toBe(200)
+  })
+
+  test('does not call tools, and an access token is not exchanged', async () => {
+    const { clientId, refresh, access } = await app.connectApp(owner)
+    expect(await app.mcpStatus(refresh)).toBe(401)
+    expect(errorOf(await app.refresh(clientId, access))).toEqual([400, 'invalid_grant'])
+  })
+})
+
+describe('an access token', () => {
+  test('for another resource is refused', async () => {
+    const { access } = await app.connectApp(owner)
+    await harness.db.query({ text: "UPDATE oauth_grants SET resource = 'https://other.example/mcp'" })
+    expect(await app.mcpStatus(access)).toBe(401)
+  })
+
+  test('in the address is not read', async () => {
+    const { access } = await app.connectApp(owner)
+    const { status } = await app.page('POST', `/mcp?access_token=${access}`, { 'content-type': 'application/json' }, '{}')
+    expect(status).toBe(401)
+  })
+
+  test('ends with its agent', async () => {
+    await harness.createAgent('short_lived')
+    const { access } = await app.connectApp(owner, { agent: 'short_lived' })
+    expect(await app.mcpStatus(access)).toBe(200)
+    await harness.expectApi(204, 'DELETE', '/identities/short_lived')
+    expect(await app.mcpStatus(access)).toBe(401)
+  })
+})
+
+describe('an authorization request', () => {
+  const registered = ['https://app.example/cb', 'http://127.0.0.1:5000/cb', 'com.example.app:/cb']
+
+  test.each([
+    'https://app.example/cb/',
+    'https://app.example/cb?x=1',
+    'https://app.example/cb#x',
+    'https://app.example/cb/../evil',
+    'https://app.example/%63b',
+    'https://app.example:8443/cb',
+    'https://APP.example/cb',
+    'https://app.example./cb',
+    'https://evil.app.example/cb',
+    'https://app.example.evil.example/cb',
+    'https://app.example@evil.example/cb',
+    'https://evil.example\\@app.example/cb',
+    'https://evil.example/cb',
+    'http://app.example/cb',
+    '//evil.example/cb',
+    'http://localhost:5000/cb',
+    'http://127.0.0.1:5000/cb2',
+    'http://127.0.0.1.evil.example:5000/cb',
+    'http://127.0.0.1:5000@evil.example/cb',
+    'http://[::1]:5000/cb',
+    'com.example.app:/other',
+    'javascript:alert(1)',
+    '',
+  ])('for the redirect URI %s is refused without a redirect', async (uri) => {
+    const clientId = await newClient({ redirect_uris: registered })
+    const { status, headers, text } = await app.consent(owner, app.requestOf(clientId, createVerifier(), { redirect_uri: uri }))
+    expect([status, headers.location]).toEqual([400, undefined])
+    expect(text).not.toContain('href')
+  })
+
+  test('for a loopback address may name another port (RFC 8252)', async () => {
+    const clientId = await newClient({ redirect_uris: registered })
+    const asked = app.requestOf(clientId, createVerifier(), { redirect_uri: 'http://127.0.0.1:61000/cb' })
+    const { headers } = await app.answer(owner, asked, allowed)
+    expect(headers.location).toMatch(/^http:\/\/127\.0\.0\.1:61000\/cb\?code=oac_/)
+  })
+
+  test.each<[string, Fields, string]>([
+    ['without PKCE', { code_challenge: undefined, code_challenge_method: undefined }, 'invalid_request'],
+    ['with the plain method', { code_challenge_method: 'plain' }, 'invalid_request'],
+    ['without a method, which means plain', { code_challenge_method: undefined }, 'invalid_request'],
+    ['with a challenge of another length', { code_challenge: 'abc' }, 'invalid_request'],
+    ['for a token in the address', { response_type: 'token' }, 'unsupported_response_type'],
+    ['for a fragment', { response_mode: 'fragment' }, 'invalid_request'],
+    ['with a request object', { request_uri: 'https://evil.example/r' }, 'invalid_request'],
+    ['for another resource', { resource: 'https://other.example/mcp' }, 'invalid_target'],
+    ['for the resource with a user name', { resource: 'http://a@localhost/mcp' }, 'invalid_target'],
+    ['with two states', { state: ['a', 'b'] }, 'invalid_request'],
+    ['with two challenges', { code_challenge: [challengeOf('a'), challengeOf('b')] }, 'invalid_request'],
+  ])('%s is answered on a page, because a redirect without a click is open to anyone', async (_name, more, error) => {
+    const clientId = await newClient()
+    const before = await grants()
+    const asked = app.requestOf(clientId, createVerifier(), more)
+    const { status, headers, text } = await app.consent(owner, asked)
+    expect([status, headers.location]).toEqual([400, undefined])
+    const link = /href="([^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') as string
+    expect(link.startsWith(`${redirectUri}?error=${error}&`)).toBe(true)
+    expect(new URL(link).searchParams.get('iss')).toBe(harness.publicUrl)
+    expect((await app.answer(owner, asked, allowed)).status).toBe(400)
+    expect(await grants()).toBe(before)
+  })
+
+  test.each([
+    ['unknown', 'oacl_01arz3ndektsv4rrffq69g5fav'],
+    ['malformed', "x' OR 1=1"],
+    ['missing', ''],
+    ['given twice', ['a', 'b']],
+  ])('with a client id that is %s is refused without a redirect', async (_name, clientId) => {
+    const { status, headers } = await app.consent(owner, app.requestOf('x', createVerifier(), { client_id: clientId }))
+    expect([status, headers.location]).toEqual([400, undefined])
+  })
+
+  test('is answered with the issuer, so that a client notices a mix-up (RFC 9207)', async () => {
+    const { response } = await app.codeFor(owner, await newClient())
+    expect(response.getAll('iss')).toEqual([harness.publicUrl])
+    expect(response.getAll('state')).toEqual(['state-1'])
+  })
+})
+
+describe('the consent page', () => {
+  test('cannot be framed, scripted, or sent elsewhere', async () => {
+    const clientId = await newClient({ redirect_uris: ['https://app.example/cb'] })
+    const { headers } = await app.consent(owner, app.requestOf(clientId, createVerifier(), { redirect_uri: 'https://app.example/cb' }))
+    const policy = String(headers['content-security-policy'])
+    for (const part of ["default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self' https://app.example"])
+      expect(policy.split('; ')).toContain(part)
+    expect(policy).not.toContain('script-src')
+    expect(headers).toMatchObject({ 'x-frame-options': 'DENY', 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
+  })
+
+  test.each([
+    '<script>alert(1)</script>',
+    '"><img src=x onerror=alert(1)>',
+    "' onmouseover='alert(1)",
+    '</title><script>alert(1)</script>',
+    '&lt;b&gt;',
+  ])('shows the client name %s as text', async (name) => {
+    const clientId = await newClient({ client_name: name })
+    const { text } = await app.consent(owner, app.requestOf(clientId, createVerifier(), { state: name, scope: name }))
+    expect(text).not.toMatch(/<(script|img|b)\b/)
+    expect(text).not.toMatch(/<[^>]*\son\w+=/)
+    expect(text).toContain(
+      name.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;'),
+    )
+  })
+
+  test('shows a name without characters that people cannot see', async () => {
+    const { body } = await app.register({ client_name: 'Cl\u200baude \u202eedualc\u0007\n app' })
+    expect(body.client_name).toBe('Claude edualc app')
+  })
+
+  test('takes no answer from the page of another site', async () => {
+    const other = openBrowser(harness)
+    await other.signInByKey(harness.organizationKey)
+    const asked = app.requestOf(await newClient(), createVerifier())
+    const before = await grants()
+    const answers = [
+      app.answer(owner, asked, { ...allowed, csrf: undefined }),
+      app.answer(owner, asked, { ...allowed, csrf: 'wrong' }),
+      app.answer(owner, asked, { ...allowed, csrf: other.csrf }),
+      app.answer(owner, asked, allowed, { origin: 'https://evil.example' }),
+      app.answer(owner, asked, allowed, { origin: 'null' }),
+      app.answer(owner, asked, allowed, { 'content-type': 'text/plain' }),
+      app.answer(owner, asked, allowed, { cookie: '' }),
+    ]
+    for (const { status, headers } of await Promise.all(answers)) expect([status, headers.location]).toEqual([403, undefined])
+    expect(await grants()).toBe(before)
+  })
+
+  test('gives no access to agents of another organization', async () => {
+    await harness.createAgent('foreign', {}, harness.otherOrganization.key)
+    const { status } = await app.answer(owner, app.requestOf(await newClient(), createVerifier()), { ...allowed, agent: 'foreign' })
+    expect(status).toBe(400)
+  })
+})
+
+describe('registration', () => {
+  test.each<[string, Json, string]>([
+    ['a script', { redirect_uris: ['javascript:alert(1)'] }, 'invalid_redirect_uri'],
+    ['data', { redirect_uris: ['data:text/html,x'] }, 'invalid_redirect_uri'],
+    ['a file', { redirect_uris: ['file:///etc/passwd'] }, 'invalid_redirect_uri'],
+    ['http elsewhere', { redirect_uris: ['http://app.example/cb'] }, 'invalid_redirect_uri'],
+    ['a fragment', { redirect_uris: ['https://app.example/cb#x'] }, 'invalid_redirect_uri'],
+    ['a user name', { redirect_uris: ['https://a@app.example/cb'] }, 'invalid_redirect_uri'],
+    ['a line break', { redirect_uris: ['https://app.example/\r\ncb'] }, 'invalid_redirect_uri'],
+    ['no redirect URI', { redirect_uris: [] }, 'invalid_redirect_uri'],
+    ['many redirect URIs', { redirect_uris: Array.from({ length: 11 }, (_, i) => `https://app.example/${i}`) }, 'invalid_redirect_uri'],
+    ['another grant', { grant_types: ['client_credentials'] }, 'invalid_client_metadata'],
+    ['a name that is not text', { client_name: { toString: 1 } }, 'invalid_client_metadata'],
+  ])('with %s is refused', async (_name, metadata, error) => {
+    expect(errorOf(await app.register(metadata))).toEqual([400, error])
+  })
+
+  test('is limited per address, and in number', async () => {
+    const statuses = []
+    for (let i = 0; i < 21; i++) statuses.push((await app.register()).status)
+    expect(statuses).toEqual([...Array(20).fill(201), 429])
+    await harness.db.query({ text: 'DELETE FROM console_attempts' })
+    await harness.db.query({
+      text: "INSERT INTO oauth_clients SELECT 'filler_' || i, 'x', '{https://a.example/}', now() FROM generate_series(1, 10000) AS i",
+    })
+    expect(errorOf(await app.register())).toEqual([400, 'invalid_client_metadata'])
+    await harness.db.query({ text: "DELETE FROM oauth_clients WHERE id LIKE 'filler_%'" })
+  })
+})
+
+describe('a metadata document', () => {
+  type Page = { status?: number; headers?: Record<string, string>; body?: Json }
+  const pages = new Map<string, Page>()
+  const asked: string[] = []
+  let origin = ''
+  let close = () => {}
+
+  beforeAll(async () => {
+    const trusted = getCACertificates('default')
+    const authority = createCertificate({ commonName: 'Test authority' })
+    setDefaultCACertificates([...trusted, authority.cert])
+    harness.dns.set('app.example', { A: ['127.0.0.1'] })
+    harness.dns.set('inside.example', { A: ['10.0.0.1'] })
+    const tls = createCertificate({ commonName: 'x', dnsNames: ['app.example'], issuer: authority })
+    const server = createServer(tls, (request, response) => {
+      asked.push(request.url as string)
+      const { status = 200, headers, body } = pages.get(request.url as string) ?? { status: 404 }
+      response.writeHead(status, { 'content-type': 'application/json', ...headers })
+      response.end(typeof body === 'string' ? body : JSON.stringify(body))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    origin = `https://app.example:${(server.address() as AddressInfo).port}`
+    close = () => {
+      setDefaultCACertificates(trusted)
+      server.close()
+    }
+  })
+  afterAll(() => close())
+
+  const whole = (path: string): Json => ({ client_id: `${origin}${path}`, client_name: 'App', redirect_uris: [redirectUri] })
+  const show = (clientId: string) => app.consent(owner, app.requestOf(clientId, createVerifier()))
+
+  test.each<[string, (path: string) => Page]>([
+    ['names another client id', (path) => ({ body: { ...whole(path), client_id: 'https://evil.example/client.json' } })],
+    ['names no client id', (path) => ({ body: { ...whole(path), client_id: undefined } })],
+    ['has a secret', (path) => ({ body: { ...whole(path), client_secret: 'x' } })],
+    ['wants a client secret', (path) => ({ body: { ...whole(path), token_endpoint_auth_method: 'client_secret_basic' } })],
+    ['is not JSON', () => ({ body: 'hello' })],
+    ['is a list', () => ({ body: [] })],
+    ['is HTML', (path) => ({ body: whole(path), headers: { 'content-type': 'text/html' } })],
+    ['redirects', (path) => ({ status: 302, headers: { location: `${origin}${path}/next` }, body: '' })],
+    ['is large', (path) => ({ body: { ...whole(path), padding: 'x'.repeat(20_000) } })],
+    ['is not found', (path) => ({ status: 404, body: whole(path) })],
+    ['registers another address', (path) => ({ body: { ...whole(path), redirect_uris: ['https://evil.example/cb'] } })],
+  ])('that %s is refused', async (name, page) => {
+    const path = `/${name.replaceAll(' ', '-')}.json`
+    pages.set(path, page(path))
+    pages.set(`${path}/next`, { body: whole(path) })
+    const { status, headers } = await show(`${origin}${path}`)
+    expect([status, headers.location]).toEqual([400, undefined])
+    expect(asked).not.toContain(`${path}/next`)
+  })
+
+  test.each([
+    'https://10.0.0.1/client.json',
+    'https://169.254.169.254/latest/meta-data',
+    'https://[::ffff:10.0.0.1]/client.json',
+    'https://0x0a000001/client.json',
+    'https://inside.example/client.json',
+  ])('at %s is not fetched, and the page does not describe the network', async (clientId) => {
+    const { status, text } = await show(clientId)
+    expect(status).toBe(400)
+    expect(text).toMatch(/cannot be fetched|not registered/)
+    expect(text).not.toMatch(/10\.0\.0\.1|private|blocked|ECONN/i)
+  })
+
+  test.each([
+    'http://app.example/client.json',
+    'https://app.example/',
+    'https://a@app.example/c',
+    'https://app.example/a/../c',
+    'https://app.example/c#x',
+  ])('at %s is not an id', async (clientId) => {
+    const { status, text } = await show(clientId)
+    expect([status, text.includes('not registered')]).toEqual([400, true])
+  })
+
+  test('is not fetched for a browser without a session', async () => {
+    pages.set('/visitor.json', { body: whole('/visitor.json') })
+    const parameters = app.requestOf(`${origin}/visitor.json`, createVerifier())
+    for (const path of ['/oauth/authorize', '/console/connect']) await app.page('GET', `${path}?${parameters}`)
+    expect(asked).not.toContain('/visitor.json')
+    expect((await show(`${origin}/visitor.json`)).status).toBe(200)
+  })
+})
+
+test('many refused codes of one address are throttled', async () => {
+  const answers = []
+  for (let i = 0; i < 201; i++) answers.push((await app.refresh('x', `guess-${i}`)).status)
+  expect(answers).toEqual([...Array(200).fill(400), 429])
+})
+
+test.each<[string, Record<string, string>]>([
+  ['over http to another machine', { CALLSIGN_PUBLIC_URL: 'http://agents.example:8080' }],
+  ['without the console', { CALLSIGN_CONSOLE: 'off' }],
+])('%s, OAuth is not offered, and keys work', async (_name, settings) => {
+  const plain = await startHarness(settings)
+  try {
+    const tools = createAppTools(plain)
+    for (const path of ['/.well-known/oauth-authorization-server', '/.well-known/oauth-protected-resource/mcp', '/oauth/authorize'])
+      expect((await tools.page('GET', path)).status).toBe(404)
+    expect((await tools.post('/oauth/token', { grant_type: 'refresh_token' })).status).toBe(404)
+    const { headers } = await tools.page('POST', '/mcp', { 'content-type': 'application/json' }, '{}')
+    expect(headers['www-authenticate']).toBe('Bearer')
+    expect(await tools.mcpStatus(plain.organizationKey)).toBe(200)
+  } finally {
+    await plain.stop()
+  }
+})
