@@ -14,6 +14,7 @@ export const topics: Record<string, string> = {
   mail: 'Send, wait for, read and answer mail.',
   threads: 'Conversations by mail.',
   drafts: 'Mail that is not sent yet, or waits for approval.',
+  approvals: 'Drafts that wait for a person.',
   rules: 'Allowed and blocked senders and recipients.',
   quarantine: 'Mail held back by a rule.',
   suppressions: 'Addresses that get no more mail.',

@@ -37,10 +37,10 @@ export const AuditEntry = Type.Object(
   {
     id: Type.String(),
     action: Type.String({ description: 'The audited action, such as key.created.' }),
-    actor_type: Type.Unsafe<'key' | 'host' | 'member' | 'anonymous'>({
+    actor_type: Type.Unsafe<'key' | 'host' | 'member' | 'anonymous' | 'link'>({
       type: 'string',
-      enum: ['key', 'host', 'member', 'anonymous'],
-      description: 'A member acts in the console. `anonymous` failed to sign in there.',
+      enum: ['key', 'host', 'member', 'anonymous', 'link'],
+      description: 'A member acts in the console. `anonymous` failed to sign in there. A link approves or rejects one draft.',
     }),
     actor_id: nullableString(),
     target_id: nullableString(),

@@ -13,6 +13,21 @@ export const scheduleDaysMax = 366
 
 const DraftStatus = Type.Unsafe<'draft' | 'sending' | 'sent'>({ type: 'string', enum: ['draft', 'sending', 'sent'] })
 
+/** The request for approval of a draft. */
+const DraftApprovalRequest = Type.Object({
+  id: Type.String(),
+  status: Type.Unsafe<'requested' | 'expired'>({
+    type: 'string',
+    enum: ['requested', 'expired'],
+    description: 'An expired request has to be made again before the draft can be sent.',
+  }),
+  reasons: Type.Array(Type.String(), {
+    description: 'Why the server holds the message. Empty if the agent, or a rule for all its mail, asked.',
+  }),
+  requested_at: Timestamp,
+  expires_at: Timestamp,
+})
+
 export const Draft = Type.Object(
   {
     id: Type.String(),
@@ -36,6 +51,7 @@ export const Draft = Type.Object(
     headers: Type.Record(Type.String(), Type.String()),
     send_at: nullableString({ format: 'date-time', description: 'The scheduled time of sending.' }),
     send_error: nullableString({ description: 'The reason why the last scheduled send failed.' }),
+    approval: Type.Union([DraftApprovalRequest, Type.Null()], { description: 'null unless approval was requested.' }),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -152,7 +168,7 @@ export const updateDraft = operation({
   }),
   status: 200,
   reply: Draft,
-  errors: ['draft_version_conflict', 'draft_not_editable', 'approval_required'],
+  errors: ['draft_version_conflict', 'draft_not_editable', 'approval_required', 'approval_expired'],
   bodyBytesMax: attachmentBodyBytesMax,
 })
 
@@ -244,6 +260,7 @@ export const sendDraft = operation({
     'draft_version_conflict',
     'conflict',
     'approval_required',
+    'approval_expired',
     'recipient_not_allowed',
     'recipient_suppressed',
   ],

@@ -26,6 +26,7 @@ export const errorStatuses = {
   draft_version_conflict: 409,
   draft_not_editable: 409,
   draft_send_in_progress: 409,
+  approval_expired: 409,
   handle_already_taken: 409,
   no_numbers_available: 409,
   number_already_assigned: 409,

@@ -11,6 +11,8 @@ export const idPrefixes = {
   message: 'msg',
   attachment: 'att',
   draft: 'drf',
+  approval: 'apr',
+  approvalLink: 'apl',
   suppression: 'sup',
   domain: 'dom',
   mailRule: 'mrl',

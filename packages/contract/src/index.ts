@@ -1,5 +1,6 @@
 // The contract lists every operation of the API, by feature.
 import * as accounts from './accounts.ts'
+import * as approvals from './approvals.ts'
 import * as attachments from './attachments.ts'
 import * as domains from './domains.ts'
 import * as drafts from './drafts.ts'
@@ -28,6 +29,7 @@ export const operations: Operation[] = [
   outboundMail,
   messages,
   drafts,
+  approvals,
   domains,
   attachments,
   mailRules,

@@ -1,5 +1,6 @@
 // The client is one object with one class per resource.
 import { Audit, type CallerInfo, getMe } from './accounts.ts'
+import { Approvals } from './approvals.ts'
 import { Domains } from './domains.ts'
 import { Drafts } from './drafts.ts'
 import { Events } from './events.ts'
@@ -43,6 +44,7 @@ export class Callsign {
   readonly threads: Threads
   readonly mail: Mail
   readonly drafts: Drafts
+  readonly approvals: Approvals
   readonly domains: Domains
   readonly phone: Phone
   readonly imessage: Imessage
@@ -66,6 +68,7 @@ export class Callsign {
     this.threads = new Threads(connection)
     this.mail = new Mail(connection)
     this.drafts = new Drafts(connection)
+    this.approvals = new Approvals(connection)
     this.domains = new Domains(connection)
     this.phone = new Phone(connection)
     this.imessage = new Imessage(connection)

@@ -1,4 +1,5 @@
 // Drafts of one mailbox have versions, and are sent once, immediately or at a scheduled time. `mailbox` is a full address or an agent handle everywhere.
+import type { requestApproval } from '@callsign/contract/approvals'
 import type * as contract from '@callsign/contract/drafts'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { type Connection, path, type RequestOptions } from './request.ts'
@@ -59,6 +60,16 @@ export class Drafts {
   /** Earlier versions, newest first. The server keeps the last 20. */
   versions(mailbox: string, id: string, options?: RequestOptions): Promise<ReplyOf<typeof contract.listDraftVersions>> {
     return this.#connection.request({ method: 'GET', path: path`/mailboxes/${mailbox}/drafts/${id}/versions`, options })
+  }
+
+  /** Makes a draft wait for a person, or renews a request that has expired. From then on, only an organization key sends it. */
+  requestApproval(
+    mailbox: string,
+    id: string,
+    body: BodyOf<typeof requestApproval> = {},
+    options?: RequestOptions,
+  ): Promise<ReplyOf<typeof requestApproval>> {
+    return this.#connection.request({ method: 'POST', path: path`/mailboxes/${mailbox}/drafts/${id}/request-approval`, body, options })
   }
 
   /** Deletes a draft and reports the reason to its agent with `draft.rejected`. Organization keys only. */

@@ -1,6 +1,7 @@
 // The public exports of the package, with the client, the types of its resources, its errors, and the vault's functions.
 export { type AgentScope, agentScopes } from '@callsign/contract/scopes'
 export type { AuditEntry, AuditPage, CallerInfo } from './accounts.ts'
+export type { Approval, ApprovalLink, ApprovalPage } from './approvals.ts'
 export { Callsign, type CallsignOptions } from './callsign.ts'
 export type { DnsRecord, Domain, DomainVerification, DomainWithCount } from './domains.ts'
 export type { Draft, DraftAttachment, DraftPage, DraftVersion, NewDraftAttachment, SentDraft } from './drafts.ts'

@@ -331,11 +331,26 @@ CREATE TABLE drafts (
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   UNIQUE (organization_id, id),
+  -- The request for approval. Its id sorts by time and orders the queue. The link is valid for this version only.
+  approval_id text,
+  approval_status text CHECK (approval_status IN ('requested', 'expired')),
+  approval_reasons text[] NOT NULL DEFAULT '{}',
+  approval_requested_at timestamptz,
+  approval_expires_at timestamptz,
+  approval_job_id text,
+  approval_link_id text,
+  CHECK ((approval_status IS NULL) = (approval_id IS NULL)),
+  CHECK ((approval_status IS NULL) = (approval_requested_at IS NULL)),
+  CHECK ((approval_status IS NULL) = (approval_expires_at IS NULL)),
+  CHECK (approval_link_id IS NULL OR approval_status = 'requested'),
   CHECK ((send_at IS NULL) = (job_id IS NULL)),
   CHECK (in_reply_to_message_id IS NULL OR forward_of_message_id IS NULL),
   FOREIGN KEY (organization_id, mailbox_id) REFERENCES mailboxes (organization_id, id) ON DELETE CASCADE
 );
 CREATE INDEX drafts_latest ON drafts (mailbox_id, change_id DESC);
+CREATE INDEX drafts_waiting ON drafts (organization_id, approval_id) WHERE approval_status = 'requested';
+CREATE INDEX drafts_waiting_of_mailbox ON drafts (mailbox_id, approval_id) WHERE approval_status = 'requested';
+CREATE UNIQUE INDEX drafts_approval_link ON drafts (approval_link_id) WHERE approval_link_id IS NOT NULL;
 CREATE INDEX drafts_thread ON drafts (thread_id) WHERE thread_id IS NOT NULL;
 
 -- Earlier versions of drafts, for reviewers. The latest is in drafts.

@@ -14,7 +14,7 @@ ALTER TABLE users
   ADD COLUMN last_sign_in_at timestamptz;
 
 ALTER TABLE audit_log DROP CONSTRAINT audit_log_actor_type_check;
-ALTER TABLE audit_log ADD CONSTRAINT audit_log_actor_type_check CHECK (actor_type IN ('key', 'host', 'member', 'anonymous'));
+ALTER TABLE audit_log ADD CONSTRAINT audit_log_actor_type_check CHECK (actor_type IN ('key', 'host', 'member', 'anonymous', 'link'));
 
 ALTER TABLE api_keys ADD UNIQUE (organization_id, id);
 

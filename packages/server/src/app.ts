@@ -25,6 +25,7 @@ import { openDatabase, type StoredDatabase } from './host/database.ts'
 import { checkBootstrapKey, ensureFirstKey, type FirstStart } from './host/first-start.ts'
 import { requireFolder } from './host/folder.ts'
 import { findProblems } from './host/server-findings.ts'
+import { createApprovalPages } from './wiring/approvals.ts'
 import { createPages } from './wiring/console.ts'
 import { createMcpPages } from './wiring/mcp.ts'
 import { createOAuthPages } from './wiring/oauth.ts'
@@ -233,6 +234,7 @@ function createHttp({ config, db, log, parts, replays, businessEvents, worker, r
       }),
       ...createOAuthPages({ config, console: parts.console, publicUrl: () => running.publicUrl }),
       ...createMcpPages({ config, console: parts.console, publicUrl: () => running.publicUrl }),
+      ...createApprovalPages({ config, decisions: parts.linkDecisions }),
     ],
     tunnels: config.roles.includes('gateway') ? parts.gateway : createUnavailableHandler(config.tunnelDomain),
     businessEvents,

@@ -256,10 +256,9 @@ test('every object is reachable with its own key, which is tried last', async ()
       // The agent already has a number, numbers cannot send, and a fault must belong to its step.
       !/^POST .*\/(phone\/numbers|phone\/numbers\/\{id\}\/messages|simulator\/(faults|imessage))$/.test(one.name),
   )
-  // The victim itself is deleted after everything in its mailbox.
-  const sorted = own.toSorted(
-    (a, b) => Number(a.name === 'DELETE /api/v1/identities/{handle}') - Number(b.name === 'DELETE /api/v1/identities/{handle}'),
-  )
+  // The draft is deleted after its link, and the victim itself after everything in its mailbox.
+  const last = ['DELETE /api/v1/mailboxes/{email_address}/drafts/{draft_id}', 'DELETE /api/v1/identities/{handle}']
+  const sorted = own.toSorted((a, b) => last.indexOf(a.name) - last.indexOf(b.name))
   for (const one of sorted) {
     const { status, body } = await call(
       one,

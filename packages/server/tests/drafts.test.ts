@@ -60,6 +60,7 @@ describe('POST …/drafts', () => {
       headers: {},
       send_at: null,
       send_error: null,
+      approval: null,
       created_at: expect.any(String),
       updated_at: draft.created_at,
     })

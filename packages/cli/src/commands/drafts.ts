@@ -15,7 +15,7 @@ const fieldOptions: Record<string, Option> = {
   at: { type: 'string', value: 'TIME', about: 'Schedule sending for this time, such as 2027-01-31T09:00:00+01:00.' },
 }
 
-const versionOption: Record<string, Option> = {
+export const versionOption: Record<string, Option> = {
   version: { type: 'string', value: 'N', about: 'Fail unless this is the current version.' },
 }
 
@@ -49,7 +49,7 @@ function readCleared(values: Values, set: Fields): { [Name in keyof Fields]?: nu
   return cleared
 }
 
-const atVersion = (values: Values): { version?: number } => {
+export const atVersion = (values: Values): { version?: number } => {
   const version = count(values, 'version')
   return version === undefined ? {} : { version }
 }
@@ -73,6 +73,8 @@ const shown = (draft: Draft): string =>
     ...draft.attachments.map((file) => field('Attachment', `${file.filename} (${file.content_type}, ${file.size_bytes} bytes)`)),
     ...(draft.send_at ? [field('Send at', draft.send_at)] : []),
     ...(draft.send_error ? [field('Not sent', draft.send_error)] : []),
+    ...(draft.approval ? [field('Approval', `${draft.approval.status}, until ${draft.approval.expires_at}`)] : []),
+    ...(draft.approval?.reasons ?? []).map((reason) => field('Held', reason)),
     '',
     draft.text ?? '',
     ...(draft.html ? ['', 'As HTML:', '', draft.html] : []),
@@ -81,7 +83,7 @@ const shown = (draft: Draft): string =>
 const scheduled = ({ send_at }: Draft): string => (send_at ? `, to be sent at ${send_at}` : '')
 
 /** Finds the mailbox of a draft, unless it is given. */
-async function locateDraft(context: Context, values: Values, given: string | undefined, id: string) {
+export async function locateDraft(context: Context, values: Values, given: string | undefined, id: string) {
   const client = await context.client()
   const get = (mailbox: string) => client.drafts.get(mailbox, id)
   return { client, mailbox: await locate(client, context.output, values, { mailbox: given, id, kind: 'draft', get }) }

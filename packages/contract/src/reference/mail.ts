@@ -153,6 +153,33 @@ export const mailDetails: Record<string, OperationDetails> = {
     sdk: 'const { data } = await callsign.drafts.versions($email_address, $draft_id)',
     cli: `callsign drafts versions sales ${draft}`,
   },
+  requestApproval: {
+    description:
+      'Makes a draft wait for a person and emits `draft.approval_requested`. Where mail of the agent needs approval, every complete version that the agent writes makes this request by itself. Call it to choose `expires_at`, to renew a request that has expired, or to ask for approval of a single message. From then on, only an organization key can send the draft.',
+    body: { version: 2, expires_at: '2026-03-05T10:30:00.000Z' },
+    sdk: 'const draft = await callsign.drafts.requestApproval($email_address, $draft_id, $body)',
+    cli: `callsign approvals request sales ${draft} --version 2`,
+  },
+  listApprovals: {
+    description:
+      'Returns the drafts of all mailboxes that wait for approval, the oldest request first. `reasons` in `approval` says why the server holds a message. An agent key sees its own drafts. A request that has expired is not listed.',
+    query: { limit: 20 },
+    sdk: 'const { data } = await callsign.approvals.list($query)',
+    cli: 'callsign approvals list --limit 20',
+  },
+  createApprovalLink: {
+    description:
+      'Returns a link to a page that shows this version of the draft and has buttons to approve and reject it. The link alone is enough to decide. Send it to the approver only. It works once, until `expires_at`. Any change of the draft makes it invalid. Opening it decides nothing, so link scanners are harmless. `409 conflict` means that the draft does not wait for approval.',
+    keys: 'organization',
+    sdk: 'const { url } = await callsign.approvals.createLink($email_address, $draft_id)',
+    cli: `callsign approvals link sales ${draft}`,
+  },
+  revokeApprovalLink: {
+    description: 'Makes the current link of a draft invalid, also the one in `draft.approval_requested`. The draft keeps waiting.',
+    keys: 'organization',
+    sdk: 'await callsign.approvals.revokeLink($email_address, $draft_id)',
+    cli: `callsign approvals unlink sales ${draft}`,
+  },
   rejectDraft: {
     description:
       'Deletes a draft that waits for approval. The agent receives `draft.rejected` with the reason over webhooks and the event stream. Give the `version` that a person has reviewed.',

@@ -133,6 +133,12 @@ const schemaSamples: Record<string, Record<string, unknown>> = {
   DeliveryDetail: deliverySample,
   Domain: domainSample,
   DomainWithCount: { ...domainSample, mailboxes_count: 3 },
+  Approval: { id: sampleId('approval'), agent_handle: 'sales', email_address: address },
+  ApprovalLink: {
+    draft_id: sampleId('draft'),
+    version: 2,
+    url: `https://callsign.example.com/approve/${sampleId('approvalLink')}.Zk3v`,
+  },
   Draft: draftSample,
   Event: { id: sampleId('event'), type: 'email.received', data: { id: sampleId('message'), subject: 'A question' } },
   Identity: {

@@ -40,6 +40,7 @@ const imessage = (direction: 'inbound' | 'outbound', text: string) => ({
   text,
   ...agent,
 })
+const draft = { id: sampleId('draft'), version: 2, to: ['ada@example.com'], subject: 'Your order 1042', ...agent }
 const domain = (status: string) => ({ id: sampleId('domain'), domain: 'mail.example.com', status })
 
 /** By event type. `meaning` is one sentence. */
@@ -51,16 +52,27 @@ export const webhookSamples: Record<EventType, { meaning: string; data: Record<s
   'email.bounced': { meaning: 'The server of a recipient has refused a message for good.', data: message('bounced') },
   'email.failed': { meaning: 'A message could not be delivered in time.', data: message('failed') },
   'email.complained': { meaning: 'A recipient has marked a message as spam.', data: message('delivered') },
+  'draft.approval_requested': {
+    meaning:
+      'A draft waits for a person. `reasons` is empty if all mail of the agent waits. `approval_url` approves without a key, so the events of an agent do not have it.',
+    data: {
+      ...draft,
+      reasons: [],
+      expires_at: '2026-03-05T10:30:00.000Z',
+      approval_url: `https://callsign.example.com/approve/${sampleId('approvalLink')}.Zk3v`,
+    },
+  },
+  'draft.approved': {
+    meaning: 'A person has approved a draft. `message_id` is null while it is scheduled for `send_at`.',
+    data: { ...draft, message_id: sampleId('message'), send_at: null, decided_by: 'member' },
+  },
   'draft.rejected': {
     meaning: 'A person has rejected and deleted a draft. `reason` is null if none was given.',
-    data: {
-      id: sampleId('draft'),
-      version: 2,
-      reason: 'The delivery date is wrong.',
-      to: ['ada@example.com'],
-      subject: 'Your order 1042',
-      ...agent,
-    },
+    data: { ...draft, reason: 'The delivery date is wrong.', decided_by: 'link' },
+  },
+  'draft.expired': {
+    meaning: 'A request for approval has expired without a decision. The draft stays, and is sent only after a new request for approval.',
+    data: { ...draft, expired_at: '2026-03-05T10:30:00.000Z' },
   },
   'sms.received': {
     meaning: 'A text has arrived.',

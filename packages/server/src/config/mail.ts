@@ -47,6 +47,12 @@ export const mail = area({
         'Seconds in which two hosted agents may exchange 20 messages on one thread. Further messages wait until that time has passed. 0 means no limit.',
       read: integer(0, 86_400),
     }),
+    approvalHours: setting({
+      name: 'CALLSIGN_APPROVAL_HOURS',
+      fallback: '72',
+      sentence: 'Hours that a draft waits for approval before the request expires, unless the request says otherwise.',
+      read: integer(1, 720),
+    }),
     postmaster: setting({
       name: 'CALLSIGN_POSTMASTER',
       fallback: null,

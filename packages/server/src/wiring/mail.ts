@@ -9,7 +9,10 @@ import { type Attachments, createAttachments } from '../features/mail/attachment
 import { attachmentRoutes } from '../features/mail/attachments/routes.ts'
 import { createDkim, type Dkim } from '../features/mail/domains/dkim/operations.ts'
 import { domainRoutes } from '../features/mail/domains/routes.ts'
-import { createScheduledSend } from '../features/mail/drafts/jobs.ts'
+import { approvalPathOf } from '../features/mail/drafts/approval-link.ts'
+import { createApprovalExpiry, createScheduledSend } from '../features/mail/drafts/jobs.ts'
+import { createLinkDecisions } from '../features/mail/drafts/link-decisions.ts'
+import type { LinkDecisions } from '../features/mail/drafts/model.ts'
 import { createDrafts } from '../features/mail/drafts/operations.ts'
 import { draftRoutes } from '../features/mail/drafts/routes.ts'
 import { createInboundMail, type InboundMail } from '../features/mail/inbound/operations.ts'
@@ -35,7 +38,13 @@ import type { EventArea } from './events.ts'
 import { createTransport } from './mail-transport.ts'
 import { type Area, dayMs, hourMs, type SharedParts, sealingOf } from './parts.ts'
 
-export type MailArea = Area & { attachments: Attachments; dkim: Dkim; inboundMail: InboundMail; returnedMail: ReturnedMail }
+export type MailArea = Area & {
+  attachments: Attachments
+  dkim: Dkim
+  inboundMail: InboundMail
+  returnedMail: ReturnedMail
+  linkDecisions: LinkDecisions
+}
 
 const blobSweepEveryMs = 6 * hourMs
 /** The health check's own DNS timeout. A failing server delays mail by no more than this. */
@@ -111,13 +120,29 @@ export function createMailArea(shared: SharedParts, { accounts, identities }: Ac
     log: log.child({ part: 'outbound-mail' }),
   })
   const returnedMail = createReturnedMail({ db, messages, identities, suppressions, returnPaths, emit, businessEvents, mailDomain })
-  const drafts = createDrafts({ db, identities, attachments, messages, outboundMail, enqueue, cancelJob, emit })
+  const linkKey = keyring.subkey('approval-links')
+  const linkUrl = (linkId: string) => `${publicUrl()}${approvalPathOf(linkId, linkKey)}`
+  events.useApprovalLinks(linkUrl)
+  const drafts = createDrafts({
+    db,
+    accounts,
+    identities,
+    attachments,
+    messages,
+    outboundMail,
+    enqueue,
+    cancelJob,
+    emit,
+    approvalMs: config.approvalHours * hourMs,
+    linkUrl,
+  })
 
   return {
     attachments,
     dkim,
     inboundMail,
     returnedMail,
+    linkDecisions: createLinkDecisions({ db, identities, drafts, key: linkKey }),
     routes: [
       ...outboundMailRoutes(outboundMail),
       ...messageRoutes(messages),
@@ -127,7 +152,12 @@ export function createMailArea(shared: SharedParts, { accounts, identities }: Ac
       ...mailRuleRoutes(mailRules),
       ...suppressionRoutes(suppressions),
     ],
-    handlers: [delivery, createScheduledSend({ db, identities, drafts }), domains.handler],
+    handlers: [
+      delivery,
+      createScheduledSend({ db, identities, drafts }),
+      createApprovalExpiry({ db, identities, drafts }),
+      domains.handler,
+    ],
     scheduledTasks: [
       { name: 'sweep blobs', everyMs: blobSweepEveryMs, run: () => messages.sweepBlobs(dayMs) },
       domains.recheckTask,

@@ -5,6 +5,7 @@ import type { Gateway } from '../edges/gateway/gateway.ts'
 import type { ScheduledTask } from '../edges/jobs/scheduled-tasks.ts'
 import type { Deliverer } from '../features/events/webhooks/jobs.ts'
 import type { Dkim } from '../features/mail/domains/dkim/operations.ts'
+import type { LinkDecisions } from '../features/mail/drafts/model.ts'
 import type { InboundMail } from '../features/mail/inbound/operations.ts'
 import type { ReturnedMail } from '../features/mail/returned/operations.ts'
 import { createSimulatorState } from '../features/simulator/operations.ts'
@@ -25,6 +26,7 @@ export type ServerParts = Omit<Credentials, 'findAgent'> & {
   dkim: Dkim
   inboundMail: InboundMail
   returnedMail: ReturnedMail
+  linkDecisions: LinkDecisions
   deliverer: Deliverer
   gateway: Gateway
   tunnelHttps: HttpsListener | null
@@ -64,6 +66,7 @@ export function createServerParts(needs: ServerNeeds): ServerParts {
     dkim: mail.dkim,
     inboundMail: mail.inboundMail,
     returnedMail: mail.returnedMail,
+    linkDecisions: mail.linkDecisions,
     deliverer: webhooks.deliverer,
     gateway: tunnels.gateway,
     tunnelHttps: tunnels.https,

@@ -32,17 +32,22 @@ const failuresBurst = 200
 
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
 
-/** Builds the admission check of each route. */
-export function createAdmission(authenticate: Authenticate, limits: RateLimits, businessEvents: BusinessEvents): (route: Route) => Hook {
+/** `of` builds the admission check of a route. `countWrongSecret` returns 429 above the limit of failed attempts of one address. */
+export type Admission = { of: (route: Route) => Hook; countWrongSecret: (request: FastifyRequest) => ApiError | undefined }
+
+export function createAdmission(authenticate: Authenticate, limits: RateLimits, businessEvents: BusinessEvents): Admission {
   const organizationKeys = new TokenBuckets(limits.organizationKeyPerSecond, limits.organizationKeyBurst)
   const agentKeys = new TokenBuckets(limits.agentKeyPerSecond, limits.agentKeyBurst)
   const failures = new TokenBuckets(failuresPerSecond, failuresBurst)
 
   const refuseKey = (request: FastifyRequest, reason: 'missing' | 'malformed' | 'unknown'): ApiError => {
     businessEvents.keyRefused({ request_id: request.id, reason })
+    return countWrongSecret(request) ?? new ApiError('unauthorized', refusals[reason], { headers: { 'WWW-Authenticate': 'Bearer' } })
+  }
+
+  const countWrongSecret = (request: FastifyRequest): ApiError | undefined => {
     const waitMs = failures.take(addressName(request.raw.socket.remoteAddress), nowMs())
-    if (waitMs > 0) return throttled(request, 'address', waitMs)
-    return new ApiError('unauthorized', refusals[reason], { headers: { 'WWW-Authenticate': 'Bearer' } })
+    return waitMs > 0 ? throttled(request, 'address', waitMs) : undefined
   }
 
   const throttled = (request: FastifyRequest, by: 'key' | 'address', waitMs: number): ApiError => {
@@ -52,7 +57,7 @@ export function createAdmission(authenticate: Authenticate, limits: RateLimits, 
     })
   }
 
-  return (route) => {
+  const of = (route: Route): Hook => {
     const { path, open, raw = false } = route.shape
     const bodyBytesMax = route.shape.body || raw ? (route.shape.bodyBytesMax ?? defaultBodyBytesMax) : 0
     const hasParams = path.includes('{')
@@ -101,6 +106,8 @@ export function createAdmission(authenticate: Authenticate, limits: RateLimits, 
       asked.then((caller) => done(caller ? admit(request, reply, caller) : refuseKey(request, 'unknown')), done)
     }
   }
+
+  return { of, countWrongSecret }
 }
 
 const refusals = {

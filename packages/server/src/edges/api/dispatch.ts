@@ -7,7 +7,7 @@ import { ApiError } from '../../core/errors.ts'
 import type { Replays } from '../../core/replay.ts'
 import { type Call, Later, Live, Raw, type RawRequest, type Route } from '../../core/route.ts'
 import type { Transact } from '../../core/sql.ts'
-import type { createAdmission } from './authenticate.ts'
+import type { Admission } from './authenticate.ts'
 import type { EventStreams } from './event-stream.ts'
 import { createOnce, hashBody, readKey, scopeOf } from './idempotency.ts'
 import type { LongPolls } from './long-polls.ts'
@@ -18,7 +18,7 @@ const jsonType = 'application/json; charset=utf-8'
 
 export type DispatchOptions = {
   routes: Route[]
-  admission: ReturnType<typeof createAdmission>
+  admission: Admission['of']
   transact: Transact
   replays: Replays
   streams: EventStreams

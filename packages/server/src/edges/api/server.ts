@@ -57,6 +57,8 @@ export type Pages = { paths: { method: string; path: string }[]; mount: (app: Fa
 export type PageTools = {
   admitBody(request: FastifyRequest, reply: FastifyReply, bytesMax: number, isRaw?: boolean): ApiError | undefined
   bodyCheck(schema: TSchema): (data: unknown) => { error?: ApiError }
+  /** Counts a wrong secret of the client's address. Returns 429 above the limit. */
+  countWrongSecret(request: FastifyRequest): ApiError | undefined
 }
 
 /** Requests to the same port that do not belong to the API. */
@@ -186,16 +188,18 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     { serverUrl: publicUrl, version: options.version },
     options.routes.map(({ shape }) => shape),
   )
+  const admission = createAdmission(options.authenticate, options.limits, businessEvents)
   for (const { mount } of pages)
     mount(app, {
       admitBody: (request, reply, bytesMax, isRaw = false) => admitBody(request, reply, bytesMax, isRaw),
       bodyCheck: (schema) => bodyCheck(schema, false),
+      countWrongSecret: (request) => admission.countWrongSecret(request),
     })
   const streams = createEventStreams(log)
   const polls = createLongPolls()
   mountRoutes(app, {
     routes: options.routes,
-    admission: createAdmission(options.authenticate, options.limits, businessEvents),
+    admission: admission.of,
     transact: options.transact,
     replays: options.replays,
     streams,

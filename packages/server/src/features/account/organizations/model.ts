@@ -23,6 +23,10 @@ export type AuditAction =
   | 'mail_rule.updated'
   | 'mail_rule.deleted'
   | 'message.released'
+  | 'draft.approved'
+  | 'draft.rejected'
+  | 'draft.approval_link_created'
+  | 'draft.approval_link_revoked'
   | 'phone_number.provisioned'
   | 'phone_number.released'
   | 'suppression.created'
@@ -50,14 +54,17 @@ export type AuditAction =
   | 'vault.key_deleted'
   | 'vault.rotated'
 
-/** A key or a member acting through the API or the console, the operator of the host through callsignd, or a failed sign-in. */
-export type Actor = { type: 'key' | 'member'; id: string; requestId: string } | { type: 'anonymous'; requestId: string } | { type: 'host' }
+/** A key, a member or an approval link acting on a request, the operator of the host through callsignd, or a failed sign-in. */
+export type Actor =
+  | { type: 'key' | 'member' | 'link'; id: string; requestId: string }
+  | { type: 'anonymous'; requestId: string }
+  | { type: 'host' }
 
 export type AuditRow = {
   id: string
   organization_id: string
   action: string
-  actor_type: 'key' | 'host' | 'member' | 'anonymous'
+  actor_type: 'key' | 'host' | 'member' | 'anonymous' | 'link'
   actor_id: string | null
   target_id: string | null
   details: Record<string, unknown>

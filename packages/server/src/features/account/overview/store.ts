@@ -14,7 +14,7 @@ export async function countWaiting(sql: Sql, { organizationId, agentHandle }: Sc
     name: 'overview-waiting',
     text: `SELECT
       (SELECT count(*)::int FROM (SELECT 1 FROM drafts d JOIN mailboxes b ON b.id = d.mailbox_id JOIN identities i ON i.id = b.identity_id
-        WHERE d.organization_id = $1 AND i.draft_approval = 'required' AND d.is_written_by_agent
+        WHERE d.organization_id = $1 AND d.approval_status = 'requested'
           AND ($2::text IS NULL OR i.agent_handle = $2) LIMIT ${waitingMax}) one) AS drafts,
       (SELECT count(*)::int FROM (SELECT 1 FROM mailboxes b JOIN identities i ON i.id = b.identity_id
         JOIN messages m ON m.mailbox_id = b.id AND m.is_quarantined

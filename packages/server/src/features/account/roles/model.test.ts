@@ -14,7 +14,15 @@ test('an operation that is not listed is for owners only', () => {
 
 test('a reviewer reads, decides on drafts and releases from quarantine, and changes nothing else', () => {
   const changing = operations.filter((one) => one.method !== 'GET' && leastRoleFor(one.id) === 'reviewer').map((one) => one.id)
-  expect(changing.sort()).toEqual(['deleteDraft', 'rejectDraft', 'releaseMessage', 'sendDraft'])
+  expect(changing.sort()).toEqual([
+    'createApprovalLink',
+    'deleteDraft',
+    'rejectDraft',
+    'releaseMessage',
+    'requestApproval',
+    'revokeApprovalLink',
+    'sendDraft',
+  ])
 })
 
 test('keys of the API and of the vault are for owners', () => {

@@ -60,3 +60,10 @@ function statusIn(type: string, description: Description | null | undefined): De
   // A complaint is about a message that was delivered.
   return { status: status === 'complained' ? 'delivered' : status }
 }
+
+/** Replaces the stored id of an approval link by its URL, or removes it from the event of a reader without that right. */
+export function withApprovalUrl(row: EventRow, urlOf: ((linkId: string) => string) | null): EventRow {
+  const { approval_link_id: linkId, ...data } = row.data
+  if (typeof linkId !== 'string') return row
+  return { ...row, data: urlOf ? { ...data, approval_url: urlOf(linkId) } : data }
+}

@@ -13,14 +13,23 @@ import type { Wait } from '../../../core/wait.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { Keys } from '../../account/keys/operations.ts'
 import { createFollowers, type Follower } from './followers.ts'
-import { type Description, type EventRow, type Payload, type PlacedRow, readTypes, toPayload, unaskedTypes } from './model.ts'
+import {
+  type Description,
+  type EventRow,
+  type Payload,
+  type PlacedRow,
+  readTypes,
+  toPayload,
+  unaskedTypes,
+  withApprovalUrl,
+} from './model.ts'
 import * as store from './store.ts'
 import { createWait } from './wait.ts'
 import { createWatch } from './watch.ts'
 
 export interface Events {
-  /** The payload of an event, with the description of its subject. */
-  payloadOf(row: EventRow): Promise<Payload>
+  /** The payload of an event, with the description of its subject. `hasLinks` adds links that approve drafts, which an agent must not get. */
+  payloadOf(row: EventRow, hasLinks: boolean): Promise<Payload>
   /** `GET /events`: oldest first. */
   listEvents(caller: Caller, query: Filters & PageQuery & { since?: string }): Promise<Page<Payload>>
   /** `GET /events/stream`: events after the reader's last one, or new events only. */
@@ -29,6 +38,8 @@ export interface Events {
   find(ids: string[]): Promise<Map<string, EventRow>>
   /** Registers the describer of subjects whose ids have this prefix: `msg`. Events of other subjects have facts only. */
   describe(prefix: string, describer: Describe): void
+  /** Registers the URLs of approval links. */
+  useApprovalLinks(urlOf: (linkId: string) => string): void
   /** Registers a hook for events that this process has committed. */
   onCommit(hook: CommitHook): void
   /** Passes a commit of this process on to the hooks and to open streams and waits. A hint: other processes poll. */
@@ -54,6 +65,9 @@ type Parts = {
   log: Log
 }
 
+/** `hasLinks`: the reader may approve drafts. */
+type ReadScope = store.EventScope & { hasLinks: boolean }
+
 type Filters = { agent?: string; types?: string }
 
 /** Subjects per query. Their bodies may be large. */
@@ -63,6 +77,7 @@ const batchMax = 50
 export function createEvents({ db, keys, identities, log }: Parts): Events {
   const loaders = new Map<string, (id: string) => Promise<Description | null>>()
   const commitHooks: CommitHook[] = []
+  let approvalUrlOf: ((linkId: string) => string) | null = null
   const followers = createFollowers((organizationIds, after) => store.findChanged(db, organizationIds, after))
   const waits = createWait(db, positionAfter, () => watch.begin())
   const watch = createWatch({ place: () => store.placeEvents(db), findUnusableKeys: (ids) => keys.findUnusable(ids), log }, [
@@ -70,17 +85,22 @@ export function createEvents({ db, keys, identities, log }: Parts): Events {
     waits.watchers,
   ])
 
-  async function payloadOf(row: EventRow): Promise<Payload> {
+  async function payloadOf(row: EventRow, hasLinks: boolean): Promise<Payload> {
     const load = loaders.get(row.subject_id.slice(0, row.subject_id.indexOf('_')))
-    return toPayload(row, load ? await load(row.subject_id) : undefined)
+    return toPayload(withApprovalUrl(row, hasLinks ? approvalUrlOf : null), load ? await load(row.subject_id) : undefined)
   }
 
-  async function scopeOf(caller: Caller, filters: Filters): Promise<store.EventScope> {
+  async function scopeOf(caller: Caller, filters: Filters): Promise<ReadScope> {
     const identityId =
       filters.agent === undefined ? (caller.agent?.identityId ?? null) : (await identities.requireMailbox(caller, filters.agent)).identityId
     const types = readTypes(filters.types)
     if (types?.includes('email.quarantined')) requireScope(caller, 'quarantine:read')
-    return { organizationId: caller.organizationId, identityId, types: types ?? (caller.agent ? unaskedTypes : null) }
+    return {
+      organizationId: caller.organizationId,
+      identityId,
+      types: types ?? (caller.agent ? unaskedTypes : null),
+      hasLinks: caller.agent === null,
+    }
   }
 
   /** The position of the reader's last event. A swept event counts as older than all stored ones. */
@@ -103,7 +123,7 @@ export function createEvents({ db, keys, identities, log }: Parts): Events {
   }
 
   /** Yields batches of events after a position. A new reader first gets the id of its starting point. */
-  async function* follow(scope: store.EventScope, start: number, isNew: boolean, follower: Follower, signal: AbortSignal) {
+  async function* follow(scope: ReadScope, start: number, isNew: boolean, follower: Follower, signal: AbortSignal) {
     const leave = () => follower.leave()
     signal.addEventListener('abort', leave, { once: true })
     try {
@@ -114,7 +134,7 @@ export function createEvents({ db, keys, identities, log }: Parts): Events {
         const rows: PlacedRow[] = await store.listAfter(db, scope, position, batchMax)
         const last = rows.at(-1)
         if (last) {
-          yield await Promise.all(rows.map(async (row) => ({ id: row.id, data: JSON.stringify(await payloadOf(row)) })))
+          yield await Promise.all(rows.map(async (row) => ({ id: row.id, data: JSON.stringify(await payloadOf(row, scope.hasLinks)) })))
           position = last.position
         }
         if (rows.length < batchMax && !(await follower.changed())) return
@@ -145,7 +165,7 @@ export function createEvents({ db, keys, identities, log }: Parts): Events {
         (row) => row.id,
         (row) => row,
       )
-      return { ...envelope, data: await Promise.all(data.map(payloadOf)) }
+      return { ...envelope, data: await Promise.all(data.map((row) => payloadOf(row, scope.hasLinks))) }
     },
 
     async streamEvents(call, query) {
@@ -171,6 +191,10 @@ export function createEvents({ db, keys, identities, log }: Parts): Events {
 
     describe(prefix, describer) {
       loaders.set(prefix, batchLoader(describer, { batchMax: describedTogetherMax, inFlightMax: 2 }))
+    },
+
+    useApprovalLinks(urlOf) {
+      approvalUrlOf = urlOf
     },
 
     onCommit(hook) {

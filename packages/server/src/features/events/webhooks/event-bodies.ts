@@ -6,18 +6,20 @@ const bodiesMax = 256
 const keptBytesMax = 32 * 1024
 const keptMs = 2_000
 
-export function createEventBodies(payloadOf: (event: EventRow) => Promise<Payload>) {
+export function createEventBodies(payloadOf: (event: EventRow, hasLinks: boolean) => Promise<Payload>) {
   const bodies = new Map<string, { madeMs: number; body: Promise<Buffer> }>()
   return {
-    bodyOf(event: EventRow): Promise<Buffer> {
+    /** `hasLinks` is false for the webhooks of one agent, which must not get a link that approves its own drafts. */
+    bodyOf(event: EventRow, hasLinks: boolean): Promise<Buffer> {
       const atMs = nowMs()
-      const known = bodies.get(event.id)
+      const name = `${event.id} ${hasLinks}`
+      const known = bodies.get(name)
       if (known && atMs - known.madeMs < keptMs) return known.body
-      const body = payloadOf(event).then((payload) => Buffer.from(JSON.stringify(payload)))
+      const body = payloadOf(event, hasLinks).then((payload) => Buffer.from(JSON.stringify(payload)))
       // Large bodies are not kept, which bounds the memory.
-      body.then(({ length }) => length > keptBytesMax && bodies.delete(event.id)).catch(() => bodies.delete(event.id))
-      bodies.delete(event.id)
-      bodies.set(event.id, { madeMs: atMs, body })
+      body.then(({ length }) => length > keptBytesMax && bodies.delete(name)).catch(() => bodies.delete(name))
+      bodies.delete(name)
+      bodies.set(name, { madeMs: atMs, body })
       if (bodies.size > bodiesMax) bodies.delete(bodies.keys().next().value as string)
       return body
     },

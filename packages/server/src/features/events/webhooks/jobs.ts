@@ -181,7 +181,7 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
     let verdict: Verdict
     let durationMs: number
     try {
-      const body = await bodies.bodyOf(event)
+      const body = await bodies.bodyOf(event, target.identity_id === null)
       const headers = { 'content-type': 'application/json', ...sign(target.secrets, event.id, body, nowMs()) }
       const result = await web.post(target.url, { headers, body, timeoutMs: attemptTimeoutMs, snippetBytesMax, keepAlive: true })
       durationMs = result.durationMs

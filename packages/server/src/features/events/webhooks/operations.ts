@@ -205,7 +205,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
         data,
         created_at: at,
       }
-      const body = Buffer.from(JSON.stringify(await events.payloadOf(ping)))
+      const body = Buffer.from(JSON.stringify(await events.payloadOf(ping, false)))
       const secrets = target.secrets.map((sealed) => openSecret(sealKey, id, sealed))
       const headers = { 'content-type': 'application/json', ...sign(secrets, eventId, body, nowMs()) }
       const result = await web.post(row.url, { headers, body, timeoutMs: pingTimeoutMs, snippetBytesMax })
@@ -252,7 +252,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
       if (!row) throw notFound('delivery')
       const event = (await events.find([row.event_id])).get(row.event_id)
       if (!event) throw notFound('delivery')
-      return { ...toDelivery(row), attempts: row.attempts, event: await events.payloadOf(event) }
+      return { ...toDelivery(row), attempts: row.attempts, event: await events.payloadOf(event, false) }
     },
 
     async replayDelivery(call, id) {

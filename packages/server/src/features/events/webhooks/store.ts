@@ -113,12 +113,20 @@ export async function rotateSecret(sql: Sql, organizationId: string, id: string,
 }
 
 /** The part of a webhook that delivery needs. `secrets` are the sealed ones in force, newest first. */
-export type EndpointRow = { id: string; organization_id: string; url: string; secrets: Buffer[]; failing_since: Date | null }
+export type EndpointRow = {
+  id: string
+  organization_id: string
+  /** Null for a webhook of the whole organization. */
+  identity_id: string | null
+  url: string
+  secrets: Buffer[]
+  failing_since: Date | null
+}
 
 export async function findEndpoints(sql: Sql, ids: string[]): Promise<Map<string, EndpointRow>> {
   const { rows } = await sql.query<EndpointRow>({
     name: 'find-endpoints',
-    text: `SELECT id, organization_id, url, failing_since,
+    text: `SELECT id, organization_id, identity_id, url, failing_since,
         ARRAY[secret] || ARRAY(SELECT old FROM unnest(old_secrets, old_secrets_until) AS o (old, until) WHERE until > now()) AS secrets
       FROM webhooks WHERE id = ANY($1) AND deleted_at IS NULL`,
     values: [ids],

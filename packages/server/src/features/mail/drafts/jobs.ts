@@ -1,10 +1,11 @@
-// Sends scheduled drafts. One that cannot be sent stays a draft, with the reason in `send_error`.
+// Sends scheduled drafts, and ends requests for approval. A draft that cannot be sent stays one, with the reason in `send_error`.
 import { now } from '../../../core/clock.ts'
 import { ApiError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import type { Finish, Job, JobHandler } from '../../../core/job.ts'
 import type { Database } from '../../../core/sql.ts'
 import { approvalRequired, type Identities } from '../../account/identities/operations.ts'
+import { expireApprovalJob } from './approval.ts'
 import { sendDraftJob } from './model.ts'
 import type { Drafts } from './operations.ts'
 import * as store from './store.ts'
@@ -24,7 +25,7 @@ export function createScheduledSend({ db, identities, drafts }: { db: Database; 
       await db.transact(async (tx) => {
         const row = await store.lockDraft(tx, seen.mailbox_id, seen.id)
         if (row?.job_id === job.id) {
-          if (row.is_written_by_agent && owner.draftApproval === 'required') throw approvalRequired()
+          if (row.approval_status !== null || (row.is_written_by_agent && owner.draftApproval === 'required')) throw approvalRequired()
           await drafts.queueDraft(tx, owner, row, forwarded)
         }
         await finish(tx, { done: true })
@@ -50,4 +51,17 @@ export function createScheduledSend({ db, identities, drafts }: { db: Database; 
   }
 
   return { kind: sendDraftJob, leaseMs, concurrency, run }
+}
+
+export function createApprovalExpiry({ db, identities, drafts }: { db: Database; identities: Identities; drafts: Drafts }): JobHandler {
+  async function run(job: Job, finish: Finish): Promise<void> {
+    const seen = (await store.findDrafts(db, [job.subject])).get(job.subject)
+    const owner = seen ? await identities.findOwner(seen.mailbox_id) : null
+    await db.transact(async (tx) => {
+      if (owner) await drafts.approvals.expire(tx, owner, job.subject, job.id)
+      await finish(tx, { done: true })
+    })
+  }
+
+  return { kind: expireApprovalJob, leaseMs, concurrency, run }
 }

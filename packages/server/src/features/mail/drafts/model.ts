@@ -7,6 +7,7 @@ import type { Static } from 'typebox'
 import { ApiError, invalid } from '../../../core/errors.ts'
 import { formatAddress, snippetOf } from '../messages/model.ts'
 import { asList, checkHeaders, checkSubject, readAddress, readAddresses } from '../outbound/model.ts'
+import { type ApprovalColumns, toApproval } from './approval.ts'
 
 /** The kind of the job that sends a scheduled draft. */
 export const sendDraftJob = 'send-draft'
@@ -40,7 +41,7 @@ export type DraftRow = {
   change_id: string
   created_at: Date
   updated_at: Date
-}
+} & ApprovalColumns
 
 /** A draft's fields in a request: null clears, undefined leaves unchanged. `body_text` and `body_html` are aliases. */
 export type DraftBody = {
@@ -116,14 +117,19 @@ export function previewOf({ text, html }: { text: string | null; html: string | 
   return html ? snippetOf(htmlToText(html.slice(0, previewCharactersMax))) : null
 }
 
-/** Throws `draft_incomplete` for a draft without recipients or without a body. A forward needs no body. */
-export function checkComplete(row: DraftRow): void {
-  const missing = [
-    ...(row.to_addresses.length + row.cc_addresses.length + row.bcc_addresses.length === 0
-      ? [{ path: '/to', message: 'at least one recipient is required' }]
-      : []),
-    ...(!row.text && !row.html && row.forward_of_message_id === null ? [{ path: '/text', message: 'a message needs text or html' }] : []),
-  ]
+type Fields = Pick<DraftRow, 'to_addresses' | 'cc_addresses' | 'bcc_addresses' | 'text' | 'html' | 'forward_of_message_id'>
+
+/** The parts that a draft lacks for being sent. A forward needs no body. */
+export const missingParts = (row: Fields): { path: string; message: string }[] => [
+  ...(row.to_addresses.length + row.cc_addresses.length + row.bcc_addresses.length === 0
+    ? [{ path: '/to', message: 'at least one recipient is required' }]
+    : []),
+  ...(!row.text && !row.html && row.forward_of_message_id === null ? [{ path: '/text', message: 'a message needs text or html' }] : []),
+]
+
+/** Throws `draft_incomplete` for a draft without recipients or without a body. */
+export function checkComplete(row: Fields): void {
+  const missing = missingParts(row)
   if (missing.length > 0)
     throw new ApiError('draft_incomplete', `The draft cannot be sent: ${missing.map((one) => one.message).join(', and ')}.`, {
       details: missing,
@@ -153,7 +159,44 @@ export function toDraft(row: DraftRow, attachments: Static<typeof Attachment>[])
     headers: row.headers,
     send_at: row.send_at?.toISOString() ?? null,
     send_error: row.send_error,
+    approval: toApproval(row),
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   }
+}
+
+/** Throws `draft_version_conflict` when the draft has another version. */
+export function checkVersion(row: Pick<DraftRow, 'version'>, version: number | undefined): void {
+  if (version !== undefined && version !== row.version)
+    throw new ApiError(
+      'draft_version_conflict',
+      `The draft is at version ${row.version}, not ${version}: get it again and reapply your change.`,
+    )
+}
+
+/** Everything that approval would send, as text. */
+export type LinkedDraft = {
+  agent: string
+  from: string
+  to: string[]
+  cc: string[]
+  bcc: string[]
+  headers: [string, string][]
+  subject: string
+  text: string
+  /** The text of the HTML part. Null without one. */
+  htmlText: string | null
+  attachments: { name: string; type: string; bytes: number }[]
+  /** Why the server holds the message. */
+  warnings: string[]
+  expiresAt: Date
+}
+
+export type Decision = { approve: true } | { approve: false; reason: string | null }
+
+export interface LinkDecisions {
+  /** The draft of a genuine, unused link. Null for any other token. */
+  find(token: string): Promise<LinkedDraft | null>
+  /** Sends or deletes the draft. False when the link has been used or invalidated meanwhile. Throws when the draft cannot be sent. */
+  decide(token: string, decision: Decision, requestId: string): Promise<boolean>
 }

@@ -14,14 +14,18 @@ import type { Call } from '../../../core/route.ts'
 import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import { approvalRequired, type Identities, needsApproval } from '../../account/identities/operations.ts'
+import { type Accounts, actorOf } from '../../account/organizations/operations.ts'
 import { checkTotal } from '../attachments/model.ts'
 import { type Attachments, deleteOfDraft, insertAttachments } from '../attachments/operations.ts'
 import type { MessageRow } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
-import { answerTo, bodyBytes, forwardOf, orGone, type Queued } from '../outbound/model.ts'
+import { bodyBytes, orGone, type Queued } from '../outbound/model.ts'
 import type { OutboundMail } from '../outbound/operations.ts'
+import { checkMayApprove } from './approval.ts'
+import { type ApprovalChanges, type Approvals, createApprovals } from './approvals.ts'
 import { createDraftQueue } from './draft-queue.ts'
-import { asEntries, checkRecipientCount, type DraftRow, previewOf, readFields, sendDraftJob, toDraft } from './model.ts'
+import { checkRecipientCount, checkVersion, type DraftRow, previewOf, readFields, sendDraftJob, toDraft } from './model.ts'
+import { newDraft } from './new-draft.ts'
 import { createDraftReview, type DraftReview } from './review.ts'
 import * as store from './store.ts'
 
@@ -31,7 +35,7 @@ type SendBody = BodyOf<typeof contract.sendDraft>
 type DraftView = ReplyOf<typeof contract.getDraft>
 
 /** Drafts: messages that can be changed until they are sent. */
-export interface Drafts extends DraftReview {
+export interface Drafts extends DraftReview, Approvals {
   /** `POST …/drafts`: a reply copies recipients, subject and thread from its message, a forward copies the subject. Given fields win. */
   createDraft(call: Call, mailbox: string, body?: CreateBody): Promise<DraftView>
   /** `GET …/drafts`: latest change first. */
@@ -45,6 +49,11 @@ export interface Drafts extends DraftReview {
   /** `POST …/drafts/{draft_id}/send`: of concurrent sends one succeeds, and the others throw `draft_send_in_progress`. */
   sendDraft(call: Call, mailbox: string, id: string, body?: SendBody): Promise<ReplyOf<typeof contract.sendDraft>>
 
+  approvals: ApprovalChanges
+  /** The draft in the API. */
+  show(row: DraftRow): Promise<DraftView>
+  /** Locks, checks the version and deletes. Throws 404 without it. */
+  removeDraft(tx: Tx, owner: MailboxOwner, id: string, version: number | undefined): Promise<DraftRow>
   /** The message that a draft forwards, or null. Throws 409 when that message was deleted. */
   findForwarded(row: DraftRow): Promise<MessageRow | null>
   /**
@@ -56,6 +65,7 @@ export interface Drafts extends DraftReview {
 
 type Parts = {
   db: Database
+  accounts: Accounts
   identities: Identities
   attachments: Attachments
   messages: Messages
@@ -63,13 +73,19 @@ type Parts = {
   enqueue: Enqueue
   cancelJob: CancelJob
   emit: Emit
+  /** Milliseconds until a request for approval expires. */
+  approvalMs: number
+  linkUrl: (linkId: string) => string
 }
 
-export function createDrafts({ db, identities, attachments, messages, outboundMail, enqueue, cancelJob, emit }: Parts): Drafts {
+export function createDrafts(parts: Parts): Drafts {
+  const { db, identities, attachments, messages, outboundMail, enqueue, cancelJob } = parts
   const { findForwarded, queueDraft } = createDraftQueue({ attachments, messages, outboundMail, cancelJob })
   const loadDraft = batchLoader((ids) => store.findDrafts(db.lookups, ids))
 
   const show = async (row: DraftRow) => toDraft(row, row.attachment_count > 0 ? await attachments.showOfDraft(row.id) : [])
+
+  const approvals = createApprovals({ ...parts, lastsMs: parts.approvalMs, show })
 
   async function findOwn(owner: MailboxOwner, id: string): Promise<DraftRow | null> {
     const row = await loadDraft(id)
@@ -90,14 +106,6 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
     )
   }
 
-  function checkVersion(row: DraftRow, version: number | undefined): void {
-    if (version !== undefined && version !== row.version)
-      throw new ApiError(
-        'draft_version_conflict',
-        `The draft is at version ${row.version}, not ${version}: get it again and reapply your change.`,
-      )
-  }
-
   /** Under draft approval an agent may neither schedule a draft nor change a scheduled one. */
   function checkSchedule(caller: Caller, owner: MailboxOwner, row: DraftRow): void {
     if (row.send_at !== null && needsApproval(caller, owner)) throw approvalRequired()
@@ -115,7 +123,8 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
     if (!row) throw notFound('draft')
     checkVersion(row, version)
     const present = row.attachment_count > 0 ? await attachments.listOfDraft(tx, id) : []
-    await Promise.all([store.deleteDraft(tx, id), row.job_id === null ? null : cancelJob(tx, row.job_id)])
+    const jobs = [row.job_id, row.approval_job_id].filter((job) => job !== null)
+    await Promise.all([store.deleteDraft(tx, id), ...jobs.map((job) => cancelJob(tx, job))])
     tx.afterCommit(() => attachments.deleteBlobs(present.flatMap((one) => one.blob_key ?? [])))
     return row
   }
@@ -127,7 +136,11 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
   }
 
   return {
-    ...createDraftReview({ db, identities, emit, requireDraft, removeDraft }),
+    ...createDraftReview({ db, identities, approvals, requireDraft, removeDraft }),
+    ...approvals,
+    approvals,
+    show,
+    removeDraft,
     queueDraft,
     findForwarded,
 
@@ -139,39 +152,8 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
         throw invalid('/forward_of', 'reply_to and forward_of cannot be combined')
       const source = body.in_reply_to ?? body.forward_of
       const message = source === undefined ? null : await messages.requireAnswerable(call.caller, mailbox, source)
-      const answer = message && body.in_reply_to !== undefined ? answerTo(message, owner.address, body.reply_all ?? false) : null
-      const text = fields.text ?? null
-      const html = fields.html ?? null
-      const sendAt = fields.send_at ?? null
-      const row: DraftRow = {
-        id: newId('draft'),
-        organization_id: owner.organizationId,
-        mailbox_id: owner.mailboxId,
-        thread_id: answer && message ? message.thread_id : null,
-        in_reply_to_message_id: body.in_reply_to ?? null,
-        in_reply_to: answer?.parent.messageId ?? null,
-        reference_ids: answer?.parent.references ?? [],
-        forward_of_message_id: body.forward_of ?? null,
-        reply_all: body.reply_all ?? false,
-        forward_attachments: body.forward_attachments ?? true,
-        to_addresses: fields.to_addresses ?? asEntries(answer?.to ?? []),
-        cc_addresses: fields.cc_addresses ?? asEntries(answer?.cc ?? []),
-        bcc_addresses: fields.bcc_addresses ?? [],
-        subject: fields.subject ?? answer?.subject ?? (message && !answer ? forwardOf(message, {}).subject : null),
-        snippet: previewOf({ text, html }),
-        text,
-        html,
-        headers: fields.headers ?? {},
-        version: 1,
-        attachment_count: body.attachments?.length ?? 0,
-        send_at: sendAt,
-        job_id: sendAt ? newId('job') : null,
-        send_error: null,
-        is_written_by_agent: call.caller.agent !== null,
-        change_id: newId('draft'),
-        created_at: at,
-        updated_at: at,
-      }
+      const made = newDraft({ owner, body, fields, message, isByAgent: call.caller.agent !== null, at })
+      const row = { ...made, ...approvals.columnsAfter(call.caller, owner, null, made) }
       checkRecipientCount(row)
       checkSchedule(call.caller, owner, row)
       const loaded = await attachments.load(body.attachments, bodyBytes(row))
@@ -185,6 +167,7 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
               kept.map((one) => ({ ...one, draft_id: row.id, organization_id: row.organization_id, created_at: at })),
             ),
             schedule(tx, row, at),
+            approvals.record(tx, owner, null, row, null),
           ])
           return toDraft(row, attachments.showRows(kept))
         })
@@ -223,7 +206,7 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
           throw invalid('/add_attachments', `a draft has at most ${draftAttachmentsMax} attachments`)
         const isMoved = fields.send_at !== undefined
         const changed = { ...before, ...fields }
-        const row: DraftRow = {
+        const made: DraftRow = {
           ...changed,
           snippet: previewOf(changed),
           version: before.version + 1,
@@ -234,6 +217,7 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
           change_id: newId('draft'),
           updated_at: at,
         }
+        const row = { ...made, ...approvals.columnsAfter(call.caller, owner, before, made) }
         checkRecipientCount(row)
         checkSchedule(call.caller, owner, row)
         checkTotal(bodyBytes(row) + [...kept, ...added].reduce((sum, one) => sum + one.size_bytes, 0), messageBytesMax)
@@ -253,6 +237,7 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
           insertAttachments(tx, inserted),
           isMoved && before.job_id !== null ? cancelJob(tx, before.job_id) : null,
           isMoved ? schedule(tx, row, at) : null,
+          approvals.record(tx, owner, before, row, actorOf(call)),
         ])
         const blobKeys = present.filter((one) => removed.has(one.id)).flatMap((one) => one.blob_key ?? [])
         tx.afterCommit(() => attachments.deleteBlobs(blobKeys))
@@ -279,7 +264,9 @@ export function createDrafts({ db, identities, attachments, messages, outboundMa
           const row = await store.lockDraft(tx, owner.mailboxId, id)
           if (!row) throw await absence(tx, owner, id, 'draft_send_in_progress')
           checkVersion(row, body.version)
+          checkMayApprove(row, call.caller.agent !== null, now().getTime())
           const queued = await queueDraft(tx, owner, { ...row, ...overrides }, forwarded)
+          await approvals.recordSent(tx, owner, row, queued.id, actorOf(call))
           return { id: queued.id, thread_id: queued.threadId, status: 'sent' as const }
         })
         .catch(orGone)

@@ -3,11 +3,12 @@ import type * as contract from '@callsign/contract/drafts'
 import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
 import type { Caller } from '../../../core/caller.ts'
 import { forbidden } from '../../../core/errors.ts'
-import type { Emit } from '../../../core/event.ts'
 import type { Call } from '../../../core/route.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
+import { actorOf } from '../../account/organizations/operations.ts'
+import type { ApprovalChanges } from './approvals.ts'
 import type { DraftRow } from './model.ts'
 import * as store from './store.ts'
 
@@ -26,14 +27,14 @@ export interface DraftReview {
 type Parts = {
   db: Database
   identities: Identities
-  emit: Emit
+  approvals: ApprovalChanges
   /** Throws 404 when the mailbox does not have this draft. */
   requireDraft: (owner: MailboxOwner, id: string) => Promise<DraftRow>
   /** Locks, checks the version and deletes. */
   removeDraft: (tx: Tx, owner: MailboxOwner, id: string, version: number | undefined) => Promise<DraftRow>
 }
 
-export function createDraftReview({ db, identities, emit, requireDraft, removeDraft }: Parts): DraftReview {
+export function createDraftReview({ db, identities, approvals, requireDraft, removeDraft }: Parts): DraftReview {
   return {
     async listDraftVersions(caller, mailbox, id) {
       await requireDraft(await identities.requireMailbox(caller, mailbox), id)
@@ -47,16 +48,7 @@ export function createDraftReview({ db, identities, emit, requireDraft, removeDr
       if (call.caller.agent) throw forbidden('Only an organization key rejects drafts. Delete the draft instead.')
       return call.transact(async (tx) => {
         const row = await removeDraft(tx, owner, id, body.version)
-        const data = {
-          id,
-          version: row.version,
-          reason: body.reason ?? null,
-          to: row.to_addresses,
-          subject: row.subject,
-        }
-        await emit(tx, [
-          { type: 'draft.rejected', organizationId: owner.organizationId, identityId: owner.identityId, subjectId: id, data },
-        ])
+        await approvals.recordRejected(tx, owner, row, body.reason ?? null, actorOf(call))
         return { id, rejected: true as const }
       })
     },

@@ -1,4 +1,5 @@
 // The endpoints of drafts.
+import * as approvals from '@callsign/contract/approvals'
 import * as contract from '@callsign/contract/drafts'
 import { type Route, route } from '../../../core/route.ts'
 import type { Drafts } from './operations.ts'
@@ -12,6 +13,16 @@ export const draftRoutes = (drafts: Drafts): Route[] => [
     drafts.listDraftVersions(call.caller, params.email_address, params.draft_id),
   ),
   route(contract.rejectDraft, 'agent', (call, { params, body }) => drafts.rejectDraft(call, params.email_address, params.draft_id, body)),
+  route(approvals.listApprovals, 'agent', (call, { query }) => drafts.listApprovals(call.caller, query)),
+  route(approvals.requestApproval, 'agent', (call, { params, body }) =>
+    drafts.requestApproval(call, params.email_address, params.draft_id, body),
+  ),
+  route(approvals.createApprovalLink, 'organization', (call, { params }) =>
+    drafts.createApprovalLink(call, params.email_address, params.draft_id),
+  ),
+  route(approvals.revokeApprovalLink, 'organization', (call, { params }) =>
+    drafts.revokeApprovalLink(call, params.email_address, params.draft_id),
+  ),
   route(contract.deleteDraft, 'agent', (call, { params }) => drafts.deleteDraft(call, params.email_address, params.draft_id)),
   route(contract.sendDraft, 'agent', (call, { params, body }) => drafts.sendDraft(call, params.email_address, params.draft_id, body)),
 ]

@@ -2,44 +2,26 @@
 import type { Sql, Tx } from '../../../core/sql.ts'
 import type { DraftRow } from './model.ts'
 
-const columns = `id, organization_id, mailbox_id, thread_id, in_reply_to_message_id, in_reply_to, reference_ids, forward_of_message_id, reply_all,
-  forward_attachments, to_addresses, cc_addresses, bcc_addresses, subject, snippet, text, html, headers, version, attachment_count, send_at, job_id,
-  send_error, is_written_by_agent, change_id, created_at, updated_at`
+/** Columns that updates write. */
+const changeable = [
+  ...(['to_addresses', 'cc_addresses', 'bcc_addresses', 'subject', 'snippet', 'text', 'html', 'headers', 'version'] as const),
+  ...(['attachment_count', 'send_at', 'job_id', 'send_error', 'is_written_by_agent', 'change_id', 'updated_at'] as const),
+  ...(['approval_id', 'approval_status', 'approval_reasons', 'approval_requested_at', 'approval_expires_at'] as const),
+  ...(['approval_job_id', 'approval_link_id'] as const),
+]
+const permanent = [
+  ...(['organization_id', 'mailbox_id', 'thread_id', 'in_reply_to_message_id', 'in_reply_to', 'reference_ids'] as const),
+  ...(['forward_of_message_id', 'reply_all', 'forward_attachments', 'created_at'] as const),
+]
+const names = ['id', ...permanent, ...changeable] as const
+export const columns = names.join(', ')
+const columnOf = (row: DraftRow, name: (typeof names)[number]) => (name === 'headers' ? JSON.stringify(row.headers) : row[name])
 
 export async function insertDraft(tx: Tx, row: DraftRow): Promise<void> {
   await tx.query({
     name: 'insert-draft',
-    text: `INSERT INTO drafts (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-      $23, $24, $25, $26, $27)`,
-    values: [
-      row.id,
-      row.organization_id,
-      row.mailbox_id,
-      row.thread_id,
-      row.in_reply_to_message_id,
-      row.in_reply_to,
-      row.reference_ids,
-      row.forward_of_message_id,
-      row.reply_all,
-      row.forward_attachments,
-      row.to_addresses,
-      row.cc_addresses,
-      row.bcc_addresses,
-      row.subject,
-      row.snippet,
-      row.text,
-      row.html,
-      JSON.stringify(row.headers),
-      row.version,
-      row.attachment_count,
-      row.send_at,
-      row.job_id,
-      row.send_error,
-      row.is_written_by_agent,
-      row.change_id,
-      row.created_at,
-      row.updated_at,
-    ],
+    text: `INSERT INTO drafts (${columns}) VALUES (${names.map((_, index) => `$${index + 1}`).join(', ')})`,
+    values: names.map((name) => columnOf(row, name)),
   })
 }
 
@@ -94,28 +76,8 @@ export async function countDrafts(sql: Sql, mailboxId: string): Promise<number> 
 export async function updateDraft(tx: Tx, row: DraftRow): Promise<void> {
   await tx.query({
     name: 'update-draft',
-    text: `UPDATE drafts SET to_addresses = $2, cc_addresses = $3, bcc_addresses = $4, subject = $5, snippet = $6, text = $7, html = $8, headers = $9,
-      version = $10, attachment_count = $11, send_at = $12, job_id = $13, send_error = $14, is_written_by_agent = $15, change_id = $16, updated_at = $17
-      WHERE id = $1`,
-    values: [
-      row.id,
-      row.to_addresses,
-      row.cc_addresses,
-      row.bcc_addresses,
-      row.subject,
-      row.snippet,
-      row.text,
-      row.html,
-      JSON.stringify(row.headers),
-      row.version,
-      row.attachment_count,
-      row.send_at,
-      row.job_id,
-      row.send_error,
-      row.is_written_by_agent,
-      row.change_id,
-      row.updated_at,
-    ],
+    text: `UPDATE drafts SET ${changeable.map((name, index) => `${name} = $${index + 2}`).join(', ')} WHERE id = $1`,
+    values: [row.id, ...changeable.map((name) => columnOf(row, name))],
   })
 }
 

@@ -1,0 +1,84 @@
+// approvals list|request|link|unlink, for drafts that wait for a person. drafts send and drafts reject decide on them.
+import { type Command, listOptions, listQuery, text } from '../command.ts'
+import { mailboxOptions } from '../mailbox.ts'
+import { table } from '../output.ts'
+import { ago } from '../times.ts'
+import { atVersion, locateDraft, versionOption } from './drafts.ts'
+
+export const approvalCommands: Command[] = [
+  {
+    words: 'approvals list',
+    about: 'Lists the drafts that wait for approval in all mailboxes, oldest request first.',
+    example: 'callsign approvals list',
+    operations: ['listApprovals'],
+    options: { agent: { type: 'string', value: 'HANDLE', about: 'Only the drafts of this agent.' }, ...listOptions },
+    async run({ client, output }, values) {
+      const agent = text(values, 'agent')
+      const page = await (await client()).approvals.list({ ...listQuery(values), ...(agent !== undefined && { agent }) })
+      output.result(page, () =>
+        table(
+          ['DRAFT', 'AGENT', 'VERSION', 'REQUESTED', 'TO', 'SUBJECT', 'REASON'],
+          page.data.map(({ agent_handle, draft }) => [
+            draft.id,
+            agent_handle,
+            String(draft.version),
+            ago(draft.approval?.requested_at ?? null),
+            draft.to.join(', '),
+            draft.subject ?? '',
+            draft.approval?.reasons.join(' ') ?? '',
+          ]),
+        ),
+      )
+      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
+      return 0
+    },
+  },
+  {
+    words: 'approvals request',
+    takes: '[MAILBOX] ID',
+    about: 'Requests approval of a draft, or renews a request that has expired.',
+    example: 'callsign approvals request drf_01jq8 --expires 2027-01-31T09:00:00Z',
+    operations: ['requestApproval', 'getDraft'],
+    options: {
+      expires: { type: 'string', value: 'TIME', about: 'The end of the request, at most 30 days ahead.' },
+      ...versionOption,
+      ...mailboxOptions,
+    },
+    async run(context, values, [given, id = '']) {
+      const { client, mailbox } = await locateDraft(context, values, given, id)
+      const expires = text(values, 'expires')
+      const body = { ...atVersion(values), ...(expires !== undefined && { expires_at: expires }) }
+      const draft = await client.drafts.requestApproval(mailbox, id, body)
+      context.output.result(draft, () => `${draft.id} waits for approval until ${draft.approval?.expires_at}.`)
+      return 0
+    },
+  },
+  {
+    words: 'approvals link',
+    takes: '[MAILBOX] ID',
+    about: 'Prints the one-time link that approves or rejects the current version of a draft.',
+    example: 'callsign approvals link drf_01jq8',
+    operations: ['createApprovalLink', 'getDraft'],
+    options: mailboxOptions,
+    async run(context, values, [given, id = '']) {
+      const { client, mailbox } = await locateDraft(context, values, given, id)
+      const link = await client.approvals.createLink(mailbox, id)
+      context.output.result(link, () => link.url)
+      return 0
+    },
+  },
+  {
+    words: 'approvals unlink',
+    takes: '[MAILBOX] ID',
+    about: 'Revokes the link of a draft. The draft keeps waiting.',
+    example: 'callsign approvals unlink drf_01jq8',
+    operations: ['revokeApprovalLink', 'getDraft'],
+    options: mailboxOptions,
+    async run(context, values, [given, id = '']) {
+      const { client, mailbox } = await locateDraft(context, values, given, id)
+      const revoked = await client.approvals.revokeLink(mailbox, id)
+      context.output.result(revoked, () => `The link of ${revoked.draft_id} is revoked.`)
+      return 0
+    },
+  },
+]

@@ -1,0 +1,88 @@
+// The HTML of the approval page. Every value is untrusted: an agent wrote the draft, perhaps after reading a stranger's mail.
+import { createHash } from 'node:crypto'
+import type { LinkedDraft } from '../../features/mail/drafts/model.ts'
+
+const style = [
+  'body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:0 auto;padding:1rem;color:#1c1c1e;background:#fff}',
+  'h1{font-size:1.25rem}h2{font-size:1rem;margin:1.5rem 0 .25rem}dl{display:grid;grid-template-columns:auto 1fr;gap:.25rem 1rem;margin:0}',
+  'dt{color:#5c5c66}dd{margin:0;overflow-wrap:anywhere;unicode-bidi:isolate}',
+  'pre{white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:plaintext;border:1px solid #d8d8de;border-radius:6px;padding:.75rem;margin:0;font:inherit}',
+  '.warning{border:1px solid #b25000;border-radius:6px;padding:.5rem .75rem}',
+  'form{margin-top:1.5rem}textarea{box-sizing:border-box;width:100%;font:inherit;min-height:4rem}',
+  'button{font:inherit;padding:.6rem 1.2rem;border-radius:6px;border:1px solid #1c1c1e;background:#fff;color:inherit;margin:.5rem .5rem 0 0}',
+  'button.approve{background:#1c1c1e;color:#fff}',
+  '@media(prefers-color-scheme:dark){body,button{background:#1c1c1e;color:#f2f2f7}button.approve{background:#f2f2f7;color:#1c1c1e}button{border-color:#f2f2f7}dt{color:#a1a1aa}}',
+].join('')
+
+/** No script, no image, no frame. The forms post to this server only. */
+export const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
+
+/** Longer content is not approved here, because a person cannot review it on this page. */
+const shownCharactersMax = 100_000
+
+/** Characters that are not visible or change the order of the text around them, without those of plain text and of emoji. */
+const unseen = /(?![\n\t\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+/** A text in HTML. Invisible characters are shown as `[U+202E]`, so that the page shows what is sent. */
+export const escapeHtml = (text: string): string =>
+  text
+    .replaceAll('\r\n', '\n')
+    .replace(unseen, (character) => `[U+${(character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}]`)
+    .replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+
+const frame = (title: string, body: string): string => `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<style>${style}</style>
+<h1>${title}</h1>
+${body}
+</html>
+`
+
+/** A page with one sentence. */
+export const noticePage = (title: string, sentence: string): string => frame(escapeHtml(title), `<p>${escapeHtml(sentence)}</p>`)
+
+const row = (name: string, values: string[]): string[] =>
+  values.length === 0 ? [] : [`<dt>${escapeHtml(name)}</dt><dd>${values.map(escapeHtml).join('<br>')}</dd>`]
+
+const part = (title: string, text: string): string => `<h2>${title}</h2>\n<pre>${escapeHtml(text)}</pre>`
+
+/** The draft with its two forms, or without them when it is too long to show. */
+export function draftPage(draft: LinkedDraft): string {
+  const fields = [
+    ...row('From', [draft.from]),
+    ...row('To', draft.to),
+    ...row('Cc', draft.cc),
+    ...row('Bcc', draft.bcc),
+    ...row('Subject', [draft.subject]),
+    ...draft.headers.flatMap(([name, value]) => row(name, [value])),
+    ...row(
+      'Attachments',
+      draft.attachments.map(({ name, type, bytes }) => `${name} (${type}, ${bytes} bytes)`),
+    ),
+  ]
+  const isTooLong = draft.text.length + (draft.htmlText?.length ?? 0) > shownCharactersMax
+  const body = [
+    `<p>The agent ${escapeHtml(draft.agent)} asks to send this message. The link is valid until ${draft.expiresAt.toISOString()}.</p>`,
+    ...draft.warnings.map((warning) => `<p class="warning"><strong>Warning:</strong> ${escapeHtml(warning)}</p>`),
+    `<dl>${fields.join('')}</dl>`,
+    ...(draft.text ? [part('Text', draft.text.slice(0, shownCharactersMax))] : []),
+    ...(draft.htmlText !== null
+      ? [part('Text of the HTML part, which most recipients see', draft.htmlText.slice(0, shownCharactersMax))]
+      : []),
+    isTooLong ? '<p>The message is too long to approve here. Review it in the console.</p>' : forms,
+  ]
+  return frame('Approve this message?', body.join('\n'))
+}
+
+const forms = `<form method="post">
+<button class="approve" name="decision" value="approve">Approve and send</button>
+</form>
+<form method="post">
+<label for="reason">Reason for a rejection, which the agent receives</label>
+<textarea id="reason" name="reason" maxlength="2000"></textarea>
+<button name="decision" value="reject">Reject</button>
+</form>`

@@ -1,0 +1,41 @@
+// The SQL of the queue of drafts that wait for approval.
+import type { PageRequest } from '../../../core/page.ts'
+import type { Sql, Tx } from '../../../core/sql.ts'
+import type { DraftRow } from './model.ts'
+import { columns } from './store.ts'
+
+/** Waiting drafts of an organization, or of one mailbox, oldest request first. */
+export async function listWaiting(sql: Sql, organizationId: string, mailboxId: string | null, page: PageRequest): Promise<DraftRow[]> {
+  const own = mailboxId === null ? 'organization_id = $1' : 'mailbox_id = $1'
+  const { rows } = await sql.query<DraftRow>({
+    name: `list-waiting-drafts${mailboxId === null ? '' : '-of-mailbox'}`,
+    text: `SELECT ${columns} FROM drafts WHERE ${own} AND approval_status = 'requested' AND approval_id > coalesce($2::text, '')
+      ORDER BY approval_id LIMIT $3`,
+    values: [mailboxId ?? organizationId, page.cursor, page.limit + 1],
+  })
+  return rows
+}
+
+/** The draft that a link decides on, of any mailbox. */
+export async function findByLink(sql: Sql, linkId: string): Promise<DraftRow | null> {
+  const { rows } = await sql.query<DraftRow>({
+    name: 'find-draft-by-link',
+    text: `SELECT ${columns} FROM drafts WHERE approval_link_id = $1`,
+    values: [linkId],
+  })
+  return rows[0] ?? null
+}
+
+/** Gives a locked draft another link, or none. */
+export async function setLink(tx: Tx, id: string, linkId: string | null): Promise<void> {
+  await tx.query({ name: 'set-approval-link', text: 'UPDATE drafts SET approval_link_id = $2 WHERE id = $1', values: [id, linkId] })
+}
+
+/** Ends the request of a locked draft without a decision. */
+export async function expireApproval(tx: Tx, id: string): Promise<void> {
+  await tx.query({
+    name: 'expire-approval',
+    text: `UPDATE drafts SET approval_status = 'expired', approval_job_id = NULL, approval_link_id = NULL WHERE id = $1`,
+    values: [id],
+  })
+}

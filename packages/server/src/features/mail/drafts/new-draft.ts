@@ -1,0 +1,56 @@
+// The row of a new draft. A reply copies recipients, subject and thread from its message, a forward the subject. Given fields win.
+import type { createDraft } from '@callsign/contract/drafts'
+import type { BodyOf } from '@callsign/contract/operation'
+import { newId } from '../../../core/ids.ts'
+import type { MailboxOwner } from '../../account/identities/model.ts'
+import type { MessageRow } from '../messages/model.ts'
+import { answerTo, forwardOf } from '../outbound/model.ts'
+import { noApproval } from './approval.ts'
+import { asEntries, type DraftFields, type DraftRow, previewOf } from './model.ts'
+
+type Given = {
+  owner: MailboxOwner
+  body: NonNullable<BodyOf<typeof createDraft>>
+  fields: DraftFields
+  /** The message that the draft answers or forwards. */
+  message: MessageRow | null
+  isByAgent: boolean
+  at: Date
+}
+
+export function newDraft({ owner, body, fields, message, isByAgent, at }: Given): DraftRow {
+  const answer = message && body.in_reply_to !== undefined ? answerTo(message, owner.address, body.reply_all ?? false) : null
+  const text = fields.text ?? null
+  const html = fields.html ?? null
+  const sendAt = fields.send_at ?? null
+  return {
+    ...noApproval,
+    id: newId('draft'),
+    organization_id: owner.organizationId,
+    mailbox_id: owner.mailboxId,
+    thread_id: answer && message ? message.thread_id : null,
+    in_reply_to_message_id: body.in_reply_to ?? null,
+    in_reply_to: answer?.parent.messageId ?? null,
+    reference_ids: answer?.parent.references ?? [],
+    forward_of_message_id: body.forward_of ?? null,
+    reply_all: body.reply_all ?? false,
+    forward_attachments: body.forward_attachments ?? true,
+    to_addresses: fields.to_addresses ?? asEntries(answer?.to ?? []),
+    cc_addresses: fields.cc_addresses ?? asEntries(answer?.cc ?? []),
+    bcc_addresses: fields.bcc_addresses ?? [],
+    subject: fields.subject ?? answer?.subject ?? (message && !answer ? forwardOf(message, {}).subject : null),
+    snippet: previewOf({ text, html }),
+    text,
+    html,
+    headers: fields.headers ?? {},
+    version: 1,
+    attachment_count: body.attachments?.length ?? 0,
+    send_at: sendAt,
+    job_id: sendAt ? newId('job') : null,
+    send_error: null,
+    is_written_by_agent: isByAgent,
+    change_id: newId('draft'),
+    created_at: at,
+    updated_at: at,
+  }
+}
