@@ -9,6 +9,20 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 
+class Approval(TypedDict):
+    id: str
+    agent_handle: str
+    email_address: str
+    draft: Draft
+
+
+class ApprovalLink(TypedDict):
+    draft_id: str
+    version: int
+    url: str
+    expires_at: str
+
+
 class Attachment(TypedDict):
     id: str
     filename: str
@@ -32,8 +46,10 @@ class AuditEntry(TypedDict):
     id: str
     action: str
     """The audited action, such as key.created."""
-    actor_type: Literal["key", "host", "member", "anonymous"]
-    """A member acts in the console. `anonymous` failed to sign in there."""
+    actor_type: Literal["key", "host", "member", "anonymous", "link"]
+    """A member acts in the console. `anonymous` failed to sign in there. A link approves or
+    rejects one draft.
+    """
     actor_id: str | None
     target_id: str | None
     details: Dict[str, Any]
@@ -311,8 +327,20 @@ class Draft(TypedDict):
     """The scheduled time of sending."""
     send_error: str | None
     """The reason why the last scheduled send failed."""
+    approval: DraftApproval | None
+    """null unless approval was requested."""
     created_at: str
     updated_at: str
+
+
+class DraftApproval(TypedDict):
+    id: str
+    status: Literal["requested", "expired"]
+    """An expired request has to be made again before the draft can be sent."""
+    reasons: List[str]
+    """Why the server holds the message. Empty if the agent, or a rule for all its mail, asked."""
+    requested_at: str
+    expires_at: str
 
 
 class DraftAttachmentInput(TypedDict):
@@ -546,6 +574,13 @@ class Key(TypedDict):
     last_used_at: str | None
     revoked_at: str | None
     created_at: str
+
+
+class ListApprovalsReply(TypedDict):
+    object: Literal["list"]
+    data: List[Approval]
+    has_more: bool
+    next_cursor: str | None
 
 
 class ListAuditReply(TypedDict):
@@ -935,6 +970,11 @@ class ReplyAttachmentInput(TypedDict):
     """Base64."""
     url: NotRequired[str]
     content_id: NotRequired[str | None]
+
+
+class RevokedApprovalLink(TypedDict):
+    draft_id: str
+    revoked: Literal[True]
 
 
 class RevokedKey(TypedDict):

@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Literal
 
 from .._request import UNSET, Request, Unset, given, segment
 from ..models import (
+    ApprovalLink,
     AttachmentInput,
     CallerInfo,
     CreatedKey,
@@ -33,6 +34,7 @@ from ..models import (
     InitializeVaultRecoveryKeysItem,
     KdfParams,
     Key,
+    ListApprovalsReply,
     ListAuditReply,
     ListDeliveriesReply,
     ListDraftVersionsReply,
@@ -67,6 +69,7 @@ from ..models import (
     ReleasedMessage,
     ReplayResult,
     ReplyAttachmentInput,
+    RevokedApprovalLink,
     RevokedKey,
     RevokedVaultAccess,
     RotateVaultRecoveryKeysItem,
@@ -98,6 +101,77 @@ from ..models import (
 )
 from .connection import AsyncConnection
 from .events import AsyncEventStream
+
+
+class Approvals:
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def create_link(
+        self,
+        email_address: str,
+        draft_id: str,
+        *,
+        request_timeout: float | None = None,
+    ) -> ApprovalLink:
+        """Returns a link to a page that shows this version of the draft and has buttons to approve
+        and reject it. The link alone is enough to decide. Send it to the approver only. It
+        works once, until `expires_at`. Any change of the draft makes it invalid. Opening it
+        decides nothing, so link scanners are harmless. `409 conflict` means that the draft does
+        not wait for approval.
+        """
+        return await self._connection.request(
+            Request[ApprovalLink](
+                "POST",
+                f"/mailboxes/{segment(email_address)}/drafts/{segment(draft_id)}/approval-link",
+                timeout=request_timeout,
+            )
+        )
+
+    async def list(
+        self,
+        *,
+        agent: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> ListApprovalsReply:
+        """Returns the drafts of all mailboxes that wait for approval, the oldest request first.
+        `reasons` in `approval` says why the server holds a message. An agent key sees its own
+        drafts. A request that has expired is not listed.
+        """
+        return await self._connection.request(
+            Request[ListApprovalsReply](
+                "GET",
+                "/approvals",
+                query=given(
+                    {
+                        "agent": agent,
+                        "limit": limit,
+                        "cursor": cursor,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
+
+    async def revoke_link(
+        self,
+        email_address: str,
+        draft_id: str,
+        *,
+        request_timeout: float | None = None,
+    ) -> RevokedApprovalLink:
+        """Makes the current link of a draft invalid, also the one in `draft.approval_requested`.
+        The draft keeps waiting.
+        """
+        return await self._connection.request(
+            Request[RevokedApprovalLink](
+                "DELETE",
+                f"/mailboxes/{segment(email_address)}/drafts/{segment(draft_id)}/approval-link",
+                timeout=request_timeout,
+            )
+        )
 
 
 class Audit:
@@ -409,6 +483,35 @@ class Drafts:
                     {
                         "version": version,
                         "reason": reason,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
+
+    async def request_approval(
+        self,
+        email_address: str,
+        draft_id: str,
+        *,
+        version: int | Unset = UNSET,
+        expires_at: str | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> Draft:
+        """Makes a draft wait for a person and emits `draft.approval_requested`. Where mail of the
+        agent needs approval, every complete version that the agent writes makes this request by
+        itself. Call it to choose `expires_at`, to renew a request that has expired, or to ask
+        for approval of a single message. From then on, only an organization key can send the
+        draft.
+        """
+        return await self._connection.request(
+            Request[Draft](
+                "POST",
+                f"/mailboxes/{segment(email_address)}/drafts/{segment(draft_id)}/request-approval",
+                body=given(
+                    {
+                        "version": version,
+                        "expires_at": expires_at,
                     }
                 ),
                 timeout=request_timeout,
@@ -2679,7 +2782,7 @@ class Webhooks:
         self,
         *,
         url: str,
-        events: List[Literal["*", "email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "draft.rejected", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "tunnel.connected", "tunnel.disconnected", "test.ping"]],
+        events: List[Literal["*", "email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "draft.approval_requested", "draft.approved", "draft.rejected", "draft.expired", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "tunnel.connected", "tunnel.disconnected", "test.ping"]],
         agent_handle: str | None | Unset = UNSET,
         description: str | None | Unset = UNSET,
         status: Literal["active", "paused"] | Unset = UNSET,
@@ -2731,7 +2834,7 @@ class Webhooks:
         id: str,
         *,
         status: Literal["pending", "delivered", "failed"] | Unset = UNSET,
-        event_type: Literal["email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "draft.rejected", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "tunnel.connected", "tunnel.disconnected", "test.ping"] | Unset = UNSET,
+        event_type: Literal["email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "draft.approval_requested", "draft.approved", "draft.rejected", "draft.expired", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "tunnel.connected", "tunnel.disconnected", "test.ping"] | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         request_timeout: float | None = None,
@@ -2902,7 +3005,7 @@ class Webhooks:
         id: str,
         *,
         url: str | Unset = UNSET,
-        events: List[Literal["*", "email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "draft.rejected", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "tunnel.connected", "tunnel.disconnected", "test.ping"]] | Unset = UNSET,
+        events: List[Literal["*", "email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "draft.approval_requested", "draft.approved", "draft.rejected", "draft.expired", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "tunnel.connected", "tunnel.disconnected", "test.ping"]] | Unset = UNSET,
         agent_handle: str | None | Unset = UNSET,
         description: str | None | Unset = UNSET,
         status: Literal["active", "paused"] | Unset = UNSET,
@@ -2935,6 +3038,7 @@ class Resources:
 
     def __init__(self, connection: AsyncConnection) -> None:
         self._connection = connection
+        self.approvals = Approvals(connection)
         self.audit = Audit(connection)
         self.domains = Domains(connection)
         self.drafts = Drafts(connection)
