@@ -48,10 +48,13 @@ test.skipIf(!python)(`the examples of the README print what it says${skipReason}
   const readme = readFileSync(join(folder, 'README.md'), 'utf8')
   const examples = [...readme.matchAll(/^```python\n([\s\S]*?)^```\n\n```text\n([\s\S]*?)^```$/gm)]
   expect(examples.length).toBe(readme.match(/^```python$/gm)?.length)
+  // The example of the vault needs packages from PyPI. npm run python runs it.
+  const standard = examples.filter(([, code]) => !code?.includes('vault'))
+  expect(standard.length).toBe(examples.length - 1)
   const harness = await startHarness()
   try {
     const settings = { ...environment, CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: harness.organizationKey }
-    for (const [, code, output] of examples) {
+    for (const [, code, output] of standard) {
       const printed = await outputOf(
         spawn(python as string, ['-c', code as string], { env: settings, stdio: ['ignore', 'pipe', 'inherit'] }),
       )

@@ -8,6 +8,8 @@ from .._request import settings_of
 from .._transport import StandardTransport, Transport
 from .connection import Connection
 from .resources import Resources
+from ..vault.client import Vault
+from ..vault.pins import PinStore
 from .tools import Tools
 
 
@@ -28,12 +30,14 @@ class Callsign(Resources):
         timeout: float = 60.0,
         retries_max: int = 2,
         transport: Transport | None = None,
+        vault_pins: PinStore | None = None,
     ) -> None:
         settings = settings_of(url, api_key, timeout, retries_max)
         self._transport: Transport = transport or StandardTransport(settings.url)
         connection = Connection(settings, self._transport)
         super().__init__(connection)
         self.tools = Tools(connection)
+        self.vault = Vault(connection, vault_pins)
 
     def close(self) -> None:
         """Closes kept connections."""
