@@ -152,6 +152,18 @@ class Code(TypedDict):
     """The site that the message binds the code to, or the host of the link."""
 
 
+class ConnectedApp(TypedDict):
+    client_id: str
+    host: str | None
+    """The host that publishes the app, or null for an app that registered itself."""
+    toolsets: List[str]
+    is_read_only: bool
+    mail_approval: Literal["agent", "always", "ask"]
+    """agent: as each agent is set. always: mail of the app waits for a person. ask: the app asks
+    the person.
+    """
+
+
 class CreatedKey(TypedDict):
     id: str
     name: str
@@ -159,6 +171,7 @@ class CreatedKey(TypedDict):
     scopes: List[str]
     agent_handle: str | None
     last4: str
+    connected_app: ConnectedApp | None
     expires_at: str | None
     last_used_at: str | None
     revoked_at: str | None
@@ -570,6 +583,7 @@ class Key(TypedDict):
     scopes: List[str]
     agent_handle: str | None
     last4: str
+    connected_app: ConnectedApp | None
     expires_at: str | None
     last_used_at: str | None
     revoked_at: str | None
