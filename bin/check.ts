@@ -4,7 +4,6 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 const isWriting = process.argv.includes('--write')
-const typesCache = join(root, 'node_modules/.cache/callsign')
 
 const format = () =>
   check('format and lint', [
@@ -17,8 +16,8 @@ const format = () =>
 // The parser is loaded and the repository is read once.
 const oneThread = ['--pool=threads', '--no-isolate', '--maxWorkers=1']
 const readOnly = [
-  () => checkTypes('types', '.'),
-  () => checkTypes('types of the console', 'packages/console'),
+  () => check('types', ['node_modules/typescript/bin/tsc', '-p', '.']),
+  () => check('types of the console', ['node_modules/typescript/bin/tsc', '-p', 'packages/console']),
   () => check('dead code', ['node_modules/knip/bin/knip.js', '--cache', '--cache-location', join(root, 'node_modules/.cache/knip')]),
   () =>
     check('architecture, documents, flows, sizes, style', ['node_modules/vitest/vitest.mjs', 'run', '--project', 'rules', ...oneThread]),
@@ -28,11 +27,6 @@ const readOnly = [
 const formatted = isWriting ? [await format()] : []
 const passed = await Promise.all((isWriting ? readOnly : [format, ...readOnly]).map((start) => start()))
 process.exitCode = [...formatted, ...passed].every(Boolean) ? 0 : 1
-
-function checkTypes(name: string, project: string): Promise<boolean> {
-  const buildInfo = join(typesCache, `${project.replaceAll('/', '-')}.tsbuildinfo`)
-  return check(name, ['node_modules/typescript/bin/tsc', '-p', project, '--incremental', '--tsBuildInfoFile', buildInfo])
-}
 
 /** Runs one check. Its output is kept until it ends, because the checks run side by side, and printed when it fails. */
 function check(name: string, command: string[]): Promise<boolean> {
