@@ -15,6 +15,7 @@ import { mailFileCommands } from './commands/mail-files.ts'
 import { mailRuleCommands } from './commands/mail-rules.ts'
 import { mailWaitCommands } from './commands/mail-wait.ts'
 import { messageCommands } from './commands/messages.ts'
+import { organizationCommands } from './commands/organization.ts'
 import { outboundMailCommands } from './commands/outbound-mail.ts'
 import { phoneCommands } from './commands/phones.ts'
 import { quarantineCommands } from './commands/quarantine.ts'
@@ -31,6 +32,7 @@ import { webhookCommands } from './commands/webhooks.ts'
 
 export const commands: readonly Command[] = [
   ...accountCommands,
+  ...organizationCommands,
   ...identityCommands,
   ...outboundMailCommands,
   ...mailWaitCommands,

@@ -10,6 +10,7 @@ export const topics: Record<string, string> = {
   login: 'Store the server and the key on this machine.',
   logout: 'Remove the stored server and key.',
   whoami: 'Show the organization and agent of the key.',
+  organization: 'Limits for sending, and the pause of all sending.',
   identities: 'Agents with their mailboxes.',
   mail: 'Send, wait for, read and answer mail.',
   threads: 'Conversations by mail.',

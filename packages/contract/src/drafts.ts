@@ -263,6 +263,7 @@ export const sendDraft = operation({
     'approval_expired',
     'recipient_not_allowed',
     'recipient_suppressed',
+    'sending_limit_reached',
   ],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,

@@ -41,6 +41,7 @@ export const errorSentences: Partial<Record<ErrorCode, string>> = {
   unsupported_media_type: 'With status 400, the type of the file cannot be sent. Otherwise the body is not JSON, or it is compressed.',
   expectation_failed: 'Expect has a value other than 100-continue.',
   idempotency_key_reused: 'This Idempotency-Key was used with another body.',
+  sending_limit_reached: 'A limit for sending is used up. details names the limit and what is left. Wait for the seconds in Retry-After.',
   rate_limited: 'Too many requests. Wait for the seconds in Retry-After.',
   headers_too_large: 'The headers are too large.',
   internal_error: 'The server failed. Find the error in its log by the request id.',

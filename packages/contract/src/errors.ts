@@ -43,6 +43,7 @@ export const errorStatuses = {
   expectation_failed: 417,
   idempotency_key_reused: 422,
   rate_limited: 429,
+  sending_limit_reached: 429,
   headers_too_large: 431,
   internal_error: 500,
   verification_failed: 500,
@@ -52,7 +53,22 @@ export const errorStatuses = {
 
 export type ErrorCode = keyof typeof errorStatuses
 
-export const ErrorDetail = Type.Object({ path: Type.String(), message: Type.String() }, { additionalProperties: false })
+/** The limit that refused a request. */
+const ReachedLimit = Type.Object(
+  {
+    name: Type.String({ description: 'The field of the limit, such as messages_per_hour.' }),
+    scope: Type.Unsafe<'identity' | 'key' | 'organization'>({ type: 'string', enum: ['identity', 'key', 'organization'] }),
+    max: Type.Integer(),
+    left: Type.Integer({ description: 'The number that may still be sent in this window.' }),
+    resets_at: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', description: 'The end of the window.' }),
+  },
+  { additionalProperties: false },
+)
+
+export const ErrorDetail = Type.Object(
+  { path: Type.String(), message: Type.String(), limit: Type.Optional(ReachedLimit) },
+  { additionalProperties: false },
+)
 
 /** The body of every error response. */
 export const ErrorBody = Type.Object(

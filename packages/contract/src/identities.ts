@@ -3,6 +3,7 @@ import Type from 'typebox'
 import { MailMode } from './mail-rules.ts'
 import { operation } from './operation.ts'
 import { Cursor, Handle, Limit, MailboxParam, nullableString, page, strict, Timestamp } from './schema.ts'
+import { SendingLimits, SendingLimitsChange } from './sending-limits.ts'
 
 const TunnelStatus = Type.Unsafe<'active' | 'suspended' | 'disabled'>({ type: 'string', enum: ['active', 'suspended', 'disabled'] })
 
@@ -27,6 +28,7 @@ export const Identity = Type.Object(
     draft_approval: DraftApproval,
     inbound_mode: MailMode,
     outbound_mode: MailMode,
+    sending_limits: SendingLimits,
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -102,6 +104,7 @@ export const updateIdentity = operation({
       draft_approval: Type.Optional(DraftApproval),
       inbound_mode: Type.Optional(MailMode),
       outbound_mode: Type.Optional(MailMode),
+      sending_limits: Type.Optional(SendingLimitsChange),
     },
     { minProperties: 1 },
   ),

@@ -11,6 +11,7 @@ import * as keys from './keys.ts'
 import * as mailRules from './mail-rules.ts'
 import * as messages from './messages.ts'
 import type { Operation } from './operation.ts'
+import * as organization from './organization.ts'
 import * as outboundMail from './outbound-mail.ts'
 import * as phones from './phones.ts'
 import * as simulator from './simulator.ts'
@@ -25,6 +26,7 @@ const isOperation = (value: unknown): value is Operation =>
 /** Every operation, once. */
 export const operations: Operation[] = [
   accounts,
+  organization,
   identities,
   outboundMail,
   messages,

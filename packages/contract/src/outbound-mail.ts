@@ -51,7 +51,7 @@ export const sendMail = operation({
   body: strict({ agent: HandleReference, ...composition }),
   status: 201,
   reply: QueuedMessage,
-  errors: ['not_found', 'approval_required', 'recipient_not_allowed', 'recipient_suppressed'],
+  errors: ['not_found', 'approval_required', 'recipient_not_allowed', 'recipient_suppressed', 'sending_limit_reached'],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })
@@ -66,7 +66,7 @@ export const sendMessage = operation({
   body: strict(composition),
   status: 201,
   reply: QueuedMessage,
-  errors: ['approval_required', 'recipient_not_allowed', 'recipient_suppressed'],
+  errors: ['approval_required', 'recipient_not_allowed', 'recipient_suppressed', 'sending_limit_reached'],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })
@@ -99,7 +99,7 @@ export const replyToMessage = operation({
   }),
   status: 201,
   reply: SentReply,
-  errors: ['conflict', 'approval_required', 'recipient_not_allowed', 'recipient_suppressed'],
+  errors: ['conflict', 'approval_required', 'recipient_not_allowed', 'recipient_suppressed', 'sending_limit_reached'],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })
@@ -124,7 +124,7 @@ export const forwardMessage = operation({
   }),
   status: 201,
   reply: SentReply,
-  errors: ['conflict', 'approval_required', 'recipient_not_allowed', 'recipient_suppressed'],
+  errors: ['conflict', 'approval_required', 'recipient_not_allowed', 'recipient_suppressed', 'sending_limit_reached'],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })

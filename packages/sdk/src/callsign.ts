@@ -9,6 +9,7 @@ import { Imessage } from './imessage.ts'
 import { Keys } from './keys.ts'
 import { MailRules } from './mail-rules.ts'
 import { Messages, Threads } from './messages.ts'
+import { OrganizationSettings } from './organization.ts'
 import { Mail } from './outbound-mail.ts'
 import { Phone } from './phones.ts'
 import { Connection, type ConnectionOptions, type RequestOptions } from './request.ts'
@@ -38,6 +39,7 @@ function withEnvironment(options: CallsignOptions): CallsignOptions & Connection
 
 /** A client of one Callsign server with one key. It holds no sockets and does not need to be closed. */
 export class Callsign {
+  readonly organization: OrganizationSettings
   readonly identities: Identities
   readonly mailboxes: Mailboxes
   readonly messages: Messages
@@ -62,6 +64,7 @@ export class Callsign {
   constructor(options: CallsignOptions = {}) {
     const connection = new Connection(withEnvironment(options))
     this.#connection = connection
+    this.organization = new OrganizationSettings(connection)
     this.identities = new Identities(connection)
     this.mailboxes = new Mailboxes(connection)
     this.messages = new Messages(connection)

@@ -19,6 +19,7 @@ export type {
 export type { CreatedKey, Key, KeyPage } from './keys.ts'
 export type { MailRule, MailRulePage } from './mail-rules.ts'
 export type { Message, MessageItem, MessagePage, SearchPage, Thread, ThreadPage } from './messages.ts'
+export type { Organization } from './organization.ts'
 export type { MailList, QueuedMessage } from './outbound-mail.ts'
 export { allItems, everyItem } from './pages.ts'
 export type { PhoneNumber, PhoneNumberPage, SmsMessage, SmsMessagePage, SmsWait } from './phones.ts'

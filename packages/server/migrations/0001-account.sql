@@ -3,7 +3,14 @@
 CREATE TABLE organizations (
   id text PRIMARY KEY,
   name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 200),
-  created_at timestamptz NOT NULL
+  -- While it is set, messages are accepted and held.
+  paused_at timestamptz,
+  pause_reason text,
+  -- Limits for sending that differ from the settings of the server, of all mail together and of each key.
+  sending_limits jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(sending_limits) = 'object'),
+  key_sending_limits jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(key_sending_limits) = 'object'),
+  created_at timestamptz NOT NULL,
+  CHECK (paused_at IS NOT NULL OR pause_reason IS NULL)
 );
 
 -- One row, written with the first organization. Two nodes that start on an empty database agree through it on the first one.
@@ -48,6 +55,7 @@ CREATE TABLE identities (
   agent_handle text NOT NULL UNIQUE,
   display_name text NOT NULL DEFAULT '',
   description text,
+  sending_limits jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(sending_limits) = 'object'),
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   -- With `required`, the agent's own key writes drafts and an organization key sends them.

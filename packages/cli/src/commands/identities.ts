@@ -4,6 +4,7 @@ import { table } from '../output.ts'
 import { ago } from '../times.ts'
 import { UsageError } from '../usage-error.ts'
 import { domainIdOf } from './domains.ts'
+import { limitOptions, readLimits } from './organization.ts'
 
 const approvals = ['none', 'required'] as const
 
@@ -91,8 +92,10 @@ export const identityCommands: Command[] = [
         choices: approvals,
         about: 'required or none. With required, only an organization key sends its drafts.',
       },
+      ...limitOptions,
     },
     async run({ client, output }, values, [handle = '']) {
+      const limits = readLimits(values)
       const [name, description, domain] = [text(values, 'name'), text(values, 'description'), text(values, 'domain')]
       const isToMailDomain = values['mail-domain'] === true
       if (domain !== undefined && isToMailDomain)
@@ -105,6 +108,7 @@ export const identityCommands: Command[] = [
         ...(domain !== undefined && { custom_domain_id: await domainIdOf(callsign, domain) }),
         ...(isToMailDomain && { custom_domain_id: null }),
         ...(approval !== undefined && { draft_approval: approval }),
+        ...(Object.keys(limits).length > 0 && { sending_limits: limits }),
       }
       if (Object.keys(change).length === 0)
         throw new UsageError('Nothing to change. Run callsign identities update --help for the options.')

@@ -9,6 +9,35 @@ export const accountDetails: Record<string, OperationDetails> = {
     sdk: 'const caller = await callsign.me()',
     cli: 'callsign whoami',
   },
+  getOrganization: {
+    description:
+      'Returns the organization. `sending_limits` are the limits in force for all its mail together, and `key_sending_limits` those of each key. While `paused_at` is set, messages are accepted with status `queued` and held.',
+    keys: 'organization',
+    sdk: 'const organization = await callsign.organization.get()',
+    cli: 'callsign organization show',
+  },
+  updateOrganization: {
+    description:
+      'Changes the given limits. `null` returns a limit to the default of the server. A send above a limit is `429 sending_limit_reached` with `Retry-After`, and `details` names the limit and what is left. Limits of one agent are `sending_limits` of its identity.',
+    keys: 'organization',
+    body: { sending_limits: { messages_per_hour: 500, new_recipients_per_day: 100 } },
+    sdk: 'const organization = await callsign.organization.update($body)',
+    cli: 'callsign organization limits --messages-per-hour 500 --new-recipients-per-day 100',
+  },
+  pauseOrganization: {
+    description:
+      'Stops all sending of all agents, for example because one of them does damage. Messages that wait for a further attempt are held too. An attempt that a server is already receiving ends normally. Further messages are accepted with status `queued`. The pause and its reason are in the audit log.',
+    keys: 'organization',
+    body: { reason: 'An agent writes to the wrong people.' },
+    sdk: 'const organization = await callsign.organization.pause($body)',
+    cli: 'callsign organization pause --reason "An agent writes to the wrong people."',
+  },
+  resumeOrganization: {
+    description: 'Ends the pause and starts the delivery of everything that was held, each message once.',
+    keys: 'organization',
+    sdk: 'const organization = await callsign.organization.resume()',
+    cli: 'callsign organization resume',
+  },
   listAudit: {
     description:
       'Returns audit entries. Every change to identities, keys, domains, webhooks, rules and the vault is an entry, with the key that made it and the request id. Entries never contain secrets or the text of messages.',

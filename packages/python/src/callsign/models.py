@@ -400,6 +400,18 @@ class ErrorError(TypedDict):
 class ErrorErrorDetailsItem(TypedDict):
     path: str
     message: str
+    limit: NotRequired[ErrorErrorDetailsItemLimit]
+
+
+class ErrorErrorDetailsItemLimit(TypedDict):
+    name: str
+    """The field of the limit, such as messages_per_hour."""
+    scope: Literal["identity", "key", "organization"]
+    max: int
+    left: int
+    """The number that may still be sent in this window."""
+    resets_at: str | None
+    """The end of the window."""
 
 
 class Event(TypedDict):
@@ -456,6 +468,7 @@ class Identity(TypedDict):
     """open allows every address that no rule blocks. allowlist allows only addresses that a rule
     allows and, inbound, answers to the agent's mail.
     """
+    sending_limits: SendingLimits
     created_at: str
     updated_at: str
 
@@ -894,6 +907,17 @@ class MessageWait(TypedDict):
     """The cursor for the next wait. It starts after the last message that this wait checked."""
 
 
+class Organization(TypedDict):
+    id: str
+    name: str
+    paused_at: str | None
+    """The time since when all sending is paused. null while it is not."""
+    pause_reason: str | None
+    sending_limits: SendingLimits
+    key_sending_limits: SendingLimits
+    created_at: str
+
+
 OutboxItem = TypedDict(
     "OutboxItem",
     {
@@ -1074,6 +1098,32 @@ class SearchMessagesReply(TypedDict):
     data: List[SearchHit]
     has_more: bool
     next_cursor: str | None
+
+
+class SendingLimits(TypedDict):
+    recipients_per_message: int | None
+    """To, Cc and Bcc together."""
+    messages_per_minute: int | None
+    """Per minute of the clock, UTC."""
+    messages_per_hour: int | None
+    """Per hour of the clock, UTC."""
+    messages_per_day: int | None
+    """Per day, UTC."""
+    new_recipients_per_day: int | None
+    """Addresses per day, UTC, that got no message since this limit was first set."""
+
+
+class SendingLimitsChange(TypedDict):
+    recipients_per_message: NotRequired[int | None]
+    """To, Cc and Bcc together."""
+    messages_per_minute: NotRequired[int | None]
+    """Per minute of the clock, UTC."""
+    messages_per_hour: NotRequired[int | None]
+    """Per hour of the clock, UTC."""
+    messages_per_day: NotRequired[int | None]
+    """Per day, UTC."""
+    new_recipients_per_day: NotRequired[int | None]
+    """Addresses per day, UTC, that got no message since this limit was first set."""
 
 
 class SentDraft(TypedDict):

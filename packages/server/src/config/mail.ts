@@ -1,6 +1,6 @@
 // Settings of mailboxes and outbound mail.
 import { area, setting } from './setting.ts'
-import { domainName, integer, oneOf, secondsList, url } from './values.ts'
+import { domainName, integer, oneOf, secondsList, sendingLimits, url } from './values.ts'
 
 export const mail = area({
   title: 'Mail',
@@ -52,6 +52,28 @@ export const mail = area({
       fallback: '72',
       sentence: 'Hours that a draft waits for approval before the request expires, unless the request says otherwise.',
       read: integer(1, 720),
+    }),
+    organizationSendingLimits: setting({
+      name: 'CALLSIGN_ORGANIZATION_SENDING_LIMITS',
+      fallback: null,
+      shown: '(no limits)',
+      sentence:
+        'Limits for the mail of an organization that sets none itself, as in `messages_per_hour=1000,new_recipients_per_day=200`. See docs/limits.md.',
+      read: sendingLimits,
+    }),
+    keySendingLimits: setting({
+      name: 'CALLSIGN_KEY_SENDING_LIMITS',
+      fallback: null,
+      shown: '(no limits)',
+      sentence: 'The same for the mail sent with one API key.',
+      read: sendingLimits,
+    }),
+    identitySendingLimits: setting({
+      name: 'CALLSIGN_IDENTITY_SENDING_LIMITS',
+      fallback: null,
+      shown: '(no limits)',
+      sentence: 'The same for the mail of one identity.',
+      read: sendingLimits,
     }),
     postmaster: setting({
       name: 'CALLSIGN_POSTMASTER',

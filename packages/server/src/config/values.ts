@@ -1,4 +1,5 @@
 // Readers for the values of settings. Each returns the value, or throws an Error that states the required form.
+import { type SendingLimitName, sendingLimitNames } from '@callsign/contract/sending-limits'
 import ipaddr from 'ipaddr.js'
 
 export const integer = (min: number, max: number) => (text: string) => {
@@ -78,6 +79,17 @@ export function isPrivateHost(hostname: string): boolean {
 }
 
 /** A port to listen on, or null for `off`. */
+/** `messages_per_hour=100,new_recipients_per_day=50` as an object. */
+export const sendingLimits = (text: string): Partial<Record<SendingLimitName, number>> =>
+  Object.fromEntries(
+    text.split(',').map((part) => {
+      const [name = '', value = ''] = part.trim().split('=')
+      if (!(sendingLimitNames as readonly string[]).includes(name))
+        throw new Error(`must be limits such as messages_per_hour=100, separated by commas. The limits are ${sendingLimitNames.join(', ')}`)
+      return [name, integer(1, 1_000_000_000)(value)]
+    }),
+  )
+
 export const optionalPort = (text: string): number | null => (text === 'off' ? null : integer(0, 65535)(text))
 
 export const cidrList = (text: string) => {

@@ -35,3 +35,6 @@ export const accessIdOf = (caller: Caller): string => caller.session?.id ?? call
 export function requireScope(caller: Caller, scope: AgentScope): void {
   if (caller.agent && !caller.scopes.includes(scope)) throw forbidden(`This key has no ${scope} scope.`)
 }
+
+/** The API key of a call. Null for a member of the console. */
+export const keyIdOf = ({ caller }: { caller: Caller }): string | null => (caller.session ? null : caller.keyId)

@@ -1,7 +1,9 @@
 // Errors of a request. Each message names the correction.
+import type * as contract from '@callsign/contract/errors'
 import { type ErrorCode, errorStatuses } from '@callsign/contract/errors'
+import type { Static } from 'typebox'
 
-export type ErrorDetail = { path: string; message: string }
+export type ErrorDetail = Static<typeof contract.ErrorDetail>
 
 /** A failed request. Operations throw it. One file translates it to HTTP, and another to SMTP. */
 export class ApiError extends Error {

@@ -86,5 +86,8 @@ export interface LocalWorker {
 
 export type Enqueue = (tx: Tx, jobs: NewJob[]) => Promise<void>
 
+/** Makes the unclaimed jobs of these kinds of an organization due now. */
+export type HastenJobs = (tx: Tx, organizationId: string, kinds: string[]) => Promise<void>
+
 /** Deletes a job unless a worker has claimed it. The worker then has to check whether the job is still needed. */
 export type CancelJob = (tx: Tx, id: string) => Promise<void>

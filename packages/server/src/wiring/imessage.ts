@@ -7,8 +7,10 @@ import { createBlueBubbles } from '../edges/suppliers/bluebubbles.ts'
 import { createLinq } from '../edges/suppliers/linq.ts'
 import { createSimulatorImessage } from '../edges/suppliers/simulator-imessage.ts'
 import type { Identities } from '../features/account/identities/operations.ts'
+import type { OrganizationSettings } from '../features/account/organizations/settings.ts'
 import type { Events } from '../features/events/log/operations.ts'
 import { createImessageJobs } from '../features/imessage/jobs.ts'
+import { chatJob } from '../features/imessage/model.ts'
 import { createImessage } from '../features/imessage/operations.ts'
 import { createOutbox } from '../features/imessage/outbox.ts'
 import type { ImessageProvider } from '../features/imessage/provider.ts'
@@ -20,6 +22,7 @@ import { type Area, hourMs, type SharedParts } from './parts.ts'
 
 type Needs = SharedParts & {
   identities: Identities
+  organizations: OrganizationSettings
   events: Events
   emit: Emit
   attachments: Attachments
@@ -35,8 +38,23 @@ const pollTickMsMax = 1000
 export const imessageRouteToken = (keyring: Keyring): string => keyring.subkey('imessage-callbacks').toString('base64url')
 
 export function createImessageArea(needs: Needs): Area {
-  const { config, db, keyring, identities, events, attachments, web, simulatorState, enqueue, emit, publicUrl, businessEvents } = needs
+  const {
+    config,
+    db,
+    keyring,
+    identities,
+    events,
+    attachments,
+    web,
+    simulatorState,
+    enqueue,
+    emit,
+    publicUrl,
+    businessEvents,
+    organizations,
+  } = needs
   const log = needs.log.child({ part: 'imessage' })
+  organizations.onResume(chatJob)
   const simulation = createSimulation({ db, attachments, simulatorState })
   const simulator =
     config.imessageProvider === 'simulator'
@@ -87,6 +105,7 @@ export function createImessageArea(needs: Needs): Area {
     routes: [...imessageRoutes(imessage, receiving), ...(simulator ? simulatedImessageRoutes(imessage) : [])],
     handlers: createImessageJobs({
       db,
+      pause: organizations,
       attachments,
       provider,
       enqueue,

@@ -23,6 +23,7 @@ import { loopMessagesMax } from '../features/mail/outbound/agent-loop.ts'
 import { createCompose } from '../features/mail/outbound/composer.ts'
 import { createDelivery } from '../features/mail/outbound/jobs.ts'
 import { createMessageCache } from '../features/mail/outbound/message-cache.ts'
+import { deliverJob } from '../features/mail/outbound/model.ts'
 import { createMtaSts } from '../features/mail/outbound/mta-sts/operations.ts'
 import { createOutboundMail } from '../features/mail/outbound/operations.ts'
 import { createReturnPaths } from '../features/mail/outbound/return-path.ts'
@@ -50,7 +51,11 @@ const blobSweepEveryMs = 6 * hourMs
 /** The health check's own DNS timeout. A failing server delays mail by no more than this. */
 const healthTimeoutMs = 3_000
 
-export function createMailArea(shared: SharedParts, { accounts, identities }: AccountArea, { events, emit }: EventArea): MailArea {
+export function createMailArea(
+  shared: SharedParts,
+  { accounts, identities, organizations, limitDefaults }: AccountArea,
+  { events, emit }: EventArea,
+): MailArea {
   const { config, db, keyring, blobs, dns, web, enqueue, publicUrl, businessEvents, log } = shared
   const { mailDomain } = config
 
@@ -95,6 +100,7 @@ export function createMailArea(shared: SharedParts, { accounts, identities }: Ac
     mailRules,
     suppressions,
     enqueue,
+    limitDefaults,
     mailDomain,
     messageCache: config.roles.includes('worker') ? messageCache : null,
     businessEvents,
@@ -102,6 +108,8 @@ export function createMailArea(shared: SharedParts, { accounts, identities }: Ac
   const mtaSts = createMtaSts({ db, resolver: dns, fetchFile: web.fetchFile, log: log.child({ part: 'mta-sts' }) })
   const transport = createTransport(config, dns, mtaSts, log)
   const returnPaths = createReturnPaths(keyring.subkey('return-paths'), mailDomain)
+  organizations.onResume(deliverJob)
+  identities.onDelete((tx, { identityId }) => outboundMail.forgetRecipients(tx, identityId))
   const delivery = createDelivery({
     db,
     identities,
@@ -111,6 +119,7 @@ export function createMailArea(shared: SharedParts, { accounts, identities }: Ac
     transport,
     returnPaths,
     loopRule: { messagesMax: loopMessagesMax, windowMs: config.agentLoopSeconds * 1000 },
+    holdJob: organizations.holdJob,
     compose,
     messageCache,
     emit,
@@ -162,6 +171,7 @@ export function createMailArea(shared: SharedParts, { accounts, identities }: Ac
       { name: 'sweep blobs', everyMs: blobSweepEveryMs, run: () => messages.sweepBlobs(dayMs) },
       domains.recheckTask,
       { name: 'sweep deferred mail', everyMs: hourMs, run: () => inboundMail.sweepDeferrals() },
+      { name: 'sweep send counts', everyMs: hourMs, run: () => outboundMail.sweepCounts() },
       { name: 'sweep MTA-STS policies', everyMs: dayMs, run: () => mtaSts.sweep() },
     ],
     close: async () => {

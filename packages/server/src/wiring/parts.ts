@@ -5,7 +5,7 @@ import type { Resolver } from '@callsign/mail/dns'
 import type { Config } from '../config/settings.ts'
 import type { Blobs } from '../core/blobs.ts'
 import type { BusinessEvents } from '../core/business-events.ts'
-import type { Enqueue, JobHandler, LocalWorker } from '../core/job.ts'
+import type { Enqueue, HastenJobs, JobHandler, LocalWorker } from '../core/job.ts'
 import type { Log } from '../core/log.ts'
 import type { Sealing } from '../core/replay.ts'
 import type { Route } from '../core/route.ts'
@@ -18,7 +18,7 @@ import type { ScheduledTask } from '../edges/jobs/scheduled-tasks.ts'
 import type { Keyring } from '../edges/keyring/keyring.ts'
 import { createWeb, type GuardedWeb } from '../edges/outbound-http/guarded-fetch.ts'
 import { createHostLookup } from '../edges/outbound-http/host-lookup.ts'
-import { createEnqueue } from '../edges/postgres/job-maker.ts'
+import { createEnqueue, createHastenJobs } from '../edges/postgres/job-maker.ts'
 import { createFindAgent } from '../features/account/identities/operations.ts'
 import { createKeys, type FindAgent, type Keys } from '../features/account/keys/operations.ts'
 import { type Accounts, createAccounts } from '../features/account/organizations/operations.ts'
@@ -43,6 +43,7 @@ export type SharedParts = Omit<ServerNeeds, 'running'> & {
   /** The guarded HTTP client for URLs that callers supply. */
   web: GuardedWeb
   enqueue: Enqueue
+  hastenJobs: HastenJobs
   publicUrl: () => string
   userAgent: string
 }
@@ -72,6 +73,7 @@ export function createSharedParts({ running, ...given }: ServerNeeds): SharedPar
       ...(config.dnsServers.length > 0 ? { lookup: createHostLookup(config.dnsServers) } : {}),
     }),
     enqueue: createEnqueue(() => running.worker),
+    hastenJobs: createHastenJobs(() => running.worker),
     publicUrl: () => running.publicUrl,
     userAgent,
   }

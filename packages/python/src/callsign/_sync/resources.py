@@ -62,6 +62,7 @@ from ..models import (
     Message,
     MessageFlags,
     MessageWait,
+    Organization,
     PhoneNumber,
     QueuedMessage,
     RejectedDraft,
@@ -75,6 +76,7 @@ from ..models import (
     RotateVaultRecoveryKeysItem,
     RotateVaultSecretsItem,
     SearchMessagesReply,
+    SendingLimitsChange,
     SentDraft,
     SentReply,
     SetFaultReply,
@@ -783,6 +785,7 @@ class Identities:
         draft_approval: Literal["none", "required"] | Unset = UNSET,
         inbound_mode: Literal["open", "allowlist"] | Unset = UNSET,
         outbound_mode: Literal["open", "allowlist"] | Unset = UNSET,
+        sending_limits: SendingLimitsChange | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> Identity:
         """Changes the given fields and keeps the others. With `draft_approval: required`, the key
@@ -803,6 +806,7 @@ class Identities:
                         "draft_approval": draft_approval,
                         "inbound_mode": inbound_mode,
                         "outbound_mode": outbound_mode,
+                        "sending_limits": sending_limits,
                     }
                 ),
                 timeout=request_timeout,
@@ -1681,6 +1685,91 @@ class Messages:
                         "labels": labels,
                         "add_labels": add_labels,
                         "remove_labels": remove_labels,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
+
+
+class Organization:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def get(
+        self,
+        *,
+        request_timeout: float | None = None,
+    ) -> Organization:
+        """Returns the organization. `sending_limits` are the limits in force for all its mail
+        together, and `key_sending_limits` those of each key. While `paused_at` is set, messages
+        are accepted with status `queued` and held.
+        """
+        return self._connection.request(
+            Request[Organization](
+                "GET",
+                "/organization",
+                timeout=request_timeout,
+            )
+        )
+
+    def pause(
+        self,
+        *,
+        reason: str | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> Organization:
+        """Stops all sending of all agents, for example because one of them does damage. Messages
+        that wait for a further attempt are held too. An attempt that a server is already
+        receiving ends normally. Further messages are accepted with status `queued`. The pause
+        and its reason are in the audit log.
+        """
+        return self._connection.request(
+            Request[Organization](
+                "POST",
+                "/organization/pause",
+                body=given(
+                    {
+                        "reason": reason,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
+
+    def resume(
+        self,
+        *,
+        request_timeout: float | None = None,
+    ) -> Organization:
+        """Ends the pause and starts the delivery of everything that was held, each message once."""
+        return self._connection.request(
+            Request[Organization](
+                "POST",
+                "/organization/resume",
+                timeout=request_timeout,
+            )
+        )
+
+    def update(
+        self,
+        *,
+        sending_limits: SendingLimitsChange | Unset = UNSET,
+        key_sending_limits: SendingLimitsChange | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> Organization:
+        """Changes the given limits. `null` returns a limit to the default of the server. A send
+        above a limit is `429 sending_limit_reached` with `Retry-After`, and `details` names the
+        limit and what is left. Limits of one agent are `sending_limits` of its identity.
+        """
+        return self._connection.request(
+            Request[Organization](
+                "PATCH",
+                "/organization",
+                body=given(
+                    {
+                        "sending_limits": sending_limits,
+                        "key_sending_limits": key_sending_limits,
                     }
                 ),
                 timeout=request_timeout,
@@ -3050,6 +3139,7 @@ class Resources:
         self.mail_rules = MailRules(connection)
         self.mailboxes = Mailboxes(connection)
         self.messages = Messages(connection)
+        self.organization = Organization(connection)
         self.phone = Phone(connection)
         self.simulator = Simulator(connection)
         self.suppressions = Suppressions(connection)

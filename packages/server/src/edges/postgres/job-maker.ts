@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { now } from '../../core/clock.ts'
 import { newId } from '../../core/ids.ts'
-import type { CancelJob, ClaimedJob, Enqueue, LocalWorker, NewJob } from '../../core/job.ts'
+import type { CancelJob, ClaimedJob, Enqueue, HastenJobs, LocalWorker, NewJob } from '../../core/job.ts'
 
 /**
  * Jobs for which the worker has capacity are inserted as claimed and started after the commit, which saves the claim. If this process dies
@@ -65,3 +65,13 @@ function hold(worker: LocalWorker, jobs: NewJob[]): Map<NewJob, Held> {
 export const cancelJob: CancelJob = async (tx, id) => {
   await tx.query({ name: 'cancel-job', text: 'DELETE FROM jobs WHERE id = $1 AND lease_token IS NULL', values: [id] })
 }
+
+export const createHastenJobs =
+  (worker: () => LocalWorker | null): HastenJobs =>
+  async (tx, organizationId, kinds) => {
+    await tx.query({
+      text: 'UPDATE jobs SET run_at = now() WHERE kind = ANY($2) AND organization_id = $1 AND lease_token IS NULL AND run_at > now()',
+      values: [organizationId, kinds],
+    })
+    tx.afterCommit(() => worker()?.wake(kinds))
+  }

@@ -21,6 +21,8 @@ type Parts = {
   enqueue: Enqueue
   emit: Emit
   retrySeconds: number[]
+  /** Reads and applies the pause of an organization. */
+  pause: { isPaused(organizationId: string): Promise<boolean>; holdJob(organizationId: string, finish: Finish): Promise<boolean> }
   businessEvents: BusinessEvents
   log: Log
 }
@@ -46,7 +48,17 @@ const detailCharactersMax = 500
 
 type Ending = { kind: 'sent'; providerMessageId: string; chatRef: string | null } | { kind: 'failed'; code: string; detail: string }
 
-export function createImessageJobs({ db, attachments, provider, enqueue, emit, retrySeconds, businessEvents, log }: Parts): JobHandler[] {
+export function createImessageJobs({
+  db,
+  attachments,
+  provider,
+  enqueue,
+  emit,
+  retrySeconds,
+  pause,
+  businessEvents,
+  log,
+}: Parts): JobHandler[] {
   /** Builds the piece for the provider. Null when its file is missing. */
   async function toPiece(chat: ChatRow, send: SendRow): Promise<Piece | null> {
     const media = send.media_id === null ? null : await history.findMedia(db, send.media_id)
@@ -69,6 +81,7 @@ export function createImessageJobs({ db, attachments, provider, enqueue, emit, r
   }
 
   async function runChat(job: Job, finish: Finish): Promise<void> {
+    if ((await pause.isPaused(job.organizationId)) && (await pause.holdJob(job.organizationId, finish))) return
     const chat = await store.findChat(db, job.subject)
     if (!chat) return db.transact((tx) => finish(tx, { done: true }))
     if (chat.provider !== provider.name) return db.transact((tx) => finish(tx, { done: false, retryInMs: idleMs }))

@@ -1,6 +1,7 @@
 // The agent identity and its mailbox: rows, addresses, and reserved names.
 import { isId } from '@callsign/contract/ids'
 import { toDomainName } from '../../../core/domain-name.ts'
+import type { LimitSettings } from '../organizations/model.ts'
 
 /** `required`: the agent's own key writes drafts, an organization key sends them. */
 export type DraftApproval = 'none' | 'required'
@@ -22,6 +23,7 @@ export type IdentityRow = {
   draft_approval: DraftApproval
   inbound_mode: MailMode
   outbound_mode: MailMode
+  sending_limits: LimitSettings
   created_at: Date
   updated_at: Date
 }
@@ -50,6 +52,10 @@ export type MailboxOwner = {
   draftApproval: DraftApproval
   inboundMode: MailMode
   outboundMode: MailMode
+  /** Own limits for sending, of the identity, of each key, and of the organization. */
+  limits: { identity: LimitSettings; key: LimitSettings; organization: LimitSettings }
+  /** True while the organization has paused all sending. */
+  isPaused: boolean
 }
 
 /**

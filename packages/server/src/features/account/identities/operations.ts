@@ -9,6 +9,7 @@ import { type Page, type PageQuery, readPage, toPage } from '../../../core/page.
 import type { Call } from '../../../core/route.ts'
 import { type Database, isUniqueViolation, type Tx } from '../../../core/sql.ts'
 import type { FindAgent } from '../keys/operations.ts'
+import { effectiveLimits, type LimitSettings } from '../organizations/model.ts'
 import { type Accounts, actorOf } from '../organizations/operations.ts'
 import { type CustomDomains, createMailboxes, type Mailboxes } from './mailboxes.ts'
 import { type IdentityRow, isReservedHandle, normalizeHandle } from './model.ts'
@@ -41,7 +42,7 @@ export interface Identities extends Mailboxes {
 /** Deletes another feature's data of an identity, in the transaction that deletes the identity. */
 export type DeleteHook = (tx: Tx, identity: { organizationId: string; identityId: string; mailboxId: string }) => Promise<void>
 
-type Settings = { mailDomain: string; tunnelDomain: string; postmaster: string | null }
+type Settings = { mailDomain: string; tunnelDomain: string; postmaster: string | null; identitySendingLimits: LimitSettings | null }
 
 /** The constraints that a taken handle may violate: PostgreSQL chooses the order of the inserts within one statement. */
 const takenConstraints = ['handles_pkey', 'identities_agent_handle_key', 'mailboxes_address_key']
@@ -70,6 +71,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
       draft_approval: row.draft_approval,
       inbound_mode: row.inbound_mode,
       outbound_mode: row.outbound_mode,
+      sending_limits: effectiveLimits(row.sending_limits, settings.identitySendingLimits ?? {}),
       created_at: row.created_at.toISOString(),
       updated_at: row.updated_at.toISOString(),
     }
@@ -106,6 +108,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
         draft_approval: body.draft_approval ?? 'none',
         inbound_mode: body.inbound_mode ?? 'open',
         outbound_mode: body.outbound_mode ?? 'open',
+        sending_limits: {},
         created_at: at,
         updated_at: at,
       }
@@ -155,6 +158,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
           draftApproval: body.draft_approval ?? null,
           inboundMode: inbound_mode ?? null,
           outboundMode: outbound_mode ?? null,
+          sendingLimits: body.sending_limits ?? {},
           at: now(),
         })
         if (body.custom_domain_id !== undefined) {
@@ -164,6 +168,8 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
           await store.moveMailbox(tx, row.mailbox_id, { address, domainId: domain?.id ?? null, at: now() })
           await accounts.audit(tx, row.organization_id, actorOf(call), 'identity.moved', row.id, { mailbox_address: address })
         }
+        if (body.sending_limits !== undefined)
+          await accounts.audit(tx, row.organization_id, actorOf(call), 'identity.limits_changed', row.id, body.sending_limits)
         if (inbound_mode !== undefined || outbound_mode !== undefined)
           await accounts.audit(tx, row.organization_id, actorOf(call), 'identity.modes_changed', row.id, { inbound_mode, outbound_mode })
       })

@@ -1,6 +1,7 @@
 // The SQL of identities, mailboxes and the handles that stay reserved.
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql } from '../../../core/sql.ts'
+import type { LimitSettings } from '../organizations/model.ts'
 import type { DraftApproval, IdentityRow, MailboxOwner, MailboxRow, MailMode } from './model.ts'
 
 export type NewIdentity = {
@@ -48,7 +49,8 @@ export async function insertIdentity(sql: Sql, row: NewIdentity): Promise<void> 
 }
 
 const identityColumns = `i.id, i.organization_id, i.agent_handle, i.display_name, i.description, b.id AS mailbox_id, b.address, b.domain_id,
-  t.id AS tunnel_id, t.status AS tunnel_status, i.draft_approval, i.inbound_mode, i.outbound_mode, i.created_at, i.updated_at`
+  t.id AS tunnel_id, t.status AS tunnel_status, i.draft_approval, i.inbound_mode, i.outbound_mode, i.sending_limits,
+  i.created_at, i.updated_at`
 const identityTables = 'identities i JOIN mailboxes b ON b.identity_id = i.id JOIN tunnels t ON t.identity_id = i.id'
 
 /** By handle or identity id. */
@@ -86,13 +88,15 @@ export async function updateIdentity(
     draftApproval: DraftApproval | null
     inboundMode: MailMode | null
     outboundMode: MailMode | null
+    sendingLimits: LimitSettings
     at: Date
   },
 ): Promise<void> {
   await sql.query({
     text: `UPDATE identities SET display_name = coalesce($2, display_name),
       description = CASE WHEN $3 THEN $4 ELSE description END, draft_approval = coalesce($6, draft_approval),
-      inbound_mode = coalesce($7, inbound_mode), outbound_mode = coalesce($8, outbound_mode), updated_at = $5 WHERE id = $1`,
+      inbound_mode = coalesce($7, inbound_mode), outbound_mode = coalesce($8, outbound_mode), sending_limits = sending_limits || $9,
+      updated_at = $5 WHERE id = $1`,
     values: [
       id,
       change.displayName,
@@ -102,6 +106,7 @@ export async function updateIdentity(
       change.draftApproval,
       change.inboundMode,
       change.outboundMode,
+      JSON.stringify(change.sendingLimits),
     ],
   })
 }
@@ -144,6 +149,10 @@ type OwnerRow = {
   draft_approval: DraftApproval
   inbound_mode: MailMode
   outbound_mode: MailMode
+  identity_limits: LimitSettings
+  key_limits: LimitSettings
+  organization_limits: LimitSettings
+  is_paused: boolean
 }
 
 const toOwner = (row: OwnerRow): MailboxOwner => ({
@@ -157,11 +166,15 @@ const toOwner = (row: OwnerRow): MailboxOwner => ({
   draftApproval: row.draft_approval,
   inboundMode: row.inbound_mode,
   outboundMode: row.outbound_mode,
+  limits: { identity: row.identity_limits, key: row.key_limits, organization: row.organization_limits },
+  isPaused: row.is_paused,
 })
 
 const ownerColumns = `b.id AS mailbox_id, b.organization_id, b.identity_id, i.agent_handle, i.display_name, b.address,
-  coalesce(d.holds_name, true) AS is_reachable, i.draft_approval, i.inbound_mode, i.outbound_mode`
-const ownerTables = 'mailboxes b JOIN identities i ON i.id = b.identity_id LEFT JOIN domains d ON d.id = b.domain_id'
+  coalesce(d.holds_name, true) AS is_reachable, i.draft_approval, i.inbound_mode, i.outbound_mode,
+  i.sending_limits AS identity_limits, o.key_sending_limits AS key_limits, o.sending_limits AS organization_limits, o.paused_at IS NOT NULL AS is_paused`
+const ownerTables =
+  'mailboxes b JOIN identities i ON i.id = b.identity_id JOIN organizations o ON o.id = b.organization_id LEFT JOIN domains d ON d.id = b.domain_id'
 
 /** Mailboxes by their address, of any organization: where mail arrives. */
 export async function findOwnersByAddress(sql: Sql, addresses: string[]): Promise<Map<string, MailboxOwner>> {

@@ -1,8 +1,12 @@
-// Audit log entries: actor, action and object.
+// Audit log entries, and the limits for sending.
+import { type SendingLimitName, type SendingLimits, sendingLimitNames } from '@callsign/contract/sending-limits'
 
 /** Actions that are recorded. The log is append-only. */
 export type AuditAction =
   | 'organization.created'
+  | 'organization.paused'
+  | 'organization.resumed'
+  | 'organization.limits_changed'
   | 'session.started'
   | 'session.failed'
   | 'session.throttled'
@@ -18,6 +22,7 @@ export type AuditAction =
   | 'key.revoked'
   | 'identity.deleted'
   | 'identity.modes_changed'
+  | 'identity.limits_changed'
   | 'identity.moved'
   | 'mail_rule.created'
   | 'mail_rule.updated'
@@ -71,3 +76,13 @@ export type AuditRow = {
   request_id: string | null
   created_at: Date
 }
+
+/** Own limits. A missing or null one leaves the default of the server. */
+export type LimitSettings = Partial<Record<SendingLimitName, number | null>>
+
+/** The limits in force. null means no limit. */
+export const effectiveLimits = (own: LimitSettings, defaults: LimitSettings): SendingLimits =>
+  Object.fromEntries(sendingLimitNames.map((name) => [name, own[name] ?? defaults[name] ?? null])) as SendingLimits
+
+/** The defaults of the server, by the subject that a limit is for. */
+export type LimitDefaults = { identity: LimitSettings; key: LimitSettings; organization: LimitSettings }

@@ -1,7 +1,7 @@
 // The SQL of organizations, users and the audit log.
 import { before, type PageRequest } from '../../../core/page.ts'
-import type { Sql } from '../../../core/sql.ts'
-import type { AuditRow } from './model.ts'
+import type { Sql, Tx } from '../../../core/sql.ts'
+import type { AuditRow, LimitSettings } from './model.ts'
 
 export async function insertOrganization(sql: Sql, row: { id: string; name: string; ownerId: string; at: Date }): Promise<void> {
   await sql.query({
@@ -66,4 +66,59 @@ export async function listAudit(sql: Sql, organizationId: string, page: PageRequ
     values: [organizationId, page.cursor, page.limit + 1],
   })
   return rows
+}
+
+export type OrganizationRow = {
+  id: string
+  name: string
+  paused_at: Date | null
+  pause_reason: string | null
+  sending_limits: LimitSettings
+  key_sending_limits: LimitSettings
+  created_at: Date
+}
+
+export async function findOrganization(sql: Sql, id: string): Promise<OrganizationRow | null> {
+  const { rows } = await sql.query<OrganizationRow>({
+    name: 'find-organization',
+    text: `SELECT id, name, paused_at, pause_reason, sending_limits, key_sending_limits, created_at FROM organizations WHERE id = $1`,
+    values: [id],
+  })
+  return rows[0] ?? null
+}
+
+/** Merges limits into the stored ones. */
+export async function changeLimits(sql: Sql, id: string, ofAll: LimitSettings, ofKeys: LimitSettings): Promise<void> {
+  await sql.query({
+    text: 'UPDATE organizations SET sending_limits = sending_limits || $2, key_sending_limits = key_sending_limits || $3 WHERE id = $1',
+    values: [id, JSON.stringify(ofAll), JSON.stringify(ofKeys)],
+  })
+}
+
+/** Pauses, unless the organization is paused already. */
+export async function pause(sql: Sql, id: string, reason: string | null, at: Date): Promise<boolean> {
+  const { rowCount } = await sql.query({
+    text: 'UPDATE organizations SET paused_at = $2, pause_reason = $3 WHERE id = $1 AND paused_at IS NULL',
+    values: [id, at, reason],
+  })
+  return rowCount === 1
+}
+
+/** Ends a pause. False without one. Waits for transactions that hold a job because of it. */
+export async function resume(sql: Sql, id: string): Promise<boolean> {
+  const { rowCount } = await sql.query({
+    text: 'UPDATE organizations SET paused_at = NULL, pause_reason = NULL WHERE id = $1 AND paused_at IS NOT NULL',
+    values: [id],
+  })
+  return rowCount === 1
+}
+
+/** True while sending is paused. The pause cannot end before the transaction. */
+export async function lockPause(tx: Tx, id: string): Promise<boolean> {
+  const { rows } = await tx.query<{ is_paused: boolean }>({
+    name: 'lock-pause',
+    text: 'SELECT paused_at IS NOT NULL AS is_paused FROM organizations WHERE id = $1 FOR SHARE',
+    values: [id],
+  })
+  return rows[0]?.is_paused === true
 }

@@ -7,6 +7,7 @@ export type MemberRole = (typeof memberRoles)[number]
 /** Reads everything except keys and vault ciphertext. Approves and rejects drafts, and releases quarantined messages. */
 const reviewer = [
   'getCaller',
+  'getOrganization',
   'listAudit',
   'downloadAttachment',
   'listDomains',
@@ -62,6 +63,9 @@ const reviewer = [
 
 /** Everything that a reviewer may not do, except keys, members and the keys of the vault. */
 const operator = [
+  'pauseOrganization',
+  'resumeOrganization',
+  'updateOrganization',
   'createDomain',
   'verifyDomain',
   'setDefaultDomain',

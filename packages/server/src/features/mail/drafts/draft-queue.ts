@@ -30,7 +30,13 @@ export function createDraftQueue({ attachments, messages, outboundMail, cancelJo
     return found
   }
 
-  async function queueDraft(tx: Tx, owner: MailboxOwner, row: DraftRow, forwarded: MessageRow | null): Promise<Queued> {
+  async function queueDraft(
+    tx: Tx,
+    owner: MailboxOwner,
+    row: DraftRow,
+    forwarded: MessageRow | null,
+    keyId: string | null,
+  ): Promise<Queued> {
     checkComplete(row)
     const recipients = checkRecipients({
       to: readAddresses('to', row.to_addresses),
@@ -52,6 +58,7 @@ export function createDraftQueue({ attachments, messages, outboundMail, cancelJo
       headers: row.headers,
       autoSubmitted: null,
       attachments: shared,
+      keyId,
       moved,
       parent:
         row.in_reply_to_message_id === null

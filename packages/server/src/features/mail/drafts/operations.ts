@@ -4,7 +4,7 @@ import type * as contract from '@callsign/contract/drafts'
 import { draftAttachmentsMax, draftVersionBytesMax, draftVersionsMax } from '@callsign/contract/drafts'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { batchLoader } from '../../../core/batch.ts'
-import type { Caller } from '../../../core/caller.ts'
+import { type Caller, keyIdOf } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../../core/errors.ts'
 import type { Emit } from '../../../core/event.ts'
@@ -60,7 +60,7 @@ export interface Drafts extends DraftReview, Approvals {
    * Turns a locked draft into a queued message. Message, job, attachments and the end of the draft commit together, so that a draft is sent
    * at most once. Throws ApiError when the draft cannot be sent as it is.
    */
-  queueDraft(tx: Tx, owner: MailboxOwner, row: DraftRow, forwarded: MessageRow | null): Promise<Queued>
+  queueDraft(tx: Tx, owner: MailboxOwner, row: DraftRow, forwarded: MessageRow | null, keyId: string | null): Promise<Queued>
 }
 
 type Parts = {
@@ -265,7 +265,7 @@ export function createDrafts(parts: Parts): Drafts {
           if (!row) throw await absence(tx, owner, id, 'draft_send_in_progress')
           checkVersion(row, body.version)
           checkMayApprove(row, call.caller.agent !== null, now().getTime())
-          const queued = await queueDraft(tx, owner, { ...row, ...overrides }, forwarded)
+          const queued = await queueDraft(tx, owner, { ...row, ...overrides }, forwarded, keyIdOf(call))
           await approvals.recordSent(tx, owner, row, queued.id, actorOf(call))
           return { id: queued.id, thread_id: queued.threadId, status: 'sent' as const }
         })

@@ -34,6 +34,8 @@ type Parts = {
   emit: Emit
   retrySeconds: number[]
   loopRule: LoopRule
+  /** Returns a job to the queue while its organization has paused sending. False when the pause is over. */
+  holdJob: (organizationId: string, finish: Finish) => Promise<boolean>
   mailDomain: string
   businessEvents: BusinessEvents
   log: Log
@@ -48,7 +50,7 @@ const concurrency = 16
 const dueSoonMs = 100
 
 export function createDelivery(parts: Parts): JobHandler {
-  const { db, identities, messages, inboundMail, transport, returnPaths, compose, messageCache, loopRule, mailDomain, log } = parts
+  const { db, identities, messages, inboundMail, transport, returnPaths, compose, messageCache, loopRule, holdJob, mailDomain, log } = parts
   const commitResults = createCommitResults(parts)
 
   async function deliver(job: Job, finish: Finish): Promise<void> {
@@ -61,6 +63,7 @@ export function createDelivery(parts: Parts): JobHandler {
       findHosted([...row.to_addresses, ...row.cc_addresses, ...row.bcc_addresses]),
       tryCompose(row),
     ])
+    if (sender?.isPaused) return (await holdJob(row.organization_id, finish)) ? undefined : deliver(job, finish)
     const open = recipients.filter((recipient) => recipient.status === 'queued')
     if (open.length === 0) return db.transact((tx) => finish(tx, { done: true }))
     const at = now()

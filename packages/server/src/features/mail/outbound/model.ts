@@ -32,6 +32,8 @@ export type OutgoingMessage = {
   attachments: Omit<NewAttachment, 'position' | 'organization_id' | 'created_at'>[]
   /** Existing attachment rows that the caller moves to the message in the same transaction. */
   moved?: { count: number; sizeBytes: number }
+  /** The API key that sends it. Null for a person in the console, a link and a schedule. */
+  keyId: string | null
   parent: Parent | null
   /** The thread to join; null starts one. */
   threadId: string | null

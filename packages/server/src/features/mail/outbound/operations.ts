@@ -2,6 +2,7 @@
 import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
 import type * as contract from '@callsign/contract/outbound-mail'
 import type { BusinessEvents } from '../../../core/business-events.ts'
+import { keyIdOf } from '../../../core/caller.ts'
 import { inMs } from '../../../core/clock.ts'
 import { ApiError, invalid } from '../../../core/errors.ts'
 import type { Enqueue } from '../../../core/job.ts'
@@ -9,12 +10,14 @@ import type { Call } from '../../../core/route.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
+import type { LimitDefaults } from '../../account/organizations/model.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import type { MessageRow } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
 import type { MailRules } from '../rules/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
 import { automaticAnswerPauseMs, automaticAnswerProblem, automaticAnswerTo } from './automatic-answer.ts'
+import * as limitStore from './limit-store.ts'
 import type { MessageCache } from './message-cache.ts'
 import {
   answerTo,
@@ -54,7 +57,14 @@ export interface OutboundMail {
    * exceed a message's limit.
    */
   shareAttachments(tx: Tx, message: MessageRow, otherBytes: number): Promise<OutgoingMessage['attachments']>
+  /** Deletes counts of past windows. */
+  sweepCounts(): Promise<void>
+  /** Deletes the recipients that an identity has written to, in the transaction that deletes it. */
+  forgetRecipients(tx: Tx, identityId: string): Promise<void>
 }
+
+/** Longer than the longest window. */
+const countsKeptMs = 2 * 86_400_000
 
 type Parts = {
   db: Database
@@ -64,6 +74,7 @@ type Parts = {
   mailRules: MailRules
   suppressions: Suppressions
   enqueue: Enqueue
+  limitDefaults: LimitDefaults
   mailDomain: string
   /** Null in a process that delivers nothing. */
   messageCache: MessageCache | null
@@ -94,6 +105,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
       headers,
       autoSubmitted: 'auto-replied',
       attachments: files,
+      keyId: keyIdOf(call),
       parent: parentOf(message),
       threadId: message.thread_id,
     }
@@ -135,6 +147,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
       headers,
       autoSubmitted: body.automatic ? 'auto-generated' : null,
       attachments: files,
+      keyId: keyIdOf(call),
       parent: thread?.latest ? parentOf(thread.latest) : null,
       threadId: thread?.threadId ?? null,
     }
@@ -172,6 +185,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
         headers,
         autoSubmitted: null,
         attachments: files,
+        keyId: keyIdOf(call),
         parent: answer.parent,
         threadId: message.thread_id,
       }
@@ -203,6 +217,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
             headers,
             autoSubmitted: null,
             attachments: [...shared, ...own],
+            keyId: keyIdOf(call),
             parent: null,
             threadId: null,
           })
@@ -213,5 +228,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
 
     queueMessage,
     shareAttachments,
+    sweepCounts: () => limitStore.sweepCounts(parts.db, inMs(-countsKeptMs)),
+    forgetRecipients: limitStore.forgetRecipients,
   }
 }

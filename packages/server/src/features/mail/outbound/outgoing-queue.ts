@@ -2,11 +2,13 @@
 import { messageBytesMax } from '@callsign/contract/attachments'
 import { groupCommit } from '../../../core/batch.ts'
 import type { BusinessEvents } from '../../../core/business-events.ts'
+import { nowMs } from '../../../core/clock.ts'
 import { ApiError } from '../../../core/errors.ts'
 import type { Enqueue } from '../../../core/job.ts'
 import type { Call } from '../../../core/route.ts'
 import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
+import type { LimitDefaults } from '../../account/organizations/model.ts'
 import type { AttachmentInput } from '../attachments/model.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import type { MessageRow } from '../messages/model.ts'
@@ -15,9 +17,11 @@ import type { Guardrail } from '../rules/model.ts'
 import type { MailRules } from '../rules/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
 import { type Addressed, toFiling } from './filing.ts'
+import * as limitStore from './limit-store.ts'
 import type { MessageCache } from './message-cache.ts'
 import { deliverJob, forwardedIsGone, type OutgoingMessage, orGone, type Queued, toRecipientRows } from './model.ts'
 import { replyAddressesOf } from './reply-addresses.ts'
+import { type CountedMessage, chargesOf, checkCounts, checkRecipientsPerMessage } from './sending-limits.ts'
 
 type Parts = {
   db: Database
@@ -25,6 +29,7 @@ type Parts = {
   mailRules: MailRules
   suppressions: Suppressions
   enqueue: Enqueue
+  limitDefaults: LimitDefaults
   mailDomain: string
   /** Null in a process that delivers nothing. */
   messageCache: MessageCache | null
@@ -35,7 +40,7 @@ type Parts = {
 type Addressing = Pick<OutgoingMessage, 'recipients' | 'replyTo' | 'headers'>
 
 export function createOutgoingQueue(parts: Parts) {
-  const { db, attachments, mailRules, suppressions, enqueue, mailDomain, messageCache, businessEvents } = parts
+  const { db, attachments, mailRules, suppressions, enqueue, limitDefaults, mailDomain, messageCache, businessEvents } = parts
   /** `call.transact` of a call without an Idempotency-Key. */
   const { transact } = db
 
@@ -56,6 +61,8 @@ export function createOutgoingQueue(parts: Parts) {
 
   /** Files messages as queued, with their jobs, in the caller's transaction. */
   async function queueAll(tx: Tx, messages: Addressed[]): Promise<Queued[]> {
+    const counted = messages.map(toCounted)
+    for (const message of counted) checkRecipientsPerMessage(message, limitDefaults)
     const guardrails = await judge(tx, messages)
     const filings = messages.map((one, index) => toFiling(one, guardrails[index] as Guardrail, mailDomain))
     const known = await findThreads(tx, filings)
@@ -66,6 +73,9 @@ export function createOutgoingQueue(parts: Parts) {
         filings.map(({ message }) => ({ kind: deliverJob, organizationId: message.organization_id, subject: message.id })),
       ),
     ])
+    // Last, because other senders of the same subjects wait from here to the commit.
+    const charges = chargesOf(counted, limitDefaults)
+    if (charges.length > 0) checkCounts(await limitStore.count(tx, charges), nowMs())
     tx.afterCommit(() => {
       for (const [index, { message, recipients, thread }] of filings.entries()) {
         businessEvents.messageQueued({ organization_id: message.organization_id, message_id: message.id, recipients: recipients.length })
@@ -117,3 +127,9 @@ export function createOutgoingQueue(parts: Parts) {
 
   return { queue, queueMessage, shareAttachments, takeFiles }
 }
+
+const toCounted = ({ owner, outgoing }: Addressed): CountedMessage => ({
+  owner,
+  keyId: outgoing.keyId,
+  addresses: toRecipientRows(outgoing.recipients).map(({ address }) => address),
+})

@@ -1,0 +1,64 @@
+// The caller's organization: its limits for sending, and the pause of all sending.
+import Type from 'typebox'
+import { operation } from './operation.ts'
+import { nullableString, strict, Timestamp } from './schema.ts'
+import { SendingLimits, SendingLimitsChange } from './sending-limits.ts'
+
+export const Organization = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    paused_at: nullableString({ format: 'date-time', description: 'The time since when all sending is paused. null while it is not.' }),
+    pause_reason: nullableString(),
+    sending_limits: SendingLimits,
+    key_sending_limits: SendingLimits,
+    created_at: Timestamp,
+  },
+  { $id: 'Organization' },
+)
+
+export const getOrganization = operation({
+  id: 'getOrganization',
+  method: 'GET',
+  path: '/api/v1/organization',
+  summary: 'Gets the organization of the key, with its limits for sending and its pause.',
+  tag: 'Identity and caller',
+  status: 200,
+  reply: Organization,
+})
+
+export const updateOrganization = operation({
+  id: 'updateOrganization',
+  method: 'PATCH',
+  path: '/api/v1/organization',
+  summary: 'Changes the limits for sending of the organization as a whole, or of each of its keys.',
+  tag: 'Identity and caller',
+  body: strict(
+    { sending_limits: Type.Optional(SendingLimitsChange), key_sending_limits: Type.Optional(SendingLimitsChange) },
+    { minProperties: 1 },
+  ),
+  status: 200,
+  reply: Organization,
+})
+
+export const pauseOrganization = operation({
+  id: 'pauseOrganization',
+  method: 'POST',
+  path: '/api/v1/organization/pause',
+  summary: 'Stops all sending of mail and iMessages at once. Further messages are accepted and held.',
+  tag: 'Identity and caller',
+  body: strict({ reason: Type.Optional(Type.String({ maxLength: 500 })) }),
+  bodyOptional: true,
+  status: 200,
+  reply: Organization,
+})
+
+export const resumeOrganization = operation({
+  id: 'resumeOrganization',
+  method: 'POST',
+  path: '/api/v1/organization/resume',
+  summary: 'Ends the pause. Held messages are sent.',
+  tag: 'Identity and caller',
+  status: 200,
+  reply: Organization,
+})

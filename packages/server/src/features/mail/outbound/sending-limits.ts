@@ -1,0 +1,104 @@
+// Limits for sending: the subjects that a message counts for, and the error above a limit.
+import { type SendingLimitName, sendingLimitNames } from '@callsign/contract/sending-limits'
+import { addressKey } from '@callsign/mail/mail-address'
+import { ApiError } from '../../../core/errors.ts'
+import type { MailboxOwner } from '../../account/identities/model.ts'
+import { effectiveLimits, type LimitDefaults } from '../../account/organizations/model.ts'
+
+export type LimitScope = 'identity' | 'key' | 'organization'
+
+/** The units of PostgreSQL's date_trunc, by limit. */
+export const windowUnits = {
+  messages_per_minute: 'minute',
+  messages_per_hour: 'hour',
+  messages_per_day: 'day',
+  new_recipients_per_day: 'day',
+} as const
+export type CountedLimit = keyof typeof windowUnits
+
+const windowMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 }
+
+/** A message as the limits see it. `keyId` is null when no API key sends it. */
+export type CountedMessage = { owner: MailboxOwner; keyId: string | null; addresses: string[] }
+
+/** The messages of one subject, and its limits. */
+export type Charge = {
+  organizationId: string
+  scope: LimitScope
+  subject: string
+  limits: [CountedLimit, number][]
+  messages: number
+  /** Distinct addresses, in the form for comparison. */
+  addresses: Set<string>
+}
+
+type Reached = { name: SendingLimitName; scope: LimitScope; max: number; left: number; resetsAt: Date | null }
+
+const scopes = ['identity', 'key', 'organization'] as const
+
+/** The limits in force of the subjects that a message counts for. */
+function subjectsOf({ owner, keyId }: CountedMessage, defaults: LimitDefaults) {
+  const ids = { identity: owner.identityId, key: keyId, organization: owner.organizationId }
+  return scopes.flatMap((scope) => {
+    const subject = ids[scope]
+    return subject === null ? [] : [{ scope, subject, limits: effectiveLimits(owner.limits[scope], defaults[scope]) }]
+  })
+}
+
+/** Throws when a message has more recipients than one message may have. */
+export function checkRecipientsPerMessage(message: CountedMessage, defaults: LimitDefaults): void {
+  for (const { scope, limits } of subjectsOf(message, defaults)) {
+    const max = limits.recipients_per_message
+    if (max !== null && message.addresses.length > max)
+      throw limitReached({ name: 'recipients_per_message', scope, max, left: max, resetsAt: null }, 0)
+  }
+}
+
+/** Charges of the messages of one transaction, one per subject. Subjects without a counted limit are left out. */
+export function chargesOf(messages: CountedMessage[], defaults: LimitDefaults): Charge[] {
+  const charges = new Map<string, Charge>()
+  for (const message of messages) {
+    for (const { scope, subject, limits } of subjectsOf(message, defaults)) {
+      const set = sendingLimitNames.flatMap((name): [CountedLimit, number][] => {
+        const max = limits[name]
+        return max === null || name === 'recipients_per_message' ? [] : [[name, max]]
+      })
+      if (set.length === 0) continue
+      const charge = charges.get(subject) ?? {
+        organizationId: message.owner.organizationId,
+        scope,
+        subject,
+        limits: set,
+        messages: 0,
+        addresses: new Set<string>(),
+      }
+      charge.messages++
+      for (const address of message.addresses) charge.addresses.add(addressKey(address))
+      charges.set(subject, charge)
+    }
+  }
+  return [...charges.values()]
+}
+
+/** A counter after the transaction's own messages were added. */
+export type Counted = { charge: Charge; name: CountedLimit; max: number; amount: number; count: number; windowStart: Date }
+
+/** Throws for the first counter above its limit, which rolls back the transaction. */
+export function checkCounts(counted: Counted[], nowMs: number): void {
+  for (const { charge, name, max, amount, count, windowStart } of counted) {
+    if (count <= max) continue
+    const resetsAt = new Date(windowStart.getTime() + windowMs[windowUnits[name]])
+    const left = Math.max(0, max - (count - amount))
+    throw limitReached({ name, scope: charge.scope, max, left, resetsAt }, Math.max(1, Math.ceil((resetsAt.getTime() - nowMs) / 1000)))
+  }
+}
+
+function limitReached({ name, scope, max, left, resetsAt }: Reached, retrySeconds: number): ApiError {
+  const field = scope === 'identity' ? 'sending_limits of the identity' : scope === 'key' ? 'key_sending_limits' : 'sending_limits'
+  const message = `${field} allow ${max} for ${name}, and ${left} are left`
+  const advice = resetsAt === null ? 'Send to fewer recipients.' : 'Wait for the seconds in Retry-After, or raise the limit.'
+  return new ApiError('sending_limit_reached', `A limit for sending is reached: ${message}. ${advice}`, {
+    details: [{ path: '/to', message, limit: { name, scope, max, left, resets_at: resetsAt?.toISOString() ?? null } }],
+    headers: retrySeconds > 0 ? { 'Retry-After': String(retrySeconds) } : {},
+  })
+}

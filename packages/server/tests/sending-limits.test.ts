@@ -1,0 +1,176 @@
+// Limits for sending: what they refuse and say, and that they are exact with concurrent senders and two processes.
+import { fetch } from 'undici'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startCallsignd } from './harness/callsignd.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
+
+let harness: Harness
+beforeAll(async () => {
+  harness = await startHarness()
+})
+afterAll(() => harness.stop())
+
+const limitsOf = (handle: string, limits: Json, key = harness.organizationKey) =>
+  harness.expectApi(200, 'PATCH', `/identities/${handle}`, { key, body: { sending_limits: limits } })
+const send = (agent: string, to: string[], ask: Json = {}) =>
+  harness.api('POST', '/mail/send', { ...ask, body: { agent, to, subject: 'Hello', text: 'Hello' } })
+
+describe('the limits of an identity', () => {
+  test('are unset at first, and null returns to the default', async () => {
+    const made = await harness.createAgent('unset')
+    expect(made.sending_limits).toEqual({
+      recipients_per_message: null,
+      messages_per_minute: null,
+      messages_per_hour: null,
+      messages_per_day: null,
+      new_recipients_per_day: null,
+    })
+    expect((await limitsOf('unset', { messages_per_day: 5, recipients_per_message: 2 })).sending_limits).toMatchObject({
+      messages_per_day: 5,
+      recipients_per_message: 2,
+    })
+    expect((await limitsOf('unset', { messages_per_day: null })).sending_limits).toMatchObject({
+      messages_per_day: null,
+      recipients_per_message: 2,
+    })
+    expect((await harness.api('PATCH', '/identities/unset', { body: { sending_limits: { messages_per_day: 0 } } })).status).toBe(400)
+    const { data } = await harness.expectApi(200, 'GET', '/audit')
+    expect(data.filter((one: Json) => one.action === 'identity.limits_changed')).toHaveLength(2)
+  })
+
+  test('refuse the message above them with the limit, its window and what is left', async () => {
+    await harness.createAgent('counted')
+    await limitsOf('counted', { messages_per_day: 2 })
+    for (const to of ['a@example.com', 'b@example.com']) expect((await send('counted', [to])).status).toBe(201)
+    const refused = await send('counted', ['c@example.com'])
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(86_400)
+    const { code, details } = refused.body.error
+    expect(code).toBe('sending_limit_reached')
+    expect(details[0].limit).toEqual({
+      name: 'messages_per_day',
+      scope: 'identity',
+      max: 2,
+      left: 0,
+      resets_at: expect.stringMatching(/T00:00:00\.000Z$/),
+    })
+    await limitsOf('counted', { messages_per_day: 3 })
+    expect((await send('counted', ['c@example.com'])).status).toBe(201)
+  })
+
+  test('count recipients per message, and new recipients once', async () => {
+    await harness.createAgent('wide')
+    await limitsOf('wide', { recipients_per_message: 2, new_recipients_per_day: 3 })
+    const tooMany = await send('wide', ['a@example.com', 'b@example.com', 'c@example.com'])
+    expect(tooMany.body.error.details[0].limit).toEqual({
+      name: 'recipients_per_message',
+      scope: 'identity',
+      max: 2,
+      left: 2,
+      resets_at: null,
+    })
+    expect((await send('wide', ['a@example.com', 'b@example.com'])).status).toBe(201)
+    expect((await send('wide', ['A@example.com', 'b@example.com'])).status).toBe(201)
+    const refused = await send('wide', ['c@example.com', 'd@example.com'])
+    expect(refused.body.error.details[0].limit).toMatchObject({ name: 'new_recipients_per_day', left: 1 })
+    expect((await send('wide', ['c@example.com'])).status).toBe(201)
+    expect((await send('wide', ['d@example.com'])).status).toBe(429)
+    expect((await send('wide', ['a@example.com'])).status).toBe(201)
+  })
+
+  test('do not count a replay of an Idempotency-Key, nor a refused message', async () => {
+    await harness.createAgent('replayed')
+    await limitsOf('replayed', { messages_per_day: 1 })
+    await harness.expectApi(201, 'POST', '/suppressions', { body: { email_address: 'never@example.com' } })
+    expect((await send('replayed', ['never@example.com'])).status).toBe(403)
+    const headers = { 'idempotency-key': 'limits-1' }
+    expect((await send('replayed', ['a@example.com'], { headers })).status).toBe(201)
+    expect((await send('replayed', ['a@example.com'], { headers })).status).toBe(201)
+    expect((await send('replayed', ['a@example.com'])).status).toBe(429)
+  })
+
+  test('count a draft when it is sent, and keep one that is above them', async () => {
+    await harness.createAgent('drafting')
+    await limitsOf('drafting', { messages_per_day: 1 })
+    const create = () =>
+      harness.expectApi(201, 'POST', '/mailboxes/drafting/drafts', { body: { to: 'a@example.com', subject: 'Hello', text: 'Hello' } })
+    const [first, second] = [await create(), await create()]
+    await harness.expectApi(201, 'POST', `/mailboxes/drafting/drafts/${first.id}/send`)
+    expect((await harness.api('POST', `/mailboxes/drafting/drafts/${second.id}/send`)).status).toBe(429)
+    await harness.expectApi(200, 'GET', `/mailboxes/drafting/drafts/${second.id}`)
+  })
+})
+
+test('an organization has limits for all its mail and for each key', async () => {
+  const own = await harness.createOrganization('Limits')
+  for (const handle of ['lim_a', 'lim_b']) await harness.createAgent(handle, {}, own.key)
+  const patch = (body: Json) => harness.expectApi(200, 'PATCH', '/organization', { key: own.key, body })
+  const limited = await patch({ sending_limits: { messages_per_day: 4 }, key_sending_limits: { messages_per_day: 2 } })
+  expect(limited).toMatchObject({ id: own.id, sending_limits: { messages_per_day: 4 }, key_sending_limits: { messages_per_day: 2 } })
+  const agentKey = await harness.agentKey('lim_b', {}, own.key)
+  const scopeOf = async (agent: string, key: string) => {
+    const { status, body } = await send(agent, ['a@example.com'], { key })
+    return status === 201 ? 'sent' : body.error.details[0].limit.scope
+  }
+  expect([await scopeOf('lim_a', own.key), await scopeOf('lim_b', own.key), await scopeOf('lim_a', own.key)]).toEqual([
+    'sent',
+    'sent',
+    'key',
+  ])
+  expect([await scopeOf('lim_b', agentKey), await scopeOf('lim_b', agentKey), await scopeOf('lim_b', agentKey)]).toEqual([
+    'sent',
+    'sent',
+    'key',
+  ])
+  await patch({ key_sending_limits: { messages_per_day: null } })
+  expect(await scopeOf('lim_a', own.key)).toBe('organization')
+  expect((await harness.api('PATCH', '/organization', { key: agentKey, body: { sending_limits: { messages_per_day: 9 } } })).status).toBe(
+    403,
+  )
+  expect((await harness.api('GET', '/organization', { key: agentKey })).status).toBe(403)
+})
+
+test('a limit is exact with 16 concurrent senders', async () => {
+  await harness.createAgent('busy')
+  await limitsOf('busy', { messages_per_day: 37, messages_per_hour: 1000 })
+  const results = await Promise.all(
+    Array.from({ length: 16 }, async (_, sender) => {
+      const statuses: number[] = []
+      for (let index = 0; index < 5; index++)
+        statuses.push(
+          (await send('busy', [`r${sender}@example.com`], index % 2 ? { headers: { 'idempotency-key': `${sender}-${index}` } } : {}))
+            .status,
+        )
+      return statuses
+    }),
+  )
+  const statuses = results.flat()
+  expect(statuses.filter((status) => status === 201)).toHaveLength(37)
+  expect(statuses.filter((status) => status === 429)).toHaveLength(80 - 37)
+})
+
+test('a limit is exact with two server processes on one database', async () => {
+  await harness.createAgent('twice')
+  await limitsOf('twice', { messages_per_day: 23, new_recipients_per_day: 9 })
+  const other = await startCallsignd({ ...harness.environment, CALLSIGN_SMTP_PORT: '0' })
+  try {
+    const post = async (base: string, to: string): Promise<number> => {
+      const body = JSON.stringify({ agent: 'twice', to: [to], subject: 'Hello', text: 'Hello' })
+      const headers = { authorization: `Bearer ${harness.organizationKey}`, 'content-type': 'application/json' }
+      const response = await fetch(`${base}/api/v1/mail/send`, { method: 'POST', headers, body })
+      await response.arrayBuffer()
+      return response.status
+    }
+    const bases = [harness.baseUrl, other.baseUrl]
+    const fresh = await Promise.all(Array.from({ length: 32 }, (_, index) => post(bases[index % 2] as string, `n${index}@example.com`)))
+    expect(fresh.filter((status) => status === 201)).toHaveLength(9)
+    const rest = await Promise.all(
+      Array.from({ length: 32 }, (_, index) => post(bases[index % 2] as string, `n${fresh.indexOf(201)}@example.com`)),
+    )
+    expect(rest.filter((status) => status === 201)).toHaveLength(23 - 9)
+    expect([...fresh, ...rest].every((status) => status === 201 || status === 429)).toBe(true)
+  } finally {
+    await other.stop()
+  }
+})
