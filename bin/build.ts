@@ -26,6 +26,7 @@ export const published: PublishedPackage[] = [
 const compilerOptions = {
   target: 'es2023',
   lib: ['es2023', 'es2024.string'],
+  incremental: false,
   noEmit: false,
   noEmitOnError: true,
   declaration: true,
