@@ -11,9 +11,12 @@ export function makeScratchCopy(root: string): { folder: string; remove: () => v
   for (const path of listed.toString().split('\0')) {
     if (path === '' || !existsSync(join(root, path))) continue
     mkdirSync(dirname(join(folder, path)), { recursive: true })
-    cpSync(join(root, path), join(folder, path))
+    cpSync(join(root, path), join(folder, path), { preserveTimestamps: true })
   }
   linkPackages(join(root, 'node_modules'), join(folder, 'node_modules'))
+  // Without these, bin/run installs the packages and builds the console again, and its messages fail the tests of the start.
+  for (const path of ['node_modules/.callsign-lock', 'packages/console/dist'])
+    if (existsSync(join(root, path))) cpSync(join(root, path), join(folder, path), { recursive: true, preserveTimestamps: true })
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { findCodes } from '../src/content/codes/codes.ts'
-import { appHashes, clearLinks, languages, names } from './codes/families.ts'
+import { appHashes, clearLinks, languages, nameLikeCodes, names } from './codes/families.ts'
 import { mailsWithLinks } from './codes/mails-with-links.ts'
 import { messagesWithoutCodes } from './codes/messages-without-codes.ts'
 import type { Sample } from './codes/sample.ts'
@@ -41,6 +41,7 @@ test.each([
   ['languages', languages],
   ['links that are clear in any language', clearLinks],
   ['names with digits are not codes', names],
+  ['codes that look like names', nameLikeCodes],
 ])('%s', (_name, samples) => {
   for (const sample of samples) expect([sample.text, findCodes(sample).map(({ value }) => value)]).toEqual([sample.text, sample.wants])
 })

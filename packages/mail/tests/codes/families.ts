@@ -65,6 +65,8 @@ export const languages: Sample[] = [
   s('830829', 'G-830829'),
 ]
 
+const aboutBoards = 'We have been trying to build the image for this board since last week, and it does not start. '.repeat(3)
+
 /** Names with digits, numbers in program text, and other words that "code" stands beside. */
 export const names: Sample[] = [
   s('', 'Welcome to 98point6, your code to better health'),
@@ -77,6 +79,22 @@ export const names: Sample[] = [
   s('', 'The sse2 code: is it aligned?'),
   s('', 'Voicemail password: 482913'),
   s('', 'Received notification for sd 83, type 32769', 'Signal analysis'),
+  s('', 'Which pin is GPIO26?'),
+  s('', 'Our code: ZCU102, X310 and N210'),
+  s('', 'My code is X310 only, and the board pin: PA15'),
+  ...['code: ZCU102', 'The pin is PB12', 'The FPGA code:\n\nZCU102\n\nthanks', 'ZCU102 is the code that works', 'PIN = PB12'].map((line) =>
+    s('', `${aboutBoards}\n${line}\n${aboutBoards}`),
+  ),
+]
+
+/** Codes that look like a name, addressed to the reader. */
+export const nameLikeCodes: Sample[] = [
+  s('AB1234', 'Your code is AB1234'),
+  s('K12345', 'PIN: K12345'),
+  s('AB1234', `${aboutBoards}\nYour code:\n\nAB1234\n\n${aboutBoards}`),
+  s('AB1234', `${aboutBoards}\nAB1234 is your PIN.`),
+  s('AB1234', `${aboutBoards}\nIhr Code lautet AB1234.`),
+  s('AB1234', `${aboutBoards}\nVotre code : AB1234`),
 ]
 
 /** Links whose path is clear in any language, and tokens that end in a mark. */

@@ -73,6 +73,17 @@ test('two queries run at once by default, of at most 200 keys each', async () =>
   expect(await Promise.all(loads)).toHaveLength(601)
 })
 
+test('a free loader runs no empty query', async () => {
+  const { asked, answers, query } = recordQueries()
+  const load = batchLoader(query, { batchMax: 2, inFlightMax: 2 })
+  const one = load('a')
+  for (let i = 0; i < 3; i++) await turn()
+  answers[0]?.()
+  await one
+  for (let i = 0; i < 3; i++) await turn()
+  expect(asked).toEqual([['a']])
+})
+
 test('exactly as many keys as a batch holds are one query', async () => {
   const { asked, answers, query } = recordQueries()
   const load = batchLoader(query, { batchMax: 2, inFlightMax: 1 })
@@ -128,6 +139,31 @@ test('concurrent work shares a group, and a failing item does not fail the other
     3,
   ])
   expect(groups).toEqual([[2, 4, 3], [2], [4], [3], [6]])
+})
+
+test('a single item that fails is not run again', async () => {
+  const groups: number[][] = []
+  const fail = groupCommit(
+    async (items: number[]) => {
+      groups.push(items)
+      throw new Error('away')
+    },
+    { groupMax: 3, inFlightMax: 1 },
+  )
+  await expect(fail(1)).rejects.toThrow('away')
+  expect(groups).toEqual([[1]])
+})
+
+test('as many groups as allowed start at once, each in its own iteration', async () => {
+  const { groups, together, end } = startGroups({ groupMax: 1, inFlightMax: 2 })
+  const done = [together(1), together(2), together(3), together(4)]
+  for (let i = 0; i < 4; i++) await turn()
+  expect(groups).toEqual([[1], [2]])
+  await end()
+  for (let i = 0; i < 4; i++) await turn()
+  expect(groups).toEqual([[1], [2], [3], [4]])
+  await end()
+  expect(await Promise.all(done)).toEqual([1, 2, 3, 4])
 })
 
 /** The groups that were started, and a function that adds an item. `end` completes the groups in flight. */

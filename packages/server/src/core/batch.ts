@@ -20,7 +20,7 @@ function startSoon(start: () => void): void {
  */
 export function batchLoader<V>(query: (keys: string[]) => Promise<Map<string, V>>, options = { batchMax: 200, inFlightMax: 2 }) {
   type Waiting = { resolve: (value: V | null) => void; reject: (error: unknown) => void }
-  let waiting = new Map<string, Waiting[]>()
+  const waiting = new Map<string, Waiting[]>()
   let inFlight = 0
   let isScheduled = false
 
@@ -33,7 +33,6 @@ export function batchLoader<V>(query: (keys: string[]) => Promise<Map<string, V>
   async function run(): Promise<void> {
     isScheduled = false
     const batch = take()
-    if (batch.size === 0) return
     inFlight++
     schedule()
     try {
@@ -48,13 +47,8 @@ export function batchLoader<V>(query: (keys: string[]) => Promise<Map<string, V>
   }
 
   function take(): Map<string, Waiting[]> {
-    const all = waiting
-    if (all.size <= options.batchMax) {
-      waiting = new Map()
-      return all
-    }
-    const batch = new Map([...all].slice(0, options.batchMax))
-    for (const key of batch.keys()) all.delete(key)
+    const batch = new Map([...waiting].slice(0, options.batchMax))
+    for (const key of batch.keys()) waiting.delete(key)
     return batch
   }
 
@@ -139,7 +133,8 @@ class Groups<T, R> {
         one.resolve(results[index] as R)
       })
     } catch (error) {
-      if (group.length === 1) group[0]?.reject(error)
+      const [first, ...others] = group
+      if (others.length === 0) first?.reject(error)
       else await Promise.all(group.map((one) => this.#runAlone(one)))
     } finally {
       this.#inFlight--

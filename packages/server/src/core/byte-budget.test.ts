@@ -24,6 +24,14 @@ test('a refusal counts nothing, for any of several owners', () => {
   expect(budget.take(40, [owner('other key'), { name: 'organization', bytesMax: 100 }])).toBe(true)
 })
 
+test('without owners only the whole budget counts', () => {
+  const budget = new ByteBudget(100)
+  expect(budget.take(100)).toBe(true)
+  expect([budget.fits(0), budget.fits(1), budget.take(1)]).toEqual([true, false, false])
+  budget.give(40)
+  expect([budget.fits(40), budget.used]).toEqual([true, 60])
+})
+
 test('a share reports when bytes were given back', async () => {
   const budget = new ByteBudget(10)
   const share = budget.shareOf([owner('a')])

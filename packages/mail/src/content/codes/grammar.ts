@@ -15,6 +15,12 @@ export const behindStart = new RegExp(
   'u',
 )
 
+/** Words that address the reader in front of "code". Devices have codes and pins too: "the pin is GPIO26". */
+export const possessive =
+  /(?<!\p{L})(?:your|this|ihre?n?|deine?n?|votre|ton|tu|su|sua|seu|tuo|suo|uw|je|jouw|din|ditt|dit|sinun|twój|tvůj|váš|ваш|твой|твій|sizin|kamu|anda|bạn|あなたの|您的|你的|您|你|귀하의)[^\n:.,]{0,24}$/iu
+/** Words in front of the code of something else. */
+export const notAddressed = /(?<!\p{L})(?:(?:which|whose|what|my|our)(?: [\w-]+)?|the [\w-]+)[ -]$/iu
+
 // A sign of program text, whose "code" is another one.
 export const technical = /[_=<>{}()/\\]/
 

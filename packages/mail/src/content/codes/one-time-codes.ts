@@ -10,7 +10,9 @@ import {
   fewWords,
   hanGap,
   instructed,
+  notAddressed,
   opening,
+  possessive,
   stated,
   technical,
   tight,
@@ -140,7 +142,7 @@ function judge(candidate: Candidate, page: Page, title: Page | null, context: Co
   const isNear = before !== undefined && gapBefore.length <= 90 && !breakPattern.test(gapBefore) && !/\d{4}/.test(gapBefore)
   const isOther = isNear && before.kind === 'other' && gapBefore.length <= 30 && (gapBefore.match(/\n/g) ?? []).length < 2
   const score = Math.max(
-    isNear ? judgeBefore(candidate, before, gapBefore, context, line.isAlone) : 0,
+    isNear && isAddressed(candidate, before, page) ? judgeBefore(candidate, before, gapBefore, context, line.isAlone) : 0,
     isOther && !line.isAlone ? 0 : judgeBehind(candidate, page, context),
     isNear && before.kind === 'enter' ? judgeInstruction(candidate, page, gapBefore, title) : 0,
     isOther ? 0 : judgeSentence(candidate, page, context),
@@ -159,6 +161,17 @@ const isPrefixedCode = ({ text }: Page): boolean => text.length <= 100 && /^(?:<
 
 /** The score that a doubtful candidate needs, which it has beside a phrase with a colon or a verb. */
 const doubtfulScoreMin = 7.4
+
+/**
+ * True when a doubtful candidate beside a weak phrase is for the reader: behind "your", or in a short text, which is rarely about devices.
+ */
+function isAddressed(candidate: Candidate, hit: Hit, page: Page): boolean {
+  if (!candidate.isDoubtful || hit.kind !== 'weak') return true
+  const before = page.text.slice(Math.max(0, hit.start - 40), hit.start)
+  return possessive.test(before) || (page.text.length <= shortTextCharactersMax && !notAddressed.test(before))
+}
+
+const shortTextCharactersMax = 200
 
 function judgeBefore(candidate: Candidate, hit: Hit, gap: string, context: Context, isAlone: boolean): number {
   if (!isCode(hit, context)) return 0
@@ -192,7 +205,7 @@ function judgeBehind(candidate: Candidate, page: Page, context: Context): number
   const hit = page.hits.find(
     (one) => one.start >= candidate.end && one.kind !== 'enter' && !(one.kind === 'other' && one.start - candidate.end > 12),
   )
-  if (!hit || !isCode(hit, context)) return 0
+  if (!hit || !isCode(hit, context) || !isAddressed(candidate, hit, page)) return 0
   const gap = page.text.slice(candidate.end, hit.start)
   if (gap.length > 70 || breakPattern.test(gap) || /\d{4}/.test(gap)) return 0
   const isJoined = behindStart.test(gap.toLowerCase().replaceAll('\n', ' ')) || gap.trim().length <= 1 || hanGap.test(gap)
@@ -228,7 +241,7 @@ function judgeAlone(candidate: Candidate, page: Page, context: Context): number 
   )
   const gap = announced ? page.text.slice(announced.end, candidate.start) : ''
   const isLetters = !candidate.isDigits && !/\d/.test(candidate.value)
-  if (announced && isCode(announced, context) && !/(?:^|\n)\d{4,}\n/.test(gap)) {
+  if (announced && isCode(announced, context) && isAddressed(candidate, announced, page) && !/(?:^|\n)\d{4,}\n/.test(gap)) {
     if ((isLetters || candidate.isDoubtful) && !/^[^.\n]{0,60}[:：.]?\n+$/.test(gap)) return 0
     if (announced.kind === 'strong') return 8.6
     // In a long text the word may be about program code.

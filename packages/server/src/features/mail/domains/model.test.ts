@@ -1,18 +1,6 @@
-// Valid domain names, and every transition of a domain's status.
+// Every transition of a domain's status.
 import { describe, expect, test } from 'vitest'
-import { toDomainName } from '../../../core/domain-name.ts'
 import { type Inspection, nextStatus, type StatusColumns } from './model.ts'
-
-test('names are compared in one form', () => {
-  expect(['Example.COM', 'MÜNCHEN.example', 'xn--mnchen-3ya.example', 'ｅxample.com'].map(toDomainName)).toEqual([
-    'example.com',
-    'xn--mnchen-3ya.example',
-    'xn--mnchen-3ya.example',
-    'example.com',
-  ])
-  for (const text of ['', '.', 'a..b', '-a.b', 'a-.b', 'a b', 'a_b.c', 'a.b.', '[192.0.2.1]', 'xn--a.b', `${'a'.repeat(64)}.b`])
-    expect(toDomainName(text), text).toBeNull()
-})
 
 describe('status after an inspection', () => {
   const at = new Date('2026-03-10T12:00:00Z')

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, Server } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
-import { acceptWaiting } from '../src/core/accept-waiting.ts'
+import { acceptWaiting } from './accept-waiting.ts'
 
 /** Sends ten requests, prints that it has connected, and prints the result of each request. */
 const clients = `

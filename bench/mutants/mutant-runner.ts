@@ -1,0 +1,94 @@
+// A Vitest runner that runs the tests once for their coverage, and then again for each mutant, in the same process.
+import { appendFileSync, readFileSync } from 'node:fs'
+import { type RunnerTask, type RunnerTestCase, type RunnerTestFile, type RunnerTestSuite, TestRunner } from 'vitest'
+
+/** Written by the parent process. `suspect` is a mutant whose result is accepted even when it leaves the process in another state. */
+export type Plan = { mutants: string[]; suspect: string | null; resultsFile: string }
+export type Verdict = 'started' | 'killed' | 'survived' | 'uncovered' | 'static' | 'suspect'
+
+/** The global that Stryker's instrumented code reads and writes. */
+type Namespace = {
+  activeMutant?: string | undefined
+  currentTestId?: string | undefined
+  hitCount?: number | undefined
+  hitLimit?: number | undefined
+  mutantCoverage?: { static: Record<string, number>; perTest: Record<string, Record<string, number>> }
+}
+const shared = globalThis as unknown as { __stryker__?: Namespace }
+shared.__stryker__ ??= {}
+const namespace = shared.__stryker__
+
+/** A mutant that is reached this many times as often as the original code runs endlessly. */
+const hitFactor = 100
+
+const testsIn = (suite: RunnerTestSuite): RunnerTestCase[] =>
+  suite.tasks.flatMap((task) => (task.type === 'suite' ? testsIn(task) : [task]))
+
+const suitesOf = (test: RunnerTestCase): RunnerTestSuite[] => {
+  const suites: RunnerTestSuite[] = []
+  for (let suite = test.suite; suite; suite = suite.suite) suites.unshift(suite)
+  return [test.file, ...suites.filter((suite) => suite !== test.file)]
+}
+
+async function passes(test: RunnerTestCase): Promise<boolean> {
+  const suites = suitesOf(test)
+  const hooks = (name: 'beforeEach' | 'afterEach') => suites.flatMap((suite) => TestRunner.getSuiteHooks(suite)?.[name] ?? [])
+  let isPassed = true
+  try {
+    for (const hook of hooks('beforeEach')) await hook(test.context as never, test.file)
+    await TestRunner.getTestFn(test)?.()
+  } catch {
+    isPassed = false
+  }
+  for (const hook of hooks('afterEach').toReversed()) await Promise.resolve(hook(test.context as never, test.file)).catch(() => {})
+  return isPassed
+}
+
+export default class PlantedRun extends TestRunner {
+  #files: RunnerTestFile[] = []
+
+  override onBeforeTryTask(test: RunnerTask, options: Parameters<TestRunner['onBeforeTryTask']>[1]): void {
+    namespace.currentTestId = test.id
+    super.onBeforeTryTask(test, options)
+  }
+
+  override onAfterRunTask(test: RunnerTask): void {
+    namespace.currentTestId = undefined
+    super.onAfterRunTask(test)
+  }
+
+  override onAfterRunFiles(files: RunnerTestFile[]): void | Promise<void> {
+    super.onAfterRunFiles(files)
+    this.#files.push(...files)
+    const expected = (this as unknown as { workerState: { ctx: { files: unknown[] } } }).workerState.ctx.files.length
+    if (this.#files.length === expected) return runMutants(this.#files.flatMap(testsIn))
+  }
+}
+
+async function runMutants(tests: RunnerTestCase[]): Promise<void> {
+  const plan = JSON.parse(readFileSync(process.env.CALLSIGN_MUTANTS as string, 'utf8')) as Plan
+  const note = (mutant: string, verdict: Verdict) => appendFileSync(plan.resultsFile, `${mutant} ${verdict}\n`)
+  const { static: onImport, perTest } = namespace.mutantCoverage ?? { static: {}, perTest: {} }
+  const quickFirst = tests
+    .filter((test) => test.result?.state === 'pass')
+    .sort((a, b) => (a.result?.duration ?? 0) - (b.result?.duration ?? 0))
+  for (const mutant of plan.mutants) {
+    note(mutant, 'started')
+    const covering = quickFirst.filter((test) => perTest[test.id]?.[mutant])
+    namespace.hitCount = 0
+    namespace.hitLimit = hitFactor * covering.reduce((sum, test) => sum + (perTest[test.id]?.[mutant] ?? 0), 0)
+    namespace.activeMutant = mutant
+    let killer: RunnerTestCase | undefined
+    for (const test of covering) {
+      if (await passes(test)) continue
+      killer = test
+      break
+    }
+    namespace.activeMutant = undefined
+    // The mutant may have left something behind, such as a wrong entry of a cache. The parent starts a new process then.
+    const isClean = killer === undefined || (await passes(killer))
+    if (!isClean && plan.suspect !== mutant) return note(mutant, 'suspect')
+    note(mutant, killer ? 'killed' : covering.length > 0 ? 'survived' : onImport[mutant] ? 'static' : 'uncovered')
+    if (!isClean) return
+  }
+}

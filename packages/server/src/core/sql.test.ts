@@ -1,0 +1,30 @@
+// Errors of the database, by their SQLSTATE.
+import { expect, test } from 'vitest'
+import { DatabaseUnavailable, isForeignKeyViolation, isUniqueViolation, TryAgain } from './sql.ts'
+
+const failure = (more: object) => Object.assign(new Error('x'), more)
+
+test.each([
+  [failure({ code: '23505', constraint: 'mailboxes_address' }), true, false],
+  [failure({ code: '23505', constraint: 'other' }), false, false],
+  [failure({ code: '23505' }), false, false],
+  [failure({ code: '23503', constraint: 'mailboxes_address' }), false, true],
+  [failure({ constraint: 'mailboxes_address' }), false, false],
+  [{ code: '23505', constraint: 'mailboxes_address' }, false, false],
+  [{ code: '23503' }, false, false],
+  [null, false, false],
+  ['23505', false, false],
+])('%j', (error, isUnique, isForeignKey) => {
+  expect([isUniqueViolation(error, 'mailboxes_address'), isForeignKeyViolation(error)]).toEqual([isUnique, isForeignKey])
+})
+
+test('an unreachable database keeps its cause, and a lost commit is known', () => {
+  const cause = new Error('ECONNRESET')
+  expect({ ...new DatabaseUnavailable('away', cause), cause: new DatabaseUnavailable('away', cause).cause }).toEqual({
+    name: 'DatabaseUnavailable',
+    isOutcomeUnknown: false,
+    cause,
+  })
+  expect(new DatabaseUnavailable('away', cause, true)).toMatchObject({ message: 'away', isOutcomeUnknown: true })
+  expect(new TryAgain()).toMatchObject({ name: 'TryAgain', code: '40001' })
+})
