@@ -3,19 +3,20 @@ import { expect, test } from 'vitest'
 import { accessIdOf, type Caller, requireScope } from './caller.ts'
 
 const agent = { identityId: 'agt_1', handle: 'a', mailboxId: 'mbx_1', address: 'a@b.example' }
-const caller = (more: Partial<Caller>): Caller => ({
-  keyId: 'key_1',
-  keyName: 'k',
-  keyType: 'agent',
-  scopes: [],
-  organizationId: 'org_1',
-  organizationName: 'o',
-  userId: 'usr_1',
-  role: 'agent',
-  agent,
-  session: null,
-  ...more,
-})
+const caller = (more: Partial<Caller>): Caller =>
+  ({
+    keyId: 'key_1',
+    keyName: 'k',
+    keyType: 'agent',
+    scopes: [],
+    organizationId: 'org_1',
+    organizationName: 'o',
+    userId: 'usr_1',
+    role: 'agent',
+    agent,
+    session: null,
+    ...more,
+  }) as Caller
 
 test('an agent key needs the scope, and an organization key has all', () => {
   expect(() => requireScope(caller({ scopes: ['mail:read'] }), 'quarantine:read')).toThrow('This key has no quarantine:read scope.')
