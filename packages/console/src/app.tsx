@@ -11,6 +11,7 @@ import type { ScreenEntry, ScreenProps } from './screen-entry.ts'
 import { SignIn } from './screens/account/sign-in.tsx'
 import { homeOf, screens } from './screens.ts'
 import { consoleState } from './session/console-api.ts'
+import { followReturnAddress, keepReturnAddress } from './session/return-address.ts'
 import { loadState, role, signIn } from './session/session.ts'
 import { Shell } from './shell.tsx'
 
@@ -18,6 +19,7 @@ const linkPrefix = '#link='
 
 /** Signs in with the one-time link, if the address has one, and removes it from the address and the history. */
 async function start(): Promise<void> {
+  keepReturnAddress()
   const token = location.hash.startsWith(linkPrefix) ? location.hash.slice(linkPrefix.length) : ''
   if (token) history.replaceState(null, '', location.pathname + location.search)
   await loadState()
@@ -35,7 +37,10 @@ export function App() {
   useEffect(begin, [])
   const state = consoleState.value
   useEffect(() => {
-    if (state?.signed_in) return
+    if (state?.signed_in) {
+      followReturnAddress()
+      return
+    }
     clearCache()
     clearLists()
   }, [state?.signed_in])

@@ -7,7 +7,7 @@ import { ago } from '../times.ts'
 export const keyCommands: Command[] = [
   {
     words: 'keys list',
-    about: 'Lists keys, newest first, including revoked ones.',
+    about: 'Lists keys and connected apps, newest first, including revoked ones.',
     example: 'callsign keys list',
     operations: ['listKeys'],
     options: listOptions,
@@ -19,7 +19,7 @@ export const keyCommands: Command[] = [
           ['ID', 'NAME', 'FOR', 'SCOPES', 'LAST 4', 'CREATED', 'STATE'],
           page.data.map((key) => [
             key.id,
-            key.name,
+            key.connected_app ? `${key.name} (app, ${key.connected_app.host ?? 'not verified'})` : key.name,
             key.agent_handle ?? 'organization',
             key.scopes.join(' '),
             key.last4,

@@ -42,6 +42,8 @@ export type ConsoleAccounts = {
   oauth: OAuth
   /** Callers that the MCP endpoint lends to the API. */
   lentCallers: LentCallers
+  /** Signs the questions to people in connected apps. The same on every node. */
+  approvalKey: Buffer
   /** The caller of an API key, a console token or a loan. */
   authenticate(token: string): Promise<Caller | null> | null
   /** Those of these keys and console sessions whose access has ended. */
@@ -88,6 +90,7 @@ export function createConsoleAccounts(
   return {
     oauth,
     lentCallers,
+    approvalKey: keyring.subkey('mcp-approvals'),
     oidc: createOidc(config, keyring),
     members,
     passkeys,

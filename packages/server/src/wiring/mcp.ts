@@ -1,6 +1,7 @@
 // Builds the MCP endpoint.
 import type { Config } from '../config/settings.ts'
 import type { Pages } from '../edges/api/server.ts'
+import { createApprovalCodec } from '../edges/mcp/approval.ts'
 import { type McpAccess, mcpPath, mountMcp } from '../edges/mcp/pages.ts'
 import { challengeOf, resourceOf } from '../edges/oauth/metadata.ts'
 import type { ConsoleAccounts } from './console.ts'
@@ -12,7 +13,7 @@ type Needs = { config: Config; console: ConsoleAccounts; publicUrl: () => string
 /** The endpoint of a process with the api role. */
 export function createMcpPages({ config, console: accounts, publicUrl }: Needs): Pages[] {
   if (!config.roles.includes('api')) return []
-  const { authenticate, lentCallers, oauth } = accounts
+  const { approvalKey, authenticate, lentCallers, oauth } = accounts
   const paths = ['GET', 'POST', 'DELETE'].map((method) => ({ method, path: mcpPath }))
   const options = {
     version,
@@ -20,6 +21,7 @@ export function createMcpPages({ config, console: accounts, publicUrl }: Needs):
     authenticate: (token: string) => oauth.authenticate(token, resourceOf(publicUrl())) ?? withoutGrant(authenticate(token)),
     challenge: (hasToken: boolean) => (isOAuthOn(config) ? challengeOf(publicUrl(), hasToken) : 'Bearer'),
     lend: lentCallers.lend.bind(lentCallers),
+    approvalCodec: createApprovalCodec(approvalKey),
   }
   return [{ paths, mount: (app, { admitBody }) => mountMcp(app, { ...options, admitBody }) }]
 }

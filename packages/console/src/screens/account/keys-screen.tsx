@@ -59,7 +59,7 @@ function KeyTable({ keys, onRevoke }: { keys: Key[]; onRevoke: (key: Key) => voi
       items={keys}
       keyOf={(key) => key.id}
       columns={[
-        { title: 'Name', cell: (key) => key.name },
+        { title: 'Name', cell: (key) => <KeyName value={key} /> },
         { title: 'For', cell: (key) => key.agent_handle ?? <Badge tone="accent">organization</Badge> },
         { title: 'Ends with', cell: (key) => <span class="mono">…{key.last4}</span>, isMinor: true },
         ...agentScopes.map((scope) => ({ title: scope, cell: (key: Key) => (mayUse(key, scope) ? '✓' : ''), isMinor: true })),
@@ -76,6 +76,16 @@ function KeyTable({ keys, onRevoke }: { keys: Key[]; onRevoke: (key: Key) => voi
         },
       ]}
     />
+  )
+}
+
+/** A connected app is shown with the host that publishes it, because it chose its name. */
+function KeyName({ value: { name, connected_app: app } }: { value: Key }) {
+  if (!app) return name
+  return (
+    <>
+      {name} <Badge tone="accent">connected app</Badge> <span class="faint">{app.host ?? 'not verified'}</span>
+    </>
   )
 }
 

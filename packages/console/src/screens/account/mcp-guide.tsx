@@ -12,8 +12,8 @@ export function McpGuide() {
   return (
     <div class="stack">
       <p>
-        An MCP client uses the mail, texts, iMessage and tunnel of an agent as tools. Create a key for the agent under{' '}
-        <a href={addressOf('/keys')}>Keys</a>, and add this server to the client.
+        An MCP client uses the mail, texts, iMessage and tunnel of an agent as tools. Add the URL {url} to the client, and it asks you for
+        access here. For a client without OAuth, create a key for the agent under <a href={addressOf('/keys')}>Keys</a>.
       </p>
       <CodeSamples samples={samples} />
     </div>

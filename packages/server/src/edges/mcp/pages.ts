@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { draftLink } from '@callsign/contract/tools/draft-link'
+import type { ToolCall } from '@callsign/contract/tools/run'
 import { type Toolset, toolsets } from '@callsign/contract/tools/tool'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -9,6 +10,7 @@ import type { Caller } from '../../core/caller.ts'
 import { ApiError, forbidden, invalid } from '../../core/errors.ts'
 import type { Loan } from '../../core/lent-callers.ts'
 import { createApiCalls } from './api-calls.ts'
+import type { Approval, ApprovalCodec } from './approval.ts'
 import { createMcpServer, type McpCaller } from './server.ts'
 
 export const mcpPath = '/mcp'
@@ -24,11 +26,16 @@ export type McpOptions = {
   challenge: (hasToken: boolean) => string
   /** Lends a caller to the API for the calls of one request. */
   lend: (caller: Caller) => Loan
+  /** Signs what a person is asked. */
+  approvalCodec: ApprovalCodec
   admitBody: (request: FastifyRequest, reply: FastifyReply, bytesMax: number) => ApiError | undefined
 }
 
 /** A caller, with the tools that a person gave to a connected app. Null for a key, which has all tools. */
-export type McpAccess = { caller: Caller; grant: { toolsets: readonly Toolset[]; isReadOnly: boolean } | null }
+export type McpAccess = {
+  caller: Caller
+  grant: { toolsets: readonly Toolset[]; isReadOnly: boolean; mailApproval: 'agent' | 'always' | 'ask' } | null
+}
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -69,20 +76,28 @@ export function mountMcp(app: FastifyInstance, options: McpOptions): void {
     })
     const access = request.mcpAccess as McpAccess
     const { caller } = access
-    const loan = options.lend(caller)
-    reply.raw.once('close', loan.end)
+    const callAs = (as: Caller) => {
+      const loan = options.lend(as)
+      reply.raw.once('close', loan.end)
+      return createApiCalls(app, loan.token, gone.signal)
+    }
     bound.set(webRequest, {
       ...readSelection(request, access),
-      call: createApiCalls(app, loan.token, gone.signal),
+      call: callAs(caller),
+      approval: readApproval(access, options.approvalCodec, callAs),
       draftLink: (agent, draftId) => draftLink(options.publicUrl(), agent, draftId),
     })
-    const authInfo = { token: loan.token, clientId: caller.keyId, scopes: [...caller.scopes] }
+    const authInfo = { token: '', clientId: caller.keyId, scopes: [...caller.scopes] }
     const response = await handler.fetch(webRequest, { authInfo, parsedBody: request.body })
     return send(reply, response)
   }
 
   app.route({ method: ['GET', 'POST', 'DELETE'], url: mcpPath, onRequest: admit, handler: serve })
 }
+
+/** The approval that a person can give in the app, if the grant says so. */
+const readApproval = ({ caller, grant }: McpAccess, codec: ApprovalCodec, callAs: (caller: Caller) => ToolCall): Approval | null =>
+  grant?.mailApproval === 'ask' ? { codec, call: callAs({ ...caller, mailApproval: 'given' }) } : null
 
 /** The tools that the address asks for, at most those of the grant, and the agents that the key may act for. */
 function readSelection(request: FastifyRequest, { caller, grant }: McpAccess): Pick<McpCaller, 'agents' | 'selection'> {

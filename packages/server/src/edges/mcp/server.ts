@@ -5,11 +5,14 @@ import type { Tool } from '@callsign/contract/tools/tool'
 import {
   type CallToolResult,
   fromJsonSchema,
+  isInputRequiredResult,
   type jsonSchemaValidator,
   McpServer,
   ResourceNotFoundError,
   ResourceTemplate,
+  type ServerContext,
 } from '@modelcontextprotocol/server'
+import { type Approval, runWithApproval } from './approval.ts'
 import { prompts } from './prompts.ts'
 
 export type McpCaller = {
@@ -19,6 +22,8 @@ export type McpCaller = {
   call: ToolCall
   /** The address at which a person approves a draft. */
   draftLink: (agent: string, draftId: string) => string
+  /** Set for a grant whose person approves messages in the app. */
+  approval: Approval | null
 }
 
 const instructions = `Callsign gives an agent a mailbox, a phone number for texts, iMessage and a public URL. Call whoami first.
@@ -32,7 +37,9 @@ const unchecked: jsonSchemaValidator = {
 }
 
 export function createMcpServer(version: string, caller: McpCaller): McpServer {
-  const server = new McpServer({ name: 'callsign', title: 'Callsign', version }, { instructions })
+  const { approval } = caller
+  const options = { instructions, ...(approval ? { requestState: { verify: approval.codec.verify } } : {}) }
+  const server = new McpServer({ name: 'callsign', title: 'Callsign', version }, options)
   for (const tool of selectTools(caller.selection)) registerTool(server, tool, caller)
   registerResources(server, caller)
   for (const prompt of prompts) {
@@ -59,7 +66,13 @@ function registerTool(server: McpServer, tool: Tool, caller: McpCaller): void {
         openWorldHint: tool.isOpenWorld,
       },
     },
-    async (given: unknown) => toCallResult(await runTool(tool, given ?? {}, caller)),
+    async (given: unknown, context: ServerContext) => {
+      const { approval } = caller
+      const result = approval
+        ? await runWithApproval(tool, given ?? {}, { ...caller, approval }, context)
+        : await runTool(tool, given ?? {}, caller)
+      return isInputRequiredResult(result) ? result : toCallResult(result)
+    },
   )
 }
 

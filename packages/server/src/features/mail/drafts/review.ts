@@ -45,7 +45,8 @@ export function createDraftReview({ db, identities, approvals, requireDraft, rem
     async rejectDraft(call, mailbox, id, body = {}) {
       const owner = await identities.requireMailbox(call.caller, mailbox)
       await requireDraft(owner, id)
-      if (call.caller.agent) throw forbidden('Only an organization key rejects drafts. Delete the draft instead.')
+      if (call.caller.agent && call.caller.mailApproval !== 'given')
+        throw forbidden('Only an organization key rejects drafts. Delete the draft instead.')
       return call.transact(async (tx) => {
         const row = await removeDraft(tx, owner, id, body.version)
         await approvals.recordRejected(tx, owner, row, body.reason ?? null, actorOf(call))

@@ -1,0 +1,120 @@
+// Asks the person at a connected app to approve a message, by elicitation in several rounds (revision 2026-07-28), and carries out the answer.
+import { getDraft, rejectDraft } from '@callsign/contract/drafts'
+import { visible } from '@callsign/contract/tools/fence'
+import { runTool, type ToolCall, type ToolResult } from '@callsign/contract/tools/run'
+import { tools } from '@callsign/contract/tools/table'
+import type { Reply, Tool } from '@callsign/contract/tools/tool'
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  createRequestStateCodec,
+  type InputRequiredResult,
+  inputRequired,
+  inputResponse,
+  type RequestStateCodec,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import type { McpCaller } from './server.ts'
+
+/** The draft that was shown to the person, at the version that was shown. */
+type Shown = { agent: string; draftId: string; version: number }
+
+export type ApprovalCodec = RequestStateCodec<Shown>
+
+/** Signs the state that travels through the client, bound to its key. A person has 10 minutes to answer. */
+export const createApprovalCodec = (key: Buffer): ApprovalCodec =>
+  createRequestStateCodec<Shown>({ key, ttlSeconds: 600, bind: (context) => context.http?.authInfo?.clientId ?? '' })
+
+/** For a grant whose person is asked. `call` has the person's approval. */
+export type Approval = { codec: ApprovalCodec; call: ToolCall }
+
+const charactersMax = 4000
+const question = 'approve'
+const draftSend = tools.find(({ name }) => name === 'draft_send') as Tool
+
+/**
+ * Runs a tool. Where its message would wait for approval and the client can ask, the result is the question. The client then calls again with
+ * the answer, and its arguments are not read: the answer is about the draft that was shown.
+ */
+export async function runWithApproval(
+  tool: Tool,
+  given: unknown,
+  caller: McpCaller & { approval: Approval },
+  context: ServerContext,
+): Promise<ToolResult | InputRequiredResult> {
+  const shown = context.mcpReq.requestState<Shown>()
+  if (shown) return decide(tool, shown, caller, context)
+  const result = await runTool(tool, given, caller)
+  const draftId = waitingDraft(tool, given, result)
+  if (draftId === null || !canAsk(context)) return result
+  return ask(agentOf(given, caller), draftId, caller, context)
+}
+
+/** The draft that waits for approval after this result, or null. */
+function waitingDraft(tool: Tool, given: unknown, { structured }: ToolResult): string | null {
+  if (structured.state === 'waiting_for_approval') return structured.id as string
+  return tool === draftSend && structured.code === 'approval_required' ? (given as { draft_id: string }).draft_id : null
+}
+
+const agentOf = (given: unknown, { agents }: McpCaller): string => (given as { agent?: string }).agent ?? agents?.[0] ?? ''
+
+function canAsk({ mcpReq }: ServerContext): boolean {
+  const envelope = mcpReq.envelope as Record<string, { elicitation?: unknown } | undefined> | undefined
+  return envelope?.[CLIENT_CAPABILITIES_META_KEY]?.elicitation !== undefined
+}
+
+async function ask(
+  agent: string,
+  draftId: string,
+  { approval }: { approval: Approval },
+  context: ServerContext,
+): Promise<InputRequiredResult> {
+  const params = { email_address: agent, draft_id: draftId }
+  const draft = await approval.call({ operation: getDraft, params }, {})
+  const requestState = await approval.codec.mint({ agent, draftId, version: draft.version }, context)
+  const message = describe(agent, draft)
+  return inputRequired({
+    requestState,
+    inputRequests: { [question]: inputRequired.elicit({ message, requestedSchema: { type: 'object', properties: {} } }) },
+  })
+}
+
+/** The message as it would be sent, for a person. Characters that people cannot see are left out. */
+function describe(agent: string, draft: Reply): string {
+  const lines = [
+    `Send this message as ${agent}?`,
+    ...(['to', 'cc', 'bcc'] as const).flatMap((name) => (draft[name].length > 0 ? [`${name}: ${draft[name].join(', ')}`] : [])),
+    `Subject: ${draft.subject ?? ''}`,
+    ...(draft.attachments.length > 0 ? [`Attachments: ${draft.attachments.length}`] : []),
+    ...(draft.html ? ['The message has an HTML form, which the console shows.'] : []),
+    '',
+    String(draft.text ?? '').slice(0, charactersMax),
+    ...(String(draft.text ?? '').length > charactersMax ? ['… The console shows the rest.'] : []),
+  ]
+  return visible(lines.join('\n'))
+}
+
+async function decide(
+  tool: Tool,
+  { agent, draftId, version }: Shown,
+  caller: McpCaller & { approval: Approval },
+  context: ServerContext,
+): Promise<ToolResult> {
+  const answer = inputResponse(context.mcpReq.inputResponses, question)
+  const action = answer.kind === 'elicit' ? answer.action : 'cancel'
+  const { call } = caller.approval
+  if (action === 'accept') {
+    const chosen = caller.agents?.length === 1 ? {} : { agent }
+    const sent = await runTool(draftSend, { ...chosen, draft_id: draftId, version }, { ...caller, call })
+    if (sent.isError || tool === draftSend) return sent
+    return { ...sent, structured: { ...sent.structured, state: 'queued' } }
+  }
+  if (action === 'decline') {
+    const reason = 'The person declined in the connected app.'
+    await call({ operation: rejectDraft, params: { email_address: agent, draft_id: draftId }, body: { version, reason } }, {})
+    return toError('The person declined. Nothing is sent, and the draft is deleted. Do not send the message in another way.', 'declined')
+  }
+  const link = caller.draftLink(agent, draftId)
+  return toError(`The person has not decided. Nothing is sent. The draft waits for approval at ${link}`, 'approval_required')
+}
+
+const toError = (summary: string, code: string): ToolResult => ({ isError: true, text: summary, structured: { summary, code } })
