@@ -14,6 +14,7 @@ import { listenCommands } from './commands/listen.ts'
 import { mailFileCommands } from './commands/mail-files.ts'
 import { mailRuleCommands } from './commands/mail-rules.ts'
 import { mailWaitCommands } from './commands/mail-wait.ts'
+import { mcpCommands } from './commands/mcp.ts'
 import { messageCommands } from './commands/messages.ts'
 import { organizationCommands } from './commands/organization.ts'
 import { outboundMailCommands } from './commands/outbound-mail.ts'
@@ -50,6 +51,7 @@ export const commands: readonly Command[] = [
   ...tunnelCommands,
   ...eventCommands,
   ...listenCommands,
+  ...mcpCommands,
   ...webhookCommands,
   ...webhookDeliveryCommands,
   ...vaultCommands,

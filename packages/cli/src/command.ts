@@ -2,6 +2,7 @@
 import type { Callsign } from '@callsign/sdk'
 import type { Input } from './input.ts'
 import type { LastCommand } from './last-command.ts'
+import type { Login } from './login-file.ts'
 import type { Output } from './output.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -22,6 +23,8 @@ export type Values = Record<string, string | boolean | string[] | undefined>
 export type Context = {
   /** The client, with the server and key of the options, the environment or the login. */
   client: () => Promise<Callsign>
+  /** The server and key alone, for a protocol that is not the API. */
+  login: () => Promise<Login>
   output: Output
   input: Input
   environment: NodeJS.ProcessEnv

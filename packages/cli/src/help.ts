@@ -26,6 +26,7 @@ export const topics: Record<string, string> = {
   tunnels: 'Public addresses and their requests.',
   events: 'The log of events.',
   listen: 'Deliver events to a program on this machine.',
+  mcp: 'Serve the tools to an MCP client on this machine.',
   webhooks: 'Deliver events to your servers.',
   vault: 'Secrets that the server cannot read.',
   keys: 'API keys.',

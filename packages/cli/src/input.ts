@@ -29,6 +29,13 @@ export class Input {
     return toText(await readBytes(path), path)
   }
 
+  /** Standard input as it arrives, for a protocol. */
+  stream(): Readable {
+    if (this.#isRead) throw new UsageError('Standard input carries the protocol. Give the key with CALLSIGN_API_KEY or a file.')
+    this.#isRead = true
+    return this.#keyboard
+  }
+
   /** Reads all of standard input. */
   async #standard(): Promise<string> {
     if (this.#isRead) throw new UsageError('Standard input can be read only once. Use - for one option only.')

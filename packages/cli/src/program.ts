@@ -61,13 +61,14 @@ function createContext(surroundings: Surroundings, output: Output, values: Value
     lastCommand.observe(init.method, response.headers.get('date'))
     return response
   }
+  const login = () => chooseLogin(values, environment, folder, input)
   const client = async () => {
     await makeFolder(folder)
-    const login = await chooseLogin(values, environment, folder, input)
-    await lastCommand.begin(login)
-    return new Callsign({ ...login, fetch: observedFetch, vault: { pins: createFilePins(join(folder, 'vault-pins.json')) } })
+    const chosen = await login()
+    await lastCommand.begin(chosen)
+    return new Callsign({ ...chosen, fetch: observedFetch, vault: { pins: createFilePins(join(folder, 'vault-pins.json')) } })
   }
-  return { client, output, input, environment, interruption, folder, commands, lastCommand }
+  return { client, login, output, input, environment, interruption, folder, commands, lastCommand }
 }
 
 function helpOf(words: string[]): string {

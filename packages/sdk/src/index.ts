@@ -1,5 +1,6 @@
 // The public exports of the package, with the client, the types of its resources, its errors, and the vault's functions.
 export { type AgentScope, agentScopes } from '@callsign/contract/scopes'
+export { toolsets } from '@callsign/contract/tools/tool'
 export type { AuditEntry, AuditPage, CallerInfo } from './accounts.ts'
 export type { Approval, ApprovalLink, ApprovalPage } from './approvals.ts'
 export { Callsign, type CallsignOptions } from './callsign.ts'

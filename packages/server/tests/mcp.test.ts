@@ -1,6 +1,10 @@
 // The MCP endpoint with the official client in both protocol revisions, and with raw requests.
+
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { tools } from '@callsign/contract/tools/table'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { SkillsClient } from '@modelcontextprotocol/client/ext/skills'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { speak } from './harness/api-edge.ts'
 import { type Harness, startHarness } from './harness/start.ts'
@@ -66,6 +70,16 @@ describe.each(revisions)('the official client, %s', (_name, revision) => {
     expect((await client.getPrompt({ name: 'triage' })).messages).toHaveLength(1)
     await client.close()
   })
+})
+
+test('the skills of the repository are served by the skills extension', async () => {
+  const client = await connect(agentKey)
+  const reader = new SkillsClient(client)
+  const { skills } = await reader.list()
+  const folders = readdirSync(join(import.meta.dirname, '..', '..', '..', 'skills'))
+  expect(skills.map(({ frontmatter }) => frontmatter.name).sort()).toEqual(folders.sort())
+  for (const skill of skills) expect(await reader.read(skill)).toMatchObject({ verified: true, body: expect.stringContaining('#') })
+  await client.close()
 })
 
 test('every tool answers, with what its output schema says', async () => {

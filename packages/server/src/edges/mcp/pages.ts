@@ -12,6 +12,7 @@ import type { Loan } from '../../core/lent-callers.ts'
 import { createApiCalls } from './api-calls.ts'
 import type { Approval, ApprovalCodec } from './approval.ts'
 import { createMcpServer, type McpCaller } from './server.ts'
+import { readSkills } from './skills.ts'
 
 export const mcpPath = '/mcp'
 
@@ -47,10 +48,12 @@ declare module 'fastify' {
 export function mountMcp(app: FastifyInstance, options: McpOptions): void {
   app.decorateRequest('mcpAccess', null)
   const bound = new WeakMap<Request, McpCaller>()
-  const handler = createMcpHandler(({ requestInfo }) => {
+  let skills: ReturnType<typeof readSkills> | null = null
+  const handler = createMcpHandler(async ({ requestInfo }) => {
     const found = requestInfo && bound.get(requestInfo)
     if (!found) throw new Error('a request to /mcp has no caller')
-    return createMcpServer(options.version, found)
+    skills ??= readSkills()
+    return createMcpServer(options.version, found, await skills)
   })
 
   const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {

@@ -12,6 +12,7 @@ import {
   ResourceTemplate,
   type ServerContext,
 } from '@modelcontextprotocol/server'
+import type { SkillsExtension } from '@modelcontextprotocol/server/ext/skills'
 import { type Approval, runWithApproval } from './approval.ts'
 import { prompts } from './prompts.ts'
 
@@ -36,12 +37,13 @@ const unchecked: jsonSchemaValidator = {
   getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
 }
 
-export function createMcpServer(version: string, caller: McpCaller): McpServer {
+export function createMcpServer(version: string, caller: McpCaller, skills: SkillsExtension | null): McpServer {
   const { approval } = caller
   const options = { instructions, ...(approval ? { requestState: { verify: approval.codec.verify } } : {}) }
   const server = new McpServer({ name: 'callsign', title: 'Callsign', version }, options)
   for (const tool of selectTools(caller.selection)) registerTool(server, tool, caller)
   registerResources(server, caller)
+  skills?.attach(server)
   for (const prompt of prompts) {
     server.registerPrompt(prompt.name, { title: prompt.title, description: prompt.description }, () => ({
       messages: [{ role: 'user', content: { type: 'text', text: prompt.text } }],
