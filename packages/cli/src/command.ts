@@ -2,7 +2,6 @@
 import type { Callsign } from '@callsign/sdk'
 import type { Input } from './input.ts'
 import type { LastCommand } from './last-command.ts'
-import type { Login } from './login-file.ts'
 import type { Output } from './output.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -19,6 +18,9 @@ export type Option = {
 
 /** The given options, by name. */
 export type Values = Record<string, string | boolean | string[] | undefined>
+
+/** The server and key of a command. */
+export type Login = { url: string; apiKey: string }
 
 export type Context = {
   /** The client, with the server and key of the options, the environment or the login. */

@@ -2,12 +2,10 @@
 import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { text, type Values } from './command.ts'
+import { type Login, text, type Values } from './command.ts'
 import type { Input } from './input.ts'
 import { writePrivate } from './private-file.ts'
 import { UsageError } from './usage-error.ts'
-
-export type Login = { url: string; apiKey: string }
 
 /** Login and pins live here: `CALLSIGN_CLIENT_DIR`, or `callsign` in the folder for settings that XDG names. */
 export const clientFolder = (environment: NodeJS.ProcessEnv): string =>

@@ -4,10 +4,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { tools } from '@callsign/contract/tools/table'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { tools } from '../../contract/src/tools/table.ts'
 import { type Harness, type Json, startHarness } from '../../server/tests/harness/start.ts'
 import { runBridge } from '../src/mcp-bridge.ts'
 

@@ -48,7 +48,7 @@ async function connect(token: string, action: Action, { revision = { pin: '2026-
 const message = { to: ['support@agents.localhost'], subject: 'Offer', text: 'Buy now\u200b' }
 const drafts = async (): Promise<Json[]> => (await harness.expectApi(200, 'GET', '/mailboxes/sales/drafts')).drafts
 
-describe('a person who is asked in the app', () => {
+describe('a person at the app', () => {
   test('sees recipients, subject and text, accepts, and the message is sent once', async () => {
     const { client, call, questions } = await connect(asking, 'accept')
     const sent = await call('mail_send', message)

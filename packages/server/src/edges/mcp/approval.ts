@@ -1,7 +1,7 @@
 // Asks the person at a connected app to approve a message, by elicitation in several rounds (revision 2026-07-28), and carries out the answer.
 import { getDraft, rejectDraft } from '@callsign/contract/drafts'
 import { visible } from '@callsign/contract/tools/fence'
-import { runTool, type ToolCall, type ToolResult } from '@callsign/contract/tools/run'
+import { runTool, type ToolResult } from '@callsign/contract/tools/run'
 import { tools } from '@callsign/contract/tools/table'
 import type { Reply, Tool } from '@callsign/contract/tools/tool'
 import {
@@ -10,22 +10,13 @@ import {
   type InputRequiredResult,
   inputRequired,
   inputResponse,
-  type RequestStateCodec,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import type { McpCaller } from './server.ts'
-
-/** The draft that was shown to the person, at the version that was shown. */
-type Shown = { agent: string; draftId: string; version: number }
-
-export type ApprovalCodec = RequestStateCodec<Shown>
+import type { Approval, ApprovalCodec, McpCaller, Shown } from './caller.ts'
 
 /** Signs the state that travels through the client, bound to its key. A person has 10 minutes to answer. */
 export const createApprovalCodec = (key: Buffer): ApprovalCodec =>
   createRequestStateCodec<Shown>({ key, ttlSeconds: 600, bind: (context) => context.http?.authInfo?.clientId ?? '' })
-
-/** For a grant whose person is asked. `call` has the person's approval. */
-export type Approval = { codec: ApprovalCodec; call: ToolCall }
 
 const charactersMax = 4000
 const question = 'approve'

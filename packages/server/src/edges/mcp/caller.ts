@@ -1,0 +1,23 @@
+// The caller of one MCP request: its agents, its tools, its way to the API, and the approval that its person can give.
+import type { ToolCall } from '@callsign/contract/tools/run'
+import type { ToolSelection } from '@callsign/contract/tools/table'
+import type { RequestStateCodec } from '@modelcontextprotocol/server'
+
+/** The draft that was shown to the person, at the version that was shown. */
+export type Shown = { agent: string; draftId: string; version: number }
+
+export type ApprovalCodec = RequestStateCodec<Shown>
+
+/** For a grant whose person is asked. `call` has the person's approval. */
+export type Approval = { codec: ApprovalCodec; call: ToolCall }
+
+export type McpCaller = {
+  /** The agents that the caller may act for. null for any. */
+  agents: readonly string[] | null
+  selection: ToolSelection
+  call: ToolCall
+  /** The address at which a person approves a draft. */
+  draftLink: (agent: string, draftId: string) => string
+  /** Set for a grant whose person approves messages in the app. */
+  approval: Approval | null
+}
