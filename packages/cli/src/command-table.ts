@@ -1,6 +1,7 @@
 // Every command. The help, the completion scripts and docs/cli.md are printed from this table.
 import type { Command } from './command.ts'
 import { accountCommands } from './commands/accounts.ts'
+import { addressCommands } from './commands/addresses.ts'
 import { approvalCommands } from './commands/approvals.ts'
 import { auditCommands } from './commands/audit.ts'
 import { completionCommands } from './commands/completion.ts'
@@ -35,6 +36,7 @@ export const commands: readonly Command[] = [
   ...accountCommands,
   ...organizationCommands,
   ...identityCommands,
+  ...addressCommands,
   ...outboundMailCommands,
   ...mailWaitCommands,
   ...messageCommands,

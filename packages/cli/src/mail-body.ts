@@ -16,6 +16,14 @@ export const bodyOptions: Record<string, Option> = {
   'html-file': { type: 'string', value: 'FILE', about: 'A file with the HTML. Without a text, the server derives one.' },
 }
 
+export const fromOption: Record<'from', Option> = {
+  from: {
+    type: 'string',
+    value: 'ADDRESS',
+    about: 'The author: an address of the agent, with or without a name. Defaults to its primary address.',
+  },
+}
+
 export const attachOption: Record<string, Option> = {
   attach: { type: 'string', multiple: true, value: 'FILE', about: 'A file to attach. Repeatable.' },
 }
@@ -36,6 +44,12 @@ export async function readBody({ input }: Context, values: Values): Promise<{ te
     throw new UsageError('--text and --text-file are mutually exclusive. Give one of them.')
   const body = file !== undefined ? await input.file(file) : text(values, 'text')
   return { ...(body !== undefined && { text: body }), ...(htmlFile !== undefined && { html: await input.file(htmlFile) }) }
+}
+
+/** The given author. */
+export function readFrom(values: Values): { from?: string } {
+  const from = text(values, 'from')
+  return from === undefined ? {} : { from }
 }
 
 /** The given CC and BCC recipients. */

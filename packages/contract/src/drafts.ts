@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { Attachment, AttachmentInput, attachmentBodyBytesMax } from './attachments.ts'
 import { operation } from './operation.ts'
-import { AddressOrAddresses, CustomHeaders, recipientsMax, Subject, subjectCharactersMax, Text } from './outbound-mail.ts'
+import { AddressOrAddresses, CustomHeaders, FromAddress, recipientsMax, Subject, subjectCharactersMax, Text } from './outbound-mail.ts'
 import { AddressText, Deleted, id, Limit, MailboxParam, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
 
 /** Maximum number of attachments per draft. */
@@ -37,6 +37,7 @@ export const Draft = Type.Object(
     forward_of_message_id: nullableString(),
     reply_all: Type.Boolean(),
     forward_attachments: Type.Boolean(),
+    from: nullableString({ description: 'The author. null for the primary address of the agent.' }),
     to: Type.Array(Type.String()),
     cc: Type.Array(Type.String()),
     bcc: Type.Array(Type.String()),
@@ -97,6 +98,7 @@ export const createDraft = operation({
   tag: 'Drafts',
   params: mailboxParams,
   body: strict({
+    from: Type.Optional(FromAddress),
     to: Type.Optional(AddressOrAddresses),
     cc: Type.Optional(AddressOrAddresses),
     bcc: Type.Optional(AddressOrAddresses),
@@ -153,6 +155,7 @@ export const updateDraft = operation({
   params: draftParams,
   body: strict({
     version: Type.Optional(Type.Integer({ minimum: 1 })),
+    from: Type.Optional(nullableString({ minLength: 3, maxLength: 900, description: 'The author. null for the primary address.' })),
     to: Type.Optional(nullableAddresses),
     cc: Type.Optional(nullableAddresses),
     bcc: Type.Optional(nullableAddresses),
@@ -245,6 +248,7 @@ export const sendDraft = operation({
   params: draftParams,
   body: strict({
     version: Type.Optional(Type.Integer({ minimum: 1 })),
+    from: Type.Optional(FromAddress),
     to: Type.Optional(AddressOrAddresses),
     cc: Type.Optional(AddressOrAddresses),
     bcc: Type.Optional(AddressOrAddresses),

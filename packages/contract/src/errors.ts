@@ -28,6 +28,7 @@ export const errorStatuses = {
   draft_send_in_progress: 409,
   approval_expired: 409,
   handle_already_taken: 409,
+  address_already_taken: 409,
   no_numbers_available: 409,
   number_already_assigned: 409,
   conversation_archived: 409,

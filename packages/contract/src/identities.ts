@@ -1,5 +1,6 @@
 // Agent identities and their mailboxes.
 import Type from 'typebox'
+import { LocalPart } from './addresses.ts'
 import { MailMode } from './mail-rules.ts'
 import { operation } from './operation.ts'
 import { Cursor, Handle, Limit, MailboxParam, nullableString, page, strict, Timestamp } from './schema.ts'
@@ -20,7 +21,8 @@ export const Identity = Type.Object(
     agent_handle: Type.String(),
     display_name: Type.String(),
     description: nullableString(),
-    mailbox_address: Type.String(),
+    mailbox_address: Type.String({ description: 'The primary address.' }),
+    addresses: Type.Array(Type.String(), { description: 'Every address, the primary one first.' }),
     status: Type.Literal('active'),
     mailbox: Type.Object({ id: Type.String(), email_address: Type.String() }),
     tunnel: Type.Object({ id: Type.String(), public_url: Type.String(), status: TunnelStatus }),
@@ -55,13 +57,14 @@ export const createIdentity = operation({
     description: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 2000 })),
     custom_domain_id: Type.Optional(nullableString()),
     domain: Type.Optional(nullableString({ maxLength: 253 })),
+    local_part: Type.Optional(LocalPart),
     draft_approval: Type.Optional(DraftApproval),
     inbound_mode: Type.Optional(MailMode),
     outbound_mode: Type.Optional(MailMode),
   }),
   status: 201,
   reply: Identity,
-  errors: ['handle_already_taken', 'not_found'],
+  errors: ['handle_already_taken', 'address_already_taken', 'not_found'],
   idempotent: true,
 })
 
@@ -110,6 +113,7 @@ export const updateIdentity = operation({
   ),
   status: 200,
   reply: Identity,
+  errors: ['address_already_taken'],
 })
 
 export const deleteIdentity = operation({

@@ -6,6 +6,7 @@ export const idPrefixes = {
   user: 'user',
   key: 'key',
   identity: 'ident',
+  address: 'addr',
   mailbox: 'mbx',
   thread: 'thrd',
   message: 'msg',

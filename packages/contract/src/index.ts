@@ -1,5 +1,6 @@
 // The contract lists every operation of the API, by feature.
 import * as accounts from './accounts.ts'
+import * as addresses from './addresses.ts'
 import * as approvals from './approvals.ts'
 import * as attachments from './attachments.ts'
 import * as domains from './domains.ts'
@@ -28,6 +29,7 @@ export const operations: Operation[] = [
   accounts,
   organization,
   identities,
+  addresses,
   outboundMail,
   messages,
   drafts,

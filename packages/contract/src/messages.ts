@@ -73,6 +73,9 @@ const messageFields = {
   snippet: Type.String(),
   text: Type.String(),
   html: Type.String(),
+  delivered_to: nullableString({
+    description: 'The address of the mailbox that the message came to, without a tag. null for sent messages.',
+  }),
   extracted_text: Type.String({ description: 'The new text of a message, without quoted text. A forwarded message is kept.' }),
   in_reply_to_message_id: nullableString(),
   message_id: nullableString({ description: 'The RFC 5322 Message-ID.' }),

@@ -16,7 +16,16 @@ export const Subject = Type.String({ maxLength: subjectCharactersMax })
 export const Text = Type.String({ maxLength: 10_000_000 })
 export const CustomHeaders = Type.Record(Type.String(), Type.String({ maxLength: 16_384 }), { maxProperties: 50 })
 
+/** The author of a message, among the addresses of its agent. */
+export const FromAddress = Type.String({
+  minLength: 3,
+  maxLength: 900,
+  description:
+    'An address of the agent, as user@example.com or Name <user@example.com>. Defaults to the primary address, and in an answer to the address that the message came to.',
+})
+
 const composition = {
+  from: Type.Optional(FromAddress),
   to: Type.Array(AddressText, { minItems: 1, maxItems: recipientsMax }),
   cc: Type.Optional(Addresses),
   bcc: Type.Optional(Addresses),
@@ -82,6 +91,7 @@ export const replyToMessage = operation({
   tag: 'Messages',
   params: messageParams,
   body: strict({
+    from: Type.Optional(FromAddress),
     text: Type.Optional(Text),
     html: Type.Optional(Text),
     reply_all: Type.Optional(Type.Boolean()),
@@ -112,6 +122,7 @@ export const forwardMessage = operation({
   tag: 'Messages',
   params: messageParams,
   body: strict({
+    from: Type.Optional(FromAddress),
     to: stringOrList(AddressText, recipientsMax),
     cc: Type.Optional(AddressOrAddresses),
     bcc: Type.Optional(AddressOrAddresses),

@@ -1,5 +1,6 @@
 // The client is one object with one class per resource.
 import { Audit, type CallerInfo, getMe } from './accounts.ts'
+import { Addresses } from './addresses.ts'
 import { Approvals } from './approvals.ts'
 import { Domains } from './domains.ts'
 import { Drafts } from './drafts.ts'
@@ -41,6 +42,7 @@ function withEnvironment(options: CallsignOptions): CallsignOptions & Connection
 export class Callsign {
   readonly organization: OrganizationSettings
   readonly identities: Identities
+  readonly addresses: Addresses
   readonly mailboxes: Mailboxes
   readonly messages: Messages
   readonly threads: Threads
@@ -66,6 +68,7 @@ export class Callsign {
     this.#connection = connection
     this.organization = new OrganizationSettings(connection)
     this.identities = new Identities(connection)
+    this.addresses = new Addresses(connection)
     this.mailboxes = new Mailboxes(connection)
     this.messages = new Messages(connection)
     this.threads = new Threads(connection)

@@ -2,6 +2,7 @@
 export { type AgentScope, agentScopes } from '@callsign/contract/scopes'
 export { toolsets } from '@callsign/contract/tools/tool'
 export type { AuditEntry, AuditPage, CallerInfo } from './accounts.ts'
+export type { Address, AddressPage } from './addresses.ts'
 export type { Approval, ApprovalLink, ApprovalPage } from './approvals.ts'
 export { Callsign, type CallsignOptions } from './callsign.ts'
 export type { DnsRecord, Domain, DomainVerification, DomainWithCount } from './domains.ts'

@@ -81,21 +81,45 @@ CREATE TABLE domain_registrations (
   PRIMARY KEY (organization_id, provider, domain)
 );
 
+-- Every address ever made. Each belongs to an identity, and one of them is the primary address in its mailbox. The row of a deleted address
+-- stays without an identity, so that only the same organization can make the address again. Two organizations may have rows for one name,
+-- because the rows of a custom domain are below its own row in `domains`. Mail goes to the organization that holds the name.
+CREATE TABLE addresses (
+  id text PRIMARY KEY,
+  organization_id text NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+  identity_id text,
+  -- A dot-string (RFC 5321 section 4.1.2) without `+`, which separates a tag. `*` before the @ is the catch-all address of a domain.
+  address text NOT NULL CHECK (
+    address = lower(address) AND octet_length(split_part(address, '@', 1)) <= 64
+    AND address ~ '^[a-z0-9!#$%&''*/=?^_`{|}~-]+(\.[a-z0-9!#$%&''*/=?^_`{|}~-]+)*@[a-z0-9.-]{1,253}$'
+  ),
+  -- Null for the mail domain, which all organizations share and which has no catch-all address.
+  domain_id text CHECK (domain_id IS NOT NULL OR address NOT LIKE '*@%'),
+  -- On the mail domain, a local part of the form of a handle takes the handle for the organization.
+  handle text GENERATED ALWAYS AS (CASE WHEN domain_id IS NULL THEN substring(address FROM '^([a-z0-9_]{2,32})@') END) STORED,
+  created_at timestamptz NOT NULL,
+  CONSTRAINT addresses_once UNIQUE NULLS NOT DISTINCT (address, domain_id),
+  UNIQUE (identity_id, address),
+  FOREIGN KEY (organization_id, identity_id) REFERENCES identities (organization_id, id) ON DELETE SET NULL (identity_id),
+  FOREIGN KEY (organization_id, domain_id) REFERENCES domains (organization_id, id) ON DELETE CASCADE,
+  FOREIGN KEY (organization_id, handle) REFERENCES handles (organization_id, handle)
+);
+CREATE INDEX addresses_newest ON addresses (identity_id, id DESC) WHERE identity_id IS NOT NULL;
+CREATE INDEX addresses_domain ON addresses (domain_id) WHERE domain_id IS NOT NULL;
+
 CREATE TABLE mailboxes (
   id text PRIMARY KEY,
   organization_id text NOT NULL,
   identity_id text NOT NULL UNIQUE,
-  address text NOT NULL UNIQUE CHECK (address = lower(address) AND char_length(address) <= 320),
+  -- The primary address of the identity.
+  address text NOT NULL CHECK (address NOT LIKE '*@%'),
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
-  -- Null for the mail domain. A domain with mailboxes cannot be deleted.
-  domain_id text,
   UNIQUE (organization_id, id),
   FOREIGN KEY (organization_id, identity_id) REFERENCES identities (organization_id, id) ON DELETE CASCADE,
-  FOREIGN KEY (organization_id, domain_id) REFERENCES domains (organization_id, id)
+  CONSTRAINT mailboxes_primary_address FOREIGN KEY (identity_id, address) REFERENCES addresses (identity_id, address)
 );
 CREATE INDEX mailboxes_newest ON mailboxes (organization_id, id DESC);
-CREATE INDEX mailboxes_domain ON mailboxes (domain_id) WHERE domain_id IS NOT NULL;
 
 -- Messages as they arrived, stored once per organization for all its mailboxes. Small ones stay in the row.
 CREATE TABLE raw_messages (
@@ -183,6 +207,8 @@ CREATE TABLE messages (
   -- Header fields of an inbound message, or the caller's custom headers of an outbound one.
   headers jsonb NOT NULL DEFAULT '{}',
   envelope_from text,
+  -- The address of the mailbox that an inbound message came to, without a tag.
+  envelope_to text,
   labels text[] NOT NULL DEFAULT '{}',
   is_read boolean NOT NULL,
   is_starred boolean NOT NULL DEFAULT false,
@@ -318,6 +344,8 @@ CREATE TABLE drafts (
   text text,
   html text,
   headers jsonb NOT NULL DEFAULT '{}',
+  -- The author as the caller gave it. Null for the primary address, or in an answer the address that its message came to.
+  from_entry text,
   version integer NOT NULL CHECK (version >= 1),
   attachment_count integer NOT NULL CHECK (attachment_count >= 0),
   -- A scheduled draft has one valid job. Older jobs of the same draft do nothing.
@@ -495,9 +523,10 @@ CREATE TABLE suppressions (
 CREATE INDEX suppressions_newest ON suppressions (organization_id, id DESC) WHERE removed_at IS NULL;
 
 -- The reason is in 0001-account.sql. ANALYZE also collects statistics on the expressions of the inverted indexes.
+ALTER TABLE addresses ALTER COLUMN identity_id SET (n_distinct = -0.01);
 ALTER TABLE domains ALTER COLUMN organization_id SET (n_distinct = -0.01);
 ALTER TABLE mail_rules ALTER COLUMN identity_id SET (n_distinct = -0.01);
 ALTER TABLE mailboxes ALTER COLUMN organization_id SET (n_distinct = -0.01);
 ALTER TABLE messages ALTER COLUMN mailbox_id SET (n_distinct = -0.01), ALTER COLUMN organization_id SET (n_distinct = -0.01);
 ALTER TABLE suppressions ALTER COLUMN organization_id SET (n_distinct = -0.01);
-ANALYZE domains, mail_rules, mailboxes, messages, suppressions;
+ANALYZE addresses, domains, mail_rules, mailboxes, messages, suppressions;

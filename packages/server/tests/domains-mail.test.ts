@@ -207,6 +207,7 @@ test('a mailbox moves to a domain and back, and mail follows its current address
       ...made,
       custom_domain_id: acme.id,
       mailbox_address: 'fay@acme.example',
+      addresses: ['fay@acme.example'],
       mailbox: { id: made.mailbox.id, email_address: 'fay@acme.example' },
       updated_at: expect.any(String),
     },

@@ -1,7 +1,18 @@
 // mail send|reply|forward.
 import { type Command, needed, several, text } from '../command.ts'
 import { reportSent } from '../delivery-report.ts'
-import { attachOption, bodyOptions, keyed, keyOption, readAttachments, readBody, readCopies, recipientOptions } from '../mail-body.ts'
+import {
+  attachOption,
+  bodyOptions,
+  fromOption,
+  keyed,
+  keyOption,
+  readAttachments,
+  readBody,
+  readCopies,
+  readFrom,
+  recipientOptions,
+} from '../mail-body.ts'
 import { chooseMailbox, mailboxOptions } from '../mailbox.ts'
 import { UsageError } from '../usage-error.ts'
 import { locateMessage } from './messages.ts'
@@ -18,6 +29,7 @@ export const outboundMailCommands: Command[] = [
       ...recipientOptions,
       subject: { type: 'string', value: 'TEXT', about: 'The subject.' },
       thread: { type: 'string', value: 'ID', about: 'The thread to continue.' },
+      ...fromOption,
       ...bodyOptions,
       ...attachOption,
       ...keyOption,
@@ -33,7 +45,7 @@ export const outboundMailCommands: Command[] = [
       const client = await context.client()
       const agent = await chooseMailbox(client, values)
       const message = { agent, to, subject, ...body }
-      const more = { ...readCopies(values), ...(thread !== undefined && { thread_id: thread }), ...files }
+      const more = { ...readFrom(values), ...readCopies(values), ...(thread !== undefined && { thread_id: thread }), ...files }
       const queued = await client.mail.send({ ...message, ...more }, keyed(values))
       await reportSent(client, context.output, agent, queued)
       return 0
@@ -49,6 +61,7 @@ export const outboundMailCommands: Command[] = [
       ...mailboxOptions,
       all: { type: 'boolean', about: 'Reply to all recipients.' },
       automatic: { type: 'boolean', about: 'Mark it as an automatic reply (RFC 3834). It goes to the sender alone, at most once a day.' },
+      ...fromOption,
       ...bodyOptions,
       ...attachOption,
       ...keyOption,
@@ -58,7 +71,11 @@ export const outboundMailCommands: Command[] = [
       if (body.text === undefined && body.html === undefined) throw new UsageError('--text, --text-file or --html-file is required.')
       const files = await readAttachments(values)
       const { client, mailbox } = await locateMessage(context, values, id)
-      const more = { ...(values.all === true && { reply_all: true }), ...(values.automatic === true && { automatic: true }) }
+      const more = {
+        ...readFrom(values),
+        ...(values.all === true && { reply_all: true }),
+        ...(values.automatic === true && { automatic: true }),
+      }
       const sent = await client.messages.reply(mailbox, id, { ...body, ...more, ...files }, keyed(values))
       await reportSent(client, context.output, mailbox, sent)
       return 0
@@ -75,6 +92,7 @@ export const outboundMailCommands: Command[] = [
       ...recipientOptions,
       subject: { type: 'string', value: 'TEXT', about: 'A subject of its own. Defaults to the subject with Fwd.' },
       'no-attachments': { type: 'boolean', about: "Leave the message's attachments out." },
+      ...fromOption,
       ...bodyOptions,
       ...attachOption,
       ...keyOption,
@@ -85,7 +103,11 @@ export const outboundMailCommands: Command[] = [
       const subject = text(values, 'subject')
       const body = { ...(await readBody(context, values)), ...(await readAttachments(values)) }
       const { client, mailbox } = await locateMessage(context, values, id)
-      const more = { ...(subject !== undefined && { subject }), ...(values['no-attachments'] === true && { forward_attachments: false }) }
+      const more = {
+        ...readFrom(values),
+        ...(subject !== undefined && { subject }),
+        ...(values['no-attachments'] === true && { forward_attachments: false }),
+      }
       const sent = await client.messages.forward(mailbox, id, { to, ...readCopies(values), ...body, ...more }, keyed(values))
       await reportSent(client, context.output, mailbox, sent)
       return 0

@@ -48,7 +48,7 @@ export const accountDetails: Record<string, OperationDetails> = {
   },
   createIdentity: {
     description:
-      'Creates an agent with a mailbox and a tunnel. The mailbox is the handle at the default domain, or at the domain that you name with `domain` or `custom_domain_id`. A handle is permanent: it cannot be changed, and it stays reserved after deletion. `409 handle_already_taken` means that another identity has, or had, this handle. Reserved names such as `postmaster` are rejected with 400.',
+      'Creates an agent with a mailbox and a tunnel. Its address is the handle at the default domain, or `local_part` at the domain that you name with `domain` or `custom_domain_id`. A handle is permanent: it cannot be changed, and it stays reserved after deletion. `409 handle_already_taken` means that another identity has, or had, this handle. Reserved names such as `postmaster` are rejected with 400.',
     keys: 'organization',
     body: { agent_handle: 'sales', display_name: 'Sales Agent', description: 'Answers questions about orders.' },
     sdk: 'const identity = await callsign.identities.create($body)',
@@ -80,6 +80,50 @@ export const accountDetails: Record<string, OperationDetails> = {
     keys: 'organization',
     sdk: 'await callsign.identities.delete($handle)',
     cli: 'callsign identities delete sales',
+  },
+  createAddress: {
+    description:
+      'Adds an address to an agent, on a verified domain of the organization or on the mail domain. Mail to it arrives in the mailbox of the agent, which can also send from it. The same local part can exist on several domains. On the mail domain, a local part of the form of a handle belongs to the identity with that handle. With `local_part: *`, the agent receives all mail to addresses that do not exist on a custom domain, and can send from any of them. `409 address_already_taken` means that another identity has the address, or another organization had it. An identity has at most 100 addresses.',
+    keys: 'organization',
+    body: { local_part: 'jane.doe', domain: 'acme.example' },
+    reply: {
+      email_address: 'jane.doe@acme.example',
+      local_part: 'jane.doe',
+      domain: 'acme.example',
+      is_primary: false,
+      is_catch_all: false,
+    },
+    sdk: 'const address = await callsign.addresses.create($handle, $body)',
+    cli: 'callsign addresses create sales jane.doe --domain acme.example',
+  },
+  listAddresses: {
+    description: 'Returns one page of the addresses of an agent, newest first. An agent key can read the addresses of its own agent.',
+    query: { limit: 20 },
+    sdk: 'const page = await callsign.addresses.list($handle, $query)',
+    cli: 'callsign addresses list sales',
+  },
+  setPrimaryAddress: {
+    description:
+      'Makes an address of the agent its primary one. Mail that names no other `from` is sent from it, and `mailbox_address` shows it. The address before it stays with the agent. A catch-all address cannot be the primary one.',
+    keys: 'organization',
+    params: { email_address: 'jane.doe@acme.example' },
+    reply: {
+      email_address: 'jane.doe@acme.example',
+      local_part: 'jane.doe',
+      domain: 'acme.example',
+      is_primary: true,
+      is_catch_all: false,
+    },
+    sdk: 'await callsign.addresses.setPrimary($handle, $email_address)',
+    cli: 'callsign addresses set-primary sales jane.doe@acme.example',
+  },
+  deleteAddress: {
+    description:
+      'Deletes an address. Mail to it is refused with `550 5.1.1`, and messages stay in the mailbox. Only the same organization can create it again, for any of its agents. The primary address is rejected with 409: make another one primary first.',
+    keys: 'organization',
+    params: { email_address: 'jane.doe@acme.example' },
+    sdk: 'await callsign.addresses.delete($handle, $email_address)',
+    cli: 'callsign addresses delete sales jane.doe@acme.example',
   },
   listMailboxes: {
     description: 'Returns one page of mailboxes, newest first. Each identity has one. An agent key gets a list with its own mailbox.',

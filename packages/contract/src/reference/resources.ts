@@ -5,9 +5,11 @@ export const resources: Record<string, string> = {
   'Identity and caller':
     'An identity is an agent with one handle. It owns a mailbox, a tunnel, and if you add them a phone number, iMessage conversations and secrets. These operations also return the owner of the calling key, and the audit log.',
   Keys: 'An API key is an organization key or the key of one agent. Send it as `Authorization: Bearer …`.',
-  Mailboxes: 'Each identity has one mailbox, at the mail domain of the server or at a domain of your own.',
+  Addresses:
+    'An identity has one or more addresses, on the mail domain and on domains of your own. Its mailbox receives the mail to all of them.',
+  Mailboxes: 'Each identity has one mailbox for the mail to all its addresses.',
   Mail: 'Sending from any agent, and reading the mail of all agents that the key can access.',
-  Messages: 'The messages of one mailbox. `{email_address}` is its full address, or the handle of its agent.',
+  Messages: 'The messages of one mailbox. `{email_address}` is one of its addresses, or the handle of its agent.',
   Threads: 'A thread is a message with its replies. The server finds it by the headers of the messages.',
   Drafts:
     'A draft has a version and is sent once, now or at a scheduled time. With draft approval, a person reviews the mail of an agent before it is sent.',

@@ -76,7 +76,7 @@ describe('replyRecipients', () => {
     replyTo: at(),
     to: at('me@here.test', 'bob@x.test'),
     cc: at('cy@x.test'),
-    ownAddress: 'me@here.test',
+    ownAddresses: ['me@here.test'],
     replyAll: false,
   }
   const flat = ({ to, cc }: ReturnType<typeof replyRecipients>) => [to.map((one) => one.address), cc.map((one) => one.address)]
@@ -103,7 +103,7 @@ describe('replyRecipients', () => {
 
   test('our address with a tag is ours, and a longer name is not', () => {
     const to = at('me+sales@here.test', 'me2@here.test', 'me@elsewhere.test')
-    expect(flat(replyRecipients({ ...base, ownAddress: 'me+news@here.test', to, cc: at(), replyAll: true }))).toEqual([
+    expect(flat(replyRecipients({ ...base, ownAddresses: ['me+news@here.test'], to, cc: at(), replyAll: true }))).toEqual([
       ['ann@x.test', 'me2@here.test', 'me@elsewhere.test'],
       [],
     ])

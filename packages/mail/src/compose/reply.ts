@@ -43,17 +43,17 @@ export type ReplySource = {
   replyTo: NamedAddress[]
   to: NamedAddress[]
   cc: NamedAddress[]
-  ownAddress: string
+  ownAddresses: string[]
   replyAll: boolean
 }
 
 /**
- * The recipients of a reply: Reply-To, or From. With `replyAll`, all other recipients too. The replying mailbox, also as `handle+tag@`, and
+ * The recipients of a reply: Reply-To, or From. With `replyAll`, all other recipients too. The replying mailbox, also with a tag as in `handle+tag@`, and
  * repetitions are left out. A reply to a message from the same mailbox goes to the recipients of that message.
  */
 export function replyRecipients(source: ReplySource): { to: NamedAddress[]; cc: NamedAddress[] } {
-  const own = withoutTag(source.ownAddress)
-  const isOwn = ({ address }: NamedAddress) => withoutTag(address) === own
+  const own = new Set(source.ownAddresses.map(withoutTag))
+  const isOwn = ({ address }: NamedAddress) => own.has(withoutTag(address))
   const isOurs = source.from.some(isOwn)
   const seen = new Set<string>()
   const isNew = ({ address }: NamedAddress) => address !== '' && !seen.has(folded(address)) && seen.add(folded(address)) !== undefined

@@ -34,8 +34,12 @@ export interface Database extends Sql {
 export const isUniqueViolation = (error: unknown, constraint: string): boolean =>
   error instanceof Error && 'code' in error && error.code === '23505' && 'constraint' in error && error.constraint === constraint
 
-/** True when a row references one that does not exist (23503), because it was deleted after the lookup. */
-export const isForeignKeyViolation = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === '23503'
+/** True when a row references one that does not exist (23503), because it was deleted after the lookup. Of this constraint, if one is given. */
+export const isForeignKeyViolation = (error: unknown, constraint?: string): boolean =>
+  error instanceof Error &&
+  'code' in error &&
+  error.code === '23503' &&
+  (constraint === undefined || ('constraint' in error && error.constraint === constraint))
 
 /**
  * The database is unreachable, shutting down or out of space, so the caller should retry later. `isOutcomeUnknown` is true when the answer

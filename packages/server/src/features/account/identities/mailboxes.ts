@@ -3,11 +3,20 @@ import type { Mailbox } from '@callsign/contract/identities'
 import type { Static } from 'typebox'
 import { batchLoader } from '../../../core/batch.ts'
 import type { Caller } from '../../../core/caller.ts'
-import { now } from '../../../core/clock.ts'
 import { ApiError, forbidden, notFound } from '../../../core/errors.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../../core/page.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
-import { type MailboxOwner, type MailboxRow, mailboxAddressOf, normalizeAddress, normalizeHandle } from './model.ts'
+import {
+  catchAllPart,
+  domainOf,
+  isReservedLocalPart,
+  localPartOf,
+  type MailboxOwner,
+  type MailboxRow,
+  mailboxAddressOf,
+  normalizeAddress,
+  normalizeHandle,
+} from './model.ts'
 import * as store from './store.ts'
 
 export interface Mailboxes {
@@ -16,19 +25,25 @@ export interface Mailboxes {
   /** `GET /mailboxes/{email_address}`. */
   getMailbox(caller: Caller, reference: string): Promise<Static<typeof Mailbox>>
   /**
-   * The mailbox with this full address or handle. An agent key gets 403 for every mailbox but its own, existing or not. An organization key
+   * The mailbox with this handle or any of its addresses. An agent key gets 403 for every mailbox but its own, existing or not. An organization key
    * gets 404 for a mailbox of another organization.
    */
   requireMailbox(caller: Caller, reference: string): Promise<MailboxOwner>
   /** The mailbox that a caller sends from. Throws 403 for an agent key whose mail needs approval. */
   requireSender(caller: Caller, reference: string): Promise<MailboxOwner>
-  /** True when `requireMailbox` would return the mailbox of this row to the caller. Saves a query to callers that have the row. */
+  /**
+   * True when the reference is the handle or the primary address of the mailbox of this row, and the caller may have it. Saves a query to
+   * callers that have the row.
+   */
   isMailboxNamed(caller: Caller, reference: string, owner: { organization_id: string; agent_handle: string; address: string }): boolean
   /** The current owner of a mailbox. Null when the mailbox was deleted. */
   findOwner(mailboxId: string): Promise<MailboxOwner | null>
   /** The agent with this handle in any organization: people outside know agents by their handle only. */
   findByHandle(handle: string): Promise<MailboxOwner | null>
-  /** The mailbox for mail to this recipient, or null without one here. Plus tags are ignored. */
+  /**
+   * The mailbox for mail to this recipient, or null without one here. Plus tags are ignored. Mail to an address that does not exist goes to
+   * the catch-all address of its domain, if it has one.
+   */
   findHosted(recipient: string): Promise<MailboxOwner | null>
   /**
    * The mailbox that a queued message leaves from, also after the mailbox has moved, while its organization may still use the old address.
@@ -42,8 +57,6 @@ export interface Mailboxes {
   findPostmaster(domain: string): Promise<MailboxOwner | null>
   /** True when mail to this recipient is filed or refused here and never sent outside: its mailbox or its domain is served here. */
   isHostedRecipient(recipient: string): Promise<boolean>
-  /** Moves the mailboxes of a custom domain to the mail domain, in the transaction that deletes the domain. */
-  moveToMailDomain(tx: Tx, organizationId: string, domainId: string): Promise<void>
 }
 
 /** The questions that mailbox addresses have about custom domains, which register themselves with `useDomains`. */
@@ -69,17 +82,24 @@ export function createMailboxes(db: Database, domains: () => CustomDomains, sett
   async function requireMailbox(caller: Caller, reference: string): Promise<MailboxOwner> {
     const name = toMailboxName(reference)
     const { agent } = caller
-    if (agent && name !== agent.handle && name !== agent.address)
-      throw forbidden('This key belongs to another agent. Use a key of this agent or an organization key.')
-    const owner = await (name.includes('@') ? loadByAddress(name) : loadByHandle(name))
+    const foreign = () => forbidden('This key belongs to another agent. Use a key of this agent or an organization key.')
+    if (agent && !name.includes('@') && name !== agent.handle) throw foreign()
+    const owner = name.includes('@')
+      ? (await loadByAddress(name))?.find(({ organizationId }) => organizationId === caller.organizationId)
+      : await loadByHandle(name)
+    if (agent && owner?.mailboxId !== agent.mailboxId && name !== agent.handle && name !== agent.address) throw foreign()
     if (!owner || owner.organizationId !== caller.organizationId) throw notFound('mailbox')
     return owner
   }
 
   async function findHosted(recipient: string): Promise<MailboxOwner | null> {
     const address = mailboxAddressOf(recipient)
-    const owner = address === null ? null : await loadByAddress(address)
-    return owner?.isReachable ? owner : null
+    if (address === null) return null
+    const domain = domainOf(address)
+    const hasCatchAll = domain !== settings.mailDomain && !isReservedLocalPart(localPartOf(address), false)
+    // Loaded together in one statement.
+    const [exact, catchAll] = await Promise.all([loadByAddress(address), hasCatchAll ? loadByAddress(`${catchAllPart}@${domain}`) : null])
+    return exact?.find(isReachable) ?? catchAll?.find(isReachable) ?? null
   }
 
   return {
@@ -120,7 +140,7 @@ export function createMailboxes(db: Database, domains: () => CustomDomains, sett
       const owner = await findHosted(fromAddress)
       if (owner?.mailboxId === mailboxId) return owner
       const moved = await store.findOwner(db, mailboxId)
-      const domain = fromAddress.slice(fromAddress.lastIndexOf('@') + 1)
+      const domain = domainOf(fromAddress)
       if (!moved || moved.address === fromAddress) return null
       return domain === settings.mailDomain || (await domains().isHeldBy(moved.organizationId, domain)) ? moved : null
     },
@@ -134,13 +154,11 @@ export function createMailboxes(db: Database, domains: () => CustomDomains, sett
     async isHostedRecipient(recipient) {
       const address = mailboxAddressOf(recipient)
       if (address === null) return false
-      const domain = address.slice(address.lastIndexOf('@') + 1)
+      const domain = domainOf(address)
       if (domain === settings.mailDomain) return true
       const [isServed, owner] = await Promise.all([domains().isServed(domain), findHosted(recipient)])
       return isServed || owner !== null
     },
-
-    moveToMailDomain: (tx, organizationId, domainId) => store.moveMailboxes(tx, organizationId, domainId, settings.mailDomain, now()),
   }
 }
 
@@ -153,6 +171,8 @@ export const approvalRequired = (): ApiError =>
     'approval_required',
     'Mail of this agent needs approval: its own key writes drafts, and an organization key sends or schedules them.',
   )
+
+const isReachable = (owner: MailboxOwner): boolean => owner.isReachable
 
 const toMailboxName = (reference: string): string =>
   reference.includes('@') && !reference.startsWith('@') ? (normalizeAddress(reference) ?? reference) : normalizeHandle(reference)

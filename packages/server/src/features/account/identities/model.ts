@@ -16,7 +16,11 @@ export type IdentityRow = {
   display_name: string
   description: string | null
   mailbox_id: string
+  /** The primary address. */
   address: string
+  /** Every address, the primary one first. */
+  addresses: string[]
+  /** The domain of the primary address. Null for the mail domain. */
   domain_id: string | null
   tunnel_id: string
   tunnel_status: 'active' | 'suspended' | 'disabled'
@@ -46,8 +50,9 @@ export type MailboxOwner = {
   identityId: string
   handle: string
   displayName: string
+  /** The primary address. */
   address: string
-  /** False when the mailbox is on a domain that another organization has verified since: no mail comes to it or leaves it. */
+  /** False when the address asked for is on a domain that another organization has verified since: no mail comes to it or leaves it. */
   isReachable: boolean
   draftApproval: DraftApproval
   inboundMode: MailMode
@@ -85,6 +90,28 @@ const reservedHandles = new Set([...roleNames, ...hostNames])
 export const isReservedHandle = (handle: string): boolean =>
   reservedHandles.has(handle) || isId('identity', handle) || isId('tunnel', handle)
 
+/** Role addresses that RFC 2142 and RFC 5321 require of every domain. Their mail does not go to the agent of an address. */
+const domainRoles = new Set(['postmaster', 'abuse', 'mailer-daemon'])
+
+/** The local part of the address that receives all other mail of a domain. */
+export const catchAllPart = '*'
+
+const localCharactersMax = 64
+const dotString = /^[a-z0-9!#$%&'*/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*/=?^_`{|}~-]+)*$/
+
+/** True for a local part that an address may have: an RFC 5321 dot-string in lower case without `+`, which separates a tag. */
+export const isLocalPart = (text: string): boolean => text.length <= localCharactersMax && dotString.test(text)
+
+/** True for a local part of the form of a handle. On the mail domain it belongs to the identity with that handle. */
+export const isHandleShaped = (localPart: string): boolean => /^[a-z0-9_]{2,32}$/.test(localPart)
+
+/** True for role addresses of every domain, and on the mail domain also for reserved handles, with dots and hyphens as `_`. */
+export const isReservedLocalPart = (localPart: string, isMailDomain: boolean): boolean =>
+  domainRoles.has(localPart) || (isMailDomain && isReservedHandle(localPart.replace(/[.-]/g, '_')))
+
+export const localPartOf = (address: string): string => address.slice(0, address.lastIndexOf('@'))
+export const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1)
+
 /** A handle as callers write it: a leading @ is optional. */
 export const normalizeHandle = (text: string): string => text.replace(/^@/, '')
 
@@ -97,7 +124,7 @@ export function normalizeAddress(text: string): string | null {
 
 /**
  * The mailbox address of a recipient address: lower case, without the `+tag` of plus-addressing, its domain in ASCII. Null when it is not an address.
- * Our local parts are case-insensitive handles, so lowering them is right here and nowhere else (RFC 5321 §2.4).
+ * Our local parts are stored in lower case, so lowering them is right here and nowhere else (RFC 5321 §2.4).
  */
 export function mailboxAddressOf(recipient: string): string | null {
   const address = normalizeAddress(recipient)

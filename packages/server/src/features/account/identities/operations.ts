@@ -3,16 +3,17 @@ import type { createIdentity, Identity, updateIdentity } from '@callsign/contrac
 import type { Static } from 'typebox'
 import type { Caller } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
-import { ApiError, forbidden, notFound } from '../../../core/errors.ts'
+import { ApiError, forbidden, invalid, notFound } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../../core/page.ts'
 import type { Call } from '../../../core/route.ts'
-import { type Database, isUniqueViolation, type Tx } from '../../../core/sql.ts'
+import { type Database, isForeignKeyViolation, isUniqueViolation, type Tx } from '../../../core/sql.ts'
 import type { FindAgent } from '../keys/operations.ts'
 import { effectiveLimits, type LimitSettings } from '../organizations/model.ts'
 import { type Accounts, actorOf } from '../organizations/operations.ts'
+import { type AddressDomain, type Addresses, addressTaken, checkLocalPart, createAddresses, reserveLocalPart } from './addresses.ts'
 import { type CustomDomains, createMailboxes, type Mailboxes } from './mailboxes.ts'
-import { type IdentityRow, isReservedHandle, normalizeHandle } from './model.ts'
+import { catchAllPart, type IdentityRow, isReservedHandle, normalizeHandle } from './model.ts'
 import * as store from './store.ts'
 
 export { approvalRequired, needsApproval } from './mailboxes.ts'
@@ -20,7 +21,7 @@ export { approvalRequired, needsApproval } from './mailboxes.ts'
 type NewIdentity = Static<NonNullable<typeof createIdentity.body>>
 type IdentityChange = Static<NonNullable<typeof updateIdentity.body>>
 
-export interface Identities extends Mailboxes {
+export interface Identities extends Mailboxes, Addresses {
   /** `POST /identities`: identity, mailbox and tunnel in one transaction. */
   createIdentity(call: Call, body: NewIdentity): Promise<Static<typeof Identity>>
   /** `GET /identities`: newest first. An agent key sees its own identity. */
@@ -45,7 +46,7 @@ export type DeleteHook = (tx: Tx, identity: { organizationId: string; identityId
 type Settings = { mailDomain: string; tunnelDomain: string; postmaster: string | null; identitySendingLimits: LimitSettings | null }
 
 /** The constraints that a taken handle may violate: PostgreSQL chooses the order of the inserts within one statement. */
-const takenConstraints = ['handles_pkey', 'identities_agent_handle_key', 'mailboxes_address_key']
+const takenConstraints = ['handles_pkey', 'identities_agent_handle_key']
 
 /** Domains of a server without custom domains: every mailbox is on the mail domain. */
 const noDomains: CustomDomains = { chooseForIdentity: async () => null, isHeldBy: async () => false, isServed: async () => false }
@@ -55,7 +56,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
   let domains = noDomains
 
   const taken = (handle: string) =>
-    new ApiError('handle_already_taken', `The handle ${handle} is taken, perhaps by a deleted identity: choose another.`)
+    new ApiError('handle_already_taken', `The handle ${handle} is taken, perhaps by a deleted identity or an address: choose another.`)
 
   function toIdentity(row: IdentityRow): Static<typeof Identity> {
     return {
@@ -64,6 +65,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
       display_name: row.display_name,
       description: row.description,
       mailbox_address: row.address,
+      addresses: row.addresses,
       status: 'active',
       mailbox: { id: row.mailbox_id, email_address: row.address },
       tunnel: { id: row.tunnel_id, public_url: `https://${row.agent_handle}.${settings.tunnelDomain}`, status: row.tunnel_status },
@@ -87,8 +89,17 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
     return row
   }
 
+  const { mailDomain } = settings
+  const addresses = createAddresses({ db, accounts, domains: () => domains, mailDomain, findOwn })
+
+  function checkIdentityLocalPart(localPart: string, domain: AddressDomain): void {
+    checkLocalPart(localPart, domain, mailDomain)
+    if (localPart === catchAllPart) throw invalid('/local_part', 'must not be *: the primary address cannot be a catch-all')
+  }
+
   return {
     ...createMailboxes(db, () => domains, settings),
+    ...addresses.operations,
     findAgent: createFindAgent(db),
 
     async createIdentity(call, body) {
@@ -102,6 +113,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
         description: body.description ?? null,
         mailbox_id: newId('mailbox'),
         address: '',
+        addresses: [],
         domain_id: null,
         tunnel_id: newId('tunnel'),
         tunnel_status: 'active',
@@ -112,10 +124,19 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
         created_at: at,
         updated_at: at,
       }
+      let tried = ''
       try {
         return await call.transact(async (tx) => {
           const domain = await domains.chooseForIdentity(tx, made.organization_id, body)
-          const row = { ...made, address: `${made.agent_handle}@${domain?.domain ?? settings.mailDomain}`, domain_id: domain?.id ?? null }
+          const localPart = body.local_part ?? made.agent_handle
+          if (body.local_part !== undefined) checkIdentityLocalPart(localPart, domain)
+          if (localPart !== made.agent_handle) {
+            const owner = { organizationId: made.organization_id, identityId: made.id }
+            await reserveLocalPart(tx, owner, localPart, domain, mailDomain)
+          }
+          const address = `${localPart}@${domain?.domain ?? mailDomain}`
+          tried = address
+          const row = { ...made, address, addresses: [address], domain_id: domain?.id ?? null }
           await store.insertIdentity(tx, {
             id: row.id,
             organizationId: row.organization_id,
@@ -123,7 +144,8 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
             displayName: row.display_name,
             description: row.description,
             mailboxId: row.mailbox_id,
-            address: row.address,
+            addressId: newId('address'),
+            address,
             domainId: row.domain_id,
             tunnelId: row.tunnel_id,
             draftApproval: row.draft_approval,
@@ -135,7 +157,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
         })
       } catch (error) {
         if (takenConstraints.some((constraint) => isUniqueViolation(error, constraint))) throw taken(body.agent_handle)
-        throw error
+        throw isForeignKeyViolation(error, 'mailboxes_primary_address') ? addressTaken(tried) : error
       }
     },
 
@@ -164,8 +186,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
         if (body.custom_domain_id !== undefined) {
           const { custom_domain_id } = body
           const domain = custom_domain_id === null ? null : await domains.chooseForIdentity(tx, row.organization_id, { custom_domain_id })
-          const address = `${row.agent_handle}@${domain?.domain ?? settings.mailDomain}`
-          await store.moveMailbox(tx, row.mailbox_id, { address, domainId: domain?.id ?? null, at: now() })
+          const address = await addresses.movePrimary(tx, row, domain)
           await accounts.audit(tx, row.organization_id, actorOf(call), 'identity.moved', row.id, { mailbox_address: address })
         }
         if (body.sending_limits !== undefined)

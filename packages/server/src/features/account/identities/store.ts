@@ -1,6 +1,7 @@
 // The SQL of identities, mailboxes and the handles that stay reserved.
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql } from '../../../core/sql.ts'
+import { takeAddress } from './address-store.ts'
 import type { LimitSettings } from '../organizations/model.ts'
 import type { DraftApproval, IdentityRow, MailboxOwner, MailboxRow, MailMode } from './model.ts'
 
@@ -11,6 +12,7 @@ export type NewIdentity = {
   displayName: string
   description: string | null
   mailboxId: string
+  addressId: string
   address: string
   domainId: string | null
   tunnelId: string
@@ -20,15 +22,20 @@ export type NewIdentity = {
   at: Date
 }
 
-/** Inserts handle, identity, mailbox and tunnel in one statement. Violates `handles_pkey` when the handle was ever taken, or another unique constraint. */
+/**
+ * Inserts handle, identity, address, mailbox and tunnel in one statement. Violates `handles_pkey` when the handle was ever taken, and
+ * `mailboxes_primary_address` when the address is taken.
+ */
 export async function insertIdentity(sql: Sql, row: NewIdentity): Promise<void> {
   await sql.query({
     name: 'insert-identity',
     text: `WITH handle AS (INSERT INTO handles (handle, organization_id, created_at) VALUES ($3, $2, $9)),
       identity AS (INSERT INTO identities (id, organization_id, agent_handle, display_name, description, draft_approval, inbound_mode, outbound_mode,
           created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $10, $12, $13, $9, $9)),
-      mailbox AS (INSERT INTO mailboxes (id, organization_id, identity_id, address, domain_id, created_at, updated_at)
-        VALUES ($6, $2, $1, $7, $11, $9, $9))
+      address AS (INSERT INTO addresses AS a (id, organization_id, identity_id, address, domain_id, created_at)
+        VALUES ($14, $2, $1, $7, $11, $9) ${takeAddress}),
+      mailbox AS (INSERT INTO mailboxes (id, organization_id, identity_id, address, created_at, updated_at)
+        VALUES ($6, $2, $1, $7, $9, $9))
       INSERT INTO tunnels (id, organization_id, identity_id, created_at, updated_at) VALUES ($8, $2, $1, $9, $9)`,
     values: [
       row.id,
@@ -44,14 +51,17 @@ export async function insertIdentity(sql: Sql, row: NewIdentity): Promise<void> 
       row.domainId,
       row.inboundMode,
       row.outboundMode,
+      row.addressId,
     ],
   })
 }
 
-const identityColumns = `i.id, i.organization_id, i.agent_handle, i.display_name, i.description, b.id AS mailbox_id, b.address, b.domain_id,
+const identityColumns = `i.id, i.organization_id, i.agent_handle, i.display_name, i.description, b.id AS mailbox_id, b.address, p.domain_id,
+  ARRAY(SELECT a.address FROM addresses a WHERE a.identity_id = i.id ORDER BY a.address <> b.address, a.id) AS addresses,
   t.id AS tunnel_id, t.status AS tunnel_status, i.draft_approval, i.inbound_mode, i.outbound_mode, i.sending_limits,
   i.created_at, i.updated_at`
-const identityTables = 'identities i JOIN mailboxes b ON b.identity_id = i.id JOIN tunnels t ON t.identity_id = i.id'
+const identityTables = `identities i JOIN mailboxes b ON b.identity_id = i.id JOIN tunnels t ON t.identity_id = i.id
+  JOIN addresses p ON p.identity_id = i.id AND p.address = b.address`
 
 /** By handle or identity id. */
 export async function findIdentity(sql: Sql, organizationId: string, reference: string): Promise<IdentityRow | null> {
@@ -111,23 +121,6 @@ export async function updateIdentity(
   })
 }
 
-/** Moves the mailboxes of a domain to another one, which takes any handle: handles are unique over all domains. */
-export async function moveMailboxes(sql: Sql, organizationId: string, domainId: string, to: string, at: Date): Promise<void> {
-  await sql.query({
-    text: `UPDATE mailboxes b SET address = i.agent_handle || '@' || $3, domain_id = NULL, updated_at = $4
-      FROM identities i WHERE i.id = b.identity_id AND b.organization_id = $1 AND b.domain_id = $2`,
-    values: [organizationId, domainId, to, at],
-  })
-}
-
-/** Gives one mailbox another address. */
-export async function moveMailbox(sql: Sql, mailboxId: string, to: { address: string; domainId: string | null; at: Date }): Promise<void> {
-  await sql.query({
-    text: 'UPDATE mailboxes SET address = $2, domain_id = $3, updated_at = $4 WHERE id = $1',
-    values: [mailboxId, to.address, to.domainId, to.at],
-  })
-}
-
 /** Locks a mailbox against mail that is being filed in it, until the transaction ends. */
 export async function lockMailbox(sql: Sql, mailboxId: string): Promise<void> {
   await sql.query({ text: 'SELECT 1 FROM mailboxes WHERE id = $1 FOR UPDATE', values: [mailboxId] })
@@ -173,24 +166,27 @@ const toOwner = (row: OwnerRow): MailboxOwner => ({
 const ownerColumns = `b.id AS mailbox_id, b.organization_id, b.identity_id, i.agent_handle, i.display_name, b.address,
   coalesce(d.holds_name, true) AS is_reachable, i.draft_approval, i.inbound_mode, i.outbound_mode,
   i.sending_limits AS identity_limits, o.key_sending_limits AS key_limits, o.sending_limits AS organization_limits, o.paused_at IS NOT NULL AS is_paused`
-const ownerTables =
-  'mailboxes b JOIN identities i ON i.id = b.identity_id JOIN organizations o ON o.id = b.organization_id LEFT JOIN domains d ON d.id = b.domain_id'
+const ownerTables = `addresses a JOIN identities i ON i.id = a.identity_id JOIN mailboxes b ON b.identity_id = a.identity_id
+  JOIN organizations o ON o.id = a.organization_id LEFT JOIN domains d ON d.id = a.domain_id`
 
-/** Mailboxes by their address, of any organization: where mail arrives. */
-export async function findOwnersByAddress(sql: Sql, addresses: string[]): Promise<Map<string, MailboxOwner>> {
-  const { rows } = await sql.query<OwnerRow>({
+/**
+ * Mailboxes by any of their addresses, of any organization: where mail arrives. Two organizations may have addresses of one name, and at most
+ * one of these owners is reachable.
+ */
+export async function findOwnersByAddress(sql: Sql, addresses: string[]): Promise<Map<string, MailboxOwner[]>> {
+  const { rows } = await sql.query<OwnerRow & { asked: string }>({
     name: 'find-owners-by-address',
-    text: `SELECT ${ownerColumns} FROM ${ownerTables} WHERE b.address = ANY($1)`,
+    text: `SELECT ${ownerColumns}, a.address AS asked FROM ${ownerTables} WHERE a.address = ANY($1)`,
     values: [addresses],
   })
-  return new Map(rows.map((row) => [row.address, toOwner(row)]))
+  return new Map([...Map.groupBy(rows, (row) => row.asked)].map(([asked, found]) => [asked, found.map(toOwner)]))
 }
 
 /** Mailboxes by handle, of any organization: handles are unique over all of them. */
 export async function findOwnersByHandle(sql: Sql, handles: string[]): Promise<Map<string, MailboxOwner>> {
   const { rows } = await sql.query<OwnerRow>({
     name: 'find-owners-by-handle',
-    text: `SELECT ${ownerColumns} FROM ${ownerTables} WHERE i.agent_handle = ANY($1)`,
+    text: `SELECT ${ownerColumns} FROM ${ownerTables} WHERE i.agent_handle = ANY($1) AND a.address = b.address`,
     values: [handles],
   })
   return new Map(rows.map((row) => [row.agent_handle, toOwner(row)]))
@@ -200,7 +196,7 @@ export async function findOwnersByHandle(sql: Sql, handles: string[]): Promise<M
 export async function findOwner(sql: Sql, mailboxId: string): Promise<MailboxOwner | null> {
   const { rows } = await sql.query<OwnerRow>({
     name: 'find-owner',
-    text: `SELECT ${ownerColumns} FROM ${ownerTables} WHERE b.id = $1`,
+    text: `SELECT ${ownerColumns} FROM ${ownerTables} WHERE b.id = $1 AND a.address = b.address`,
     values: [mailboxId],
   })
   return rows[0] ? toOwner(rows[0]) : null

@@ -103,6 +103,9 @@ export function isSame(before: StatusColumns, after: StatusColumns): boolean {
   return textOf(before) === textOf(after)
 }
 
+/** A number of mailboxes in words. */
+export const boxesOf = (count: number): string => (count === 1 ? '1 mailbox' : `${count} mailboxes`)
+
 export const alreadyRegistered = (domain: string) => new ApiError('domain_exists', `${domain} is registered already.`)
 
 export const verifiedElsewhere = (domain: string) =>

@@ -16,6 +16,7 @@ import { type Accounts, actorOf } from '../../account/organizations/operations.t
 import { createHostedDomains } from './hosted-domains.ts'
 import {
   alreadyRegistered,
+  boxesOf,
   type DomainRow,
   domainsMax,
   findNameProblem,
@@ -71,8 +72,8 @@ export interface Domains {
 /** The domain that a request for a new identity names, if any. */
 type WantedDomain = { custom_domain_id?: string | null; domain?: string | null }
 
-/** Moves the mailboxes of a domain to the mail domain. */
-export type MoveMailboxes = (tx: Tx, organizationId: string, domainId: string) => Promise<void>
+/** Moves the mailboxes whose primary address is on a domain to the mail domain. Resolves with their number. */
+export type MoveMailboxes = (tx: Tx, organizationId: string, domainId: string) => Promise<number>
 
 type Parts = {
   db: Database
@@ -255,10 +256,9 @@ export function createDomains(parts: Parts): Domains {
         const row = await store.lockDomain(tx, organizationId, id)
         if (!row) throw notFound('domain')
         const count = await store.countMailboxes(tx, id)
-        const boxes = count === 1 ? '1 mailbox' : `${count} mailboxes`
         if (count > 0 && !isForced)
-          throw new ApiError('domain_in_use', `${boxes} on ${row.domain}: with ?force=true they move to ${mailDomain}.`)
-        if (count > 0) await moveMailboxes(tx, organizationId, id)
+          throw new ApiError('domain_in_use', `${boxesOf(count)} on ${row.domain}: with ?force=true they move to ${mailDomain}.`)
+        const movedCount = count > 0 ? await moveMailboxes(tx, organizationId, id) : 0
         await findProvider(row.provider)?.forget(tx, { organizationId, domain: row.domain })
         await store.deleteDomain(tx, id)
         const { provider, provider_domain_id: providerDomainId, domain } = row
@@ -266,8 +266,8 @@ export function createDomains(parts: Parts): Domains {
           await enqueue(tx, [
             { id: jobId, kind: unregisterJob, organizationId, subject: `${provider} ${providerDomainId}`, delayMs: unregisterDelayMs },
           ])
-        await accounts.audit(tx, organizationId, actorOf(call), 'domain.deleted', id, { domain, mailboxes_moved: count })
-        const moved = count > 0 ? ` ${boxes} moved to ${mailDomain}.` : ''
+        await accounts.audit(tx, organizationId, actorOf(call), 'domain.deleted', id, { domain, mailboxes_moved: movedCount })
+        const moved = movedCount > 0 ? ` ${boxesOf(movedCount)} moved to ${mailDomain}.` : ''
         const next = row.is_default ? ` New identities get ${mailDomain}, unless another domain is made the default.` : ''
         return { row, message: `${domain} is deleted.${moved}${next}` }
       })

@@ -49,7 +49,7 @@ export type CountedRow = DomainRow & { mailboxes_count: number }
 export async function listDomains(sql: Sql, organizationId: string): Promise<CountedRow[]> {
   const { rows } = await sql.query<CountedRow>({
     name: 'list-domains',
-    text: `SELECT ${columns}, (SELECT count(*)::integer FROM mailboxes b WHERE b.domain_id = d.id) AS mailboxes_count
+    text: `SELECT ${columns}, (SELECT count(DISTINCT a.identity_id)::integer FROM addresses a WHERE a.domain_id = d.id) AS mailboxes_count
       FROM domains d WHERE d.organization_id = $1 ORDER BY d.id DESC`,
     values: [organizationId],
   })
@@ -130,14 +130,16 @@ export async function setDefault(tx: Tx, organizationId: string, id: string, at:
   return rows[0] as DomainRow
 }
 
+/** The number of mailboxes with an address on the domain. */
 export async function countMailboxes(sql: Sql, id: string): Promise<number> {
   const { rows } = await sql.query<{ count: number }>({
-    text: 'SELECT count(*)::integer AS count FROM mailboxes WHERE domain_id = $1',
+    text: 'SELECT count(DISTINCT identity_id)::integer AS count FROM addresses WHERE domain_id = $1',
     values: [id],
   })
   return rows[0]?.count ?? 0
 }
 
+/** Deletes a domain with its addresses, none of which may be a primary one. */
 export async function deleteDomain(sql: Sql, id: string): Promise<void> {
   await sql.query({ text: 'DELETE FROM domains WHERE id = $1', values: [id] })
 }

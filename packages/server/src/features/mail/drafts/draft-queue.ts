@@ -43,6 +43,7 @@ export function createDraftQueue({ attachments, messages, outboundMail, cancelJo
       cc: readAddresses('cc', row.cc_addresses),
       bcc: readAddresses('bcc', row.bcc_addresses),
     })
+    const from = await outboundMail.chooseAuthor(owner, row.from_entry)
     const own = row.attachment_count > 0 ? await attachments.listOfDraft(tx, row.id) : []
     const moved = { count: own.length, sizeBytes: own.reduce((sum, one) => sum + one.size_bytes, 0) }
     const content = forwarded ? forwardOf(forwarded, row) : { subject: '', text: row.text ?? '', html: row.html ?? '' }
@@ -50,6 +51,7 @@ export function createDraftQueue({ attachments, messages, outboundMail, cancelJo
     const shared =
       forwarded && row.forward_attachments ? await outboundMail.shareAttachments(tx, forwarded, bodyBytes(content) + moved.sizeBytes) : []
     const outgoing: OutgoingMessage = {
+      from,
       recipients,
       replyTo: [],
       subject: row.subject ?? content.subject,

@@ -32,6 +32,8 @@ export type DraftRow = {
   text: string | null
   html: string | null
   headers: Record<string, string>
+  /** The author as the caller gave it. Null for the primary address. */
+  from_entry: string | null
   version: number
   attachment_count: number
   send_at: Date | null
@@ -45,6 +47,7 @@ export type DraftRow = {
 
 /** A draft's fields in a request: null clears, undefined leaves unchanged. `body_text` and `body_html` are aliases. */
 export type DraftBody = {
+  from?: string | null
   to?: string | string[] | null
   cc?: string | string[] | null
   bcc?: string | string[] | null
@@ -59,7 +62,7 @@ export type DraftBody = {
 
 /** The columns that a request sets. Absent columns stay unchanged. */
 export type DraftFields = Partial<
-  Pick<DraftRow, 'to_addresses' | 'cc_addresses' | 'bcc_addresses' | 'subject' | 'text' | 'html' | 'headers' | 'send_at'>
+  Pick<DraftRow, 'to_addresses' | 'cc_addresses' | 'bcc_addresses' | 'subject' | 'text' | 'html' | 'headers' | 'from_entry' | 'send_at'>
 >
 
 /** Reads and checks the fields of a request. Throws 400 with the path of an invalid value. */
@@ -83,6 +86,7 @@ export function readFields(body: DraftBody, nowMs: number): DraftFields {
     const given = body[name] !== undefined ? body[name] : body[alias]
     if (given !== undefined) fields[name] = given
   }
+  if (body.from !== undefined) fields.from_entry = body.from?.trim() ?? null
   if (body.headers !== undefined) fields.headers = checkHeaders(body.headers ?? {})
   if (body.send_at !== undefined) fields.send_at = body.send_at === null ? null : readSendAt(body.send_at, nowMs)
   return fields
@@ -145,6 +149,7 @@ export function toDraft(row: DraftRow, attachments: Static<typeof Attachment>[])
     forward_of_message_id: row.forward_of_message_id,
     reply_all: row.reply_all,
     forward_attachments: row.forward_attachments,
+    from: row.from_entry,
     to: row.to_addresses,
     cc: row.cc_addresses,
     bcc: row.bcc_addresses,

@@ -1,6 +1,7 @@
 // The row of a new draft. A reply copies recipients, subject and thread from its message, a forward the subject. Given fields win.
 import type { createDraft } from '@callsign/contract/drafts'
 import type { BodyOf } from '@callsign/contract/operation'
+import type { ParsedAddress } from '@callsign/mail/mime/addresses'
 import { newId } from '../../../core/ids.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { MessageRow } from '../messages/model.ts'
@@ -10,6 +11,10 @@ import { asEntries, type DraftFields, type DraftRow, previewOf } from './model.t
 
 type Given = {
   owner: MailboxOwner
+  /** One of the addresses of the agent. */
+  author: ParsedAddress
+  /** The addresses that an answer does not go to. */
+  ownAddresses: string[]
   body: NonNullable<BodyOf<typeof createDraft>>
   fields: DraftFields
   /** The message that the draft answers or forwards. */
@@ -18,8 +23,8 @@ type Given = {
   at: Date
 }
 
-export function newDraft({ owner, body, fields, message, isByAgent, at }: Given): DraftRow {
-  const answer = message && body.in_reply_to !== undefined ? answerTo(message, owner.address, body.reply_all ?? false) : null
+export function newDraft({ owner, author, ownAddresses, body, fields, message, isByAgent, at }: Given): DraftRow {
+  const answer = message && body.in_reply_to !== undefined ? answerTo(message, ownAddresses, body.reply_all ?? false) : null
   const text = fields.text ?? null
   const html = fields.html ?? null
   const sendAt = fields.send_at ?? null
@@ -43,6 +48,7 @@ export function newDraft({ owner, body, fields, message, isByAgent, at }: Given)
     text,
     html,
     headers: fields.headers ?? {},
+    from_entry: fields.from_entry ?? (author.address === owner.address ? null : author.address),
     version: 1,
     attachment_count: body.attachments?.length ?? 0,
     send_at: sendAt,

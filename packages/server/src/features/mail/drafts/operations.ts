@@ -80,6 +80,7 @@ type Parts = {
 
 export function createDrafts(parts: Parts): Drafts {
   const { db, identities, attachments, messages, outboundMail, enqueue, cancelJob } = parts
+  const { chooseAuthor } = outboundMail
   const { findForwarded, queueDraft } = createDraftQueue({ attachments, messages, outboundMail, cancelJob })
   const loadDraft = batchLoader((ids) => store.findDrafts(db.lookups, ids))
 
@@ -152,7 +153,11 @@ export function createDrafts(parts: Parts): Drafts {
         throw invalid('/forward_of', 'reply_to and forward_of cannot be combined')
       const source = body.in_reply_to ?? body.forward_of
       const message = source === undefined ? null : await messages.requireAnswerable(call.caller, mailbox, source)
-      const made = newDraft({ owner, body, fields, message, isByAgent: call.caller.agent !== null, at })
+      const ownAddresses = message ? await outboundMail.findOwnAddresses(owner, message) : []
+      // Checks a given author. An answer is from the address that its message came to.
+      const cameTo = body.in_reply_to === undefined ? null : message?.envelope_to
+      const author = await chooseAuthor(owner, fields.from_entry, cameTo)
+      const made = newDraft({ owner, author, ownAddresses, body, fields, message, isByAgent: call.caller.agent !== null, at })
       const row = { ...made, ...approvals.columnsAfter(call.caller, owner, null, made) }
       checkRecipientCount(row)
       checkSchedule(call.caller, owner, row)
@@ -187,6 +192,7 @@ export function createDrafts(parts: Parts): Drafts {
     async updateDraft(call, mailbox, id, body) {
       const owner = await identities.requireMailbox(call.caller, mailbox)
       const fields = readFields(body, now().getTime())
+      await chooseAuthor(owner, fields.from_entry)
       // An early check, before any attachment is stored. It is repeated below on the locked draft.
       const seen = await findOwn(owner, id)
       if (!seen) throw await absence(db, owner, id, 'draft_not_editable')

@@ -4,7 +4,7 @@ import type { DraftRow } from './model.ts'
 
 /** Columns that updates write. */
 const changeable = [
-  ...(['to_addresses', 'cc_addresses', 'bcc_addresses', 'subject', 'snippet', 'text', 'html', 'headers', 'version'] as const),
+  ...(['to_addresses', 'cc_addresses', 'bcc_addresses', 'subject', 'snippet', 'text', 'html', 'headers', 'from_entry', 'version'] as const),
   ...(['attachment_count', 'send_at', 'job_id', 'send_error', 'is_written_by_agent', 'change_id', 'updated_at'] as const),
   ...(['approval_id', 'approval_status', 'approval_reasons', 'approval_requested_at', 'approval_expires_at'] as const),
   ...(['approval_job_id', 'approval_link_id'] as const),

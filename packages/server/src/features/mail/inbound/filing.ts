@@ -6,13 +6,15 @@ import { addressDomain, type ParsedAddress } from '@callsign/mail/mime/addresses
 import type { ParsedMessage } from '@callsign/mail/mime/parse'
 import { now } from '../../../core/clock.ts'
 import { newId } from '../../../core/ids.ts'
-import type { MailboxOwner } from '../../account/identities/model.ts'
+import { type MailboxOwner, mailboxAddressOf } from '../../account/identities/model.ts'
 import { type MessageRow, snippetOf } from '../messages/model.ts'
 import { type Arrival, addressesOf, headersOf, hostedVerdicts } from './model.ts'
 
 /** A received message after parsing and authentication. */
 type Received = {
   arrival: Arrival
+  /** The address of the mailbox that it came to. */
+  recipient: string
   parsed: ParsedMessage
   /** The displayed sender. */
   shown: ParsedAddress
@@ -26,7 +28,7 @@ type Received = {
 }
 
 export function toFiling(owner: MailboxOwner, received: Received) {
-  const { arrival, parsed, shown, verdicts, flags, extractedText, codes, sizeBytes, rawId, sha256 } = received
+  const { arrival, recipient, parsed, shown, verdicts, flags, extractedText, codes, sizeBytes, rawId, sha256 } = received
   const at = now()
   const message: Omit<MessageRow, 'thread_id' | 'in_reply_to_message_id'> = {
     id: newId('message'),
@@ -51,6 +53,7 @@ export function toFiling(owner: MailboxOwner, received: Received) {
     headers: headersOf(parsed),
     authentication: arrival.client ? verdicts : hostedVerdicts(addressDomain(shown.address) || null),
     envelope_from: arrival.from,
+    envelope_to: mailboxAddressOf(recipient) ?? owner.address,
     labels: [],
     is_read: false,
     is_starred: false,

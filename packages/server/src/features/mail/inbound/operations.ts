@@ -38,7 +38,10 @@ export interface InboundMail {
   findRecipient(address: string): Promise<MailboxOwner | null>
   /** True for a role address of this server, even without a mailbox for it. */
   isRole(address: string): Promise<boolean>
-  /** Parses a message and stores its large bytes, outside any transaction. Makes one filing per mailbox. */
+  /**
+   * Parses a message and stores its large bytes, outside any transaction. Makes one filing per mailbox. `owners` has the mailbox of each
+   * recipient.
+   */
   prepare(arrival: Arrival, owners: MailboxOwner[], checked?: Checked): Promise<Prepared>
   /** Files prepared mail and its events in the caller's transaction. */
   file(tx: Tx, prepared: Prepared[]): Promise<void>
@@ -222,6 +225,7 @@ export function createInboundMail({
       const rawIds = new Map(raws.map((raw) => [raw.organizationId, raw.id]))
       const author = authorOf(parsed, verdicts)
       const shown = author ?? parsed.from.find((entry) => entry.address !== '') ?? { name: parsed.from[0]?.name ?? '', address: '' }
+      const recipientsOf = (owner: MailboxOwner) => arrival.recipients.filter((_, index) => owners[index]?.mailboxId === owner.mailboxId)
       const flagsFor = (owner: MailboxOwner) =>
         toFlags(indicators, {
           parsed,
@@ -229,11 +233,12 @@ export function createInboundMail({
           verdicts,
           isUnverified,
           hasAuthor: author !== null,
-          ownDomains: [hostname, addressDomain(owner.address)],
+          ownDomains: [hostname, ...new Set([owner.address, ...recipientsOf(owner)].map(addressDomain))],
         })
       const filings = distinct.map((owner) =>
         toFiling(owner, {
           arrival,
+          recipient: recipientsOf(owner)[0] ?? owner.address,
           parsed,
           shown: shownAuthor(parsed, author),
           verdicts,

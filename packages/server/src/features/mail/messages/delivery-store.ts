@@ -28,8 +28,10 @@ function byMessage(rows: RecipientRow[]): Map<string, RecipientRow[]> {
   return lists
 }
 
-/** The messages between two agents on a thread: `address` is the other agent's, and ids lie between `sinceId` and `beforeId`. */
-export type Exchange = { threadId: string; address: string; beforeId: string; sinceId: string }
+const untagged = (column: string): string => `lower(regexp_replace(${column}, '\\+[^@]*@', '@'))`
+
+/** The messages between two agents on a thread: `addresses` are the other agent's, and ids lie between `sinceId` and `beforeId`. */
+export type Exchange = { threadId: string; addresses: string[]; beforeId: string; sinceId: string }
 
 /** Delivery times of the latest 1,000 messages of an exchange, newest first. Null stands for a message that still waits. */
 export async function findExchange(sql: Sql, exchange: Exchange): Promise<(Date | null)[]> {
@@ -37,11 +39,11 @@ export async function findExchange(sql: Sql, exchange: Exchange): Promise<(Date 
     name: 'find-exchange',
     text: `SELECT CASE WHEN m.direction = 'inbound' THEN m.created_at WHEN r.status = 'queued' THEN NULL ELSE r.last_attempt_at END AS at
       FROM messages m LEFT JOIN message_recipients r
-        ON r.message_id = m.id AND m.direction = 'outbound' AND lower(regexp_replace(r.address, '\\+[^@]*@', '@')) = $2
+        ON r.message_id = m.id AND m.direction = 'outbound' AND ${untagged('r.address')} = ANY($2)
       WHERE m.thread_id = $1 AND m.id < $3 AND m.id > $4
-        AND ((m.direction = 'inbound' AND m.from_address = $2) OR r.status IN ('queued', 'delivered'))
+        AND ((m.direction = 'inbound' AND ${untagged('m.from_address')} = ANY($2)) OR r.status IN ('queued', 'delivered'))
       ORDER BY m.id DESC LIMIT 1000`,
-    values: [exchange.threadId, exchange.address, exchange.beforeId, exchange.sinceId],
+    values: [exchange.threadId, exchange.addresses, exchange.beforeId, exchange.sinceId],
   })
   return rows.map((row) => row.at)
 }

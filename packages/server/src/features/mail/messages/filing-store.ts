@@ -152,7 +152,7 @@ export type NewMessage = MessageRow & { search: Buffer | string }
 
 const insertColumns = `id, organization_id, mailbox_id, thread_id, direction, status, from_address, from_name, to_addresses, cc_addresses, bcc_addresses,
   reply_to, subject, snippet, text, html, extracted_text, extracted_characters, rfc_message_id, in_reply_to, in_reply_to_message_id, reference_ids, headers, authentication,
-  envelope_from, labels, is_read, is_starred, size_bytes, attachment_count, raw_id, codes, guardrail, flags, created_at, updated_at, search`
+  envelope_from, envelope_to, labels, is_read, is_starred, size_bytes, attachment_count, raw_id, codes, guardrail, flags, created_at, updated_at, search`
 
 /** One more than the columns, because the last one takes two parameters. */
 const perMessage = insertColumns.split(',').length + 1
@@ -189,6 +189,7 @@ const toValues = (m: NewMessage): unknown[] => [
   JSON.stringify(m.headers),
   m.authentication === null ? null : JSON.stringify(m.authentication),
   m.envelope_from,
+  m.envelope_to,
   m.labels,
   m.is_read,
   m.is_starred,

@@ -37,6 +37,8 @@ export type MessageRow = {
   /** Results of the sender checks. Null on outbound messages. */
   authentication: Static<typeof Authentication> | null
   envelope_from: string | null
+  /** The address of its mailbox that an inbound message came to, without a tag. */
+  envelope_to: string | null
   labels: string[]
   is_read: boolean
   is_starred: boolean
@@ -158,6 +160,7 @@ export function toItem(row: MessageRow, attachments: Static<typeof Attachment>[]
     text: row.text,
     html: row.html,
     extracted_text: row.extracted_text,
+    delivered_to: row.envelope_to,
     in_reply_to_message_id: row.in_reply_to_message_id,
     message_id: row.rfc_message_id,
     references: row.reference_ids,

@@ -133,7 +133,9 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
   async function findInMailbox(caller: Caller, mailbox: string, id: string, found = loadMessage(id)): Promise<MessageRow> {
     const row = await found
     if (row && identities.isMailboxNamed(caller, mailbox, row)) return row
-    await identities.requireMailbox(caller, mailbox)
+    // The reference may be another address of the mailbox.
+    const owner = await identities.requireMailbox(caller, mailbox)
+    if (row?.mailbox_id === owner.mailboxId) return row
     throw notFound('message')
   }
 

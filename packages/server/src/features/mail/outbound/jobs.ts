@@ -7,7 +7,7 @@ import type { Finish, Job, JobHandler } from '../../../core/job.ts'
 import type { Log } from '../../../core/log.ts'
 import type { Outcome } from '../../../core/outcome.ts'
 import { type Database, DatabaseUnavailable } from '../../../core/sql.ts'
-import type { MailboxOwner } from '../../account/identities/model.ts'
+import { type MailboxOwner, mailboxAddressOf } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { InboundMail, Prepared } from '../inbound/operations.ts'
 import type { MessageRow, RecipientRow } from '../messages/model.ts'
@@ -110,7 +110,7 @@ export function createDelivery(parts: Parts): JobHandler {
       hosted.map(async (recipient, index): Promise<Attempt> => {
         const owner = owners[index]
         if (!owner) return { recipient, result: noMailbox, isHosted: true }
-        const heldMs = await findHold(row, owner)
+        const heldMs = await findHold(row, owner, recipient)
         return heldMs === null ? { recipient, result: filed(mailDomain) } : { recipient, result: held, heldMs }
       }),
     )
@@ -123,10 +123,11 @@ export function createDelivery(parts: Parts): JobHandler {
     return { attempts, prepared: await inboundMail.prepare(arrival, present) }
   }
 
-  async function findHold(row: MessageRow, owner: MailboxOwner): Promise<number | null> {
+  async function findHold(row: MessageRow, owner: MailboxOwner, recipient: RecipientRow): Promise<number | null> {
     if (loopRule.windowMs === 0 || owner.mailboxId === row.mailbox_id) return null
     const at = now()
-    const exchange = { threadId: row.thread_id, address: owner.address, beforeId: row.id, sinceId: exchangeSince(at) }
+    const addresses = [owner.address, mailboxAddressOf(recipient.address) ?? owner.address]
+    const exchange = { threadId: row.thread_id, addresses, beforeId: row.id, sinceId: exchangeSince(at) }
     return findHoldMs(await messages.findExchange(exchange), at.getTime(), loopRule)
   }
 

@@ -20,6 +20,8 @@ export type Parent = { id: string; messageId: string | null; references: string[
 
 /** The fields of a new outbound message. */
 export type OutgoingMessage = {
+  /** One of the addresses of its agent. */
+  from: ParsedAddress
   recipients: Recipients
   replyTo: ParsedAddress[]
   subject: string
@@ -137,13 +139,13 @@ const authorsOf = ({ from_name: name, from_address: address }: MessageRow): Pars
   name === '' && address.includes(',') ? parseAddresses(address) : address === '' ? [] : [{ name, address }]
 
 /** The recipients, subject and thread position of an answer to a message. */
-export function answerTo(message: MessageRow, ownAddress: string, replyAll: boolean) {
+export function answerTo(message: MessageRow, ownAddresses: string[], replyAll: boolean) {
   const recipients = replyRecipients({
     from: authorsOf(message),
     replyTo: message.reply_to.map(bare),
     to: message.to_addresses.map(bare),
     cc: message.cc_addresses.map(bare),
-    ownAddress,
+    ownAddresses,
     replyAll,
   })
   return { ...recipients, subject: replySubject(message.subject), parent: parentOf(message) }

@@ -16,6 +16,7 @@ import type { MessageRow } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
 import type { MailRules } from '../rules/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
+import { type Authors, createAuthors } from './author.ts'
 import { automaticAnswerPauseMs, automaticAnswerProblem, automaticAnswerTo } from './automatic-answer.ts'
 import * as limitStore from './limit-store.ts'
 import type { MessageCache } from './message-cache.ts'
@@ -40,7 +41,7 @@ type ReplyBody = BodyOf<typeof contract.replyToMessage>
 type ForwardBody = BodyOf<typeof contract.forwardMessage>
 
 /** Sends mail: every operation files the message as queued, with its delivery job. */
-export interface OutboundMail {
+export interface OutboundMail extends Authors {
   /** `POST /mail/send`. */
   sendMail(call: Call, body: SendBody & { agent: string }): Promise<ReplyOf<typeof contract.sendMail>>
   /** `POST …/messages`. */
@@ -83,6 +84,8 @@ type Parts = {
 
 export function createOutboundMail(parts: Parts): OutboundMail {
   const { identities, messages } = parts
+  const authors = createAuthors(identities)
+  const { chooseAuthor } = authors
   const { queue, queueMessage, shareAttachments, takeFiles } = createOutgoingQueue(parts)
 
   /** Sends an automatic answer: to the sender alone, never to automatic mail, and at most one per day (RFC 3834 §2, §4). */
@@ -94,9 +97,11 @@ export function createOutboundMail(parts: Parts): OutboundMail {
     const problem = automaticAnswerProblem(message)
     if (problem !== null) throw new ApiError('conflict', `This message gets no automatic answer: ${problem}.`)
     const { address, subject } = automaticAnswerTo(message)
+    const from = await chooseAuthor(owner, body.from, message.envelope_to)
     const recipients = checkRecipients({ to: readAddresses('to', [address]), cc: [], bcc: [] })
-    const files = await takeFiles(owner, { recipients, replyTo: [], headers }, body.attachments, bodyBytes(body))
+    const files = await takeFiles(owner, { from, recipients, replyTo: [], headers }, body.attachments, bodyBytes(body))
     const outgoing: OutgoingMessage = {
+      from,
       recipients,
       replyTo: [],
       subject,
@@ -133,12 +138,14 @@ export function createOutboundMail(parts: Parts): OutboundMail {
       bcc: readAddresses('bcc', body.bcc ?? []),
     })
     const replyTo = readAddresses('reply_to', asList(body.reply_to))
+    const from = await chooseAuthor(owner, body.from)
     const headers = checkHeaders(body.headers)
     checkSubject(body.subject)
     if (body.text === undefined && !body.html) throw invalid('/text', 'a message needs text or html')
     const thread = body.thread_id === undefined ? null : await messages.requireThread(owner.mailboxId, owner.organizationId, body.thread_id)
-    const files = await takeFiles(owner, { recipients, replyTo, headers }, body.attachments, bodyBytes(body))
+    const files = await takeFiles(owner, { from, recipients, replyTo, headers }, body.attachments, bodyBytes(body))
     const outgoing: OutgoingMessage = {
+      from,
       recipients,
       replyTo,
       subject: body.subject,
@@ -155,6 +162,8 @@ export function createOutboundMail(parts: Parts): OutboundMail {
   }
 
   return {
+    ...authors,
+
     async sendMail(call, { agent, ...body }) {
       return send(call, await identities.requireSender(call.caller, agent), body)
     },
@@ -169,14 +178,16 @@ export function createOutboundMail(parts: Parts): OutboundMail {
       if (!body.text && !body.html) throw invalid('/text', 'text or html is required')
       if (body.automatic) return answerAutomatically(call, owner, message, body)
       const headers = checkHeaders(body.headers)
-      const answer = answerTo(message, owner.address, body.reply_all ?? false)
+      const from = await chooseAuthor(owner, body.from, message.envelope_to)
+      const answer = answerTo(message, await authors.findOwnAddresses(owner, message), body.reply_all ?? false)
       const recipients = checkRecipients({
         to: body.to === undefined ? answer.to : readAddresses('to', asList(body.to)),
         cc: body.cc === undefined ? answer.cc : readAddresses('cc', asList(body.cc)),
         bcc: readAddresses('bcc', asList(body.bcc)),
       })
-      const files = await takeFiles(owner, { recipients, replyTo: [], headers }, body.attachments, bodyBytes(body))
+      const files = await takeFiles(owner, { from, recipients, replyTo: [], headers }, body.attachments, bodyBytes(body))
       const outgoing: OutgoingMessage = {
+        from,
         recipients,
         replyTo: [],
         subject: answer.subject,
@@ -200,15 +211,17 @@ export function createOutboundMail(parts: Parts): OutboundMail {
         cc: readAddresses('cc', asList(body.cc)),
         bcc: readAddresses('bcc', asList(body.bcc)),
       })
+      const from = await chooseAuthor(owner, body.from, message.envelope_to)
       const headers = checkHeaders(body.headers)
       if (body.subject !== undefined) checkSubject(body.subject)
       const quoted = forwardOf(message, body)
-      const own = await takeFiles(owner, { recipients, replyTo: [], headers }, body.attachments, bodyBytes(quoted))
+      const own = await takeFiles(owner, { from, recipients, replyTo: [], headers }, body.attachments, bodyBytes(quoted))
       const ownBytes = bodyBytes(quoted) + own.reduce((sum, row) => sum + row.size_bytes, 0)
       return call
         .transact(async (tx) => {
           const shared = body.forward_attachments === false ? [] : await shareAttachments(tx, message, ownBytes)
           const { id, threadId } = await queueMessage(tx, owner, {
+            from,
             recipients,
             replyTo: [],
             subject: body.subject ?? quoted.subject,

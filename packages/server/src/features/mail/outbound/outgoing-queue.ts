@@ -37,7 +37,7 @@ type Parts = {
 }
 
 /** The parts of a message that name addresses. */
-type Addressing = Pick<OutgoingMessage, 'recipients' | 'replyTo' | 'headers'>
+type Addressing = Pick<OutgoingMessage, 'from' | 'recipients' | 'replyTo' | 'headers'>
 
 export function createOutgoingQueue(parts: Parts) {
   const { db, attachments, mailRules, suppressions, enqueue, limitDefaults, mailDomain, messageCache, businessEvents } = parts
@@ -53,7 +53,7 @@ export function createOutgoingQueue(parts: Parts) {
       owner,
       organizationId: owner.organizationId,
       addressees: toRecipientRows(outgoing.recipients),
-      replyAddresses: replyAddressesOf(outgoing, owner.address),
+      replyAddresses: replyAddressesOf(outgoing, [owner.address, outgoing.from.address]),
     }))
     const [guardrails] = await Promise.all([mailRules.judgeOutgoing(sql, asked), suppressions.requireUnsuppressed(sql, asked)])
     return guardrails

@@ -21,12 +21,12 @@ const listNames = new Set(['list-help', 'list-unsubscribe', 'list-subscribe', 'l
 
 const addressesMax = 100
 
-/** Addresses that answers, receipts and errors go to, without the sender's own address. */
+/** Addresses that answers, receipts and errors go to, without the sender's own ones. */
 export function replyAddressesOf(
   message: { replyTo: ParsedAddress[]; headers: Record<string, string> },
-  ownAddress: string,
+  ownAddresses: string[],
 ): ReplyAddress[] {
-  const own = addressKey(ownAddress)
+  const own = new Set(ownAddresses.map(addressKey))
   const found = [
     ...message.replyTo.map(({ address }) => ({ field: 'reply_to', address })),
     ...Object.entries(message.headers).flatMap(([name, value]) =>
@@ -35,7 +35,7 @@ export function replyAddressesOf(
   ]
   return found.filter(({ address }) => {
     const key = addressKey(address)
-    return key !== own && untaggedKey(key) !== own
+    return !own.has(key) && !own.has(untaggedKey(key) ?? key)
   })
 }
 

@@ -73,7 +73,7 @@ export function createReturnedMail({
   }
 
   async function record(row: MessageRow, position: number, report: Report): Promise<void> {
-    const owner = await identities.findHosted(row.from_address)
+    const owner = await identities.findOwner(row.mailbox_id)
     const at = now()
     const answer = report.answer
       .slice(0, answerCharactersMax)
