@@ -12,6 +12,7 @@ export const topics: Record<string, string> = {
   whoami: 'Show the organization and agent of the key.',
   organization: 'Limits for sending, and the pause of all sending.',
   identities: 'Agents with their mailboxes.',
+  addresses: 'The addresses of an agent.',
   mail: 'Send, wait for, read and answer mail.',
   threads: 'Conversations by mail.',
   drafts: 'Mail that is not sent yet, or waits for approval.',

@@ -22,6 +22,8 @@ beforeAll(async () => {
   harness = await startHarness()
   await harness.createAgent('victim')
   await harness.createAgent('intruder')
+  for (const local_part of ['victim.a', 'victim.b'])
+    await harness.expectApi(201, 'POST', '/identities/victim/addresses', { body: { local_part } })
   agentKey = await harness.agentKey('intruder')
   await harness.createAgent('stranger', {}, harness.otherOrganization.key)
   const revoked = await harness.expectApi(201, 'POST', '/keys', { body: { name: 'Revoked', type: 'organization' } })
@@ -99,6 +101,10 @@ beforeAll(async () => {
     })),
   )
   knownTo = (more) => (name, template) => {
+    // The primary address cannot be deleted.
+    if (name === 'email_address' && template.includes('/addresses/'))
+      return template.endsWith('/set-primary') ? 'victim.a@agents.localhost' : 'victim.b@agents.localhost'
+    if (name === 'local_part') return undefined
     // An address in the path that does not belong to a mailbox.
     if (name === 'email_address' && template.includes('/suppressions')) return 'gone@example.com'
     if (name === 'entry') return template.endsWith('/mail-rules') ? 'walk.example' : undefined

@@ -219,8 +219,8 @@ async function startRun() {
     const { rows } = await harness.db.query({
       text: `SELECT 1 FROM domains GROUP BY organization_id HAVING count(*) FILTER (WHERE is_default) > 1
         UNION ALL SELECT 1 FROM domains GROUP BY domain HAVING count(*) FILTER (WHERE holds_name) > 1
-        UNION ALL SELECT 1 FROM mailboxes b LEFT JOIN domains d ON d.id = b.domain_id
-          WHERE split_part(b.address, '@', 2) <> coalesce(d.domain, '${mailDomain}')`,
+        UNION ALL SELECT 1 FROM mailboxes b JOIN addresses a ON a.identity_id = b.identity_id AND a.address = b.address
+          LEFT JOIN domains d ON d.id = a.domain_id WHERE split_part(b.address, '@', 2) <> coalesce(d.domain, '${mailDomain}')`,
     })
     expect(rows).toEqual([])
   }

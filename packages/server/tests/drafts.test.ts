@@ -46,6 +46,7 @@ describe('POST …/drafts', () => {
       forward_of_message_id: null,
       reply_all: false,
       forward_attachments: true,
+      from: null,
       to: [],
       cc: [],
       bcc: [],
