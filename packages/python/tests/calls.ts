@@ -24,6 +24,11 @@ export const calls: Call[] = [
   { call: 'identities.get', path: ['sales'] },
   { call: 'identities.get', path: ['unknown'], error: 'not_found' },
   { call: 'identities.update', path: ['sales'], args: { description: 'Sells – æøå 金庫' } },
+  { call: 'addresses.create', path: ['support'], args: { local_part: 'help.desk', is_primary: true } },
+  { call: 'addresses.create', path: ['sales'], args: { local_part: 'help.desk' }, error: 'address_already_taken' },
+  { call: 'addresses.setPrimary', path: ['support', 'support@agents.localhost'] },
+  { call: 'addresses.list', path: ['support'], args: { limit: 5 } },
+  { call: 'addresses.delete', path: ['support', 'help.desk@agents.localhost'] },
   { call: 'mailboxes.list', args: { limit: 10 } },
   { call: 'mailboxes.get', path: ['sales@agents.localhost'] },
 

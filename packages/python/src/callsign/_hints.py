@@ -25,6 +25,7 @@ HINTS = {
     "draft_version_conflict": "The draft has changed since you read this version. Get it again and reapply your change.",
     "draft_not_editable": "The draft is being sent or has been sent.",
     "draft_send_in_progress": "The draft is being sent or has been sent already.",
+    "address_already_taken": "Another identity has this address, or another organization had it.",
     "approval_expired": "The request for approval of the draft has expired. Request approval again.",
     "handle_already_taken": "Another identity has, or had, this handle.",
     "vault_already_initialized": "The organization has a vault.",

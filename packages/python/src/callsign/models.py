@@ -9,6 +9,21 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 
+class Address(TypedDict):
+    id: str
+    email_address: str
+    local_part: str
+    domain: str
+    custom_domain_id: str | None
+    """null for the mail domain."""
+    agent_handle: str
+    is_primary: bool
+    """Mail of the agent is from the primary address, unless it names another one."""
+    is_catch_all: bool
+    """Mail to addresses that do not exist on the domain goes to this agent."""
+    created_at: str
+
+
 class Approval(TypedDict):
     id: str
     agent_handle: str
@@ -180,6 +195,11 @@ class CreatedKey(TypedDict):
     """The plaintext of the key. It is not shown again."""
 
 
+class DeleteAddressReply(TypedDict):
+    id: str
+    deleted: Literal[True]
+
+
 class DeleteDomainReply(TypedDict):
     success: Literal[True]
     message: str
@@ -314,36 +334,36 @@ class DomainWithCount(TypedDict):
     mailboxes_count: int
 
 
-class Draft(TypedDict):
-    id: str
-    mailbox_id: str
-    thread_id: str | None
-    """The thread that the message joins when it is sent. Set for replies."""
-    in_reply_to_message_id: str | None
-    forward_of_message_id: str | None
-    reply_all: bool
-    forward_attachments: bool
-    to: List[str]
-    cc: List[str]
-    bcc: List[str]
-    subject: str | None
-    snippet: str | None
-    text: str | None
-    html: str | None
-    status: Literal["draft", "sending", "sent"]
-    version: int
-    """1 on creation, incremented by every update."""
-    has_attachments: bool
-    attachments: List[Attachment]
-    headers: Dict[str, str]
-    send_at: str | None
-    """The scheduled time of sending."""
-    send_error: str | None
-    """The reason why the last scheduled send failed."""
-    approval: DraftApproval | None
-    """null unless approval was requested."""
-    created_at: str
-    updated_at: str
+Draft = TypedDict(
+    "Draft",
+    {
+        "id": "str",
+        "mailbox_id": "str",
+        "thread_id": "str | None",
+        "in_reply_to_message_id": "str | None",
+        "forward_of_message_id": "str | None",
+        "reply_all": "bool",
+        "forward_attachments": "bool",
+        "from": "str | None",
+        "to": "List[str]",
+        "cc": "List[str]",
+        "bcc": "List[str]",
+        "subject": "str | None",
+        "snippet": "str | None",
+        "text": "str | None",
+        "html": "str | None",
+        "status": "Literal[\"draft\", \"sending\", \"sent\"]",
+        "version": "int",
+        "has_attachments": "bool",
+        "attachments": "List[Attachment]",
+        "headers": "Dict[str, str]",
+        "send_at": "str | None",
+        "send_error": "str | None",
+        "approval": "DraftApproval | None",
+        "created_at": "str",
+        "updated_at": "str",
+    },
+)
 
 
 class DraftApproval(TypedDict):
@@ -454,6 +474,9 @@ class Identity(TypedDict):
     display_name: str
     description: str | None
     mailbox_address: str
+    """The primary address."""
+    addresses: List[str]
+    """Every address, the primary one first."""
     status: Literal["active"]
     mailbox: IdentityMailbox
     tunnel: IdentityTunnel
@@ -601,6 +624,13 @@ class Key(TypedDict):
     last_used_at: str | None
     revoked_at: str | None
     created_at: str
+
+
+class ListAddressesReply(TypedDict):
+    object: Literal["list"]
+    data: List[Address]
+    has_more: bool
+    next_cursor: str | None
 
 
 class ListApprovalsReply(TypedDict):
@@ -803,6 +833,7 @@ Message = TypedDict(
         "snippet": "str",
         "text": "str",
         "html": "str",
+        "delivered_to": "str | None",
         "extracted_text": "str",
         "in_reply_to_message_id": "str | None",
         "message_id": "str | None",
@@ -882,6 +913,7 @@ MessageItem = TypedDict(
         "snippet": "str",
         "text": "str",
         "html": "str",
+        "delivered_to": "str | None",
         "extracted_text": "str",
         "in_reply_to_message_id": "str | None",
         "message_id": "str | None",
@@ -1066,6 +1098,7 @@ SearchHit = TypedDict(
         "snippet": "str",
         "text": "str",
         "html": "str",
+        "delivered_to": "str | None",
         "extracted_text": "str",
         "in_reply_to_message_id": "str | None",
         "message_id": "str | None",

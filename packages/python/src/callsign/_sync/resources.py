@@ -7,10 +7,12 @@ from typing import Any, Dict, List, Literal
 
 from .._request import UNSET, Request, Unset, given, segment
 from ..models import (
+    Address,
     ApprovalLink,
     AttachmentInput,
     CallerInfo,
     CreatedKey,
+    DeleteAddressReply,
     DeleteDomainReply,
     DeleteDraftReply,
     DeleteMailRuleReply,
@@ -34,6 +36,7 @@ from ..models import (
     InitializeVaultRecoveryKeysItem,
     KdfParams,
     Key,
+    ListAddressesReply,
     ListApprovalsReply,
     ListAuditReply,
     ListDeliveriesReply,
@@ -103,6 +106,111 @@ from ..models import (
 )
 from .connection import Connection
 from .events import EventStream
+
+
+class Addresses:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def create(
+        self,
+        handle: str,
+        *,
+        local_part: str | Unset = UNSET,
+        custom_domain_id: str | None | Unset = UNSET,
+        domain: str | None | Unset = UNSET,
+        is_primary: bool | Unset = UNSET,
+        idempotency_key: str | None = None,
+        request_timeout: float | None = None,
+    ) -> Address:
+        """Adds an address to an agent, on a verified domain of the organization or on the mail
+        domain. Mail to it arrives in the mailbox of the agent, which can also send from it. The
+        same local part can exist on several domains. On the mail domain, a local part of the
+        form of a handle belongs to the identity with that handle. With `local_part: *`, the
+        agent receives all mail to addresses that do not exist on a custom domain, and can send
+        from any of them. `409 address_already_taken` means that another identity has the
+        address, or another organization had it. An identity has at most 100 addresses.
+        """
+        return self._connection.request(
+            Request[Address](
+                "POST",
+                f"/identities/{segment(handle)}/addresses",
+                body=given(
+                    {
+                        "local_part": local_part,
+                        "custom_domain_id": custom_domain_id,
+                        "domain": domain,
+                        "is_primary": is_primary,
+                    }
+                ),
+                is_keyed=True,
+                idempotency_key=idempotency_key,
+                timeout=request_timeout,
+            )
+        )
+
+    def delete(
+        self,
+        handle: str,
+        email_address: str,
+        *,
+        request_timeout: float | None = None,
+    ) -> DeleteAddressReply:
+        """Deletes an address. Mail to it is refused with `550 5.1.1`, and messages stay in the
+        mailbox. Only the same organization can create it again, for any of its agents. The
+        primary address is rejected with 409: make another one primary first.
+        """
+        return self._connection.request(
+            Request[DeleteAddressReply](
+                "DELETE",
+                f"/identities/{segment(handle)}/addresses/{segment(email_address)}",
+                timeout=request_timeout,
+            )
+        )
+
+    def list(
+        self,
+        handle: str,
+        *,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> ListAddressesReply:
+        """Returns one page of the addresses of an agent, newest first. An agent key can read the
+        addresses of its own agent.
+        """
+        return self._connection.request(
+            Request[ListAddressesReply](
+                "GET",
+                f"/identities/{segment(handle)}/addresses",
+                query=given(
+                    {
+                        "limit": limit,
+                        "cursor": cursor,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
+
+    def set_primary(
+        self,
+        handle: str,
+        email_address: str,
+        *,
+        request_timeout: float | None = None,
+    ) -> Address:
+        """Makes an address of the agent its primary one. Mail that names no other `from` is sent
+        from it, and `mailbox_address` shows it. The address before it stays with the agent. A
+        catch-all address cannot be the primary one.
+        """
+        return self._connection.request(
+            Request[Address](
+                "POST",
+                f"/identities/{segment(handle)}/addresses/{segment(email_address)}/set-primary",
+                timeout=request_timeout,
+            )
+        )
 
 
 class Approvals:
@@ -354,6 +462,7 @@ class Drafts:
         self,
         email_address: str,
         *,
+        from_: str | Unset = UNSET,
         to: str | List[str] | Unset = UNSET,
         cc: str | List[str] | Unset = UNSET,
         bcc: str | List[str] | Unset = UNSET,
@@ -382,6 +491,7 @@ class Drafts:
                 f"/mailboxes/{segment(email_address)}/drafts",
                 body=given(
                     {
+                        "from": from_,
                         "to": to,
                         "cc": cc,
                         "bcc": bcc,
@@ -526,6 +636,7 @@ class Drafts:
         draft_id: str,
         *,
         version: int | Unset = UNSET,
+        from_: str | Unset = UNSET,
         to: str | List[str] | Unset = UNSET,
         cc: str | List[str] | Unset = UNSET,
         bcc: str | List[str] | Unset = UNSET,
@@ -549,6 +660,7 @@ class Drafts:
                 body=given(
                     {
                         "version": version,
+                        "from": from_,
                         "to": to,
                         "cc": cc,
                         "bcc": bcc,
@@ -571,6 +683,7 @@ class Drafts:
         draft_id: str,
         *,
         version: int | Unset = UNSET,
+        from_: str | None | Unset = UNSET,
         to: str | List[str] | None | Unset = UNSET,
         cc: str | List[str] | None | Unset = UNSET,
         bcc: str | List[str] | None | Unset = UNSET,
@@ -596,6 +709,7 @@ class Drafts:
                 body=given(
                     {
                         "version": version,
+                        "from": from_,
                         "to": to,
                         "cc": cc,
                         "bcc": bcc,
@@ -682,15 +796,16 @@ class Identities:
         description: str | None | Unset = UNSET,
         custom_domain_id: str | None | Unset = UNSET,
         domain: str | None | Unset = UNSET,
+        local_part: str | Unset = UNSET,
         draft_approval: Literal["none", "required"] | Unset = UNSET,
         inbound_mode: Literal["open", "allowlist"] | Unset = UNSET,
         outbound_mode: Literal["open", "allowlist"] | Unset = UNSET,
         idempotency_key: str | None = None,
         request_timeout: float | None = None,
     ) -> Identity:
-        """Creates an agent with a mailbox and a tunnel. The mailbox is the handle at the default
-        domain, or at the domain that you name with `domain` or `custom_domain_id`. A handle is
-        permanent: it cannot be changed, and it stays reserved after deletion. `409
+        """Creates an agent with a mailbox and a tunnel. Its address is the handle at the default
+        domain, or `local_part` at the domain that you name with `domain` or `custom_domain_id`.
+        A handle is permanent: it cannot be changed, and it stays reserved after deletion. `409
         handle_already_taken` means that another identity has, or had, this handle. Reserved
         names such as `postmaster` are rejected with 400.
         """
@@ -705,6 +820,7 @@ class Identities:
                         "description": description,
                         "custom_domain_id": custom_domain_id,
                         "domain": domain,
+                        "local_part": local_part,
                         "draft_approval": draft_approval,
                         "inbound_mode": inbound_mode,
                         "outbound_mode": outbound_mode,
@@ -1090,6 +1206,7 @@ class Mail:
         agent: str,
         to: List[str],
         subject: str,
+        from_: str | Unset = UNSET,
         cc: List[str] | Unset = UNSET,
         bcc: List[str] | Unset = UNSET,
         reply_to: str | List[str] | Unset = UNSET,
@@ -1117,6 +1234,7 @@ class Mail:
                 body=given(
                     {
                         "agent": agent,
+                        "from": from_,
                         "to": to,
                         "cc": cc,
                         "bcc": bcc,
@@ -1389,6 +1507,7 @@ class Messages:
         message_id: str,
         *,
         to: str | List[str],
+        from_: str | Unset = UNSET,
         cc: str | List[str] | Unset = UNSET,
         bcc: str | List[str] | Unset = UNSET,
         subject: str | Unset = UNSET,
@@ -1410,6 +1529,7 @@ class Messages:
                 f"/mailboxes/{segment(email_address)}/messages/{segment(message_id)}/forward",
                 body=given(
                     {
+                        "from": from_,
                         "to": to,
                         "cc": cc,
                         "bcc": bcc,
@@ -1544,6 +1664,7 @@ class Messages:
         email_address: str,
         message_id: str,
         *,
+        from_: str | Unset = UNSET,
         text: str | Unset = UNSET,
         html: str | Unset = UNSET,
         reply_all: bool | Unset = UNSET,
@@ -1567,6 +1688,7 @@ class Messages:
                 f"/mailboxes/{segment(email_address)}/messages/{segment(message_id)}/reply",
                 body=given(
                     {
+                        "from": from_,
                         "text": text,
                         "html": html,
                         "reply_all": reply_all,
@@ -1619,6 +1741,7 @@ class Messages:
         *,
         to: List[str],
         subject: str,
+        from_: str | Unset = UNSET,
         cc: List[str] | Unset = UNSET,
         bcc: List[str] | Unset = UNSET,
         reply_to: str | List[str] | Unset = UNSET,
@@ -1640,6 +1763,7 @@ class Messages:
                 f"/mailboxes/{segment(email_address)}/messages",
                 body=given(
                     {
+                        "from": from_,
                         "to": to,
                         "cc": cc,
                         "bcc": bcc,
@@ -3127,6 +3251,7 @@ class Resources:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self.addresses = Addresses(connection)
         self.approvals = Approvals(connection)
         self.audit = Audit(connection)
         self.domains = Domains(connection)
