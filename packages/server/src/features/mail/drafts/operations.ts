@@ -136,6 +136,13 @@ export function createDrafts(parts: Parts): Drafts {
     return row
   }
 
+  /** The rows of added attachments, which come after those that the draft keeps. */
+  function placedAfter<A extends object>(kept: { position: number }[], added: A[], row: DraftRow, at: Date) {
+    const first = (kept.at(-1)?.position ?? -1) + 1
+    const more = { draft_id: row.id, organization_id: row.organization_id, created_at: at }
+    return added.map((one, index) => ({ ...one, position: first + index, ...more }))
+  }
+
   return {
     ...createDraftReview({ db, identities, approvals, requireDraft, removeDraft }),
     ...approvals,
@@ -227,14 +234,7 @@ export function createDrafts(parts: Parts): Drafts {
         checkRecipientCount(row)
         checkSchedule(call.caller, owner, row)
         checkTotal(bodyBytes(row) + [...kept, ...added].reduce((sum, one) => sum + one.size_bytes, 0), messageBytesMax)
-        const first = (kept.at(-1)?.position ?? -1) + 1
-        const inserted = added.map((one, index) => ({
-          ...one,
-          position: first + index,
-          draft_id: id,
-          organization_id: row.organization_id,
-          created_at: at,
-        }))
+        const inserted = placedAfter(kept, added, row, at)
         await Promise.all([
           // Queries of a transaction run in order, so this reads the content before the change.
           store.keepVersion(tx, id, draftVersionsMax, draftVersionBytesMax),
