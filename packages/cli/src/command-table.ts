@@ -12,6 +12,7 @@ import { identityCommands } from './commands/identities.ts'
 import { imessageCommands } from './commands/imessage.ts'
 import { keyCommands } from './commands/keys.ts'
 import { listenCommands } from './commands/listen.ts'
+import { mailBatchCommands } from './commands/mail-batches.ts'
 import { mailFileCommands } from './commands/mail-files.ts'
 import { mailRuleCommands } from './commands/mail-rules.ts'
 import { mailWaitCommands } from './commands/mail-wait.ts'
@@ -41,6 +42,7 @@ export const commands: readonly Command[] = [
   ...mailWaitCommands,
   ...messageCommands,
   ...mailFileCommands,
+  ...mailBatchCommands,
   ...threadCommands,
   ...draftCommands,
   ...approvalCommands,

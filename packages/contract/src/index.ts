@@ -3,6 +3,7 @@ import * as accounts from './accounts.ts'
 import * as addresses from './addresses.ts'
 import * as approvals from './approvals.ts'
 import * as attachments from './attachments.ts'
+import * as batches from './batches.ts'
 import * as domains from './domains.ts'
 import * as drafts from './drafts.ts'
 import * as events from './events.ts'
@@ -17,6 +18,7 @@ import * as outboundMail from './outbound-mail.ts'
 import * as phones from './phones.ts'
 import * as simulator from './simulator.ts'
 import * as suppressions from './suppressions.ts'
+import * as threads from './threads.ts'
 import * as tunnels from './tunnels.ts'
 import * as vault from './vault.ts'
 import * as webhooks from './webhooks.ts'
@@ -31,7 +33,9 @@ export const operations: Operation[] = [
   identities,
   addresses,
   outboundMail,
+  batches,
   messages,
+  threads,
   drafts,
   approvals,
   domains,

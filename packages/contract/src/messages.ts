@@ -1,4 +1,4 @@
-// Stored messages are read, listed, searched, flagged, labelled and deleted.
+// Stored messages are read, listed, searched, flagged, labelled, trashed and deleted.
 import Type, { type TSchema } from 'typebox'
 import { Attachment } from './attachments.ts'
 import { Code } from './codes.ts'
@@ -92,6 +92,10 @@ const messageFields = {
   flags: Type.Array(Flag, { description: 'Indicators of deception in an inbound message, at most one of each type.' }),
   guardrail: nullable(Guardrail),
   released_at: nullableString({ format: 'date-time', description: 'The time when the message was released from quarantine.' }),
+  trashed_at: nullableString({
+    format: 'date-time',
+    description: 'The time when the message was moved to the trash. It is deleted 30 days later.',
+  }),
   created_at: Timestamp,
 }
 
@@ -123,6 +127,25 @@ export const listMail = operation({
 })
 
 const Switch = Type.Optional(Type.Boolean())
+export const Label = Type.String({ minLength: 1, maxLength: 100 })
+
+/** The most labels of a message, and of a thread. */
+export const labelsMax = 50
+export const Labels = Type.Array(Label, { maxItems: labelsMax, uniqueItems: true })
+
+/** The changes of flags and labels. */
+export const flagChanges = {
+  is_read: Switch,
+  is_starred: Switch,
+  labels: Type.Optional(Labels),
+  add_labels: Type.Optional(Labels),
+  remove_labels: Type.Optional(Labels),
+}
+
+export const MessageFlags = Type.Object(
+  { id: Type.String(), is_read: Type.Boolean(), is_starred: Type.Boolean(), labels: Type.Array(Type.String()) },
+  { $id: 'MessageFlags' },
+)
 
 export const listMessages = operation({
   id: 'listMessages',
@@ -134,9 +157,10 @@ export const listMessages = operation({
   query: strict({
     is_read: Switch,
     is_starred: Switch,
+    is_trashed: Type.Optional(Type.Boolean({ description: 'true lists the trash, newest message first. It is left out otherwise.' })),
     direction: Type.Optional(Direction),
     status: Type.Optional(MessageStatus),
-    label: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+    label: Type.Optional(Label),
     flag: Type.Optional(FlagType),
     ...listFilters,
     limit: Limit,
@@ -169,9 +193,6 @@ export const getMessage = operation({
   reply: Message,
 })
 
-const Label = Type.String({ minLength: 1, maxLength: 100 })
-const Labels = Type.Array(Label, { maxItems: 50, uniqueItems: true })
-
 export const updateMessage = operation({
   id: 'updateMessage',
   method: 'PATCH',
@@ -179,21 +200,9 @@ export const updateMessage = operation({
   summary: 'Sets flags and labels. At least one field is required.',
   tag: 'Messages',
   params: messageParams,
-  body: strict(
-    {
-      is_read: Switch,
-      is_starred: Switch,
-      labels: Type.Optional(Labels),
-      add_labels: Type.Optional(Labels),
-      remove_labels: Type.Optional(Labels),
-    },
-    { minProperties: 1 },
-  ),
+  body: strict(flagChanges, { minProperties: 1 }),
   status: 200,
-  reply: Type.Object(
-    { id: Type.String(), is_read: Type.Boolean(), is_starred: Type.Boolean(), labels: Type.Array(Type.String()) },
-    { $id: 'MessageFlags' },
-  ),
+  reply: MessageFlags,
 })
 
 export const deleteMessage = operation({
@@ -205,6 +214,37 @@ export const deleteMessage = operation({
   params: messageParams,
   status: 200,
   reply: Deleted,
+})
+
+const TrashedMessage = Type.Object(
+  { id: Type.String(), thread_id: Type.String(), trashed_at: nullableTimestamp },
+  { $id: 'TrashedMessage' },
+)
+
+export const trashMessage = operation({
+  id: 'trashMessage',
+  method: 'POST',
+  path: '/api/v1/mailboxes/{email_address}/messages/{message_id}/trash',
+  summary: 'Moves a message to the trash, where it stays for 30 days. Idempotent.',
+  tag: 'Messages',
+  params: messageParams,
+  status: 200,
+  reply: TrashedMessage,
+  errors: ['conflict'],
+  idempotent: true,
+})
+
+export const restoreMessage = operation({
+  id: 'restoreMessage',
+  method: 'POST',
+  path: '/api/v1/mailboxes/{email_address}/messages/{message_id}/restore',
+  summary: 'Takes a message out of the trash. A message that is not in the trash does not change.',
+  tag: 'Messages',
+  params: messageParams,
+  status: 200,
+  reply: TrashedMessage,
+  errors: ['conflict'],
+  idempotent: true,
 })
 
 export const getRawMessage = operation({
@@ -232,47 +272,6 @@ export const releaseMessage = operation({
     { $id: 'ReleasedMessage' },
   ),
   idempotent: true,
-})
-
-const threadFields = {
-  id: Type.String(),
-  mailbox_id: Type.String(),
-  subject: Type.String(),
-  snippet: Type.String(),
-  message_count: Type.Integer(),
-  last_message_at: Timestamp,
-  created_at: Timestamp,
-}
-
-export const Thread = Type.Object(threadFields, { $id: 'Thread' })
-
-export const listThreads = operation({
-  id: 'listThreads',
-  method: 'GET',
-  path: '/api/v1/mailboxes/{email_address}/threads',
-  summary: 'Lists the threads of one mailbox, latest message first.',
-  tag: 'Threads',
-  params: mailboxParams,
-  query: strict({ limit: Limit, cursor: Cursor }),
-  status: 200,
-  reply: page(Thread),
-})
-
-export const getThread = operation({
-  id: 'getThread',
-  method: 'GET',
-  path: '/api/v1/mailboxes/{email_address}/threads/{thread_id}',
-  summary: 'Gets one thread with its messages, oldest first (the latest 100).',
-  tag: 'Threads',
-  params: strict({ email_address: MailboxParam, thread_id: id('thread') }),
-  status: 200,
-  reply: Type.Object(
-    {
-      ...threadFields,
-      messages: Type.Array(MessageItem),
-    },
-    { $id: 'ThreadWithMessages' },
-  ),
 })
 
 export const searchMessages = operation({

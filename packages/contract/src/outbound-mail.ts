@@ -24,7 +24,8 @@ export const FromAddress = Type.String({
     'An address of the agent, as user@example.com or Name <user@example.com>. Defaults to the primary address, and in an answer to the address that the message came to.',
 })
 
-const composition = {
+/** The fields of a new message. */
+export const composition = {
   from: Type.Optional(FromAddress),
   to: Type.Array(AddressText, { minItems: 1, maxItems: recipientsMax }),
   cc: Type.Optional(Addresses),

@@ -2,15 +2,24 @@
 import type {
   deleteMessage,
   getMessage,
-  getThread,
   listMessages,
-  listThreads,
   releaseMessage,
+  restoreMessage,
   searchMessages,
+  trashMessage,
   updateMessage,
 } from '@callsign/contract/messages'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import type { forwardMessage, replyToMessage, sendMessage } from '@callsign/contract/outbound-mail'
+import type {
+  deleteThread,
+  getThread,
+  getThreadById,
+  listAllThreads,
+  listThreads,
+  restoreThread,
+  updateThread,
+} from '@callsign/contract/threads'
 import { type Connection, path, type RequestOptions } from './request.ts'
 
 export type Message = ReplyOf<typeof getMessage>
@@ -51,6 +60,16 @@ export class Messages {
 
   delete(mailbox: string, id: string, options?: RequestOptions): Promise<ReplyOf<typeof deleteMessage>> {
     return this.#connection.request({ method: 'DELETE', path: path`/mailboxes/${mailbox}/messages/${id}`, options })
+  }
+
+  /** Moves a message to the trash, where it stays for 30 days. */
+  trash(mailbox: string, id: string, options?: RequestOptions): Promise<ReplyOf<typeof trashMessage>> {
+    return this.#connection.request({ method: 'POST', path: path`/mailboxes/${mailbox}/messages/${id}/trash`, isKeyed: true, options })
+  }
+
+  /** Takes a message out of the trash. */
+  restore(mailbox: string, id: string, options?: RequestOptions): Promise<ReplyOf<typeof restoreMessage>> {
+    return this.#connection.request({ method: 'POST', path: path`/mailboxes/${mailbox}/messages/${id}/restore`, isKeyed: true, options })
   }
 
   /** Releases a message from quarantine. Organization keys only. */
@@ -101,5 +120,30 @@ export class Threads {
   /** A thread with its messages, oldest first. */
   get(mailbox: string, id: string, options?: RequestOptions): Promise<Thread> {
     return this.#connection.request({ method: 'GET', path: path`/mailboxes/${mailbox}/threads/${id}`, options })
+  }
+
+  /** The threads of every mailbox that the key can access. */
+  listAll(query?: QueryOf<typeof listAllThreads>, options?: RequestOptions): Promise<ThreadPage> {
+    return this.#connection.request({ method: 'GET', path: '/threads', query, options })
+  }
+
+  /** A thread of any mailbox that the key can access. */
+  getById(id: string, options?: RequestOptions): Promise<ReplyOf<typeof getThreadById>> {
+    return this.#connection.request({ method: 'GET', path: path`/threads/${id}`, options })
+  }
+
+  /** Changes folder, labels and read state. */
+  update(id: string, body: BodyOf<typeof updateThread>, options?: RequestOptions): Promise<ReplyOf<typeof updateThread>> {
+    return this.#connection.request({ method: 'PATCH', path: path`/threads/${id}`, body, options })
+  }
+
+  /** Moves a thread to the trash, or deletes it for good with `permanent`. */
+  delete(id: string, query?: QueryOf<typeof deleteThread>, options?: RequestOptions): Promise<ReplyOf<typeof deleteThread>> {
+    return this.#connection.request({ method: 'DELETE', path: path`/threads/${id}`, query, options })
+  }
+
+  /** Takes a thread out of the trash. */
+  restore(id: string, options?: RequestOptions): Promise<ReplyOf<typeof restoreThread>> {
+    return this.#connection.request({ method: 'POST', path: path`/threads/${id}/restore`, isKeyed: true, options })
   }
 }

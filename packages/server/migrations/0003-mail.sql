@@ -142,8 +142,16 @@ CREATE TABLE threads (
   mailbox_id text NOT NULL,
   subject text NOT NULL,
   snippet text NOT NULL,
-  -- Messages that lists show. A thread of quarantined messages alone has 0 and is hidden.
+  -- Messages that lists show. A thread of quarantined or trashed messages alone has 0.
   message_count integer NOT NULL CHECK (message_count >= 0),
+  -- Of those, the ones that are not read.
+  unread_count integer NOT NULL DEFAULT 0 CHECK (unread_count BETWEEN 0 AND message_count),
+  -- Messages in the trash. A thread without any other message is in the trash itself, and returns to its folder when it is restored.
+  trashed_count integer NOT NULL DEFAULT 0 CHECK (trashed_count >= 0),
+  -- Threads in which only the agent has written are in sent, until an answer arrives.
+  folder text NOT NULL DEFAULT 'inbox' CHECK (folder IN ('inbox', 'archive', 'spam', 'sent')),
+  -- Authors and recipients of its messages in lower case, at most 100.
+  participants text[] NOT NULL DEFAULT '{}',
   last_message_at timestamptz NOT NULL,
   last_message_id text NOT NULL,
   created_at timestamptz NOT NULL,
@@ -152,14 +160,33 @@ CREATE TABLE threads (
   -- A later message may show that two threads are one conversation. The dropped thread stays as a pointer, so that its id still leads
   -- to the messages.
   joined_into text,
+  is_unread boolean NOT NULL GENERATED ALWAYS AS (unread_count > 0) STORED,
   UNIQUE (organization_id, id),
   UNIQUE (mailbox_id, id),
-  CHECK (joined_into IS NULL OR (message_count = 0 AND joined_into <> id)),
+  CHECK (joined_into IS NULL OR (message_count = 0 AND trashed_count = 0 AND joined_into <> id)),
   FOREIGN KEY (organization_id, mailbox_id) REFERENCES mailboxes (organization_id, id) ON DELETE CASCADE,
   FOREIGN KEY (mailbox_id, joined_into) REFERENCES threads (mailbox_id, id) ON DELETE CASCADE
 );
-CREATE INDEX threads_latest ON threads (mailbox_id, last_message_id DESC) WHERE message_count > 0;
+-- Folder, unread and sent in the key instead of an index each: a list merges the newest of each combination, and a new message changes two indexes.
+CREATE INDEX threads_latest ON threads (mailbox_id, folder, is_unread, has_outbound, last_message_id DESC) WHERE message_count > 0;
+CREATE INDEX threads_latest_organization ON threads (organization_id, folder, is_unread, has_outbound, last_message_id DESC) WHERE message_count > 0;
+CREATE INDEX threads_trash ON threads (mailbox_id, last_message_id DESC) WHERE message_count = 0 AND trashed_count > 0;
+CREATE INDEX threads_trash_organization ON threads (organization_id, last_message_id DESC) WHERE message_count = 0 AND trashed_count > 0;
 CREATE INDEX threads_joined_into ON threads (mailbox_id, joined_into) WHERE joined_into IS NOT NULL;
+
+-- Labels of threads, with the thread's latest message, so that the threads of a label are a keyset list too.
+CREATE TABLE thread_labels (
+  organization_id text NOT NULL,
+  mailbox_id text NOT NULL,
+  thread_id text NOT NULL,
+  label text NOT NULL CHECK (char_length(label) BETWEEN 1 AND 100),
+  last_message_id text NOT NULL,
+  PRIMARY KEY (thread_id, label),
+  FOREIGN KEY (organization_id, thread_id) REFERENCES threads (organization_id, id) ON DELETE CASCADE,
+  FOREIGN KEY (mailbox_id, thread_id) REFERENCES threads (mailbox_id, id) ON DELETE CASCADE
+);
+CREATE INDEX thread_labels_latest ON thread_labels (mailbox_id, label, last_message_id DESC);
+CREATE INDEX thread_labels_latest_organization ON thread_labels (organization_id, label, last_message_id DESC);
 
 -- Every Message-ID that a mailbox has seen, in its own message or in References, and the thread that owns it. A parent that arrives after
 -- its replies finds their thread here.
@@ -229,7 +256,11 @@ CREATE TABLE messages (
   -- [{type, reason, evidence}], indicators of deception in inbound messages.
   flags jsonb NOT NULL DEFAULT '[]',
   released_at timestamptz,
+  -- The time when it was moved to the trash. It is purged 30 days later.
+  trashed_at timestamptz CHECK (trashed_at IS NULL OR status <> 'quarantined'),
   is_quarantined boolean NOT NULL GENERATED ALWAYS AS (status = 'quarantined') STORED,
+  -- Quarantined or trashed: not in lists, searches and counts.
+  is_hidden boolean NOT NULL GENERATED ALWAYS AS (status = 'quarantined' OR trashed_at IS NOT NULL) STORED,
   extracted_characters integer CHECK (extracted_characters >= 0),
   UNIQUE (organization_id, id),
   CHECK (direction = 'outbound' OR raw_id IS NOT NULL),
@@ -241,17 +272,20 @@ CREATE TABLE messages (
   FOREIGN KEY (organization_id, raw_id) REFERENCES raw_messages (organization_id, id)
 ) WITH (fillfactor = 80);
 
--- With is_quarantined in the key or the predicate, lists do not walk through a flood of quarantined messages.
-CREATE INDEX messages_newest_organization ON messages (organization_id, id DESC) WHERE NOT is_quarantined;
-CREATE INDEX messages_newest ON messages (mailbox_id, is_quarantined, id DESC);
-CREATE INDEX messages_thread ON messages (thread_id, is_quarantined, id DESC);
+-- With is_hidden in the key or the predicate, lists do not walk through a flood of hidden messages.
+CREATE INDEX messages_newest_organization ON messages (organization_id, id DESC) WHERE NOT is_hidden;
+CREATE INDEX messages_newest ON messages (mailbox_id, is_hidden, id DESC);
+CREATE INDEX messages_thread ON messages (thread_id, is_hidden, id DESC);
+CREATE INDEX messages_quarantined ON messages (mailbox_id, id DESC) WHERE is_quarantined;
+CREATE INDEX messages_trash ON messages (mailbox_id, id DESC) WHERE trashed_at IS NOT NULL;
+CREATE INDEX messages_trashed_at ON messages (trashed_at) WHERE trashed_at IS NOT NULL;
 CREATE INDEX messages_raw ON messages (raw_id) WHERE raw_id IS NOT NULL;
 -- Automatic replies (RFC 3834) leave with the null return path. One per addressee is the limit, checked before each is sent.
 CREATE INDEX messages_automatic_answers ON messages (mailbox_id, id) WHERE direction = 'outbound' AND envelope_from = '';
 
 -- Filters whose matches may be rare in a large mailbox.
-CREATE INDEX messages_unread ON messages (mailbox_id, id DESC) WHERE NOT is_read AND NOT is_quarantined;
-CREATE INDEX messages_starred ON messages (mailbox_id, id DESC) WHERE is_starred AND NOT is_quarantined;
+CREATE INDEX messages_unread ON messages (mailbox_id, id DESC) WHERE NOT is_read AND NOT is_hidden;
+CREATE INDEX messages_starred ON messages (mailbox_id, id DESC) WHERE is_starred AND NOT is_hidden;
 CREATE INDEX messages_outbound ON messages (mailbox_id, id DESC) WHERE direction = 'outbound';
 CREATE INDEX messages_flagged ON messages (mailbox_id, id DESC) WHERE flags <> '[]';
 
@@ -311,6 +345,17 @@ CREATE TABLE deleted_messages (
   deleted_at timestamptz NOT NULL,
   PRIMARY KEY (mailbox_id, message_id)
 );
+
+-- Ids of threads that were deleted permanently.
+CREATE TABLE deleted_threads (
+  organization_id text NOT NULL,
+  mailbox_id text NOT NULL,
+  thread_id text NOT NULL,
+  deleted_at timestamptz NOT NULL,
+  PRIMARY KEY (mailbox_id, thread_id),
+  FOREIGN KEY (organization_id, mailbox_id) REFERENCES mailboxes (organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX deleted_threads_organization ON deleted_threads (organization_id, thread_id);
 
 -- Number of messages that a mailbox lists, in shards. Concurrent arrivals to one mailbox would queue for the lock of a single counter row.
 CREATE TABLE message_counts (
@@ -380,6 +425,9 @@ CREATE INDEX drafts_waiting ON drafts (organization_id, approval_id) WHERE appro
 CREATE INDEX drafts_waiting_of_mailbox ON drafts (mailbox_id, approval_id) WHERE approval_status = 'requested';
 CREATE UNIQUE INDEX drafts_approval_link ON drafts (approval_link_id) WHERE approval_link_id IS NOT NULL;
 CREATE INDEX drafts_thread ON drafts (thread_id) WHERE thread_id IS NOT NULL;
+-- The threads with a scheduled draft, newest thread first.
+CREATE INDEX drafts_scheduled ON drafts (mailbox_id, thread_id DESC) WHERE send_at IS NOT NULL AND thread_id IS NOT NULL;
+CREATE INDEX drafts_scheduled_organization ON drafts (organization_id, thread_id DESC) WHERE send_at IS NOT NULL AND thread_id IS NOT NULL;
 
 -- Earlier versions of drafts, for reviewers. The latest is in drafts.
 CREATE TABLE draft_versions (

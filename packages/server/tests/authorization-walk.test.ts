@@ -52,6 +52,7 @@ beforeAll(async () => {
     domain_id: domain.id,
     email_address: 'victim@agents.localhost',
     message_id: sent.id,
+    ids: [sent.id],
     thread_id: sent.thread_id,
     handle: 'victim',
     draft_id: draft.id,

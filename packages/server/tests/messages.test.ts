@@ -84,6 +84,7 @@ describe('GET …/messages/{message_id}', () => {
       flags: [],
       guardrail: { decision: 'allowed', rule_id: null, basis: 'mode', reason: expect.any(String) },
       released_at: null,
+      trashed_at: null,
       created_at: expect.any(String),
       authentication: {
         source: 'smtp',

@@ -64,6 +64,7 @@ describe('a message that a rule blocks', () => {
       status: 'quarantined',
       text: 'Body of Watches',
       released_at: null,
+      trashed_at: null,
       guardrail: {
         decision: 'quarantined',
         rule_id: rule.id,

@@ -1,4 +1,4 @@
-// mail list|read|search|label|mark|delete.
+// mail list|read|search|label|mark|trash|restore|delete.
 import type { Callsign, Message, MessageItem } from '@callsign/sdk'
 import { type Command, type Context, listOptions, listQuery, type Option, oneOf, several, text, type Values } from '../command.ts'
 import { chooseMailbox, handlesOf, locate, mailboxOptions } from '../mailbox.ts'
@@ -37,6 +37,7 @@ export async function messageTable(client: Callsign, output: Output, messages: M
 }
 
 const filterOptions: Record<string, Option> = {
+  trash: { type: 'boolean', about: 'The trash of one mailbox.' },
   unread: { type: 'boolean', about: 'Only unread mail of one mailbox.' },
   direction: { type: 'string', value: 'DIRECTION', choices: directions, about: 'Only inbound or outbound mail of one mailbox.' },
   status: {
@@ -55,6 +56,7 @@ function readFilters(values: Values) {
   const [label, from, subject] = [text(values, 'label'), text(values, 'from'), text(values, 'subject')]
   const [direction, status] = [oneOf(values, 'direction', directions), oneOf(values, 'status', statuses)]
   return {
+    ...(values.trash === true && { is_trashed: true }),
     ...(values.unread === true && { is_read: false, direction: 'inbound' as const }),
     ...(direction && { direction }),
     ...(status && { status }),
@@ -188,6 +190,34 @@ const changeCommands: Command[] = [
     },
   },
   {
+    words: 'mail trash',
+    takes: 'ID',
+    about: 'Moves a message to the trash, where it stays for 30 days.',
+    example: 'callsign mail trash msg_01jq8',
+    operations: ['trashMessage'],
+    options: mailboxOptions,
+    async run(context, values, [id = '']) {
+      const { client, mailbox } = await locateMessage(context, values, id)
+      const moved = await client.messages.trash(mailbox, id)
+      context.output.result(moved, () => `${id} is in the trash. Take it out with callsign mail restore ${id}.`)
+      return 0
+    },
+  },
+  {
+    words: 'mail restore',
+    takes: 'ID',
+    about: 'Takes a message out of the trash.',
+    example: 'callsign mail restore msg_01jq8',
+    operations: ['restoreMessage'],
+    options: mailboxOptions,
+    async run(context, values, [id = '']) {
+      const { client, mailbox } = await locateMessage(context, values, id)
+      const moved = await client.messages.restore(mailbox, id)
+      context.output.result(moved, () => `${id} is out of the trash.`)
+      return 0
+    },
+  },
+  {
     words: 'mail delete',
     takes: 'ID',
     about: 'Deletes a message and its attachments permanently.',
@@ -204,10 +234,10 @@ const changeCommands: Command[] = [
 ]
 
 /** The field for a pair of options such as --read and --unread. */
-function switchOf(values: Values, name: string, field: 'is_read' | 'is_starred'): { [field]?: boolean } {
+export function switchOf<F extends string>(values: Values, name: string, field: F): { [field in F]?: boolean } {
   const [on, off] = [values[name] === true, values[`un${name}`] === true]
   if (on && off) throw new UsageError(`--${name} and --un${name} are mutually exclusive. Give one of them.`)
-  return on || off ? { [field]: on } : {}
+  return (on || off ? { [field]: on } : {}) as { [field in F]?: boolean }
 }
 
 export const messageCommands: Command[] = [

@@ -7,6 +7,7 @@ import { mailSettingsDetails } from './mail-settings.ts'
 import type { OperationDetails } from './operation-details.ts'
 import { phoneDetails } from './phone.ts'
 import { simulatorDetails } from './simulator.ts'
+import { threadDetails } from './threads.ts'
 import { tunnelDetails } from './tunnels.ts'
 import { vaultDetails } from './vault.ts'
 
@@ -14,6 +15,7 @@ import { vaultDetails } from './vault.ts'
 export const operationDetails: Record<string, OperationDetails> = {
   ...accountDetails,
   ...mailDetails,
+  ...threadDetails,
   ...mailSettingsDetails,
   ...phoneDetails,
   ...imessageDetails,

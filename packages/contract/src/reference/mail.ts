@@ -1,4 +1,4 @@
-// The reference of messages, threads and drafts.
+// The reference of messages and drafts.
 import type { OperationDetails } from './operation-details.ts'
 import { sampleId } from './samples.ts'
 
@@ -68,8 +68,22 @@ export const mailDetails: Record<string, OperationDetails> = {
     sdk: 'await callsign.messages.update($email_address, $message_id, $body)',
     cli: `callsign mail label ${sampleId('message')} --add invoices`,
   },
+  trashMessage: {
+    description:
+      'Moves a message to the trash. Lists, searches and counts leave it out, and `GET …/messages?is_trashed=true` lists it. After 30 days it is deleted with its attachments. `409 conflict` means that the message is in quarantine.',
+    reply: { trashed_at: '2026-03-02T10:05:00.000Z' },
+    sdk: 'await callsign.messages.trash($email_address, $message_id)',
+    cli: `callsign mail trash ${message}`,
+  },
+  restoreMessage: {
+    description: 'Takes a message out of the trash. Its thread returns to the folder where it was.',
+    reply: { trashed_at: null },
+    sdk: 'await callsign.messages.restore($email_address, $message_id)',
+    cli: `callsign mail restore ${message}`,
+  },
   deleteMessage: {
-    description: 'Deletes a message and its attachments. This cannot be undone. Deleting a message again succeeds.',
+    description:
+      'Deletes a message and its attachments at once, in the trash or outside it. This cannot be undone. Use `POST …/trash` for a deletion that can be undone. Deleting a message again succeeds.',
     sdk: 'await callsign.messages.delete($email_address, $message_id)',
     cli: `callsign mail delete ${sampleId('message')}`,
   },
@@ -107,18 +121,6 @@ export const mailDetails: Record<string, OperationDetails> = {
     params: { attachment_id: sampleId('attachment') },
     query: { expires: '1772447400', signature: 'Zk3vQ1xw8uJ5dR0hT7yBnE2aLpGmXcS4iOfK6sVtUeA' },
     cli: `callsign mail attachments ${sampleId('message')} --save downloads`,
-  },
-  listThreads: {
-    description: 'Returns the threads of one mailbox, the one with the latest message first.',
-    query: { limit: 20 },
-    sdk: 'const page = await callsign.threads.list($email_address, $query)',
-    cli: 'callsign threads list sales --limit 20',
-  },
-  getThread: {
-    description:
-      'Returns one thread with its messages, oldest first. If it has more than 100 messages, the latest 100 are returned. List messages with `thread_id` to get all of them.',
-    sdk: 'const thread = await callsign.threads.get($email_address, $thread_id)',
-    cli: `callsign threads show ${sampleId('thread')}`,
   },
   createDraft: {
     description:

@@ -1,7 +1,8 @@
 // Tools that read and search mail, and wait for it.
 import Type from 'typebox'
 import { downloadAttachment } from '../attachments.ts'
-import { getMessage, getThread, listMessages, searchMessages, updateMessage, waitForMessage } from '../messages.ts'
+import { getMessage, listMessages, searchMessages, updateMessage, waitForMessage } from '../messages.ts'
+import { getThread } from '../threads.ts'
 import {
   count,
   Limit,

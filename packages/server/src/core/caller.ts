@@ -31,9 +31,12 @@ export type Caller = {
 /** The id under which access is revoked, for work that outlives its request: the session of a console token, else the key. */
 export const accessIdOf = (caller: Caller): string => caller.session?.id ?? caller.keyId
 
-/** Throws 403 for an agent key without this scope. An organization key has all. */
+/** False for an agent key without this scope. An organization key has all. */
+export const hasScope = (caller: Caller, scope: AgentScope): boolean => caller.agent === null || caller.scopes.includes(scope)
+
+/** Throws 403 for an agent key without this scope. */
 export function requireScope(caller: Caller, scope: AgentScope): void {
-  if (caller.agent && !caller.scopes.includes(scope)) throw forbidden(`This key has no ${scope} scope.`)
+  if (!hasScope(caller, scope)) throw forbidden(`This key has no ${scope} scope.`)
 }
 
 /** The API key of a call. Null for a member of the console. */

@@ -1,5 +1,6 @@
 // Builds the mail area: domains, attachments, rules, messages, mail in, mail out, returned mail and drafts.
 import { decodeAttachment } from '@callsign/mail/mime/transfer-encoding'
+import { inMs } from '../core/clock.ts'
 import { createDnsResolver } from '../edges/dns/resolver.ts'
 import { createResolverHealth } from '../edges/dns/resolver-health.ts'
 import { reuseAnswers } from '../edges/dns/reused-answers.ts'
@@ -48,6 +49,8 @@ export type MailArea = Area & {
 }
 
 const blobSweepEveryMs = 6 * hourMs
+/** The time that messages stay in the trash. */
+const trashedMs = 30 * dayMs
 /** The health check's own DNS timeout. A failing server delays mail by no more than this. */
 const healthTimeoutMs = 3_000
 
@@ -168,6 +171,7 @@ export function createMailArea(
       domains.handler,
     ],
     scheduledTasks: [
+      { name: 'purge trash', everyMs: hourMs, isDueAtStart: true, run: () => messages.purgeTrash(inMs(-trashedMs)) },
       { name: 'sweep blobs', everyMs: blobSweepEveryMs, run: () => messages.sweepBlobs(dayMs) },
       domains.recheckTask,
       { name: 'sweep deferred mail', everyMs: hourMs, run: () => inboundMail.sweepDeferrals() },

@@ -103,10 +103,10 @@ const toBytes = (rows: { blob_key: string | null; raw_id: string | null }[]): By
   rawIds: [...new Set(rows.flatMap((row) => row.raw_id ?? []))],
 })
 
-export async function findBytes(sql: Sql, messageId: string): Promise<Bytes> {
+export async function findBytes(sql: Sql, messageIds: string[]): Promise<Bytes> {
   const { rows } = await sql.query<{ blob_key: string | null; raw_id: string | null }>({
-    text: 'SELECT blob_key, raw_id FROM attachments WHERE message_id = $1 AND (blob_key IS NOT NULL OR raw_id IS NOT NULL)',
-    values: [messageId],
+    text: 'SELECT blob_key, raw_id FROM attachments WHERE message_id = ANY($1) AND (blob_key IS NOT NULL OR raw_id IS NOT NULL)',
+    values: [messageIds],
   })
   return toBytes(rows)
 }

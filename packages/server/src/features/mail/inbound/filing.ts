@@ -64,6 +64,7 @@ export function toFiling(owner: MailboxOwner, received: Received) {
     guardrail: null,
     flags,
     released_at: null,
+    trashed_at: null,
     codes,
     created_at: at,
     updated_at: at,

@@ -11,10 +11,19 @@ export type NewThread = {
   snippet: string
   /** Number of added messages that are not quarantined. A thread without any is hidden. */
   count: number
+  /** Number of those that are not read. */
+  unread: number
   hasOutbound: boolean
+  /** True when a message that is not quarantined has arrived. The thread then returns to the inbox from the archive and from sent. */
+  hasInbound: boolean
+  /** Authors and recipients of messages that are not quarantined, in lower case. */
+  participants: string[]
   lastMessageId: string
   at: Date
 }
+
+/** The most participants that a thread has. */
+export const participantsMax = 100
 
 /** Displayed fields of a thread come from messages that are not quarantined. The first of those sets all of them. */
 const shownFields = [
@@ -26,7 +35,7 @@ const shownFields = [
 ]
   .map(
     ([field, isLater]) =>
-      `${field} = CASE WHEN excluded.message_count > 0 AND (t.message_count = 0 OR ${isLater}) THEN excluded.${field} ELSE t.${field} END`,
+      `${field} = CASE WHEN excluded.message_count > 0 AND (t.message_count + t.trashed_count = 0 OR ${isLater}) THEN excluded.${field} ELSE t.${field} END`,
   )
   .join(', ')
 
@@ -36,16 +45,27 @@ const shownFields = [
  */
 export async function upsertThreads(tx: Tx, threads: NewThread[]): Promise<void> {
   const sorted = threads.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-  const { rowCount } = await tx.query({
+  const { rows } = await tx.query<{ count: number }>({
     name: 'upsert-threads',
-    text: `INSERT INTO threads AS t (id, organization_id, mailbox_id, subject, snippet, message_count, last_message_id, last_message_at, created_at, has_outbound)
-      SELECT id, organization_id, mailbox_id, subject, snippet, count, last_message_id, at, at, has_outbound
-      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::timestamptz[], $9::boolean[])
-        AS n (id, organization_id, mailbox_id, subject, snippet, count, last_message_id, at, has_outbound)
-      ON CONFLICT (id) DO UPDATE SET message_count = t.message_count + excluded.message_count,
-        has_outbound = t.has_outbound OR excluded.has_outbound,
-        ${shownFields}
-        WHERE t.joined_into IS NULL`,
+    text: `WITH filed AS (
+        INSERT INTO threads AS t (id, organization_id, mailbox_id, subject, snippet, message_count, last_message_id, last_message_at, created_at, has_outbound,
+          unread_count, folder, participants)
+        SELECT id, organization_id, mailbox_id, subject, snippet, count, last_message_id, at, at, has_outbound,
+          unread, CASE WHEN has_outbound AND NOT has_inbound THEN 'sent' ELSE 'inbox' END, string_to_array(participants, E'\\n')
+        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::timestamptz[], $9::boolean[],
+            $10::int[], $11::boolean[], $12::text[])
+          AS n (id, organization_id, mailbox_id, subject, snippet, count, last_message_id, at, has_outbound, unread, has_inbound, participants)
+        ON CONFLICT (id) DO UPDATE SET message_count = t.message_count + excluded.message_count,
+          unread_count = t.unread_count + excluded.unread_count,
+          has_outbound = t.has_outbound OR excluded.has_outbound,
+          folder = CASE WHEN excluded.message_count > 0 AND excluded.folder = 'inbox' AND t.folder <> 'spam' THEN 'inbox' ELSE t.folder END,
+          participants = CASE WHEN t.participants @> excluded.participants OR cardinality(t.participants) >= ${participantsMax} THEN t.participants
+            ELSE ARRAY(SELECT DISTINCT one FROM unnest(t.participants || excluded.participants) one LIMIT ${participantsMax}) END,
+          ${shownFields}
+          WHERE t.joined_into IS NULL
+        RETURNING t.id, t.last_message_id),
+      labelled AS (UPDATE thread_labels l SET last_message_id = filed.last_message_id FROM filed WHERE l.thread_id = filed.id)
+      SELECT count(*) AS count FROM filed`,
     values: [
       sorted.map((t) => t.id),
       sorted.map((t) => t.organizationId),
@@ -56,10 +76,13 @@ export async function upsertThreads(tx: Tx, threads: NewThread[]): Promise<void>
       sorted.map((t) => t.lastMessageId),
       sorted.map((t) => t.at),
       sorted.map((t) => t.hasOutbound),
+      sorted.map((t) => t.unread),
+      sorted.map((t) => t.hasInbound),
+      sorted.map((t) => t.participants.join('\n')),
     ],
   })
   // The retry finds the references in the joined thread.
-  if (rowCount !== threads.length) throw new TryAgain('a thread has become part of another one')
+  if (rows[0]?.count !== threads.length) throw new TryAgain('a thread has become part of another one')
 }
 
 export type NewRaw = {
@@ -113,7 +136,7 @@ export async function findSameRaw(sql: Sql, candidates: Repeated[]): Promise<(st
       CROSS JOIN LATERAL (
         SELECT f.id, f.raw_id, f.rfc_message_id, f.created_at FROM messages f WHERE f.id = c.first_id
         UNION ALL SELECT n.* FROM unnest(ARRAY[false, true]) AS held CROSS JOIN LATERAL (
-          SELECT t.id, t.raw_id, t.rfc_message_id, t.created_at FROM messages t WHERE t.thread_id = c.thread_id AND t.is_quarantined = held
+          SELECT t.id, t.raw_id, t.rfc_message_id, t.created_at FROM messages t WHERE t.thread_id = c.thread_id AND t.is_hidden = held
           ORDER BY t.id DESC LIMIT 100) AS n) AS m
       JOIN raw_messages r ON r.id = m.raw_id AND r.sha256 = c.sha256
       WHERE m.rfc_message_id = c.rfc_message_id AND m.created_at > now() - interval '1 day'`,

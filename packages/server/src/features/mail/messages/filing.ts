@@ -199,20 +199,31 @@ const searchText = (message: Filing['message']): string =>
     text: message.text,
   })
 
+/** The addresses of a message that its thread lists as participants. */
+const addressesOf = (row: MessageRow): string[] =>
+  [row.from_address, ...row.to_addresses, ...row.cc_addresses].flatMap((address) => (address === '' ? [] : [address.toLowerCase()]))
+
 /** One row per thread, with the additions of this batch. */
 function threadsOf(rows: MessageRow[]): store.NewThread[] {
   const threads = new Map<string, store.NewThread>()
   for (const row of rows) {
     const known = threads.get(row.thread_id)
-    if (known && row.status === 'quarantined') continue
+    const isQuarantined = row.status === 'quarantined'
+    if (known && isQuarantined) continue
     threads.set(row.thread_id, {
       id: row.thread_id,
       organizationId: row.organization_id,
       mailboxId: row.mailbox_id,
       subject: known && known.count > 0 ? known.subject : row.subject,
       snippet: row.snippet,
-      count: (known?.count ?? 0) + (row.status === 'quarantined' ? 0 : 1),
+      count: (known?.count ?? 0) + (isQuarantined ? 0 : 1),
+      unread: (known?.unread ?? 0) + (isQuarantined || row.is_read ? 0 : 1),
       hasOutbound: known?.hasOutbound || row.direction === 'outbound',
+      hasInbound: known?.hasInbound || (row.direction === 'inbound' && !isQuarantined),
+      participants: [...new Set([...(known?.participants ?? []), ...(isQuarantined ? [] : addressesOf(row))])].slice(
+        0,
+        store.participantsMax,
+      ),
       lastMessageId: row.id,
       at: row.created_at,
     })

@@ -1,26 +1,25 @@
-// Lists of messages and threads, and search: one keyset page per request.
+// Lists of messages, and search: one keyset page per request.
 import type * as contract from '@callsign/contract/messages'
 import type { QueryOf } from '@callsign/contract/operation'
 import { type Caller, requireScope } from '../../../core/caller.ts'
-import { notFound } from '../../../core/errors.ts'
 import { type PageRequest, readPage, toPage } from '../../../core/page.ts'
 import type { Database } from '../../../core/sql.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import * as filterStore from './filter-store.ts'
-import { type MessageRow, toItem, toThread } from './model.ts'
+import { type MessageRow, toItem } from './model.ts'
 import * as searchStore from './search-store.ts'
 import * as store from './store.ts'
 
-/** The most messages that a thread shows at once. */
-const threadMessagesMax = 100
+/** Shows rows as items of lists, with their attachments. */
+export const itemsWith = (attachments: Attachments) => (rows: MessageRow[]) =>
+  Promise.all(rows.map(async (row) => toItem(row, row.attachment_count === 0 ? [] : await attachments.show(row.id))))
 
 export function createMessageLists({ db, identities, attachments }: { db: Database; identities: Identities; attachments: Attachments }) {
   let isPartsIndexThere: boolean | undefined
   const hasPartsIndex = async () => (isPartsIndexThere ??= await filterStore.hasPartsIndex(db))
 
-  const showItems = (rows: MessageRow[]) =>
-    Promise.all(rows.map(async (row) => toItem(row, row.attachment_count === 0 ? [] : await attachments.show(row.id))))
+  const showItems = itemsWith(attachments)
 
   async function itemsPage(rows: MessageRow[], page: PageRequest) {
     const { data, ...envelope } = toPage(
@@ -60,22 +59,6 @@ export function createMessageLists({ db, identities, attachments }: { db: Databa
         hasPartsIndex,
       )
       return itemsPage(rows, page)
-    },
-
-    async listThreads(caller: Caller, mailbox: string, query: QueryOf<typeof contract.listThreads>) {
-      const page = readPage(query, 'message')
-      const { mailboxId } = await identities.requireMailbox(caller, mailbox)
-      return toPage(await store.listThreads(db, mailboxId, page), page.limit, (row) => row.last_message_id, toThread)
-    },
-
-    async getThread(caller: Caller, mailbox: string, id: string) {
-      const { mailboxId, organizationId } = await identities.requireMailbox(caller, mailbox)
-      const [thread, rows] = await Promise.all([
-        store.findThread(db, mailboxId, id),
-        store.listByScope(db, { organizationId, mailboxId, threadId: id }, { limit: threadMessagesMax - 1, cursor: null }),
-      ])
-      if (!thread) throw notFound('thread')
-      return { ...toThread(thread), messages: await showItems(rows.toReversed()) }
     },
 
     async search(caller: Caller, mailbox: string, query: QueryOf<typeof contract.searchMessages>) {

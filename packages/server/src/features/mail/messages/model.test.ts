@@ -9,6 +9,7 @@ const row = (status: string) =>
     created_at: new Date(0),
     received_at: null,
     released_at: null,
+    trashed_at: null,
     to: [],
     cc: [],
     bcc: [],

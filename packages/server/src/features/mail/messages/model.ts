@@ -51,6 +51,8 @@ export type MessageRow = {
   guardrail: Guardrail | null
   /** The time of its release from quarantine. */
   released_at: Date | null
+  /** The time when it was moved to the trash. */
+  trashed_at: Date | null
   /** Codes that were found when the message was filed. Empty on outbound messages. */
   codes: Code[]
   created_at: Date
@@ -78,12 +80,20 @@ export type RecipientRow = {
   log: LogEntry[]
 }
 
+/** The folder that a thread is stored with. It keeps it in the trash, and returns to it. */
+export type StoredFolder = 'inbox' | 'archive' | 'spam' | 'sent'
+
 export type ThreadRow = {
   id: string
   mailbox_id: string
   subject: string
   snippet: string
   message_count: number
+  unread_count: number
+  trashed_count: number
+  folder: StoredFolder
+  labels: string[]
+  participants: string[]
   last_message_at: Date
   last_message_id: string
   created_at: Date
@@ -174,6 +184,7 @@ export function toItem(row: MessageRow, attachments: Static<typeof Attachment>[]
     flags: row.flags,
     guardrail: row.guardrail,
     released_at: row.released_at?.toISOString() ?? null,
+    trashed_at: row.trashed_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
   }
 }
@@ -203,6 +214,7 @@ export function toDescription(row: MessageRow, attachments: Static<typeof Attach
     labels: _labels,
     delivery: _delivery,
     released_at: _released,
+    trashed_at: _trashed,
     ...view
   } = toMessage(row, [], [])
   const text = cutToBytes(row.text, eventBodyBytesMax)
@@ -249,7 +261,11 @@ export function toThread(row: ThreadRow) {
     mailbox_id: row.mailbox_id,
     subject: row.subject,
     snippet: row.snippet,
-    message_count: row.message_count,
+    folder: row.message_count === 0 ? ('trash' as const) : row.folder,
+    labels: row.labels,
+    participants: row.participants,
+    message_count: row.message_count === 0 ? row.trashed_count : row.message_count,
+    unread_count: row.unread_count,
     last_message_at: row.last_message_at.toISOString(),
     created_at: row.created_at.toISOString(),
   }

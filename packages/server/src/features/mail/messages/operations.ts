@@ -2,6 +2,7 @@
 import { eventBodyBytesMax } from '@callsign/contract/events'
 import { firstId, isId } from '@callsign/contract/ids'
 import type * as contract from '@callsign/contract/messages'
+import { labelsMax } from '@callsign/contract/messages'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { batchLoader } from '../../../core/batch.ts'
 import type { Blobs } from '../../../core/blobs.ts'
@@ -15,6 +16,7 @@ import type { Wait } from '../../../core/wait.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { type Accounts, actorOf } from '../../account/organizations/operations.ts'
 import type { Attachments } from '../attachments/operations.ts'
+import { createMessageBatches, type MessageBatches } from './batches.ts'
 import * as deliveryStore from './delivery-store.ts'
 import { fileReleased } from './filing.ts'
 import { createMessageDeletion } from './message-deletion.ts'
@@ -22,7 +24,10 @@ import { createMessageLists } from './message-lists.ts'
 import { type MessageDescription, type MessageRow, type RecipientRow, toDescription, toMessage } from './model.ts'
 import * as rawStore from './raw-store.ts'
 import * as store from './store.ts'
+import { findThread } from './thread-list-store.ts'
 import { findJoined } from './thread-store.ts'
+import { createThreads, type Threads } from './threads.ts'
+import { lockMessage } from './trash-store.ts'
 import { isWanted } from './wait.ts'
 
 export { answeredThreads, type Filed, type Filing, fileMessages, findThreads, type KnownThreads } from './filing.ts'
@@ -30,7 +35,7 @@ export type { NewRaw } from './filing-store.ts'
 export { findParticipants } from './participants.ts'
 
 /** Stored messages and threads. Null results mean that the message was deleted, unless said otherwise. */
-export interface Messages {
+export interface Messages extends Threads, MessageBatches {
   /** `GET /mail/messages`: newest first, over every mailbox that the key may see. */
   listMail(caller: Caller, query: QueryOf<typeof contract.listMail>): Promise<ReplyOf<typeof contract.listMail>>
   /** `GET …/messages`: one mailbox, filtered. */
@@ -67,10 +72,6 @@ export interface Messages {
   releaseMessage(call: Call, mailbox: string, id: string): Promise<ReplyOf<typeof contract.releaseMessage>>
   /** `GET …/messages/{message_id}/raw`: the bytes as they arrived, or as they are sent. */
   getRawMessage(caller: Caller, mailbox: string, id: string): Promise<Raw>
-  /** `GET …/threads`: latest message first. */
-  listThreads(caller: Caller, mailbox: string, query: QueryOf<typeof contract.listThreads>): Promise<ReplyOf<typeof contract.listThreads>>
-  /** `GET …/threads/{thread_id}`: oldest first, the latest 100 messages. */
-  getThread(caller: Caller, mailbox: string, id: string): Promise<ReplyOf<typeof contract.getThread>>
   /** `GET …/search?q=`: newest first, with the matches marked. */
   search(caller: Caller, mailbox: string, query: QueryOf<typeof contract.searchMessages>): Promise<ReplyOf<typeof contract.searchMessages>>
 
@@ -103,6 +104,8 @@ export interface Messages {
   describe(ids: string[]): Promise<Map<string, MessageDescription>>
   /** Deletes everything in a mailbox that is about to be deleted, inside the caller's transaction. */
   emptyMailbox(tx: Tx, organizationId: string, mailboxId: string): Promise<void>
+  /** Deletes messages that were moved to the trash before this time. Returns their number. */
+  purgeTrash(trashedBefore: Date): Promise<number>
   /** Deletes blobs older than this that no row names, left by requests that failed after writing them. Returns their number. */
   sweepBlobs(olderThanMs: number): Promise<number>
 }
@@ -121,12 +124,13 @@ type Parts = {
   wait: Wait
 }
 
-const labelsMax = 50
-
 export function createMessages({ db, blobs, accounts, identities, attachments, emit, compose, wait }: Parts): Messages {
   const loadMessage = batchLoader((ids) => store.findMessages(db.lookups, ids))
   const loadHead = batchLoader((ids) => store.findHeads(db.lookups, ids))
   const loadRecipients = batchLoader((ids) => deliveryStore.findRecipients(db.lookups, ids))
+
+  const deletion = createMessageDeletion({ db, blobs, identities, attachments })
+  const threads = createThreads({ db, identities, attachments, deleteFromThread: deletion.deleteFromThread })
 
   const showAttachments = async (row: MessageRow) => (row.attachment_count === 0 ? [] : attachments.show(row.id))
 
@@ -156,7 +160,9 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
 
   return {
     ...createMessageLists({ db, identities, attachments }),
-    ...createMessageDeletion({ db, blobs, identities, attachments }),
+    ...deletion,
+    ...threads,
+    ...createMessageBatches({ db, attachments, setMessagesTrashed: threads.setMessagesTrashed }),
 
     requireMessage: (caller, mailbox, id) => requireMessage(caller, mailbox, id),
     readRaw,
@@ -173,15 +179,15 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
       await findInMailbox(call.caller, mailbox, id)
       if (call.caller.agent) throw forbidden('An agent key cannot release messages from quarantine. Use an organization key.')
       return call.transact(async (tx) => {
-        const seen = await store.lockMessage(tx, mailboxId, id)
+        const seen = await lockMessage(tx, mailboxId, id)
         if (!seen) throw notFound('message')
-        const view = ({ thread_id, status, released_at }: Pick<store.LockedMessage, 'thread_id' | 'status' | 'released_at'>) => ({
+        const view = ({ thread_id, status, released_at }: Pick<MessageRow, 'thread_id' | 'status' | 'released_at'>) => ({
           id,
           thread_id,
           status,
           released_at: released_at?.toISOString() ?? null,
         })
-        if (seen.isCounted) return view(seen)
+        if (seen.status !== 'quarantined') return view({ ...seen, thread_id: seen.thread.id })
         const row = await store.releaseMessage(tx, id, now())
         const threadId = await fileReleased(tx, row)
         await emit(tx, [{ type: 'email.received', organizationId, identityId, subjectId: id }])
@@ -217,9 +223,9 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     },
 
     async updateMessage(call, mailbox, id, body) {
-      const { mailboxId } = await identities.requireMailbox(call.caller, mailbox)
+      const { mailboxId, organizationId } = await identities.requireMailbox(call.caller, mailbox)
       return call.transact(async (tx) => {
-        const flags = await store.updateFlags(tx, mailboxId, id, {
+        const [flags] = await store.updateFlags(tx, { mailboxId, organizationId }, [id], {
           isRead: body.is_read ?? null,
           isStarred: body.is_starred ?? null,
           labels: body.labels ?? null,
@@ -229,7 +235,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
         })
         if (!flags) throw notFound('message')
         if (flags.labels.length > labelsMax) throw invalid('/add_labels', `a message has at most ${labelsMax} labels`)
-        return { id, ...flags }
+        return flags
       })
     },
 
@@ -241,7 +247,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     },
 
     async requireThread(mailboxId, organizationId, id) {
-      const thread = await store.findThread(db, mailboxId, id)
+      const thread = await findThread(db, { mailboxId, organizationId }, id)
       if (!thread) throw notFound('thread')
       const [latest] = await store.listByScope(db, { organizationId, mailboxId, threadId: thread.id }, { limit: 1, cursor: null })
       return { threadId: thread.id, latest: latest ?? null }

@@ -1,10 +1,14 @@
 // The endpoints of stored messages and threads.
+import * as batches from '@callsign/contract/batches'
 import * as contract from '@callsign/contract/messages'
+import * as threads from '@callsign/contract/threads'
 import { type Route, route, routeAhead } from '../../../core/route.ts'
 import type { Messages } from './operations.ts'
 
 export const messageRoutes = (messages: Messages): Route[] => [
   route(contract.listMail, 'agent', (call, { query }) => messages.listMail(call.caller, query)),
+  route(batches.updateMessages, 'agent', (call, { body }) => messages.updateMessages(call, body)),
+  route(batches.getMessages, 'agent', (call, { body }) => messages.getMessages(call.caller, body)),
   route(contract.listMessages, 'agent', (call, { params, query }) => messages.listMessages(call.caller, params.email_address, query)),
   route(contract.waitForMessage, 'agent', (call, { params, query }) => messages.waitForMessage(call.caller, params.email_address, query)),
   routeAhead(
@@ -21,7 +25,14 @@ export const messageRoutes = (messages: Messages): Route[] => [
   route(contract.getRawMessage, 'agent', (call, { params }) =>
     messages.getRawMessage(call.caller, params.email_address, params.message_id),
   ),
-  route(contract.listThreads, 'agent', (call, { params, query }) => messages.listThreads(call.caller, params.email_address, query)),
-  route(contract.getThread, 'agent', (call, { params }) => messages.getThread(call.caller, params.email_address, params.thread_id)),
+  route(contract.trashMessage, 'agent', (call, { params }) => messages.trashMessage(call, params.email_address, params.message_id)),
+  route(contract.restoreMessage, 'agent', (call, { params }) => messages.restoreMessage(call, params.email_address, params.message_id)),
+  route(threads.listThreads, 'agent', (call, { params, query }) => messages.listThreads(call.caller, params.email_address, query)),
+  route(threads.getThread, 'agent', (call, { params }) => messages.getThread(call.caller, params.email_address, params.thread_id)),
+  route(threads.listAllThreads, 'agent', (call, { query }) => messages.listAllThreads(call.caller, query)),
+  route(threads.getThreadById, 'agent', (call, { params }) => messages.getThreadById(call.caller, params.thread_id)),
+  route(threads.updateThread, 'agent', (call, { params, body }) => messages.updateThread(call, params.thread_id, body)),
+  route(threads.deleteThread, 'agent', (call, { params, query }) => messages.deleteThread(call, params.thread_id, query)),
+  route(threads.restoreThread, 'agent', (call, { params }) => messages.restoreThread(call, params.thread_id)),
   route(contract.searchMessages, 'agent', (call, { params, query }) => messages.search(call.caller, params.email_address, query)),
 ]

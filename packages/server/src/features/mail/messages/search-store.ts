@@ -23,7 +23,11 @@ const hitsMax = 1500
  * plan is slow for some words. A rare word makes a scan read a million messages, a frequent one makes the index return 10,000 hits for 20.
  * So this scans the newest messages, then queries the index by time partition, with more partitions each time.
  */
-export async function search(sql: Sql, mailboxId: string, query: string, page: PageRequest): Promise<SearchRow[]> {
+export const search = async (sql: Sql, mailboxId: string, query: string, page: PageRequest): Promise<SearchRow[]> =>
+  mark(sql, query, await findHits(sql, mailboxId, query, page))
+
+/** The ids of the matches of one mailbox, newest first, and one more than the page's limit. */
+export async function findHits(sql: Sql, mailboxId: string, query: string, page: PageRequest): Promise<string[]> {
   const wanted = page.limit + 1
   const ids: string[] = []
   let end = await walk(sql, mailboxId, query, page.cursor, newestSearched, ids)
@@ -37,7 +41,28 @@ export async function search(sql: Sql, mailboxId: string, query: string, page: P
     const ask = (partitions: string[], limit: number) => searchPartitions(sql, mailboxId, query, partitions, lastId, limit)
     ids.push(...(await askPartitions({ ...end, hits: ids.length }, oldestId, wanted - ids.length, ask)))
   }
-  return mark(sql, query, ids.slice(0, wanted))
+  return ids.slice(0, wanted)
+}
+
+/** Messages of an organization that one request searches: its mailboxes have no word index in common. */
+const organizationSearched = 4000
+
+/** The matches among the next messages of all mailboxes, and the message to go on from. Null at the end of the organization. */
+export async function scanHits(
+  sql: Sql,
+  organizationId: string,
+  query: string,
+  cursor: string | null,
+): Promise<{ hits: string[]; resumeAt: string | null }> {
+  const { rows } = await sql.query<{ hits: string[] | null; count: number; last_id: string }>({
+    name: 'search-organization',
+    text: `WITH newest AS MATERIALIZED (SELECT m.id, m.search @@ (SELECT websearch_to_tsquery('simple', $3)) AS is_hit FROM messages m
+        WHERE m.organization_id = $1 AND NOT m.is_hidden AND m.id < ${before('$2')} ORDER BY m.id DESC LIMIT ${organizationSearched})
+      SELECT array_agg(id ORDER BY id DESC) FILTER (WHERE is_hit) AS hits, count(*) AS count, min(id) AS last_id FROM newest`,
+    values: [organizationId, cursor, query],
+  })
+  const row = rows[0]
+  return { hits: row?.hits ?? [], resumeAt: row?.count === organizationSearched ? row.last_id : null }
 }
 
 /** The first and last message of a scan, and the oldest message of the mailbox. */
@@ -48,9 +73,9 @@ async function walk(sql: Sql, mailboxId: string, query: string, cursor: string |
   const { rows } = await sql.query<{ hits: string[] | null; count: number; first_id: string; last_id: string; oldest_id: string }>({
     name: `search-newest-${count}`,
     text: `WITH newest AS MATERIALIZED (SELECT m.id, m.search @@ (SELECT websearch_to_tsquery('simple', $3)) AS is_hit FROM messages m
-        WHERE m.mailbox_id = $1 AND NOT m.is_quarantined AND m.id < ${before('$2')} ORDER BY m.id DESC LIMIT ${count})
+        WHERE m.mailbox_id = $1 AND NOT m.is_hidden AND m.id < ${before('$2')} ORDER BY m.id DESC LIMIT ${count})
       SELECT array_agg(id ORDER BY id DESC) FILTER (WHERE is_hit) AS hits, count(*) AS count, max(id) AS first_id, min(id) AS last_id,
-        (SELECT m.id FROM messages m WHERE m.mailbox_id = $1 AND NOT m.is_quarantined ORDER BY m.id LIMIT 1) AS oldest_id FROM newest`,
+        (SELECT m.id FROM messages m WHERE m.mailbox_id = $1 AND NOT m.is_hidden ORDER BY m.id LIMIT 1) AS oldest_id FROM newest`,
     values: [mailboxId, cursor, query],
   })
   const row = rows[0]
@@ -75,7 +100,7 @@ async function searchPartitions(
     name: 'search-partitions',
     text: `SELECT found.id FROM unnest($2::text[]) AS time_partition (name) CROSS JOIN LATERAL (
         SELECT m.id FROM messages m WHERE (m.mailbox_id || substr(m.id, 5, 4)) = time_partition.name AND m.mailbox_id || '' = $1
-          AND m.search @@ websearch_to_tsquery('simple', $3) AND NOT m.is_quarantined AND m.id < $4 OFFSET 0) AS found
+          AND m.search @@ websearch_to_tsquery('simple', $3) AND NOT m.is_hidden AND m.id < $4 OFFSET 0) AS found
       ORDER BY found.id DESC LIMIT $5`,
     values: [mailboxId, partitions.map((name) => mailboxId + name), query, to, limit],
   })

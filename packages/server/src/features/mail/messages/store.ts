@@ -1,14 +1,14 @@
 // The SQL that reads and changes stored messages and threads.
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql, Tx } from '../../../core/sql.ts'
-import type { MessageRow, ThreadRow } from './model.ts'
+import type { MessageRow } from './model.ts'
 import { currentThread } from './thread-store.ts'
 import type { MessageHead } from './wait.ts'
 
 export const columns = `m.id, m.organization_id, m.mailbox_id, m.thread_id, m.direction, m.status, m.from_address, m.from_name, m.to_addresses, m.cc_addresses,
   m.bcc_addresses, m.reply_to, m.subject, m.snippet, m.text, m.html, m.extracted_text, m.extracted_characters, m.rfc_message_id, m.in_reply_to,
   m.in_reply_to_message_id, m.reference_ids, m.headers, m.authentication, m.envelope_from, m.envelope_to, m.labels, m.is_read, m.is_starred, m.size_bytes,
-  m.attachment_count, m.raw_id, m.codes, m.guardrail, m.flags, m.released_at, m.created_at, m.updated_at`
+  m.attachment_count, m.raw_id, m.codes, m.guardrail, m.flags, m.released_at, m.trashed_at, m.created_at, m.updated_at`
 
 /** A message as `columns` reads it. The extracted text is null when it is a prefix of the text, with its length in characters. */
 export type StoredMessage<M extends MessageRow = MessageRow> = Omit<M, 'extracted_text'> &
@@ -40,6 +40,21 @@ export async function findMessages(sql: Sql, ids: string[]): Promise<Map<string,
   return new Map(toRows(rows).map((row) => [row.id, row]))
 }
 
+/** The bytes of text and HTML of messages of the scope, without reading them. */
+export async function findBodySizes(
+  sql: Sql,
+  scope: ChangeScope,
+  ids: string[],
+): Promise<Map<string, { size: number; is_quarantined: boolean }>> {
+  const { rows } = await sql.query<{ id: string; size: number; is_quarantined: boolean }>({
+    name: 'find-body-sizes',
+    text: `SELECT id, octet_length(text) + octet_length(html) AS size, is_quarantined FROM messages
+      WHERE id = ANY($1) AND organization_id = $2 AND ($3::text IS NULL OR mailbox_id = $3)`,
+    values: [ids, scope.organizationId, scope.mailboxId],
+  })
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
 /** The columns that waits filter by, of messages outside quarantine. */
 export async function findHeads(sql: Sql, ids: string[]): Promise<Map<string, MessageHead>> {
   const { rows } = await sql.query<MessageHead>({
@@ -67,7 +82,7 @@ export type ListScope = { organizationId: string; mailboxId: string | null; thre
 
 /** Newest first, without quarantined messages. Each scope has its own statement, because each has its own index. */
 export async function listByScope(sql: Sql, scope: ListScope, page: PageRequest): Promise<MessageRow[]> {
-  const after = `AND m.id < ${before('$2')} AND NOT m.is_quarantined ORDER BY m.id DESC LIMIT $3`
+  const after = `AND m.id < ${before('$2')} AND NOT m.is_hidden ORDER BY m.id DESC LIMIT $3`
   const { rows } = scope.threadId
     ? await sql.query<StoredMessage>({
         name: 'list-by-thread',
@@ -94,7 +109,7 @@ export async function countByScope(sql: Sql, scope: ListScope): Promise<number> 
     ? await sql.query<{ count: number }>({
         name: 'count-by-thread',
         text: `SELECT count(*) AS count FROM messages
-          WHERE thread_id = ${currentThread('$1')} AND organization_id = $2 AND ($3::text IS NULL OR mailbox_id = $3) AND NOT is_quarantined`,
+          WHERE thread_id = ${currentThread('$1')} AND organization_id = $2 AND ($3::text IS NULL OR mailbox_id = $3) AND NOT is_hidden`,
         values: [scope.threadId, scope.organizationId, scope.mailboxId],
       })
     : scope.mailboxId
@@ -120,36 +135,44 @@ export type FlagChange = {
   at: Date
 }
 
-/** Sets flags and labels. Null when the message is not in the mailbox. */
-export async function updateFlags(
-  sql: Sql,
-  mailboxId: string,
-  id: string,
-  change: FlagChange,
-): Promise<{ is_read: boolean; is_starred: boolean; labels: string[] } | null> {
-  const { rows } = await sql.query<{ is_read: boolean; is_starred: boolean; labels: string[] }>({
+/** The flags and labels of a message after a change. */
+export type Flags = { id: string; is_read: boolean; is_starred: boolean; labels: string[] }
+
+/** The mailbox whose messages a change may reach, or null for every mailbox of the organization. */
+export type ChangeScope = { organizationId: string; mailboxId: string | null }
+
+/** Sets flags and labels of messages, and counts unread ones in their threads. Messages outside the scope are absent from the result. */
+export async function updateFlags(tx: Tx, scope: ChangeScope, ids: string[], change: FlagChange): Promise<Flags[]> {
+  if (change.isRead !== null)
+    await tx.query({
+      name: 'lock-threads-of-messages',
+      // Threads before messages, in the order of their ids, like every other change of both.
+      text: `SELECT 1 FROM threads WHERE id IN (SELECT thread_id FROM messages WHERE id = ANY($1) AND organization_id = $2) ORDER BY id FOR UPDATE`,
+      values: [ids, scope.organizationId],
+    })
+  const { rows } = await tx.query<Flags>({
     name: 'update-flags',
-    text: `UPDATE messages SET is_read = coalesce($3, is_read), is_starred = coalesce($4, is_starred),
-      labels = ARRAY(SELECT DISTINCT label FROM unnest(coalesce($5::text[], labels) || $6::text[]) label WHERE label <> ALL($7::text[]) ORDER BY label),
-      updated_at = $8 WHERE mailbox_id = $1 AND id = $2 RETURNING is_read, is_starred, labels`,
-    values: [mailboxId, id, change.isRead, change.isStarred, change.labels, change.add, change.remove, change.at],
+    text: `WITH old AS MATERIALIZED (SELECT id, thread_id, is_read, is_hidden FROM messages
+        WHERE id = ANY($1) AND organization_id = $2 AND ($3::text IS NULL OR mailbox_id = $3) ORDER BY id FOR UPDATE),
+      unread AS (SELECT thread_id, count(*) AS count FROM old WHERE NOT is_hidden AND is_read <> $4::boolean GROUP BY thread_id),
+      counted AS (UPDATE threads t SET unread_count = t.unread_count + CASE WHEN $4 THEN -unread.count ELSE unread.count END
+        FROM unread WHERE t.id = unread.thread_id)
+      UPDATE messages m SET is_read = coalesce($4, m.is_read), is_starred = coalesce($5, m.is_starred),
+        labels = ARRAY(SELECT DISTINCT label FROM unnest(coalesce($6::text[], m.labels) || $7::text[]) label WHERE label <> ALL($8::text[]) ORDER BY label),
+        updated_at = $9 FROM old WHERE m.id = old.id RETURNING m.id, m.is_read, m.is_starred, m.labels`,
+    values: [
+      ids,
+      scope.organizationId,
+      scope.mailboxId,
+      change.isRead,
+      change.isStarred,
+      change.labels,
+      change.add,
+      change.remove,
+      change.at,
+    ],
   })
-  return rows[0] ?? null
-}
-
-export type LockedMessage = Pick<MessageRow, 'thread_id' | 'raw_id' | 'status' | 'released_at'> & { isCounted: boolean }
-
-/** Locks a message and its thread until the transaction ends. Locks the thread first, like a transaction that joins threads. */
-export async function lockMessage(sql: Sql, mailboxId: string, id: string): Promise<LockedMessage | null> {
-  await sql.query({
-    text: 'SELECT 1 FROM threads WHERE id = (SELECT thread_id FROM messages WHERE mailbox_id = $1 AND id = $2) FOR UPDATE',
-    values: [mailboxId, id],
-  })
-  const { rows } = await sql.query<Omit<LockedMessage, 'isCounted'>>({
-    text: 'SELECT thread_id, raw_id, status, released_at FROM messages WHERE mailbox_id = $1 AND id = $2 FOR UPDATE',
-    values: [mailboxId, id],
-  })
-  return rows[0] ? { ...rows[0], isCounted: rows[0].status !== 'quarantined' } : null
+  return rows
 }
 
 /** Takes the lock on automatic answers from this mailbox to this address, until the transaction ends. */
@@ -190,36 +213,6 @@ export async function releaseMessage(sql: Sql, id: string, at: Date): Promise<Me
   return toRows(rows)[0] as MessageRow
 }
 
-/** Deletes a locked message and its dependent rows, records its id as deleted, and updates its thread. */
-export async function deleteMessage(
-  sql: Sql,
-  mailboxId: string,
-  id: string,
-  threadId: string,
-  isCounted: boolean,
-  at: Date,
-): Promise<void> {
-  // A transaction that files into the thread holds this lock, too. The next statements see its messages.
-  await sql.query({ text: 'SELECT 1 FROM threads WHERE id = $1 FOR UPDATE', values: [threadId] })
-  await sql.query({
-    text: `WITH gone AS (DELETE FROM messages WHERE mailbox_id = $1 AND id = $2),
-      reference AS (UPDATE thread_references SET message_id = NULL WHERE mailbox_id = $1 AND thread_id = $4 AND message_id = $2)
-      INSERT INTO deleted_messages (mailbox_id, message_id, deleted_at) VALUES ($1, $2, $3)`,
-    values: [mailboxId, id, at, threadId],
-  })
-  await sql.query({
-    text: `UPDATE threads t SET message_count = t.message_count - $2, last_message_id = coalesce(m.id, t.last_message_id),
-        last_message_at = coalesce(m.created_at, t.last_message_at), snippet = coalesce(m.snippet, t.snippet)
-      FROM (SELECT 1) AS one LEFT JOIN (SELECT id, created_at, snippet FROM messages WHERE thread_id = $1 AND NOT is_quarantined
-        ORDER BY id DESC LIMIT 1) m ON true WHERE t.id = $1`,
-    values: [threadId, isCounted ? 1 : 0],
-  })
-  await sql.query({
-    text: 'DELETE FROM threads t WHERE t.id = $1 AND NOT EXISTS (SELECT 1 FROM messages WHERE thread_id = t.id)',
-    values: [threadId],
-  })
-}
-
 /** Deletes every message of a mailbox. Returns the ids of its raw messages. */
 export async function deleteAll(sql: Sql, organizationId: string, mailboxId: string): Promise<string[]> {
   const { rows } = await sql.query<{ raw_id: string | null }>({
@@ -227,26 +220,4 @@ export async function deleteAll(sql: Sql, organizationId: string, mailboxId: str
     values: [organizationId, mailboxId],
   })
   return [...new Set(rows.flatMap((row) => (row.raw_id ? [row.raw_id] : [])))]
-}
-
-const threadColumns = 't.id, t.mailbox_id, t.subject, t.snippet, t.message_count, t.last_message_at, t.last_message_id, t.created_at'
-
-/** Threads by their latest message, whose id is the cursor. */
-export async function listThreads(sql: Sql, mailboxId: string, page: PageRequest): Promise<ThreadRow[]> {
-  const { rows } = await sql.query<ThreadRow>({
-    name: 'list-threads',
-    text: `SELECT ${threadColumns} FROM threads t
-      WHERE t.mailbox_id = $1 AND t.message_count > 0 AND t.last_message_id < ${before('$2')} ORDER BY t.last_message_id DESC LIMIT $3`,
-    values: [mailboxId, page.cursor, page.limit + 1],
-  })
-  return rows
-}
-
-export async function findThread(sql: Sql, mailboxId: string, id: string): Promise<ThreadRow | null> {
-  const { rows } = await sql.query<ThreadRow>({
-    name: 'find-thread',
-    text: `SELECT ${threadColumns} FROM threads t WHERE t.mailbox_id = $1 AND t.id = ${currentThread('$2')} AND t.message_count > 0`,
-    values: [mailboxId, id],
-  })
-  return rows[0] ?? null
 }

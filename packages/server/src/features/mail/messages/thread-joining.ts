@@ -35,7 +35,7 @@ export async function joinThreads(tx: Tx, places: ThreadPlace[]): Promise<(threa
       if (threads.length < ids.length || threads.some((thread) => thread.joined_into !== null)) throw new TryAgain(threadMoved)
       const [largest, ...others] = threads.toSorted((a, b) => b.message_count - a.message_count || (a.id < b.id ? -1 : 1))
       if (!largest || others.length === 0) continue
-      if (others.reduce((sum, thread) => sum + thread.message_count, 0) > movedMax) {
+      if (others.reduce((sum, thread) => sum + thread.message_count + thread.trashed_count, 0) > movedMax) {
         for (const id of groups.get(root) as string[]) apart.add(id)
         continue
       }

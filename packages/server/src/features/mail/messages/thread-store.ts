@@ -1,6 +1,7 @@
 // The SQL that makes one thread of several.
 import type { Sql, Tx } from '../../../core/sql.ts'
-import type { MessageRow } from './model.ts'
+import { participantsMax } from './filing-store.ts'
+import type { MessageRow, StoredFolder } from './model.ts'
 
 /** The displayed fields of a thread, and the thread that it was joined into. */
 export type StoredThread = {
@@ -8,6 +9,10 @@ export type StoredThread = {
   subject: string
   snippet: string
   message_count: number
+  unread_count: number
+  trashed_count: number
+  folder: StoredFolder
+  participants: string[]
   last_message_id: string
   last_message_at: Date
   created_at: Date
@@ -33,7 +38,8 @@ export async function findJoined(sql: Sql, ids: string[]): Promise<Map<string, s
 export async function lockThreads(tx: Tx, ids: string[]): Promise<Map<string, StoredThread>> {
   const { rows } = await tx.query<StoredThread>({
     name: 'lock-threads',
-    text: `SELECT id, subject, snippet, message_count, last_message_id, last_message_at, created_at, has_outbound, joined_into
+    text: `SELECT id, subject, snippet, message_count, unread_count, trashed_count, folder, participants, last_message_id, last_message_at, created_at,
+        has_outbound, joined_into
       FROM threads WHERE id = ANY($1) ORDER BY id FOR UPDATE`,
     values: [ids],
   })
@@ -42,10 +48,11 @@ export async function lockThreads(tx: Tx, ids: string[]): Promise<Map<string, St
 
 /** Makes one thread of threads of one mailbox that `lockThreads` locked: messages, drafts and references move to `kept`. */
 export async function joinStored(tx: Tx, kept: StoredThread, others: StoredThread[]): Promise<void> {
-  const shown = [kept, ...others].filter((thread) => thread.message_count > 0)
+  const shown = [kept, ...others].filter((thread) => thread.message_count + thread.trashed_count > 0)
   const all = shown.length > 0 ? shown : [kept, ...others]
   const first = all.reduce((one, other) => (other.created_at < one.created_at ? other : one))
   const last = all.reduce((one, other) => (other.last_message_id > one.last_message_id ? other : one))
+  const sum = (field: 'message_count' | 'unread_count' | 'trashed_count') => shown.reduce((total, thread) => total + thread[field], 0)
   const from = others.map((thread) => thread.id)
   const values = [kept.id, from]
   await Promise.all([
@@ -54,14 +61,22 @@ export async function joinStored(tx: Tx, kept: StoredThread, others: StoredThrea
     tx.query({ name: 'move-references', text: 'UPDATE thread_references SET thread_id = $1 WHERE thread_id = ANY($2)', values }),
     tx.query({
       name: 'move-joined-threads',
-      text: `UPDATE threads SET joined_into = $1, message_count = 0
+      text: `UPDATE threads SET joined_into = $1, message_count = 0, unread_count = 0, trashed_count = 0
         WHERE id = ANY($2) OR (mailbox_id = (SELECT mailbox_id FROM threads WHERE id = $1) AND joined_into = ANY($2))`,
       values,
     }),
     tx.query({
+      name: 'move-labels',
+      text: `WITH moved AS (DELETE FROM thread_labels WHERE thread_id = ANY($2) RETURNING organization_id, mailbox_id, label)
+        INSERT INTO thread_labels (organization_id, mailbox_id, thread_id, label, last_message_id)
+        SELECT DISTINCT organization_id, mailbox_id, $1, label, '' FROM moved ON CONFLICT DO NOTHING`,
+      values,
+    }),
+    tx.query({
       name: 'show-joined-thread',
-      text: `UPDATE threads SET subject = $2, created_at = $3, snippet = $4, last_message_id = $5, last_message_at = $6, message_count = $7, has_outbound = $8
-        WHERE id = $1`,
+      text: `WITH labelled AS (UPDATE thread_labels SET last_message_id = $5 WHERE thread_id = $1)
+        UPDATE threads SET subject = $2, created_at = $3, snippet = $4, last_message_id = $5, last_message_at = $6, message_count = $7, has_outbound = $8,
+          unread_count = $9, trashed_count = $10, folder = $11, participants = $12 WHERE id = $1`,
       values: [
         kept.id,
         first.subject,
@@ -69,8 +84,12 @@ export async function joinStored(tx: Tx, kept: StoredThread, others: StoredThrea
         last.snippet,
         last.last_message_id,
         last.last_message_at,
-        shown.reduce((sum, thread) => sum + thread.message_count, 0),
+        sum('message_count'),
         [kept, ...others].some((thread) => thread.has_outbound),
+        sum('unread_count'),
+        sum('trashed_count'),
+        shown.some((thread) => thread.folder === 'inbox') ? 'inbox' : kept.folder,
+        [...new Set(shown.flatMap((thread) => thread.participants))].slice(0, participantsMax),
       ],
     }),
   ])
@@ -90,7 +109,7 @@ export async function findThreadAddresses(sql: Sql, threadIds: string[]): Promis
     name: 'find-thread-addresses',
     text: `SELECT m.thread_id, m.direction, m.from_address, m.recipients, m.authentication, m.guardrail FROM unnest($1::text[]) AS t (id) CROSS JOIN LATERAL (
         SELECT thread_id, direction, from_address, to_addresses || cc_addresses || bcc_addresses AS recipients, authentication, guardrail
-        FROM messages WHERE thread_id = t.id AND NOT is_quarantined ORDER BY id DESC LIMIT ${participantMessagesMax}) AS m`,
+        FROM messages WHERE thread_id = t.id AND NOT is_hidden ORDER BY id DESC LIMIT ${participantMessagesMax}) AS m`,
     values: [threadIds],
   })
   return rows

@@ -57,6 +57,7 @@ export function toFiling({ owner, outgoing }: Addressed, guardrail: Guardrail, m
     guardrail,
     flags: [],
     released_at: null,
+    trashed_at: null,
     created_at: at,
     updated_at: at,
   }

@@ -1,4 +1,5 @@
 // Sends mail: a new message, a reply or a forward, queued with its delivery job in one transaction.
+import type * as batches from '@callsign/contract/batches'
 import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
 import type * as contract from '@callsign/contract/outbound-mail'
 import type { BusinessEvents } from '../../../core/business-events.ts'
@@ -18,6 +19,7 @@ import type { MailRules } from '../rules/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
 import { type Authors, createAuthors } from './author.ts'
 import { automaticAnswerPauseMs, automaticAnswerProblem, automaticAnswerTo } from './automatic-answer.ts'
+import { createBatchSend } from './batch.ts'
 import * as limitStore from './limit-store.ts'
 import type { MessageCache } from './message-cache.ts'
 import {
@@ -44,6 +46,8 @@ type ForwardBody = BodyOf<typeof contract.forwardMessage>
 export interface OutboundMail extends Authors {
   /** `POST /mail/send`. */
   sendMail(call: Call, body: SendBody & { agent: string }): Promise<ReplyOf<typeof contract.sendMail>>
+  /** `POST /mail/batch`: all or nothing, or with a result per message. */
+  sendBatch(call: Call, body: BodyOf<typeof batches.sendBatch>): Promise<ReplyOf<typeof batches.sendBatch>>
   /** `POST …/messages`. */
   sendMessage(call: Call, mailbox: string, body: SendBody): Promise<ReplyOf<typeof contract.sendMessage>>
   /** `POST …/messages/{message_id}/reply`. */
@@ -86,7 +90,8 @@ export function createOutboundMail(parts: Parts): OutboundMail {
   const { identities, messages } = parts
   const authors = createAuthors(identities)
   const { chooseAuthor } = authors
-  const { queue, queueMessage, shareAttachments, takeFiles } = createOutgoingQueue(parts)
+  const outgoingQueue = createOutgoingQueue(parts)
+  const { queue, queueMessage, shareAttachments, takeFiles } = outgoingQueue
 
   /** Sends an automatic answer: to the sender alone, never to automatic mail, and at most one per day (RFC 3834 §2, §4). */
   async function answerAutomatically(call: Call, owner: MailboxOwner, message: MessageRow, body: ReplyBody) {
@@ -131,7 +136,8 @@ export function createOutboundMail(parts: Parts): OutboundMail {
     created_at: message.at.toISOString(),
   })
 
-  async function send(call: Call, owner: MailboxOwner, body: SendBody) {
+  /** Reads and checks a new message, and stores its attachments. */
+  async function prepare(owner: MailboxOwner, body: SendBody): Promise<OutgoingMessage> {
     const recipients = checkRecipients({
       to: readAddresses('to', body.to),
       cc: readAddresses('cc', body.cc ?? []),
@@ -144,7 +150,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
     if (body.text === undefined && !body.html) throw invalid('/text', 'a message needs text or html')
     const thread = body.thread_id === undefined ? null : await messages.requireThread(owner.mailboxId, owner.organizationId, body.thread_id)
     const files = await takeFiles(owner, { from, recipients, replyTo, headers }, body.attachments, bodyBytes(body))
-    const outgoing: OutgoingMessage = {
+    return {
       from,
       recipients,
       replyTo,
@@ -158,8 +164,11 @@ export function createOutboundMail(parts: Parts): OutboundMail {
       parent: thread?.latest ? parentOf(thread.latest) : null,
       threadId: thread?.threadId ?? null,
     }
-    return queue(call, owner, outgoing, queued)
   }
+
+  const send = async (call: Call, owner: MailboxOwner, body: SendBody) => queue(call, owner, await prepare(owner, body), queued)
+
+  const sendBatch = createBatchSend({ ...outgoingQueue, requireSender: identities.requireSender, prepare })
 
   return {
     ...authors,
@@ -239,6 +248,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
         .catch(orGone)
     },
 
+    sendBatch,
     queueMessage,
     shareAttachments,
     sweepCounts: () => limitStore.sweepCounts(parts.db, inMs(-countsKeptMs)),

@@ -125,7 +125,21 @@ export function createOutgoingQueue(parts: Parts) {
     return attachments.keep(owner.organizationId, await attachments.load(inputs, otherBytes))
   }
 
-  return { queue, queueMessage, shareAttachments, takeFiles }
+  /** The errors of messages that rules or suppressions refuse. Null for the others. */
+  async function refusalsOf(sql: Sql, messages: Addressed[]): Promise<(ApiError | null)[]> {
+    const refusals: (ApiError | null)[] = []
+    for (const message of messages) {
+      const refusal = await judge(sql, [message]).then(
+        () => null,
+        (error: unknown) => error,
+      )
+      if (refusal !== null && !(refusal instanceof ApiError)) throw refusal
+      refusals.push(refusal)
+    }
+    return refusals
+  }
+
+  return { queue, queueAll, queueMessage, refusalsOf, shareAttachments, takeFiles }
 }
 
 const toCounted = ({ owner, outgoing }: Addressed): CountedMessage => ({

@@ -1,0 +1,77 @@
+// Changes and reads many messages, of every mailbox that the key may see.
+import type * as contract from '@callsign/contract/batches'
+import { readBatchBytesMax } from '@callsign/contract/batches'
+import { labelsMax } from '@callsign/contract/messages'
+import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
+import { type Caller, hasScope } from '../../../core/caller.ts'
+import { now } from '../../../core/clock.ts'
+import { invalid, notFound } from '../../../core/errors.ts'
+import type { Call } from '../../../core/route.ts'
+import type { Database, Tx } from '../../../core/sql.ts'
+import type { Attachments } from '../attachments/operations.ts'
+import * as deliveryStore from './delivery-store.ts'
+import { toMessage } from './model.ts'
+import * as store from './store.ts'
+import type { createThreads } from './threads.ts'
+
+/** Many messages in one request. */
+export interface MessageBatches {
+  /** `PATCH /mail/messages`: flags, labels and the trash, in one transaction. */
+  updateMessages(call: Call, body: BodyOf<typeof contract.updateMessages>): Promise<ReplyOf<typeof contract.updateMessages>>
+  /** `POST /mail/messages/get`. */
+  getMessages(caller: Caller, body: BodyOf<typeof contract.getMessages>): Promise<ReplyOf<typeof contract.getMessages>>
+}
+
+type Parts = { db: Database; attachments: Attachments; setMessagesTrashed: ReturnType<typeof createThreads>['setMessagesTrashed'] }
+
+export function createMessageBatches({ db, attachments, setMessagesTrashed }: Parts): MessageBatches {
+  const scopeOf = ({ organizationId, agent }: Caller): store.ChangeScope => ({ organizationId, mailboxId: agent?.mailboxId ?? null })
+
+  async function change(tx: Tx, scope: store.ChangeScope, body: BodyOf<typeof contract.updateMessages>): Promise<store.Flags[]> {
+    const changed = await store.updateFlags(tx, scope, body.ids, {
+      isRead: body.is_read ?? null,
+      isStarred: body.is_starred ?? null,
+      labels: body.labels ?? null,
+      add: body.add_labels ?? [],
+      remove: body.remove_labels ?? [],
+      at: now(),
+    })
+    if (changed.some(({ labels }) => labels.length > labelsMax)) throw invalid('/add_labels', `a message has at most ${labelsMax} labels`)
+    return changed
+  }
+
+  return {
+    updateMessages: (call, body) =>
+      call.transact(async (tx) => {
+        const scope = scopeOf(call.caller)
+        if (body.is_trashed !== undefined) await setMessagesTrashed(tx, scope, body.ids, body.is_trashed)
+        const changed = new Map((await change(tx, scope, body)).map((flags) => [flags.id, flags]))
+        if (changed.size === 0) throw notFound('message')
+        return { data: body.ids.flatMap((id) => changed.get(id) ?? []), missing: body.ids.filter((id) => !changed.has(id)) }
+      }),
+
+    async getMessages(caller, { ids }) {
+      const sizes = await store.findBodySizes(db, scopeOf(caller), ids)
+      const mayReadQuarantine = hasScope(caller, 'quarantine:read')
+      const known = ids.filter((id) => sizes.has(id) && (mayReadQuarantine || !sizes.get(id)?.is_quarantined))
+      if (known.length === 0) throw notFound('message')
+      const fitting = known.slice(0, countFitting(known.map((id) => sizes.get(id)?.size ?? 0)))
+      const [rows, recipients] = await Promise.all([store.findMessages(db, fitting), deliveryStore.findRecipients(db, fitting)])
+      const shown = fitting.flatMap((id) => rows.get(id) ?? [])
+      const data = shown.map(async (row) =>
+        toMessage(row, row.attachment_count === 0 ? [] : await attachments.show(row.id), recipients.get(row.id) ?? []),
+      )
+      return { data: await Promise.all(data), missing: ids.filter((id) => !known.includes(id)), left: known.slice(fitting.length) }
+    },
+  }
+}
+
+/** The number of first messages that fit into one response. The first always does. */
+function countFitting(sizes: number[]): number {
+  let bytes = 0
+  const over = sizes.findIndex((size, place) => {
+    bytes += size
+    return bytes > readBatchBytesMax && place > 0
+  })
+  return over === -1 ? sizes.length : over
+}

@@ -1,0 +1,227 @@
+// Operations on threads, in one mailbox and across the organization, and the trash.
+import { labelsMax, type trashMessage } from '@callsign/contract/messages'
+import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
+import type * as contract from '@callsign/contract/threads'
+import type { Caller } from '../../../core/caller.ts'
+import { now } from '../../../core/clock.ts'
+import { ApiError, invalid, notFound } from '../../../core/errors.ts'
+import { readPage } from '../../../core/page.ts'
+import type { Call } from '../../../core/route.ts'
+import type { Database, Tx } from '../../../core/sql.ts'
+import type { Identities } from '../../account/identities/operations.ts'
+import type { Attachments } from '../attachments/operations.ts'
+import { addToCounts } from './filing-store.ts'
+import type { createMessageDeletion } from './message-deletion.ts'
+import { itemsWith } from './message-lists.ts'
+import { type ThreadRow, toThread } from './model.ts'
+import * as searchStore from './search-store.ts'
+import * as store from './store.ts'
+import * as listStore from './thread-list-store.ts'
+import * as trashStore from './trash-store.ts'
+
+type Filters = Omit<QueryOf<typeof contract.listThreads>, 'after' | 'before'> & { after?: string; before?: string }
+
+/** Threads, by the same filters in one mailbox and across the organization, and what moves to the trash and back. */
+export interface Threads {
+  /** `GET …/threads`: one mailbox, latest message first. */
+  listThreads(caller: Caller, mailbox: string, query: QueryOf<typeof contract.listThreads>): Promise<ReplyOf<typeof contract.listThreads>>
+  /** `GET /threads`: every mailbox that the key may see. */
+  listAllThreads(caller: Caller, query: QueryOf<typeof contract.listAllThreads>): Promise<ReplyOf<typeof contract.listAllThreads>>
+  /** `GET …/threads/{thread_id}`: oldest first, the latest 100 messages. */
+  getThread(caller: Caller, mailbox: string, id: string): Promise<ReplyOf<typeof contract.getThread>>
+  /** `GET /threads/{thread_id}`. */
+  getThreadById(caller: Caller, id: string): Promise<ReplyOf<typeof contract.getThreadById>>
+  /** `PATCH /threads/{thread_id}`: folder, labels and read state. */
+  updateThread(call: Call, id: string, body: BodyOf<typeof contract.updateThread>): Promise<ReplyOf<typeof contract.updateThread>>
+  /** `DELETE /threads/{thread_id}`: to the trash, or with `permanent` for good. Idempotent. */
+  deleteThread(call: Call, id: string, query: QueryOf<typeof contract.deleteThread>): Promise<ReplyOf<typeof contract.deleteThread>>
+  /** `POST /threads/{thread_id}/restore`: out of the trash, into the folder where it was. */
+  restoreThread(call: Call, id: string): Promise<ReplyOf<typeof contract.restoreThread>>
+  /** `POST …/messages/{message_id}/trash`. */
+  trashMessage(call: Call, mailbox: string, id: string): Promise<ReplyOf<typeof trashMessage>>
+  /** `POST …/messages/{message_id}/restore`. */
+  restoreMessage(call: Call, mailbox: string, id: string): Promise<ReplyOf<typeof trashMessage>>
+  /** Moves messages of the scope to the trash or back, in the caller's transaction. Leaves out messages in quarantine. */
+  setMessagesTrashed(tx: Tx, scope: store.ChangeScope, ids: string[], isTrashed: boolean): Promise<void>
+}
+
+type Parts = {
+  db: Database
+  identities: Identities
+  attachments: Attachments
+  deleteFromThread: ReturnType<typeof createMessageDeletion>['deleteFromThread']
+}
+
+/** The most messages that a thread shows at once. */
+const threadMessagesMax = 100
+/** Stretches of hits that one search reads while they fill no page. */
+const searchRounds = 4
+/** Hits of one mailbox that a stretch has. */
+const hitsPerRound = 200
+
+export function createThreads({ db, identities, attachments, deleteFromThread }: Parts): Threads {
+  const showItems = itemsWith(attachments)
+
+  const scopeOf = ({ organizationId, agent }: Caller): store.ChangeScope => ({ organizationId, mailboxId: agent?.mailboxId ?? null })
+
+  async function listIn(scope: store.ChangeScope, { q, limit, cursor, after, before, ...rest }: Filters) {
+    const filter: listStore.ThreadFilter = { ...rest, after: toDate(after), before: toDate(before) }
+    const page = readPage({ limit, cursor }, isByThread(filter, q) ? 'thread' : 'message')
+    if (q !== undefined && filter.folder === 'trash') throw invalid('/q', 'a search does not reach the trash: omit q or folder')
+    const { rows, resumeAt } = await (q === undefined
+      ? listStore.listThreads(db, scope, filter, page)
+      : searchThreads(scope, q, filter, page.limit, page.cursor))
+    const shown = rows.slice(0, page.limit)
+    const nextCursor = rows.length > page.limit ? (shown.at(-1)?.position ?? null) : resumeAt
+    return { object: 'list' as const, data: shown.map(toThread), has_more: nextCursor !== null, next_cursor: nextCursor }
+  }
+
+  /** The next matches of a search: a page of one mailbox's word index, or the newest messages of the organization. */
+  async function nextHits({ organizationId, mailboxId }: store.ChangeScope, query: string, cursor: string | null) {
+    if (mailboxId === null) return searchStore.scanHits(db, organizationId, query, cursor)
+    const hits = await searchStore.findHits(db, mailboxId, query, { limit: hitsPerRound, cursor })
+    return { hits: hits.slice(0, hitsPerRound), resumeAt: hits.length > hitsPerRound ? (hits[hitsPerRound - 1] as string) : null }
+  }
+
+  async function searchThreads(
+    scope: store.ChangeScope,
+    query: string,
+    filter: listStore.ThreadFilter,
+    limit: number,
+    from: string | null,
+  ) {
+    const rows: listStore.ThreadScan['rows'] = []
+    let resumeAt = from
+    for (let round = 0; round < searchRounds; round++) {
+      const stretch = await nextHits(scope, query, resumeAt)
+      // Few hits at a time, because each is compared with the newer messages of its thread.
+      for (let at = 0; at < stretch.hits.length && rows.length <= limit; at += limit + 1)
+        rows.push(...(await listStore.findThreadsOfHits(db, stretch.hits.slice(at, at + limit + 1), query, filter)))
+      resumeAt = stretch.resumeAt
+      if (rows.length > limit || resumeAt === null) break
+    }
+    return { rows, resumeAt }
+  }
+
+  async function getIn(scope: store.ChangeScope, id: string) {
+    const thread = await listStore.findThread(db, scope, id)
+    if (!thread) throw notFound('thread')
+    const page = { limit: threadMessagesMax - 1, cursor: null }
+    const rows = isTrashed(thread)
+      ? await trashStore.listTrashed(db, thread.id, threadMessagesMax)
+      : await store.listByScope(db, { organizationId: scope.organizationId, mailboxId: thread.mailbox_id, threadId: thread.id }, page)
+    return { ...toThread(thread), messages: await showItems(rows.toReversed()) }
+  }
+
+  async function requireLocked(tx: Tx, caller: Caller, id: string): Promise<trashStore.LockedThread> {
+    const thread = await trashStore.lockThread(tx, scopeOf(caller), id)
+    if (!thread) throw notFound('thread')
+    return thread
+  }
+
+  async function setTrashed(tx: Tx, thread: trashStore.LockedThread, ids: string[] | null, at: Date | null): Promise<void> {
+    const count = await trashStore.setTrashed(tx, thread, ids, at)
+    const delta = at === null ? count : -count
+    await addToCounts(tx, [{ organizationId: thread.organization_id, mailboxId: thread.mailbox_id, delta }], 0)
+  }
+
+  /** The thread as it is now in the transaction. */
+  async function show(tx: Tx, thread: trashStore.LockedThread) {
+    const scope = { organizationId: thread.organization_id, mailboxId: thread.mailbox_id }
+    return toThread((await listStore.findThread(tx, scope, thread.id)) as ThreadRow)
+  }
+
+  async function moveMessage(call: Call, mailbox: string, id: string, isTrashed: boolean) {
+    const { mailboxId } = await identities.requireMailbox(call.caller, mailbox)
+    return call.transact(async (tx) => {
+      const message = await trashStore.lockMessage(tx, mailboxId, id)
+      if (!message) throw notFound('message')
+      if (message.status === 'quarantined')
+        throw new ApiError('conflict', 'This message is in quarantine. Release it or delete it: it cannot be moved to the trash.')
+      const at = isTrashed ? (message.trashed_at ?? now()) : null
+      if (isTrashed !== (message.trashed_at !== null)) await setTrashed(tx, message.thread, [id], at)
+      return { id, thread_id: message.thread.id, trashed_at: at?.toISOString() ?? null }
+    })
+  }
+
+  return {
+    async listThreads(caller, mailbox, query) {
+      const { mailboxId, organizationId } = await identities.requireMailbox(caller, mailbox)
+      return listIn({ organizationId, mailboxId }, query)
+    },
+
+    async listAllThreads(caller, { agent, ...query }) {
+      if (agent === undefined) return listIn(scopeOf(caller), query)
+      const { mailboxId, organizationId } = await identities.requireMailbox(caller, agent)
+      return listIn({ organizationId, mailboxId }, query)
+    },
+
+    async getThread(caller, mailbox, id) {
+      const { mailboxId, organizationId } = await identities.requireMailbox(caller, mailbox)
+      return getIn({ organizationId, mailboxId }, id)
+    },
+
+    getThreadById: (caller, id) => getIn(scopeOf(caller), id),
+
+    updateThread: (call, id, body) =>
+      call.transact(async (tx) => {
+        const thread = await requireLocked(tx, call.caller, id)
+        const at = now()
+        if (body.folder === 'trash') await setTrashed(tx, thread, null, at)
+        else if (body.folder !== undefined) {
+          if (isTrashed(thread)) await setTrashed(tx, thread, null, null)
+          await trashStore.setFolder(tx, thread.id, body.folder)
+        }
+        if (body.is_read !== undefined) await trashStore.setThreadRead(tx, thread.id, body.is_read, at)
+        const labels = { labels: body.labels ?? null, add: body.add_labels ?? [], remove: body.remove_labels ?? [] }
+        if (labels.labels !== null || labels.add.length > 0 || labels.remove.length > 0)
+          if ((await trashStore.setThreadLabels(tx, thread.id, labels)) > labelsMax)
+            throw invalid('/add_labels', `a thread has at most ${labelsMax} labels`)
+        return show(tx, thread)
+      }),
+
+    deleteThread: (call, id, { permanent }) =>
+      call.transact(async (tx) => {
+        const at = now()
+        const thread = await trashStore.lockThread(tx, scopeOf(call.caller), id)
+        if (!thread) {
+          if (!(await trashStore.isThreadDeleted(tx, scopeOf(call.caller), id))) throw notFound('thread')
+          return { id, deleted: true as const, permanent: true }
+        }
+        if (permanent) {
+          await deleteFromThread(tx, thread, { ids: null, trashedBefore: null })
+          await trashStore.insertDeletedThread(tx, thread, at)
+          return { id, deleted: true as const, permanent: true }
+        }
+        await setTrashed(tx, thread, null, at)
+        return { id, deleted: true as const, permanent: false }
+      }),
+
+    restoreThread: (call, id) =>
+      call.transact(async (tx) => {
+        const thread = await requireLocked(tx, call.caller, id)
+        await setTrashed(tx, thread, null, null)
+        return show(tx, thread)
+      }),
+
+    async setMessagesTrashed(tx, scope, ids, isTrashed) {
+      for (const threadId of await trashStore.findThreadsOf(tx, scope, ids)) {
+        const thread = await trashStore.lockThread(tx, scope, threadId)
+        if (thread) await setTrashed(tx, thread, ids, isTrashed ? now() : null)
+      }
+    },
+
+    trashMessage: (call, mailbox, id) => moveMessage(call, mailbox, id, true),
+    restoreMessage: (call, mailbox, id) => moveMessage(call, mailbox, id, false),
+  }
+}
+
+/** True for a list that goes by the ids of threads. The others go by the ids of messages. */
+const isByThread = (filter: listStore.ThreadFilter, q: string | undefined): boolean =>
+  filter.folder === 'scheduled' && filter.label === undefined && q === undefined
+
+/** True for a thread whose messages are all in the trash. */
+const isTrashed = (thread: { message_count: number; trashed_count: number }): boolean =>
+  thread.message_count === 0 && thread.trashed_count > 0
+
+const toDate = (text: string | undefined): Date | undefined => (text === undefined ? undefined : new Date(text))

@@ -1,0 +1,108 @@
+// kill -9 in the middle of a batch. All of its messages are queued, or none, and a repeated request queues them once.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createLog } from '../src/core/log.ts'
+import { connect } from '../src/edges/postgres/connect.ts'
+import { generateKey } from '../src/features/account/keys/model.ts'
+import { makeDataDir, type Server, startCallsignd } from './harness/callsignd.ts'
+import { createDatabase } from './harness/database.ts'
+import type { Json } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
+
+const key = generateKey()
+let database: Awaited<ReturnType<typeof createDatabase>>
+let dataDir: Awaited<ReturnType<typeof makeDataDir>>
+let server: Server
+beforeAll(async () => {
+  database = await createDatabase()
+  dataDir = await makeDataDir()
+  server = await start()
+})
+afterAll(async () => {
+  await server?.stop()
+  await database?.drop()
+  await dataDir?.remove()
+})
+
+const start = (): Promise<Server> =>
+  startCallsignd({ CALLSIGN_DATABASE_URL: database.url, CALLSIGN_DATA_DIR: dataDir.path, CALLSIGN_BOOTSTRAP_API_KEY: key })
+
+async function ask(
+  method: string,
+  path: string,
+  body?: object,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; body: Json }> {
+  const response = await fetch(`${server.baseUrl}/api/v1${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  return { status: response.status, body: await response.json() }
+}
+
+const batch = (subject: string) => ({
+  messages: Array.from({ length: 100 }, (_, n) => ({ agent: 'ann', to: [`r${n}@example.org`], subject, text: `Number ${n}` })),
+})
+
+test('a server killed in the middle of a batch has queued all messages or none', { timeout: 150_000 }, async () => {
+  const db = connect({ connectionString: database.url }, { poolSize: 3, log: createLog('silent') })
+  const countOf = async (subject: string): Promise<number[]> => {
+    const { rows } = await db.query<{ messages: number; recipients: number }>({
+      text: 'SELECT count(*) AS messages, count(DISTINCT to_addresses) AS recipients FROM messages WHERE subject = $1',
+      values: [subject],
+    })
+    return [rows[0]?.messages ?? -1, rows[0]?.recipients ?? -1]
+  }
+  try {
+    expect((await ask('POST', '/identities', { agent_handle: 'ann' })).status).toBe(201)
+
+    // A lock on a table that the batch writes late holds its transaction open after its first rows are written.
+    const released = Promise.withResolvers<void>()
+    const locked = Promise.withResolvers<void>()
+    const lock = db.transact(async (tx) => {
+      await tx.query({ text: 'LOCK TABLE message_counts IN EXCLUSIVE MODE' })
+      locked.resolve()
+      await released.promise
+    })
+    await locked.promise
+    const cut = ask('POST', '/mail/batch', batch('held'), { 'idempotency-key': 'held' }).catch(() => null)
+    await waitFor('the batch to wait for the lock', async () => {
+      const { rows } = await db.query({ text: `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'message_counts'::regclass` })
+      return rows.length > 0
+    })
+    server.signal('SIGKILL')
+    await server.ended
+    expect(await cut).toBeNull()
+    released.resolve()
+    await lock
+    await waitFor('the end of the cut transaction', async () => {
+      const { rows } = await db.query({
+        text: `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle' AND pid <> pg_backend_pid() AND backend_type = 'client backend'`,
+      })
+      return rows.length === 0
+    })
+    expect(await countOf('held')).toEqual([0, 0])
+    server = await start()
+    expect((await ask('POST', '/mail/batch', batch('held'), { 'idempotency-key': 'held' })).body.queued).toBe(100)
+    expect(await countOf('held')).toEqual([100, 100])
+
+    // Kills at other moments, while four batches are on their way.
+    for (let round = 0; round < 3; round++) {
+      const subjects = [0, 1, 2, 3].map((n) => `round ${round} batch ${n}`)
+      const sends = subjects.map((subject) => ask('POST', '/mail/batch', batch(subject), { 'idempotency-key': subject }).catch(() => null))
+      if (round > 0) await Promise.race(sends)
+      server.signal('SIGKILL')
+      await server.ended
+      const answers = await Promise.all(sends)
+      server = await start()
+      for (const [n, subject] of subjects.entries()) {
+        const [found] = await countOf(subject)
+        expect(answers[n]?.status === 201 ? [100] : [0, 100]).toContain(found)
+        expect((await ask('POST', '/mail/batch', batch(subject), { 'idempotency-key': subject })).body.queued).toBe(100)
+        expect(await countOf(subject)).toEqual([100, 100])
+      }
+    }
+  } finally {
+    await db.close()
+  }
+})

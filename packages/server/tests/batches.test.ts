@@ -1,0 +1,178 @@
+// Batches: many messages sent in one transaction, strictly or permissively, and many read and changed at once.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
+
+let harness: Harness
+beforeAll(async () => {
+  harness = await startHarness()
+  for (const handle of ['ann', 'bob']) await harness.createAgent(handle)
+  await harness.expectApi(201, 'POST', '/identities/bob/mail-rules', {
+    body: { direction: 'outbound', action: 'block', entry: 'blocked.example' },
+  })
+})
+afterAll(() => harness?.stop())
+
+const message = (agent: string, to: string, subject: string, more: object = {}) => ({ agent, to: [to], subject, text: subject, ...more })
+const sent = async (agent: string, subject: string): Promise<Json[]> =>
+  (await harness.expectApi(200, 'GET', `/mailboxes/${agent}/messages?direction=outbound&subject=${encodeURIComponent(subject)}`)).data
+
+describe('POST /mail/batch', () => {
+  test('sends messages of several agents, in order, and delivers them', async () => {
+    const messages = [
+      message('ann', 'bob@agents.localhost', 'batch one'),
+      message('bob', 'ann@agents.localhost', 'batch two', { html: '<p>Two</p>', cc: ['carol@example.org'] }),
+      message('ann', 'dora@example.org', 'batch three', { attachments: [{ filename: 'a.txt', content: 'YQ==' }] }),
+    ]
+    const answer = await harness.expectApi(201, 'POST', '/mail/batch', { body: { messages } })
+    expect(answer).toEqual({
+      queued: 3,
+      refused: 0,
+      data: messages.map((_, index) => ({
+        index,
+        status: 'queued',
+        id: expect.stringMatching(/^msg_/),
+        thread_id: expect.stringMatching(/^thrd_/),
+        created_at: expect.any(String),
+        error: null,
+      })),
+    })
+    expect(await harness.getMessage('bob', answer.data[1].id)).toMatchObject({ subject: 'batch two', cc: ['carol@example.org'] })
+    expect((await harness.getMessage('ann', answer.data[2].id)).attachments).toHaveLength(1)
+    await harness.waitForMail('bob', 'batch one')
+    await harness.waitForMail('ann', 'batch two')
+  })
+
+  test('strict refuses all for one message, and names it', async () => {
+    const good = message('ann', 'bob@agents.localhost', 'strict refused')
+    const cases: [Json, number, string, string][] = [
+      [message('ann', 'not an address', 'x'), 400, 'validation_error', '/messages/1/to'],
+      [message('nobody', 'bob@agents.localhost', 'x'), 404, 'not_found', '/messages/1'],
+      [message('bob', 'eve@blocked.example', 'x'), 403, 'recipient_not_allowed', '/messages/1'],
+      [{ ...message('ann', 'bob@agents.localhost', 'x'), text: undefined }, 400, 'validation_error', '/messages/1/text'],
+    ]
+    for (const [bad, status, code, path] of cases) {
+      const answer = await harness.api('POST', '/mail/batch', { body: { messages: [good, bad] } })
+      expect([answer.status, answer.body.error.code]).toEqual([status, code])
+      expect(answer.body.error.details.map((one: Json) => one.path)).toEqual([expect.stringContaining(path)])
+    }
+    expect(await sent('ann', 'strict refused')).toEqual([])
+  })
+
+  test('permissive sends what can be sent and reports the rest', async () => {
+    const body = {
+      mode: 'permissive',
+      messages: [
+        message('ann', 'bad', 'permissive'),
+        message('ann', 'bob@agents.localhost', 'permissive'),
+        message('bob', 'eve@blocked.example', 'permissive'),
+        message('bob', 'ann@agents.localhost', 'permissive'),
+      ],
+    }
+    const answer = await harness.expectApi(201, 'POST', '/mail/batch', { body })
+    expect(answer).toMatchObject({ queued: 2, refused: 2 })
+    expect(answer.data.map((one: Json) => [one.index, one.status, one.error?.code ?? null, one.id !== null])).toEqual([
+      [0, 'refused', 'validation_error', false],
+      [1, 'queued', null, true],
+      [2, 'refused', 'recipient_not_allowed', false],
+      [3, 'queued', null, true],
+    ])
+    expect(await sent('ann', 'permissive')).toHaveLength(1)
+    expect(await sent('bob', 'permissive')).toHaveLength(1)
+  })
+
+  test('a repeated key sends nothing twice, and an agent key sends for its own agent only', async () => {
+    const key = await harness.agentKey('ann')
+    const ask = {
+      key,
+      headers: { 'idempotency-key': 'batch-1' },
+      body: { messages: [message('ann', 'bob@agents.localhost', 'once'), message('ann', 'x@example.org', 'once')] },
+    }
+    const answers = await Promise.all([1, 2, 3].map(() => harness.api('POST', '/mail/batch', ask)))
+    const first = answers.find((one) => one.status === 201)
+    expect(first).toBeDefined()
+    for (const one of answers) if (one.status === 201) expect(one.body).toEqual(first?.body)
+    expect(await sent('ann', 'once')).toHaveLength(2)
+    const foreign = { messages: [message('ann', 'x@example.org', 'foreign'), message('bob', 'x@example.org', 'foreign')] }
+    expect((await harness.api('POST', '/mail/batch', { key, body: foreign })).status).toBe(403)
+    expect(await sent('ann', 'foreign')).toEqual([])
+  })
+
+  test('an agent whose mail needs approval sends no batch', async () => {
+    await harness.createAgent('careful', { draft_approval: 'required' })
+    const key = await harness.agentKey('careful')
+    const body = { mode: 'permissive', messages: [message('careful', 'x@example.org', 'unapproved')] }
+    expect((await harness.expectApi(201, 'POST', '/mail/batch', { key, body })).data[0].error.code).toBe('approval_required')
+    expect(await sent('careful', 'unapproved')).toEqual([])
+  })
+
+  test('takes 1 to 100 messages', async () => {
+    const many = Array.from({ length: 100 }, (_, n) => message('ann', `r${n}@example.org`, 'a hundred'))
+    expect((await harness.expectApi(201, 'POST', '/mail/batch', { body: { messages: many } })).queued).toBe(100)
+    for (const messages of [[], [...many, many[0]]])
+      expect((await harness.api('POST', '/mail/batch', { body: { messages } })).status).toBe(400)
+  })
+})
+
+describe('many messages at once', () => {
+  const arrive = async (handle: string, subject: string): Promise<Json> => {
+    await harness.deliver({ from: 'eve@example.org', to: `${handle}@agents.localhost`, subject, text: subject })
+    return harness.waitForMail(handle, subject)
+  }
+
+  test('reads messages of every mailbox of the key in the order of the ids', async () => {
+    const [first, second] = [await arrive('ann', 'read 1'), await arrive('bob', 'read 2')]
+    const answer = await harness.expectApi(200, 'POST', '/mail/messages/get', { body: { ids: [second.id, 'msg_unknown', first.id] } })
+    const unsigned = ({ attachments: _, ...rest }: Json) => rest
+    expect(answer.data.map(unsigned)).toEqual([second, first].map(unsigned))
+    expect([answer.missing, answer.left]).toEqual([['msg_unknown'], []])
+    const key = await harness.agentKey('ann')
+    const own = await harness.expectApi(200, 'POST', '/mail/messages/get', { key, body: { ids: [second.id, first.id] } })
+    expect([own.data.map((one: Json) => one.id), own.missing]).toEqual([[first.id], [second.id]])
+    const other = { key: harness.otherOrganization.key, body: { ids: [first.id] } }
+    expect((await harness.api('POST', '/mail/messages/get', other)).status).toBe(404)
+  })
+
+  test('quarantined messages are missing for an agent key without the scope', async () => {
+    await harness.expectApi(201, 'POST', '/identities/ann/mail-rules', {
+      body: { direction: 'inbound', action: 'block', entry: 'mallory@example.org' },
+    })
+    await harness.deliver({ from: 'mallory@example.org', to: 'ann@agents.localhost', subject: 'held', text: 'x' })
+    const held = await harness.waitForMail('ann', 'held', 'quarantined')
+    const ask = (key: string) => harness.api('POST', '/mail/messages/get', { key, body: { ids: [held.id] } })
+    expect((await ask(await harness.agentKey('ann'))).status).toBe(404)
+    expect((await ask(await harness.agentKey('ann', { scopes: ['quarantine:read'] }))).body.data).toHaveLength(1)
+    const trashed = await harness.expectApi(200, 'PATCH', '/mail/messages', { body: { ids: [held.id], is_trashed: true } })
+    expect(trashed.data).toHaveLength(1)
+    expect((await harness.getMessage('ann', held.id)).trashed_at).toBeNull()
+  })
+
+  test('a response holds 32 MB of text, and the other ids are left', async () => {
+    const body = { messages: Array.from({ length: 3 }, (_, n) => message('ann', 'x@example.org', `long ${n}`)) }
+    const ids = (await harness.expectApi(201, 'POST', '/mail/batch', { body })).data.map((one: Json) => one.id)
+    await harness.db.query({ text: `UPDATE messages SET text = repeat('x', 12000000) WHERE id = ANY($1)`, values: [ids] })
+    const answer = await harness.expectApi(200, 'POST', '/mail/messages/get', { body: { ids } })
+    expect([answer.data.map((one: Json) => one.id), answer.left]).toEqual([ids.slice(0, 2), ids.slice(2)])
+  })
+
+  test('changes flags, labels and trash in one transaction', async () => {
+    const [first, second] = [await arrive('ann', 'change 1'), await arrive('bob', 'change 2')]
+    const ids = [first.id, 'msg_unknown', second.id]
+    const change = (body: object, key?: string) =>
+      harness.expectApi(200, 'PATCH', '/mail/messages', { body: { ids, ...body }, ...(key !== undefined && { key }) })
+    expect(await change({ is_read: true, is_starred: true, add_labels: ['b', 'a'] })).toEqual({
+      data: [first, second].map(({ id }) => ({ id, is_read: true, is_starred: true, labels: ['a', 'b'] })),
+      missing: ['msg_unknown'],
+    })
+    const key = await harness.agentKey('ann')
+    expect((await change({ labels: ['own'] }, key)).missing).toEqual(['msg_unknown', second.id])
+    expect((await harness.getMessage('bob', second.id)).labels).toEqual(['a', 'b'])
+    await change({ is_trashed: true })
+    expect((await harness.expectApi(200, 'GET', `/threads/${first.thread_id}`)).folder).toBe('trash')
+    await change({ is_trashed: false, is_read: false })
+    expect(await harness.expectApi(200, 'GET', `/threads/${second.thread_id}`)).toMatchObject({ folder: 'inbox', unread_count: 1 })
+    const tooMany = { ids, add_labels: Array.from({ length: 49 }, (_, n) => `l${n}`) }
+    expect((await harness.api('PATCH', '/mail/messages', { body: tooMany })).status).toBe(400)
+    expect((await harness.getMessage('ann', first.id)).labels).toEqual(['own'])
+    expect((await harness.api('PATCH', '/mail/messages', { body: { ids } })).status).toBe(400)
+  })
+})
