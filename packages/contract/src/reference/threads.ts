@@ -76,7 +76,8 @@ export const threadDetails: Record<string, OperationDetails> = {
     cli: `callsign threads delete ${thread}`,
   },
   restoreThread: {
-    description: 'Takes the messages of a thread out of the trash. The thread returns to the folder where it was.',
+    description:
+      'Takes every message of a thread out of the trash. The thread returns to the folder where it was. A thread without messages in the trash does not change.',
     reply: { folder: 'inbox' },
     sdk: 'const thread = await callsign.threads.restore($thread_id)',
     cli: `callsign threads restore ${thread}`,
