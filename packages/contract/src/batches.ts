@@ -54,7 +54,7 @@ export const sendBatch = operation({
     },
     { $id: 'SentBatch' },
   ),
-  errors: ['not_found', 'approval_required', 'recipient_not_allowed', 'recipient_suppressed'],
+  errors: ['not_found', 'approval_required', 'recipient_not_allowed', 'recipient_suppressed', 'sending_limit_reached'],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })

@@ -105,6 +105,22 @@ describe('POST /mail/batch', () => {
     expect(await sent('careful', 'unapproved')).toEqual([])
   })
 
+  test('a batch over a sending limit is refused whole in both modes, and too many recipients refuse one message', async () => {
+    const sending_limits = { messages_per_day: 2, recipients_per_message: 2 }
+    await harness.createAgent('limited')
+    await harness.expectApi(200, 'PATCH', '/identities/limited', { body: { sending_limits } })
+    const messages = [1, 2, 3].map((n) => message('limited', `r${n}@example.org`, 'limited'))
+    for (const mode of ['strict', 'permissive']) {
+      const answer = await harness.api('POST', '/mail/batch', { body: { mode, messages } })
+      expect([answer.status, answer.body.error.code]).toEqual([429, 'sending_limit_reached'])
+    }
+    expect(await sent('limited', 'limited')).toEqual([])
+    const wide = message('limited', 'a@example.org', 'limited', { cc: ['b@example.org', 'c@example.org'] })
+    const body = { mode: 'permissive', messages: [messages[0], wide, messages[1]] }
+    expect(await harness.expectApi(201, 'POST', '/mail/batch', { body })).toMatchObject({ queued: 2, refused: 1 })
+    expect(await sent('limited', 'limited')).toHaveLength(2)
+  })
+
   test('takes 1 to 100 messages', async () => {
     const many = Array.from({ length: 100 }, (_, n) => message('ann', `r${n}@example.org`, 'a hundred'))
     expect((await harness.expectApi(201, 'POST', '/mail/batch', { body: { messages: many } })).queued).toBe(100)

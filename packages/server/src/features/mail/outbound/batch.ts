@@ -15,7 +15,7 @@ type Reply = ReplyOf<typeof sendBatch>
 
 type Parts = {
   requireSender: (caller: Caller, mailbox: string) => Promise<MailboxOwner>
-  prepare: (owner: MailboxOwner, message: Omit<Item, 'agent'>) => Promise<OutgoingMessage>
+  prepare: (call: Call, owner: MailboxOwner, message: Omit<Item, 'agent'>) => Promise<OutgoingMessage>
   queueAll: (tx: Tx, messages: Addressed[]) => Promise<Queued[]>
   refusalsOf: (sql: Sql, messages: Addressed[]) => Promise<(ApiError | null)[]>
 }
@@ -24,10 +24,10 @@ type Parts = {
 type Prepared = { index: number } & ({ addressed: Addressed; refusal: null } | { addressed: null; refusal: ApiError })
 
 export function createBatchSend({ requireSender, prepare, queueAll, refusalsOf }: Parts) {
-  async function prepareItem(caller: Caller, { agent, ...message }: Item, index: number): Promise<Prepared> {
+  async function prepareItem(call: Call, { agent, ...message }: Item, index: number): Promise<Prepared> {
     try {
-      const owner = await requireSender(caller, agent)
-      return { index, addressed: { owner, outgoing: await prepare(owner, message) }, refusal: null }
+      const owner = await requireSender(call.caller, agent)
+      return { index, addressed: { owner, outgoing: await prepare(call, owner, message) }, refusal: null }
     } catch (error) {
       if (error instanceof ApiError) return { index, addressed: null, refusal: error }
       throw error
@@ -48,7 +48,7 @@ export function createBatchSend({ requireSender, prepare, queueAll, refusalsOf }
     const prepared: Prepared[] = []
     // One after another, because each may fetch attachments.
     for (const [index, message] of messages.entries()) {
-      const item = await prepareItem(call.caller, message, index)
+      const item = await prepareItem(call, message, index)
       if (item.refusal && mode === 'strict') throw atIndex(item.refusal, index)
       prepared.push(item)
     }

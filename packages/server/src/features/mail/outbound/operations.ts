@@ -137,7 +137,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
   })
 
   /** Reads and checks a new message, and stores its attachments. */
-  async function prepare(owner: MailboxOwner, body: SendBody): Promise<OutgoingMessage> {
+  async function prepare(call: Call, owner: MailboxOwner, body: SendBody): Promise<OutgoingMessage> {
     const recipients = checkRecipients({
       to: readAddresses('to', body.to),
       cc: readAddresses('cc', body.cc ?? []),
@@ -166,7 +166,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
     }
   }
 
-  const send = async (call: Call, owner: MailboxOwner, body: SendBody) => queue(call, owner, await prepare(owner, body), queued)
+  const send = async (call: Call, owner: MailboxOwner, body: SendBody) => queue(call, owner, await prepare(call, owner, body), queued)
 
   const sendBatch = createBatchSend({ ...outgoingQueue, requireSender: identities.requireSender, prepare })
 

@@ -129,7 +129,10 @@ export function createOutgoingQueue(parts: Parts) {
   async function refusalsOf(sql: Sql, messages: Addressed[]): Promise<(ApiError | null)[]> {
     const refusals: (ApiError | null)[] = []
     for (const message of messages) {
-      const refusal = await judge(sql, [message]).then(
+      const refusal = await Promise.try(() => {
+        checkRecipientsPerMessage(toCounted(message), limitDefaults)
+        return judge(sql, [message])
+      }).then(
         () => null,
         (error: unknown) => error,
       )
