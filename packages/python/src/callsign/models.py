@@ -230,6 +230,12 @@ class DeleteWebhookReply(TypedDict):
     deleted: Literal[True]
 
 
+class DeletedThread(TypedDict):
+    id: str
+    deleted: Literal[True]
+    permanent: bool
+
+
 class DeletedVaultKey(TypedDict):
     id: str
     deleted: Literal[True]
@@ -633,6 +639,13 @@ class ListAddressesReply(TypedDict):
     next_cursor: str | None
 
 
+class ListAllThreadsReply(TypedDict):
+    object: Literal["list"]
+    data: List[Thread]
+    has_more: bool
+    next_cursor: str | None
+
+
 class ListApprovalsReply(TypedDict):
     object: Literal["list"]
     data: List[Approval]
@@ -848,11 +861,22 @@ Message = TypedDict(
         "flags": "List[Flag]",
         "guardrail": "Guardrail | None",
         "released_at": "str | None",
+        "trashed_at": "str | None",
         "created_at": "str",
         "authentication": "Authentication",
         "delivery": "MessageDelivery | None",
     },
 )
+
+
+class MessageBatch(TypedDict):
+    data: List[Message]
+    missing: List[str]
+    """Ids of messages that are not there, or that the key cannot access."""
+    left: List[str]
+    """Ids of messages that did not fit into a response of 32 MB of text. Get them with the next
+    request.
+    """
 
 
 class MessageDelivery(TypedDict):
@@ -928,6 +952,7 @@ MessageItem = TypedDict(
         "flags": "List[Flag]",
         "guardrail": "Guardrail | None",
         "released_at": "str | None",
+        "trashed_at": "str | None",
         "created_at": "str",
     },
 )
@@ -1113,6 +1138,7 @@ SearchHit = TypedDict(
         "flags": "List[Flag]",
         "guardrail": "Guardrail | None",
         "released_at": "str | None",
+        "trashed_at": "str | None",
         "created_at": "str",
         "highlights": "SearchHitHighlights",
     },
@@ -1131,6 +1157,26 @@ class SearchMessagesReply(TypedDict):
     data: List[SearchHit]
     has_more: bool
     next_cursor: str | None
+
+
+SendBatchMessagesItem = TypedDict(
+    "SendBatchMessagesItem",
+    {
+        "agent": "str",
+        "from": "NotRequired[str]",
+        "to": "List[str]",
+        "cc": "NotRequired[List[str]]",
+        "bcc": "NotRequired[List[str]]",
+        "reply_to": "NotRequired[str | List[str]]",
+        "subject": "str",
+        "text": "NotRequired[str]",
+        "html": "NotRequired[str]",
+        "thread_id": "NotRequired[str]",
+        "attachments": "NotRequired[List[AttachmentInput]]",
+        "headers": "NotRequired[Dict[str, str]]",
+        "automatic": "NotRequired[bool]",
+    },
+)
 
 
 class SendingLimits(TypedDict):
@@ -1157,6 +1203,45 @@ class SendingLimitsChange(TypedDict):
     """Per day, UTC."""
     new_recipients_per_day: NotRequired[int | None]
     """Addresses per day, UTC, that got no message since this limit was first set."""
+
+
+class SentBatch(TypedDict):
+    queued: int
+    refused: int
+    data: List[SentBatchDataItem]
+
+
+class SentBatchDataItem(TypedDict):
+    index: int
+    """The place in messages, from 0."""
+    status: Literal["queued", "refused"]
+    id: str | None
+    thread_id: str | None
+    created_at: str | None
+    error: SentBatchDataItemError | None
+
+
+class SentBatchDataItemError(TypedDict):
+    code: str
+    message: str
+    details: NotRequired[List[SentBatchDataItemErrorDetailsItem]]
+
+
+class SentBatchDataItemErrorDetailsItem(TypedDict):
+    path: str
+    message: str
+    limit: NotRequired[SentBatchDataItemErrorDetailsItemLimit]
+
+
+class SentBatchDataItemErrorDetailsItemLimit(TypedDict):
+    name: str
+    """The field of the limit, such as messages_per_hour."""
+    scope: Literal["identity", "key", "organization"]
+    max: int
+    left: int
+    """The number that may still be sent in this window."""
+    resets_at: str | None
+    """The end of the window."""
 
 
 class SentDraft(TypedDict):
@@ -1264,7 +1349,13 @@ class Thread(TypedDict):
     mailbox_id: str
     subject: str
     snippet: str
+    folder: Literal["inbox", "archive", "spam", "trash", "sent"]
+    """sent for a thread without a received message. trash if all of its messages are in the trash."""
+    labels: List[str]
+    participants: List[str]
+    """Authors and recipients in lower case, at most 100."""
     message_count: int
+    unread_count: int
     last_message_at: str
     created_at: str
 
@@ -1274,10 +1365,22 @@ class ThreadWithMessages(TypedDict):
     mailbox_id: str
     subject: str
     snippet: str
+    folder: Literal["inbox", "archive", "spam", "trash", "sent"]
+    """sent for a thread without a received message. trash if all of its messages are in the trash."""
+    labels: List[str]
+    participants: List[str]
+    """Authors and recipients in lower case, at most 100."""
     message_count: int
+    unread_count: int
     last_message_at: str
     created_at: str
     messages: List[MessageItem]
+
+
+class TrashedMessage(TypedDict):
+    id: str
+    thread_id: str
+    trashed_at: str | None
 
 
 class Tunnel(TypedDict):
@@ -1352,6 +1455,12 @@ class UnlockedVaultSecret(TypedDict):
     """The key_version of the vault under which the payload was encrypted."""
     created_at: str
     updated_at: str
+
+
+class UpdatedMessages(TypedDict):
+    data: List[MessageFlags]
+    missing: List[str]
+    """Ids of messages that are not there, or that the key cannot access."""
 
 
 class Vault(TypedDict):

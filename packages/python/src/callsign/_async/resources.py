@@ -19,6 +19,7 @@ from ..models import (
     DeleteMessageReply,
     DeleteSuppressionReply,
     DeleteWebhookReply,
+    DeletedThread,
     DeletedVaultKey,
     DeletedVaultSecret,
     Delivery,
@@ -37,6 +38,7 @@ from ..models import (
     KdfParams,
     Key,
     ListAddressesReply,
+    ListAllThreadsReply,
     ListApprovalsReply,
     ListAuditReply,
     ListDeliveriesReply,
@@ -63,6 +65,7 @@ from ..models import (
     MailRule,
     Mailbox,
     Message,
+    MessageBatch,
     MessageFlags,
     MessageWait,
     Organization,
@@ -79,7 +82,9 @@ from ..models import (
     RotateVaultRecoveryKeysItem,
     RotateVaultSecretsItem,
     SearchMessagesReply,
+    SendBatchMessagesItem,
     SendingLimitsChange,
+    SentBatch,
     SentDraft,
     SentReply,
     SetFaultReply,
@@ -90,10 +95,13 @@ from ..models import (
     SmsMessage,
     SmsWait,
     Suppression,
+    Thread,
     ThreadWithMessages,
+    TrashedMessage,
     Tunnel,
     TunnelRequest,
     UnlockedVault,
+    UpdatedMessages,
     Vault,
     VaultAccess,
     VaultNotInitialized,
@@ -1171,6 +1179,29 @@ class Mail:
     def __init__(self, connection: AsyncConnection) -> None:
         self._connection = connection
 
+    async def get_messages(
+        self,
+        *,
+        ids: List[str],
+        request_timeout: float | None = None,
+    ) -> MessageBatch:
+        """Returns up to 500 messages of every mailbox that the key can access, in the order of
+        `ids`. `missing` are ids without a message for this key, and `404` means that all are.
+        `left` are the messages that did not fit into 32 MB of text: request them again.
+        """
+        return await self._connection.request(
+            Request[MessageBatch](
+                "POST",
+                "/mail/messages/get",
+                body=given(
+                    {
+                        "ids": ids,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
+
     async def list(
         self,
         *,
@@ -1250,6 +1281,73 @@ class Mail:
                 ),
                 is_keyed=True,
                 idempotency_key=idempotency_key,
+                timeout=request_timeout,
+            )
+        )
+
+    async def send_batch(
+        self,
+        *,
+        messages: List[SendBatchMessagesItem],
+        mode: Literal["strict", "permissive"] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        request_timeout: float | None = None,
+    ) -> SentBatch:
+        """Queues up to 100 messages in one transaction. With `mode` `strict`, the default, one
+        message that cannot be sent refuses the whole batch, and `details` of the error name it
+        as `/messages/{index}`. With `permissive`, the others are queued, and each entry of
+        `data` has a status or an error. A batch over a sending limit is refused whole in both
+        modes. A server that stops in the middle has queued all of them or none. Send an
+        `Idempotency-Key`, so that a retry does not send twice.
+        """
+        return await self._connection.request(
+            Request[SentBatch](
+                "POST",
+                "/mail/batch",
+                body=given(
+                    {
+                        "messages": messages,
+                        "mode": mode,
+                    }
+                ),
+                is_keyed=True,
+                idempotency_key=idempotency_key,
+                timeout=request_timeout,
+            )
+        )
+
+    async def update_messages(
+        self,
+        *,
+        ids: List[str],
+        is_read: bool | Unset = UNSET,
+        is_starred: bool | Unset = UNSET,
+        labels: List[str] | Unset = UNSET,
+        add_labels: List[str] | Unset = UNSET,
+        remove_labels: List[str] | Unset = UNSET,
+        is_trashed: bool | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> UpdatedMessages:
+        """Changes up to 500 messages of every mailbox that the key can access, in one transaction.
+        The fields are those of one message, and `is_trashed` moves messages to the trash or
+        back. Messages in quarantine stay there. `missing` are ids without a message for this
+        key, and `404` means that all are.
+        """
+        return await self._connection.request(
+            Request[UpdatedMessages](
+                "PATCH",
+                "/mail/messages",
+                body=given(
+                    {
+                        "ids": ids,
+                        "is_read": is_read,
+                        "is_starred": is_starred,
+                        "labels": labels,
+                        "add_labels": add_labels,
+                        "remove_labels": remove_labels,
+                        "is_trashed": is_trashed,
+                    }
+                ),
                 timeout=request_timeout,
             )
         )
@@ -1490,8 +1588,9 @@ class Messages:
         *,
         request_timeout: float | None = None,
     ) -> DeleteMessageReply:
-        """Deletes a message and its attachments. This cannot be undone. Deleting a message again
-        succeeds.
+        """Deletes a message and its attachments at once, in the trash or outside it. This cannot
+        be undone. Use `POST …/trash` for a deletion that can be undone. Deleting a message
+        again succeeds.
         """
         return await self._connection.request(
             Request[DeleteMessageReply](
@@ -1574,6 +1673,7 @@ class Messages:
         *,
         is_read: bool | Unset = UNSET,
         is_starred: bool | Unset = UNSET,
+        is_trashed: bool | Unset = UNSET,
         direction: Literal["inbound", "outbound"] | Unset = UNSET,
         status: Literal["received", "quarantined", "queued", "sent", "delivered", "bounced", "failed"] | Unset = UNSET,
         label: str | Unset = UNSET,
@@ -1601,6 +1701,7 @@ class Messages:
                     {
                         "is_read": is_read,
                         "is_starred": is_starred,
+                        "is_trashed": is_trashed,
                         "direction": direction,
                         "status": status,
                         "label": label,
@@ -1706,6 +1807,25 @@ class Messages:
             )
         )
 
+    async def restore(
+        self,
+        email_address: str,
+        message_id: str,
+        *,
+        idempotency_key: str | None = None,
+        request_timeout: float | None = None,
+    ) -> TrashedMessage:
+        """Takes a message out of the trash. Its thread returns to the folder where it was."""
+        return await self._connection.request(
+            Request[TrashedMessage](
+                "POST",
+                f"/mailboxes/{segment(email_address)}/messages/{segment(message_id)}/restore",
+                is_keyed=True,
+                idempotency_key=idempotency_key,
+                timeout=request_timeout,
+            )
+        )
+
     async def search(
         self,
         email_address: str,
@@ -1777,6 +1897,28 @@ class Messages:
                         "automatic": automatic,
                     }
                 ),
+                is_keyed=True,
+                idempotency_key=idempotency_key,
+                timeout=request_timeout,
+            )
+        )
+
+    async def trash(
+        self,
+        email_address: str,
+        message_id: str,
+        *,
+        idempotency_key: str | None = None,
+        request_timeout: float | None = None,
+    ) -> TrashedMessage:
+        """Moves a message to the trash. Lists, searches and counts leave it out, and `GET
+        …/messages?is_trashed=true` lists it. After 30 days it is deleted with its attachments.
+        `409 conflict` means that the message is in quarantine.
+        """
+        return await self._connection.request(
+            Request[TrashedMessage](
+                "POST",
+                f"/mailboxes/{segment(email_address)}/messages/{segment(message_id)}/trash",
                 is_keyed=True,
                 idempotency_key=idempotency_key,
                 timeout=request_timeout,
@@ -2318,6 +2460,30 @@ class Threads:
     def __init__(self, connection: AsyncConnection) -> None:
         self._connection = connection
 
+    async def delete(
+        self,
+        thread_id: str,
+        *,
+        permanent: bool | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> DeletedThread:
+        """Moves a thread to the trash. After 30 days its messages are deleted with their
+        attachments. `permanent=true` deletes them at once, which cannot be undone. Messages in
+        quarantine stay.
+        """
+        return await self._connection.request(
+            Request[DeletedThread](
+                "DELETE",
+                f"/threads/{segment(thread_id)}",
+                query=given(
+                    {
+                        "permanent": permanent,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
+
     async def get(
         self,
         email_address: str,
@@ -2336,23 +2502,157 @@ class Threads:
             )
         )
 
+    async def get_by_id(
+        self,
+        thread_id: str,
+        *,
+        request_timeout: float | None = None,
+    ) -> ThreadWithMessages:
+        """Returns one thread of any mailbox that the key can access, with its messages, oldest
+        first. A thread in the trash has its trashed messages.
+        """
+        return await self._connection.request(
+            Request[ThreadWithMessages](
+                "GET",
+                f"/threads/{segment(thread_id)}",
+                timeout=request_timeout,
+            )
+        )
+
     async def list(
         self,
         email_address: str,
         *,
+        folder: Literal["inbox", "archive", "spam", "trash", "sent", "scheduled"] | Unset = UNSET,
+        label: str | Unset = UNSET,
+        is_unread: bool | Unset = UNSET,
+        participant: str | Unset = UNSET,
+        subject: str | Unset = UNSET,
+        after: str | Unset = UNSET,
+        before: str | Unset = UNSET,
+        q: str | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> ListThreadsReply:
-        """Returns the threads of one mailbox, the one with the latest message first."""
+        """Returns the threads of one mailbox, the one with the latest message first. The filters
+        are those of `GET /threads`.
+        """
         return await self._connection.request(
             Request[ListThreadsReply](
                 "GET",
                 f"/mailboxes/{segment(email_address)}/threads",
                 query=given(
                     {
+                        "folder": folder,
+                        "label": label,
+                        "is_unread": is_unread,
+                        "participant": participant,
+                        "subject": subject,
+                        "after": after,
+                        "before": before,
+                        "q": q,
                         "limit": limit,
                         "cursor": cursor,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
+
+    async def list_all(
+        self,
+        *,
+        agent: str | Unset = UNSET,
+        folder: Literal["inbox", "archive", "spam", "trash", "sent", "scheduled"] | Unset = UNSET,
+        label: str | Unset = UNSET,
+        is_unread: bool | Unset = UNSET,
+        participant: str | Unset = UNSET,
+        subject: str | Unset = UNSET,
+        after: str | Unset = UNSET,
+        before: str | Unset = UNSET,
+        q: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> ListAllThreadsReply:
+        """Returns the threads of every mailbox that the key can access, the one with the latest
+        message first. Every thread is in one folder: `inbox`, `archive`, `spam`, `sent` if only
+        the agent has written in it, or `trash`. Without `folder`, spam and trash are left out.
+        `folder=sent` lists every thread with a sent message, and `folder=scheduled` every
+        thread with a scheduled draft. `q` searches the messages. A request reads a limited
+        number of threads for `participant`, `subject` and `q`: a page may then have fewer
+        threads than `limit`, even none, while `has_more` is true.
+        """
+        return await self._connection.request(
+            Request[ListAllThreadsReply](
+                "GET",
+                "/threads",
+                query=given(
+                    {
+                        "agent": agent,
+                        "folder": folder,
+                        "label": label,
+                        "is_unread": is_unread,
+                        "participant": participant,
+                        "subject": subject,
+                        "after": after,
+                        "before": before,
+                        "q": q,
+                        "limit": limit,
+                        "cursor": cursor,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
+
+    async def restore(
+        self,
+        thread_id: str,
+        *,
+        idempotency_key: str | None = None,
+        request_timeout: float | None = None,
+    ) -> Thread:
+        """Takes every message of a thread out of the trash. The thread returns to the folder where
+        it was. A thread without messages in the trash does not change.
+        """
+        return await self._connection.request(
+            Request[Thread](
+                "POST",
+                f"/threads/{segment(thread_id)}/restore",
+                is_keyed=True,
+                idempotency_key=idempotency_key,
+                timeout=request_timeout,
+            )
+        )
+
+    async def update(
+        self,
+        thread_id: str,
+        *,
+        folder: Literal["inbox", "archive", "spam", "trash"] | Unset = UNSET,
+        is_read: bool | Unset = UNSET,
+        labels: List[str] | Unset = UNSET,
+        add_labels: List[str] | Unset = UNSET,
+        remove_labels: List[str] | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> Thread:
+        """Moves a thread to `inbox`, `archive`, `spam` or `trash`, marks its messages as read or
+        unread, and changes its labels. The labels of a thread are its own, beside the labels of
+        its messages. An answer that arrives takes a thread from the archive to the inbox.
+        """
+        return await self._connection.request(
+            Request[Thread](
+                "PATCH",
+                f"/threads/{segment(thread_id)}",
+                body=given(
+                    {
+                        "folder": folder,
+                        "is_read": is_read,
+                        "labels": labels,
+                        "add_labels": add_labels,
+                        "remove_labels": remove_labels,
                     }
                 ),
                 timeout=request_timeout,
