@@ -1,44 +1,86 @@
-// Runs the conformance suite of the Model Context Protocol against a Callsign server, for both protocol revisions.
+// Runs the conformance suite of the Model Context Protocol against a Callsign server, against its MCP edge with the suite's own fixture tools, and
+// against its authorization server.
 //
 // usage: npm run conformance
-// Prints the table of scenarios. Fails on a failure that baseline.yaml does not expect, and on a stale entry.
-import { spawn } from 'node:child_process'
-import { createServer, request as httpRequest } from 'node:http'
-import type { AddressInfo } from 'node:net'
+// Prints the tables of scenarios. Fails on a failure that no baseline expects, and on a stale entry of a baseline.
 import { join } from 'node:path'
+import Fastify from 'fastify'
+import type { Caller } from '../../packages/server/src/core/caller.ts'
+import { createApprovalCodec } from '../../packages/server/src/edges/mcp/approval.ts'
+import { mountMcp } from '../../packages/server/src/edges/mcp/pages.ts'
 import { makeDirectory, startCallsign } from '../harness/callsign-server.ts'
-
-const suite = join(import.meta.dirname, '..', '..', 'node_modules', '@modelcontextprotocol', 'conformance', 'dist', 'index.js')
+import { createFixtureServer } from './fixtures.ts'
+import { allowAccess, runSuite, startKeyProxy } from './suite.ts'
 
 /** The scenarios that each revision requires. */
-const runs: { revision: string; args: string[] }[] = [
+const revisions: { revision: string; args: string[] }[] = [
   { revision: '2026-07-28', args: ['--requirements', '2026-07-28'] },
   { revision: '2025-11-25', args: ['--suite', 'active', '--spec-version', '2025-11-25'] },
 ]
+const callbackPort = 3917
 
 const directory = makeDirectory()
 const server = await startCallsign(directory.path)
-const proxy = await startKeyProxy(new URL(server.url), await createAgentKey())
 try {
-  for (const { revision, args } of runs) {
-    console.log(`\nMCP ${revision}`)
-    const results = join(directory.path, `results-${revision}`)
-    const code = await runSuite([
-      'server',
-      '--url',
-      `${proxy.url}/mcp`,
-      ...args,
-      '--expected-failures',
-      join(import.meta.dirname, `baseline-${revision}.yaml`),
-      '-o',
-      results,
-    ])
-    if (code !== 0) process.exitCode = 1
-  }
+  const key = await createAgentKey()
+  await runServerScenarios('product', server.url, key)
+  const fixtures = await startFixtureEdge()
+  await runServerScenarios('edge', fixtures.url, 'any')
+  await fixtures.close()
+  await runAuthorizationScenarios()
 } finally {
-  proxy.close()
   await server.stop()
   directory.remove()
+}
+
+/** A run with the baseline of this name and revision. */
+async function runServerScenarios(name: string, url: string, key: string): Promise<void> {
+  const proxy = await startKeyProxy(new URL(url), key)
+  for (const { revision, args } of revisions) {
+    console.log(`\nMCP ${revision}, ${name}`)
+    const baseline = ['--expected-failures', join(import.meta.dirname, `baseline-${name}-${revision}.yaml`)]
+    const results = join(directory.path, `results-${name}-${revision}`)
+    const code = await runSuite(['server', '--url', `${proxy.url}/mcp`, ...args, ...baseline, '-o', results], '=== SUMMARY ===')
+    if (code !== 0) process.exitCode = 1
+  }
+  proxy.close()
+}
+
+/** The MCP edge of the product, with the fixtures in place of the product's tools. */
+async function startFixtureEdge(): Promise<{ url: string; close: () => Promise<void> }> {
+  const app = Fastify({ logger: false, forceCloseConnections: true })
+  let url = ''
+  mountMcp(app, {
+    version: '1',
+    publicUrl: () => url,
+    authenticate: async () => ({ caller: { keyId: 'key_fixture', scopes: [], agent: null } as unknown as Caller, grant: null }),
+    challenge: () => 'Bearer',
+    lend: () => ({ token: '', end: () => {} }),
+    approvalCodec: createApprovalCodec(Buffer.alloc(32)),
+    createServer: createFixtureServer,
+    admitBody: () => undefined,
+  })
+  url = await app.listen({ port: 0, host: '127.0.0.1' })
+  return { url, close: () => app.close() }
+}
+
+async function runAuthorizationScenarios(): Promise<void> {
+  console.log('\nAuthorization server')
+  const registered = await fetch(`${server.url}/oauth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ client_name: 'Conformance', redirect_uris: [`http://127.0.0.1:${callbackPort}/callback`] }),
+  })
+  const { client_id: clientId } = (await registered.json()) as { client_id: string }
+  let isAllowed = false
+  const args = ['authorization', '--url', server.url, '--client-id', clientId, '--resource', `${server.url}/mcp`]
+  const code = await runSuite([...args, '--port', String(callbackPort)], 'Access the following', (output) => {
+    const asked = new RegExp(`^${server.url}/oauth/authorize\\?\\S+$`, 'm').exec(output)?.[0]
+    if (isAllowed || asked === undefined) return
+    isAllowed = true
+    void allowAccess(asked, { url: server.url, key: server.key as string })
+  })
+  if (code !== 0) process.exitCode = 1
 }
 
 async function createAgentKey(): Promise<string> {
@@ -53,41 +95,4 @@ async function createAgentKey(): Promise<string> {
   }
   await post('/identities', { agent_handle: 'sales' })
   return (await post('/keys', { name: 'Conformance', type: 'agent', agent_handle: 'sales' })).key
-}
-
-/** The suite cannot send a key, so this proxy adds it. */
-async function startKeyProxy(target: URL, key: string): Promise<{ url: string; close: () => void }> {
-  const listener = createServer((incoming, response) => {
-    const options = {
-      host: target.hostname,
-      port: target.port,
-      method: incoming.method,
-      path: incoming.url,
-      headers: { ...incoming.headers, authorization: `Bearer ${key}` },
-    }
-    const forwarded = httpRequest(options, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(response)
-    })
-    forwarded.on('error', () => response.destroy())
-    incoming.pipe(forwarded)
-  })
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
-  return { url: `http://localhost:${(listener.address() as AddressInfo).port}`, close: () => listener.close() }
-}
-
-/** Prints the summary of the suite, and resolves with its exit code. */
-function runSuite(args: string[]): Promise<number | null> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [suite, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
-    let output = ''
-    child.stdout.on('data', (chunk: Buffer) => {
-      output += chunk
-    })
-    child.once('error', reject)
-    child.once('close', (code) => {
-      console.log(output.slice(output.indexOf('=== SUMMARY ===')).trim())
-      resolve(code)
-    })
-  })
 }

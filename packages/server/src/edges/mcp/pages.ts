@@ -4,7 +4,7 @@ import type { ReadableStream } from 'node:stream/web'
 import { draftLink } from '@callsign/contract/tools/draft-link'
 import type { ToolCall } from '@callsign/contract/tools/run'
 import { type Toolset, toolsets } from '@callsign/contract/tools/tool'
-import { createMcpHandler } from '@modelcontextprotocol/server'
+import { createMcpHandler, type McpHttpHandler, type McpServer, type ServerNotifier } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../../core/caller.ts'
 import { ApiError, forbidden, invalid } from '../../core/errors.ts'
@@ -29,6 +29,8 @@ export type McpOptions = {
   lend: (caller: Caller) => Loan
   /** Signs what a person is asked. */
   approvalCodec: ApprovalCodec
+  /** Builds the server of a request, other than the product's. For tests of this edge with the tools of a test suite. */
+  createServer?: (notify: ServerNotifier) => McpServer
   admitBody: (request: FastifyRequest, reply: FastifyReply, bytesMax: number) => ApiError | undefined
 }
 
@@ -49,9 +51,10 @@ export function mountMcp(app: FastifyInstance, options: McpOptions): void {
   app.decorateRequest('mcpAccess', null)
   const bound = new WeakMap<Request, McpCaller>()
   let skills: ReturnType<typeof readSkills> | null = null
-  const handler = createMcpHandler(async ({ requestInfo }) => {
+  const handler: McpHttpHandler = createMcpHandler(async ({ requestInfo }) => {
     const found = requestInfo && bound.get(requestInfo)
     if (!found) throw new Error('a request to /mcp has no caller')
+    if (options.createServer) return options.createServer(handler.notify)
     skills ??= readSkills()
     return createMcpServer(options.version, found, await skills)
   })
