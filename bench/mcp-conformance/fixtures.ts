@@ -31,7 +31,10 @@ const capabilitiesOf = (context: ServerContext): Any => (context.mcpReq.envelope
 
 /** A server with every fixture. */
 export function createFixtureServer(notify: ServerNotifier): McpServer {
-  const server = new McpServer({ name: 'fixtures', version: '1' }, { capabilities: { logging: {} }, requestState: { verify: codec.verify } })
+  const server = new McpServer(
+    { name: 'fixtures', version: '1' },
+    { capabilities: { logging: {} }, requestState: { verify: codec.verify } },
+  )
   addContentTools(server)
   addInputTools(server)
   addNotifyingTools(server, notify)
@@ -91,7 +94,8 @@ const sampling = (text: string, maxTokens: number) =>
   inputRequired.createMessage({ messages: [{ role: 'user', content: { type: 'text', text } }], maxTokens })
 
 function addInputTools(server: McpServer): void {
-  const answered = (context: ServerContext, ...keys: string[]) => keys.every((key) => inputResponse(context.mcpReq.inputResponses, key).kind !== 'missing')
+  const answered = (context: ServerContext, ...keys: string[]) =>
+    keys.every((key) => inputResponse(context.mcpReq.inputResponses, key).kind !== 'missing')
   const name = () => asksFor('What is your name?', 'name', 'string')
   const prefix = 'test_input_required_result_'
   add(server, `${prefix}elicitation`, (_args, context) => {
@@ -111,7 +115,10 @@ function addInputTools(server: McpServer): void {
   const confirming = async (_args: Any, context: ServerContext) =>
     context.mcpReq.requestState() && answered(context, 'confirm')
       ? textOf('state-ok')
-      : inputRequired({ inputRequests: { confirm: asksFor('Please confirm', 'ok', 'boolean') }, requestState: await codec.mint({ round: 1 }) })
+      : inputRequired({
+          inputRequests: { confirm: asksFor('Please confirm', 'ok', 'boolean') },
+          requestState: await codec.mint({ round: 1 }),
+        })
   add(server, `${prefix}request_state`, confirming)
   add(server, `${prefix}tampered_state`, confirming)
   add(server, `${prefix}multiple_inputs`, async (_args, context) =>
@@ -130,7 +137,10 @@ function addInputTools(server: McpServer): void {
         requestState: await codec.mint({ round: 2 }),
       })
     if (round === 2 && answered(context, 'step2')) return textOf('All rounds are done.')
-    return inputRequired({ inputRequests: { step1: asksFor('Step 1: What is your name?', 'name', 'string') }, requestState: await codec.mint({ round: 1 }) })
+    return inputRequired({
+      inputRequests: { step1: asksFor('Step 1: What is your name?', 'name', 'string') },
+      requestState: await codec.mint({ round: 1 }),
+    })
   })
   add(server, `${prefix}capabilities`, (_args, context) => {
     const capabilities = capabilitiesOf(context)
@@ -165,7 +175,9 @@ function addNotifyingTools(server: McpServer, notify: ServerNotifier): void {
     await context.mcpReq.log('info', 'A log message.')
     return textOf('Logged.')
   })
-  add(server, 'test_streaming_elicitation', () => inputRequired({ inputRequests: { user_name: asksFor('What is your name?', 'name', 'string') } }))
+  add(server, 'test_streaming_elicitation', () =>
+    inputRequired({ inputRequests: { user_name: asksFor('What is your name?', 'name', 'string') } }),
+  )
   add(server, 'test_trigger_tool_change', () => {
     notify.toolsChanged()
     return textOf('The tools are changed.')
@@ -180,13 +192,18 @@ function addPrompts(server: McpServer): void {
   const message = (content: Any) => ({ role: 'user' as const, content })
   const say = (text: string) => message({ type: 'text', text })
   const argumentsOf = (...names: string[]) =>
-    fromJsonSchema({ type: 'object', properties: Object.fromEntries(names.map((one) => [one, { type: 'string' }])), required: names } as Any)
-  server.registerPrompt('test_simple_prompt', { description: 'Fixture.' }, () => ({ messages: [say('This is a simple prompt for testing.')] }))
-  server.registerPrompt(
-    'test_prompt_with_arguments',
-    { description: 'Fixture.', argsSchema: argumentsOf('arg1', 'arg2') as Any },
-    (({ arg1, arg2 }: Any) => ({ messages: [say(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)] })) as Any,
-  )
+    fromJsonSchema({
+      type: 'object',
+      properties: Object.fromEntries(names.map((one) => [one, { type: 'string' }])),
+      required: names,
+    } as Any)
+  server.registerPrompt('test_simple_prompt', { description: 'Fixture.' }, () => ({
+    messages: [say('This is a simple prompt for testing.')],
+  }))
+  server.registerPrompt('test_prompt_with_arguments', { description: 'Fixture.', argsSchema: argumentsOf('arg1', 'arg2') as Any }, (({
+    arg1,
+    arg2,
+  }: Any) => ({ messages: [say(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)] })) as Any)
   server.registerPrompt(
     'test_prompt_with_embedded_resource',
     { description: 'Fixture.', argsSchema: argumentsOf('resourceUri') as Any },
@@ -210,12 +227,16 @@ function addPrompts(server: McpServer): void {
 
 function addResources(server: McpServer): void {
   const one = (uri: string, mimeType: string, rest: object) =>
-    server.registerResource(uri, uri, { mimeType, description: 'Fixture.' }, async () => ({ contents: [{ uri, mimeType, ...rest } as Any] }))
+    server.registerResource(uri, uri, { mimeType, description: 'Fixture.' }, async () => ({
+      contents: [{ uri, mimeType, ...rest } as Any],
+    }))
   one('test://static-text', 'text/plain', { text: 'This is the content of the static text resource.' })
   one('test://static-binary', 'image/png', { blob: png })
   one('test://watched-resource', 'text/plain', { text: 'Watched.' })
   const template = new ResourceTemplate('test://template/{id}/data', { list: undefined, complete: { id: () => ['1', '2'] } })
   server.registerResource('template', template, { mimeType: 'application/json' }, async (uri, { id }) => ({
-    contents: [{ uri: uri.href, mimeType: 'application/json', text: JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }) }],
+    contents: [
+      { uri: uri.href, mimeType: 'application/json', text: JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }) },
+    ],
   }))
 }

@@ -1,4 +1,4 @@
-// Runs the conformance suite, and what it needs around it: a proxy that adds the key, and a person who answers the consent page.
+// Runs the conformance suite, with a proxy that adds the key, and with an answer to the consent page.
 import { spawn } from 'node:child_process'
 import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
