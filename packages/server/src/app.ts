@@ -26,6 +26,7 @@ import { checkBootstrapKey, ensureFirstKey, type FirstStart } from './host/first
 import { requireFolder } from './host/folder.ts'
 import { findProblems } from './host/server-findings.ts'
 import { createApprovalPages } from './wiring/approvals.ts'
+import { createCompatPages } from './wiring/compat.ts'
 import { createPages } from './wiring/console.ts'
 import { createMcpPages } from './wiring/mcp.ts'
 import { createOAuthPages } from './wiring/oauth.ts'
@@ -234,6 +235,7 @@ function createHttp({ config, db, log, parts, replays, businessEvents, worker, r
       }),
       ...createOAuthPages({ config, console: parts.console, publicUrl: () => running.publicUrl }),
       ...createMcpPages({ config, console: parts.console, publicUrl: () => running.publicUrl }),
+      ...createCompatPages(config),
       ...createApprovalPages({ config, decisions: parts.linkDecisions }),
     ],
     tunnels: config.roles.includes('gateway') ? parts.gateway : createUnavailableHandler(config.tunnelDomain),

@@ -1,0 +1,66 @@
+// Calls operations of the API inside of this process with the key of the request, so that keys, scopes, limits, schemas and idempotency are those of the API.
+import type { ErrorCode } from '@callsign/contract/errors'
+import type { BodyOf, Operation, QueryOf, ReplyOf } from '@callsign/contract/operation'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+/** An error answer of the API. */
+export class CallFailure extends Error {
+  readonly status: number
+  readonly code: ErrorCode
+  readonly details: { path: string; message: string }[]
+  /** Headers that the answer of a compatible API keeps. */
+  readonly headers: Record<string, string>
+  constructor(status: number, failure: { code: ErrorCode; message: string; details?: unknown }, headers: Record<string, string>) {
+    super(failure.message)
+    this.status = status
+    this.code = failure.code
+    this.details = Array.isArray(failure.details) ? failure.details : []
+    this.headers = headers
+  }
+}
+
+export type CallInput<O> = {
+  params?: Record<string, string>
+  query?: QueryOf<O> extends undefined ? undefined : Partial<QueryOf<O> & object>
+  body?: BodyOf<O>
+}
+
+/** Calls one operation. Rejects with CallFailure. */
+export type ApiCall = <O extends Operation>(operation: O, input?: CallInput<O>) => Promise<ReplyOf<O>>
+
+const keptHeaders = ['retry-after', 'www-authenticate', 'idempotent-replayed']
+
+/** `idempotencyKey` goes with operations that take one. */
+export function createApiCall(app: FastifyInstance, request: FastifyRequest): ApiCall {
+  const { authorization } = request.headers
+  const idempotencyKey = request.headers['idempotency-key']
+  return async (operation, { params = {}, query, body } = {}) => {
+    const response = await app.inject({
+      method: operation.method,
+      url: addressOf(operation, params, query),
+      remoteAddress: request.ip,
+      headers: {
+        ...(authorization === undefined ? {} : { authorization }),
+        ...(operation.idempotent && typeof idempotencyKey === 'string' ? { 'idempotency-key': idempotencyKey } : {}),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+    })
+    if (response.statusCode < 300) return (operation.reply ? response.json() : undefined) as never
+    const headers = Object.fromEntries(
+      keptHeaders.flatMap((name) => (response.headers[name] ? [[name, String(response.headers[name])]] : [])),
+    )
+    throw new CallFailure(response.statusCode, response.json<{ error: { code: ErrorCode; message: string } }>().error, headers)
+  }
+}
+
+function addressOf(operation: Operation, params: Record<string, string>, query: object | undefined): string {
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => segmentOf(params[name] ?? ''))
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) parameters.set(name, String(value))
+  const text = parameters.toString()
+  return text === '' ? path : `${path}?${text}`
+}
+
+/** One segment of a path. Dots would change the path, and no id consists of them. */
+const segmentOf = (value: string): string => (/^\.{0,2}$/.test(value) ? '-' : encodeURIComponent(value))

@@ -1,0 +1,98 @@
+// The API of Resend at /compat/resend, as its SDK 6.38 calls it. Keys are ours, and each answer is made of our own API.
+import type { ErrorCode } from '@callsign/contract/errors'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ApiError } from '../../../core/errors.ts'
+import { CallFailure, createApiCall } from '../api-calls.ts'
+import { accountRoutes } from './account.ts'
+import { emailRoutes } from './emails.ts'
+import { ResendFailure, type ResendRoute } from './route.ts'
+
+export const resendPath = '/compat/resend'
+
+const bodyBytesUsual = 1024 * 1024
+
+export const resendRoutes: readonly ResendRoute[] = [...emailRoutes, ...accountRoutes]
+
+type Edge = { admitBody: (request: FastifyRequest, reply: FastifyReply, bytesMax: number) => ApiError | undefined }
+
+/** Adds the routes. Any other path below the base address answers 501. */
+export function mountResend(app: FastifyInstance, { admitBody }: Edge): void {
+  for (const route of resendRoutes) {
+    const url = `${resendPath}${route.path}`
+    app.route({
+      method: route.method,
+      url,
+      onRequest: async (request, reply) => {
+        request.pattern = url.replace(/:(\w+)/g, '{$1}')
+        const refused = route.method === 'GET' ? undefined : admitBody(request, reply, route.bodyBytesMax ?? bodyBytesUsual)
+        if (refused) return send(reply, new ResendFailure(refused.status, 'validation_error', refused.message))
+      },
+      handler: (request, reply) => answer(app, route, request, reply),
+    })
+  }
+  app.route({
+    method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    url: `${resendPath}/*`,
+    onRequest: async (request) => {
+      request.pattern = `${resendPath}/{path}`
+    },
+    handler: async (request, reply) => {
+      const feature = request.url.slice(resendPath.length).split('?', 1)[0]
+      return send(reply, new ResendFailure(501, 'application_error', `${request.method} ${feature} is not offered by Callsign.`))
+    },
+  })
+}
+
+async function answer(app: FastifyInstance, route: ResendRoute, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  try {
+    // The SDK announces JSON on requests without a body.
+    const body = request.body instanceof Error && isEmpty(request) ? {} : request.body
+    if (body instanceof Error) throw new ResendFailure(422, 'validation_error', body.message)
+    const result = await route.run({
+      params: request.params as Record<string, string>,
+      query: request.query as Record<string, string | undefined>,
+      body: (body ?? {}) as Record<string, unknown>,
+      headers: request.headers,
+      call: createApiCall(app, request),
+    })
+    return reply.code(route.status ?? 200).send(result)
+  } catch (error) {
+    if (error instanceof ResendFailure) return send(reply, error)
+    if (error instanceof CallFailure) return send(reply.headers(error.headers), translated(error, request))
+    throw error
+  }
+}
+
+const isEmpty = ({ headers }: FastifyRequest): boolean => headers['content-length'] === undefined || headers['content-length'] === '0'
+
+const send = (reply: FastifyReply, { statusCode, name, message }: ResendFailure): FastifyReply =>
+  reply.code(statusCode).send({ statusCode, name, message })
+
+/** Error names of Resend by our codes, with its status where it differs from ours. */
+const names: Partial<Record<ErrorCode, [name: string, status?: number]>> = {
+  validation_error: ['validation_error', 422],
+  unauthorized: ['invalid_api_key', 403],
+  forbidden: ['restricted_api_key', 401],
+  not_found: ['not_found'],
+  approval_required: ['invalid_access', 403],
+  recipient_not_allowed: ['invalid_access', 403],
+  recipient_suppressed: ['validation_error', 422],
+  idempotency_key_reused: ['invalid_idempotent_request', 409],
+  idempotency_in_progress: ['concurrent_idempotent_requests', 409],
+  rate_limited: ['rate_limit_exceeded'],
+  sending_limit_reached: ['daily_quota_exceeded'],
+  internal_error: ['internal_server_error'],
+}
+
+/** The one translator of our errors. */
+function translated({ status, code, message, details }: CallFailure, request: FastifyRequest): ResendFailure {
+  if (code === 'unauthorized' && request.headers.authorization === undefined)
+    return new ResendFailure(
+      401,
+      'missing_api_key',
+      'Missing API key in the authorization header. Include a Callsign key as a bearer token.',
+    )
+  const [name, statusCode = status] = names[code] ?? ['application_error']
+  const reasons = details.map(({ path, message: reason }) => `${path} ${reason}`.trim())
+  return new ResendFailure(statusCode, name, reasons.length > 0 ? reasons.join('; ') : message)
+}

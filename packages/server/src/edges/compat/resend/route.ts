@@ -1,0 +1,63 @@
+// One row of the routes of Resend's API.
+import type { ApiCall } from '../api-calls.ts'
+
+export type ResendRequest = {
+  params: Record<string, string>
+  query: Record<string, string | undefined>
+  /** The parsed body. Its fields are not checked. */
+  body: Record<string, unknown> | unknown[]
+  headers: Record<string, string | string[] | undefined>
+  call: ApiCall
+}
+
+export type ResendRoute = {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** Below the base address, with parameters as `:name`. */
+  path: string
+  bodyBytesMax?: number
+  status?: 200 | 201
+  run(request: ResendRequest): Promise<unknown>
+}
+
+/** Resend pages with the id of the last item, as our lists do. `before` walks backwards, which they do not. */
+export function pageOf({ query }: ResendRequest): { limit?: number; cursor?: string } {
+  if (query.before !== undefined) throw new ResendFailure(422, 'invalid_parameter', '`before` is not offered by Callsign. Use `after`.')
+  const limit = query.limit === undefined ? undefined : Number(query.limit)
+  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= 100))
+    throw new ResendFailure(422, 'validation_error', '`limit` must be a whole number from 1 to 100.')
+  return { ...(limit !== undefined && { limit }), ...(query.after !== undefined && { cursor: query.after }) }
+}
+
+/** An error in the words of Resend's API. */
+export class ResendFailure extends Error {
+  readonly statusCode: number
+  override readonly name: string
+  constructor(statusCode: number, name: string, message: string) {
+    super(message)
+    this.statusCode = statusCode
+    this.name = name
+  }
+}
+
+/** The answer to a feature that Callsign does not have. */
+export const notOffered = (feature: string): ResendFailure =>
+  new ResendFailure(501, 'application_error', `${feature} is not offered by Callsign.`)
+
+/** A field of the body as text. Throws the error of Resend for a missing or wrong one. */
+export function textField(body: ResendRequest['body'], name: string): string {
+  const value = (body as Record<string, unknown>)[name]
+  if (value === undefined || value === null || value === '')
+    throw new ResendFailure(422, 'missing_required_field', `Missing \`${name}\` field.`)
+  if (typeof value !== 'string') throw new ResendFailure(422, 'validation_error', `The \`${name}\` field must be a string.`)
+  return value
+}
+
+/** One or several texts as a list. Undefined without them. */
+export function listField(body: ResendRequest['body'], name: string): string[] | undefined {
+  const value = (body as Record<string, unknown>)[name]
+  if (value === undefined || value === null) return undefined
+  const list = Array.isArray(value) ? value : [value]
+  if (!list.every((one): one is string => typeof one === 'string'))
+    throw new ResendFailure(422, 'validation_error', `The \`${name}\` field must be a string or a list of strings.`)
+  return list
+}

@@ -1,0 +1,252 @@
+// The SDK of Resend against this server. Each mapped method is checked through our own API, and every other one answers 501.
+import { Resend } from 'resend'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Harness, startHarness } from './harness/start.ts'
+
+let harness: Harness
+let resend: Resend
+beforeAll(async () => {
+  harness = await startHarness()
+  await harness.createAgent('sales', { display_name: 'Sales' })
+  await harness.createAgent('support')
+  resend = new Resend(harness.organizationKey, { baseUrl: `${harness.baseUrl}/compat/resend` })
+})
+afterAll(() => harness?.stop())
+
+const from = 'Sales <sales@agents.localhost>'
+
+/** The data of a result. Fails with the error of the SDK. */
+async function dataOf<T>(result: Promise<{ data: T | null; error: unknown }>): Promise<NonNullable<T>> {
+  const { data, error } = await result
+  expect(error).toBeNull()
+  return data as NonNullable<T>
+}
+
+describe('emails', () => {
+  test('send delivers from the agent of the address, with attachments, and get shows it', async () => {
+    const { id } = await dataOf(
+      resend.emails.send({
+        from,
+        to: 'support@agents.localhost',
+        cc: ['ada@example.com'],
+        replyTo: 'sales@agents.localhost',
+        subject: 'Order 1042',
+        html: '<p>It ships <b>today</b>.</p>',
+        headers: { 'X-Order': '1042' },
+        attachments: [{ filename: 'note.txt', content: Buffer.from('Line one') }],
+      }),
+    )
+    const message = await harness.waitForMail('support', 'Order 1042')
+    expect(message).toMatchObject({ from: 'sales@agents.localhost', cc: ['ada@example.com'], attachments: [{ filename: 'note.txt' }] })
+    expect(message.headers['x-order']).toBe('1042')
+    expect(message.headers.from).toBe('Sales <sales@agents.localhost>')
+    await harness.waitForStatus('sales', id, 'delivered', 'sent')
+
+    const email = await dataOf(resend.emails.get(id))
+    expect(email).toMatchObject({
+      object: 'email',
+      id,
+      to: ['support@agents.localhost'],
+      cc: ['ada@example.com'],
+      bcc: null,
+      subject: 'Order 1042',
+    })
+    expect(email.html).toContain('<b>today</b>')
+    const [attachment] = (await dataOf(resend.emails.attachments.list({ emailId: id }))).data
+    expect(attachment).toMatchObject({ filename: 'note.txt', size: 8, content_disposition: 'attachment' })
+    const one = await dataOf(resend.emails.attachments.get({ emailId: id, id: attachment?.id as string }))
+    expect(new Date(one.expires_at).getTime()).toBeGreaterThan(Date.now())
+    expect(await (await fetch(one.download_url)).text()).toBe('Line one')
+  })
+
+  test('an idempotency key sends once', async () => {
+    const email = { from, to: ['support@agents.localhost'], subject: 'Once', text: 'Once' }
+    const first = await dataOf(resend.emails.send(email, { idempotencyKey: 'order-1042' }))
+    expect(await dataOf(resend.emails.send(email, { idempotencyKey: 'order-1042' }))).toEqual(first)
+    const { error } = await resend.emails.send({ ...email, subject: 'Other' }, { idempotencyKey: 'order-1042' })
+    expect(error).toMatchObject({ statusCode: 409, name: 'invalid_idempotent_request' })
+  })
+
+  test('receiving.get shows what came in', async () => {
+    const message = await harness.waitForMail('support', 'Order 1042')
+    const email = await dataOf(resend.emails.receiving.get(message.id))
+    expect(email).toMatchObject({
+      id: message.id,
+      received_for: ['support@agents.localhost'],
+      attachments: [{ filename: 'note.txt', size: 8 }],
+    })
+    const { data } = await dataOf(resend.emails.receiving.attachments.list({ emailId: message.id }))
+    expect(data).toHaveLength(1)
+    expect((await resend.emails.receiving.get('msg_unknown')).error).toMatchObject({ statusCode: 404, name: 'not_found' })
+    expect((await resend.emails.get(message.id)).error).toMatchObject({ statusCode: 404, name: 'not_found' })
+  })
+
+  test('batch sends all in order, and refuses all or some', async () => {
+    const email = (subject: string, to = 'support@agents.localhost') => ({ from, to, subject, text: 'Hello' })
+    const { data } = await dataOf(
+      resend.batch.send([email('Batch 1'), { ...email('Batch 2'), from: 'support@agents.localhost', to: 'sales@agents.localhost' }]),
+    )
+    expect(data).toHaveLength(2)
+    await harness.waitForMail('support', 'Batch 1')
+    expect(await harness.waitForMail('sales', 'Batch 2')).toMatchObject({ from: 'support@agents.localhost' })
+
+    await harness.expectApi(201, 'POST', '/suppressions', { body: { email_address: 'gone@example.com' } })
+    const strict = await resend.batch.send([email('Strict'), email('Strict', 'gone@example.com')])
+    expect(strict.error).toMatchObject({ statusCode: 422 })
+    const some = await dataOf(resend.batch.send([email('Some', 'gone@example.com'), email('Some')], { batchValidation: 'permissive' }))
+    expect(some.data).toHaveLength(1)
+    expect(some.errors).toMatchObject([{ index: 0 }])
+    await harness.waitForMail('support', 'Some')
+    const { data: listed } = await harness.expectApi(200, 'GET', '/mailboxes/support/messages?direction=inbound')
+    expect(listed.filter((one: { subject: string }) => one.subject === 'Strict')).toEqual([])
+  })
+
+  test.each([
+    [{ from: 'nobody@agents.localhost', to: 'a@example.com', subject: 'x', text: 'x' }, 404, 'not_found'],
+    [{ from, to: 'a@example.com', subject: 'x' }, 422, 'missing_required_field'],
+    [{ from, to: 'not an address', subject: 'x', text: 'x' }, 422, 'validation_error'],
+    [{ from, to: 'a@example.com', subject: 'x', text: 'x', scheduledAt: 'in 1 min' }, 501, 'application_error'],
+    [{ from, to: 'a@example.com', subject: 'x', text: 'x', attachments: [{ filename: 'x' }] }, 422, 'invalid_attachment'],
+  ])('refuses %o', async (email, statusCode, name) => {
+    const { data, error } = await resend.emails.send(email as never)
+    expect({ data, error }).toMatchObject({ data: null, error: { statusCode, name, message: expect.stringMatching(/\w/) } })
+  })
+
+  test('a wrong key and no key', async () => {
+    const wrong = new Resend('re_123', { baseUrl: `${harness.baseUrl}/compat/resend` })
+    expect((await wrong.domains.list()).error).toMatchObject({ statusCode: 403, name: 'invalid_api_key' })
+    const none = await fetch(`${harness.baseUrl}/compat/resend/domains`)
+    expect([none.status, await none.json()]).toMatchObject([401, { name: 'missing_api_key' }])
+  })
+
+  test('an agent key sends as its agent only', async () => {
+    const agent = new Resend(await harness.agentKey('support'), { baseUrl: `${harness.baseUrl}/compat/resend` })
+    expect((await agent.emails.send({ from, to: 'a@example.com', subject: 'x', text: 'x' })).error?.statusCode).toBeGreaterThanOrEqual(400)
+    await dataOf(agent.emails.send({ from: 'support@agents.localhost', to: 'a@example.com', subject: 'x', text: 'x' }))
+  })
+})
+
+test('domains', async () => {
+  const created = await dataOf(resend.domains.create({ name: 'mail.example.com' }))
+  expect(created).toMatchObject({ name: 'mail.example.com', status: 'pending', capabilities: { sending: 'enabled' } })
+  expect(created.records.some(({ record }) => record === 'DKIM')).toBe(true)
+  expect((await dataOf(resend.domains.list())).data).toMatchObject([{ id: created.id }])
+  expect(await dataOf(resend.domains.get(created.id))).toMatchObject({ object: 'domain', id: created.id })
+  expect(await dataOf(resend.domains.verify(created.id))).toMatchObject({ id: created.id })
+  expect((await resend.domains.update({ id: created.id, clickTracking: true })).error).toMatchObject({ statusCode: 501 })
+  expect(await dataOf(resend.domains.remove(created.id))).toMatchObject({ deleted: true })
+  expect(await harness.expectApi(200, 'GET', '/domains')).toMatchObject({ data: [] })
+})
+
+test('API keys', async () => {
+  const { id, token } = await dataOf(resend.apiKeys.create({ name: 'CI' }))
+  await harness.expectApi(200, 'GET', '/me', { key: token })
+  expect((await dataOf(resend.apiKeys.list())).data.map((key) => key.id)).toContain(id)
+  await dataOf(resend.apiKeys.remove(id))
+  expect((await harness.api('GET', '/me', { key: token })).status).toBe(401)
+})
+
+test('suppressions', async () => {
+  const { id } = await dataOf(resend.suppressions.add({ email: 'left@example.com' }))
+  expect((await dataOf(resend.suppressions.list({ origin: 'manual' }))).data.map((one) => one.id)).toContain(id)
+  expect(await dataOf(resend.suppressions.get('left@example.com'))).toMatchObject({ id, email: 'left@example.com', origin: 'manual' })
+  expect(await dataOf(resend.suppressions.remove('left@example.com'))).toMatchObject({ id, deleted: true })
+  expect(
+    ((await dataOf(resend.suppressions.batch.add({ emails: ['b1@example.com', 'b2@example.com'] } as never))) as { data: unknown[] }).data,
+  ).toHaveLength(2)
+  expect((await resend.suppressions.get('none@example.com')).error).toMatchObject({ statusCode: 404 })
+})
+
+/** The methods that this server answers. The tests above check their effects through our own API. */
+const mapped = [
+  'apiKeys.create',
+  'apiKeys.list',
+  'apiKeys.remove',
+  'batch.create',
+  'batch.send',
+  'domains.create',
+  'domains.get',
+  'domains.list',
+  'domains.remove',
+  'domains.update',
+  'domains.verify',
+  'emails.attachments.get',
+  'emails.attachments.list',
+  'emails.create',
+  'emails.get',
+  'emails.receiving.attachments.get',
+  'emails.receiving.attachments.list',
+  'emails.receiving.get',
+  'emails.send',
+  'suppressions.add',
+  'suppressions.batch.add',
+  'suppressions.get',
+  'suppressions.list',
+  'suppressions.remove',
+]
+
+/** Methods that send a request of another method first, or none. */
+const indirect = ['emails.receiving.forward', 'webhooks.verify']
+
+type Method = (...values: unknown[]) => Promise<{ error: { statusCode: number | null; message: string } | null }>
+
+/** Every method of the SDK by its name, such as `emails.receiving.get`. */
+function methodsOf(resource: object, prefix = ''): [string, Method][] {
+  const own = Object.getOwnPropertyNames(Object.getPrototypeOf(resource)).filter((name) => name !== 'constructor')
+  const methods = own.flatMap((name): [string, Method][] => {
+    const method = (resource as Record<string, unknown>)[name]
+    return typeof method === 'function' && prefix !== '' ? [[prefix + name, method.bind(resource) as Method]] : []
+  })
+  const parts = Object.entries(resource).filter(([name, value]) => name !== 'resend' && typeof value === 'object' && value !== null)
+  return [...methods, ...parts.flatMap(([name, part]) => (part instanceof Headers ? [] : methodsOf(part as object, `${prefix}${name}.`)))]
+}
+
+const anything = {
+  ...{
+    id: 'x',
+    email: 'x@example.com',
+    emailId: 'x',
+    inboxId: 'x',
+    threadId: 'x',
+    draftId: 'x',
+    labelId: 'x',
+    contactId: 'x',
+    segmentId: 'x',
+  },
+  ...{ webhookId: 'x', eventId: 'x', automationId: 'x', runId: 'x', topicId: 'x', name: 'x', key: 'x', type: 'string', fallbackValue: 'x' },
+  ...{
+    steps: [],
+    connections: [],
+    topics: [],
+    labels: ['x'],
+    html: 'x',
+    from: 'x@example.com',
+    subject: 'x',
+    to: 'x@example.com',
+    csv: 'x',
+  },
+}
+
+/** The first error that the server answered. Methods differ in their parameters, and the SDK checks some of them itself. */
+async function errorOf(method: Method): Promise<{ statusCode: number | null; message: string } | null> {
+  for (const first of [anything, 'x', {}, []]) {
+    // A wrong kind of argument throws.
+    const { error } = await Promise.try(method, first, anything).catch(() => ({ error: null }))
+    if (error && error.statusCode !== null) return error
+  }
+  return null
+}
+
+test('every other method of the SDK answers 501 with a sentence', async () => {
+  const isPrivate = /\.(forwardPassthrough|forwardWrapped|downloadRaw|appendField|buildCreateFormData|buildColumnMap)$/
+  const methods = methodsOf(resend).filter(([name]) => !isPrivate.test(name) && !indirect.includes(name))
+  expect(mapped.filter((name) => !methods.some(([known]) => known === name))).toEqual([])
+  const others = methods.filter(([name]) => !mapped.includes(name))
+  const wrong: string[] = []
+  for (const [name, method] of others) {
+    const error = await errorOf(method)
+    if (error?.statusCode !== 501 || !error.message.endsWith('is not offered by Callsign.')) wrong.push(`${name}: ${JSON.stringify(error)}`)
+  }
+  expect(wrong).toEqual([])
+  expect(methods.length).toBeGreaterThan(140)
+})
