@@ -1,9 +1,10 @@
-// Controls of the simulator for incoming texts, provider progress and faults. You can try every channel on one machine without a provider account.
+// Controls of the simulator for incoming mail and texts, provider progress and faults. You can try every channel on one machine without a provider account.
 import Type from 'typebox'
 import { attachmentBodyBytesMax } from './attachments.ts'
 import { operation } from './operation.ts'
 import { PhoneNumber } from './phones.ts'
-import { Cursor, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
+import { AddressText, Cursor, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
+import { type FaultChannel, type SimulatedMailSample, simulatedFaults, simulatedMailSamples } from './simulator-choices.ts'
 
 const tag = 'Simulator'
 
@@ -12,6 +13,13 @@ export const SimulatedMedia = strict({
   content_type: Type.Optional(Type.String({ minLength: 3, maxLength: 255 })),
   content: Type.Optional(Type.String({ description: 'Base64.' })),
   url: Type.Optional(Type.String({ minLength: 8, maxLength: 2048 })),
+})
+
+/** A file of a simulated message, as base64. */
+const SimulatedFile = strict({
+  filename: Type.String({ minLength: 1, maxLength: 255 }),
+  content_type: Type.Optional(Type.String({ minLength: 3, maxLength: 255 })),
+  content: Type.String({ description: 'Base64.' }),
 })
 
 export const simulateSms = operation({
@@ -41,6 +49,40 @@ export const simulateSms = operation({
   bodyBytesMax: attachmentBodyBytesMax,
 })
 
+export const simulateMail = operation({
+  id: 'simulateMail',
+  method: 'POST',
+  path: '/api/v1/simulator/mail',
+  summary: 'Delivers a message to an agent, as an external mail server. It takes the same path as mail over SMTP.',
+  tag,
+  body: strict({
+    to: Type.String({ minLength: 1, maxLength: 320, description: 'A mailbox address or an agent handle of your organization.' }),
+    from: Type.Optional({ ...AddressText, description: 'Default `Ada Park <ada@people.example>`.' }),
+    subject: Type.Optional(Type.String({ maxLength: 998 })),
+    text: Type.Optional(Type.String()),
+    html: Type.Optional(Type.String()),
+    attachments: Type.Optional(Type.Array(SimulatedFile, { maxItems: 20 })),
+    sample: Type.Optional(
+      Type.Unsafe<SimulatedMailSample>({
+        type: 'string',
+        enum: Object.keys(simulatedMailSamples),
+        description: 'A prepared message. Other fields than `to` cannot be combined with it.',
+      }),
+    ),
+  }),
+  status: 201,
+  reply: Type.Object(
+    {
+      agent_handle: Type.String(),
+      message_id: Type.String(),
+      status: Type.Unsafe<'received' | 'quarantined'>({ type: 'string', enum: ['received', 'quarantined'] }),
+    },
+    { $id: 'SimulatedMail' },
+  ),
+  errors: ['not_found', 'conflict', 'payload_too_large'],
+  bodyBytesMax: attachmentBodyBytesMax,
+})
+
 export const advanceNumber = operation({
   id: 'advanceNumber',
   method: 'POST',
@@ -54,23 +96,6 @@ export const advanceNumber = operation({
   reply: PhoneNumber,
   errors: ['conflict'],
 })
-
-/** The faults that can be injected, by channel and step. */
-export const simulatedFaults = {
-  phone: {
-    search: ['empty', 'error'],
-    order: ['error', 'timeout', 'lost_answer', 'taken'],
-    advance: ['error', 'rejected'],
-    release: ['error'],
-    webhook: ['drop', 'duplicate', 'reorder'],
-  },
-  imessage: {
-    send: ['error', 'timeout', 'lost_answer'],
-    webhook: ['drop', 'duplicate', 'reorder'],
-  },
-} as const
-
-export type FaultChannel = keyof typeof simulatedFaults
 
 const unionOf = (lists: readonly (readonly string[])[]): string[] => [...new Set(lists.flat())]
 

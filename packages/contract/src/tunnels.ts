@@ -116,13 +116,31 @@ export const listTunnelRequests = operation({
   reply: page(TunnelRequest),
 })
 
+/** A header field: a name (RFC 9110 §5.6.2), and a value without line ends. */
+const HeaderField = Type.Tuple([
+  Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}$" }),
+  Type.String({ pattern: '^[\\t\\x20-\\x7e\\x80-\\xff]*$', maxLength: 8192 }),
+])
+
 export const replayTunnelRequest = operation({
   id: 'replayTunnelRequest',
   method: 'POST',
   path: '/api/v1/tunnels/{handle}/requests/{tunnel_request_id}/replay',
-  summary: 'Sends a captured request through the tunnel again, and returns the result.',
+  summary: 'Sends a captured request through the tunnel again, with changes if you give some, and returns the result.',
   tag: 'Network tunnels',
   params: strict({ handle: tunnelParam, tunnel_request_id: id('tunnelRequest') }),
+  body: strict({
+    method: Type.Optional(Type.String({ pattern: '^(?!CONNECT$)[A-Z][A-Z-]{0,31}$', description: 'Any method but CONNECT.' })),
+    path: Type.Optional(Type.String({ pattern: '^/[!-~]*$', maxLength: 2047, description: 'The path with its query.' })),
+    headers: Type.Optional(
+      Type.Array(HeaderField, {
+        maxItems: 100,
+        description: 'All headers of the new request. Masked values, and headers that frame the body, are left out.',
+      }),
+    ),
+    body: Type.Optional(Type.String({ description: 'Base64.' })),
+  }),
+  bodyOptional: true,
   status: 201,
   reply: TunnelRequest,
   errors: ['conflict'],

@@ -5,6 +5,7 @@ import type * as contract from '@callsign/contract/simulator'
 import type { PhoneNumber } from './phones.ts'
 import { type Connection, path, type RequestOptions } from './request.ts'
 
+export type SimulatedMail = ReplyOf<typeof contract.simulateMail>
 export type SimulatedSms = ReplyOf<typeof contract.simulateSms>
 export type SimulatedImessage = ReplyOf<typeof simulateImessage>
 export type OutboxPage = ReplyOf<typeof contract.listOutbox>
@@ -13,6 +14,11 @@ export class Simulator {
   readonly #connection: Connection
   constructor(connection: Connection) {
     this.#connection = connection
+  }
+
+  /** Delivers a message to an agent from an external mail server. `sample` names a prepared one that tries to deceive. */
+  mail(body: BodyOf<typeof contract.simulateMail>, options?: RequestOptions): Promise<SimulatedMail> {
+    return this.#connection.request({ method: 'POST', path: '/simulator/mail', body, options })
   }
 
   /** Sends a text to a simulated number from an external phone. */

@@ -36,9 +36,19 @@ export class Tunnels {
     return this.#connection.request({ method: 'GET', path: path`/tunnels/${handle}/requests`, query, options })
   }
 
-  /** Sends a captured request through the tunnel again. */
-  replay(handle: string, requestId: string, options?: RequestOptions): Promise<TunnelRequest> {
-    return this.#connection.request({ method: 'POST', path: path`/tunnels/${handle}/requests/${requestId}/replay`, options })
+  /** Sends a captured request through the tunnel again. `changes` replaces its method, path, headers or body (base64). */
+  replay(
+    handle: string,
+    requestId: string,
+    changes: NonNullable<BodyOf<typeof contract.replayTunnelRequest>> = {},
+    options?: RequestOptions,
+  ): Promise<TunnelRequest> {
+    return this.#connection.request({
+      method: 'POST',
+      path: path`/tunnels/${handle}/requests/${requestId}/replay`,
+      body: changes,
+      options,
+    })
   }
 
   /**

@@ -112,6 +112,7 @@ beforeAll(async () => {
     if (/\/(phone|simulator)\//.test(template)) {
       if (name === 'id') return phone.id
       if (name === 'message_id') return phone.messageId
+      if (name === 'to' && template.endsWith('/simulator/mail')) return 'victim'
       if (name === 'to') return template.endsWith('/advance') ? 'ready' : phone.number
       if (name === 'from') return undefined
     }
@@ -200,6 +201,7 @@ describe("another organization's key", () => {
       'POST /api/v1/mail/send': 404,
       'GET /api/v1/mail/messages': 404,
       'POST /api/v1/keys': 404,
+      'POST /api/v1/simulator/mail': 404,
       // Handles are unique over all organizations. A taken handle is not a secret, because its address accepts mail.
       'POST /api/v1/identities': 409,
     })

@@ -108,6 +108,52 @@ test('a captured request is replayed unchanged, without the masked parts', async
   await capture('off')
 })
 
+test('a replay with changes sends the changed request, and replaces parts that were not kept', async () => {
+  await visit(port, host, '/echo?token=abc', { method: 'POST', body: 'not kept', headers: { 'x-plain': 'old' } })
+  const one = await waitForPath('/echo?token=(masked)')
+  const replay = `/tunnels/sales/requests/${one.id}/replay`
+  const whole = {
+    method: 'PUT',
+    path: '/echo?token=new',
+    headers: [
+      ['Host', host],
+      ['X-Plain', 'new'],
+      ['Authorization', '(masked)'],
+      ['Content-Length', '999'],
+      ['Transfer-Encoding', 'chunked'],
+    ],
+    body: Buffer.from('other body').toString('base64'),
+  }
+  for (const missing of ['headers', 'path', 'body'] as const) {
+    const { [missing]: _, ...rest } = whole
+    const answer = await harness.api('POST', replay, { body: rest })
+    expect([missing, answer.status, answer.body.error.message]).toEqual([missing, 409, expect.stringContaining(`Send \`${missing}\``)])
+  }
+  const before = origin.seen.length
+  const sent = await harness.expectApi(201, 'POST', replay, { body: whole })
+  expect(sent).toMatchObject({ method: 'PUT', path: '/echo?token=(masked)', status: 200, replay_of: one.id, request_bytes: 10 })
+  expect(origin.seen.length).toBe(before + 1)
+  expect(origin.seen.at(-1)).toMatchObject({ method: 'PUT', url: '/echo?token=new' })
+  expect(origin.seen.at(-1)?.headers).toMatchObject({ 'x-plain': 'new', 'content-length': '10' })
+  for (const name of ['authorization', 'transfer-encoding']) expect(origin.seen.at(-1)?.headers).not.toHaveProperty(name)
+})
+
+test.each([
+  ['a method that is not one', { method: 'GET / HTTP/1.1' }],
+  ['CONNECT', { method: 'CONNECT' }],
+  ['a path with a line end', { path: '/a\r\nX-Injected: 1' }],
+  ['a path of another host', { path: 'http://evil.example/' }],
+  ['a header name with a colon', { headers: [['X: 1', 'a']] }],
+  ['a header value with a line end', { headers: [['X-One', 'a\r\nX-Injected: 1']] }],
+  ['a body that is not base64', { body: '%%%' }],
+])('a replay refuses %s', async (_name, change) => {
+  const one = (await list('?limit=1')).data[0]
+  const answer = await harness.api('POST', `/tunnels/sales/requests/${one.id}/replay`, {
+    body: { path: '/echo', headers: [], body: '', ...change },
+  })
+  expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
+})
+
 test('a tunnel error is recorded with its code, and a replay without a client is an error', async () => {
   await harness.expectApi(200, 'PATCH', '/tunnels/other', { body: { capture: 'headers' } })
   await visit(port, 'other.tunnel.localhost', '/nobody')

@@ -1,8 +1,12 @@
-// sim sms|advance|fault|outbox simulates a phone, a carrier and faults.
-import { type Command, count, listOptions, listQuery, needed, several, text } from '../command.ts'
+// sim mail|sms|advance|fault|outbox simulates a mail server, a phone, a carrier and faults.
+import { type SimulatedMailSample, simulatedMailSamples } from '@callsign/sdk'
+import { type Command, count, listOptions, listQuery, needed, oneOf, several, text } from '../command.ts'
 import { readBytes } from '../files.ts'
+import { attachOption, readAttachments } from '../mail-body.ts'
 import { table } from '../output.ts'
 import { ago } from '../times.ts'
+
+const samples = Object.keys(simulatedMailSamples) as SimulatedMailSample[]
 
 const typesByExtension: Record<string, string> = {
   gif: 'image/gif',
@@ -20,6 +24,36 @@ async function readMedia(path: string): Promise<{ content: string; content_type?
 }
 
 export const simulatorCommands: Command[] = [
+  {
+    words: 'sim mail',
+    takes: '[TEXT]',
+    about: 'Delivers a message to an agent from an external mail server.',
+    example: 'callsign sim mail --to sales --sample hidden_text',
+    operations: ['simulateMail'],
+    options: {
+      to: { type: 'string', value: 'AGENT', about: 'The handle or the address of the agent.' },
+      from: { type: 'string', value: 'ADDRESS', about: "The sender. Defaults to 'Ada Park <ada@people.example>'." },
+      subject: { type: 'string', value: 'TEXT', about: 'The subject.' },
+      'html-file': { type: 'string', value: 'FILE', about: 'A file with the HTML.' },
+      ...attachOption,
+      sample: { type: 'string', value: 'NAME', choices: samples, about: 'A prepared message that tries to deceive the agent.' },
+    },
+    async run({ client, input, output }, values, [words]) {
+      const [from, subject, htmlFile] = [text(values, 'from'), text(values, 'subject'), text(values, 'html-file')]
+      const sample = oneOf(values, 'sample', samples)
+      const sent = await (await client()).simulator.mail({
+        to: needed(values, 'to'),
+        ...(words !== undefined && { text: words }),
+        ...(from !== undefined && { from }),
+        ...(subject !== undefined && { subject }),
+        ...(htmlFile !== undefined && { html: await input.file(htmlFile) }),
+        ...(await readAttachments(values)),
+        ...(sample && { sample }),
+      })
+      output.result(sent, () => `${sent.message_id} is ${sent.status} in the mailbox of ${sent.agent_handle}.`)
+      return 0
+    },
+  },
   {
     words: 'sim sms',
     takes: '[TEXT]',

@@ -1,11 +1,13 @@
 // tunnel TARGET, and tunnels list|show|set|requests|replay.
 import type { Callsign, ListenOptions, TunnelChange } from '@callsign/sdk'
-import { type Command, type Context, count, listOptions, listQuery, oneOf, text, type Values } from '../command.ts'
+import { type Command, type Context, count, listOptions, listQuery, oneOf, several, text, type Values } from '../command.ts'
 import { readBytes } from '../files.ts'
 import { table } from '../output.ts'
 import { RequestTable } from '../request-table.ts'
 import { ago } from '../times.ts'
 import { UsageError } from '../usage-error.ts'
+
+type ReplayChanges = NonNullable<Parameters<Callsign['tunnels']['replay']>[2]>
 
 const transports = ['auto', 'upgrade', 'web-socket'] as const
 const statuses = ['active', 'suspended', 'disabled'] as const
@@ -123,16 +125,38 @@ export const tunnelCommands: Command[] = [
   {
     words: 'tunnels replay',
     takes: 'HANDLE REQUEST',
-    about: 'Sends a captured request through the tunnel again.',
-    example: 'callsign tunnels replay sales treq_01jq8',
+    about: 'Sends a captured request through the tunnel again, with changes if you give some.',
+    example: "callsign tunnels replay sales treq_01jq8 --path '/orders?test=1'",
     operations: ['replayTunnelRequest'],
-    async run({ client, output }, _values, [handle = '', id = '']) {
-      const one = await (await client()).tunnels.replay(handle, id)
+    options: {
+      method: { type: 'string', value: 'METHOD', about: 'Another method, such as PUT.' },
+      path: { type: 'string', value: 'PATH', about: 'Another path with its query.' },
+      header: { type: 'string', multiple: true, value: "'NAME: VALUE'", about: 'Replaces all captured headers. Repeatable.' },
+      'body-file': { type: 'string', value: 'FILE', about: 'A file with another body.' },
+    },
+    async run({ client, output }, values, [handle = '', id = '']) {
+      const one = await (await client()).tunnels.replay(handle, id, await readChanges(values))
       output.result(one, () => `${one.method} ${one.path} ${one.error ?? one.status} ${one.duration_ms} ms`)
       return 0
     },
   },
 ]
+
+/** The parts that replace those of a captured request. */
+async function readChanges(values: Values): Promise<ReplayChanges> {
+  const [method, path, bodyFile] = [text(values, 'method'), text(values, 'path'), text(values, 'body-file')]
+  const headers = several(values, 'header').map((field): [string, string] => {
+    const colon = field.indexOf(':')
+    if (colon < 1) throw new UsageError(`--header '${field}' has no colon. Write 'Name: value'.`)
+    return [field.slice(0, colon).trim(), field.slice(colon + 1).trim()]
+  })
+  return {
+    ...(method !== undefined && { method: method.toUpperCase() }),
+    ...(path !== undefined && { path }),
+    ...(headers.length > 0 && { headers }),
+    ...(bodyFile !== undefined && { body: (await readBytes(bodyFile)).toString('base64') }),
+  }
+}
 
 async function ownHandle(callsign: Callsign): Promise<string> {
   const { key } = await callsign.me()

@@ -1,9 +1,17 @@
-// The reference of the simulator, which exists on servers without real phone and iMessage providers.
+// The reference of the simulator, which exists on servers without a real mail transport, phone or iMessage provider.
 import type { OperationDetails } from './operation-details.ts'
 
 const number = '+12125550123'
 
 export const simulatorDetails: Record<string, OperationDetails> = {
+  simulateMail: {
+    description:
+      'Delivers a message as an external mail server would, with sender checks, mail rules, flags and events. Use it to test an agent without an account elsewhere. `sample` sends a prepared message that tries to deceive. `409 conflict` has the reply of the mail server when it refuses the message. It exists while `CALLSIGN_MAIL_TRANSPORT` is `simulator`.',
+    keys: 'organization',
+    body: { to: 'sales', from: 'Ada Park <ada@people.example>', subject: 'A question', text: 'Do you ship to Norway?' },
+    sdk: 'const { message_id } = await callsign.simulator.mail($body)',
+    cli: "callsign sim mail 'Do you ship to Norway?' --to sales --from ada@people.example --subject 'A question'",
+  },
   simulateSms: {
     description:
       'Sends a text to a simulated number, as a phone outside would. It takes the path of a real callback, with signature, storage and events. Use it to test sign-ups with codes.',

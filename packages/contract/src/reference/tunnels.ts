@@ -36,9 +36,10 @@ export const tunnelDetails: Record<string, OperationDetails> = {
   },
   replayTunnelRequest: {
     description:
-      'Sends a captured request through the tunnel again and returns the result as a new request. `409 conflict` means that the request was not captured whole, for example because its body was cut.',
+      'Sends a captured request through the tunnel again and returns the result as a new request. `method`, `path`, `headers` and `body` replace those of the captured request. `409 conflict` means that a part was not captured whole, for example because the body was cut, and that you did not replace it.',
+    body: { path: '/orders?test=1' },
     reply: { replay_of: request },
-    sdk: 'const result = await callsign.tunnels.replay($handle, $tunnel_request_id)',
-    cli: `callsign tunnels replay sales ${request}`,
+    sdk: 'const result = await callsign.tunnels.replay($handle, $tunnel_request_id, $body)',
+    cli: `callsign tunnels replay sales ${request} --path '/orders?test=1'`,
   },
 }

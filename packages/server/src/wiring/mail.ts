@@ -17,7 +17,7 @@ import type { LinkDecisions } from '../features/mail/drafts/model.ts'
 import { createDrafts } from '../features/mail/drafts/operations.ts'
 import { draftRoutes } from '../features/mail/drafts/routes.ts'
 import { createInboundMail, type InboundMail } from '../features/mail/inbound/operations.ts'
-import { createMessages } from '../features/mail/messages/operations.ts'
+import { createMessages, type Messages } from '../features/mail/messages/operations.ts'
 import { createFindRecipients } from '../features/mail/messages/recipients.ts'
 import { messageRoutes } from '../features/mail/messages/routes.ts'
 import { loopMessagesMax } from '../features/mail/outbound/agent-loop.ts'
@@ -44,6 +44,7 @@ export type MailArea = Area & {
   attachments: Attachments
   dkim: Dkim
   inboundMail: InboundMail
+  messages: Messages
   returnedMail: ReturnedMail
   linkDecisions: LinkDecisions
 }
@@ -153,6 +154,7 @@ export function createMailArea(
     attachments,
     dkim,
     inboundMail,
+    messages,
     returnedMail,
     linkDecisions: createLinkDecisions({ db, identities, drafts, key: linkKey }),
     routes: [

@@ -55,7 +55,7 @@ export function createServerParts(needs: ServerNeeds): ServerParts {
     imessage,
     tunnels,
     createVaultArea(shared, account),
-    createSimulatorArea(shared, context.simulatorState, phone),
+    createSimulatorArea(shared, { ...account, ...mail, ...phone, simulatorState: context.simulatorState }),
   ]
   const webhooks = createWebhookArea(shared, account, events)
   areas.push(webhooks)

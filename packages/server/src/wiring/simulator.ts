@@ -1,25 +1,60 @@
 // Builds the simulator's controls on the channels that it simulates.
+import { now } from '../core/clock.ts'
+import { newId } from '../core/ids.ts'
+import { renderReceived } from '../edges/smtp/server/received.ts'
 import { simulatedCallback } from '../edges/suppliers/simulator-phone.ts'
+import { createSmtpIntake } from '../features/mail/inbound/smtp-intake.ts'
+import { createReturnIntake } from '../features/mail/returned/smtp-intake.ts'
+import { createSimulatedMail, type SimulatedDelivery } from '../features/simulator/mail.ts'
 import { createSimulator, type SimulatorState } from '../features/simulator/operations.ts'
-import { phoneSimulatorRoutes, simulatorRoutes } from '../features/simulator/routes.ts'
+import { mailSimulatorRoutes, phoneSimulatorRoutes, simulatorRoutes } from '../features/simulator/routes.ts'
+import type { AccountArea } from './account.ts'
+import type { MailArea } from './mail.ts'
 import { type Area, hourMs, type SharedParts } from './parts.ts'
 import type { PhoneArea } from './phone.ts'
 
-export function createSimulatorArea({ config, db }: SharedParts, simulatorState: SimulatorState, phone: PhoneArea): Area {
+type Needs = Pick<AccountArea, 'identities'> &
+  Pick<MailArea, 'inboundMail' | 'returnedMail' | 'messages'> &
+  Pick<PhoneArea, 'phones' | 'pollNow' | 'simulatorSignKey' | 'callbackPaths' | 'arrivals'> & { simulatorState: SimulatorState }
+
+export function createSimulatorArea({ config, db }: SharedParts, needs: Needs): Area {
+  const { simulatorState, phones, pollNow, simulatorSignKey, callbackPaths, arrivals } = needs
   const simulator = createSimulator({
     db,
     simulatorState,
-    phones: phone.phones,
-    pollNow: phone.pollNow,
-    toCallback: (body, nowMs) => simulatedCallback(phone.simulatorSignKey, phone.callbackPaths.of('simulator'), body, nowMs),
-    deliver: (request) => phone.arrivals.receiveAt(request),
+    phones,
+    pollNow,
+    toCallback: (body, nowMs) => simulatedCallback(simulatorSignKey, callbackPaths.of('simulator'), body, nowMs),
+    deliver: (request) => arrivals.receiveAt(request),
   })
+  const mail = createSimulatedMail({ ...needs, deliver: deliverMail(config.mailDomain, needs) })
   const hasPhones = config.phoneProvider === 'simulator'
   return {
     routes: [
+      ...(config.mailTransport === 'simulator' ? mailSimulatorRoutes(mail) : []),
       ...(hasPhones ? phoneSimulatorRoutes(simulator) : []),
       ...(hasPhones || config.imessageProvider === 'simulator' ? simulatorRoutes(simulator) : []),
     ],
     scheduledTasks: [{ name: 'sweep simulated texts', everyMs: hourMs, run: () => simulatorState.sweep() }],
+  }
+}
+
+/** Passes mail on as the SMTP server does for a client on this machine. */
+function deliverMail(mailDomain: string, { inboundMail, returnedMail }: Needs): SimulatedDelivery {
+  const intake = createReturnIntake(returnedMail, createSmtpIntake(inboundMail))
+  return (from, recipient, raw) => {
+    const envelope = {
+      id: newId('simulated'),
+      from,
+      recipients: [recipient],
+      clientAddress: '127.0.0.1',
+      clientName: 'simulator.localhost',
+      esmtp: true,
+      tls: null,
+      smtputf8: false,
+      bodyType: '8bitmime' as const,
+      declaredSize: null,
+    }
+    return intake.accept(envelope, raw, renderReceived(envelope, mailDomain, now()))
   }
 }

@@ -1,13 +1,7 @@
 // Controls and state of the simulated suppliers. Their texts arrive as real callbacks do: signed, verified, parsed and filed.
 import type { PhoneNumber } from '@callsign/contract/phones'
-import {
-  type FaultChannel,
-  type listOutbox,
-  type OutboxItem,
-  type setFault,
-  simulatedFaults,
-  type simulateSms,
-} from '@callsign/contract/simulator'
+import type { listOutbox, OutboxItem, setFault, simulateSms } from '@callsign/contract/simulator'
+import { type FaultChannel, simulatedFaults } from '@callsign/contract/simulator-choices'
 import type { Static } from 'typebox'
 import type { Caller } from '../../core/caller.ts'
 import { inMs, now, nowMs } from '../../core/clock.ts'

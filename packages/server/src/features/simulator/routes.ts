@@ -1,7 +1,13 @@
 // The endpoints of the simulator. They are there only while a simulator is: app.ts leaves them out otherwise.
 import * as contract from '@callsign/contract/simulator'
 import { type Route, route } from '../../core/route.ts'
+import type { SimulatedMail } from './mail.ts'
 import type { Simulator } from './operations.ts'
+
+/** Mail from a simulated mail server. */
+export const mailSimulatorRoutes = (mail: SimulatedMail): Route[] => [
+  route(contract.simulateMail, 'organization', (call, { body }) => mail.simulateMail(call.caller, body)),
+]
 
 /** The controls of simulated phone numbers. */
 export const phoneSimulatorRoutes = (simulator: Simulator): Route[] => [

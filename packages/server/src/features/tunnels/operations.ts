@@ -8,10 +8,10 @@ import { type Page, type PageQuery, readPage, toPage } from '../../core/page.ts'
 import type { Call } from '../../core/route.ts'
 import type { Database } from '../../core/sql.ts'
 import { type Accounts, actorOf } from '../account/organizations/operations.ts'
-import { masked } from './masking.ts'
-import { pathCharactersMax, type RepeatedRequest, type RequestRecord, type RequestRow, requestsKeptMs, type TunnelRow } from './model.ts'
+import { type RepeatedRequest, type RequestRecord, type RequestRow, requestsKeptMs, type TunnelRow } from './model.ts'
 import { createPresence } from './presence.ts'
 import { createRecorder } from './recorder.ts'
+import { type ReplayChanges, toRepeated } from './repeated-request.ts'
 import { createRequestSealing, type RequestSealing } from './request-sealing.ts'
 import * as requestStore from './request-store.ts'
 import * as store from './store.ts'
@@ -30,7 +30,7 @@ export interface Tunnels {
   /** `GET /tunnels/{handle}/requests`: newest first. */
   listRequests(caller: Caller, reference: string, query: PageQuery): Promise<Page<Static<typeof TunnelRequest>>>
   /** `POST /tunnels/{handle}/requests/{tunnel_request_id}/replay`. */
-  replayRequest(call: Call, reference: string, id: string): Promise<Static<typeof TunnelRequest>>
+  replayRequest(call: Call, reference: string, id: string, changes?: ReplayChanges): Promise<Static<typeof TunnelRequest>>
   /** Deletes requests after 24 hours. */
   sweep(): Promise<void>
 }
@@ -130,39 +130,16 @@ export function createTunnels({ db, accounts, tunnelDomain, connectUrl, gateway,
       )
     },
 
-    async replayRequest(call, reference, id) {
+    async replayRequest(call, reference, id, changes = {}) {
       const tunnel = await findOwn(call.caller, reference)
       const sealed = await requestStore.findRequest(db, tunnel.id, id)
       if (!sealed) throw notFound('request')
       const row = sealing.open(sealed)
       if (tunnel.status !== 'active')
         throw new ApiError('conflict', `This tunnel is ${tunnel.status}: nothing goes through it, replays included.`)
-      const headers = row.request_headers
-      if (!headers || !row.is_request_body_whole) {
-        throw new ApiError(
-          'conflict',
-          headers
-            ? 'The body of this request was not kept whole, so it cannot be sent again.'
-            : 'This request was not captured: set capture to headers or bodies, and send it once more.',
-        )
-      }
-      if (headers.some(([name, value]) => name.toLowerCase() === 'upgrade' && value.toLowerCase() === 'websocket'))
-        throw new ApiError('conflict', 'A WebSocket is a conversation and no request: it cannot be sent again.')
-      if (row.path.length >= pathCharactersMax)
-        throw new ApiError('conflict', 'The path of this request was too long to be kept whole, so it cannot be sent again.')
-      if (row.path.includes(masked))
-        throw new ApiError('conflict', 'The query of this request held a secret that was not kept, so it cannot be sent again.')
-      if (row.request_body?.includes(masked))
-        throw new ApiError('conflict', 'The body of this request held a secret that was not kept, so it cannot be sent again.')
       const record = await gateway.repeat(
         { id: tunnel.id, organizationId: tunnel.organization_id, handle: tunnel.agent_handle },
-        {
-          method: row.method,
-          path: row.path,
-          headers: headers.filter(([, value]) => !value.includes(masked)),
-          body: row.request_body ?? Buffer.alloc(0),
-          replayOf: row.id,
-        },
+        toRepeated(row, changes),
       )
       await call.transact((tx) => requestStore.insertRequests(tx, [sealing.seal(record)]))
       const stored = await requestStore.findRequest(db, tunnel.id, record.id)

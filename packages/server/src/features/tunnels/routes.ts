@@ -8,5 +8,7 @@ export const tunnelRoutes = (tunnels: Tunnels): Route[] => [
   route(contract.getTunnel, 'agent', (call, { params }) => tunnels.getTunnel(call.caller, params.handle)),
   route(contract.updateTunnel, 'organization', (call, { params, body }) => tunnels.updateTunnel(call, params.handle, body)),
   route(contract.listTunnelRequests, 'agent', (call, { params, query }) => tunnels.listRequests(call.caller, params.handle, query)),
-  route(contract.replayTunnelRequest, 'agent', (call, { params }) => tunnels.replayRequest(call, params.handle, params.tunnel_request_id)),
+  route(contract.replayTunnelRequest, 'agent', (call, { params, body }) =>
+    tunnels.replayRequest(call, params.handle, params.tunnel_request_id, body),
+  ),
 ]

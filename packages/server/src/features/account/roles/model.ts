@@ -107,6 +107,7 @@ const operator = [
   'updateSmsMessage',
   'sendSmsMessage',
   'receivePhoneHook',
+  'simulateMail',
   'simulateSms',
   'advanceNumber',
   'setFault',

@@ -61,13 +61,13 @@ export function contentIdOf(input: AttachmentInput, path: string): string | null
 }
 
 /** Strict base64 (RFC 4648 §4), line breaks allowed. */
-export function decodeBase64(content: string, path: string): Buffer {
+export function decodeBase64(content: string, path: string, field = 'content'): Buffer {
   const text = /[\r\n]/.test(content) ? content.replace(/[\r\n]+/g, '') : content
   const bytes = Buffer.from(text, 'base64')
   // Buffer skips characters outside base64, so fewer bytes than the length implies mean that the text had some.
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
   if (text.length % 4 !== 0 || bytes.length !== (text.length / 4) * 3 - padding || /[-_]/.test(text)) {
-    throw invalid(`${path}/content`, 'content must be base64 with padding')
+    throw invalid(`${path}/${field}`, `${field} must be base64 with padding`)
   }
   return bytes
 }
