@@ -1266,6 +1266,13 @@ class SimulateImessageMediaItem(TypedDict):
     url: NotRequired[str]
 
 
+class SimulateMailAttachmentsItem(TypedDict):
+    filename: str
+    content_type: NotRequired[str]
+    content: str
+    """Base64."""
+
+
 class SimulateSmsMediaItem(TypedDict):
     content_type: NotRequired[str]
     content: NotRequired[str]
@@ -1288,6 +1295,12 @@ class SimulatedImessage(TypedDict):
     message_id: str | None
     """The filed message. null for commands to the router, such as connect."""
     effect: Literal["filed", "connected", "disconnected", "helped", "ignored", "dropped"]
+
+
+class SimulatedMail(TypedDict):
+    agent_handle: str
+    message_id: str
+    status: Literal["received", "quarantined"]
 
 
 class SimulatedSms(TypedDict):

@@ -89,8 +89,10 @@ from ..models import (
     SentReply,
     SetFaultReply,
     SimulateImessageMediaItem,
+    SimulateMailAttachmentsItem,
     SimulateSmsMediaItem,
     SimulatedImessage,
+    SimulatedMail,
     SimulatedSms,
     SmsMessage,
     SmsWait,
@@ -2297,6 +2299,42 @@ class Simulator:
             )
         )
 
+    def mail(
+        self,
+        *,
+        to: str,
+        from_: str | Unset = UNSET,
+        subject: str | Unset = UNSET,
+        text: str | Unset = UNSET,
+        html: str | Unset = UNSET,
+        attachments: List[SimulateMailAttachmentsItem] | Unset = UNSET,
+        sample: Literal["hidden_text", "model_instructions", "fake_tool_results", "spoofed_name", "lookalike_domain", "reply_to_mismatch", "link_mismatch", "script", "tracking_pixel", "invisible_characters", "disguised_file", "huge", "mime_bomb", "forged_bounce"] | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> SimulatedMail:
+        """Delivers a message as an external mail server would, with sender checks, mail rules,
+        flags and events. Use it to test an agent without an account elsewhere. `sample` sends a
+        prepared message that tries to deceive. `409 conflict` has the reply of the mail server
+        when it refuses the message. It exists while `CALLSIGN_MAIL_TRANSPORT` is `simulator`.
+        """
+        return self._connection.request(
+            Request[SimulatedMail](
+                "POST",
+                "/simulator/mail",
+                body=given(
+                    {
+                        "to": to,
+                        "from": from_,
+                        "subject": subject,
+                        "text": text,
+                        "html": html,
+                        "attachments": attachments,
+                        "sample": sample,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
+
     def outbox(
         self,
         *,
@@ -2713,16 +2751,29 @@ class Tunnels:
         handle: str,
         tunnel_request_id: str,
         *,
+        method: str | Unset = UNSET,
+        path: str | Unset = UNSET,
+        headers: List[List[Any]] | Unset = UNSET,
+        body: str | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> TunnelRequest:
         """Sends a captured request through the tunnel again and returns the result as a new
-        request. `409 conflict` means that the request was not captured whole, for example
-        because its body was cut.
+        request. `method`, `path`, `headers` and `body` replace those of the captured request.
+        `409 conflict` means that a part was not captured whole, for example because the body
+        was cut, and that you did not replace it.
         """
         return self._connection.request(
             Request[TunnelRequest](
                 "POST",
                 f"/tunnels/{segment(handle)}/requests/{segment(tunnel_request_id)}/replay",
+                body=given(
+                    {
+                        "method": method,
+                        "path": path,
+                        "headers": headers,
+                        "body": body,
+                    }
+                ),
                 timeout=request_timeout,
             )
         )

@@ -2,7 +2,8 @@
 import { approvalDaysMax } from '@callsign/contract/approvals'
 import type { Draft } from '@callsign/contract/drafts'
 import type { Static } from 'typebox'
-import { ApiError, invalid } from '../../../core/errors.ts'
+import type { Caller } from '../../../core/caller.ts'
+import { ApiError, forbidden, invalid } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 
 /** The kind of the job that ends a request for approval. */
@@ -61,6 +62,14 @@ export function checkMayApprove(row: ApprovalColumns, isAgent: boolean, nowMs: n
   if (row.approval_status === null) return
   if (isAgent) throw new ApiError('approval_required', 'This draft waits for approval: only an organization key sends or schedules it.')
   if (isExpired(row, nowMs)) throw approvalExpired()
+}
+
+/** Throws 403 for a reviewer unless the draft waits for approval and stays as it is. `changes` are the fields given with the decision. */
+export function checkReviewer(caller: Caller, row: ApprovalColumns, changes: object = {}): void {
+  if (caller.role !== 'reviewer') return
+  if (row.approval_status === null) throw forbidden('A reviewer decides only on drafts that wait for approval. Ask an operator.')
+  const [field] = Object.keys(changes).filter((name) => name !== 'version')
+  if (field) throw forbidden(`A reviewer sends a draft unchanged. Leave out \`${field}\`, or ask an operator.`)
 }
 
 export const approvalExpired = (): ApiError =>

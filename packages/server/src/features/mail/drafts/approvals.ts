@@ -18,6 +18,7 @@ import {
   type ApprovalColumns,
   approvalExpired,
   checkMayApprove,
+  checkReviewer,
   expireApprovalJob,
   isExpired,
   newApproval,
@@ -194,6 +195,7 @@ export function createApprovals(parts: Parts): Approvals & ApprovalChanges {
       const expiresAt = body.expires_at === undefined ? new Date(at.getTime() + lastsMs) : readExpiry(body.expires_at, at.getTime())
       const row = await call.transact(async (tx) => {
         const before = await requireLocked(tx, owner, id)
+        checkReviewer(call.caller, before)
         checkVersion(before, body.version)
         checkComplete(before)
         const asked: DraftRow = { ...before, ...newApproval(before.approval_reasons, at, expiresAt) }

@@ -21,7 +21,7 @@ import type { MessageRow } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
 import { bodyBytes, orGone, type Queued } from '../outbound/model.ts'
 import type { OutboundMail } from '../outbound/operations.ts'
-import { checkMayApprove } from './approval.ts'
+import { checkMayApprove, checkReviewer } from './approval.ts'
 import { type ApprovalChanges, type Approvals, createApprovals } from './approvals.ts'
 import { createDraftQueue } from './draft-queue.ts'
 import { checkRecipientCount, checkVersion, type DraftRow, previewOf, readFields, sendDraftJob, toDraft } from './model.ts'
@@ -253,6 +253,7 @@ export function createDrafts(parts: Parts): Drafts {
 
     async deleteDraft(call, mailbox, id) {
       const owner = await identities.requireMailbox(call.caller, mailbox)
+      checkReviewer(call.caller, await requireDraft(owner, id))
       return call.transact(async (tx) => {
         await removeDraft(tx, owner, id, undefined)
         return { id, deleted: true as const }
@@ -270,6 +271,7 @@ export function createDrafts(parts: Parts): Drafts {
           const row = await store.lockDraft(tx, owner.mailboxId, id)
           if (!row) throw await absence(tx, owner, id, 'draft_send_in_progress')
           checkVersion(row, body.version)
+          checkReviewer(call.caller, row, body)
           checkMayApprove(row, call.caller.agent !== null, now().getTime())
           const queued = await queueDraft(tx, owner, { ...row, ...overrides }, forwarded, keyIdOf(call))
           await approvals.recordSent(tx, owner, row, queued.id, actorOf(call))

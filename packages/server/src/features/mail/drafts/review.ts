@@ -8,6 +8,7 @@ import type { Database, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { actorOf } from '../../account/organizations/operations.ts'
+import { checkReviewer } from './approval.ts'
 import type { ApprovalChanges } from './approvals.ts'
 import type { DraftRow } from './model.ts'
 import * as store from './store.ts'
@@ -44,7 +45,7 @@ export function createDraftReview({ db, identities, approvals, requireDraft, rem
 
     async rejectDraft(call, mailbox, id, body = {}) {
       const owner = await identities.requireMailbox(call.caller, mailbox)
-      await requireDraft(owner, id)
+      checkReviewer(call.caller, await requireDraft(owner, id))
       if (call.caller.agent && call.caller.mailApproval !== 'given')
         throw forbidden('Only an organization key rejects drafts. Delete the draft instead.')
       return call.transact(async (tx) => {
