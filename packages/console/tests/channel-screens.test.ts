@@ -1,8 +1,8 @@
 // The screens of channels and of the organization in Chromium: with data, empty, failing and slow, in both colour schemes and on a phone.
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { waitFor } from '../../server/tests/harness/wait.ts'
 import { findInaccessible, launchBrowser, openPage, type Watched } from './harness/browser.ts'
+import { loadAgain, signInByKey, waitForShell } from './harness/sign-in.ts'
 import { startWorld, type World } from './harness/world.ts'
 
 let world: World
@@ -33,7 +33,7 @@ beforeAll(async () => {
   owner = await openPage(browser, world.baseUrl)
   page = owner.page
   await page.goto(await world.newLink())
-  await page.getByRole('navigation', { name: 'Screens' }).waitFor()
+  await waitForShell(page)
 }, 120_000)
 afterEach(() => {
   expect(owner.problems.splice(0)).toEqual([])
@@ -64,7 +64,11 @@ const screens: Entry[] = [
   { name: 'one webhook', path: () => `/webhooks/${ids.webhook}`, data: 'imessage.received' },
   { name: 'events', path: () => '/events', data: 'imessage.received', empty: 'No events in the last hour' },
   { name: 'audit log', path: () => '/audit', data: 'webhook.created' },
-  { name: 'simulator', path: () => '/simulator', data: 'Text to an agent' },
+  { name: 'simulator', path: () => '/simulator', data: 'sales, sales@agents.localhost', empty: 'No identities yet' },
+  { name: 'hostile mail', path: () => '/simulator?tab=hostile', data: 'hidden_text' },
+  { name: 'simulated texts', path: () => '/simulator?tab=text', data: 'Your code', empty: 'No simulated numbers yet' },
+  { name: 'faults', path: () => '/simulator?tab=faults', data: 'Times' },
+  { name: 'outbox', path: () => '/simulator?tab=outbox', data: 'You are connected to Sales', empty: 'Nothing sent yet' },
   { name: 'settings', path: () => '/settings', data: 'New password' },
   { name: 'sessions', path: () => '/settings?tab=sessions', data: 'this one' },
   { name: 'members', path: () => '/settings?tab=members', data: 'Invite' },
@@ -93,7 +97,7 @@ describe.each(screens)('$name', (entry) => {
 
 /** Every call of a screen but the event stream. */
 const requests = /\/(api\/v1\/(?!events\/stream)|console\/api\/(sessions|members))/
-const loading = screens.filter(({ name }) => !['settings', 'MCP', 'simulator', 'one tunnel'].includes(name))
+const loading = screens.filter(({ name }) => !['settings', 'MCP', 'hostile mail', 'faults', 'one tunnel'].includes(name))
 
 test('failing screens say so and load again', { timeout: 120_000 }, async () => {
   const body = '{"error":{"code":"internal_error","message":"It broke.","request_id":"req_1"}}'
@@ -103,13 +107,7 @@ test('failing screens say so and load again', { timeout: 120_000 }, async () => 
     await page.getByText('It broke.').first().waitFor()
     await page.unroute(requests)
     if (entry.name === 'events') continue
-    await waitFor(`${entry.name} to load again`, async () => {
-      if (await page.getByText(entry.data).first().isVisible()) return true
-      const again = page.getByRole('button', { name: 'Try again' }).first()
-      // A screen with two queries has two buttons, and each goes away when it is pressed.
-      if (await again.isVisible()) await again.click({ timeout: 1000 }).catch(() => {})
-      return false
-    })
+    await loadAgain(page, entry.name, entry.data)
   }
   // The browser reports each failed request. Exceptions stay unexpected.
   owner.problems.splice(0, owner.problems.length, ...owner.problems.filter((problem) => !problem.includes('Failed to load resource')))
@@ -132,13 +130,7 @@ test('slow screens show that they load', { timeout: 120_000 }, async () => {
 
 test('screens without data say so', { timeout: 120_000 }, async () => {
   const other = await openPage(browser, world.baseUrl)
-  await other.page.goto('/console/')
-  await other.page.getByRole('heading', { name: 'Sign in' }).waitFor()
-  const field = other.page.getByLabel('API key')
-  if (!(await field.isVisible())) await other.page.getByRole('button', { name: 'Use an API key' }).click()
-  await field.fill(world.otherOrganization.key)
-  await other.page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await other.page.getByRole('navigation', { name: 'Screens' }).waitFor()
+  await signInByKey(other.page, world.otherOrganization.key)
   for (const { path, empty } of screens) {
     if (!empty) continue
     await other.page.goto(`/console${path()}`)

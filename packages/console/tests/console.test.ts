@@ -6,6 +6,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { waitFor } from '../../server/tests/harness/wait.ts'
 import { findInaccessible, launchBrowser, openPage, type Watched } from './harness/browser.ts'
+import { loadAgain, openKeyField, signInByKey, submitSignIn, waitForShell } from './harness/sign-in.ts'
 import { startWorld, type World } from './harness/world.ts'
 
 /** Looked at by people, and not committed. `CALLSIGN_SCREENSHOTS` names another folder, such as docs/images. */
@@ -22,7 +23,7 @@ beforeAll(async () => {
   owner = await openPage(browser, world.baseUrl)
   page = owner.page
   await page.goto(await world.newLink())
-  await page.getByRole('navigation', { name: 'Screens' }).waitFor()
+  await waitForShell(page)
 }, 120_000)
 afterEach(() => {
   expect(owner.problems.splice(0)).toEqual([])
@@ -56,18 +57,15 @@ describe('sign-in', () => {
 
   test('an agent key signs in and sees its own mailbox only', async () => {
     const agent = await openPage(browser, world.baseUrl)
-    await agent.page.goto('/console/')
-    await agent.page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    const field = agent.page.getByLabel('API key')
-    if (!(await field.isVisible())) await agent.page.getByRole('button', { name: 'Use an API key' }).click()
+    const field = await openKeyField(agent.page)
     await picture('sign-in', agent.page)
     expect(await findInaccessible(agent.page)).toEqual([])
     await field.fill('svc_live_wrong')
-    await agent.page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await submitSignIn(agent.page)
     await agent.page.getByRole('alert').waitFor()
     agent.problems.length = 0
     await field.fill(world.travelKey)
-    await agent.page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await submitSignIn(agent.page)
     await agent.page.getByText('Booking confirmed').first().waitFor()
     const screens = await agent.page.getByRole('navigation', { name: 'Screens' }).getByRole('link').allInnerTexts()
     expect(screens).toContain('Inbox')
@@ -109,13 +107,7 @@ describe('states of each screen', () => {
 
   test('every screen without data shows the calls that change this', { timeout: 60_000 }, async () => {
     const other = await openPage(browser, world.baseUrl)
-    await other.page.goto('/console/')
-    const field = other.page.getByLabel('API key')
-    await other.page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    if (!(await field.isVisible())) await other.page.getByRole('button', { name: 'Use an API key' }).click()
-    await field.fill(world.otherOrganization.key)
-    await other.page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await other.page.getByRole('navigation', { name: 'Screens' }).waitFor()
+    await signInByKey(other.page, world.otherOrganization.key)
     for (const { path, empty, name } of screens) {
       await other.page.goto(path)
       await other.page.getByText(empty).first().waitFor()
@@ -138,13 +130,7 @@ describe('states of each screen', () => {
       await page.goto(path)
       await page.getByText('It broke.').first().waitFor()
       await page.unroute(requests)
-      await waitFor(`${path} to load again`, async () => {
-        if (await page.getByText(data).first().isVisible()) return true
-        const again = page.getByRole('button', { name: 'Try again' }).first()
-        // A screen may load again by itself, and its button then goes away.
-        if (await again.isVisible()) await again.click({ timeout: 1000 }).catch(() => {})
-        return false
-      })
+      await loadAgain(page, path, data)
     }
     // The browser reports each failed request. Exceptions stay unexpected.
     owner.problems.splice(0, owner.problems.length, ...owner.problems.filter((problem) => !problem.includes('Failed to load resource')))

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../../server/tests/harness/start.ts'
 import { waitFor } from '../../server/tests/harness/wait.ts'
 import { launchBrowser, openPage, type Watched } from './harness/browser.ts'
+import { waitForShell } from './harness/sign-in.ts'
 import { startWorld, type World } from './harness/world.ts'
 import { hostileCases } from './hostile-cases.ts'
 
@@ -29,7 +30,7 @@ beforeAll(async () => {
   await world.createAgent('sales')
   watched = await openPage(browser, world.baseUrl)
   await watched.page.goto(await world.newLink())
-  await watched.page.getByRole('navigation', { name: 'Screens' }).waitFor()
+  await waitForShell(watched.page)
 }, 120_000)
 afterAll(async () => {
   await watched?.close()

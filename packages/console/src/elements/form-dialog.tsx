@@ -11,6 +11,7 @@ type FormDialogProps = {
   action: string
   children: ComponentChildren
   isDisabled?: boolean
+  isWide?: boolean
   /** The message after success. */
   done?: string
   onSubmit: () => Promise<unknown>
@@ -19,7 +20,7 @@ type FormDialogProps = {
 
 const formId = 'dialog-form'
 
-export function FormDialog({ title, action, children, isDisabled = false, done, onSubmit, onClose }: FormDialogProps) {
+export function FormDialog({ title, action, children, isDisabled = false, isWide = false, done, onSubmit, onClose }: FormDialogProps) {
   const [isBusy, setBusy] = useState(false)
   const submit = async (event: Event) => {
     event.preventDefault()
@@ -36,7 +37,7 @@ export function FormDialog({ title, action, children, isDisabled = false, done, 
     </>
   )
   return (
-    <Dialog title={title} footer={footer} onClose={onClose}>
+    <Dialog title={title} footer={footer} isWide={isWide} onClose={onClose}>
       <form id={formId} class="stack" onSubmit={(event) => void submit(event)}>
         {children}
       </form>

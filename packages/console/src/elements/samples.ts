@@ -16,7 +16,7 @@ export function samplesOf({ method, path, body, sdk, cli }: Call): Samples {
   const lines = [
     `curl ${method === 'GET' || (method === 'POST' && body !== undefined) ? '' : `-X ${method} `}'${location.origin}/api/v1${path}'`,
     `-H "Authorization${':'} Bearer $KEY"`,
-    ...(body === undefined ? [] : [`-H 'Content-Type${':'} application/json'`, `-d '${JSON.stringify(body)}'`]),
+    ...(body === undefined ? [] : [`-H 'Content-Type${':'} application/json'`, `-d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`]),
   ]
   return {
     curl: lines.join(' \\\n  '),

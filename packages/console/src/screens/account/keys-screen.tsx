@@ -1,7 +1,8 @@
 // API keys with their scopes, last use and expiry.
 import { agentScopes } from '@callsign/contract/scopes'
-import { allItems, type CreatedKey, type Key } from '@callsign/sdk'
+import type { CreatedKey, Key } from '@callsign/sdk'
 import { useState } from 'preact/hooks'
+import { listAll } from '../../cache/list-all.ts'
 import { invalidate, useQuery } from '../../cache/query.ts'
 import { Badge, Notice } from '../../elements/badge.tsx'
 import { Button } from '../../elements/button.tsx'
@@ -21,7 +22,7 @@ const dayMs = 86_400_000
 const soonMs = 14 * dayMs
 
 export default function KeysScreen() {
-  const keys = useQuery('keys', () => allItems((cursor) => client.keys.list({ limit: 100, ...(cursor ? { cursor } : {}) })))
+  const keys = useQuery('keys', () => listAll((page) => client.keys.list(page)))
   const [isCreating, setCreating] = useState(false)
   const [made, setMade] = useState<CreatedKey | null>(null)
   const [revoked, setRevoked] = useState<Key | null>(null)

@@ -1,7 +1,8 @@
 // Webhooks with their state, and the form that creates one.
 import { eventTypes } from '@callsign/contract/event-types'
-import { allItems, type WebhookWithSecret } from '@callsign/sdk'
+import type { WebhookWithSecret } from '@callsign/sdk'
 import { useState } from 'preact/hooks'
+import { listAll } from '../../cache/list-all.ts'
 import { invalidate, useQuery } from '../../cache/query.ts'
 import { Badge } from '../../elements/badge.tsx'
 import { Button } from '../../elements/button.tsx'
@@ -30,7 +31,7 @@ const samples = samplesOf({
 })
 
 export default function WebhooksScreen({ parts: [id] }: ScreenProps) {
-  const webhooks = useQuery('webhooks', () => allItems((cursor) => client.webhooks.list({ limit: 100, ...(cursor ? { cursor } : {}) })))
+  const webhooks = useQuery('webhooks', () => listAll((page) => client.webhooks.list(page)))
   const [isCreating, setCreating] = useState(false)
   const [made, setMade] = useState<WebhookWithSecret | null>(null)
   if (id) return <WebhookDetail id={id} />

@@ -1,6 +1,7 @@
 // iMessage conversations as bubbles, and the QR code with which a person connects to an agent.
-import { allItems, type ImessageConversation, type ImessageItem } from '@callsign/sdk'
+import type { ImessageConversation, ImessageItem } from '@callsign/sdk'
 import { useState } from 'preact/hooks'
+import { listAll } from '../../cache/list-all.ts'
 import { invalidate, useQuery } from '../../cache/query.ts'
 import { Badge } from '../../elements/badge.tsx'
 import { Bubble } from '../../elements/bubble.tsx'
@@ -29,9 +30,7 @@ const samples = samplesOf({
 })
 
 export default function ImessageScreen({ parts: [id] }: ScreenProps) {
-  const conversations = useQuery('imessage', () =>
-    allItems((cursor) => client.imessage.conversations({ limit: 100, ...(cursor ? { cursor } : {}) })),
-  )
+  const conversations = useQuery('imessage', () => listAll((page) => client.imessage.conversations(page)))
   const [isPairing, setPairing] = useState(false)
   if (id) return <Conversation id={id} />
   const pair = (

@@ -1,5 +1,6 @@
 // The identities of the organization with their mailboxes, and the page loader of a filtered message list.
-import { allItems, type Identity, type MessageItem, type SearchPage } from '@callsign/sdk'
+import type { Identity, MessageItem, SearchPage } from '@callsign/sdk'
+import { listAll } from '../../cache/list-all.ts'
 import type { Cursor, LoadPage, Page } from '../../cache/pages.ts'
 import { type Query, useQuery } from '../../cache/query.ts'
 import { client } from '../../session/client.ts'
@@ -15,7 +16,7 @@ export type ListedMessage = MessageItem & { highlights?: SearchPage['data'][numb
 /** Every identity, by name. */
 export function useIdentities(): Query<Identity[]> {
   return useQuery('identities', async () => {
-    const all = await allItems((cursor) => client.identities.list({ limit: 100, ...(cursor ? { cursor } : {}) }))
+    const all = await listAll((page) => client.identities.list(page))
     return all.toSorted((one, other) => one.agent_handle.localeCompare(other.agent_handle))
   })
 }

@@ -1,6 +1,7 @@
 // Mail rules of each agent, and the suppression list of the organization.
-import { allItems, type Identity, type MailRule } from '@callsign/sdk'
+import type { Identity, MailRule } from '@callsign/sdk'
 import { useState } from 'preact/hooks'
+import { listAll } from '../../cache/list-all.ts'
 import { invalidate, useQuery } from '../../cache/query.ts'
 import { Badge } from '../../elements/badge.tsx'
 import { Button } from '../../elements/button.tsx'
@@ -46,9 +47,7 @@ const samples = samplesOf({
 
 function Rules({ identities }: { identities: Identity[] }) {
   const handle = place.value.query.get('agent') ?? identities[0]?.agent_handle ?? ''
-  const rules = useQuery(handle ? `rules ${handle}` : null, () =>
-    allItems((cursor) => client.mailRules.list(handle, { limit: 100, ...(cursor ? { cursor } : {}) })),
-  )
+  const rules = useQuery(handle ? `rules ${handle}` : null, () => listAll((page) => client.mailRules.list(handle, page)))
   const [isAdding, setAdding] = useState(false)
   if (!handle) return <Empty icon="rules" title="No identities yet" />
   const change = async (work: () => Promise<unknown>, done: string) => {

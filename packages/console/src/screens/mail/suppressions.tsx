@@ -1,6 +1,6 @@
 // Addresses to which the organization no longer sends.
-import { allItems } from '@callsign/sdk'
 import { useState } from 'preact/hooks'
+import { listAll } from '../../cache/list-all.ts'
 import { invalidate, useQuery } from '../../cache/query.ts'
 import { Badge } from '../../elements/badge.tsx'
 import { Button } from '../../elements/button.tsx'
@@ -24,9 +24,7 @@ const samples = samplesOf({
 })
 
 export function Suppressions() {
-  const suppressions = useQuery('suppressions', () =>
-    allItems((cursor) => client.suppressions.list({ limit: 100, ...(cursor ? { cursor } : {}) })),
-  )
+  const suppressions = useQuery('suppressions', () => listAll((page) => client.suppressions.list(page)))
   const [isAdding, setAdding] = useState(false)
   const remove = async (address: string) => {
     if (await attempt(() => client.suppressions.delete(address), `${address} can be written to again`)) invalidate('suppressions')

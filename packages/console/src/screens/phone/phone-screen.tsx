@@ -1,6 +1,7 @@
 // Phone numbers of the agents, and the texts of one number as conversations.
-import { allItems, type PhoneNumber, type SmsMessage } from '@callsign/sdk'
+import type { PhoneNumber, SmsMessage } from '@callsign/sdk'
 import { useState } from 'preact/hooks'
+import { listAll } from '../../cache/list-all.ts'
 import { forget, invalidate, useQuery } from '../../cache/query.ts'
 import { Badge, Notice, type Tone } from '../../elements/badge.tsx'
 import { Button, ButtonLink } from '../../elements/button.tsx'
@@ -32,7 +33,7 @@ const samples = samplesOf({
 })
 
 export default function PhoneScreen({ parts: [id] }: ScreenProps) {
-  const numbers = useQuery('phone', () => allItems((cursor) => client.phone.list({ limit: 100, ...(cursor ? { cursor } : {}) })))
+  const numbers = useQuery('phone', () => listAll((page) => client.phone.list(page)))
   const [isBuying, setBuying] = useState(false)
   if (id) return <NumberDetail id={id} />
   const buy = canOperate.value && (

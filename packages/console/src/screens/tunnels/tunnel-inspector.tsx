@@ -1,21 +1,22 @@
-// The requests of one tunnel, with headers, bodies and timing.
+// The requests of one tunnel beside the opened one, as they arrive.
 import type { Tunnel, TunnelRequest } from '@callsign/sdk'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { invalidate, useQuery } from '../../cache/query.ts'
-import { Badge, type Tone } from '../../elements/badge.tsx'
-import { Button, ButtonLink } from '../../elements/button.tsx'
+import { Badge } from '../../elements/badge.tsx'
+import { ButtonLink } from '../../elements/button.tsx'
 import { Copy } from '../../elements/copy.tsx'
 import { Empty } from '../../elements/empty.tsx'
-import { Select } from '../../elements/fields.tsx'
+import { Select, TextField } from '../../elements/fields.tsx'
 import { Loaded } from '../../elements/loaded.tsx'
 import { Screen } from '../../elements/screen.tsx'
-import { Table } from '../../elements/table.tsx'
 import { Time } from '../../elements/time.tsx'
 import { attempt } from '../../elements/toasts.tsx'
-import { addressOf } from '../../navigation/place.ts'
+import { addressOf, go, place, setQuery } from '../../navigation/place.ts'
+import { useShortcuts } from '../../navigation/shortcuts.ts'
 import { client } from '../../session/client.ts'
 import { canOperate } from '../../session/session.ts'
-import { RequestDialog } from './request-dialog.tsx'
+import { answerOf, matches, statusClasses, toneOf } from './request-facts.ts'
+import { RequestView } from './request-view.tsx'
 
 /** Requests are not events, so the list is asked for while it is visible. */
 const refreshMs = 2000
@@ -31,10 +32,9 @@ const statuses = [
   { value: 'disabled', label: 'Disabled' },
 ] as const
 
-export function TunnelInspector({ handle }: { handle: string }) {
+export function TunnelInspector({ handle, openId }: { handle: string; openId: string | undefined }) {
   const tunnel = useQuery(`tunnels ${handle}`, () => client.tunnels.get(handle))
   const requests = useQuery(`tunnel-requests ${handle}`, () => client.tunnels.requests(handle, { limit: 100 }))
-  const [open, setOpen] = useState<TunnelRequest | null>(null)
   useEffect(() => {
     const timer = setInterval(() => document.hidden || void requests.reload(), refreshMs)
     return () => clearInterval(timer)
@@ -45,22 +45,17 @@ export function TunnelInspector({ handle }: { handle: string }) {
     </ButtonLink>
   )
   return (
-    <Screen title={`Tunnel of ${handle}`} actions={actions}>
-      <div class="stack">
-        <Loaded query={tunnel}>{(data) => <Controls tunnel={data} />}</Loaded>
-        <Loaded query={requests}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <Empty icon="tunnels" title="No requests yet">
-                Requests to the public URL appear here.
-              </Empty>
-            ) : (
-              <RequestTable requests={data} onOpen={setOpen} />
-            )
-          }
+    <Screen title={`Tunnel of ${handle}`} actions={actions} isFlush>
+      <div class="inspector-panes">
+        <Loaded query={tunnel}>
+          {(data) => (
+            <>
+              <Controls tunnel={data} />
+              <Loaded query={requests}>{(page) => <Requests tunnel={data} all={page.data} openId={openId} />}</Loaded>
+            </>
+          )}
         </Loaded>
       </div>
-      {open && <RequestDialog handle={handle} request={open} onClose={() => setOpen(null)} />}
     </Screen>
   )
 }
@@ -70,9 +65,10 @@ function Controls({ tunnel }: { tunnel: Tunnel }) {
     if (await attempt(() => client.tunnels.update(tunnel.agent_handle, body), 'Saved')) invalidate('tunnels')
   }
   return (
-    <div class="row wrap">
+    <div class="row wrap toolbar">
       <Copy value={tunnel.public_url} name="URL" />
       <Badge tone={tunnel.is_connected ? 'good' : 'neutral'}>{tunnel.is_connected ? 'connected' : 'not connected'}</Badge>
+      <span class="grow" />
       {canOperate.value && (
         <>
           <Select
@@ -89,29 +85,95 @@ function Controls({ tunnel }: { tunnel: Tunnel }) {
   )
 }
 
-const toneOf = (status: number | null): Tone => (status === null || status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'good')
+type RequestsProps = { tunnel: Tunnel; all: TunnelRequest[]; openId: string | undefined }
 
-function RequestTable({ requests, onOpen }: { requests: TunnelRequest[]; onOpen: (request: TunnelRequest) => void }) {
+function Requests({ tunnel, all, openId }: RequestsProps) {
+  const { query } = place.value
+  const text = query.get('q') ?? ''
+  const statusClass = statusClasses.find(({ value }) => value === query.get('status'))?.value ?? ''
+  const shown = all.filter((request) => matches(request, text, statusClass))
+  const at = shown.findIndex((request) => request.id === openId)
+  const handle = tunnel.agent_handle
+  const linkTo = (id: string) => addressOf(`/tunnels/${handle}/${id}`, Object.fromEntries(query))
+  const close = () => go(addressOf(`/tunnels/${handle}`, Object.fromEntries(query)))
+  const open = (index: number) => {
+    const next = shown[index]
+    if (next) go(linkTo(next.id), { replace: openId !== undefined })
+  }
+  useShortcuts('Requests', [
+    { keys: 'j', label: 'Next request', run: () => open(at + 1) },
+    { keys: 'k', label: 'Previous request', run: () => open(Math.max(0, at - 1)) },
+    { keys: '/', label: 'Filter', run: () => document.querySelector<HTMLInputElement>('.request-filter input')?.focus() },
+    { keys: 'Escape', label: 'Close the request', run: close },
+  ])
+  const request = all.find((one) => one.id === openId)
+  if (all.length === 0) return <NoRequests handle={handle} />
   return (
-    <Table
-      name="Requests"
-      items={requests}
-      keyOf={(request) => request.id}
-      columns={[
-        { title: 'Time', cell: (request) => <Time at={request.created_at} form="exact" />, isMinor: true },
-        { title: 'Answer', cell: (request) => <Badge tone={toneOf(request.status)}>{request.status ?? request.error}</Badge> },
-        { title: 'Request', cell: (request) => <span class="mono">{`${request.method} ${request.path}`}</span> },
-        { title: 'Duration', cell: (request) => `${request.duration_ms} ms`, isNumber: true },
-        { title: 'Size', cell: (request) => `${request.response_bytes} B`, isNumber: true, isMinor: true },
-        {
-          title: '',
-          cell: (request) => (
-            <Button size="small" onClick={() => onOpen(request)}>
-              Inspect
-            </Button>
-          ),
-        },
-      ]}
-    />
+    <div class={`split${openId ? ' has-open' : ''}`}>
+      <div class="split-list">
+        <div class="row request-filter">
+          <div class="grow">
+            <TextField
+              label="Filter by method or path"
+              isLabelHidden
+              placeholder="Method or path"
+              value={text}
+              onInput={(value) => setQuery({ q: value || undefined })}
+            />
+          </div>
+          <Select
+            label="Answer"
+            isLabelHidden
+            value={statusClass}
+            options={statusClasses}
+            onChange={(value) => setQuery({ status: value || undefined })}
+          />
+        </div>
+        <RequestList requests={shown} openId={openId} linkTo={linkTo} />
+      </div>
+      <div class="split-open">
+        {request ? (
+          <RequestView key={request.id} handle={handle} publicUrl={tunnel.public_url} request={request} onClose={close} />
+        ) : (
+          <p class="mail-hint faint">{openId ? 'This request is not among the latest 100.' : 'Choose a request, or press j.'}</p>
+        )}
+      </div>
+    </div>
+  )
+}
+
+function NoRequests({ handle }: { handle: string }) {
+  return (
+    <Empty icon="tunnels" title="No requests yet">
+      Requests to the public URL appear here. Connect a local port with <code>callsign tunnel 3000 --agent {handle}</code>.
+    </Empty>
+  )
+}
+
+type RequestListProps = { requests: TunnelRequest[]; openId: string | undefined; linkTo: (id: string) => string }
+
+function RequestList({ requests, openId, linkTo }: RequestListProps) {
+  const slowest = Math.max(1, ...requests.map((request) => request.duration_ms))
+  if (requests.length === 0) return <p class="mail-hint faint">No request matches the filter.</p>
+  return (
+    <ul aria-label="Requests">
+      {requests.map((request) => (
+        <li key={request.id}>
+          <a class="request-row" href={linkTo(request.id)} aria-current={request.id === openId ? 'true' : undefined}>
+            <Badge tone={toneOf(request.status)}>{answerOf(request)}</Badge>
+            <span class="mono truncate grow">
+              <b>{request.method}</b> {request.path}
+            </span>
+            <span class="faint">
+              <Time at={request.created_at} />
+            </span>
+            <span class="request-duration faint">
+              <span class="bar" style={{ width: `${Math.max(2, (request.duration_ms / slowest) * 100)}%` }} />
+              {request.duration_ms} ms
+            </span>
+          </a>
+        </li>
+      ))}
+    </ul>
   )
 }

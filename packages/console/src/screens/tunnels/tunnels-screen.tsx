@@ -20,7 +20,7 @@ const samples = samplesOf({
   cli: 'callsign tunnel 3000 --agent sales',
 })
 
-export default function TunnelsScreen({ parts: [handle] }: ScreenProps) {
+export default function TunnelsScreen({ parts: [handle, openId] }: ScreenProps) {
   const tunnels = useQuery('tunnels', async () => {
     const found: Awaited<ReturnType<typeof client.tunnels.list>>['data'] = []
     for (;;) {
@@ -30,7 +30,7 @@ export default function TunnelsScreen({ parts: [handle] }: ScreenProps) {
       if (!page.has_more || page.data.length === 0) return found
     }
   })
-  if (handle) return <TunnelInspector handle={handle} />
+  if (handle) return <TunnelInspector handle={handle} openId={openId} />
   return (
     <Screen title="Tunnels">
       <Loaded query={tunnels}>
