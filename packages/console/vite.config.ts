@@ -14,5 +14,6 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
   },
-  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  // Without `development`, a build started by a test would carry the paths of its sources.
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
 })

@@ -71,10 +71,10 @@ const arrivals = [
   },
 ]
 
-/** Starts a server. `isFilled` adds the identities and the mail. */
-export async function startWorld({ isFilled = true } = {}): Promise<World> {
+/** Starts a server. `isFilled` adds the identities and the mail. `settings` are added to those of the harness. */
+export async function startWorld({ isFilled = true, settings = {} as Record<string, string> } = {}): Promise<World> {
   await buildConsole()
-  const harness = await startHarness()
+  const harness = await startHarness(settings)
   const organizationId = (await harness.expectApi(200, 'GET', '/me')).organization_id
   /** A new one-time link, as `callsignd console-link` prints it. */
   const newLink = async (): Promise<string> => {

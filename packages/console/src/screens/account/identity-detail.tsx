@@ -1,6 +1,8 @@
 // One identity with its channels, and the limits of its mail.
 import type { Identity } from '@callsign/sdk'
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { listAll } from '../../cache/list-all.ts'
 import { forget, invalidate, useQuery } from '../../cache/query.ts'
 import { Badge } from '../../elements/badge.tsx'
 import { Button, ButtonLink } from '../../elements/button.tsx'
@@ -15,7 +17,7 @@ import { Time } from '../../elements/time.tsx'
 import { attempt } from '../../elements/toasts.tsx'
 import { addressOf, go } from '../../navigation/place.ts'
 import { client } from '../../session/client.ts'
-import { canOperate } from '../../session/session.ts'
+import { canOperate, role } from '../../session/session.ts'
 
 export function IdentityDetail({ handle }: { handle: string }) {
   const identity = useQuery(`identities ${handle}`, () => client.identities.get(handle))
@@ -62,40 +64,106 @@ export function IdentityDetail({ handle }: { handle: string }) {
 function Channels({ identity }: { identity: Identity }) {
   const { agent_handle: handle } = identity
   return (
-    <div class="inspector">
-      <Facts
-        items={[
-          ['Id', <Id key="id" id={identity.id} />],
-          ['Name', identity.display_name],
-          ['Description', identity.description ?? ''],
-          ['Address', <Copy key="address" value={identity.mailbox_address} name="address" />],
-          ['Public URL', <Copy key="url" value={identity.tunnel.public_url} name="URL" />],
-          [
-            'Approval',
-            identity.draft_approval === 'required' ? <Badge tone="accent">A person sends its drafts</Badge> : 'The agent sends by itself',
-          ],
-          ['Mail to it', identity.inbound_mode === 'allowlist' ? 'Only allowed senders' : 'Everybody that no rule blocks'],
-          ['Mail from it', identity.outbound_mode === 'allowlist' ? 'Only allowed recipients' : 'Everybody that no rule blocks'],
-          ['Created', <Time key="created" at={identity.created_at} form="exact" />],
-        ]}
-      />
-      <div class="row wrap">
-        <ButtonLink icon="inbox" href={addressOf('/inbox', { mailbox: handle })}>
-          Inbox
-        </ButtonLink>
-        <ButtonLink icon="rules" href={addressOf('/rules', { agent: handle })}>
-          Rules
-        </ButtonLink>
-        <ButtonLink icon="tunnels" href={addressOf(`/tunnels/${handle}`)}>
-          Tunnel
-        </ButtonLink>
+    <div class="overview">
+      <div class="row wrap faint">
+        <span>{identity.display_name}</span>
+        <Id id={identity.id} />
+        <span>
+          since <Time at={identity.created_at} />
+        </span>
+        {identity.description && <span>{identity.description}</span>}
+      </div>
+      <div class="overview-columns">
+        <MailCard identity={identity} />
+        <Card title="Tunnel" link={<a href={addressOf(`/tunnels/${handle}`)}>Inspect</a>}>
+          <Facts items={[['Public URL', <Copy key="url" value={identity.tunnel.public_url} name="URL" />]]} />
+        </Card>
+        <PhoneCard handle={handle} />
+        {role.value === 'owner' && <KeyCard handle={handle} />}
       </div>
     </div>
   )
 }
 
+function Card({ title, link, children }: { title: string; link: ComponentChildren; children: ComponentChildren }) {
+  return (
+    <section class="card" aria-label={title}>
+      <header>
+        <h2 class="grow">{title}</h2>
+        {link}
+      </header>
+      <div class="body stack">{children}</div>
+    </section>
+  )
+}
+
+function MailCard({ identity }: { identity: Identity }) {
+  const { agent_handle: handle } = identity
+  const links = (
+    <span class="row">
+      <a href={addressOf('/inbox', { mailbox: handle })}>Inbox</a>
+      <a href={addressOf('/rules', { agent: handle })}>Rules</a>
+    </span>
+  )
+  return (
+    <Card title="Mail" link={links}>
+      <Facts
+        items={[
+          ['Address', <Copy key="address" value={identity.mailbox_address} name="address" />],
+          [
+            'Approval',
+            identity.draft_approval === 'required' ? <Badge tone="accent">A person sends its drafts</Badge> : 'The agent sends by itself',
+          ],
+          ['Mail to it', identity.inbound_mode === 'allowlist' ? 'Only allowed senders' : 'All senders that no rule blocks'],
+          ['Mail from it', identity.outbound_mode === 'allowlist' ? 'Only allowed recipients' : 'All recipients that no rule blocks'],
+        ]}
+      />
+    </Card>
+  )
+}
+
+function PhoneCard({ handle }: { handle: string }) {
+  const numbers = useQuery('phone', () => listAll((page) => client.phone.list(page)))
+  return (
+    <Card title="Phone" link={<a href={addressOf('/phone')}>Numbers</a>}>
+      <Loaded query={numbers}>
+        {(all) => {
+          const own = all.filter((number) => number.agent_handle === handle)
+          if (own.length === 0) return <p class="faint">No number.</p>
+          return own.map((number) => (
+            <span key={number.id} class="row">
+              <a href={addressOf(`/phone/${number.id}`)}>{number.phone_number}</a>
+              <Badge>{number.sms_status}</Badge>
+            </span>
+          ))
+        }}
+      </Loaded>
+    </Card>
+  )
+}
+
+function KeyCard({ handle }: { handle: string }) {
+  const keys = useQuery('keys', () => listAll((page) => client.keys.list(page)))
+  return (
+    <Card title="Keys" link={<a href={addressOf('/keys')}>All keys</a>}>
+      <Loaded query={keys}>
+        {(all) => {
+          const own = all.filter((key) => key.agent_handle === handle && key.revoked_at === null)
+          if (own.length === 0) return <p class="faint">No key. The agent cannot call the API.</p>
+          return own.map((key) => (
+            <span key={key.id} class="row">
+              <span class="grow truncate">{key.name}</span>
+              <span class="faint">{key.last_used_at ? <Time at={key.last_used_at} /> : 'never used'}</span>
+            </span>
+          ))
+        }}
+      </Loaded>
+    </Card>
+  )
+}
+
 const modes = [
-  { value: 'open', label: 'Everybody that no rule blocks' },
+  { value: 'open', label: 'All addresses that no rule blocks' },
   { value: 'allowlist', label: 'Only addresses that a rule allows' },
 ] as const
 const approvals = [

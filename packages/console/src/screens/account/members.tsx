@@ -9,6 +9,7 @@ import { Select, TextField } from '../../elements/fields.tsx'
 import { FormDialog } from '../../elements/form-dialog.tsx'
 import { Loaded } from '../../elements/loaded.tsx'
 import { Table } from '../../elements/table.tsx'
+import { Time } from '../../elements/time.tsx'
 import { attempt } from '../../elements/toasts.tsx'
 import { consoleCall, type Member } from '../../session/console-api.ts'
 import { session } from '../../session/session.ts'
@@ -28,6 +29,8 @@ export function Members() {
   const change = async (work: () => Promise<unknown>, done: string) => {
     if (await attempt(work, done)) await members.reload()
   }
+  const renew = (member: Member) =>
+    attempt(async () => setLink((await consoleCall<{ invite_link: string }>('POST', `members/${member.id}/link`)).invite_link))
   return (
     <div class="stack">
       <div class="row">
@@ -57,10 +60,20 @@ export function Members() {
                 ),
               },
               {
+                title: 'Last sign-in',
+                cell: (member) => (member.last_sign_in_at ? <Time at={member.last_sign_in_at} /> : 'never'),
+                isMinor: true,
+              },
+              {
                 title: '',
                 cell: (member) =>
                   member.id !== session.value?.member?.id && (
-                    <Button size="small" kind="danger" icon="trash" label="Remove" onClick={() => setRemoved(member)} />
+                    <span class="row">
+                      <Button size="small" icon="link" onClick={() => void renew(member)}>
+                        New link
+                      </Button>
+                      <Button size="small" kind="danger" icon="trash" label={`Remove ${member.email}`} onClick={() => setRemoved(member)} />
+                    </span>
                   ),
               },
             ]}

@@ -3,16 +3,16 @@ import { useState } from 'preact/hooks'
 import { Button } from '../../elements/button.tsx'
 import { TextField } from '../../elements/fields.tsx'
 import { attempt } from '../../elements/toasts.tsx'
-import { consoleCall, consoleState } from '../../session/console-api.ts'
-import { addPasskey } from '../../session/passkey.ts'
+import { consoleCall } from '../../session/console-api.ts'
 import { loadState, session } from '../../session/session.ts'
+import { Passkeys } from './passkeys.tsx'
 
 export function Profile() {
   return (
     <div class="overview-columns">
       <NameForm />
       <PasswordForm />
-      {consoleState.value?.sign_in.passkey && <PasskeyForm />}
+      <Passkeys />
     </div>
   )
 }
@@ -68,29 +68,6 @@ function PasswordForm() {
         <TextField label="New password" type="password" value={password} onInput={setPassword} autoComplete="new-password" required />
         <Button kind="primary" type="submit">
           Set password
-        </Button>
-      </div>
-    </form>
-  )
-}
-
-function PasskeyForm() {
-  const [name, setName] = useState('')
-  return (
-    <form
-      class="card"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void attempt(() => addPasskey(name || 'Passkey'), 'The passkey is added')
-      }}
-    >
-      <header>
-        <h2>Passkey</h2>
-      </header>
-      <div class="body stack">
-        <TextField label="Name" value={name} onInput={setName} placeholder="Laptop" />
-        <Button kind="primary" type="submit">
-          Add a passkey
         </Button>
       </div>
     </form>

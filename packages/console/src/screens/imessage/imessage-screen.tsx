@@ -5,7 +5,7 @@ import { listAll } from '../../cache/list-all.ts'
 import { invalidate, useQuery } from '../../cache/query.ts'
 import { Badge } from '../../elements/badge.tsx'
 import { Bubble } from '../../elements/bubble.tsx'
-import { Button, ButtonLink } from '../../elements/button.tsx'
+import { Button } from '../../elements/button.tsx'
 import { Copy } from '../../elements/copy.tsx'
 import { Dialog } from '../../elements/dialog.tsx'
 import { Empty } from '../../elements/empty.tsx'
@@ -13,10 +13,10 @@ import { Select, TextField } from '../../elements/fields.tsx'
 import { Loaded } from '../../elements/loaded.tsx'
 import { samplesOf } from '../../elements/samples.ts'
 import { Screen } from '../../elements/screen.tsx'
-import { Table } from '../../elements/table.tsx'
 import { Time } from '../../elements/time.tsx'
 import { attempt } from '../../elements/toasts.tsx'
-import { addressOf } from '../../navigation/place.ts'
+import { addressOf, go } from '../../navigation/place.ts'
+import { useShortcuts } from '../../navigation/shortcuts.ts'
 import type { ScreenProps } from '../../screen-entry.ts'
 import { client } from '../../session/client.ts'
 import { canOperate } from '../../session/session.ts'
@@ -32,22 +32,22 @@ const samples = samplesOf({
 export default function ImessageScreen({ parts: [id] }: ScreenProps) {
   const conversations = useQuery('imessage', () => listAll((page) => client.imessage.conversations(page)))
   const [isPairing, setPairing] = useState(false)
-  if (id) return <Conversation id={id} />
   const pair = (
     <Button kind="primary" icon="link" onClick={() => setPairing(true)}>
       Connect a person
     </Button>
   )
+  const all = conversations.data.value
   return (
-    <Screen title="iMessage" actions={pair}>
+    <Screen title="iMessage" actions={pair} isFlush={all !== undefined && all.length > 0}>
       <Loaded query={conversations}>
-        {(all) =>
-          all.length === 0 ? (
+        {(found) =>
+          found.length === 0 ? (
             <Empty icon="imessage" title="No conversations yet" samples={samples} action={pair}>
               People start a conversation by a text to the line of the server.
             </Empty>
           ) : (
-            <ConversationTable conversations={all} />
+            <Conversations all={found} openId={id} />
           )
         }
       </Loaded>
@@ -56,19 +56,44 @@ export default function ImessageScreen({ parts: [id] }: ScreenProps) {
   )
 }
 
-function ConversationTable({ conversations }: { conversations: ImessageConversation[] }) {
+function Conversations({ all, openId }: { all: ImessageConversation[]; openId: string | undefined }) {
+  const at = all.findIndex((one) => one.id === openId)
+  const open = (index: number) => {
+    const next = all[index]
+    if (next) go(addressOf(`/imessage/${next.id}`), { replace: openId !== undefined })
+  }
+  const close = () => go(addressOf('/imessage'))
+  useShortcuts('Conversations', [
+    { keys: 'j', label: 'Next conversation', run: () => open(at + 1) },
+    { keys: 'k', label: 'Previous conversation', run: () => open(Math.max(0, at - 1)) },
+    { keys: 'Escape', label: 'Close the conversation', run: close },
+  ])
   return (
-    <Table
-      name="Conversations"
-      items={conversations}
-      keyOf={(one) => one.id}
-      columns={[
-        { title: 'Person', cell: (one) => <a href={addressOf(`/imessage/${one.id}`)}>{one.recipient}</a> },
-        { title: 'Agent', cell: (one) => one.agent_handle },
-        { title: 'State', cell: (one) => <Badge tone={one.status === 'active' ? 'good' : 'neutral'}>{one.status}</Badge> },
-        { title: 'Latest message', cell: (one) => one.last_message_at && <Time at={one.last_message_at} />, isMinor: true },
-      ]}
-    />
+    <div class={`split${openId ? ' has-open' : ''}`}>
+      <ul class="split-list" aria-label="Conversations">
+        {all.map((one) => (
+          <li key={one.id}>
+            <a class="split-row short" href={addressOf(`/imessage/${one.id}`)} aria-current={one.id === openId ? 'true' : undefined}>
+              <span class="row">
+                <strong class="grow truncate">{one.recipient}</strong>
+                <span class="faint">{one.last_message_at && <Time at={one.last_message_at} />}</span>
+              </span>
+              <span class="row">
+                <span class="grow truncate faint">with {one.agent_handle}</span>
+                <Badge tone={one.status === 'active' ? 'good' : 'neutral'}>{one.status}</Badge>
+              </span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      <div class="split-open">
+        {openId ? (
+          <Conversation key={openId} id={openId} onClose={close} />
+        ) : (
+          <p class="mail-hint faint">Choose a conversation, or press j.</p>
+        )}
+      </div>
+    </div>
   )
 }
 
@@ -104,7 +129,7 @@ function PairingDialog({ onClose }: { onClose: () => void }) {
 
 const historyMax = 200
 
-function Conversation({ id }: { id: string }) {
+function Conversation({ id, onClose }: { id: string; onClose: () => void }) {
   const conversation = useQuery(`imessage ${id}`, () => client.imessage.conversation(id))
   const history = useQuery(`imessage ${id} messages`, async () => {
     const found: ImessageItem[] = []
@@ -119,21 +144,23 @@ function Conversation({ id }: { id: string }) {
     if (await attempt(() => client.imessage.disconnect(id), 'The conversation has ended')) invalidate('imessage')
   }
   const isActive = conversation.data.value?.status === 'active'
-  const actions = (
-    <>
-      <ButtonLink icon="back" href={addressOf('/imessage')}>
-        All
-      </ButtonLink>
-      {canOperate.value && isActive && (
-        <Button kind="danger" onClick={() => void disconnect()}>
-          Disconnect
-        </Button>
-      )}
-    </>
-  )
   return (
-    <Screen title={conversation.data.value?.recipient ?? 'Conversation'} note={conversation.data.value?.agent_handle} actions={actions}>
-      <div class="stack">
+    <article class="review" aria-label="Conversation">
+      <header class="thread-header">
+        <span class="only-small">
+          <Button kind="quiet" icon="back" label="Back to the conversations" onClick={onClose} />
+        </span>
+        <div class="grow">
+          <h2>{conversation.data.value?.recipient ?? 'Conversation'}</h2>
+          <span class="faint">with {conversation.data.value?.agent_handle}</span>
+        </div>
+        {canOperate.value && isActive && (
+          <Button kind="danger" onClick={() => void disconnect()}>
+            Disconnect
+          </Button>
+        )}
+      </header>
+      <div class="review-body">
         <Loaded query={history}>
           {(messages) =>
             messages.length === 0 ? (
@@ -143,9 +170,9 @@ function Conversation({ id }: { id: string }) {
             )
           }
         </Loaded>
-        {canOperate.value && isActive && <Reply id={id} />}
       </div>
-    </Screen>
+      {canOperate.value && isActive && <Reply id={id} />}
+    </article>
   )
 }
 
@@ -178,7 +205,7 @@ function Reply({ id }: { id: string }) {
     invalidate('imessage')
   }
   return (
-    <form class="row" onSubmit={(event) => void send(event)}>
+    <form class="review-actions" onSubmit={(event) => void send(event)}>
       <div class="grow">
         <TextField label="Message" isLabelHidden placeholder="Message" value={text} onInput={setText} />
       </div>
