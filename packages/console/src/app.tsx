@@ -6,7 +6,7 @@ import { clearLists } from './cache/pages.ts'
 import { clearCache } from './cache/query.ts'
 import { Failure, Loading } from './elements/empty.tsx'
 import { Toasts } from './elements/toasts.tsx'
-import { place } from './navigation/place.ts'
+import { place, setQuery } from './navigation/place.ts'
 import type { ScreenEntry, ScreenProps } from './screen-entry.ts'
 import { SignIn } from './screens/account/sign-in.tsx'
 import { homeOf, screens } from './screens.ts'
@@ -17,12 +17,22 @@ import { Shell } from './shell.tsx'
 
 const linkPrefix = '#link='
 
+/** Refusals of the provider's sign-in, which arrive as a parameter of the address. */
+const signInErrors: Record<string, string> = {
+  oidc_failed: 'The provider did not confirm the sign-in. Try again.',
+  oidc_not_a_member: 'No member has this address, or the provider has not verified it. Ask an owner to invite you.',
+  rate_limited: 'Too many attempts to sign in. Try again in 15 minutes.',
+}
+
 /** Signs in with the one-time link, if the address has one, and removes it from the address and the history. */
 async function start(): Promise<void> {
   keepReturnAddress()
   const token = location.hash.startsWith(linkPrefix) ? location.hash.slice(linkPrefix.length) : ''
   if (token) history.replaceState(null, '', location.pathname + location.search)
+  const refused = signInErrors[place.peek().query.get('sign_in_error') ?? '']
+  setQuery({ sign_in_error: undefined })
   await loadState()
+  if (refused && !consoleState.peek()?.signed_in) throw new Error(refused)
   if (token && !consoleState.peek()?.signed_in) await signIn('link', { token })
 }
 

@@ -1,16 +1,10 @@
 // The console in Chromium on a real server. Covers sign-in, every screen in each state, the keyboard, and the approval of a draft.
-import { mkdirSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { waitFor } from '../../server/tests/harness/wait.ts'
-import { findInaccessible, launchBrowser, openPage, type Watched } from './harness/browser.ts'
+import { findInaccessible, launchBrowser, openPage, takePicture, type Watched } from './harness/browser.ts'
 import { loadAgain, openKeyField, signInByKey, submitSignIn, waitForShell } from './harness/sign-in.ts'
 import { startWorld, type World } from './harness/world.ts'
-
-/** Looked at by people, and not committed. `CALLSIGN_SCREENSHOTS` names another folder, such as docs/images. */
-const pictures = process.env.CALLSIGN_SCREENSHOTS ?? join(tmpdir(), 'callsign-console')
 
 let world: World
 let browser: Browser
@@ -18,7 +12,6 @@ let owner: Watched
 let page: Page
 
 beforeAll(async () => {
-  mkdirSync(pictures, { recursive: true })
   ;[world, browser] = await Promise.all([startWorld(), launchBrowser()])
   owner = await openPage(browser, world.baseUrl)
   page = owner.page
@@ -36,7 +29,7 @@ afterAll(async () => {
 
 const heading = (name: string | RegExp) => page.getByRole('heading', { name }).first()
 const press = (...keys: string[]) => keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve())
-const picture = (name: string, of = page) => of.screenshot({ path: join(pictures, `${name}.png`), animations: 'disabled' })
+const picture = (name: string, of = page) => takePicture(of, name)
 
 describe('sign-in', () => {
   test('the one-time link signs in, leaves the address, and works once', async () => {
@@ -305,6 +298,25 @@ describe('approvals', () => {
     await page.getByText('Nothing waits for you').waitFor()
   })
 
+  test('a new draft appears by itself, with a one-time link that can be revoked', async () => {
+    await page.goto('/console/approvals')
+    await page.getByText('Nothing waits for you').waitFor()
+    await page.getByText('Live', { exact: true }).waitFor()
+    const drafts = '/mailboxes/travel/drafts'
+    const body = { to: ['ada@park.example'], subject: 'Appears by itself', text: 'Hello' }
+    const { id } = await world.expectApi(201, 'POST', drafts, { key: world.travelKey, body })
+    await page.getByText('Appears by itself').click()
+    await page.getByRole('button', { name: 'One-time link' }).click()
+    const dialog = page.getByRole('dialog', { name: 'One-time link' })
+    await dialog.getByText(/^https?:/).waitFor()
+    expect(await findInaccessible(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('The link is no longer valid').waitFor()
+    await world.expectApi(200, 'POST', `${drafts}/${id}/reject`, { body: { reason: 'Elsewhere' } })
+    await page.getByText('This draft was sent, rejected or deleted').waitFor()
+    owner.problems.splice(0, owner.problems.length, ...owner.problems.filter((problem) => !problem.includes('404')))
+  })
+
   test('a draft that the agent changed meanwhile is not sent', async () => {
     const drafts = '/mailboxes/travel/drafts'
     const body = { to: ['ada@park.example'], subject: 'Meanwhile', text: 'Old' }
@@ -331,11 +343,10 @@ describe('approvals', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click()
     await page.getByText('Rejected').waitFor()
     await page.setViewportSize({ width: 1440, height: 900 })
-    const events = await waitFor('the event', async () => {
-      const found = await world.eventsOf(drafts[0].id)
-      return found.length > 0 && found
-    })
-    expect(events).toMatchObject([{ type: 'draft.rejected', data: { reason: 'Not this week.' } }])
+    const rejected = await waitFor('the event', async () =>
+      (await world.eventsOf(drafts[0].id)).find(({ type }) => type === 'draft.rejected'),
+    )
+    expect(rejected.data).toMatchObject({ reason: 'Not this week.', decided_by: 'member' })
   })
 })
 

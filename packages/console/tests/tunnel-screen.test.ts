@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Callsign, type TunnelListener } from '../../sdk/src/index.ts'
-import { findInaccessible, launchBrowser, openPage, type Watched } from './harness/browser.ts'
+import { findInaccessible, launchBrowser, openPage, takePicture, type Watched } from './harness/browser.ts'
 import { waitForShell } from './harness/sign-in.ts'
 import { startWorld, type World } from './harness/world.ts'
 
@@ -14,6 +14,7 @@ let owner: Watched
 let page: Page
 let origin: Server
 let listener: TunnelListener
+const order = '{"order":4471,"items":[{"sku":"FK-1","count":8}],"note":"Deliver on Friday"}'
 /** Requests that reached the local server. */
 const seen: { method: string; url: string; headers: Record<string, unknown>; body: string }[] = []
 
@@ -73,8 +74,8 @@ describe('the tunnel inspector', () => {
   test('shows requests as they arrive, with readable bodies, and filters them in the address', { timeout: 60_000 }, async () => {
     await page.goto('/console/tunnels/sales')
     await page.getByText('No requests yet').waitFor()
-    await visit('GET', '/missing')
-    await visit('POST', '/orders', '{"order":4471,"items":[{"sku":"FK-1"}]}', {
+    for (const path of ['/health', '/orders/4470', '/missing', '/items?page=2']) await visit('GET', path)
+    await visit('POST', '/orders', order, {
       'content-type': 'application/json',
       authorization: 'Bearer abcdefgh',
     })
@@ -84,6 +85,7 @@ describe('the tunnel inspector', () => {
     await detail.getByText('"sku": "FK-1"').waitFor()
     await detail.getByText('(masked)').first().waitFor()
     expect(await findInaccessible(page)).toEqual([])
+    await takePicture(page, 'tunnel-request')
     await detail.getByRole('tab', { name: 'Response' }).click()
     await detail.getByText('"stored": true').waitFor()
     await page.getByLabel('Answer').selectOption('4')
@@ -101,7 +103,7 @@ describe('the tunnel inspector', () => {
     const before = seen.length
     await press('r')
     await detail.getByRole('link', { name: 'replay of another' }).waitFor()
-    expect(seen.slice(before)).toMatchObject([{ method: 'POST', url: '/orders', body: '{"order":4471,"items":[{"sku":"FK-1"}]}' }])
+    expect(seen.slice(before)).toMatchObject([{ method: 'POST', url: '/orders', body: order }])
     await press('e')
     const dialog = page.getByRole('dialog', { name: 'Edit and replay' })
     await dialog.getByLabel('Method').fill('put')

@@ -24,7 +24,7 @@ export function onEvent(listener: Listener): () => void {
 /** Cache keys that each family of events makes stale. */
 const staleKeys: Record<string, string[]> = {
   email: ['messages', 'thread', 'message', 'overview', 'quarantine', 'drafts'],
-  draft: ['drafts', 'overview'],
+  draft: ['draft', 'overview'],
   sms: ['phone', 'overview'],
   number: ['phone'],
   imessage: ['imessage', 'overview'],

@@ -1,6 +1,8 @@
 // A Chromium for tests, from the npm package that carries one or from the machine, and pages that record everything suspicious.
 
 import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import bundled from '@sparticuz/chromium'
 import axe from 'axe-core'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
@@ -50,4 +52,11 @@ export async function findInaccessible(of: Page): Promise<string[]> {
   return result.violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`))
+}
+
+/** Looked at by people, and not committed. `CALLSIGN_SCREENSHOTS` names another folder. */
+const pictures = process.env.CALLSIGN_SCREENSHOTS ?? join(tmpdir(), 'callsign-console')
+
+export async function takePicture(of: Page, name: string): Promise<void> {
+  await of.screenshot({ path: join(pictures, `${name}.png`), animations: 'disabled' })
 }

@@ -1,21 +1,16 @@
-// Drafts that wait for a person, of all identities whose mail needs approval, the oldest first.
+// Drafts that wait for a person, the oldest request first.
 import type { Draft, Identity } from '@callsign/sdk'
+import { listAll } from '../../cache/list-all.ts'
 import { type Query, useQuery } from '../../cache/query.ts'
 import { client } from '../../session/client.ts'
 import { parseAddress } from './addresses.ts'
 
 export type Waiting = { handle: string; draft: Draft }
 
-/** Identities whose own key cannot send. */
-const needsApproval = (identity: Identity): boolean => identity.draft_approval === 'required'
-
-export function useApprovalQueue(identities: Identity[] | undefined): Query<Waiting[]> {
-  const handles = (identities ?? []).filter(needsApproval).map((identity) => identity.agent_handle)
-  return useQuery(identities ? `drafts approvals ${handles.join()}` : null, async () => {
-    const lists = await Promise.all(
-      handles.map(async (handle) => (await client.drafts.all(handle)).map((draft): Waiting => ({ handle, draft }))),
-    )
-    return lists.flat().toSorted((one, other) => one.draft.created_at.localeCompare(other.draft.created_at))
+export function useApprovalQueue(): Query<Waiting[]> {
+  return useQuery('drafts approvals', async () => {
+    const all = await listAll((page) => client.approvals.list(page))
+    return all.map(({ agent_handle: handle, draft }) => ({ handle, draft }))
   })
 }
 

@@ -1,10 +1,10 @@
 // Drafts that wait for a person, with the queue beside the opened draft.
 import type { Identity } from '@callsign/sdk'
-import { useEffect, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import { Empty, Failure, Loading } from '../../elements/empty.tsx'
 import { samplesOf } from '../../elements/samples.ts'
 import { Screen } from '../../elements/screen.tsx'
-import { Time } from '../../elements/time.tsx'
+import { currentTime, duration, Time } from '../../elements/time.tsx'
 import { addressOf, go } from '../../navigation/place.ts'
 import { useShortcuts } from '../../navigation/shortcuts.ts'
 import type { ScreenProps } from '../../screen-entry.ts'
@@ -13,17 +13,10 @@ import { useApprovalQueue, type Waiting } from './approval-queue.ts'
 import { DraftReview } from './draft-review.tsx'
 import { useIdentities } from './mailboxes.ts'
 
-/** Agents may write drafts at any time, and drafts cause no event before they are sent. */
-const reloadMs = 10_000
-
 /** Opens `/approvals/{handle}/{draft_id}`, which is also the link to send to a phone. */
 export default function ApprovalsScreen({ parts: [openHandle, openId] }: ScreenProps) {
   const identities = useIdentities()
-  const queue = useApprovalQueue(identities.data.value)
-  useEffect(() => {
-    const timer = setInterval(() => !document.hidden && void queue.reload(), reloadMs)
-    return () => clearInterval(timer)
-  }, [queue])
+  const queue = useApprovalQueue()
   const waiting = queue.data.value
   const error = identities.error.value ?? queue.error.value
   if (!waiting || !identities.data.value) {
@@ -70,12 +63,13 @@ function Queue({ waiting, identities, openHandle, openId }: QueueProps) {
               <span class="row">
                 <strong class="grow truncate">{one.draft.to.map(nameOf).join(', ') || 'No recipient yet'}</strong>
                 <span class="faint">
-                  <Time at={one.draft.created_at} form="age" />
+                  <Time at={one.draft.approval?.requested_at ?? one.draft.created_at} form="age" />
                 </span>
               </span>
               <span class="truncate">{one.draft.subject || 'No subject'}</span>
               <span class="truncate faint">
                 {one.handle}, version {one.draft.version}
+                {one.draft.approval && `, expires in ${duration(Date.parse(one.draft.approval.expires_at) - currentTime.value)}`}
               </span>
             </a>
           </li>

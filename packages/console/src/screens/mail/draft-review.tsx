@@ -7,10 +7,11 @@ import { Button } from '../../elements/button.tsx'
 import { Copy, Id } from '../../elements/copy.tsx'
 import { Failure, Loading } from '../../elements/empty.tsx'
 import { Time } from '../../elements/time.tsx'
-import { toast, toastError } from '../../elements/toasts.tsx'
+import { attempt, toast, toastError } from '../../elements/toasts.tsx'
 import { useShortcuts } from '../../navigation/shortcuts.ts'
 import { client } from '../../session/client.ts'
 import { canWrite } from '../../session/session.ts'
+import { ApprovalLinkDialog } from './approval-link-dialog.tsx'
 import { findFirstContacts, warningsOf } from './approval-queue.ts'
 import { Attachments } from './attachments.tsx'
 import { openComposer } from './composer-state.ts'
@@ -64,10 +65,19 @@ async function approve(handle: string, draft: Draft): Promise<boolean> {
   }
 }
 
+/** Asks for approval again, after a request that has expired. */
+async function renew(handle: string, draft: Draft): Promise<void> {
+  await attempt(() => client.drafts.requestApproval(handle, draft.id, { version: draft.version }), 'The draft waits again')
+  invalidate(`draft ${draft.id}`, 'drafts')
+}
+
 function Review({ handle, draft, identities, onDecided, onClose }: ReviewProps) {
   const [isBusy, setBusy] = useState(false)
   const [isRejecting, setRejecting] = useState(false)
+  const [isLinking, setLinking] = useState(false)
+  const isExpired = draft.approval?.status === 'expired'
   const onApprove = async () => {
+    if (isExpired) return renew(handle, draft)
     if (isBusy) return
     setBusy(true)
     const isDone = await approve(handle, draft)
@@ -90,8 +100,13 @@ function Review({ handle, draft, identities, onDecided, onClose }: ReviewProps) 
           <h2 class="thread-subject">{draft.subject || 'No subject'}</h2>
           <div class="row faint wrap">
             <span>
-              from {handle}, waiting for <Time at={draft.created_at} form="age" />
+              from {handle}, waiting for <Time at={draft.approval?.requested_at ?? draft.created_at} form="age" />
             </span>
+            {draft.approval && (
+              <span>
+                expires <Time at={draft.approval.expires_at} form="exact" />
+              </span>
+            )}
             <Badge>version {draft.version}</Badge>
             <Id id={draft.id} name="draft id" />
           </div>
@@ -103,9 +118,15 @@ function Review({ handle, draft, identities, onDecided, onClose }: ReviewProps) 
         <Answered handle={handle} draft={draft} identities={identities} />
       </div>
       <footer class="review-actions">
-        <Button kind="primary" icon="check" shortcut="a" disabled={isBusy || draft.to.length === 0} onClick={() => void onApprove()}>
-          Approve and send
-        </Button>
+        {isExpired ? (
+          <Button kind="primary" icon="refresh" shortcut="a" onClick={() => void renew(handle, draft)}>
+            Renew the request
+          </Button>
+        ) : (
+          <Button kind="primary" icon="check" shortcut="a" disabled={isBusy || draft.to.length === 0} onClick={() => void onApprove()}>
+            Approve and send
+          </Button>
+        )}
         {canWrite.value && (
           <Button icon="edit" shortcut="e" onClick={edit}>
             Edit
@@ -115,8 +136,14 @@ function Review({ handle, draft, identities, onDecided, onClose }: ReviewProps) 
           Reject
         </Button>
         <span class="grow" />
+        {draft.approval && !isExpired && (
+          <Button icon="phone" onClick={() => setLinking(true)}>
+            One-time link
+          </Button>
+        )}
         <Copy value={location.href} text="Copy the link" name="link" />
       </footer>
+      {isLinking && <ApprovalLinkDialog handle={handle} draftId={draft.id} onClose={() => setLinking(false)} />}
       {isRejecting && <RejectDialog handle={handle} draft={draft} onRejected={onDecided} onClose={() => setRejecting(false)} />}
     </article>
   )
@@ -128,7 +155,8 @@ function Warnings({ handle, draft, identities }: { handle: string; draft: Draft;
   const first = contacts.data.value ?? []
   const isUnchecked = contacts.error.value !== null
   const warnings = warningsOf(draft, identities)
-  if (warnings.length + first.length === 0 && !isUnchecked && !draft.send_error && draft.to.length > 0) return null
+  const isNew = draft.approval?.status !== 'expired' && !draft.approval?.reasons.length
+  if (isNew && warnings.length + first.length === 0 && !isUnchecked && !draft.send_error && draft.to.length > 0) return null
   return (
     <ul class="stack" aria-label="Warnings">
       {isUnchecked && (
@@ -144,6 +172,16 @@ function Warnings({ handle, draft, identities }: { handle: string; draft: Draft;
       {warnings.map((warning) => (
         <li key={warning.code}>
           <Notice tone={warning.code === 'external' ? 'neutral' : 'warn'}>{warning.text}</Notice>
+        </li>
+      ))}
+      {draft.approval?.status === 'expired' && (
+        <li>
+          <Notice tone="bad">The request for approval has expired. Renew it to send the draft.</Notice>
+        </li>
+      )}
+      {draft.approval?.reasons.map((reason) => (
+        <li key={reason}>
+          <Notice tone="warn">{reason}</Notice>
         </li>
       ))}
       {draft.to.length === 0 && (

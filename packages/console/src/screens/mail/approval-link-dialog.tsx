@@ -1,0 +1,44 @@
+// The one-time link that decides on a draft without signing in, for example on a phone.
+import { invalidate, useQuery } from '../../cache/query.ts'
+import { Notice } from '../../elements/badge.tsx'
+import { Button } from '../../elements/button.tsx'
+import { Copy } from '../../elements/copy.tsx'
+import { Dialog } from '../../elements/dialog.tsx'
+import { Loaded } from '../../elements/loaded.tsx'
+import { Time } from '../../elements/time.tsx'
+import { attempt } from '../../elements/toasts.tsx'
+import { client } from '../../session/client.ts'
+
+export function ApprovalLinkDialog({ handle, draftId, onClose }: { handle: string; draftId: string; onClose: () => void }) {
+  const link = useQuery(`approval-link ${draftId}`, () => client.approvals.createLink(handle, draftId))
+  const revoke = async () => {
+    if (!(await attempt(() => client.approvals.revokeLink(handle, draftId), 'The link is no longer valid'))) return
+    invalidate(`draft ${draftId}`)
+    onClose()
+  }
+  const footer = (
+    <>
+      <Button kind="danger" onClick={() => void revoke()}>
+        Revoke
+      </Button>
+      <Button onClick={onClose}>Done</Button>
+    </>
+  )
+  return (
+    <Dialog title="One-time link" footer={footer} onClose={onClose}>
+      <div class="stack">
+        <Notice tone="warn">The holder of the link approves or rejects this version once, without signing in.</Notice>
+        <Loaded query={link}>
+          {({ url, expires_at: expiresAt }) => (
+            <>
+              <Copy value={url} name="link" />
+              <p class="faint">
+                Valid until <Time at={expiresAt} form="exact" />, and until the draft changes.
+              </p>
+            </>
+          )}
+        </Loaded>
+      </div>
+    </Dialog>
+  )
+}
