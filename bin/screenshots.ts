@@ -9,11 +9,9 @@ const root = join(import.meta.dirname, '..')
 /** File names in docs/images, each with the screenshot of a test. */
 const pictures: Record<string, string> = {
   'console-inbox': 'thread',
-  'console-overview': 'overview-light',
   'console-approval': 'approval',
   'console-quarantine': 'quarantine-open',
   'console-tunnel': 'tunnel-request',
-  'console-dark': 'inbox-dark',
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'callsign-screenshots-'))

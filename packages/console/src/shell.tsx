@@ -13,6 +13,7 @@ import { addressOf, followLink, go, place } from './navigation/place.ts'
 import { screenNames } from './navigation/screen-names.ts'
 import { listenForShortcuts, useShortcuts } from './navigation/shortcuts.ts'
 import { type Theme, theme } from './navigation/theme.ts'
+import { PauseNotice } from './pause.tsx'
 import type { ScreenEntry } from './screen-entry.ts'
 import { homeOf, screens } from './screens.ts'
 import { streamState } from './session/client.ts'
@@ -57,6 +58,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
             Callsign
           </a>
         </div>
+        <PauseNotice />
         {children}
       </main>
       <ComposerSlot />
@@ -113,7 +115,11 @@ const themeIcons: Record<Theme, IconName> = { system: 'screen', light: 'sun', da
 
 function SidebarFoot({ onHelp }: { onHelp: () => void }) {
   const current = session.value
-  const name = current?.member ? current.member.name || current.member.email : current?.agent ? `@${current.agent.handle}` : 'Signed in'
+  const name = current?.member
+    ? current.member.name || current.member.email
+    : current?.agent
+      ? `@${current.agent.handle}`
+      : 'Organization key'
   return (
     <div class="sidebar-foot">
       <div class="foot-row">

@@ -64,14 +64,15 @@ const screens: Entry[] = [
   { name: 'one webhook', path: () => `/webhooks/${ids.webhook}`, data: 'imessage.received' },
   { name: 'events', path: () => '/events', data: 'imessage.received', empty: 'No events in the last hour' },
   { name: 'audit log', path: () => '/audit', data: 'webhook.created' },
-  { name: 'simulator', path: () => '/simulator', data: 'sales, sales@agents.localhost', empty: 'No identities yet' },
-  { name: 'hostile mail', path: () => '/simulator?tab=hostile', data: 'hidden_text' },
-  { name: 'simulated texts', path: () => '/simulator?tab=text', data: 'Your code', empty: 'No simulated numbers yet' },
+  { name: 'simulator', path: () => '/simulator', data: 'takes the path of mail over SMTP', empty: 'No identities yet' },
+  { name: 'hostile mail', path: () => '/simulator?tab=hostile', data: 'Instructions that readers cannot see' },
+  { name: 'simulated texts', path: () => '/simulator?tab=text', data: 'From', empty: 'No simulated numbers yet' },
   { name: 'faults', path: () => '/simulator?tab=faults', data: 'Times' },
   { name: 'outbox', path: () => '/simulator?tab=outbox', data: 'You are connected to Sales', empty: 'Nothing sent yet' },
   { name: 'settings', path: () => '/settings', data: 'New password' },
   { name: 'sessions', path: () => '/settings?tab=sessions', data: 'this one' },
   { name: 'members', path: () => '/settings?tab=members', data: 'Invite' },
+  { name: 'sending', path: () => '/settings?tab=sending', data: 'All mail together' },
   { name: 'MCP', path: () => '/settings?tab=mcp', data: 'npx add-mcp' },
 ]
 
@@ -97,7 +98,7 @@ describe.each(screens)('$name', (entry) => {
 
 /** Every call of a screen but the event stream. */
 const requests = /\/(api\/v1\/(?!events\/stream)|console\/api\/(sessions|members))/
-const loading = screens.filter(({ name }) => !['settings', 'MCP', 'hostile mail', 'faults', 'one tunnel'].includes(name))
+const loading = screens.filter(({ name }) => !['settings', 'MCP', 'simulator', 'hostile mail', 'faults', 'one tunnel'].includes(name))
 
 test('failing screens say so and load again', { timeout: 120_000 }, async () => {
   const body = '{"error":{"code":"internal_error","message":"It broke.","request_id":"req_1"}}'
@@ -181,6 +182,36 @@ describe('a person', () => {
       .getByText('revoked')
       .waitFor()
     expect((await world.api('GET', '/me', { key })).status).toBe(401)
+  })
+
+  test('pauses all sending with a reason, which every screen shows, and resumes', async () => {
+    await page.goto('/console/overview')
+    await page.getByRole('button', { name: 'Pause sending' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Pause all sending?' })
+    await dialog.getByLabel('Reason').fill('An agent writes to the wrong people.')
+    await dialog.getByRole('button', { name: 'Pause sending' }).click()
+    await page.getByText('An agent writes to the wrong people.').waitFor()
+    expect((await world.expectApi(200, 'GET', '/organization')).pause_reason).toBe('An agent writes to the wrong people.')
+    await page.goto('/console/keys')
+    await page.getByText('All sending is paused since').waitFor()
+    expect(await findInaccessible(page)).toEqual([])
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByText('All sending is paused since').waitFor({ state: 'detached' })
+    expect((await world.expectApi(200, 'GET', '/organization')).paused_at).toBeNull()
+  })
+
+  test('limits what an agent and the organization send', async () => {
+    await page.goto('/console/identities/sales')
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByLabel('Messages per hour').fill('60')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('60 messages per hour').waitFor()
+    await page.goto('/console/settings?tab=sending')
+    const all = page.locator('form', { hasText: 'All mail together' })
+    await all.getByLabel('Messages per day').fill('5000')
+    await all.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved').waitFor()
+    expect((await world.expectApi(200, 'GET', '/organization')).sending_limits.messages_per_day).toBe(5000)
   })
 
   test('pauses a webhook', async () => {

@@ -11,6 +11,7 @@ import { Confirm } from '../../elements/dialog.tsx'
 import { Facts } from '../../elements/facts.tsx'
 import { Select, TextField } from '../../elements/fields.tsx'
 import { FormDialog } from '../../elements/form-dialog.tsx'
+import { changedLimits, LimitFields, limitTexts } from '../../elements/limit-fields.tsx'
 import { Loaded } from '../../elements/loaded.tsx'
 import { Screen } from '../../elements/screen.tsx'
 import { Time } from '../../elements/time.tsx'
@@ -116,6 +117,7 @@ function MailCard({ identity }: { identity: Identity }) {
           ],
           ['Mail to it', identity.inbound_mode === 'allowlist' ? 'Only allowed senders' : 'All senders that no rule blocks'],
           ['Mail from it', identity.outbound_mode === 'allowlist' ? 'Only allowed recipients' : 'All recipients that no rule blocks'],
+          ['Limits', limitTexts(identity.sending_limits).join(', ') || 'None'],
         ]}
       />
     </Card>
@@ -176,12 +178,14 @@ function EditDialog({ identity, onClose }: { identity: Identity; onClose: () => 
   const [approval, setApproval] = useState(identity.draft_approval)
   const [inbound, setInbound] = useState(identity.inbound_mode)
   const [outbound, setOutbound] = useState(identity.outbound_mode)
+  const [limits, setLimits] = useState(identity.sending_limits)
   const save = async () => {
     await client.identities.update(identity.agent_handle, {
       display_name: name,
       draft_approval: approval,
       inbound_mode: inbound,
       outbound_mode: outbound,
+      ...changedLimits(identity.sending_limits, limits),
     })
     invalidate('identities')
   }
@@ -191,6 +195,8 @@ function EditDialog({ identity, onClose }: { identity: Identity; onClose: () => 
       <Select label="Approval" value={approval} options={approvals} onChange={setApproval} />
       <Select label="Mail to the agent" value={inbound} options={modes} onChange={setInbound} />
       <Select label="Mail from the agent" value={outbound} options={modes} onChange={setOutbound} />
+      <h3>Limits</h3>
+      <LimitFields limits={limits} onChange={setLimits} />
     </FormDialog>
   )
 }

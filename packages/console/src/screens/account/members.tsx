@@ -39,46 +39,7 @@ export function Members() {
         </Button>
       </div>
       <Loaded query={members}>
-        {(all) => (
-          <Table
-            name="Members"
-            items={all}
-            keyOf={(member) => member.id}
-            columns={[
-              { title: 'Name', cell: (member) => member.name },
-              { title: 'Email', cell: (member) => member.email },
-              {
-                title: 'Role',
-                cell: (member) => (
-                  <Select
-                    label={`Role of ${member.email}`}
-                    isLabelHidden
-                    value={member.role as MemberRole}
-                    options={roles}
-                    onChange={(role) => void change(() => consoleCall('PATCH', `members/${member.id}`, { role }), 'The role is changed')}
-                  />
-                ),
-              },
-              {
-                title: 'Last sign-in',
-                cell: (member) => (member.last_sign_in_at ? <Time at={member.last_sign_in_at} /> : 'never'),
-                isMinor: true,
-              },
-              {
-                title: '',
-                cell: (member) =>
-                  member.id !== session.value?.member?.id && (
-                    <span class="row">
-                      <Button size="small" icon="link" onClick={() => void renew(member)}>
-                        New link
-                      </Button>
-                      <Button size="small" kind="danger" icon="trash" label={`Remove ${member.email}`} onClick={() => setRemoved(member)} />
-                    </span>
-                  ),
-              },
-            ]}
-          />
-        )}
+        {(all) => <MemberTable members={all} change={change} onRenew={(member) => void renew(member)} onRemove={setRemoved} />}
       </Loaded>
       {isInviting && <InviteDialog onMade={setLink} onDone={() => void members.reload()} onClose={() => setInviting(false)} />}
       {link && <LinkDialog link={link} onClose={() => setLink(null)} />}
@@ -87,7 +48,53 @@ export function Members() {
   )
 }
 
-type RemoveProps = { member: Member; change: (work: () => Promise<unknown>, done: string) => Promise<void>; onClose: () => void }
+type Change = (work: () => Promise<unknown>, done: string) => Promise<void>
+type MemberTableProps = { members: Member[]; change: Change; onRenew: (member: Member) => void; onRemove: (member: Member) => void }
+
+function MemberTable({ members, change, onRenew, onRemove }: MemberTableProps) {
+  return (
+    <Table
+      name="Members"
+      items={members}
+      keyOf={(member) => member.id}
+      columns={[
+        { title: 'Name', cell: (member) => member.name },
+        { title: 'Email', cell: (member) => member.email },
+        {
+          title: 'Role',
+          cell: (member) => (
+            <Select
+              label={`Role of ${member.email}`}
+              isLabelHidden
+              value={member.role as MemberRole}
+              options={roles}
+              onChange={(role) => void change(() => consoleCall('PATCH', `members/${member.id}`, { role }), 'The role is changed')}
+            />
+          ),
+        },
+        {
+          title: 'Last sign-in',
+          cell: (member) => (member.last_sign_in_at ? <Time at={member.last_sign_in_at} /> : 'never'),
+          isMinor: true,
+        },
+        {
+          title: '',
+          cell: (member) =>
+            member.id !== session.value?.member?.id && (
+              <span class="row">
+                <Button size="small" icon="link" onClick={() => onRenew(member)}>
+                  New link
+                </Button>
+                <Button size="small" kind="danger" icon="trash" label={`Remove ${member.email}`} onClick={() => onRemove(member)} />
+              </span>
+            ),
+        },
+      ]}
+    />
+  )
+}
+
+type RemoveProps = { member: Member; change: Change; onClose: () => void }
 
 function RemoveDialog({ member, change, onClose }: RemoveProps) {
   return (

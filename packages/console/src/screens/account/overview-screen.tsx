@@ -12,6 +12,7 @@ import { Screen } from '../../elements/screen.tsx'
 import { Time } from '../../elements/time.tsx'
 import { addressOf } from '../../navigation/place.ts'
 import { screenNames } from '../../navigation/screen-names.ts'
+import { PauseButton } from '../../pause.tsx'
 import { type ChannelName, loadOverview, type Overview } from '../../waiting.ts'
 
 export default function OverviewScreen() {
@@ -22,7 +23,7 @@ export default function OverviewScreen() {
     return <Screen title="Overview">{error ? <Failure error={error} onRetry={() => void query.reload()} /> : <Loading />}</Screen>
   }
   return (
-    <Screen title="Overview" note="last 24 hours">
+    <Screen title="Overview" note="last 24 hours" actions={<PauseButton />}>
       <div class="overview">
         <WaitingItems waiting={overview.waiting} />
         <Channels channels={overview.channels} />

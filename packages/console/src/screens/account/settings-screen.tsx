@@ -1,24 +1,34 @@
-// Settings: the person, their sessions, the members of the organization, and how to connect an MCP client.
+// Settings: the person, their sessions, the members and limits of the organization, and how to connect an MCP client.
 import { Screen } from '../../elements/screen.tsx'
 import { Tabs } from '../../elements/tabs.tsx'
 import { place, setQuery } from '../../navigation/place.ts'
-import { role, session } from '../../session/session.ts'
+import { canReview, role, session } from '../../session/session.ts'
 import { McpGuide } from './mcp-guide.tsx'
 import { Members } from './members.tsx'
 import { Profile } from './profile.tsx'
+import { Sending } from './sending.tsx'
 import { Sessions } from './sessions.tsx'
 
 const allTabs = [
   { id: 'profile', label: 'You' },
   { id: 'sessions', label: 'Sessions' },
   { id: 'members', label: 'Members' },
+  { id: 'sending', label: 'Sending' },
   { id: 'mcp', label: 'MCP' },
 ] as const
 type TabName = (typeof allTabs)[number]['id']
 
+/** The tabs that the session may open. */
+const isVisible: Record<TabName, () => boolean> = {
+  profile: () => session.value?.member !== null,
+  sessions: () => true,
+  members: () => role.value === 'owner',
+  sending: () => canReview.value,
+  mcp: () => true,
+}
+
 export default function SettingsScreen() {
-  const isMember = session.value?.member !== null
-  const tabs = allTabs.filter(({ id }) => (id === 'members' ? role.value === 'owner' : id === 'profile' ? isMember : true))
+  const tabs = allTabs.filter(({ id }) => isVisible[id]())
   const wanted = place.value.query.get('tab')
   const tab: TabName = tabs.find(({ id }) => id === wanted)?.id ?? (tabs[0]?.id as TabName)
   return (
@@ -27,6 +37,7 @@ export default function SettingsScreen() {
       {tab === 'profile' && <Profile />}
       {tab === 'sessions' && <Sessions />}
       {tab === 'members' && <Members />}
+      {tab === 'sending' && <Sending />}
       {tab === 'mcp' && <McpGuide />}
     </Screen>
   )

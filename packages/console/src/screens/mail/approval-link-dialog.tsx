@@ -1,4 +1,5 @@
 // The one-time link that decides on a draft without signing in, for example on a phone.
+import { useState } from 'preact/hooks'
 import { invalidate, useQuery } from '../../cache/query.ts'
 import { Notice } from '../../elements/badge.tsx'
 import { Button } from '../../elements/button.tsx'
@@ -9,7 +10,19 @@ import { Time } from '../../elements/time.tsx'
 import { attempt } from '../../elements/toasts.tsx'
 import { client } from '../../session/client.ts'
 
-export function ApprovalLinkDialog({ handle, draftId, onClose }: { handle: string; draftId: string; onClose: () => void }) {
+export function ApprovalLinkButton({ handle, draftId }: { handle: string; draftId: string }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <Button icon="phone" onClick={() => setOpen(true)}>
+        One-time link
+      </Button>
+      {isOpen && <ApprovalLinkDialog handle={handle} draftId={draftId} onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+function ApprovalLinkDialog({ handle, draftId, onClose }: { handle: string; draftId: string; onClose: () => void }) {
   const link = useQuery(`approval-link ${draftId}`, () => client.approvals.createLink(handle, draftId))
   const revoke = async () => {
     if (!(await attempt(() => client.approvals.revokeLink(handle, draftId), 'The link is no longer valid'))) return

@@ -11,7 +11,7 @@ import { attempt, toast, toastError } from '../../elements/toasts.tsx'
 import { useShortcuts } from '../../navigation/shortcuts.ts'
 import { client } from '../../session/client.ts'
 import { canWrite } from '../../session/session.ts'
-import { ApprovalLinkDialog } from './approval-link-dialog.tsx'
+import { ApprovalLinkButton } from './approval-link-dialog.tsx'
 import { findFirstContacts, warningsOf } from './approval-queue.ts'
 import { Attachments } from './attachments.tsx'
 import { openComposer } from './composer-state.ts'
@@ -74,7 +74,6 @@ async function renew(handle: string, draft: Draft): Promise<void> {
 function Review({ handle, draft, identities, onDecided, onClose }: ReviewProps) {
   const [isBusy, setBusy] = useState(false)
   const [isRejecting, setRejecting] = useState(false)
-  const [isLinking, setLinking] = useState(false)
   const isExpired = draft.approval?.status === 'expired'
   const onApprove = async () => {
     if (isExpired) return renew(handle, draft)
@@ -92,26 +91,7 @@ function Review({ handle, draft, identities, onDecided, onClose }: ReviewProps) 
   ])
   return (
     <article class="review" aria-label="Draft">
-      <header class="thread-header">
-        <span class="only-small">
-          <Button kind="quiet" icon="back" label="Back to the queue" onClick={onClose} />
-        </span>
-        <div class="grow">
-          <h2 class="thread-subject">{draft.subject || 'No subject'}</h2>
-          <div class="row faint wrap">
-            <span>
-              from {handle}, waiting for <Time at={draft.approval?.requested_at ?? draft.created_at} form="age" />
-            </span>
-            {draft.approval && (
-              <span>
-                expires <Time at={draft.approval.expires_at} form="exact" />
-              </span>
-            )}
-            <Badge>version {draft.version}</Badge>
-            <Id id={draft.id} name="draft id" />
-          </div>
-        </div>
-      </header>
+      <ReviewHeader handle={handle} draft={draft} onClose={onClose} />
       <div class="review-body">
         <Warnings handle={handle} draft={draft} identities={identities} />
         <DraftContent handle={handle} draft={draft} />
@@ -136,16 +116,36 @@ function Review({ handle, draft, identities, onDecided, onClose }: ReviewProps) 
           Reject
         </Button>
         <span class="grow" />
-        {draft.approval && !isExpired && (
-          <Button icon="phone" onClick={() => setLinking(true)}>
-            One-time link
-          </Button>
-        )}
+        {draft.approval && !isExpired && <ApprovalLinkButton handle={handle} draftId={draft.id} />}
         <Copy value={location.href} text="Copy the link" name="link" />
       </footer>
-      {isLinking && <ApprovalLinkDialog handle={handle} draftId={draft.id} onClose={() => setLinking(false)} />}
       {isRejecting && <RejectDialog handle={handle} draft={draft} onRejected={onDecided} onClose={() => setRejecting(false)} />}
     </article>
+  )
+}
+
+function ReviewHeader({ handle, draft, onClose }: Pick<ReviewProps, 'handle' | 'draft' | 'onClose'>) {
+  return (
+    <header class="thread-header">
+      <span class="only-small">
+        <Button kind="quiet" icon="back" label="Back to the queue" onClick={onClose} />
+      </span>
+      <div class="grow">
+        <h2 class="thread-subject">{draft.subject || 'No subject'}</h2>
+        <div class="row faint wrap">
+          <span>
+            from {handle}, waiting for <Time at={draft.approval?.requested_at ?? draft.created_at} form="age" />
+          </span>
+          {draft.approval && (
+            <span>
+              expires <Time at={draft.approval.expires_at} form="exact" />
+            </span>
+          )}
+          <Badge>version {draft.version}</Badge>
+          <Id id={draft.id} name="draft id" />
+        </div>
+      </div>
+    </header>
   )
 }
 

@@ -17,6 +17,7 @@ test('a reviewer reads, decides on drafts and releases from quarantine, and chan
   expect(changing.sort()).toEqual([
     'createApprovalLink',
     'deleteDraft',
+    'getMessages',
     'rejectDraft',
     'releaseMessage',
     'requestApproval',
