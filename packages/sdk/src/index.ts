@@ -1,7 +1,7 @@
 // The public exports of the package, with the client, the types of its resources, its errors, and the vault's functions.
 export { type AgentScope, agentScopes } from '@callsign/contract/scopes'
-export { toolsets } from '@callsign/contract/tools/tool'
 export { type SimulatedMailSample, simulatedMailSamples } from '@callsign/contract/simulator-choices'
+export { toolsets } from '@callsign/contract/tools/tool'
 export type { AuditEntry, AuditPage, CallerInfo } from './accounts.ts'
 export type { Address, AddressPage } from './addresses.ts'
 export type { Approval, ApprovalLink, ApprovalPage } from './approvals.ts'

@@ -1,8 +1,8 @@
 // The SQL of identities, mailboxes and the handles that stay reserved.
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql } from '../../../core/sql.ts'
-import { takeAddress } from './address-store.ts'
 import type { LimitSettings } from '../organizations/model.ts'
+import { takeAddress } from './address-store.ts'
 import type { DraftApproval, IdentityRow, MailboxOwner, MailboxRow, MailMode } from './model.ts'
 
 export type NewIdentity = {
