@@ -14,7 +14,11 @@ const webhookFields = {
   id: Type.String(),
   url: Type.String(),
   events: Type.Array(Type.String(), { description: 'Event types, or * for all.' }),
-  agent_handle: nullableString({ description: 'If set, only events of this agent are delivered.' }),
+  agent_handle: nullableString({ description: 'The agent whose events are delivered, if it is the only one.' }),
+  agent_handles: Type.Array(Type.String(), {
+    description: 'Only events of these agents are delivered. Empty for events of the whole organization.',
+  }),
+  header_names: Type.Array(Type.String(), { description: 'Names of the custom headers. Their values are not shown.' }),
   description: nullableString(),
   status: WebhookStatus,
   disabled_reason: nullableString({ description: 'The reason why the server stopped delivering. null unless status is disabled.' }),
@@ -38,6 +42,19 @@ const EventNames = Type.Array(Type.Unsafe<string>({ type: 'string', enum: ['*', 
 const Description = nullableString({ maxLength: 500 })
 const SettableStatus = Type.Unsafe<'active' | 'paused'>({ type: 'string', enum: ['active', 'paused'] })
 const AgentFilter = Type.Unsafe<string | null>({ type: ['string', 'null'], minLength: 1 })
+const AgentFilters = Type.Unsafe<string[] | null>({
+  type: ['array', 'null'],
+  items: { type: 'string', minLength: 1 },
+  minItems: 1,
+  maxItems: 50,
+  description: 'Only events of these agents. Excludes agent_handle.',
+})
+const CustomHeaders = Type.Unsafe<Record<string, string> | null>({
+  type: ['object', 'null'],
+  additionalProperties: { type: 'string', maxLength: 4096 },
+  maxProperties: 20,
+  description: 'Headers to send with every delivery, such as Authorization. Stored encrypted and never shown.',
+})
 const webhookParams = strict({ id: id('webhook') })
 
 export const createWebhook = operation({
@@ -50,6 +67,8 @@ export const createWebhook = operation({
     url: Url,
     events: EventNames,
     agent_handle: Type.Optional(AgentFilter),
+    agent_handles: Type.Optional(AgentFilters),
+    headers: Type.Optional(CustomHeaders),
     description: Type.Optional(Description),
     status: Type.Optional(SettableStatus),
   }),
@@ -94,6 +113,8 @@ export const updateWebhook = operation({
       url: Type.Optional(Url),
       events: Type.Optional(EventNames),
       agent_handle: Type.Optional(AgentFilter),
+      agent_handles: Type.Optional(AgentFilters),
+      headers: Type.Optional(CustomHeaders),
       description: Type.Optional(Description),
       status: Type.Optional(SettableStatus),
     },

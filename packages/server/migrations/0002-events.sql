@@ -31,10 +31,8 @@ CREATE TABLE webhooks (
   organization_id text NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
   url text NOT NULL CHECK (char_length(url) <= 2048),
   event_types text[] NOT NULL CHECK (cardinality(event_types) > 0),
-  -- The agent whose events it receives. Handles are permanent and identities are not. After the agent is deleted, the webhook stays and
-  -- receives nothing.
-  agent_handle text,
-  identity_id text,
+  -- The agents whose events it receives, as in webhook_agents. Empty for the events of the whole organization.
+  identity_ids text[] NOT NULL DEFAULT '{}',
   description text,
   status text NOT NULL CHECK (status IN ('active', 'paused', 'disabled')),
   disabled_reason text,
@@ -42,6 +40,9 @@ CREATE TABLE webhooks (
   secret bytea NOT NULL,
   old_secrets bytea[] NOT NULL DEFAULT '{}',
   old_secrets_until timestamptz[] NOT NULL DEFAULT '{}',
+  -- Names of the custom headers, and their JSON, sealed like the secret. The values are never shown.
+  header_names text[] NOT NULL DEFAULT '{}',
+  headers bytea,
   -- Time of the first failure since the last success. Null after a success.
   failing_since timestamptz,
   -- A deleted webhook keeps its row, so that deleting again answers 200. Its deliveries are swept.
@@ -49,12 +50,23 @@ CREATE TABLE webhooks (
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   UNIQUE (organization_id, id),
-  CHECK ((agent_handle IS NULL) = (identity_id IS NULL)),
+  CHECK ((headers IS NULL) = (cardinality(header_names) = 0)),
   CHECK ((status = 'disabled') = (disabled_reason IS NOT NULL)),
-  CHECK (cardinality(old_secrets) = cardinality(old_secrets_until)),
-  FOREIGN KEY (organization_id, agent_handle) REFERENCES handles (organization_id, handle)
+  CHECK (cardinality(old_secrets) = cardinality(old_secrets_until))
 );
 CREATE INDEX webhooks_newest ON webhooks (organization_id, id DESC) WHERE deleted_at IS NULL;
+
+-- The agents whose events a webhook receives. Handles are permanent and identities are not. After an agent is deleted, its row stays and
+-- matches nothing.
+CREATE TABLE webhook_agents (
+  organization_id text NOT NULL,
+  webhook_id text NOT NULL,
+  agent_handle text NOT NULL,
+  identity_id text NOT NULL,
+  PRIMARY KEY (webhook_id, identity_id),
+  FOREIGN KEY (organization_id, webhook_id) REFERENCES webhooks (organization_id, id) ON DELETE CASCADE,
+  FOREIGN KEY (organization_id, agent_handle) REFERENCES handles (organization_id, handle)
+);
 
 -- Delivery of one event to one webhook. It is written with the event and leased by a deliverer.
 CREATE TABLE webhook_deliveries (

@@ -344,6 +344,8 @@ describe('subscriptions', () => {
       url: 'http://127.0.0.1:59999/hook',
       events: ['email.sent', 'email.bounced'],
       agent_handle: 'one',
+      agent_handles: ['one'],
+      header_names: [],
       description: 'Mine',
       status: 'active',
       disabled_reason: null,

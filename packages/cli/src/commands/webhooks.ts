@@ -8,21 +8,49 @@ const statuses = ['active', 'paused'] as const
 
 const fieldOptions: Record<string, Option> = {
   event: { type: 'string', multiple: true, value: 'TYPE', about: "An event type such as email.received, or '*' for all. Repeatable." },
-  agent: { type: 'string', value: 'HANDLE', about: 'Only events of this agent. An empty text removes the filter.' },
+  agent: {
+    type: 'string',
+    multiple: true,
+    value: 'HANDLE',
+    about: 'Only events of this agent. Repeatable. An empty text removes the filter.',
+  },
+  header: {
+    type: 'string',
+    multiple: true,
+    value: 'NAME:VALUE',
+    about: 'A header to send with every delivery. Repeatable. Replaces the earlier ones, and an empty text removes them.',
+  },
   description: { type: 'string', value: 'TEXT', about: 'A note about the endpoint.' },
   status: { type: 'string', value: 'STATUS', choices: statuses, about: 'active, or paused to keep events undelivered.' },
 }
 
 function readFields(values: Values) {
   const events = several(values, 'event')
-  const [agent, description, status] = [text(values, 'agent'), text(values, 'description'), oneOf(values, 'status', statuses)]
+  const [agents, headers] = [several(values, 'agent'), several(values, 'header')]
+  const [description, status] = [text(values, 'description'), oneOf(values, 'status', statuses)]
   return {
     ...(events.length > 0 && { events }),
-    ...(agent !== undefined && { agent_handle: agent === '' ? null : agent }),
+    ...(agents.length > 0 && { agent_handles: agents.includes('') ? null : agents }),
+    ...(headers.length > 0 && { headers: readHeaders(headers) }),
     ...(description !== undefined && { description }),
     ...(status && { status }),
   }
 }
+
+/** Headers of `NAME:VALUE` texts. Null for one empty text, which removes them. */
+function readHeaders(given: string[]): Record<string, string> | null {
+  if (given.length === 1 && given[0] === '') return null
+  return Object.fromEntries(
+    given.map((one) => {
+      const colon = one.indexOf(':')
+      if (colon < 1) throw new UsageError(`--header ${one} must be NAME:VALUE.`)
+      return [one.slice(0, colon).trim(), one.slice(colon + 1).trim()]
+    }),
+  )
+}
+
+/** The agents of a webhook, or all. */
+const agentsOf = (one: Webhook): string => (one.agent_handles.length > 0 ? one.agent_handles.join(', ') : 'all')
 
 const statusOf = (one: Webhook): string => (one.disabled_reason ? `${one.status}: ${one.disabled_reason}` : one.status)
 
@@ -31,7 +59,8 @@ const shown = (one: Webhook): string =>
     `id           ${one.id}`,
     `url          ${one.url}`,
     `events       ${one.events.join(', ')}`,
-    `agent        ${one.agent_handle ?? 'all'}`,
+    `agents       ${agentsOf(one)}`,
+    `headers      ${one.header_names.join(', ')}`,
     `description  ${one.description ?? ''}`,
     `status       ${statusOf(one)}`,
     `created      ${one.created_at}`,
@@ -54,7 +83,7 @@ export const webhookCommands: Command[] = [
       output.result(page, () =>
         table(
           ['ID', 'STATUS', 'EVENTS', 'AGENT', 'URL'],
-          page.data.map((one) => [one.id, one.status, one.events.join(' '), one.agent_handle ?? 'all', one.url]),
+          page.data.map((one) => [one.id, one.status, one.events.join(' '), agentsOf(one), one.url]),
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)

@@ -21,11 +21,11 @@ export const eventDetails: Record<string, OperationDetails> = {
   },
   createWebhook: {
     description:
-      'Creates a webhook. Events are sent to `url` as POST requests, signed by the scheme of Standard Webhooks with the returned `secret`. Deliveries that fail are repeated for about a day. The URL must be public, unless the operator allows a private network. Check the signature of every request with `verifyWebhook` of the SDK, or with any library for Standard Webhooks.',
+      'Creates a webhook. Events are sent to `url` as POST requests, signed by the scheme of Standard Webhooks with the returned `secret`. Deliveries that fail are repeated for about a day. The URL must be public, unless the operator allows a private network. Check the signature of every request with `verifyWebhook` of the SDK, or with any library for Standard Webhooks. The same values are in the `svix-*` headers, for receivers that read those. `agent_handles` limits it to some agents. `headers` are sent with every delivery, stored encrypted and never shown: the webhook has their names.',
     keys: 'organization',
-    body: { url: 'https://agent.example.com/hooks', events: ['email.received', 'sms.received'] },
+    body: { url: 'https://agent.example.com/hooks', events: ['email.received', 'sms.received'], agent_handles: ['sales', 'support'] },
     sdk: 'const { id, secret } = await callsign.webhooks.create($body)',
-    cli: 'callsign webhooks create https://agent.example.com/hooks --event email.received --event sms.received',
+    cli: 'callsign webhooks create https://agent.example.com/hooks --event email.received --event sms.received --agent sales --agent support',
   },
   listWebhooks: {
     description: 'Returns webhooks, newest first. `disabled_reason` says why the server has stopped delivering to one.',

@@ -1574,7 +1574,11 @@ class Webhook(TypedDict):
     events: List[str]
     """Event types, or * for all."""
     agent_handle: str | None
-    """If set, only events of this agent are delivered."""
+    """The agent whose events are delivered, if it is the only one."""
+    agent_handles: List[str]
+    """Only events of these agents are delivered. Empty for events of the whole organization."""
+    header_names: List[str]
+    """Names of the custom headers. Their values are not shown."""
     description: str | None
     status: Literal["active", "paused", "disabled"]
     disabled_reason: str | None
@@ -1601,7 +1605,11 @@ class WebhookWithSecret(TypedDict):
     events: List[str]
     """Event types, or * for all."""
     agent_handle: str | None
-    """If set, only events of this agent are delivered."""
+    """The agent whose events are delivered, if it is the only one."""
+    agent_handles: List[str]
+    """Only events of these agents are delivered. Empty for events of the whole organization."""
+    header_names: List[str]
+    """Names of the custom headers. Their values are not shown."""
     description: str | None
     status: Literal["active", "paused", "disabled"]
     disabled_reason: str | None

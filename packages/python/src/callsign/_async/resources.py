@@ -3348,6 +3348,8 @@ class Webhooks:
         url: str,
         events: List[Literal["*", "email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "draft.approval_requested", "draft.approved", "draft.rejected", "draft.expired", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "tunnel.connected", "tunnel.disconnected", "test.ping"]],
         agent_handle: str | None | Unset = UNSET,
+        agent_handles: List[str] | None | Unset = UNSET,
+        headers: Dict[str, str] | None | Unset = UNSET,
         description: str | None | Unset = UNSET,
         status: Literal["active", "paused"] | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -3357,7 +3359,9 @@ class Webhooks:
         Standard Webhooks with the returned `secret`. Deliveries that fail are repeated for
         about a day. The URL must be public, unless the operator allows a private network. Check
         the signature of every request with `verifyWebhook` of the SDK, or with any library for
-        Standard Webhooks.
+        Standard Webhooks. The same values are in the `svix-*` headers, for receivers that read
+        those. `agent_handles` limits it to some agents. `headers` are sent with every delivery,
+        stored encrypted and never shown: the webhook has their names.
         """
         return await self._connection.request(
             Request[WebhookWithSecret](
@@ -3368,6 +3372,8 @@ class Webhooks:
                         "url": url,
                         "events": events,
                         "agent_handle": agent_handle,
+                        "agent_handles": agent_handles,
+                        "headers": headers,
                         "description": description,
                         "status": status,
                     }
@@ -3571,6 +3577,8 @@ class Webhooks:
         url: str | Unset = UNSET,
         events: List[Literal["*", "email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "draft.approval_requested", "draft.approved", "draft.rejected", "draft.expired", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "tunnel.connected", "tunnel.disconnected", "test.ping"]] | Unset = UNSET,
         agent_handle: str | None | Unset = UNSET,
+        agent_handles: List[str] | None | Unset = UNSET,
+        headers: Dict[str, str] | None | Unset = UNSET,
         description: str | None | Unset = UNSET,
         status: Literal["active", "paused"] | Unset = UNSET,
         request_timeout: float | None = None,
@@ -3588,6 +3596,8 @@ class Webhooks:
                         "url": url,
                         "events": events,
                         "agent_handle": agent_handle,
+                        "agent_handles": agent_handles,
+                        "headers": headers,
                         "description": description,
                         "status": status,
                     }

@@ -12,6 +12,7 @@ import type { GuardedPost } from '../../../core/web.ts'
 import type { Accounts } from '../../account/organizations/operations.ts'
 import type { EventRow } from '../log/model.ts'
 import type { Events } from '../log/operations.ts'
+import { openHeaders } from './custom-headers.ts'
 import * as deliveryStore from './delivery-store.ts'
 import { createEndpointHealth } from './endpoint-health.ts'
 import { createEventBodies } from './event-bodies.ts'
@@ -45,7 +46,7 @@ const timedRetryMsMax = 60_000
 const gatherMs = 5
 
 /** An endpoint with its decrypted secrets. They are decrypted once per claim. */
-type Target = Omit<store.EndpointRow, 'secrets'> & { secrets: KeyObject[] }
+type Target = Omit<store.EndpointRow, 'secrets' | 'headers'> & { secrets: KeyObject[]; headers: Record<string, string> }
 type Claim = { claimed: deliveryStore.Claimed; target: Target; event: EventRow }
 type Ended = deliveryStore.Ended & { target: Target; verdict: Verdict }
 
@@ -129,7 +130,9 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
       store.findEndpoints(db, [...new Set(claimed.map((one) => one.webhook_id))]),
       events.find([...new Set(claimed.map((one) => one.event_id))]),
     ])
-    const targets = new Map([...rows].map(([id, row]) => [id, { ...row, secrets: openSecrets(row) }]))
+    const targets = new Map(
+      [...rows].map(([id, row]) => [id, { ...row, secrets: openSecrets(row), headers: openHeaders(sealKey, row.id, row.headers) }]),
+    )
     const claimedMs = nowMs()
     for (const one of claimed) {
       const target = targets.get(one.webhook_id)
@@ -181,8 +184,8 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
     let verdict: Verdict
     let durationMs: number
     try {
-      const body = await bodies.bodyOf(event, target.identity_id === null)
-      const headers = { 'content-type': 'application/json', ...sign(target.secrets, event.id, body, nowMs()) }
+      const body = await bodies.bodyOf(event, !target.has_agents)
+      const headers = { ...target.headers, 'content-type': 'application/json', ...sign(target.secrets, event.id, body, nowMs()) }
       const result = await web.post(target.url, { headers, body, timeoutMs: attemptTimeoutMs, snippetBytesMax, keepAlive: true })
       durationMs = result.durationMs
       verdict = judge(result, nowMs())

@@ -8,14 +8,18 @@ export type WebhookRow = {
   organization_id: string
   url: string
   event_types: string[]
-  agent_handle: string | null
-  identity_id: string | null
+  /** Empty for a webhook of the whole organization. */
+  agent_handles: string[]
+  header_names: string[]
   description: string | null
   status: 'active' | 'paused' | 'disabled'
   disabled_reason: string | null
   created_at: Date
   updated_at: Date
 }
+
+/** An agent whose events a webhook receives. */
+export type WebhookAgent = { handle: string; identityId: string }
 
 export type Attempt = Static<typeof DeliveryAttempt>
 
@@ -55,7 +59,7 @@ export const deliveryIdOf = (webhookId: string, eventId: string): string =>
 /** SQL condition: the webhook has subscribed to the event. */
 export const isWanted = (webhook: string, event: string): string =>
   `(${webhook}.event_types @> ARRAY[${event}.type] OR ${webhook}.event_types @> ARRAY['*'])
-    AND (${webhook}.identity_id IS NULL OR ${webhook}.identity_id = ${event}.identity_id)`
+    AND (cardinality(${webhook}.identity_ids) = 0 OR ${webhook}.identity_ids @> ARRAY[${event}.identity_id])`
 
 /** The result of one POST. Only a 2xx status is a success. */
 export type Verdict = {
@@ -112,7 +116,9 @@ export function toWebhook(row: WebhookRow): Static<typeof Webhook> {
     id: row.id,
     url: row.url,
     events: row.event_types,
-    agent_handle: row.agent_handle,
+    agent_handle: row.agent_handles.length === 1 ? (row.agent_handles[0] as string) : null,
+    agent_handles: row.agent_handles,
+    header_names: row.header_names,
     description: row.description,
     status: row.status,
     disabled_reason: row.disabled_reason,

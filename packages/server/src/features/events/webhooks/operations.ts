@@ -23,20 +23,22 @@ import type { GuardedPost } from '../../../core/web.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { type Accounts, actorOf } from '../../account/organizations/operations.ts'
 import type { Events } from '../log/operations.ts'
+import { openHeaders, sealHeaders } from './custom-headers.ts'
 import * as deliveryStore from './delivery-store.ts'
+import { findAgents, type WebhookFields } from './fields.ts'
 import { judge, pingTimeoutMs, snippetBytesMax, toDelivery, toWebhook } from './model.ts'
 import { sign } from './signature.ts'
 import * as store from './store.ts'
 
 export interface Webhooks {
   /** `POST /webhooks`. */
-  createWebhook(call: Call, body: Fields & { url: string; events: string[] }): Promise<Static<typeof WebhookWithSecret>>
+  createWebhook(call: Call, body: WebhookFields & { url: string; events: string[] }): Promise<Static<typeof WebhookWithSecret>>
   /** `GET /webhooks`: newest first. */
   listWebhooks(caller: Caller, query: PageQuery): Promise<Page<Static<typeof Webhook>>>
   /** `GET /webhooks/{id}`. */
   getWebhook(caller: Caller, id: string): Promise<Static<typeof Webhook>>
   /** `PATCH /webhooks/{id}`. */
-  updateWebhook(call: Call, id: string, body: Fields): Promise<Static<typeof Webhook>>
+  updateWebhook(call: Call, id: string, body: WebhookFields): Promise<Static<typeof Webhook>>
   /** `DELETE /webhooks/{id}`: idempotent. */
   deleteWebhook(call: Call, id: string): Promise<{ id: string; deleted: true }>
   /** `POST /webhooks/{id}/rotate-secret`. */
@@ -77,8 +79,6 @@ type Parts = {
 const webhooksMax = 1000
 const secretBytes = 32
 
-type Fields = { url?: string; events?: string[]; agent_handle?: string | null; description?: string | null; status?: 'active' | 'paused' }
-
 export function createWebhooks({ db, accounts, identities, events, web, sealKey, takePing, wake }: Parts): Webhooks {
   const noWebhook = () => notFound('webhook')
 
@@ -91,16 +91,6 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
   /** `*` includes every other type. */
   const eventTypesOf = (names: string[]): string[] => (names.includes('*') ? ['*'] : names)
 
-  async function findAgent(
-    organizationId: string,
-    reference: string | null,
-  ): Promise<{ handle: string | null; identityId: string | null }> {
-    if (reference === null) return { handle: null, identityId: null }
-    const agent = await identities.findAgent(organizationId, reference.replace(/^@/, ''))
-    if (!agent) throw notFound('agent')
-    return agent
-  }
-
   async function requireWebhook(caller: Caller, id: string) {
     const row = await store.findWebhook(db, caller.organizationId, id)
     if (!row) throw noWebhook()
@@ -110,17 +100,19 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
   return {
     async createWebhook(call, body) {
       const { organizationId } = call.caller
-      const agent = await findAgent(organizationId, body.agent_handle ?? null)
+      const agents = (await findAgents(identities.findAgent, organizationId, body)) ?? []
       const secret = randomBytes(secretBytes)
       const id = newId('webhook')
       const at = now()
+      const headers = sealHeaders(sealKey, id, body.headers ?? null)
       const row = {
         id,
         organization_id: organizationId,
         url: checkUrl(body.url),
         event_types: eventTypesOf(body.events),
-        agent_handle: agent.handle,
-        identity_id: agent.identityId,
+        agent_handles: agents.map(({ handle }) => handle).toSorted(),
+        header_names: headers.names,
+        headers: headers.sealed,
         description: body.description ?? null,
         status: body.status ?? ('active' as const),
         created_at: at,
@@ -128,6 +120,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
       return call.transact(async (tx) => {
         if (!(await store.insertWebhook(tx, { ...row, secret: sealSecret(sealKey, id, secret) }, webhooksMax)))
           throw new ApiError('conflict', `An organization has at most ${webhooksMax} webhooks. Delete one first.`)
+        await store.setAgents(tx, organizationId, id, agents)
         await accounts.audit(tx, organizationId, actorOf(call), 'webhook.created', id, { url: originOf(row.url) })
         return { ...toWebhook({ ...row, disabled_reason: null, updated_at: at }), secret: formatSecret(secret) }
       })
@@ -142,11 +135,12 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
 
     async updateWebhook(call, id, body) {
       const { organizationId } = call.caller
-      const agent = body.agent_handle === undefined ? null : await findAgent(organizationId, body.agent_handle)
+      const agents = await findAgents(identities.findAgent, organizationId, body)
       const change = {
         url: body.url === undefined ? null : checkUrl(body.url),
         eventTypes: body.events === undefined ? null : eventTypesOf(body.events),
-        agent,
+        agents,
+        headers: body.headers === undefined ? null : sealHeaders(sealKey, id, body.headers),
         hasDescription: body.description !== undefined,
         description: body.description ?? null,
         status: body.status ?? null,
@@ -207,7 +201,8 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
       }
       const body = Buffer.from(JSON.stringify(await events.payloadOf(ping, false)))
       const secrets = target.secrets.map((sealed) => openSecret(sealKey, id, sealed))
-      const headers = { 'content-type': 'application/json', ...sign(secrets, eventId, body, nowMs()) }
+      const own = openHeaders(sealKey, id, target.headers)
+      const headers = { ...own, 'content-type': 'application/json', ...sign(secrets, eventId, body, nowMs()) }
       const result = await web.post(row.url, { headers, body, timeoutMs: pingTimeoutMs, snippetBytesMax })
       const verdict = judge(result, nowMs())
       await call.transact((tx) =>

@@ -1,19 +1,20 @@
 // The SQL of subscriptions.
 import type { PageRequest } from '../../../core/page.ts'
 import type { Sql, Tx } from '../../../core/sql.ts'
-import { secretOverlapMs, type WebhookRow } from './model.ts'
+import { secretOverlapMs, type WebhookAgent, type WebhookRow } from './model.ts'
 
-const columns = `w.id, w.organization_id, w.url, w.event_types, w.agent_handle, w.identity_id, w.description, w.status, w.disabled_reason, w.created_at, w.updated_at`
+const columns = `w.id, w.organization_id, w.url, w.event_types, w.header_names, w.description, w.status, w.disabled_reason, w.created_at,
+  w.updated_at, ARRAY(SELECT a.agent_handle FROM webhook_agents a WHERE a.webhook_id = w.id ORDER BY a.agent_handle) AS agent_handles`
 
 /** Limit of retired secrets that still sign. The oldest is dropped first. */
 const oldSecretsMax = 5
 
-export type NewWebhook = Omit<WebhookRow, 'disabled_reason' | 'updated_at'> & { secret: Buffer }
+export type NewWebhook = Omit<WebhookRow, 'disabled_reason' | 'updated_at'> & { secret: Buffer; headers: Buffer | null }
 
 /** Inserts a webhook. False when the organization has `countMax` already. */
 export async function insertWebhook(tx: Tx, row: NewWebhook, countMax: number): Promise<boolean> {
   const { rowCount } = await tx.query({
-    text: `INSERT INTO webhooks (id, organization_id, url, event_types, agent_handle, identity_id, description, status, secret, created_at, updated_at)
+    text: `INSERT INTO webhooks (id, organization_id, url, event_types, header_names, headers, description, status, secret, created_at, updated_at)
       SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10
       WHERE (SELECT count(*) FROM webhooks WHERE organization_id = $2 AND deleted_at IS NULL) < $11`,
     values: [
@@ -21,8 +22,8 @@ export async function insertWebhook(tx: Tx, row: NewWebhook, countMax: number): 
       row.organization_id,
       row.url,
       row.event_types,
-      row.agent_handle,
-      row.identity_id,
+      row.header_names,
+      row.headers,
       row.description,
       row.status,
       row.secret,
@@ -31,6 +32,20 @@ export async function insertWebhook(tx: Tx, row: NewWebhook, countMax: number): 
     ],
   })
   return rowCount === 1
+}
+
+/** Replaces the agents of a webhook. */
+export async function setAgents(tx: Tx, organizationId: string, webhookId: string, agents: WebhookAgent[]): Promise<void> {
+  await tx.query({ text: 'DELETE FROM webhook_agents WHERE webhook_id = $1', values: [webhookId] })
+  await tx.query({
+    text: `INSERT INTO webhook_agents (organization_id, webhook_id, agent_handle, identity_id)
+      SELECT $1, $2, handle, identity_id FROM unnest($3::text[], $4::text[]) AS n (handle, identity_id)`,
+    values: [organizationId, webhookId, agents.map((agent) => agent.handle), agents.map((agent) => agent.identityId)],
+  })
+  await tx.query({
+    text: 'UPDATE webhooks SET identity_ids = $2 WHERE id = $1',
+    values: [webhookId, agents.map((agent) => agent.identityId)],
+  })
 }
 
 export async function listWebhooks(sql: Sql, organizationId: string, page: PageRequest): Promise<WebhookRow[]> {
@@ -55,8 +70,10 @@ export async function findWebhook(sql: Sql, organizationId: string, id: string):
 export type WebhookChange = {
   url: string | null
   eventTypes: string[] | null
-  /** The agent filter: null keeps it, `{ handle: null }` removes it. */
-  agent: { handle: string | null; identityId: string | null } | null
+  /** The agents whose events it receives: null keeps them, an empty list stands for all. */
+  agents: WebhookAgent[] | null
+  /** Custom headers: null keeps them. */
+  headers: { names: string[]; sealed: Buffer | null } | null
   hasDescription: boolean
   description: string | null
   status: 'active' | 'paused' | null
@@ -64,22 +81,23 @@ export type WebhookChange = {
 }
 
 /** Updates a webhook. A new status clears `disabled_reason` and `failing_since`. Null when it does not exist. */
-export async function updateWebhook(sql: Sql, organizationId: string, id: string, change: WebhookChange): Promise<WebhookRow | null> {
-  const { rows } = await sql.query<WebhookRow>({
+export async function updateWebhook(tx: Tx, organizationId: string, id: string, change: WebhookChange): Promise<WebhookRow | null> {
+  // The agents are read again by the statement below, so they change first. A webhook that does not exist has none.
+  if (change.agents !== null && (await findWebhook(tx, organizationId, id))) await setAgents(tx, organizationId, id, change.agents)
+  const { rows } = await tx.query<WebhookRow>({
     text: `UPDATE webhooks w SET url = coalesce($3, url), event_types = coalesce($4, event_types),
-        agent_handle = CASE WHEN $5 THEN $6 ELSE agent_handle END, identity_id = CASE WHEN $5 THEN $7 ELSE identity_id END,
-        description = CASE WHEN $8 THEN $9 ELSE description END, status = coalesce($10, status),
-        disabled_reason = CASE WHEN $10::text IS NULL THEN disabled_reason END, failing_since = CASE WHEN $10::text IS NULL THEN failing_since END,
-        updated_at = $11
+        header_names = coalesce($5, header_names), headers = CASE WHEN $5::text[] IS NULL THEN headers ELSE $6 END,
+        description = CASE WHEN $7 THEN $8 ELSE description END, status = coalesce($9, status),
+        disabled_reason = CASE WHEN $9::text IS NULL THEN disabled_reason END, failing_since = CASE WHEN $9::text IS NULL THEN failing_since END,
+        updated_at = $10
       WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING ${columns}`,
     values: [
       organizationId,
       id,
       change.url,
       change.eventTypes,
-      change.agent !== null,
-      change.agent?.handle ?? null,
-      change.agent?.identityId ?? null,
+      change.headers?.names ?? null,
+      change.headers?.sealed ?? null,
       change.hasDescription,
       change.description,
       change.status,
@@ -93,7 +111,7 @@ export async function updateWebhook(sql: Sql, organizationId: string, id: string
 export async function deleteWebhook(sql: Sql, organizationId: string, id: string, at: Date): Promise<{ isNew: boolean } | null> {
   const { rows } = await sql.query<{ is_new: boolean }>({
     text: `WITH before AS (SELECT id, deleted_at FROM webhooks WHERE organization_id = $1 AND id = $2 FOR UPDATE)
-      UPDATE webhooks w SET deleted_at = coalesce(w.deleted_at, $3), secret = '', old_secrets = '{}', old_secrets_until = '{}', updated_at = $3
+      UPDATE webhooks w SET deleted_at = coalesce(w.deleted_at, $3), secret = '', headers = NULL, header_names = '{}', old_secrets = '{}', old_secrets_until = '{}', updated_at = $3
       FROM before WHERE w.id = before.id RETURNING before.deleted_at IS NULL AS is_new`,
     values: [organizationId, id, at],
   })
@@ -116,17 +134,19 @@ export async function rotateSecret(sql: Sql, organizationId: string, id: string,
 export type EndpointRow = {
   id: string
   organization_id: string
-  /** Null for a webhook of the whole organization. */
-  identity_id: string | null
+  /** False for a webhook of the whole organization. */
+  has_agents: boolean
   url: string
   secrets: Buffer[]
+  /** Sealed custom headers. */
+  headers: Buffer | null
   failing_since: Date | null
 }
 
 export async function findEndpoints(sql: Sql, ids: string[]): Promise<Map<string, EndpointRow>> {
   const { rows } = await sql.query<EndpointRow>({
     name: 'find-endpoints',
-    text: `SELECT id, organization_id, identity_id, url, failing_since,
+    text: `SELECT id, organization_id, cardinality(identity_ids) > 0 AS has_agents, url, headers, failing_since,
         ARRAY[secret] || ARRAY(SELECT old FROM unnest(old_secrets, old_secrets_until) AS o (old, until) WHERE until > now()) AS secrets
       FROM webhooks WHERE id = ANY($1) AND deleted_at IS NULL`,
     values: [ids],
