@@ -1,6 +1,7 @@
 // A Vitest runner that runs the tests once for their coverage, and then again for each mutant, in the same process.
 import { appendFileSync, readFileSync } from 'node:fs'
 import { type RunnerTask, type RunnerTestCase, type RunnerTestFile, type RunnerTestSuite, TestRunner } from 'vitest'
+import { resetState } from './fresh-state.ts'
 
 /** Written by the parent process. `suspect` is a mutant whose result is accepted even when it leaves the process in another state. */
 export type Plan = { mutants: string[]; suspect: string | null; resultsFile: string }
@@ -20,6 +21,8 @@ const namespace = shared.__stryker__
 
 /** A mutant that is reached this many times as often as the original code runs endlessly. */
 const hitFactor = 100
+/** Slower tests, such as those of random input, are left out. */
+const testMsMax = 1_500
 
 const testsIn = (suite: RunnerTestSuite): RunnerTestCase[] =>
   suite.tasks.flatMap((task) => (task.type === 'suite' ? testsIn(task) : [task]))
@@ -70,13 +73,14 @@ async function runMutants(tests: RunnerTestCase[]): Promise<void> {
   const note = (mutant: string, verdict: Verdict) => appendFileSync(plan.resultsFile, `${mutant} ${verdict}\n`)
   const { static: onImport, perTest } = namespace.mutantCoverage ?? { static: {}, perTest: {} }
   const quickFirst = tests
-    .filter((test) => test.result?.state === 'pass')
+    .filter((test) => test.result?.state === 'pass' && (test.result.duration ?? 0) <= testMsMax)
     .sort((a, b) => (a.result?.duration ?? 0) - (b.result?.duration ?? 0))
   for (const mutant of plan.mutants) {
     note(mutant, 'started')
     const covering = quickFirst.filter((test) => perTest[test.id]?.[mutant])
     namespace.hitCount = 0
     namespace.hitLimit = hitFactor * covering.reduce((sum, test) => sum + (perTest[test.id]?.[mutant] ?? 0), 0)
+    resetState()
     namespace.activeMutant = mutant
     let killer: RunnerTestCase | undefined
     for (const test of covering) {
@@ -85,7 +89,8 @@ async function runMutants(tests: RunnerTestCase[]): Promise<void> {
       break
     }
     namespace.activeMutant = undefined
-    // The mutant may have left something behind, such as a wrong entry of a cache. The parent starts a new process then.
+    resetState()
+    // The mutant may have left something else behind. The parent starts a new process then.
     const isClean = killer === undefined || (await passes(killer))
     if (!isClean && plan.suspect !== mutant) return note(mutant, 'suspect')
     note(mutant, killer ? 'killed' : covering.length > 0 ? 'survived' : onImport[mutant] ? 'static' : 'uncovered')

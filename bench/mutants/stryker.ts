@@ -11,7 +11,7 @@ import { makeScratchCopy } from './scratch-copy.ts'
 const root = join(import.meta.dirname, '..', '..')
 const killedShareMin = 0.9
 /** A mutant that takes longer runs endlessly, and counts as killed. */
-const mutantMsMax = 60_000
+const mutantMsMax = 20_000
 
 /** `uncovered` mutants are in code that no test runs, and count as survivors. `static` ones run on import only, and `disabled` ones have a reason. */
 type Planted = { id: string; file: string; line: number; change: string; verdict: Exclude<Verdict, 'started' | 'suspect'> | 'disabled' }
@@ -79,6 +79,7 @@ async function runAll(mutants: Planted[], folder: string, files: string[]): Prom
     for (const [mutant, verdict] of results) if (verdict !== 'started' && verdict !== 'suspect') verdicts.set(mutant, verdict)
     suspect = last[1] === 'suspect' ? last[0] : null
     if (last[1] === 'started') verdicts.set(last[0], 'killed')
+    console.log(`${verdicts.size} of ${wanted.length} mutants planted. The last one, ${last[0]}, was ${last[1]}.`)
   }
   return verdicts
 }

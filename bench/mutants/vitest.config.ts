@@ -1,7 +1,9 @@
 // The pure tests, beside their files and in packages/mail/tests, in one process with the runner that plants mutants.
 import { defineConfig } from 'vitest/config'
+import { freshState } from './fresh-state.ts'
 
 export default defineConfig({
+  plugins: [freshState()],
   test: {
     // A thread ends with its process, also in an endless loop.
     pool: 'threads',

@@ -24,6 +24,7 @@ import { afterEach, expect, test } from 'vitest'
 import { createLog } from '../src/core/log.ts'
 import { DatabaseUnavailable } from '../src/core/sql.ts'
 import { type Connection, connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'
+import { changeOwner } from '../src/edges/postgres/embedded/access.ts'
 import { recordEngine } from '../src/edges/postgres/embedded/engine.ts'
 import { type EmbeddedPostgres, openEmbedded, startEmbedded } from '../src/edges/postgres/embedded/supervisor.ts'
 
@@ -170,6 +171,15 @@ needsRoot('files of "nobody" get an owner that nothing else runs as, also after 
     const names = ['.', ...(readdirSync(directory, { recursive: true }) as string[])]
     expect(new Set(names.map((name) => lstatSync(join(directory, name)).uid))).toEqual(new Set([uid]))
   }
+})
+
+needsRoot('root keeps a directory of "nobody" whose change of owner is interrupted', () => {
+  const directory = makeDirectory()
+  writeFileSync(join(directory, 'a'), '')
+  linkSync(join(directory, 'a'), join(directory, 'b'))
+  for (const name of ['.', 'a']) chownSync(join(directory, name), 65_534, 65_534)
+  expect(() => changeOwner(directory, { name: 'other', uid: 12_345, gid: 12_345 })).toThrow('several hard links')
+  expect(statSync(directory)).toMatchObject({ uid: 0, gid: 0 })
 })
 
 test('kill -9 of the server leaves no PostgreSQL behind, and the next start has every committed row', async () => {
