@@ -22,7 +22,7 @@ const namespace = shared.__stryker__
 /** A mutant that is reached this many times as often as the original code runs endlessly. */
 const hitFactor = 100
 /** Slower tests, such as those of random input, are left out. */
-const testMsMax = 1_500
+const testMsMax = 5_000
 
 const testsIn = (suite: RunnerTestSuite): RunnerTestCase[] =>
   suite.tasks.flatMap((task) => (task.type === 'suite' ? testsIn(task) : [task]))
