@@ -14,6 +14,9 @@ export type Style = {
 
 export const noStyle: Style = { isGone: false, isInvisible: undefined, fontSize: undefined, color: undefined, background: undefined }
 
+/** CSS without its comments, which may stand between any two tokens. One that is not closed goes on to the end. */
+const withoutComments = (css: string): string => (css.includes('/*') ? css.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, ' ') : css)
+
 const declarationsMax = 60
 const styleCharactersMax = 4096
 
@@ -21,7 +24,7 @@ const styleCharactersMax = 4096
 export function readStyle(text: string, isResponsive = false): Style {
   if (text === '') return noStyle
   const found = new Map<string, string>()
-  for (const declaration of text.slice(0, styleCharactersMax).split(';', declarationsMax)) {
+  for (const declaration of withoutComments(text.slice(0, styleCharactersMax)).split(';', declarationsMax)) {
     const colon = declaration.indexOf(':')
     if (colon < 0) continue
     const value = declaration
@@ -37,7 +40,7 @@ export function readStyle(text: string, isResponsive = false): Style {
   const isFarOff = (name: string) => /^-\d{4,}(?:\.\d+)?(?:px|pt)?$|^-\d{3,}(?:em|rem|vw|vh|%)$/.test(get(name))
   const isGone =
     (get('display') === 'none' && !isResponsive) ||
-    /^0?\.0*$|^0(?:\.0*\d?)?%?$/.test(get('opacity')) ||
+    /^0?\.0*$|^0(?:\.0+\d?)?%?$/.test(get('opacity')) ||
     (isClipped && (isZero('max-height') || isZero('height') || isZero('max-width') || isZero('width')) && !isResponsive) ||
     isFarOff('text-indent') ||
     (/^(?:absolute|fixed)$/.test(get('position')) && ['left', 'top', 'right', 'bottom'].some(isFarOff)) ||
@@ -122,7 +125,7 @@ const rulesMax = 2000
 
 /** Adds the rules of one style element. Linear. */
 export function readStyleSheet(css: string, sheet: StyleSheet): void {
-  const text = css.slice(0, sheetCharactersMax)
+  const text = withoutComments(css.slice(0, sheetCharactersMax))
   if (/background/i.test(text)) sheet.hasBackgrounds = true
   let depth = 0
   let start = 0
@@ -130,11 +133,7 @@ export function readStyleSheet(css: string, sheet: StyleSheet): void {
   let selector = ''
   for (let at = 0; at < text.length && sheet.rules.size < rulesMax; at++) {
     const character = text[at]
-    if (character === '/' && text[at + 1] === '*') {
-      const end = text.indexOf('*/', at + 2)
-      at = end < 0 ? text.length : end + 1
-      if (depth === 0) start = at + 1
-    } else if (character === '{') {
+    if (character === '{') {
       if (depth === 0) {
         selector = text.slice(start, at).trim()
         mediaStart = selector.startsWith('@') ? at + 1 : -1
