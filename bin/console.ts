@@ -37,7 +37,9 @@ export async function buildConsole({ isForced = false } = {}): Promise<void> {
   const { build } = await import('vite')
   const fresh = join(folder, `.callsign-build-${process.pid}`)
   try {
-    await build({ configFile: join(folder, 'vite.config.ts'), logLevel: 'warn', build: { outDir: fresh, emptyOutDir: true } })
+    const common = { configFile: join(folder, 'vite.config.ts'), logLevel: 'warn' } as const
+    await build({ ...common, build: { outDir: fresh, emptyOutDir: true } })
+    await build({ ...common, mode: 'vault', build: { outDir: fresh, emptyOutDir: false } })
     compress(fresh)
     writeFileSync(join(fresh, stampName), stamp)
     replace(fresh)

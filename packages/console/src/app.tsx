@@ -75,23 +75,25 @@ const loaded = new Map<string, ComponentType<ScreenProps>>()
 function CurrentScreen() {
   const [name = homeOf(role.value), ...parts] = place.value.parts
   const entry = screens.find((screen) => screen.name === name)
-  if (!entry?.roles.includes(role.value)) return <Failure error={new Error('This address does not lead to a screen.')} />
+  if (!entry?.load || !entry.roles.includes(role.value)) return <Failure error={new Error('This address does not lead to a screen.')} />
   return (
     <Boundary key={name}>
-      <LoadedScreen entry={entry} parts={parts} />
+      <LoadedScreen name={entry.name} load={entry.load} parts={parts} />
     </Boundary>
   )
 }
 
-function LoadedScreen({ entry, parts }: { entry: ScreenEntry; parts: string[] }) {
+type LoadedScreenProps = { name: string; load: NonNullable<ScreenEntry['load']>; parts: string[] }
+
+function LoadedScreen({ name, load, parts }: LoadedScreenProps) {
   const error = useSignal<Error | null>(null)
   const Screen = useSignal<{ component: ComponentType<ScreenProps> } | null>(null)
-  const known = loaded.get(entry.name)
-  const load = () => {
+  const known = loaded.get(name)
+  const begin = () => {
     error.value = null
-    entry.load().then(
+    load().then(
       (module) => {
-        loaded.set(entry.name, module.default)
+        loaded.set(name, module.default)
         Screen.value = { component: module.default }
       },
       (reason: Error) => {
@@ -100,11 +102,11 @@ function LoadedScreen({ entry, parts }: { entry: ScreenEntry; parts: string[] })
     )
   }
   useEffect(() => {
-    if (!known) load()
-  }, [entry])
+    if (!known) begin()
+  }, [name])
   const Component = known ?? Screen.value?.component
   if (Component) return <Component parts={parts} />
-  return error.value ? <Failure error={error.value} onRetry={load} /> : <Loading />
+  return error.value ? <Failure error={error.value} onRetry={begin} /> : <Loading />
 }
 
 /** Keeps an error of one screen away from the navigation. */

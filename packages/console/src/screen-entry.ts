@@ -16,5 +16,6 @@ export type ScreenEntry = {
   /** Second key of the shortcut that begins with `g`. */
   key?: string
   roles: readonly Role[]
-  load: () => Promise<{ default: ComponentType<ScreenProps> }>
+  /** null for a page of its own, which the browser loads. */
+  load: (() => Promise<{ default: ComponentType<ScreenProps> }>) | null
 }

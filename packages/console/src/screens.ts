@@ -114,6 +114,15 @@ export const screens: ScreenEntry[] = [
     load: () => import('./screens/account/keys-screen.tsx'),
   },
   {
+    name: 'vault',
+    title: 'Vault',
+    icon: 'vault',
+    group: 'Organization',
+    key: 'v',
+    roles: ['owner', 'operator', 'agent'],
+    load: null,
+  },
+  {
     name: 'webhooks',
     title: 'Webhooks',
     icon: 'webhooks',

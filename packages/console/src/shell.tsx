@@ -42,7 +42,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
     { keys: '?', label: 'Show the shortcuts', run: () => (isHelpOpen.value = true) },
     ...visible
       .filter((screen) => screen.key)
-      .map((screen) => ({ keys: `g ${screen.key}`, label: `Go to ${screen.title}`, run: () => go(addressOf(`/${screen.name}`)) })),
+      .map((screen) => ({ keys: `g ${screen.key}`, label: `Go to ${screen.title}`, run: () => open(screen) })),
   ])
   return (
     <div class="shell">
@@ -65,6 +65,12 @@ export function Shell({ children }: { children: ComponentChildren }) {
       {isHelpOpen.value && <ShortcutHelp onClose={() => (isHelpOpen.value = false)} />}
     </div>
   )
+}
+
+/** Shows a screen, or loads the page of one that has its own. */
+function open({ name, load }: ScreenEntry): void {
+  if (load === null) location.assign(addressOf(`/${name}`))
+  else go(addressOf(`/${name}`))
 }
 
 function Sidebar({ screens: visible, isOpen, onHelp }: { screens: ScreenEntry[]; isOpen: boolean; onHelp: () => void }) {

@@ -36,7 +36,15 @@ export type { Grant, GrantedAgent, Grantee } from './vault/grants.ts'
 export type { RotateOptions, RotationProgress } from './vault/key-changes.ts'
 export type { ApiKeyPayload, KeyPairPayload, LoginPayload, OtherPayload, Payloads, SecretType, SshKeyPayload } from './vault/payload.ts'
 export { createFilePins } from './vault/pin-file.ts'
-export { createMemoryPins, createStoragePins, type PinDocument, type PinStore, type TextStorage } from './vault/pins.ts'
+export {
+  createMemoryPins,
+  createSharedPins,
+  createStoragePins,
+  type PinDocument,
+  type PinStore,
+  type SharedTexts,
+  type TextStorage,
+} from './vault/pins.ts'
 export type { NewSecret, Secret, SecretChange, SecretSummary } from './vault/secret.ts'
 export type { Binding } from './vault/secret-box.ts'
 export { type TotpCode, totpCode } from './vault/totp.ts'

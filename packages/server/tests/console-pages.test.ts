@@ -1,4 +1,5 @@
 // The console's files over HTTP. Covers redirects, headers, caching, precompressed forms and a missing build.
+import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import { get } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -9,17 +10,21 @@ import { type Harness, startHarness } from './harness/start.ts'
 
 let folder: string
 let harness: Harness
+const vaultScript = 'self.onmessage = null'
 const script = 'console.log("a script of the console")'
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'callsign-console-'))
   await mkdir(join(folder, 'dist', 'assets'), { recursive: true })
   await writeFile(join(folder, 'dist', 'index.html'), '<!doctype html><title>index</title>')
-  await writeFile(join(folder, 'dist', 'vault.html'), '<!doctype html><title>vault</title>')
+  await writeFile(
+    join(folder, 'dist', 'vault.html'),
+    '<!doctype html><title>vault</title><script type="module" src="/console/assets/vault-a1B2c3D4.js"></script>',
+  )
   await writeFile(join(folder, 'dist', 'assets', 'main-a1B2c3D4.js'), script)
   await writeFile(join(folder, 'dist', 'assets', 'main-a1B2c3D4.js.br'), brotliCompressSync(script))
   await writeFile(join(folder, 'dist', 'assets', 'main-a1B2c3D4.js.gz'), gzipSync(script))
-  await writeFile(join(folder, 'dist', 'assets', 'vault-worker-a1B2c3D4.js'), 'self.onmessage = null')
+  await writeFile(join(folder, 'dist', 'assets', 'vault-a1B2c3D4.js'), vaultScript)
   await writeFile(join(folder, 'secret.txt'), 'outside the build')
   harness = await startHarness({ CALLSIGN_CONSOLE_DIR: join(folder, 'dist') })
 })
@@ -70,13 +75,77 @@ test('every path without an extension is the page, with its policy', async () =>
   }
 })
 
-test('WebAssembly may run on the vault page and in its worker alone', async () => {
+test('WebAssembly may run on the vault page and in its worker alone, which run no script but their own', async () => {
   const policyOf = async (path: string) => (await ask(path, html)).headers['content-security-policy']
-  expect(await policyOf('/console/vault')).toContain("script-src 'self' 'wasm-unsafe-eval';")
+  const vaultPolicy =
+    "script-src 'self' 'wasm-unsafe-eval'; default-src 'none'; img-src 'self'; connect-src 'self'; worker-src 'self'; form-action 'none'; " +
+    "frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types callsign-vault"
+  expect(await policyOf('/console/vault')).toBe(vaultPolicy)
   expect((await ask('/console/vault/secrets/vsec_1', html)).body.toString()).toContain('vault')
-  expect(await policyOf('/console/assets/vault-worker-a1B2c3D4.js')).toContain("'wasm-unsafe-eval'")
+  expect(await policyOf('/console/assets/vault-a1B2c3D4.js')).toBe(vaultPolicy)
   for (const path of ['/console/', '/console/vaults', '/console/assets/main-a1B2c3D4.js'])
     expect(await policyOf(path)).not.toContain('wasm')
+})
+
+test('no page gets a handle of the vault, and other origins read its script alone', async () => {
+  const headersOf = async (path: string) => (await ask(path, html)).headers
+  expect(await headersOf('/console/vault')).toMatchObject({
+    'cross-origin-opener-policy': 'noopener-allow-popups',
+    'cross-origin-resource-policy': 'same-origin',
+    'x-frame-options': 'DENY',
+  })
+  expect((await headersOf('/console/assets/vault-a1B2c3D4.js'))['access-control-allow-origin']).toBe('*')
+  for (const path of ['/console/vault', '/console/', '/console/assets/main-a1B2c3D4.js', '/console/vault-loader.html'])
+    expect((await headersOf(path))['access-control-allow-origin']).toBeUndefined()
+})
+
+test('the page to save names the server, the script and its hash, and permits its own inline script alone', async () => {
+  const { status, headers, body } = await ask('/console/vault-loader.html', html)
+  expect([status, headers['content-disposition'], headers['cache-control']]).toEqual([
+    200,
+    'attachment; filename="callsign-vault.html"',
+    'no-store',
+  ])
+  const page = body.toString()
+  const metaOf = (name: string) => new RegExp(`<meta name="callsign-${name}" content="([^"]*)">`).exec(page)?.[1]
+  expect(metaOf('server')).toBe(harness.publicUrl)
+  expect(metaOf('script')).toBe(`${harness.publicUrl}/console/assets/vault-a1B2c3D4.js`)
+  expect(metaOf('integrity')).toBe(`sha384-${createHash('sha384').update(vaultScript).digest('base64')}`)
+  const [, inline = ''] = /<script>(.*)<\/script>/s.exec(page) ?? []
+  const hash = createHash('sha256').update(inline).digest('base64')
+  expect(page).toContain(`script-src 'sha256-${hash}' blob: 'wasm-unsafe-eval'; default-src 'none'; connect-src ${harness.publicUrl};`)
+})
+
+test('a saved page may call the operations of the vault, and other origins none', async () => {
+  const preflight = (path: string, origin: string, method: string) =>
+    fetch(`${harness.baseUrl}/api/v1${path}`, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': method } })
+  const vault = await preflight('/vault/unlock', 'null', 'POST')
+  expect([vault.status, vault.headers.get('access-control-allow-origin'), vault.headers.get('vary')]).toEqual([204, 'null', 'Origin'])
+  expect(vault.headers.get('access-control-allow-methods')).toBe('GET, POST, PUT, PATCH, DELETE')
+  expect(vault.headers.get('access-control-allow-headers')).toBe('Authorization, Content-Type, Idempotency-Key')
+  expect(vault.headers.get('access-control-allow-credentials')).toBeNull()
+  expect((await preflight('/identities', 'null', 'GET')).headers.get('access-control-allow-methods')).toBe('GET')
+  for (const [path, origin] of [
+    ['/keys', 'null'],
+    ['/mail/messages', 'null'],
+    ['/vaults', 'null'],
+    ['/identities/sales', 'null'],
+    ['/vault/unlock', 'https://evil.example'],
+    ['/vault/unlock', harness.publicUrl],
+  ] as const) {
+    const refused = await preflight(path, origin, 'GET')
+    expect([path, origin, refused.ok, refused.headers.get('access-control-allow-origin')]).toEqual([path, origin, false, null])
+  }
+  const ask = (path: string, origin: string) =>
+    fetch(`${harness.baseUrl}/api/v1${path}`, { headers: { origin, authorization: `Bearer ${harness.organizationKey}` } })
+  expect((await ask('/vault', 'null')).headers.get('access-control-allow-origin')).toBe('null')
+  for (const [path, origin] of [
+    ['/keys', 'null'],
+    ['/vault', 'https://evil.example'],
+  ] as const)
+    expect((await ask(path, origin)).headers.get('access-control-allow-origin')).toBeNull()
+  const without = await fetch(`${harness.baseUrl}/api/v1/vault`, { headers: { origin: 'null' } })
+  expect(without.status).toBe(401)
 })
 
 test('hashed assets are kept for a year and sent precompressed to browsers that accept it', async () => {

@@ -4,6 +4,8 @@ import {
   checkClaim,
   checkFingerprint,
   createMemoryPins,
+  createSharedPins,
+  createStoragePins,
   type KeyState,
   type PinDocument,
   parsePins,
@@ -133,4 +135,32 @@ test('unreadable pins are refused and never taken as none', async () => {
   const pins = createMemoryPins()
   await pins.update('a', () => pinned())
   expect([await pins.read('a'), await pins.read('b')]).toEqual([pinned(), undefined])
+})
+
+describe('pins that another thread stores', () => {
+  test('are changed again when they were changed in between, and are those of localStorage', async () => {
+    const stored = new Map<string, string>()
+    const storage = createStoragePins({ getItem: (name) => stored.get(name) ?? null, setItem: (name, text) => void stored.set(name, text) })
+    let interfere: (() => Promise<void>) | null = null
+    const shared = createSharedPins({
+      read: async (name) => stored.get(name) ?? null,
+      async swap(name, before, after) {
+        await interfere?.()
+        if ((stored.get(name) ?? null) !== before) return false
+        stored.set(name, after)
+        return true
+      },
+    })
+    await shared.update('https://a', () => pinned())
+    interfere = async () => {
+      interfere = null
+      await storage.update('https://a', (document) => pinSecrets(document, 'vlt_1', { theirs: { rev: 7, bound: true } }))
+    }
+    await shared.update('https://a', (document) => pinSecrets(document, 'vlt_1', { ours: { rev: 3, bound: true } }))
+    expect((await storage.read('https://a'))?.vaults.vlt_1?.secrets).toMatchObject({ theirs: { rev: 7 }, ours: { rev: 3 } })
+    expect(await shared.read('https://b')).toBeUndefined()
+    stored.set([...stored.keys()][0] as string, '{}')
+    await expect(shared.read('https://a')).rejects.toEqual(refuses('pins_unreadable'))
+    await expect(shared.update('https://a', () => pinned())).rejects.toEqual(refuses('pins_unreadable'))
+  })
 })

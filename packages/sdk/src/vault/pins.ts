@@ -39,9 +39,33 @@ export function createMemoryPins(): PinStore {
 /** The required subset of a browser's Storage. */
 export type TextStorage = { getItem: (name: string) => string | null; setItem: (name: string, value: string) => void }
 
+const nameOf = (server: string) => `callsign-vault-pins ${server}`
+
+/** Texts that another thread stores. `swap` stores `after`, unless the text is not `before` any more, and then returns false. */
+export type SharedTexts = {
+  read: (name: string) => Promise<string | null>
+  swap: (name: string, before: string | null, after: string) => Promise<boolean>
+}
+
+/** Pins of a worker, which cannot reach the localStorage of its page. */
+export function createSharedPins(texts: SharedTexts): PinStore {
+  const load = async (server: string) => {
+    const text = await texts.read(nameOf(server))
+    return { text, document: text === null ? undefined : parsePins(text) }
+  }
+  return {
+    read: async (server) => (await load(server)).document,
+    async update(server, change) {
+      for (;;) {
+        const { text, document } = await load(server)
+        if (await texts.swap(nameOf(server), text, JSON.stringify(change(document)))) return
+      }
+    },
+  }
+}
+
 /** Pins in a browser's localStorage. */
 export function createStoragePins(storage: TextStorage): PinStore {
-  const nameOf = (server: string) => `callsign-vault-pins ${server}`
   const read = (server: string) => {
     const text = storage.getItem(nameOf(server))
     return text === null ? undefined : parsePins(text)

@@ -13,7 +13,7 @@ import { imessageRouteToken } from '../wiring/imessage.ts'
 import { createCredentials, sealingOf } from '../wiring/parts.ts'
 import { writeBackup } from './backup.ts'
 import type { End } from './backup-format.ts'
-import { printConsoleHashes } from './console-hashes.ts'
+import { printConsoleHashes, printConsoleLoader } from './console-hashes.ts'
 import { openForCommand } from './database.ts'
 import { runDoctor } from './doctor.ts'
 import { CommandFailed } from './failure.ts'
@@ -31,6 +31,7 @@ export const usage = `usage: callsignd [command]
   keys revoke --organization ORG KEY_ID
   console-link [--organization ORG]           print a link that signs the owner in to the console once, within 15 minutes
   console-hashes                              print the hash of every file of the built console
+  console-loader [URL]                        print the vault page to save, for the server at URL (CALLSIGN_PUBLIC_URL by default)
   dkim                                        print the DNS records of the mail domain's DKIM keys, for publication
   imessage                                    print the address for the iMessage provider's callbacks (keep it secret)
   config                                      print the settings in force
@@ -103,6 +104,15 @@ const ownDatabase: Record<string, (config: Config, log: Log, options: Options, p
 
   async 'console-hashes'(config, _log, _options, print) {
     await printConsoleHashes(config.consoleDir, print)
+    return 0
+  },
+
+  async 'console-loader'(config, _log, { words }, print) {
+    const server = words[0] ?? config.publicUrl
+    if (server === null || words.length > 1) throw new CommandFailed('give the address of the server: callsignd console-loader URL', true)
+    if (!/^https?:$/.test(URL.parse(server)?.protocol ?? ''))
+      throw new CommandFailed(`${server} is not an address: it must begin with https:// or http://`)
+    await printConsoleLoader(config.consoleDir, server.replace(/\/+$/, ''), print)
     return 0
   },
 

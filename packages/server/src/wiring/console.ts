@@ -15,6 +15,7 @@ import { overviewRoutes } from '../edges/console/overview-routes.ts'
 import { mountPages } from '../edges/console/pages.ts'
 import { passkeyRoutes } from '../edges/console/passkey-routes.ts'
 import { type ConsoleRoute, fullPath, mountConsoleApi } from '../edges/console/routes.ts'
+import { mountSavedPage } from '../edges/console/saved-page.ts'
 import { createState, sessionRoutes } from '../edges/console/session-routes.ts'
 import type { Keyring } from '../edges/keyring/keyring.ts'
 import { createOidcProvider } from '../edges/oidc/provider.ts'
@@ -155,7 +156,8 @@ export function createPages({ config, console: consoleAccounts, publicUrl, db, l
   const mount: Pages['mount'] = (app, tools) => {
     mountConsoleApi(app, routes, tools, options)
     mountFrame(app, tools, options)
-    mountPages(app, files)
+    mountPages(app, files, publicUrl)
+    mountSavedPage(app)
   }
   return [start, { paths, mount }]
 }

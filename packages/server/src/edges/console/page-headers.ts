@@ -1,6 +1,7 @@
 // The security headers of the console's pages, and the page shown without a build.
 
-const directives = [
+const consolePolicy = [
+  "script-src 'self'",
   "default-src 'none'",
   "style-src 'self'",
   "img-src 'self' data: blob:",
@@ -12,24 +13,40 @@ const directives = [
   "form-action 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",
-]
+].join('; ')
 
-const policy = (scripts: string): string => [`script-src ${scripts}`, ...directives].join('; ')
+/**
+ * The vault page runs one script, which is its worker too and derives keys with Argon2 in WebAssembly. Its styles are part of the script.
+ * Trusted Types leave the address of that script as the only text that can become code.
+ */
+const vaultPolicy = [
+  "script-src 'self' 'wasm-unsafe-eval'",
+  "default-src 'none'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "worker-src 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types callsign-vault',
+].join('; ')
 
-const consolePolicy = policy("'self'")
-/** The vault page and its worker derive keys with Argon2 in WebAssembly. */
-const vaultPolicy = policy("'self' 'wasm-unsafe-eval'")
+export const vaultPage = 'vault.html'
 
-/** A worker takes its policy from its own response (CSP 3, section 4.2.2), so the scripts of the vault carry the vault's. */
-const isVault = (name: string): boolean => name === 'vault.html' || /^assets\/(vault|argon)/.test(name)
+/** A worker takes its policy from its own response (CSP 3, section 4.2.2), so the script of the vault carries the vault's. */
+const isVaultScript = (name: string): boolean => /^assets\/vault-[^/]+\.js$/.test(name)
 
 /** Headers of one file of the console. Referrer-Policy and X-Content-Type-Options are on every response of the server. */
 export const pageHeaders = (name: string): Record<string, string> => ({
-  'content-security-policy': isVault(name) ? vaultPolicy : consolePolicy,
-  'cross-origin-opener-policy': 'same-origin',
+  'content-security-policy': name === vaultPage || isVaultScript(name) ? vaultPolicy : consolePolicy,
+  // No other page gets a handle of the vault's window, not even one of the console that was taken over.
+  'cross-origin-opener-policy': name === vaultPage ? 'noopener-allow-popups' : 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
   'x-frame-options': 'DENY',
+  // A saved vault page has an origin of its own, and reads the script to check its hash.
+  ...(isVaultScript(name) && { 'access-control-allow-origin': '*' }),
 })
 
 export const notBuiltPage = `<!doctype html>

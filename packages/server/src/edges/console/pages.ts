@@ -1,16 +1,16 @@
 // Serves the built console below /console.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { BuiltFile, BuiltFiles } from './built-files.ts'
-import { notBuiltPage, pageHeaders } from './page-headers.ts'
+import { notBuiltPage, pageHeaders, vaultPage } from './page-headers.ts'
+import { loaderName, writeLoader } from './vault-loader.ts'
 
 const indexPage = 'index.html'
-const vaultPage = 'vault.html'
 
 /** The page for a path that is not a file. Paths below the pages may hold dots, such as those of mail addresses. */
 const pageOf = (path: string): string => (path === 'vault' || path.startsWith('vault/') ? vaultPage : indexPage)
 
 /** Adds `/console` and `/console/*`. */
-export function mountPages(app: FastifyInstance, files: BuiltFiles): void {
+export function mountPages(app: FastifyInstance, files: BuiltFiles, publicUrl: () => string): void {
   app.get('/console', async (request, reply) => {
     request.pattern = '/console'
     return reply.redirect('/console/', 302)
@@ -20,6 +20,14 @@ export function mountPages(app: FastifyInstance, files: BuiltFiles): void {
     request.pattern = '/console/*'
     const path = (request.params as { '*': string })['*']
     if (path.startsWith('api/')) return reply.callNotFound()
+    if (path === loaderName) {
+      const loader = await writeLoader(files, publicUrl())
+      if (loader === null) return reply.callNotFound()
+      return reply
+        .headers({ 'cache-control': 'no-store', 'content-disposition': 'attachment; filename="callsign-vault.html"' })
+        .type('text/html; charset=utf-8')
+        .send(loader)
+    }
     const file = await files.find(path)
     if (file) return sendFile(request, reply, path, file)
     if (path.startsWith('assets/')) return reply.callNotFound()
