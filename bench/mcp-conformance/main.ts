@@ -53,7 +53,8 @@ async function startFixtureEdge(): Promise<{ url: string; close: () => Promise<v
   mountMcp(app, {
     version: '1',
     publicUrl: () => url,
-    authenticate: async () => ({ caller: { keyId: 'key_fixture', scopes: [], agent: null } as unknown as Caller, grant: null }),
+    authenticate: async () => ({ caller: { keyId: 'key_fixture', scopes: [], agents: null } as unknown as Caller, grant: null }),
+    readClient: () => ({ address: '127.0.0.1', userAgent: '' }),
     challenge: () => 'Bearer',
     lend: () => ({ token: '', end: () => {} }),
     approvalCodec: createApprovalCodec(Buffer.alloc(32)),

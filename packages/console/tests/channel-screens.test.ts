@@ -163,6 +163,7 @@ describe('a person', () => {
     await page.goto('/console/keys')
     await page.getByRole('button', { name: 'New key' }).click()
     await page.getByLabel('Name').fill('From the console')
+    await page.getByRole('checkbox', { name: 'sales' }).check()
     await page.getByRole('button', { name: 'Create' }).click()
     const key = String(
       await page

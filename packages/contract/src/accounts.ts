@@ -18,6 +18,7 @@ export const CallerInfo = Type.Object(
       type: Type.Unsafe<'organization' | 'agent'>({ type: 'string', enum: ['organization', 'agent'] }),
       scopes: Type.Array(Type.String()),
       agent_handle: nullableString(),
+      agent_handles: Type.Array(Type.String()),
     }),
   },
   { $id: 'CallerInfo' },
@@ -29,6 +30,7 @@ export const getCaller = operation({
   path: '/api/v1/me',
   summary: 'Returns the organization, and the agent if any, that the key belongs to.',
   tag: 'Identity and caller',
+  scopes: [],
   status: 200,
   reply: CallerInfo,
 })
@@ -57,6 +59,7 @@ export const listAudit = operation({
   path: '/api/v1/audit',
   summary: 'Lists the audit log, newest first.',
   tag: 'Identity and caller',
+  scopes: ['audit:read'],
   query: strict({ limit: Limit, cursor: Cursor }),
   status: 200,
   reply: page(AuditEntry),

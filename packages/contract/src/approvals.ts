@@ -19,9 +19,11 @@ export const listApprovals = operation({
   path: '/api/v1/approvals',
   summary: 'Lists the drafts that wait for approval in all mailboxes, oldest request first.',
   tag: 'Drafts',
+  scopes: ['drafts:read'],
   query: strict({ agent: Type.Optional(HandleReference), limit: Limit, cursor: Cursor }),
   status: 200,
   reply: page(Approval),
+  errors: ['not_found'],
 })
 
 const draftPath = '/api/v1/mailboxes/{email_address}/drafts/{draft_id}'
@@ -33,6 +35,7 @@ export const requestApproval = operation({
   path: `${draftPath}/request-approval`,
   summary: 'Requests approval of a draft, or renews a request that has expired.',
   tag: 'Drafts',
+  scopes: ['drafts:write', 'drafts:approve'],
   params: draftParams,
   body: strict({
     version: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -60,6 +63,7 @@ export const createApprovalLink = operation({
   path: `${draftPath}/approval-link`,
   summary: 'Returns the one-time link that approves or rejects this version of a draft without a key.',
   tag: 'Drafts',
+  scopes: ['drafts:approve'],
   params: draftParams,
   status: 200,
   reply: ApprovalLink,
@@ -72,6 +76,7 @@ export const revokeApprovalLink = operation({
   path: `${draftPath}/approval-link`,
   summary: 'Revokes the link of a draft. A new one can be created.',
   tag: 'Drafts',
+  scopes: ['drafts:approve'],
   params: draftParams,
   status: 200,
   reply: Type.Object({ draft_id: Type.String(), revoked: Type.Literal(true) }, { $id: 'RevokedApprovalLink' }),

@@ -50,6 +50,7 @@ export const downloadAttachment = operation({
   path: '/media/{attachment_id}',
   summary: 'Downloads an attachment by its signed link. No API key is needed.',
   tag: 'Messages',
+  scopes: [],
   params: strict({ attachment_id: id('attachment') }),
   query: strict({ expires: Type.String({ maxLength: 20 }), signature: Type.String({ maxLength: 100 }) }),
   status: 200,

@@ -22,6 +22,7 @@ export const sendBatch = operation({
   path: '/api/v1/mail/batch',
   summary: 'Sends up to 100 messages, from one or several agents, in one transaction.',
   tag: 'Mail',
+  scopes: ['mail:send'],
   body: strict({
     messages: Type.Array(strict({ agent: HandleReference, ...composition }), { minItems: 1, maxItems: sendBatchMax }),
     mode: Type.Optional(
@@ -68,6 +69,7 @@ export const updateMessages = operation({
   path: '/api/v1/mail/messages',
   summary: 'Changes flags and labels of up to 500 messages, and moves them to the trash or back, in one transaction.',
   tag: 'Mail',
+  scopes: ['mail:write'],
   errors: ['not_found'],
   body: strict(
     {
@@ -87,6 +89,7 @@ export const getMessages = operation({
   path: '/api/v1/mail/messages/get',
   summary: 'Gets up to 500 messages, in the order of ids.',
   tag: 'Mail',
+  scopes: ['mail:read'],
   errors: ['not_found'],
   body: strict({ ids }),
   status: 200,

@@ -96,6 +96,7 @@ export const createDraft = operation({
   path: draftsPath,
   summary: 'Creates a draft. You may set every field later. Replies and forwards take recipients and subject from their message.',
   tag: 'Drafts',
+  scopes: ['drafts:write'],
   params: mailboxParams,
   body: strict({
     from: Type.Optional(FromAddress),
@@ -126,6 +127,7 @@ export const listDrafts = operation({
   path: draftsPath,
   summary: 'Lists the drafts of one mailbox, newest update first. count is the total number.',
   tag: 'Drafts',
+  scopes: ['drafts:read'],
   params: mailboxParams,
   query: strict({ limit: Limit, offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0 })) }),
   status: 200,
@@ -141,6 +143,7 @@ export const getDraft = operation({
   path: `${draftsPath}/{draft_id}`,
   summary: 'Gets one draft with its attachments.',
   tag: 'Drafts',
+  scopes: ['drafts:read'],
   params: draftParams,
   status: 200,
   reply: Draft,
@@ -152,6 +155,7 @@ export const updateDraft = operation({
   path: `${draftsPath}/{draft_id}`,
   summary: 'Changes a draft. null clears a field, and omitted fields stay. If you give a version, it must be the current one.',
   tag: 'Drafts',
+  scopes: ['drafts:write'],
   params: draftParams,
   body: strict({
     version: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -206,6 +210,7 @@ export const listDraftVersions = operation({
   path: `${draftsPath}/{draft_id}/versions`,
   summary: 'Lists the earlier versions of a draft, newest first. The last 20 are kept until the draft is sent or deleted.',
   tag: 'Drafts',
+  scopes: ['drafts:read'],
   params: draftParams,
   status: 200,
   reply: page(DraftVersion),
@@ -217,6 +222,7 @@ export const rejectDraft = operation({
   path: `${draftsPath}/{draft_id}/reject`,
   summary: 'Deletes a draft and reports the reason to its agent with draft.rejected. Organization keys only.',
   tag: 'Drafts',
+  scopes: ['drafts:approve'],
   params: draftParams,
   body: strict({
     version: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -234,6 +240,7 @@ export const deleteDraft = operation({
   path: `${draftsPath}/{draft_id}`,
   summary: 'Deletes a draft and its attachments, and cancels its scheduled send.',
   tag: 'Drafts',
+  scopes: ['drafts:write', 'drafts:approve'],
   params: draftParams,
   status: 200,
   reply: Deleted,
@@ -245,6 +252,7 @@ export const sendDraft = operation({
   path: `${draftsPath}/{draft_id}/send`,
   summary: 'Sends a draft once. Fields given here apply to this send only. If you give a version, it must be the current one.',
   tag: 'Drafts',
+  scopes: ['mail:send', 'drafts:approve'],
   params: draftParams,
   body: strict({
     version: Type.Optional(Type.Integer({ minimum: 1 })),

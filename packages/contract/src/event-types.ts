@@ -1,4 +1,5 @@
 // Event types, in a module without schemas for clients that list them.
+import type { Scope } from './scopes.ts'
 
 /** Every type that a subscription may name. A part that is not built yet emits none of its types. */
 export const eventTypes = [
@@ -29,3 +30,20 @@ export const eventTypes = [
 ] as const
 
 export type EventType = (typeof eventTypes)[number]
+
+type AreaOf<T> = T extends `${infer A}.${string}` ? A : never
+
+const areaScopes: Record<AreaOf<EventType>, Scope> = {
+  email: 'mail:read',
+  draft: 'drafts:read',
+  sms: 'phone:read',
+  number: 'phone:read',
+  imessage: 'imessage:read',
+  domain: 'domains:read',
+  tunnel: 'tunnels:read',
+  test: 'events:read',
+}
+
+/** The scope that reading events of this type needs, in addition to that of the operation. */
+export const eventScope = (type: EventType): Scope =>
+  type === 'email.quarantined' ? 'quarantine:read' : areaScopes[type.slice(0, type.indexOf('.')) as AreaOf<EventType>]

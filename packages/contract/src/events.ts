@@ -30,6 +30,7 @@ export const listEvents = operation({
   path: '/api/v1/events',
   summary: 'Lists events, oldest first. Use the id of the last event you have as the cursor of the next request.',
   tag: 'Events',
+  scopes: ['events:read'],
   query: strict({
     ...filters,
     since: Type.Optional(
@@ -49,6 +50,7 @@ export const streamEvents = operation({
   path: '/api/v1/events/stream',
   summary: 'Streams new events as server-sent events. Last-Event-ID or after names an event to continue from.',
   tag: 'Events',
+  scopes: ['events:read'],
   query: strict({ ...filters, after: Cursor }),
   status: 200,
   media: 'text/event-stream',

@@ -51,6 +51,7 @@ export const createIdentity = operation({
   path: '/api/v1/identities',
   summary: 'Creates an agent identity with its mailbox and tunnel.',
   tag: 'Identity and caller',
+  scopes: ['identities:write'],
   body: strict({
     agent_handle: Handle,
     display_name: Type.Optional(DisplayName),
@@ -74,6 +75,7 @@ export const listIdentities = operation({
   path: '/api/v1/identities',
   summary: 'Lists identities, newest first.',
   tag: 'Identity and caller',
+  scopes: ['identities:read'],
   query: strict({ limit: Limit, cursor: Cursor }),
   status: 200,
   reply: page(Identity),
@@ -85,6 +87,7 @@ export const getIdentity = operation({
   path: '/api/v1/identities/{handle}',
   summary: 'Gets one identity.',
   tag: 'Identity and caller',
+  scopes: ['identities:read'],
   params: handleParams,
   status: 200,
   reply: Identity,
@@ -96,6 +99,7 @@ export const updateIdentity = operation({
   path: '/api/v1/identities/{handle}',
   summary: 'Changes display name, domain, description, draft approval or mail modes. The handle is permanent.',
   tag: 'Identity and caller',
+  scopes: ['identities:write'],
   params: handleParams,
   body: strict(
     {
@@ -122,6 +126,7 @@ export const deleteIdentity = operation({
   path: '/api/v1/identities/{handle}',
   summary: 'Deletes an identity with its mailbox, messages, tunnel and keys. Its handle stays reserved.',
   tag: 'Identity and caller',
+  scopes: ['identities:write'],
   params: handleParams,
   status: 204,
 })
@@ -145,6 +150,7 @@ export const listMailboxes = operation({
   path: '/api/v1/mailboxes',
   summary: 'Lists mailboxes, newest first.',
   tag: 'Mailboxes',
+  scopes: ['identities:read'],
   query: strict({ limit: Limit, cursor: Cursor }),
   status: 200,
   reply: page(Mailbox),
@@ -156,6 +162,7 @@ export const getMailbox = operation({
   path: '/api/v1/mailboxes/{email_address}',
   summary: 'Gets one mailbox.',
   tag: 'Mailboxes',
+  scopes: ['identities:read'],
   params: strict({ email_address: MailboxParam }),
   status: 200,
   reply: Mailbox,

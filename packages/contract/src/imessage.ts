@@ -109,6 +109,7 @@ export const getImessageRouter = operation({
   path: '/api/v1/imessage/router',
   summary: 'Returns the line, the text, the links and the QR code with which a user connects to an agent.',
   tag: 'iMessage',
+  scopes: ['imessage:read'],
   query: strict({
     agent: Type.Optional(HandleReference),
     phone: Type.Optional(
@@ -127,6 +128,7 @@ export const sendImessage = operation({
   path: '/api/v1/imessage/messages',
   summary: 'Sends a message into a conversation, or to the number of a connected person.',
   tag: 'iMessage',
+  scopes: ['imessage:send'],
   body: strict({
     conversation_id: Type.Optional(id('conversation')),
     to: Type.Optional(E164),
@@ -149,6 +151,7 @@ export const listImessages = operation({
   path: '/api/v1/imessage/messages',
   summary: 'Lists messages of one active or archived conversation, or of all, oldest first.',
   tag: 'iMessage',
+  scopes: ['imessage:read'],
   query: strict({ conversation_id: Type.Optional(id('conversation')), limit: Limit, cursor: Cursor }),
   status: 200,
   reply: Type.Object({ messages: Type.Array(ImessageItem), next_cursor: nullableString() }, { $id: 'ImessageHistory' }),
@@ -161,6 +164,7 @@ export const listImessageConversations = operation({
   path: '/api/v1/imessage/conversations',
   summary: 'Lists conversations, newest first.',
   tag: 'iMessage',
+  scopes: ['imessage:read'],
   query: strict({ agent: Type.Optional(HandleReference), status: Type.Optional(ConversationStatus), limit: Limit, cursor: Cursor }),
   status: 200,
   reply: page(ImessageConversation),
@@ -175,6 +179,7 @@ export const getImessageConversation = operation({
   path: '/api/v1/imessage/conversations/{conversation_id}',
   summary: 'Gets one conversation.',
   tag: 'iMessage',
+  scopes: ['imessage:read'],
   params: conversationParams,
   status: 200,
   reply: ImessageConversation,
@@ -186,6 +191,7 @@ export const disconnectImessageConversation = operation({
   path: '/api/v1/imessage/conversations/{conversation_id}/disconnect',
   summary: 'Archives a conversation. Its queued messages fail. Idempotent.',
   tag: 'iMessage',
+  scopes: ['imessage:send'],
   params: conversationParams,
   status: 200,
   reply: ImessageConversation,
@@ -198,6 +204,7 @@ export const receiveImessageCallback = operation({
   path: '/hooks/imessage/{provider}/{route_token}',
   summary: 'Receives callbacks of the iMessage provider. They are verified before they are parsed.',
   tag: 'iMessage',
+  scopes: [],
   params: strict({
     provider: Type.String({ minLength: 1, maxLength: 32 }),
     route_token: Type.String({ minLength: 1, maxLength: 128 }),
@@ -221,6 +228,7 @@ export const simulateImessage = operation({
   path: '/api/v1/simulator/imessage',
   summary: 'Sends a message to the router line as an external phone. It takes the same path as a real callback.',
   tag: 'Simulator',
+  scopes: ['simulator:write'],
   body: strict({
     from: Type.String({ minLength: 3, maxLength: 320, description: 'A phone number in E.164, or an Apple ID.' }),
     text: Type.Optional(Type.String({ maxLength: imessageTextCharactersMax })),

@@ -2,14 +2,16 @@
 import Type from 'typebox'
 import { operation } from './operation.ts'
 import { Cursor, HandleReference, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
-import { type AgentScope, agentScopes } from './scopes.ts'
+import { type Scope as ScopeName, type ScopePreset, scopeMeanings, scopePresets, scopes } from './scopes.ts'
 
 export const KeyType = Type.Unsafe<'organization' | 'agent'>({ type: 'string', enum: ['organization', 'agent'] })
 
-const Scope = Type.Unsafe<AgentScope>({
+const Scope = Type.Unsafe<ScopeName>({
   type: 'string',
-  enum: [...agentScopes],
-  description: 'vault:read reads the secrets granted to the agent. quarantine:read reads the quarantined mail of the agent.',
+  enum: [...scopes],
+  description: Object.entries(scopeMeanings)
+    .map(([scope, meaning]) => `\`${scope}\`: ${meaning}`)
+    .join(' '),
 })
 
 /** The app that a person connected over OAuth. Its key has no plaintext. */
@@ -28,16 +30,34 @@ export const ConnectedApp = Type.Object(
   { $id: 'ConnectedApp' },
 )
 
+const Preset = Type.Unsafe<ScopePreset>({
+  type: 'string',
+  enum: Object.keys(scopePresets),
+  description: '`read_only` adds every read scope except vault:read and keys:read. `agent` adds the default scopes of an agent key.',
+})
+
+/** The most agents of one key. */
+export const keyAgentsMax = 100
+
+const allowedIpsMax = 50
+
 const keyFields = {
   id: Type.String(),
   name: Type.String(),
   type: KeyType,
-  scopes: Type.Array(Type.String()),
-  agent_handle: nullableString(),
+  scopes: Type.Array(Type.String(), {
+    description:
+      'Empty for the default of the type: all, or the preset `agent`. On an agent key, `vault:read` and `quarantine:read` alone add to the preset.',
+  }),
+  agent_handle: nullableString({ description: 'The agent of a key with one agent.' }),
+  agent_handles: Type.Array(Type.String(), { description: 'The agents of an agent key. Empty for an organization key.' }),
+  allowed_ips: Type.Array(Type.String(), { description: 'CIDR ranges from which the key is accepted. Empty for any address.' }),
   last4: Type.String(),
   connected_app: Type.Union([ConnectedApp, Type.Null()]),
   expires_at: nullableTimestamp,
   last_used_at: nullableTimestamp,
+  last_used_ip: nullableString({ description: 'The address of the last use. Uses are recorded once per minute.' }),
+  last_used_user_agent: nullableString({ description: 'The User-Agent of the last use.' }),
   revoked_at: nullableTimestamp,
   created_at: Timestamp,
 }
@@ -55,11 +75,20 @@ export const createKey = operation({
   path: '/api/v1/keys',
   summary: 'Creates an API key. Store its plaintext, because only this response contains it.',
   tag: 'Keys',
+  scopes: ['keys:write'],
   body: strict({
     name: Type.String({ minLength: 1, maxLength: 100 }),
     type: KeyType,
     agent_handle: Type.Optional(HandleReference),
-    scopes: Type.Optional(Type.Array(Scope, { maxItems: 10, uniqueItems: true })),
+    agent_handles: Type.Optional(Type.Array(HandleReference, { minItems: 1, maxItems: keyAgentsMax, uniqueItems: true })),
+    scopes: Type.Optional(Type.Array(Scope, { maxItems: scopes.length, uniqueItems: true })),
+    preset: Type.Optional(Preset),
+    allowed_ips: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 50 }), {
+        maxItems: allowedIpsMax,
+        description: 'IPv4 and IPv6 addresses or CIDR ranges. Other addresses are answered with 403.',
+      }),
+    ),
     expires_at: Type.Optional(nullableTimestamp),
   }),
   status: 201,
@@ -75,6 +104,7 @@ export const listKeys = operation({
   path: '/api/v1/keys',
   summary: 'Lists keys, newest first, revoked ones included.',
   tag: 'Keys',
+  scopes: ['keys:read'],
   query: strict({ limit: Limit, cursor: Cursor }),
   status: 200,
   reply: page(Key),
@@ -86,6 +116,7 @@ export const revokeKey = operation({
   path: '/api/v1/keys/{id}',
   summary: 'Revokes a key. The next request with it is rejected. Idempotent.',
   tag: 'Keys',
+  scopes: ['keys:write'],
   params: strict({ id: id('key') }),
   status: 200,
   reply: Type.Object({ id: Type.String(), deleted: Type.Literal(true), revoked_at: Timestamp }, { $id: 'RevokedKey' }),

@@ -62,6 +62,7 @@ export const createMailRule = operation({
   path: '/api/v1/identities/{handle}/mail-rules',
   summary: 'Adds a rule. An entry can have one rule per direction. A second one is rejected with 409, regardless of its action and status.',
   tag: 'Mail rules',
+  scopes: ['rules:write'],
   params: strict(handleParams),
   body: strict({
     direction: RuleDirection,
@@ -82,6 +83,7 @@ export const listMailRules = operation({
   path: '/api/v1/identities/{handle}/mail-rules',
   summary: 'Lists the rules of an agent, newest first. An agent can read its own rules.',
   tag: 'Mail rules',
+  scopes: ['rules:read'],
   params: strict(handleParams),
   query: strict({
     direction: Type.Optional(RuleDirection),
@@ -101,6 +103,7 @@ export const getMailRule = operation({
   path: '/api/v1/identities/{handle}/mail-rules/{rule_id}',
   summary: 'Gets one rule.',
   tag: 'Mail rules',
+  scopes: ['rules:read'],
   params: ruleParams,
   status: 200,
   reply: MailRule,
@@ -112,6 +115,7 @@ export const updateMailRule = operation({
   path: '/api/v1/identities/{handle}/mail-rules/{rule_id}',
   summary: 'Changes a rule. A paused rule has no effect.',
   tag: 'Mail rules',
+  scopes: ['rules:write'],
   params: ruleParams,
   body: strict(
     {
@@ -134,6 +138,7 @@ export const deleteMailRule = operation({
   path: '/api/v1/identities/{handle}/mail-rules/{rule_id}',
   summary: 'Deletes a rule. Messages keep its past decisions. Idempotent.',
   tag: 'Mail rules',
+  scopes: ['rules:write'],
   params: ruleParams,
   status: 200,
   reply: Deleted,

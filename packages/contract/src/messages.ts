@@ -4,6 +4,7 @@ import { Attachment } from './attachments.ts'
 import { Code } from './codes.ts'
 import { Flag, FlagType } from './flags.ts'
 import { Guardrail } from './mail-rules.ts'
+import { MessageStatus, RecipientDelivery } from './message-delivery.ts'
 import { listFilters, waitFilters } from './message-filters.ts'
 import { operation } from './operation.ts'
 import {
@@ -23,38 +24,6 @@ import { Authentication } from './sender-checks.ts'
 import { WaitCursor } from './waits.ts'
 
 export const Direction = Type.Unsafe<'inbound' | 'outbound'>({ type: 'string', enum: ['inbound', 'outbound'] })
-
-const statuses = ['received', 'quarantined', 'queued', 'sent', 'delivered', 'bounced', 'failed'] as const
-export type MessageStatus = (typeof statuses)[number]
-export const MessageStatus = Type.Unsafe<MessageStatus>({ type: 'string', enum: [...statuses] })
-
-const attemptResults = ['taken', 'deferred', 'refused', 'held', 'report'] as const
-export type AttemptResult = (typeof attemptResults)[number]
-
-/** One entry in the delivery log of a recipient. */
-export const DeliveryAttempt = Type.Object({
-  at: Timestamp,
-  result: Type.Unsafe<AttemptResult>({
-    type: 'string',
-    enum: [...attemptResults],
-    description: 'held means not tried yet, with the reason in answer. report is the content of a later bounce, delay or complaint.',
-  }),
-  host: nullableString({ description: 'The server that was contacted, or that a report names. null if none was reached.' }),
-  tls: nullableString({ description: 'Protocol and cipher of the connection. null for clear text.' }),
-  answer: Type.String({ description: 'The SMTP answer, or the error.' }),
-  enhanced_status: nullableString({ description: 'Enhanced status code, RFC 3463.' }),
-})
-
-export const RecipientDelivery = Type.Object({
-  address: Type.String(),
-  status: MessageStatus,
-  attempts: Type.Integer(),
-  last_answer: nullableString({ description: 'The last SMTP answer or error.' }),
-  diagnostic_code: nullableString({ description: 'Enhanced status code, RFC 3463.' }),
-  last_attempt_at: nullableTimestamp,
-  next_attempt_at: nullableTimestamp,
-  log: Type.Array(DeliveryAttempt, { description: 'The last 50 attempts, oldest first.' }),
-})
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
@@ -120,6 +89,7 @@ export const listMail = operation({
   path: '/api/v1/mail/messages',
   summary: 'Lists messages of every mailbox that the key can access, newest first.',
   tag: 'Mail',
+  scopes: ['mail:read'],
   query: strict({ thread_id: Type.Optional(id('thread')), agent: Type.Optional(HandleReference), limit: Limit, cursor: Cursor }),
   status: 200,
   reply: Type.Object({ messages: Type.Array(MessageItem), total: Type.Integer(), next_cursor: nullableString() }, { $id: 'MailList' }),
@@ -153,6 +123,7 @@ export const listMessages = operation({
   path: '/api/v1/mailboxes/{email_address}/messages',
   summary: 'Lists the messages of one mailbox, newest first. Quarantined messages are listed only with status=quarantined.',
   tag: 'Messages',
+  scopes: ['mail:read'],
   params: mailboxParams,
   query: strict({
     is_read: Switch,
@@ -176,6 +147,7 @@ export const waitForMessage = operation({
   path: '/api/v1/mailboxes/{email_address}/wait',
   summary: 'Waits for the next message that passes every filter. message is null if none arrives in time.',
   tag: 'Messages',
+  scopes: ['mail:read'],
   params: mailboxParams,
   query: strict(waitFilters),
   status: 200,
@@ -188,6 +160,7 @@ export const getMessage = operation({
   path: '/api/v1/mailboxes/{email_address}/messages/{message_id}',
   summary: 'Gets one message.',
   tag: 'Messages',
+  scopes: ['mail:read'],
   params: messageParams,
   status: 200,
   reply: Message,
@@ -199,6 +172,7 @@ export const updateMessage = operation({
   path: '/api/v1/mailboxes/{email_address}/messages/{message_id}',
   summary: 'Sets flags and labels. At least one field is required.',
   tag: 'Messages',
+  scopes: ['mail:write'],
   params: messageParams,
   body: strict(flagChanges, { minProperties: 1 }),
   status: 200,
@@ -211,6 +185,7 @@ export const deleteMessage = operation({
   path: '/api/v1/mailboxes/{email_address}/messages/{message_id}',
   summary: 'Deletes a message and its attachments permanently. Idempotent.',
   tag: 'Messages',
+  scopes: ['mail:write'],
   params: messageParams,
   status: 200,
   reply: Deleted,
@@ -227,6 +202,7 @@ export const trashMessage = operation({
   path: '/api/v1/mailboxes/{email_address}/messages/{message_id}/trash',
   summary: 'Moves a message to the trash, where it stays for 30 days. Idempotent.',
   tag: 'Messages',
+  scopes: ['mail:write'],
   params: messageParams,
   status: 200,
   reply: TrashedMessage,
@@ -240,6 +216,7 @@ export const restoreMessage = operation({
   path: '/api/v1/mailboxes/{email_address}/messages/{message_id}/restore',
   summary: 'Takes a message out of the trash. A message that is not in the trash does not change.',
   tag: 'Messages',
+  scopes: ['mail:write'],
   params: messageParams,
   status: 200,
   reply: TrashedMessage,
@@ -253,6 +230,7 @@ export const getRawMessage = operation({
   path: '/api/v1/mailboxes/{email_address}/messages/{message_id}/raw',
   summary: 'Gets the raw message (RFC 5322).',
   tag: 'Messages',
+  scopes: ['mail:read'],
   params: messageParams,
   status: 200,
   media: 'message/rfc822',
@@ -265,6 +243,7 @@ export const releaseMessage = operation({
   summary:
     'Releases a message from quarantine. It is listed from then on, and email.received is emitted. A message that is not quarantined does not change. Organization keys only.',
   tag: 'Messages',
+  scopes: ['quarantine:release'],
   params: messageParams,
   status: 200,
   reply: Type.Object(
@@ -280,6 +259,7 @@ export const searchMessages = operation({
   path: '/api/v1/mailboxes/{email_address}/search',
   summary: 'Searches subject, addresses and text, newest first. Quote phrases, exclude words with -, and combine alternatives with OR.',
   tag: 'Messages',
+  scopes: ['mail:read'],
   params: mailboxParams,
   query: strict({ q: Type.String({ minLength: 1, maxLength: 500 }), limit: Limit, cursor: Cursor }),
   status: 200,

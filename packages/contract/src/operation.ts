@@ -1,6 +1,7 @@
 // The declaration of one API operation. The server's validation, /openapi.json and the client's requests all use it.
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ErrorCode } from './errors.ts'
+import type { Scope } from './scopes.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
@@ -18,6 +19,8 @@ export type Operation<
   /** One sentence for the reference. */
   summary: string
   tag: string
+  /** The caller needs one of these scopes. Empty if any valid key may call it, or none is needed. */
+  scopes: readonly Scope[]
   params?: P
   query?: Q
   body?: B

@@ -23,6 +23,7 @@ export const getOrganization = operation({
   path: '/api/v1/organization',
   summary: 'Gets the organization of the key, with its limits for sending and its pause.',
   tag: 'Identity and caller',
+  scopes: ['organization:read'],
   status: 200,
   reply: Organization,
 })
@@ -33,6 +34,7 @@ export const updateOrganization = operation({
   path: '/api/v1/organization',
   summary: 'Changes the limits for sending of the organization as a whole, or of each of its keys.',
   tag: 'Identity and caller',
+  scopes: ['organization:write'],
   body: strict(
     { sending_limits: Type.Optional(SendingLimitsChange), key_sending_limits: Type.Optional(SendingLimitsChange) },
     { minProperties: 1 },
@@ -47,6 +49,7 @@ export const pauseOrganization = operation({
   path: '/api/v1/organization/pause',
   summary: 'Stops all sending of mail and iMessages at once. Further messages are accepted and held.',
   tag: 'Identity and caller',
+  scopes: ['organization:write'],
   body: strict({ reason: Type.Optional(Type.String({ maxLength: 500 })) }),
   bodyOptional: true,
   status: 200,
@@ -59,6 +62,7 @@ export const resumeOrganization = operation({
   path: '/api/v1/organization/resume',
   summary: 'Ends the pause. Held messages are sent.',
   tag: 'Identity and caller',
+  scopes: ['organization:write'],
   status: 200,
   reply: Organization,
 })

@@ -58,6 +58,7 @@ export const sendMail = operation({
   path: '/api/v1/mail/send',
   summary: 'Sends a message from an agent.',
   tag: 'Mail',
+  scopes: ['mail:send'],
   body: strict({ agent: HandleReference, ...composition }),
   status: 201,
   reply: QueuedMessage,
@@ -72,6 +73,7 @@ export const sendMessage = operation({
   path: '/api/v1/mailboxes/{email_address}/messages',
   summary: 'Sends a message from a mailbox.',
   tag: 'Messages',
+  scopes: ['mail:send'],
   params: strict({ email_address: MailboxParam }),
   body: strict(composition),
   status: 201,
@@ -90,6 +92,7 @@ export const replyToMessage = operation({
   path: '/api/v1/mailboxes/{email_address}/messages/{message_id}/reply',
   summary: 'Replies to a message in its thread. text or html is required.',
   tag: 'Messages',
+  scopes: ['mail:send'],
   params: messageParams,
   body: strict({
     from: Type.Optional(FromAddress),
@@ -121,6 +124,7 @@ export const forwardMessage = operation({
   path: '/api/v1/mailboxes/{email_address}/messages/{message_id}/forward',
   summary: 'Forwards a message with its attachments, below your text.',
   tag: 'Messages',
+  scopes: ['mail:send'],
   params: messageParams,
   body: strict({
     from: Type.Optional(FromAddress),

@@ -28,6 +28,7 @@ export const simulateSms = operation({
   path: '/api/v1/simulator/sms',
   summary: 'Sends a text to a simulated number, as an external phone. It takes the same path as a real callback.',
   tag,
+  scopes: ['simulator:write'],
   body: strict({
     to: Type.String({ pattern: '^\\+[1-9][0-9]{6,14}$', description: 'A phone number of your organization, E.164.' }),
     from: Type.Optional(Type.String({ minLength: 1, maxLength: 40, description: 'Default +15555550100.' })),
@@ -55,6 +56,7 @@ export const simulateMail = operation({
   path: '/api/v1/simulator/mail',
   summary: 'Delivers a message to an agent, as an external mail server. It takes the same path as mail over SMTP.',
   tag,
+  scopes: ['simulator:write'],
   body: strict({
     to: Type.String({ minLength: 1, maxLength: 320, description: 'A mailbox address or an agent handle of your organization.' }),
     from: Type.Optional({ ...AddressText, description: 'Default `Ada Park <ada@people.example>`.' }),
@@ -89,6 +91,7 @@ export const advanceNumber = operation({
   path: '/api/v1/simulator/numbers/{id}/advance',
   summary: 'Ends the pending status of a simulated number, which becomes ready for texts or fails.',
   tag,
+  scopes: ['simulator:write'],
   params: strict({ id: Type.String({ minLength: 3, maxLength: 40, description: 'The id of a phone number, or the number itself.' }) }),
   body: strict({ to: Type.Optional(Type.Unsafe<'ready' | 'assignment_failed'>({ type: 'string', enum: ['ready', 'assignment_failed'] })) }),
   bodyOptional: true,
@@ -115,6 +118,7 @@ export const setFault = operation({
   path: '/api/v1/simulator/faults',
   summary: 'Makes the next calls of a simulated provider fail. Returns every pending fault.',
   tag,
+  scopes: ['simulator:write'],
   body: strict({
     provider: Type.Unsafe<FaultChannel>({ type: 'string', enum: Object.keys(simulatedFaults) }),
     op: Type.Unsafe<string>({ type: 'string', enum: unionOf(Object.values(simulatedFaults).map((ops) => Object.keys(ops))) }),
@@ -146,6 +150,7 @@ export const listOutbox = operation({
   path: '/api/v1/simulator/outbox',
   summary: 'Lists the messages sent to external phones, newest first.',
   tag,
+  scopes: ['simulator:read'],
   query: strict({ to: Type.Optional(Type.String({ minLength: 1, maxLength: 40 })), limit: Limit, cursor: Cursor }),
   status: 200,
   reply: page(OutboxItem),

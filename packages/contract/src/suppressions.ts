@@ -28,6 +28,7 @@ export const createSuppression = operation({
   path: '/api/v1/suppressions',
   summary: 'Adds an address to the suppression list. If it is on the list already, only a given reason changes.',
   tag: 'Suppressions',
+  scopes: ['rules:write'],
   body: strict({ email_address: EmailAddress, reason: Type.Optional(nullableString({ maxLength: 500 })) }),
   status: 201,
   reply: Suppression,
@@ -40,6 +41,7 @@ export const listSuppressions = operation({
   path: '/api/v1/suppressions',
   summary: 'Lists suppressed addresses, newest first.',
   tag: 'Suppressions',
+  scopes: ['rules:read'],
   query: strict({
     email_address: Type.Optional(EmailAddress),
     source: Type.Optional(SuppressionSource),
@@ -56,6 +58,7 @@ export const deleteSuppression = operation({
   path: '/api/v1/suppressions/{email_address}',
   summary: 'Removes an address from the suppression list, so that you can send to it again. Idempotent.',
   tag: 'Suppressions',
+  scopes: ['rules:write'],
   params: strict({ email_address: EmailAddress }),
   status: 200,
   reply: Deleted,

@@ -59,6 +59,7 @@ export const getVault = operation({
   path: '/api/v1/vault',
   summary: "Gets the vault's parameters for deriving the master key. initialized is false until the vault exists.",
   tag: 'Vault',
+  scopes: ['vault:read'],
   status: 200,
   reply: Type.Union([Vault, VaultMissing]),
 })
@@ -84,6 +85,7 @@ export const initializeVault = operation({
   path: '/api/v1/vault/initialize',
   summary: 'Creates the vault of the organization. Exactly one of any number of attempts succeeds.',
   tag: 'Vault',
+  scopes: ['vault:manage'],
   body: strict({
     id: Type.Optional(clientMadeId('vault')),
     kdf_salt: KdfSalt,
@@ -114,6 +116,7 @@ export const UnlockedVault = Type.Object(
 
 const unlock = {
   tag: 'Vault',
+  scopes: ['vault:read'],
   status: 200,
   reply: UnlockedVault,
   errors: ['invalid_auth_hash', 'vault_not_initialized'],
@@ -159,6 +162,7 @@ export const listVaultKeys = operation({
   path: '/api/v1/vault/keys',
   summary: 'Lists the primary key and the recovery keys with their derivation parameters, never a wrapped key.',
   tag: 'Vault',
+  scopes: ['vault:manage'],
   status: 200,
   reply: page(VaultKey),
   errors: ['vault_not_initialized'],
@@ -170,6 +174,7 @@ export const replacePrimaryKey = operation({
   path: '/api/v1/vault/keys/primary',
   summary: 'Replaces the primary key by re-wrapping the same organization key. A recovery key that authorizes the request is consumed.',
   tag: 'Vault',
+  scopes: ['vault:manage'],
   body: strict({
     current_auth_hash: Type.Optional(AuthHash),
     recovery_auth_hash: Type.Optional(AuthHash),
@@ -190,6 +195,7 @@ export const deleteVaultKey = operation({
   path: '/api/v1/vault/keys/{id}',
   summary: 'Deletes a recovery key, authorized by any key of the vault. The primary key can only be replaced.',
   tag: 'Vault',
+  scopes: ['vault:manage'],
   params: strict({ id: id('vaultKey') }),
   body: strict({ auth_hash: AuthHash }),
   status: 200,
@@ -204,6 +210,7 @@ export const rotateVault = operation({
   summary:
     'Rotates the organization key. Send new keys and every secret re-encrypted. The rotation is atomic and deletes old recovery keys.',
   tag: 'Vault',
+  scopes: ['vault:manage'],
   body: strict({
     auth_hash: AuthHash,
     expected_key_version: Version,

@@ -1,5 +1,14 @@
 // The public exports of the package, with the client, the types of its resources, its errors, and the vault's functions.
-export { type AgentScope, agentScopes } from '@callsign/contract/scopes'
+export {
+  agentScopes,
+  defaultAgentScopes,
+  organizationScopes,
+  type Scope,
+  type ScopePreset,
+  scopeMeanings,
+  scopePresets,
+  scopes,
+} from '@callsign/contract/scopes'
 export { type SimulatedMailSample, simulatedMailSamples } from '@callsign/contract/simulator-choices'
 export { toolsets } from '@callsign/contract/tools/tool'
 export type { AuditEntry, AuditPage, CallerInfo } from './accounts.ts'

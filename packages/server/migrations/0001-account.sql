@@ -78,18 +78,31 @@ CREATE TABLE api_keys (
   last4 text NOT NULL CHECK (char_length(last4) = 4),
   name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
   type text NOT NULL CHECK (type IN ('organization', 'agent')),
-  identity_id text,
+  -- Empty for the default scopes of the type.
   scopes text[] NOT NULL DEFAULT '{}',
+  -- Empty for any address.
+  allowed_ips cidr[] NOT NULL DEFAULT '{}',
   expires_at timestamptz,
   last_used_at timestamptz,
+  last_used_ip text,
+  last_used_user_agent text,
   revoked_at timestamptz,
   created_at timestamptz NOT NULL,
-  CHECK ((type = 'agent') = (identity_id IS NOT NULL)),
-  FOREIGN KEY (organization_id, user_id) REFERENCES users (organization_id, id) ON DELETE CASCADE,
-  FOREIGN KEY (organization_id, identity_id) REFERENCES identities (organization_id, id) ON DELETE CASCADE
+  UNIQUE (organization_id, id),
+  FOREIGN KEY (organization_id, user_id) REFERENCES users (organization_id, id) ON DELETE CASCADE
 );
 CREATE INDEX api_keys_newest ON api_keys (organization_id, id DESC);
-CREATE INDEX api_keys_identity ON api_keys (identity_id) WHERE identity_id IS NOT NULL;
+
+-- The agents of an agent key. An agent key without a row here is not usable.
+CREATE TABLE api_key_agents (
+  key_id text NOT NULL,
+  organization_id text NOT NULL,
+  identity_id text NOT NULL,
+  PRIMARY KEY (key_id, identity_id),
+  FOREIGN KEY (organization_id, key_id) REFERENCES api_keys (organization_id, id) ON DELETE CASCADE,
+  FOREIGN KEY (organization_id, identity_id) REFERENCES identities (organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX api_key_agents_identity ON api_key_agents (organization_id, identity_id);
 
 -- Statements are planned once for all owners. If one owner has most rows of a table, the planner would walk the table by id to find the
 -- newest row of any owner. With the estimate of a hundred rows per owner, it always takes the owner's index. Every area does this.

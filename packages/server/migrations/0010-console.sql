@@ -16,7 +16,6 @@ ALTER TABLE users
 ALTER TABLE audit_log DROP CONSTRAINT audit_log_actor_type_check;
 ALTER TABLE audit_log ADD CONSTRAINT audit_log_actor_type_check CHECK (actor_type IN ('key', 'host', 'member', 'anonymous', 'link'));
 
-ALTER TABLE api_keys ADD UNIQUE (organization_id, id);
 
 CREATE TABLE console_sessions (
   id text PRIMARY KEY,

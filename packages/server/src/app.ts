@@ -209,6 +209,7 @@ function createHttp({ config, db, log, parts, replays, businessEvents, worker, r
     publicUrl: config.publicUrl,
     routes: config.roles.includes('api') ? parts.routes : [],
     authenticate: parts.console.authenticate,
+    trustedProxies: config.trustedProxies,
     transact: db.transact,
     replays,
     limits: {

@@ -19,7 +19,14 @@ describe('GET /me', () => {
       organization_id: expect.stringMatching(/^org_/),
       organization_name: expect.any(String),
       role: 'owner',
-      key: { id: expect.stringMatching(/^key_/), name: 'First key', type: 'organization', scopes: [], agent_handle: null },
+      key: {
+        id: expect.stringMatching(/^key_/),
+        name: 'First key',
+        type: 'organization',
+        scopes: [],
+        agent_handle: null,
+        agent_handles: [],
+      },
     })
   })
 

@@ -150,7 +150,7 @@ describe('beside a running server', () => {
     [2, /needs --name/, ['organizations', 'create']],
     [2, /needs --name/, ['keys', 'create']],
     [1, /no agent nobody/, ['keys', 'create', '--name', 'a', '--agent', 'nobody']],
-    [2, /--scope needs --agent/, ['keys', 'create', '--name', 'a', '--scope', 'vault:read']],
+    [2, /--scope is one of mail:read, /, ['keys', 'create', '--name', 'a', '--scope', 'vault:burn']],
     [1, /unknown organization: org_x/, ['keys', 'create', '--name', 'a', '--organization', 'org_x']],
     [1, /no key key_x/, ['keys', 'revoke', 'key_x']],
     [2, /needs the id/, ['keys', 'revoke']],

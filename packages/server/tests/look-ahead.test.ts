@@ -39,6 +39,7 @@ const getNote = operation({
   path: '/api/v1/notes/{id}',
   summary: 'Gets a note.',
   tag: 'Notes',
+  scopes: [],
   params: Type.Object({ id: Type.String({ maxLength: 20 }) }, { additionalProperties: false }),
   status: 200,
   reply: Type.Object({ id: Type.String() }),

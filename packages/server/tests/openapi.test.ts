@@ -48,7 +48,7 @@ test('every reference resolves, and named schemas occur once', () => {
 
 test('two schemas of one name are refused', () => {
   const shape = (id: string, reply: Type.TObject) =>
-    operation({ id, method: 'GET', path: `/${id}`, summary: 'A.', tag: 'A', status: 200, reply })
+    operation({ id, method: 'GET', path: `/${id}`, summary: 'A.', tag: 'A', scopes: [], status: 200, reply })
   const twice = [shape('a', Type.Object({ a: Type.String() }, { $id: 'A' })), shape('b', Type.Object({ b: Type.String() }, { $id: 'A' }))]
   expect(() => openApiDocument({ serverUrl: 'http://a', version: '1' }, twice)).toThrow('two schemas have the $id A')
 })
@@ -60,6 +60,7 @@ test('the pages escape everything that comes from the document or the search', (
     path: '/nasty',
     summary: `<script>alert("x")</script> & '`,
     tag: '<b>Tag</b>',
+    scopes: [],
     query: Type.Object({ q: Type.Optional(Type.String({ description: '<img src=x onerror=alert(1)>', pattern: '^<i>$' })) }),
     status: 200,
     reply: Type.Object({ '<u>': Type.Literal('<s>') }, { $id: 'Nasty' }),

@@ -1,5 +1,5 @@
 // keys list|create|revoke.
-import { type AgentScope, agentScopes } from '@callsign/sdk'
+import { type Scope, type ScopePreset, scopePresets, scopes } from '@callsign/sdk'
 import { type Command, listOptions, listQuery, several, text } from '../command.ts'
 import { table } from '../output.ts'
 import { ago } from '../times.ts'
@@ -16,14 +16,15 @@ export const keyCommands: Command[] = [
       const stateOf = (key: { revoked_at: string | null }) => (key.revoked_at ? 'revoked' : 'active')
       output.result(page, () =>
         table(
-          ['ID', 'NAME', 'FOR', 'SCOPES', 'LAST 4', 'CREATED', 'STATE'],
+          ['ID', 'NAME', 'FOR', 'SCOPES', 'LAST 4', 'LAST USED', 'FROM', 'STATE'],
           page.data.map((key) => [
             key.id,
             key.connected_app ? `${key.name} (app, ${key.connected_app.host ?? 'not verified'})` : key.name,
-            key.agent_handle ?? 'organization',
-            key.scopes.join(' '),
+            key.agent_handles.join(' ') || 'organization',
+            key.scopes.join(' ') || 'default',
             key.last4,
-            ago(key.created_at),
+            key.last_used_at ? ago(key.last_used_at) : 'never',
+            key.last_used_ip ?? '',
             stateOf(key),
           ]),
         ),
@@ -36,27 +37,48 @@ export const keyCommands: Command[] = [
     words: 'keys create',
     takes: 'NAME',
     about: 'Creates a key and prints it once.',
-    example: "callsign keys create 'Laptop of Ada' --agent sales",
+    example: "callsign keys create 'Reader of Ada' --agent sales --preset read_only --allow-ip 192.0.2.0/24",
     operations: ['createKey'],
     options: {
-      agent: { type: 'string', value: 'HANDLE', about: 'Restrict the key to this agent. Defaults to the whole organization.' },
+      agent: {
+        type: 'string',
+        multiple: true,
+        value: 'HANDLE',
+        about: 'Restrict the key to this agent. Repeatable. Defaults to the whole organization.',
+      },
       scope: {
         type: 'string',
         multiple: true,
         value: 'SCOPE',
-        choices: agentScopes,
-        about: 'A scope of an agent key, vault:read or quarantine:read. Repeatable.',
+        choices: scopes,
+        about: 'A scope of the key. Repeatable. Without any, an organization key has all, and an agent key has the default of agents.',
+      },
+      preset: {
+        type: 'string',
+        value: 'NAME',
+        choices: Object.keys(scopePresets),
+        about: 'Add a named list of scopes.',
+      },
+      'allow-ip': {
+        type: 'string',
+        multiple: true,
+        value: 'CIDR',
+        about: 'Accept the key only from this address or range. Repeatable.',
       },
       'expires-at': { type: 'string', value: 'TIME', about: 'The expiry time in ISO 8601.' },
     },
     async run({ client, output }, values, [name = '']) {
-      const agent = text(values, 'agent')
+      const agents = several(values, 'agent')
       const wanted = several(values, 'scope')
+      const preset = text(values, 'preset')
+      const ranges = several(values, 'allow-ip')
       const expires = text(values, 'expires-at')
       const key = await (await client()).keys.create({
         name,
-        ...(agent === undefined ? { type: 'organization' as const } : { type: 'agent' as const, agent_handle: agent }),
-        ...(wanted.length > 0 && { scopes: wanted as AgentScope[] }),
+        ...(agents.length === 0 ? { type: 'organization' as const } : { type: 'agent' as const, agent_handles: agents }),
+        ...(wanted.length > 0 && { scopes: wanted as Scope[] }),
+        ...(preset !== undefined && { preset: preset as ScopePreset }),
+        ...(ranges.length > 0 && { allowed_ips: ranges }),
         ...(expires !== undefined && { expires_at: expires }),
       })
       output.result(key, () => key.key)

@@ -1,11 +1,12 @@
 // The reference of identities, mailboxes, keys and the caller.
+import { scopePresets } from '../scopes.ts'
 import type { OperationDetails } from './operation-details.ts'
 import { sampleId } from './samples.ts'
 
 export const accountDetails: Record<string, OperationDetails> = {
   getCaller: {
     description:
-      'Returns the owner of the key. Use it to test a key, and to check if it is limited to one agent. `role` is `agent` for an agent key, and `key.scopes` lists its permissions beyond its own mailbox.',
+      'Returns the owner of the key. Use it to test a key, and to check if it is limited to one agent. `role` is `agent` for an agent key. `key.scopes` lists its scopes, and is empty for the default of its type.',
     sdk: 'const caller = await callsign.me()',
     cli: 'callsign whoami',
   },
@@ -138,12 +139,18 @@ export const accountDetails: Record<string, OperationDetails> = {
   },
   createKey: {
     description:
-      'Creates an API key. An `organization` key can call every operation. An `agent` key is limited to the agent in `agent_handle`, and reads the vault only with the scope `vault:read`. Without `expires_at`, a key is valid until you revoke it. The server stores a salted hash, so the plaintext in `key` cannot be shown again.',
+      'Creates an API key. An `agent` key is limited to the agents in `agent_handle` or `agent_handles`. `scopes` lists what the key may do, and a request without the scope is answered with 403 `forbidden`. Without scopes, an organization key may do everything, and an agent key has the preset `agent`, which does not read the vault. `allowed_ips` limits the addresses from which the key is accepted. A key cannot create a key with more access than its own. Without `expires_at`, a key is valid until you revoke it. The server stores a salted hash, so the plaintext in `key` cannot be shown again.',
     keys: 'organization',
-    body: { name: 'Sales in production', type: 'agent', agent_handle: 'sales', scopes: ['vault:read'] },
-    reply: { name: 'Sales in production', type: 'agent', agent_handle: 'sales', scopes: ['vault:read'] },
+    body: { name: 'Sales in production', type: 'agent', agent_handle: 'sales', preset: 'agent', scopes: ['vault:read'] },
+    reply: {
+      name: 'Sales in production',
+      type: 'agent',
+      agent_handle: 'sales',
+      agent_handles: ['sales'],
+      scopes: [...scopePresets.agent, 'vault:read'],
+    },
     sdk: 'const { key } = await callsign.keys.create($body)',
-    cli: 'callsign keys create "Sales in production" --agent sales --scope vault:read',
+    cli: 'callsign keys create "Sales in production" --agent sales --preset agent --scope vault:read',
   },
   listKeys: {
     description: 'Returns one page of keys, newest first, with the time of their last use. Revoked and expired keys are included.',

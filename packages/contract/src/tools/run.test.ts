@@ -109,6 +109,16 @@ describe('the table', () => {
     expect(toolsets).toContain(tool.toolset)
   })
 
+  test.each(tools.map((tool) => [tool.name, tool] as const))('%s: its scopes admit its requests', (name, tool) => {
+    const input = { agent: 'sales', ...inputs[name] }
+    const requests = [tool.request(input), tool.draft?.(input)].filter((one) => one !== undefined)
+    for (const { operation } of requests)
+      expect([operation.id, operation.scopes.length === 0 || operation.scopes.some((one) => tool.scopes.includes(one))]).toEqual([
+        operation.id,
+        true,
+      ])
+  })
+
   test('is narrowed by toolset and to reading', () => {
     expect(selectTools({ toolsets: ['phone'] }).map(({ name }) => name)).toEqual(['whoami', 'sms_list', 'sms_wait'])
     expect(selectTools({ toolsets: ['mail'], readOnly: true }).every(({ isReadOnly }) => isReadOnly)).toBe(true)

@@ -5,7 +5,7 @@ import { forwardMessage, replyToMessage, sendMessage } from '../outbound-mail.ts
 import { IdempotencyKey, MessageId, outputOf, Recipients } from './parts.ts'
 import { changes, type Reply, sends, tool } from './tool.ts'
 
-const mail = { toolset: 'mail', takesAgent: true, scopes: ['mail:send'] } as const
+const mail = { toolset: 'mail', takesAgent: true, scopes: ['mail:send', 'drafts:write'] } as const
 const Subject = Type.String({ maxLength: 998, description: 'The subject.' })
 const Text = Type.String({ minLength: 1, maxLength: 500_000, description: 'The text of the message.' })
 const Html = Type.Optional(Type.String({ maxLength: 1_000_000, description: 'The same as HTML.' }))

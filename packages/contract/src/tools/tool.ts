@@ -1,6 +1,7 @@
 // The declaration of one tool for agents. The MCP endpoint of the server and the tools of the SDK run the same table.
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Operation } from '../operation.ts'
+import type { Scope } from '../scopes.ts'
 
 export const toolsets = ['mail', 'phone', 'imessage', 'tunnel', 'vault', 'events'] as const
 export type Toolset = (typeof toolsets)[number]
@@ -48,7 +49,7 @@ export type Tool = {
   /** Reaches people or systems outside of the server, or shows their content. */
   isOpenWorld: boolean
   /** The scopes that the key needs, as `area:verb`. */
-  scopes: readonly string[]
+  scopes: readonly Scope[]
   /** The first request. */
   request(input: ToolInput): ToolRequest
   /** A second request that depends on the first reply. null if none is needed. */

@@ -153,6 +153,7 @@ class CallerInfoKey(TypedDict):
     type: Literal["organization", "agent"]
     scopes: List[str]
     agent_handle: str | None
+    agent_handles: List[str]
 
 
 class Code(TypedDict):
@@ -184,11 +185,23 @@ class CreatedKey(TypedDict):
     name: str
     type: Literal["organization", "agent"]
     scopes: List[str]
+    """Empty for the default of the type: all, or the preset `agent`. On an agent key, `vault:read`
+    and `quarantine:read` alone add to the preset.
+    """
     agent_handle: str | None
+    """The agent of a key with one agent."""
+    agent_handles: List[str]
+    """The agents of an agent key. Empty for an organization key."""
+    allowed_ips: List[str]
+    """CIDR ranges from which the key is accepted. Empty for any address."""
     last4: str
     connected_app: ConnectedApp | None
     expires_at: str | None
     last_used_at: str | None
+    last_used_ip: str | None
+    """The address of the last use. Uses are recorded once per minute."""
+    last_used_user_agent: str | None
+    """The User-Agent of the last use."""
     revoked_at: str | None
     created_at: str
     key: str
@@ -623,11 +636,23 @@ class Key(TypedDict):
     name: str
     type: Literal["organization", "agent"]
     scopes: List[str]
+    """Empty for the default of the type: all, or the preset `agent`. On an agent key, `vault:read`
+    and `quarantine:read` alone add to the preset.
+    """
     agent_handle: str | None
+    """The agent of a key with one agent."""
+    agent_handles: List[str]
+    """The agents of an agent key. Empty for an organization key."""
+    allowed_ips: List[str]
+    """CIDR ranges from which the key is accepted. Empty for any address."""
     last4: str
     connected_app: ConnectedApp | None
     expires_at: str | None
     last_used_at: str | None
+    last_used_ip: str | None
+    """The address of the last use. Uses are recorded once per minute."""
+    last_used_user_agent: str | None
+    """The User-Agent of the last use."""
     revoked_at: str | None
     created_at: str
 

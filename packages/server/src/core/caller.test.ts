@@ -1,27 +1,40 @@
-// Scopes of an agent key, and the id under which access is revoked.
+// Scopes and agents of a caller, and the id under which access is revoked.
 import { expect, test } from 'vitest'
-import { accessIdOf, type Caller, requireScope } from './caller.ts'
+import { accessIdOf, type Caller, mayActFor, onlyAgentOf, requireScope } from './caller.ts'
 
-const agent = { identityId: 'agt_1', handle: 'a', mailboxId: 'mbx_1', address: 'a@b.example' }
+const agent = (id: string) => ({ identityId: id, handle: id, mailboxId: `mbx_${id}`, address: `${id}@b.example` })
 const caller = (more: Partial<Caller>): Caller =>
   ({
     keyId: 'key_1',
     keyName: 'k',
     keyType: 'agent',
-    scopes: [],
+    scopes: new Set(),
     organizationId: 'org_1',
     organizationName: 'o',
     userId: 'usr_1',
     role: 'agent',
-    agent,
+    agents: [agent('a')],
     session: null,
     ...more,
   }) as Caller
 
-test('an agent key needs the scope, and an organization key has all', () => {
-  expect(() => requireScope(caller({ scopes: ['mail:read'] }), 'quarantine:read')).toThrow('This key has no quarantine:read scope.')
-  for (const allowed of [caller({ scopes: ['quarantine:read'] }), caller({ agent: null })])
-    expect(() => requireScope(allowed, 'quarantine:read')).not.toThrow()
+test('one of the scopes is enough, and the first one is named when all are missing', () => {
+  const reader = caller({ scopes: new Set(['mail:read']) })
+  expect(() => requireScope(reader, 'quarantine:read')).toThrow(
+    'This key does not have the scope quarantine:read. Use a key with this scope.',
+  )
+  expect(() => requireScope(reader, 'mail:send', 'drafts:approve')).toThrow('the scope mail:send.')
+  expect(() => requireScope(reader, 'mail:send', 'mail:read')).not.toThrow()
+  expect(() => requireScope(reader)).not.toThrow()
+  const member = caller({ role: 'reviewer', session: { id: 'ses_1', memberId: 'usr_1' } })
+  expect(() => requireScope(member, 'mail:send')).toThrow('The role reviewer does not include the scope mail:send. Ask an owner.')
+})
+
+test('a key acts for its agents, and an organization key for all', () => {
+  const both = caller({ agents: [agent('a'), agent('b')] })
+  expect(['a', 'b', 'c', null].map((id) => mayActFor(both, id))).toEqual([true, true, false, false])
+  expect(mayActFor(caller({ agents: null }), 'c')).toBe(true)
+  expect([caller({}), both, caller({ agents: null })].map((one) => onlyAgentOf(one)?.handle)).toEqual(['a', undefined, undefined])
 })
 
 test('access is revoked with the session of a console token, or with the key', () => {

@@ -1,6 +1,6 @@
 // The host commands of callsignd, run by an operator on the server's machine with the server's settings.
 import { parseArgs } from 'node:util'
-import { agentScopes } from '@callsign/contract/scopes'
+import { agentScopes, scopes } from '@callsign/contract/scopes'
 import { quotedTxt } from '@callsign/mail/authentication/dkim/zone-text'
 import { type Config, describeConfig } from '../config/settings.ts'
 import { createLog, type Log } from '../core/log.ts'
@@ -193,7 +193,7 @@ const commands: Record<string, (context: Context) => Promise<void>> = {
     if (!name || name.length > 200) throw new CommandFailed('organizations create needs --name, at most 200 characters', true)
     const made = await db.transact(async (tx) => {
       const { organizationId, userId } = await credentials.accounts.createOrganization(tx, name)
-      const request = { organizationId, userId, name: 'First key', agent: null, scopes: [], expiresAt: null }
+      const request = { organizationId, userId, name: 'First key', agents: null, scopes: [], allowedIps: [], expiresAt: null }
       return { organizationId, key: (await credentials.keys.insertFromHost(tx, request)).key }
     })
     print(`organization ${made.organizationId}`)
@@ -204,7 +204,7 @@ const commands: Record<string, (context: Context) => Promise<void>> = {
     const organizationId = await organizationOf(credentials, options)
     for (const key of await credentials.keys.listFromHost(organizationId)) {
       const state = key.revoked_at ? 'revoked' : key.expires_at ? `expires ${key.expires_at.toISOString()}` : 'active'
-      print(`${key.id}  …${key.last4}  ${key.type}${key.agent_handle ? ` ${key.agent_handle}` : ''}  ${state}  ${key.name}`)
+      print(`${key.id}  …${key.last4}  ${[key.type, ...key.agent_handles].join(' ')}  ${state}  ${key.name}`)
     }
   },
 
@@ -215,10 +215,18 @@ const commands: Record<string, (context: Context) => Promise<void>> = {
     if (!owner) throw new CommandFailed(`unknown organization: ${organizationId}`)
     const agent = options.agent ? await credentials.findAgent(organizationId, options.agent.replace(/^@/, '')) : null
     if (options.agent && !agent) throw new CommandFailed(`the organization has no agent ${options.agent}`)
-    if (options.scope?.length && (!agent || options.scope.some((scope) => !agentScopes.some((one) => one === scope)))) {
-      throw new CommandFailed(`--scope needs --agent, and is one of ${agentScopes.join(', ')}`, true)
+    const possible: readonly string[] = agent ? agentScopes : scopes
+    if (options.scope?.some((scope) => !possible.includes(scope)))
+      throw new CommandFailed(`--scope is one of ${possible.join(', ')}${agent ? ' for an agent key' : ''}`, true)
+    const request = {
+      organizationId,
+      userId: owner.userId,
+      name: options.name,
+      agents: agent && [agent],
+      scopes: options.scope ?? [],
+      allowedIps: [],
+      expiresAt: null,
     }
-    const request = { organizationId, userId: owner.userId, name: options.name, agent, scopes: options.scope ?? [], expiresAt: null }
     const made = await db.transact((tx) => credentials.keys.insertFromHost(tx, request))
     print(`key ${made.id} (shown this once) ${made.key}`)
   },

@@ -32,7 +32,11 @@ export async function ensureFirstKey(db: Database, accounts: Accounts, keys: Key
       const { organizationId, userId } = await accounts.createOrganization(tx, organizationName)
       // Waits for the transaction of a concurrent start. The second of two starts rolls its own organization back.
       if (!(await accounts.claimInstallation(tx, organizationId))) throw notFirst
-      await keys.insertFromHost(tx, { organizationId, userId, name: 'First key', agent: null, scopes: [], expiresAt: null }, plaintext)
+      await keys.insertFromHost(
+        tx,
+        { organizationId, userId, name: 'First key', agents: null, scopes: [], allowedIps: [], expiresAt: null },
+        plaintext,
+      )
       return organizationId
     })
     return { organizationId: created, key: bootstrapKey === null ? plaintext : null }

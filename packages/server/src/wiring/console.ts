@@ -1,6 +1,6 @@
 // Builds the console, which is members, sessions and sign-in, and the pages for browsers.
 import type { Config } from '../config/settings.ts'
-import type { Caller } from '../core/caller.ts'
+import type { Authenticate } from '../core/caller.ts'
 import { LentCallers } from '../core/lent-callers.ts'
 import type { Log } from '../core/log.ts'
 import type { Sealing } from '../core/replay.ts'
@@ -46,7 +46,7 @@ export type ConsoleAccounts = {
   /** Signs the questions to people in connected apps. The same on every node. */
   approvalKey: Buffer
   /** The caller of an API key, a console token or a loan. */
-  authenticate(token: string): Promise<Caller | null> | null
+  authenticate: Authenticate
   /** Those of these keys and console sessions whose access has ended. */
   findUnusable(ids: string[]): Promise<Set<string>>
   /** Deletes expired sessions, links and counts. */
@@ -98,9 +98,9 @@ export function createConsoleAccounts(
     sessions,
     signIn,
     links,
-    authenticate(token) {
+    authenticate(token, client) {
       const lent = lentCallers.find(token)
-      return lent ? Promise.resolve(lent) : (keys.authenticate(token) ?? sessions.authenticate(token))
+      return lent ? Promise.resolve(lent) : (keys.authenticate(token, client) ?? sessions.authenticate(token, client))
     },
     async findUnusable(ids) {
       const isSession = (id: string) => id.startsWith('cses_')
@@ -146,7 +146,7 @@ export function createPages({ config, console: consoleAccounts, publicUrl, db, l
     publicUrl,
     trustedProxies: config.trustedProxies,
     cookieSeconds: sessionMaxMs / 1000,
-    findSession: (cookie: string) => sessions.find(cookie),
+    findSession: sessions.find,
   }
   const paths = [
     { method: 'GET', path: '/console' },

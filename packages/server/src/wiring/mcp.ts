@@ -1,5 +1,7 @@
 // Builds the MCP endpoint.
 import type { Config } from '../config/settings.ts'
+import type { RequestClient } from '../core/caller.ts'
+import { createClientReader } from '../core/client-address.ts'
 import type { Pages } from '../edges/api/server.ts'
 import { createApprovalCodec } from '../edges/mcp/approval.ts'
 import { type McpAccess, mcpPath, mountMcp } from '../edges/mcp/pages.ts'
@@ -18,7 +20,9 @@ export function createMcpPages({ config, console: accounts, publicUrl }: Needs):
   const options = {
     version,
     publicUrl,
-    authenticate: (token: string) => oauth.authenticate(token, resourceOf(publicUrl())) ?? withoutGrant(authenticate(token)),
+    authenticate: (token: string, client: RequestClient) =>
+      oauth.authenticate(token, resourceOf(publicUrl()), client) ?? withoutGrant(authenticate(token, client)),
+    readClient: createClientReader(config.trustedProxies),
     challenge: (hasToken: boolean) => (isOAuthOn(config) ? challengeOf(publicUrl(), hasToken) : 'Bearer'),
     lend: lentCallers.lend.bind(lentCallers),
     approvalCodec: createApprovalCodec(approvalKey),

@@ -1,7 +1,7 @@
 // Builds OAuth for connected apps: the consent page and the endpoints.
 import type { Config } from '../config/settings.ts'
 import type { Pages } from '../edges/api/server.ts'
-import { cookieOf, createClientReader, originsOf, readCookie } from '../edges/console/client.ts'
+import { cookieOf, createBrowserReader, originsOf, readCookie } from '../edges/console/client.ts'
 import { mountConsent } from '../edges/oauth/consent.ts'
 import { mountEndpoints } from '../edges/oauth/endpoints.ts'
 import { oauthPaths, wellKnownPaths } from '../edges/oauth/metadata.ts'
@@ -14,20 +14,20 @@ export const isOAuthOn = (config: Config): boolean => config.isConsoleOn && conf
 
 export function createOAuthPages({ config, console: accounts, publicUrl }: Needs): Pages[] {
   if (!isOAuthOn(config)) return []
-  const readClient = createClientReader(config.trustedProxies)
+  const readBrowser = createBrowserReader(config.trustedProxies)
   const { oauth, sessions } = accounts
   const paths = [
     ...[...Object.values(wellKnownPaths), oauthPaths.authorize, oauthPaths.consent].map((path) => ({ method: 'GET', path })),
     ...[oauthPaths.token, oauthPaths.register, oauthPaths.revoke, oauthPaths.consent].map((path) => ({ method: 'POST', path })),
   ]
   const mount: Pages['mount'] = (app, { admitBody }) => {
-    mountEndpoints(app, { oauth, publicUrl, admitBody, addressOf: (request) => readClient(request.raw, request.id).address })
+    mountEndpoints(app, { oauth, publicUrl, admitBody, addressOf: (request) => readBrowser(request.raw, request.id).address })
     mountConsent(app, {
       oauth,
       publicUrl,
       originsOf,
       cookieOf: (request) => readCookie(request.raw, cookieOf(publicUrl()).name),
-      findSession: (cookie) => sessions.find(cookie),
+      findSession: (cookie, request) => sessions.find(cookie, readBrowser(request.raw, request.id)),
       admitBody,
     })
   }

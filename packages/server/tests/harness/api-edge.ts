@@ -8,23 +8,25 @@ import { Cursor, id, Limit, nullableString, strict, stringOrList, Timestamp } fr
 import { pino } from 'pino'
 import Type from 'typebox'
 import { createBusinessEvents } from '../../src/core/business-events.ts'
-import type { Caller } from '../../src/core/caller.ts'
+import type { Caller, CallerAgent } from '../../src/core/caller.ts'
 import { ApiError } from '../../src/core/errors.ts'
 import type { Replays } from '../../src/core/replay.ts'
 import { Raw, type Route, route } from '../../src/core/route.ts'
 import { DatabaseUnavailable, type Transact } from '../../src/core/sql.ts'
 import { createHttpServer, type HttpServerOptions } from '../../src/edges/api/server.ts'
 
-const caller = (keyId: string, agent: Caller['agent']): Caller => ({
+const caller = (keyId: string, agent: CallerAgent | null): Caller => ({
   keyId,
   keyName: keyId,
   keyType: agent ? 'agent' : 'organization',
-  scopes: [],
+  listedScopes: [],
+  scopes: new Set(),
   organizationId: 'org_one',
   organizationName: 'One',
   userId: 'user_one',
   role: agent ? 'agent' : 'owner',
-  agent,
+  agents: agent && [agent],
+  limits: { expiresAt: null, allowedIps: [] },
   session: null,
   mailApproval: 'agent',
 })
@@ -45,6 +47,7 @@ const shapes = {
     path: '/api/v1/notes/{note_id}',
     summary: 'Reads a note.',
     tag: 'Notes',
+    scopes: [],
     params: strict({ note_id: Type.String({ maxLength: 200 }) }),
     query: strict({
       limit: Limit,
@@ -63,6 +66,7 @@ const shapes = {
     path: '/api/v1/notes',
     summary: 'Writes a note.',
     tag: 'Notes',
+    scopes: [],
     body: strict({
       subject: Type.Optional(nullableString({ maxLength: 998 })),
       to: Type.Optional(stringOrList(Type.String({ minLength: 3, maxLength: 900 }), 50)),
@@ -81,6 +85,7 @@ const shapes = {
     path: '/api/v1/agents/{handle}/notes',
     summary: 'Writes a note to an agent.',
     tag: 'Notes',
+    scopes: [],
     params: strict({ handle: Type.String() }),
     body: strict({ subject: Type.String() }),
     status: 201,
@@ -93,6 +98,7 @@ const shapes = {
     path: '/api/v1/uploads',
     summary: 'Takes a large body.',
     tag: 'Notes',
+    scopes: [],
     body: strict({ content: Type.String() }),
     bodyOptional: true,
     status: 200,
@@ -105,6 +111,7 @@ const shapes = {
     path: '/api/v1/notes/{note_id}',
     summary: 'Removes a note.',
     tag: 'Notes',
+    scopes: [],
     params: strict({ note_id: Type.String() }),
     status: 204,
   }),
@@ -114,6 +121,7 @@ const shapes = {
     path: '/api/v1/failures/{kind}',
     summary: 'Fails.',
     tag: 'Notes',
+    scopes: [],
     params: strict({ kind: Type.String() }),
     status: 200,
     reply: Type.Object({ needed: Type.String() }),
@@ -124,6 +132,7 @@ const shapes = {
     path: '/api/v1/wait',
     summary: 'Waits.',
     tag: 'Notes',
+    scopes: [],
     status: 200,
     reply: Type.Object({ ok: Type.Boolean() }),
   }),
@@ -133,6 +142,7 @@ const shapes = {
     path: '/media/{name}',
     summary: 'Sends bytes.',
     tag: 'Notes',
+    scopes: [],
     params: strict({ name: Type.String() }),
     status: 200,
     media: 'application/octet-stream',
@@ -144,6 +154,7 @@ const shapes = {
     path: '/hooks/{name}',
     summary: 'Takes bytes of any type.',
     tag: 'Notes',
+    scopes: [],
     params: strict({ name: Type.String() }),
     status: 200,
     reply: Type.Object({ target: Type.String(), body: Type.String(), signature: Type.String() }),
@@ -211,7 +222,8 @@ function routesFor(harness: Harness, pass: () => Promise<void>): Route[] {
       }),
     ),
     route(shapes.writeTo, 'agent', async (call, { params, body }) => {
-      if (call.caller.agent && call.caller.agent.handle !== params.handle) throw new ApiError('forbidden', 'Not yours.')
+      if (call.caller.agents && !call.caller.agents.some((agent) => agent.handle === params.handle))
+        throw new ApiError('forbidden', 'Not yours.')
       return call.transact(async () => {
         harness.written.push(body)
         return { id: `note_${++notes}`, subject: body.subject, to: [params.handle] }
@@ -268,6 +280,7 @@ export async function startEdge(overrides: Partial<HttpServerOptions> = {}) {
     version: '1.2.3',
     routes: routesFor(harness, pass),
     authenticate: async (token) => (Object.hasOwn(callers, token) ? (callers[token] as Caller) : null),
+    trustedProxies: [],
     transact: noTransact,
     replays: noReplays,
     limits: { organizationKeyPerSecond: 0, organizationKeyBurst: 0, agentKeyPerSecond: 0, agentKeyBurst: 0 },

@@ -128,7 +128,7 @@ export async function startHarness(settings: Record<string, string> = {}) {
   async function createOrganization(name: string): Promise<{ id: string; key: string }> {
     return db.transact(async (tx) => {
       const { organizationId, userId } = await credentials.accounts.createOrganization(tx, name)
-      const request = { organizationId, userId, name: 'First key', agent: null, scopes: [], expiresAt: null }
+      const request = { organizationId, userId, name: 'First key', agents: null, scopes: [], allowedIps: [], expiresAt: null }
       return { id: organizationId, key: (await credentials.keys.insertFromHost(tx, request)).key }
     })
   }

@@ -1,5 +1,4 @@
 // API keys with their scopes, last use and expiry.
-import { agentScopes } from '@callsign/contract/scopes'
 import type { CreatedKey, Key } from '@callsign/sdk'
 import { useState } from 'preact/hooks'
 import { listAll } from '../../cache/list-all.ts'
@@ -8,15 +7,13 @@ import { Badge, Notice } from '../../elements/badge.tsx'
 import { Button } from '../../elements/button.tsx'
 import { Copy } from '../../elements/copy.tsx'
 import { Confirm, Dialog } from '../../elements/dialog.tsx'
-import { Checkbox, Select, TextField } from '../../elements/fields.tsx'
-import { FormDialog } from '../../elements/form-dialog.tsx'
 import { Loaded } from '../../elements/loaded.tsx'
 import { Screen } from '../../elements/screen.tsx'
 import { Table } from '../../elements/table.tsx'
 import { currentTime, Time } from '../../elements/time.tsx'
 import { attempt } from '../../elements/toasts.tsx'
 import { client } from '../../session/client.ts'
-import { useIdentities } from '../mail/mailboxes.ts'
+import { CreateKeyDialog } from './key-dialog.tsx'
 
 const dayMs = 86_400_000
 const soonMs = 14 * dayMs
@@ -37,7 +34,7 @@ export default function KeysScreen() {
   return (
     <Screen title="Keys" actions={create}>
       <Loaded query={keys}>{(all) => <KeyTable keys={all} onRevoke={setRevoked} />}</Loaded>
-      {isCreating && <CreateDialog onMade={setMade} onClose={() => setCreating(false)} />}
+      {isCreating && <CreateKeyDialog onMade={setMade} onClose={() => setCreating(false)} />}
       {made && <MadeDialog made={made} onClose={() => setMade(null)} />}
       {revoked && (
         <Confirm
@@ -61,10 +58,11 @@ function KeyTable({ keys, onRevoke }: { keys: Key[]; onRevoke: (key: Key) => voi
       keyOf={(key) => key.id}
       columns={[
         { title: 'Name', cell: (key) => <KeyName value={key} /> },
-        { title: 'For', cell: (key) => key.agent_handle ?? <Badge tone="accent">organization</Badge> },
+        { title: 'For', cell: (key) => key.agent_handles.join(', ') || <Badge tone="accent">organization</Badge> },
         { title: 'Ends with', cell: (key) => <span class="mono">…{key.last4}</span>, isMinor: true },
-        ...agentScopes.map((scope) => ({ title: scope, cell: (key: Key) => (mayUse(key, scope) ? '✓' : ''), isMinor: true })),
-        { title: 'Last used', cell: (key) => (key.last_used_at ? <Time at={key.last_used_at} /> : 'never') },
+        { title: 'Scopes', cell: (key) => key.scopes.join(' ') || 'default', isMinor: true },
+        { title: 'Allowed from', cell: (key) => key.allowed_ips.join(' ') || 'any address', isMinor: true },
+        { title: 'Last used', cell: (key) => <LastUse value={key} /> },
         { title: 'State', cell: (key) => <KeyState value={key} /> },
         {
           title: '',
@@ -90,8 +88,14 @@ function KeyName({ value: { name, connected_app: app } }: { value: Key }) {
   )
 }
 
-/** Organization keys have every right. */
-const mayUse = (key: Key, scope: string): boolean => key.type === 'organization' || key.scopes.includes(scope)
+function LastUse({ value: key }: { value: Key }) {
+  if (!key.last_used_at) return <>never</>
+  return (
+    <span title={key.last_used_user_agent ?? ''}>
+      <Time at={key.last_used_at} /> {key.last_used_ip}
+    </span>
+  )
+}
 
 function KeyState({ value: { revoked_at: revokedAt, expires_at: expiresAt } }: { value: Key }) {
   if (revokedAt) return <Badge>revoked</Badge>
@@ -102,45 +106,6 @@ function KeyState({ value: { revoked_at: revokedAt, expires_at: expiresAt } }: {
     <Badge tone={left < soonMs ? 'warn' : 'good'}>
       until <Time at={expiresAt} form="exact" />
     </Badge>
-  )
-}
-
-const types = [
-  { value: 'agent', label: 'One agent' },
-  { value: 'organization', label: 'The whole organization' },
-] as const
-
-function CreateDialog({ onMade, onClose }: { onMade: (made: CreatedKey) => void; onClose: () => void }) {
-  const identities = useIdentities().data.value ?? []
-  const [name, setName] = useState('')
-  const [type, setType] = useState<'agent' | 'organization'>('agent')
-  const [agent, setAgent] = useState('')
-  const [scopes, setScopes] = useState<string[]>([])
-  const [days, setDays] = useState('')
-  const chosen = agent || (identities[0]?.agent_handle ?? '')
-  const create = async () => {
-    const expiry = days.trim() === '' ? {} : { expires_at: new Date(Date.now() + Number(days) * dayMs).toISOString() }
-    const limits = type === 'agent' ? { agent_handle: chosen, scopes: agentScopes.filter((scope) => scopes.includes(scope)) } : {}
-    onMade(await client.keys.create({ name, type, ...limits, ...expiry }))
-    invalidate('keys')
-  }
-  const toggle = (scope: string) => (isOn: boolean) => setScopes(isOn ? [...scopes, scope] : scopes.filter((one) => one !== scope))
-  return (
-    <FormDialog title="New key" action="Create" isDisabled={name.trim() === ''} onSubmit={create} onClose={onClose}>
-      <TextField label="Name" value={name} onInput={setName} hint="Where the key is used." required autoFocus />
-      <Select label="For" value={type} options={types} onChange={setType} />
-      {type === 'agent' && (
-        <Select
-          label="Agent"
-          value={chosen}
-          options={identities.map(({ agent_handle: handle }) => ({ value: handle, label: handle }))}
-          onChange={setAgent}
-        />
-      )}
-      {type === 'agent' &&
-        agentScopes.map((scope) => <Checkbox key={scope} label={scope} checked={scopes.includes(scope)} onChange={toggle(scope)} />)}
-      <TextField label="Days until it expires" type="number" value={days} onInput={setDays} hint="Empty for a key without an end." />
-    </FormDialog>
   )
 }
 

@@ -1105,15 +1105,21 @@ class Keys:
         name: str,
         type: Literal["organization", "agent"],
         agent_handle: str | Unset = UNSET,
-        scopes: List[Literal["vault:read", "quarantine:read"]] | Unset = UNSET,
+        agent_handles: List[str] | Unset = UNSET,
+        scopes: List[Literal["mail:read", "mail:write", "mail:send", "drafts:read", "drafts:write", "drafts:approve", "quarantine:read", "quarantine:release", "rules:read", "rules:write", "identities:read", "identities:write", "domains:read", "domains:write", "phone:read", "phone:write", "imessage:read", "imessage:send", "tunnels:read", "tunnels:write", "vault:read", "vault:write", "vault:manage", "events:read", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "organization:read", "organization:write", "audit:read", "simulator:read", "simulator:write"]] | Unset = UNSET,
+        preset: Literal["agent", "read_only"] | Unset = UNSET,
+        allowed_ips: List[str] | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
         idempotency_key: str | None = None,
         request_timeout: float | None = None,
     ) -> CreatedKey:
-        """Creates an API key. An `organization` key can call every operation. An `agent` key is
-        limited to the agent in `agent_handle`, and reads the vault only with the scope
-        `vault:read`. Without `expires_at`, a key is valid until you revoke it. The server
-        stores a salted hash, so the plaintext in `key` cannot be shown again.
+        """Creates an API key. An `agent` key is limited to the agents in `agent_handle` or
+        `agent_handles`. `scopes` lists what the key may do, and a request without the scope is
+        answered with 403 `forbidden`. Without scopes, an organization key may do everything,
+        and an agent key has the preset `agent`, which does not read the vault. `allowed_ips`
+        limits the addresses from which the key is accepted. A key cannot create a key with more
+        access than its own. Without `expires_at`, a key is valid until you revoke it. The
+        server stores a salted hash, so the plaintext in `key` cannot be shown again.
         """
         return self._connection.request(
             Request[CreatedKey](
@@ -1124,7 +1130,10 @@ class Keys:
                         "name": name,
                         "type": type,
                         "agent_handle": agent_handle,
+                        "agent_handles": agent_handles,
                         "scopes": scopes,
+                        "preset": preset,
+                        "allowed_ips": allowed_ips,
                         "expires_at": expires_at,
                     }
                 ),
@@ -3640,8 +3649,8 @@ class Resources:
         request_timeout: float | None = None,
     ) -> CallerInfo:
         """Returns the owner of the key. Use it to test a key, and to check if it is limited to one
-        agent. `role` is `agent` for an agent key, and `key.scopes` lists its permissions beyond
-        its own mailbox.
+        agent. `role` is `agent` for an agent key. `key.scopes` lists its scopes, and is empty
+        for the default of its type.
         """
         return self._connection.request(
             Request[CallerInfo](

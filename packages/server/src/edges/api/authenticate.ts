@@ -1,17 +1,14 @@
 // Checks a request before its body is read: authentication, authorization, rate limits and the size of the body.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { BusinessEvents } from '../../core/business-events.ts'
-import type { Caller } from '../../core/caller.ts'
+import { type Authenticate, type Caller, missingScope, scopeMissing } from '../../core/caller.ts'
+import type { createClientReader } from '../../core/client-address.ts'
 import { nowMs } from '../../core/clock.ts'
 import { ApiError, forbidden } from '../../core/errors.ts'
 import type { Route } from '../../core/route.ts'
-import { mayRun } from '../../features/account/roles/model.ts'
 import { BodyMemory } from './body-reader.ts'
 import { payloadTooLarge, unsupportedMediaType } from './failure.ts'
 import { addressName, retryAfterSeconds, TokenBuckets } from './rate-limit.ts'
-
-/** Resolves the secret of a Bearer header to its caller, or to null without a valid key. Returns null at once for a malformed secret. */
-export type Authenticate = (bearerToken: string) => Promise<Caller | null> | null
 
 /** Requests per second and burst, by type of key. 0 per second disables the limit. */
 export type RateLimits = {
@@ -32,10 +29,17 @@ const failuresBurst = 200
 
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
 
+export type AdmissionParts = {
+  authenticate: Authenticate
+  readClient: ReturnType<typeof createClientReader>
+  limits: RateLimits
+  businessEvents: BusinessEvents
+}
+
 /** `of` builds the admission check of a route. `countWrongSecret` returns 429 above the limit of failed attempts of one address. */
 export type Admission = { of: (route: Route) => Hook; countWrongSecret: (request: FastifyRequest) => ApiError | undefined }
 
-export function createAdmission(authenticate: Authenticate, limits: RateLimits, businessEvents: BusinessEvents): Admission {
+export function createAdmission({ authenticate, readClient, limits, businessEvents }: AdmissionParts): Admission {
   const organizationKeys = new TokenBuckets(limits.organizationKeyPerSecond, limits.organizationKeyBurst)
   const agentKeys = new TokenBuckets(limits.agentKeyPerSecond, limits.agentKeyBurst)
   const failures = new TokenBuckets(failuresPerSecond, failuresBurst)
@@ -58,17 +62,18 @@ export function createAdmission(authenticate: Authenticate, limits: RateLimits, 
   }
 
   const of = (route: Route): Hook => {
-    const { path, open, raw = false } = route.shape
+    const { path, open, scopes, raw = false } = route.shape
     const bodyBytesMax = route.shape.body || raw ? (route.shape.bodyBytesMax ?? defaultBodyBytesMax) : 0
     const hasParams = path.includes('{')
     const isForOrganizations = route.access === 'organization'
 
     const admit = (request: FastifyRequest, reply: FastifyReply, caller: Caller): ApiError | undefined => {
       request.caller = caller
-      const isAgent = caller.agent !== null
+      const isAgent = caller.agents !== null
       if (isAgent && isForOrganizations)
         return forbidden('This operation requires an organization key. An agent key accesses its own agent only.')
-      if (!mayRun(caller, route.shape.id)) return forbidden(`The role ${caller.role} does not include this operation. Ask an owner.`)
+      const missing = missingScope(caller, scopes)
+      if (missing !== null) return scopeMissing(caller, missing)
       const waitMs = (isAgent ? agentKeys : organizationKeys).take(caller.keyId, nowMs())
       if (waitMs > 0) return throttled(request, 'key', waitMs)
       return bodyBytesMax > 0 ? admitBody(request, reply, bodyBytesMax, raw) : undefined
@@ -95,7 +100,7 @@ export function createAdmission(authenticate: Authenticate, limits: RateLimits, 
         done(refuseKey(request, 'malformed'))
         return
       }
-      const asked = authenticate(token)
+      const asked = authenticate(token, readClient(request.raw))
       if (asked === null) {
         done(refuseKey(request, 'unknown'))
         return

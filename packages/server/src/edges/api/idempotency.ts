@@ -31,13 +31,13 @@ export function readKey(header: string | string[] | undefined): string | null {
 
 /**
  * The scope of the key. The path is built from the pattern and the parameters, so that two spellings of one path are equal.
- * An agent has its own scope. Otherwise its key could see the answer to a request for another agent, or that there was one. Where the answer
+ * An agent has its own scope, and so have several agents of one key. Otherwise its key could see the answer to a request for another agent, or that there was one. Where the answer
  * holds a secret, each API key has its own scope.
  */
 export function scopeOf(caller: Caller, shape: ScopedOperation, params: Record<string, string>, key: string): ReplayScope {
   const concrete = shape.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
   const path = concrete.length <= pathCharactersMax ? concrete : `sha256:${createHash('sha256').update(concrete).digest('hex')}`
-  const owner = shape.hasSecretReply ? accessIdOf(caller) : caller.agent?.identityId
+  const owner = shape.hasSecretReply ? accessIdOf(caller) : caller.agents?.map((agent) => agent.identityId).join('+')
   return { organizationId: caller.organizationId, method: shape.method, path: owner === undefined ? path : `${path}#${owner}`, key }
 }
 

@@ -4,6 +4,8 @@ import type { AddressInfo, Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { BusinessEvents } from '../../core/business-events.ts'
+import type { Authenticate } from '../../core/caller.ts'
+import { createClientReader } from '../../core/client-address.ts'
 import { ApiError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import type { Log } from '../../core/log.ts'
@@ -11,7 +13,7 @@ import type { Replays } from '../../core/replay.ts'
 import type { Route } from '../../core/route.ts'
 import type { Transact } from '../../core/sql.ts'
 import { type ArrivalLimits, arrivalLimits, limitArrival } from './arrival.ts'
-import { type Authenticate, admitBody, createAdmission, type RateLimits } from './authenticate.ts'
+import { admitBody, createAdmission, type RateLimits } from './authenticate.ts'
 import { readBody } from './body-reader.ts'
 import { createNotFound, mountRoutes } from './dispatch.ts'
 import { drainServer, trackFreshConnections } from './drain.ts'
@@ -35,6 +37,8 @@ export type HttpServerOptions = {
   version: string
   routes: Route[]
   authenticate: Authenticate
+  /** Proxies whose X-Forwarded-For is trusted, as CIDR ranges. */
+  trustedProxies: string[]
   /** Transactions of the database, for operations. */
   transact: Transact
   replays: Replays
@@ -188,7 +192,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     { serverUrl: publicUrl, version: options.version },
     options.routes.map(({ shape }) => shape),
   )
-  const admission = createAdmission(options.authenticate, options.limits, businessEvents)
+  const admission = createAdmission({
+    authenticate: options.authenticate,
+    readClient: createClientReader(options.trustedProxies),
+    limits: options.limits,
+    businessEvents,
+  })
   for (const { mount } of pages)
     mount(app, {
       admitBody: (request, reply, bytesMax, isRaw = false) => admitBody(request, reply, bytesMax, isRaw),

@@ -1,30 +1,17 @@
 // The browser behind a request: its address, its cookie, and whether a page of this server sent the request.
 import type { IncomingMessage } from 'node:http'
-import { BlockList, isIP, isIPv6 } from 'node:net'
+import { isIPv6 } from 'node:net'
+import { createClientReader } from '../../core/client-address.ts'
 import type { Client } from '../../features/account/sessions/model.ts'
 
-/** Reads the client's address. X-Forwarded-For counts only from trusted proxies, from the last address that is not one of them. */
-export function createClientReader(trustedProxies: string[]): (request: IncomingMessage, requestId: string) => Client {
-  const trusted = new BlockList()
-  for (const range of trustedProxies) {
-    const [address = '', bits = '0'] = range.split('/')
-    trusted.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4')
-  }
-  const trusts = (address: string): boolean => isIP(address) !== 0 && trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
-
+/** Reads the browser of a request. */
+export function createBrowserReader(trustedProxies: string[]): (request: IncomingMessage, requestId: string) => Client {
+  const readClient = createClientReader(trustedProxies)
   return (request, requestId) => {
-    let address = plain(request.socket.remoteAddress ?? '')
-    const chain = String(request.headers['x-forwarded-for'] ?? '').split(',')
-    while (trusts(address) && chain.length > 0) {
-      const before = plain((chain.pop() as string).trim())
-      if (isIP(before) === 0) break
-      address = before
-    }
-    return { address: networkOf(address), userAgent: request.headers['user-agent'] ?? '', requestId }
+    const { address, userAgent } = readClient(request)
+    return { address: networkOf(address), exactAddress: address, userAgent, requestId }
   }
 }
-
-const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/, '')
 
 /** One name for all clients behind an address. An IPv6 client has a /64. */
 function networkOf(address: string): string {

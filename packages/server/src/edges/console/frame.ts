@@ -2,8 +2,8 @@
 // The page's own policy forbids those, and a frame without an address of its own would inherit that policy.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, forbidden } from '../../core/errors.ts'
-import { isCsrf, type Session } from '../../features/account/sessions/model.ts'
-import { cookieOf, originsOf, readCookie } from './client.ts'
+import { type Client, isCsrf, type Session } from '../../features/account/sessions/model.ts'
+import { cookieOf, createBrowserReader, originsOf, readCookie } from './client.ts'
 import type { BodyTools } from './routes.ts'
 
 export const framePath = '/console/frame'
@@ -23,10 +23,15 @@ const policy = (withImages: boolean): string =>
     "frame-ancestors 'self'",
   ].join('; ')
 
-type Options = { publicUrl: () => string; findSession: (cookie: string) => Promise<Session | null> }
+type Options = {
+  publicUrl: () => string
+  trustedProxies: string[]
+  findSession: (cookie: string, client: Client) => Promise<Session | null>
+}
 
 /** Adds the route. The HTML is sent back to the session that posted it and is not stored. */
-export function mountFrame(app: FastifyInstance, tools: BodyTools, { publicUrl, findSession }: Options): void {
+export function mountFrame(app: FastifyInstance, tools: BodyTools, { publicUrl, trustedProxies, findSession }: Options): void {
+  const readBrowser = createBrowserReader(trustedProxies)
   const sessionCookieOf = (request: FastifyRequest): string | null => readCookie(request.raw, cookieOf(publicUrl()).name)
 
   const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
@@ -34,7 +39,8 @@ export function mountFrame(app: FastifyInstance, tools: BodyTools, { publicUrl, 
     const { origin } = request.headers
     if (origin === undefined || !originsOf(publicUrl()).includes(origin)) throw forbidden('Only the console shows mail here.')
     const cookie = sessionCookieOf(request)
-    if (cookie === null || !(await findSession(cookie))) throw forbidden('Sign in to the console first.')
+    if (cookie === null || !(await findSession(cookie, readBrowser(request.raw, request.id))))
+      throw forbidden('Sign in to the console first.')
     if (!String(request.headers['content-type']).startsWith(formType))
       throw new ApiError('unsupported_media_type', `Send the fields as ${formType}.`)
     const refused = tools.admitBody(request, reply, bodyBytesMax, true)

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import { ApiError, forbidden } from '../../core/errors.ts'
 import { type Client, isCsrf, type Session } from '../../features/account/sessions/model.ts'
-import { cookieOf, createClientReader, originsOf, readCookie } from './client.ts'
+import { cookieOf, createBrowserReader, originsOf, readCookie } from './client.ts'
 
 /**
  * Permitted callers of a route. `origin`: any page of this server, for sign-in. `session`: signed in, key or member. `member`: a member.
@@ -69,7 +69,7 @@ type Options = {
   trustedProxies: string[]
   /** Seconds that a browser keeps the cookie. */
   cookieSeconds: number
-  findSession(cookie: string): Promise<Session | null>
+  findSession(cookie: string, client: Client): Promise<Session | null>
 }
 
 declare module 'fastify' {
@@ -83,7 +83,7 @@ const bodyBytesMax = 64 * 1024
 
 /** Adds every route to the app. */
 export function mountConsoleApi(app: FastifyInstance, routes: ConsoleRoute[], tools: BodyTools, options: Options): void {
-  const readClient = createClientReader(options.trustedProxies)
+  const readBrowser = createBrowserReader(options.trustedProxies)
   app.decorateRequest('browser', null)
 
   const admit = async (route: ConsoleRoute, request: FastifyRequest, reply: FastifyReply): Promise<void> => {
@@ -91,9 +91,9 @@ export function mountConsoleApi(app: FastifyInstance, routes: ConsoleRoute[], to
     const publicUrl = options.publicUrl()
     checkOrigin(route, request, originsOf(publicUrl))
     const cookie = readCookie(request.raw, cookieOf(publicUrl).name)
-    const session = cookie === null ? null : await options.findSession(cookie)
+    const client = readBrowser(request.raw, request.id)
+    const session = cookie === null ? null : await options.findSession(cookie, client)
     checkSession(route, request, cookie, session)
-    const client = readClient(request.raw, request.id)
     request.browser = { client, session, cookie, readCookie: (name) => readCookie(request.raw, name) }
     const refused = route.body ? tools.admitBody(request, reply, bodyBytesMax) : undefined
     if (refused) throw refused

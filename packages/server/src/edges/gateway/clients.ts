@@ -6,7 +6,7 @@ import { connectMux } from '@callsign/contract/tunnel-connection'
 import { tunnelProtocol, tunnelWebSocketProtocol } from '@callsign/contract/tunnel-frames'
 import type { Goaway, TunnelMux } from '@callsign/contract/tunnel-mux'
 import { WindowBudget } from '@callsign/contract/tunnel-window'
-import type { Caller } from '../../core/caller.ts'
+import type { Authenticate, Caller, RequestClient } from '../../core/caller.ts'
 import { now } from '../../core/clock.ts'
 import { ApiError } from '../../core/errors.ts'
 import { notePassing } from '../../core/external-buffers.ts'
@@ -33,7 +33,8 @@ type Admission = { tunnelId: string; organizationId: string; handle: string; pub
 type Parts = {
   presence: Presence
   directory: Directory
-  authenticate: (token: string) => Promise<Caller | null> | null
+  authenticate: Authenticate
+  readClient: (request: IncomingMessage) => RequestClient
   admit: (caller: Caller, reference: string) => Promise<Admission>
   processBudget: WindowBudget
   pingEveryMs: number
@@ -59,7 +60,7 @@ export function wantedWrapping(request: IncomingMessage): 'bare' | 'web-socket-s
   return upgrade === 'websocket' && offered.includes(tunnelWebSocketProtocol) ? 'web-socket-server' : null
 }
 
-export function createClients({ presence, directory, authenticate, admit, processBudget, pingEveryMs, log }: Parts) {
+export function createClients({ presence, directory, authenticate, readClient, admit, processBudget, pingEveryMs, log }: Parts) {
   const clients = new Map<ClientSession, Client>()
   const sockets = new Set<Socket>()
   /** Connections per tunnel, including those that have not sent a hello yet. */
@@ -68,7 +69,7 @@ export function createClients({ presence, directory, authenticate, admit, proces
 
   async function check(request: IncomingMessage, reference: string): Promise<{ caller: Caller; tunnel: Admission }> {
     const { authorization = '' } = request.headers
-    const caller = /^bearer /i.test(authorization) ? await authenticate(authorization.slice(7).trim()) : null
+    const caller = /^bearer /i.test(authorization) ? await authenticate(authorization.slice(7).trim(), readClient(request)) : null
     if (!caller)
       throw new ApiError('unauthorized', 'An API key is required to connect to a tunnel. Send it as Authorization: Bearer svc_live_…')
     const tunnel = await admit(caller, reference)

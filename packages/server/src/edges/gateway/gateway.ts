@@ -3,7 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIPv6, type Socket } from 'node:net'
 import { tunnelProtocol } from '@callsign/contract/tunnel-frames'
 import { WindowBudget } from '@callsign/contract/tunnel-window'
-import type { Caller } from '../../core/caller.ts'
+import type { Authenticate } from '../../core/caller.ts'
+import { createClientReader } from '../../core/client-address.ts'
 import type { Log } from '../../core/log.ts'
 import { handleOfHost, type RepeatedRequest, type RequestRecord, type TunnelRoute } from '../../features/tunnels/model.ts'
 import type { Presence, Recorder, TunnelAdmission } from '../../features/tunnels/operations.ts'
@@ -29,7 +30,7 @@ export type GatewayOptions = {
   presence: Presence
   recorder: Recorder
   admit: TunnelAdmission['admit']
-  authenticate: (token: string) => Promise<Caller | null> | null
+  authenticate: Authenticate
   /** Takes one request from the tunnel's rate limit. Returns 0, or the milliseconds to wait. */
   takeRequest: (tunnelId: string) => number
   /** CIDRs of trusted proxies, whose forwarding headers are used. */
@@ -70,6 +71,7 @@ export function createGateway(options: GatewayOptions) {
     presence,
     directory,
     authenticate: options.authenticate,
+    readClient: createClientReader(options.trustedProxies),
     admit: options.admit,
     processBudget,
     pingEveryMs: options.pingEveryMs,

@@ -6,7 +6,8 @@ import type { ToolCall } from '@callsign/contract/tools/run'
 import { type Toolset, toolsets } from '@callsign/contract/tools/tool'
 import { createMcpHandler, type McpHttpHandler, type McpServer, type ServerNotifier } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Caller } from '../../core/caller.ts'
+import type { Caller, RequestClient } from '../../core/caller.ts'
+import type { createClientReader } from '../../core/client-address.ts'
 import { ApiError, forbidden, invalid } from '../../core/errors.ts'
 import type { Loan } from '../../core/lent-callers.ts'
 import { createApiCalls } from './api-calls.ts'
@@ -22,7 +23,8 @@ const bodyBytesMax = 4 * 1024 * 1024
 export type McpOptions = {
   version: string
   publicUrl: () => string
-  authenticate: (bearerToken: string) => Promise<McpAccess | null> | null
+  authenticate: (bearerToken: string, client: RequestClient) => Promise<McpAccess | null> | null
+  readClient: ReturnType<typeof createClientReader>
   /** The value of WWW-Authenticate for a request without a valid token. */
   challenge: (hasToken: boolean) => string
   /** Lends a caller to the API for the calls of one request. */
@@ -103,7 +105,9 @@ export function mountMcp(app: FastifyInstance, options: McpOptions): void {
 
 /** The approval that a person can give in the app, if the grant says so. */
 const readApproval = ({ caller, grant }: McpAccess, codec: ApprovalCodec, callAs: (caller: Caller) => ToolCall): Approval | null =>
-  grant?.mailApproval === 'ask' ? { codec, call: callAs({ ...caller, mailApproval: 'given' }) } : null
+  grant?.mailApproval === 'ask'
+    ? { codec, call: callAs({ ...caller, mailApproval: 'agent', scopes: new Set([...caller.scopes, 'drafts:approve']) }) }
+    : null
 
 /** The tools that the address asks for, at most those of the grant, and the agents that the key may act for. */
 function readSelection(request: FastifyRequest, { caller, grant }: McpAccess): Pick<McpCaller, 'agents' | 'selection'> {
@@ -112,9 +116,10 @@ function readSelection(request: FastifyRequest, { caller, grant }: McpAccess): P
   const unknown = wanted?.find((name) => !toolsets.includes(name as Toolset))
   if (unknown !== undefined) throw invalid('/toolsets', `toolsets has to be some of ${toolsets.join(', ')}, separated by commas`)
   const named = agent?.split(',').filter(Boolean)
-  if (caller.agent && named?.some((name) => name !== caller.agent?.handle)) throw forbidden('This key is limited to another agent.')
+  const own = caller.agents?.map((one) => one.handle)
+  if (own && named?.some((name) => !own.includes(name))) throw forbidden('This key is limited to another agent.')
   return {
-    agents: caller.agent ? [caller.agent.handle] : named && named.length > 0 ? named : null,
+    agents: named && named.length > 0 ? named : (own ?? null),
     selection: {
       toolsets: grant ? grant.toolsets.filter((name) => !wanted || wanted.includes(name)) : (wanted as Toolset[] | undefined),
       readOnly: grant?.isReadOnly || readOnly === '1' || readOnly === 'true',
@@ -139,9 +144,9 @@ function checkOrigin(request: FastifyRequest, publicUrl: string): void {
   throw forbidden('Pages of other sites cannot use /mcp.')
 }
 
-async function authenticateBearer(request: FastifyRequest, { authenticate, challenge }: McpOptions): Promise<McpAccess> {
+async function authenticateBearer(request: FastifyRequest, { authenticate, readClient, challenge }: McpOptions): Promise<McpAccess> {
   const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-  const access = token === undefined ? null : await authenticate(token)
+  const access = token === undefined ? null : await authenticate(token, readClient(request.raw))
   if (access) return access
   throw new ApiError('unauthorized', 'Send an API key, or an access token of this server, as a bearer token.', {
     headers: { 'WWW-Authenticate': challenge(token !== undefined) },

@@ -17,7 +17,7 @@ export type ConsentEdge = {
   originsOf: (publicUrl: string) => string[]
   /** The session cookie of a request, or null. */
   cookieOf: (request: FastifyRequest) => string | null
-  findSession: (cookie: string) => Promise<Session | null>
+  findSession: (cookie: string, request: FastifyRequest) => Promise<Session | null>
   admitBody: (request: FastifyRequest, reply: FastifyReply, bytesMax: number, isRaw?: boolean) => ApiError | undefined
 }
 
@@ -42,7 +42,7 @@ function createConsent(edge: ConsentEdge) {
   async function read(request: FastifyRequest, reply: FastifyReply): Promise<Asked | null> {
     const query = queryOf(request)
     const cookie = edge.cookieOf(request)
-    const session = cookie === null ? null : await edge.findSession(cookie)
+    const session = cookie === null ? null : await edge.findSession(cookie, request)
     if (cookie === null || session === null) {
       reply.redirect(`/console/?next=${encodeURIComponent(oauthPaths.consent + query)}`, 302)
       return null

@@ -63,15 +63,15 @@ export async function listOfConversation(
 export async function listOfOrganization(
   sql: Sql,
   organizationId: string,
-  identityId: string | null,
+  identityIds: string[] | null,
   page: PageRequest,
 ): Promise<MessageRow[]> {
   const { rows } = await sql.query<MessageRow>({
     text: `SELECT ${messageColumns} FROM imessage_messages m
       WHERE m.organization_id = $1 AND ${afterCursor('$3')}
-        AND ($2::text IS NULL OR EXISTS (SELECT 1 FROM imessage_conversations v WHERE v.id = m.conversation_id AND v.identity_id = $2))
+        AND ($2::text[] IS NULL OR EXISTS (SELECT 1 FROM imessage_conversations v WHERE v.id = m.conversation_id AND v.identity_id = ANY($2)))
       ORDER BY m.created_at, m.id LIMIT $4`,
-    values: [organizationId, identityId, page.cursor, page.limit + 1],
+    values: [organizationId, identityIds, page.cursor, page.limit + 1],
   })
   return rows
 }

@@ -1,7 +1,7 @@
 // Operations on iMessage: the router that connects people with agents, conversations and the history.
 import type { ImessageConversation, ImessageItem, ImessageRouter, simulateImessage } from '@callsign/contract/imessage'
 import type { Static } from 'typebox'
-import type { Caller } from '../../core/caller.ts'
+import { type Caller, identityIdsOf, mayActFor, onlyAgentOf } from '../../core/caller.ts'
 import { ApiError, forbidden, invalid, notFound } from '../../core/errors.ts'
 import type { Log } from '../../core/log.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../core/page.ts'
@@ -103,8 +103,7 @@ export function createImessage(parts: Parts): Imessage {
   /** The conversation with this id. Throws 404 for those of other organizations and, for an agent key, of other agents. */
   async function requireConversation(caller: Caller, id: string): Promise<ConversationRow> {
     const row = (await store.findConversations(db, [id])).get(id)
-    if (!row || row.organization_id !== caller.organizationId || (caller.agent && caller.agent.identityId !== row.identity_id))
-      throw notFound('conversation')
+    if (!row || row.organization_id !== caller.organizationId || !mayActFor(caller, row.identity_id)) throw notFound('conversation')
     return row
   }
 
@@ -120,7 +119,7 @@ export function createImessage(parts: Parts): Imessage {
     ...createSending({ db, attachments, web, provider, outbox, allowCold, requireAgent, requireConversation, requireLines }),
 
     async getRouter(caller, query) {
-      const reference = query.agent ?? caller.agent?.handle
+      const reference = query.agent ?? onlyAgentOf(caller)?.handle
       if (reference === undefined) throw invalid('/agent', 'is required: the agent to connect the user to')
       const given = query.phone ?? query.user_phone
       const phone = given === undefined ? null : normalizeParticipant(given)
@@ -146,7 +145,7 @@ export function createImessage(parts: Parts): Imessage {
       const { organizationId } = caller
       const rows =
         query.conversation_id === undefined
-          ? await history.listOfOrganization(db, organizationId, caller.agent?.identityId ?? null, page)
+          ? await history.listOfOrganization(db, organizationId, identityIdsOf(caller), page)
           : await history.listOfConversation(db, organizationId, (await requireConversation(caller, query.conversation_id)).id, page)
       const { data, next_cursor } = toPage(
         rows,
@@ -159,8 +158,8 @@ export function createImessage(parts: Parts): Imessage {
 
     async listConversations(caller, query) {
       const page = readPage(query, 'conversation')
-      const identityId = query.agent === undefined ? (caller.agent?.identityId ?? null) : (await requireAgent(caller, query.agent)).id
-      const filter = { organizationId: caller.organizationId, identityId, status: query.status ?? null }
+      const identityIds = query.agent === undefined ? identityIdsOf(caller) : [(await requireAgent(caller, query.agent)).id]
+      const filter = { organizationId: caller.organizationId, identityIds, status: query.status ?? null }
       return toPage(await store.listConversations(db, filter, page), page.limit, (row) => row.id, toConversation)
     },
 

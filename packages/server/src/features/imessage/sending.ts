@@ -1,7 +1,7 @@
 // Sends an agent's iMessage: chooses or begins the conversation, and queues the message in one transaction.
 import { type ImessageSent, imessageMediaBytesMax, type sendImessage } from '@callsign/contract/imessage'
 import type { Static } from 'typebox'
-import type { Caller } from '../../core/caller.ts'
+import { type Caller, onlyAgentOf } from '../../core/caller.ts'
 import { now } from '../../core/clock.ts'
 import { ApiError, invalid } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
@@ -123,7 +123,10 @@ export function createSending(parts: Parts): Sending {
       const { caller } = call
       if (body.conversation_id === undefined && body.to === undefined)
         throw invalid('/conversation_id', 'conversation_id or to is required')
-      const named = body.identity_id ?? (body.conversation_id === undefined ? caller.agent?.handle : undefined)
+      const isUnnamed = body.identity_id === undefined && body.conversation_id === undefined
+      if (isUnnamed && caller.agents && !onlyAgentOf(caller))
+        throw invalid('/identity_id', 'identity_id is required: this key has several agents')
+      const named = body.identity_id ?? (isUnnamed ? onlyAgentOf(caller)?.handle : undefined)
       const agent = named === undefined ? null : await requireAgent(caller, named)
       const chosen = await chooseConversation(caller, body, agent)
       const ours = chosen ? [] : await requireLines()

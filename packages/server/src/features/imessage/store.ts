@@ -101,14 +101,14 @@ export async function findActiveWith(
 
 export async function listConversations(
   sql: Sql,
-  filter: { organizationId: string; identityId: string | null; status: 'active' | 'archived' | null },
+  filter: { organizationId: string; identityIds: string[] | null; status: 'active' | 'archived' | null },
   page: PageRequest,
 ): Promise<ConversationRow[]> {
   const { rows } = await sql.query<ConversationRow>({
     text: `SELECT ${conversationColumns} FROM ${conversationTables}
-      WHERE v.organization_id = $1 AND ($2::text IS NULL OR v.identity_id = $2) AND ($3::text IS NULL OR v.status = $3) AND v.id < ${before('$4')}
+      WHERE v.organization_id = $1 AND ($2::text[] IS NULL OR v.identity_id = ANY($2)) AND ($3::text IS NULL OR v.status = $3) AND v.id < ${before('$4')}
       ORDER BY v.id DESC LIMIT $5`,
-    values: [filter.organizationId, filter.identityId, filter.status, page.cursor, page.limit + 1],
+    values: [filter.organizationId, filter.identityIds, filter.status, page.cursor, page.limit + 1],
   })
   return rows
 }

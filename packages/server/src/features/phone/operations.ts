@@ -2,7 +2,7 @@
 import { isId } from '@callsign/contract/ids'
 import type { PhoneNumber, provisionPhoneNumber } from '@callsign/contract/phones'
 import type { Static } from 'typebox'
-import type { Caller } from '../../core/caller.ts'
+import { type Caller, identityIdsOf, mayActFor } from '../../core/caller.ts'
 import { inMs, now, nowMs } from '../../core/clock.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
@@ -106,7 +106,7 @@ export function createPhones({ db, accounts, identities, attachments, enqueue, p
 
   async function requireNumber(caller: Caller, reference: string): Promise<NumberRow> {
     const row = await store.findActive(db, caller.organizationId, reference)
-    if (!row || (caller.agent && row.identity_id !== caller.agent.identityId)) throw notFound('phone number')
+    if (!row || !mayActFor(caller, row.identity_id)) throw notFound('phone number')
     return row
   }
 
@@ -142,7 +142,7 @@ export function createPhones({ db, accounts, identities, attachments, enqueue, p
 
     async listPhoneNumbers(caller, query) {
       const page = readPage(query, 'phoneNumber')
-      const rows = await store.listNumbers(db, caller.organizationId, caller.agent?.identityId ?? null, page)
+      const rows = await store.listNumbers(db, caller.organizationId, identityIdsOf(caller), page)
       return toPage(rows, page.limit, (row) => row.id, toPhoneNumber)
     },
 

@@ -97,12 +97,12 @@ export async function hasNumbers(sql: Sql, provider: ProviderName): Promise<bool
   return rowCount > 0
 }
 
-export async function listNumbers(sql: Sql, organizationId: string, identityId: string | null, page: PageRequest): Promise<NumberRow[]> {
+export async function listNumbers(sql: Sql, organizationId: string, identityIds: string[] | null, page: PageRequest): Promise<NumberRow[]> {
   const { rows } = await sql.query<NumberRow>({
     name: 'list-phone-numbers',
     text: `SELECT ${columns} FROM phone_numbers
-      WHERE organization_id = $1 AND state = 'active' AND ($2::text IS NULL OR identity_id = $2) AND id < ${before('$3')} ORDER BY id DESC LIMIT $4`,
-    values: [organizationId, identityId, page.cursor, page.limit + 1],
+      WHERE organization_id = $1 AND state = 'active' AND ($2::text[] IS NULL OR identity_id = ANY($2)) AND id < ${before('$3')} ORDER BY id DESC LIMIT $4`,
+    values: [organizationId, identityIds, page.cursor, page.limit + 1],
   })
   return rows
 }

@@ -1,7 +1,7 @@
 // Operations on tunnels: list, get, update, list the latest requests and replay one.
 import type { Tunnel, TunnelCapture, TunnelRequest, TunnelStatus } from '@callsign/contract/tunnels'
 import type { Static } from 'typebox'
-import type { Caller } from '../../core/caller.ts'
+import { type Caller, identityIdsOf, mayActFor, requireScope } from '../../core/caller.ts'
 import { inMs, now } from '../../core/clock.ts'
 import { ApiError, forbidden, notFound } from '../../core/errors.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../core/page.ts'
@@ -61,10 +61,10 @@ export interface TunnelGateway {
 
 const publicUrlOf = (row: TunnelRow, tunnelDomain: string): string => `https://${row.agent_handle}.${tunnelDomain}`
 
-/** The tunnel with this handle or id. An agent key gets 403 for every tunnel but its own, existing or not. */
+/** The tunnel with this handle or id. An agent key gets 403 for every tunnel of other agents, existing or not. */
 async function findOwnTunnel(db: Database, caller: Caller, reference: string): Promise<TunnelRow> {
   const row = await store.findTunnel(db, caller.organizationId, reference.replace(/^@/, ''))
-  if (caller.agent && row?.identity_id !== caller.agent.identityId) throw forbidden('This key is limited to another agent.')
+  if (caller.agents && !(row && mayActFor(caller, row.identity_id))) throw forbidden('This key is limited to another agent.')
   if (!row) throw notFound('tunnel')
   return row
 }
@@ -72,6 +72,7 @@ async function findOwnTunnel(db: Database, caller: Caller, reference: string): P
 export function createTunnelAdmission(db: Database, tunnelDomain: string): TunnelAdmission {
   return {
     async admit(caller, reference) {
+      requireScope(caller, 'tunnels:write')
       const row = await findOwnTunnel(db, caller, reference)
       if (row.status === 'disabled') throw new ApiError('tunnel_disabled', 'This tunnel is disabled. Set its status to active first.')
       return { tunnelId: row.id, organizationId: row.organization_id, handle: row.agent_handle, publicUrl: publicUrlOf(row, tunnelDomain) }
@@ -100,7 +101,7 @@ export function createTunnels({ db, accounts, tunnelDomain, connectUrl, gateway,
   return {
     async listTunnels(caller, query) {
       const page = readPage(query, 'tunnel', 20)
-      const filter = { identityId: caller.agent?.identityId ?? null, status: query.status ?? null }
+      const filter = { identityIds: identityIdsOf(caller), status: query.status ?? null }
       const rows = await store.listTunnels(db, caller.organizationId, filter, page)
       const { object, data, has_more } = toPage(rows, page.limit, (row) => row.id, toTunnel)
       return { object, data, has_more }

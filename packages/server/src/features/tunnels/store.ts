@@ -13,15 +13,15 @@ const tables = 'tunnels t JOIN identities i ON i.id = t.identity_id'
 export async function listTunnels(
   sql: Sql,
   organizationId: string,
-  filter: { identityId: string | null; status: TunnelStatus | null },
+  filter: { identityIds: string[] | null; status: TunnelStatus | null },
   page: PageRequest,
 ): Promise<TunnelRow[]> {
   const { rows } = await sql.query<TunnelRow>({
     name: filter.status === null ? 'list-tunnels' : 'list-tunnels-by-status',
     text: `SELECT ${columns} FROM ${tables}
-      WHERE t.organization_id = $1 AND ($2::text IS NULL OR t.identity_id = $2) AND ${filter.status === null ? '$3::text IS NULL' : 't.status = $3'}
+      WHERE t.organization_id = $1 AND ($2::text[] IS NULL OR t.identity_id = ANY($2)) AND ${filter.status === null ? '$3::text IS NULL' : 't.status = $3'}
         AND t.id < ${before('$4')} ORDER BY t.id DESC LIMIT $5`,
-    values: [organizationId, filter.identityId, filter.status, page.cursor, page.limit + 1],
+    values: [organizationId, filter.identityIds, filter.status, page.cursor, page.limit + 1],
   })
   return rows
 }

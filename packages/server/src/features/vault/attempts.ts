@@ -11,7 +11,8 @@ export const failuresPerHolderMax = 10
 /** Maximum of all identities together, and of all organization keys together. Agents that guess cannot lock out the organization. */
 export const failuresPerTypeMax = 30
 
-/** The origin of an attempt. `identityId` is null for organization keys. All keys of an agent count as one. */
+/** The origin of an attempt. `identityId` is null for organization keys. All keys of an agent count as one, and a key of several agents
+ * counts for the first. */
 export type Holder = { keyId: string; identityId: string | null }
 
 export type Failure = { key_id: string; identity_id: string | null; failed_at: Date }

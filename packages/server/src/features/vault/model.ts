@@ -1,7 +1,6 @@
 // The vault: rows, API views and read permissions. Nothing on the server can decrypt.
 import type { SecretType, UnlockedSecret, Vault, VaultAccess, VaultKey, VaultKeyType, VaultSecret } from '@callsign/contract/vault'
 import type { Static } from 'typebox'
-import { type Caller, requireScope } from '../../core/caller.ts'
 
 export type VaultRow = { id: string; organization_id: string; key_version: number; created_at: Date; updated_at: Date }
 
@@ -44,12 +43,6 @@ export type AccessRow = {
   agent_handle: string
   created_by: string
   created_at: Date
-}
-
-/** The agent whose grants limit the caller, or null for an organization key. Throws 403 without the scope. */
-export function readerOf(caller: Caller): string | null {
-  requireScope(caller, 'vault:read')
-  return caller.agent?.identityId ?? null
 }
 
 export const kdfParamsOf = (key: VaultKeyRow): KdfParams => ({

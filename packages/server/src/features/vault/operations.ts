@@ -2,7 +2,7 @@
 import type { UnlockedVault, VaultWithKeys } from '@callsign/contract/vault'
 import type { Static } from 'typebox'
 import type { BusinessEvents } from '../../core/business-events.ts'
-import type { Caller } from '../../core/caller.ts'
+import { type Caller, identityIdsOf } from '../../core/caller.ts'
 import { now } from '../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
@@ -14,17 +14,7 @@ import { type Accounts, actorOf } from '../account/organizations/operations.ts'
 import { digestAuthHash } from './attempts.ts'
 import * as keyStore from './key-store.ts'
 import { readPayload, readSalt, readWrappedKey, requireKdfFloor } from './material.ts'
-import {
-  type KdfParams,
-  kdfParamsOf,
-  readerOf,
-  toKeyName,
-  toUnlockedSecret,
-  toVault,
-  toVaultKey,
-  type VaultKeyRow,
-  type VaultRow,
-} from './model.ts'
+import { type KdfParams, kdfParamsOf, toKeyName, toUnlockedSecret, toVault, toVaultKey, type VaultKeyRow, type VaultRow } from './model.ts'
 import { createProver, notInitialized } from './proof.ts'
 import { findMismatch, findRepeated, type Mismatch } from './rotation.ts'
 import { createSecrets, requireKeyVersion, requireRoom, type Secrets } from './secrets.ts'
@@ -111,7 +101,7 @@ export function createVaults({ db, accounts, identities, businessEvents }: Parts
   /** `GET` and `POST /vault/unlock`. */
   async function unlock(call: Call, authHash: string): Promise<Static<typeof UnlockedVault>> {
     const { organizationId } = call.caller
-    const readerId = readerOf(call.caller)
+    const readerIds = identityIdsOf(call.caller)
     for (;;) {
       const { vault, key } = await prove(call, {
         purpose: 'unlock',
@@ -122,7 +112,7 @@ export function createVaults({ db, accounts, identities, businessEvents }: Parts
           return { vault, key }
         },
       })
-      const { keyVersion, secrets } = await store.listReadable(db, organizationId, readerId)
+      const { keyVersion, secrets } = await store.listReadable(db, organizationId, readerIds)
       // A rotation came in between: the key that was proven does not open these secrets.
       if (keyVersion !== vault.key_version) continue
       return {
@@ -144,13 +134,13 @@ export function createVaults({ db, accounts, identities, businessEvents }: Parts
 
     async getVault(caller) {
       const { organizationId } = caller
-      const readerId = readerOf(caller)
+      const readerIds = identityIdsOf(caller)
       const [found, count] = await Promise.all([
         keyStore.findVaultWithKeys(db, organizationId),
-        store.countReadable(db, organizationId, readerId),
+        store.countReadable(db, organizationId, readerIds),
       ])
       if (!found) return { initialized: false as const }
-      return toVault(found.vault, found.keys, count, caller.agent === null)
+      return toVault(found.vault, found.keys, count, caller.agents === null)
     },
 
     async initialize(call, body) {

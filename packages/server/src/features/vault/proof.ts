@@ -38,8 +38,8 @@ type Ending<T> = { outcome: 'ok'; value: T } | { outcome: 'wrong' | 'throttled';
 /** Runs `work` when the hash is right. Throws 401 when it is wrong and 429, right or wrong, after too many wrong ones. */
 export function createProver(accounts: Accounts, businessEvents: BusinessEvents) {
   return async function prove<T>(call: Call, { purpose, authHash, keyType, check, work }: Proof<T>): Promise<T> {
-    const { organizationId, keyId, agent } = call.caller
-    const holder = { keyId: holderIdOf(call.caller), identityId: agent?.identityId ?? null }
+    const { organizationId, keyId, agents } = call.caller
+    const holder = { keyId: holderIdOf(call.caller), identityId: agents?.[0]?.identityId ?? null }
     // A refusal is returned, not thrown: the transaction that recorded the failure has to commit.
     const ending = await call.transact<Ending<T>>(async (tx) => {
       const vault = await lockVault(tx, call)

@@ -2,7 +2,7 @@
 import { isId } from '@callsign/contract/ids'
 import type { SecretType } from '@callsign/contract/vault'
 import { base64Length, secretsMax, vaultPayloadBytesMax } from '@callsign/contract/vault-blob'
-import type { Caller } from '../../core/caller.ts'
+import { type Caller, identityIdsOf } from '../../core/caller.ts'
 import { now } from '../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
@@ -14,7 +14,7 @@ import type { AuditAction } from '../account/organizations/model.ts'
 import { type Accounts, actorOf } from '../account/organizations/operations.ts'
 import * as keyStore from './key-store.ts'
 import { readPayload } from './material.ts'
-import { type AccessRow, readerOf, type SecretRow, toAccess, toSecret, type VaultRow } from './model.ts'
+import { type AccessRow, type SecretRow, toAccess, toSecret, type VaultRow } from './model.ts'
 import { lockVault, notInitialized } from './proof.ts'
 import * as store from './store.ts'
 
@@ -78,7 +78,7 @@ export function createSecrets(db: Database, accounts: Accounts, identities: Iden
 
   /** The secrets as shown to a caller. Only an organization key sees the grants of each secret. */
   async function show(sql: Sql, caller: Caller, rows: SecretRow[]) {
-    if (caller.agent) return rows.map((row) => toSecret(row, null))
+    if (caller.agents) return rows.map((row) => toSecret(row, null))
     const bySecret = new Map<string, AccessRow[]>(rows.map((row) => [row.id, []]))
     if (rows.length > 0)
       for (const row of await store.findAccess(sql, caller.organizationId, [...bySecret.keys()])) bySecret.get(row.secret_id)?.push(row)
@@ -109,7 +109,7 @@ export function createSecrets(db: Database, accounts: Accounts, identities: Iden
   }
 
   async function getSecret(caller: Caller, id: string) {
-    const row = await store.findSecret(db, caller.organizationId, readerOf(caller), id)
+    const row = await store.findSecret(db, caller.organizationId, identityIdsOf(caller), id)
     if (!row) throw await missing(db, caller.organizationId)
     const [shown] = await show(db, caller, [row])
     return shown as NonNullable<typeof shown>
@@ -148,12 +148,12 @@ export function createSecrets(db: Database, accounts: Accounts, identities: Iden
 
     async listSecrets(caller, query) {
       const page = readPage(query, 'vaultSecret')
-      const readerId = readerOf(caller)
+      const readerIds = identityIdsOf(caller)
       if (query.id !== undefined) {
         const secret = await getSecret(caller, query.id)
         return { object: 'list' as const, data: [secret], has_more: false, next_cursor: null }
       }
-      const rows = await store.listSecrets(db, caller.organizationId, readerId, query.type ?? null, page)
+      const rows = await store.listSecrets(db, caller.organizationId, readerIds, query.type ?? null, page)
       if (rows.length === 0 && !(await keyStore.findVault(db, caller.organizationId))) throw notInitialized()
       const list = toPage(rows, page.limit, idOf, (row) => row)
       return { ...list, data: await show(db, caller, list.data) }

@@ -7,9 +7,9 @@ import type { Revision } from './rotation.ts'
 
 const columns = 's.id, s.type, s.name, s.description, s.encrypted_payload, s.revision, s.key_version, s.created_at, s.updated_at'
 
-/** True for a secret that the reader in `$2` may read: any for null (an organization key), else one that is granted to that identity. */
-const isReadable = `($2::text IS NULL OR EXISTS (SELECT 1 FROM vault_access a
-  WHERE a.organization_id = s.organization_id AND a.secret_id = s.id AND a.identity_id = $2))`
+/** True for a secret that the readers in `$2` may read: any for null (an organization key), else one that is granted to one of them. */
+const isReadable = `($2::text[] IS NULL OR EXISTS (SELECT 1 FROM vault_access a
+  WHERE a.organization_id = s.organization_id AND a.secret_id = s.id AND a.identity_id = ANY($2)))`
 
 /** Size of the vault: number of secrets, and characters of base64. */
 export async function measureSecrets(sql: Sql, organizationId: string): Promise<{ count: number; characters: number }> {
@@ -22,11 +22,11 @@ export async function measureSecrets(sql: Sql, organizationId: string): Promise<
   return rows[0] as { count: number; characters: number }
 }
 
-export async function countReadable(sql: Sql, organizationId: string, readerId: string | null): Promise<number> {
+export async function countReadable(sql: Sql, organizationId: string, readerIds: string[] | null): Promise<number> {
   const { rows } = await sql.query<{ count: number }>({
     name: 'count-readable-vault-secrets',
     text: `SELECT count(*) AS count FROM vault_secrets s WHERE s.organization_id = $1 AND ${isReadable}`,
-    values: [organizationId, readerId],
+    values: [organizationId, readerIds],
   })
   return rows[0]?.count ?? 0
 }
@@ -35,14 +35,14 @@ export async function countReadable(sql: Sql, organizationId: string, readerId: 
 export async function listReadable(
   sql: Sql,
   organizationId: string,
-  readerId: string | null,
+  readerIds: string[] | null,
 ): Promise<{ keyVersion: number | null; secrets: SecretRow[] }> {
   const { rows } = await sql.query<SecretRow & { vault_key_version: number }>({
     name: 'list-readable-vault-secrets',
     text: `SELECT v.key_version AS vault_key_version, ${columns} FROM vaults v
       LEFT JOIN vault_secrets s ON s.organization_id = v.organization_id AND ${isReadable}
       WHERE v.organization_id = $1 ORDER BY s.id`,
-    values: [organizationId, readerId],
+    values: [organizationId, readerIds],
   })
   return { keyVersion: rows[0]?.vault_key_version ?? null, secrets: rows.filter((row) => row.id !== null) }
 }
@@ -50,7 +50,7 @@ export async function listReadable(
 export async function listSecrets(
   sql: Sql,
   organizationId: string,
-  readerId: string | null,
+  readerIds: string[] | null,
   type: SecretType | null,
   page: PageRequest,
 ): Promise<SecretRow[]> {
@@ -58,16 +58,16 @@ export async function listSecrets(
     name: 'list-vault-secrets',
     text: `SELECT ${columns} FROM vault_secrets s WHERE s.organization_id = $1 AND ${isReadable}
       AND ($3::text IS NULL OR s.type = $3) AND ($4::text IS NULL OR s.id < $4) ORDER BY s.id DESC LIMIT $5`,
-    values: [organizationId, readerId, type, page.cursor, page.limit + 1],
+    values: [organizationId, readerIds, type, page.cursor, page.limit + 1],
   })
   return rows
 }
 
-export async function findSecret(sql: Sql, organizationId: string, readerId: string | null, id: string): Promise<SecretRow | null> {
+export async function findSecret(sql: Sql, organizationId: string, readerIds: string[] | null, id: string): Promise<SecretRow | null> {
   const { rows } = await sql.query<SecretRow>({
     name: 'find-vault-secret',
     text: `SELECT ${columns} FROM vault_secrets s WHERE s.organization_id = $1 AND ${isReadable} AND s.id = $3`,
-    values: [organizationId, readerId, id],
+    values: [organizationId, readerIds, id],
   })
   return rows[0] ?? null
 }

@@ -2,7 +2,7 @@
 import type { Mailbox } from '@callsign/contract/identities'
 import type { Static } from 'typebox'
 import { batchLoader } from '../../../core/batch.ts'
-import type { Caller } from '../../../core/caller.ts'
+import type { Caller, CallerAgent } from '../../../core/caller.ts'
 import { ApiError, forbidden, notFound } from '../../../core/errors.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../../core/page.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
@@ -81,13 +81,14 @@ export function createMailboxes(db: Database, domains: () => CustomDomains, sett
 
   async function requireMailbox(caller: Caller, reference: string): Promise<MailboxOwner> {
     const name = toMailboxName(reference)
-    const { agent } = caller
+    const { agents } = caller
     const foreign = () => forbidden('This key belongs to another agent. Use a key of this agent or an organization key.')
-    if (agent && !name.includes('@') && name !== agent.handle) throw foreign()
+    if (agents && !name.includes('@') && !agents.some(({ handle }) => name === handle)) throw foreign()
     const owner = name.includes('@')
       ? (await loadByAddress(name))?.find(({ organizationId }) => organizationId === caller.organizationId)
       : await loadByHandle(name)
-    if (agent && owner?.mailboxId !== agent.mailboxId && name !== agent.handle && name !== agent.address) throw foreign()
+    const isOwn = (agent: CallerAgent): boolean => owner?.mailboxId === agent.mailboxId || name === agent.handle || name === agent.address
+    if (agents && !agents.some(isOwn)) throw foreign()
     if (!owner || owner.organizationId !== caller.organizationId) throw notFound('mailbox')
     return owner
   }
@@ -108,7 +109,7 @@ export function createMailboxes(db: Database, domains: () => CustomDomains, sett
 
     async listMailboxes(caller, query) {
       const page = readPage(query, 'mailbox')
-      const rows = await store.listMailboxes(db, caller.organizationId, caller.agent?.mailboxId ?? null, page)
+      const rows = await store.listMailboxes(db, caller.organizationId, caller.agents?.map((agent) => agent.mailboxId) ?? null, page)
       return toPage(rows, page.limit, (row) => row.id, toMailbox)
     },
 
@@ -128,8 +129,8 @@ export function createMailboxes(db: Database, domains: () => CustomDomains, sett
     findOwner: (mailboxId) => store.findOwner(db, mailboxId),
 
     isMailboxNamed(caller, reference, owner) {
-      const { agent } = caller
-      if (owner.organization_id !== caller.organizationId || (agent && agent.handle !== owner.agent_handle)) return false
+      if (owner.organization_id !== caller.organizationId) return false
+      if (caller.agents && !caller.agents.some((agent) => agent.handle === owner.agent_handle)) return false
       const name = toMailboxName(reference)
       return name === owner.agent_handle || name === owner.address
     },
@@ -162,9 +163,10 @@ export function createMailboxes(db: Database, domains: () => CustomDomains, sett
   }
 }
 
-/** True when this caller writes drafts only, which an organization key has to send. */
-export const needsApproval = (caller: Caller, owner: MailboxOwner): boolean =>
-  caller.agent !== null && caller.mailApproval !== 'given' && (caller.mailApproval === 'always' || owner.draftApproval === 'required')
+/** True when this caller writes drafts only, which a caller with the scope `drafts:approve` has to send. */
+export function needsApproval({ mailApproval, scopes }: Caller, owner: MailboxOwner): boolean {
+  return mailApproval === 'always' || (owner.draftApproval === 'required' && !scopes.has('drafts:approve'))
+}
 
 export const approvalRequired = (): ApiError =>
   new ApiError(

@@ -1,7 +1,7 @@
 // Operations on agent identities and their mailboxes.
 import type { createIdentity, Identity, updateIdentity } from '@callsign/contract/identities'
 import type { Static } from 'typebox'
-import type { Caller } from '../../../core/caller.ts'
+import { type Caller, identityIdsOf } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
 import { ApiError, forbidden, invalid, notFound } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
@@ -82,7 +82,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
   /** The identity with this handle or id. An agent key gets 403 for every identity but its own, existing or not. */
   async function findOwn(caller: Caller, reference: string): Promise<IdentityRow> {
     const name = normalizeHandle(reference)
-    if (caller.agent && name !== caller.agent.handle && name !== caller.agent.identityId)
+    if (caller.agents && !caller.agents.some((agent) => name === agent.handle || name === agent.identityId))
       throw forbidden('This key belongs to another agent. Use a key of this agent or an organization key.')
     const row = await store.findIdentity(db, caller.organizationId, name)
     if (!row) throw notFound('identity')
@@ -163,7 +163,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
 
     async listIdentities(caller, query) {
       const page = readPage(query, 'identity')
-      const rows = await store.listIdentities(db, caller.organizationId, caller.agent?.identityId ?? null, page)
+      const rows = await store.listIdentities(db, caller.organizationId, identityIdsOf(caller), page)
       return toPage(rows, page.limit, (row) => row.id, toIdentity)
     },
 

@@ -76,14 +76,14 @@ export async function findIdentity(sql: Sql, organizationId: string, reference: 
 export async function listIdentities(
   sql: Sql,
   organizationId: string,
-  identityId: string | null,
+  identityIds: string[] | null,
   page: PageRequest,
 ): Promise<IdentityRow[]> {
   const { rows } = await sql.query<IdentityRow>({
     name: 'list-identities',
     text: `SELECT ${identityColumns} FROM ${identityTables}
-      WHERE i.organization_id = $1 AND ($2::text IS NULL OR i.id = $2) AND i.id < ${before('$3')} ORDER BY i.id DESC LIMIT $4`,
-    values: [organizationId, identityId, page.cursor, page.limit + 1],
+      WHERE i.organization_id = $1 AND ($2::text[] IS NULL OR i.id = ANY($2)) AND i.id < ${before('$3')} ORDER BY i.id DESC LIMIT $4`,
+    values: [organizationId, identityIds, page.cursor, page.limit + 1],
   })
   return rows
 }
@@ -127,7 +127,13 @@ export async function lockMailbox(sql: Sql, mailboxId: string): Promise<void> {
 }
 
 /** Deletes the identity. Its mailbox, tunnel and agent keys are deleted by their foreign keys. */
+/** Deletes an identity, with the keys that have no other agent. */
 export async function deleteIdentity(sql: Sql, organizationId: string, id: string): Promise<void> {
+  await sql.query({
+    text: `DELETE FROM api_keys k USING api_key_agents a WHERE a.organization_id = $1 AND a.identity_id = $2 AND k.id = a.key_id
+      AND NOT EXISTS (SELECT 1 FROM api_key_agents other WHERE other.key_id = k.id AND other.identity_id <> $2)`,
+    values: [organizationId, id],
+  })
   await sql.query({ text: 'DELETE FROM identities WHERE organization_id = $1 AND id = $2', values: [organizationId, id] })
 }
 
@@ -204,12 +210,17 @@ export async function findOwner(sql: Sql, mailboxId: string): Promise<MailboxOwn
 
 const mailboxColumns = 'b.id, b.organization_id, b.identity_id, i.agent_handle, i.display_name, b.address, b.created_at, b.updated_at'
 
-export async function listMailboxes(sql: Sql, organizationId: string, mailboxId: string | null, page: PageRequest): Promise<MailboxRow[]> {
+export async function listMailboxes(
+  sql: Sql,
+  organizationId: string,
+  mailboxIds: string[] | null,
+  page: PageRequest,
+): Promise<MailboxRow[]> {
   const { rows } = await sql.query<MailboxRow>({
     name: 'list-mailboxes',
     text: `SELECT ${mailboxColumns} FROM mailboxes b JOIN identities i ON i.id = b.identity_id
-      WHERE b.organization_id = $1 AND ($2::text IS NULL OR b.id = $2) AND b.id < ${before('$3')} ORDER BY b.id DESC LIMIT $4`,
-    values: [organizationId, mailboxId, page.cursor, page.limit + 1],
+      WHERE b.organization_id = $1 AND ($2::text[] IS NULL OR b.id = ANY($2)) AND b.id < ${before('$3')} ORDER BY b.id DESC LIMIT $4`,
+    values: [organizationId, mailboxIds, page.cursor, page.limit + 1],
   })
   return rows
 }

@@ -1,6 +1,7 @@
-// The API key: its text form, its checksum and its hash.
+// The API key: its text form, checksum and hash and its scopes.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { effectiveScopes, type Scope } from '@callsign/contract/scopes'
 
 const prefix = 'svc_live_'
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -48,3 +49,12 @@ export const hashSecret = (salt: Buffer, secret: string): Buffer => createHash('
 
 /** Compares in constant time. */
 export const isSecret = (secret: string, salt: Buffer, hash: Buffer): boolean => timingSafeEqual(hashSecret(salt, secret), hash)
+
+const everyScope: ReadonlySet<Scope> = new Set(effectiveScopes('organization', []))
+const agentDefault: ReadonlySet<Scope> = new Set(effectiveScopes('agent', []))
+
+/** The scopes of a key that lists these. Keys without a list share one set. */
+export function scopeSet(type: 'organization' | 'agent', listed: readonly string[]): ReadonlySet<Scope> {
+  if (listed.length > 0) return new Set(effectiveScopes(type, listed))
+  return type === 'agent' ? agentDefault : everyScope
+}

@@ -1,11 +1,13 @@
 // Operations on API keys: authenticate, create, list, revoke.
 import type { CreatedKey, createKey, Key } from '@callsign/contract/keys'
+import { effectiveScopes, organizationScopes, type Scope, scopePresets } from '@callsign/contract/scopes'
 import type { Static } from 'typebox'
 import { batchLoader } from '../../../core/batch.ts'
-import type { Caller } from '../../../core/caller.ts'
+import type { Authenticate, Caller, RequestClient } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
-import { invalid, notFound } from '../../../core/errors.ts'
+import { forbidden, invalid, notFound } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
+import { isInRanges, isWithin, readRange } from '../../../core/ip-ranges.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../../core/page.ts'
 import type { Call } from '../../../core/route.ts'
 import { type Database, isForeignKeyViolation, type Sql } from '../../../core/sql.ts'
@@ -15,10 +17,10 @@ import { generateKey, hashSecret, isSecret, type KeyParts, newSalt, parseKey } f
 import * as store from './store.ts'
 
 export interface Keys {
-  /** The caller of a bearer token. Null for a token that is unknown, wrong, revoked or expired, and at once for one that is not well-formed. */
-  authenticate(token: string): Promise<Caller | null> | null
+  /** The caller of a bearer token. Null for a token that is unknown, wrong, revoked or expired. */
+  authenticate: Authenticate
   /** The caller of a key by its id. Null when it is unknown, revoked or expired. For a console session that a key signed in to. */
-  findCaller(id: string): Promise<Caller | null>
+  findCaller(id: string, client: RequestClient): Promise<Caller | null>
   /** Gives the keys of one user to another in the caller's transaction. */
   moveKeys(sql: Sql, organizationId: string, fromUserId: string, toUserId: string): Promise<void>
   /** Those of these keys that were revoked, have expired or were deleted with their agent. For work that outlives its request. */
@@ -46,14 +48,20 @@ export interface Keys {
 }
 
 /** Finds the agent that a key is limited to. A function, because identities come after keys in the order of features. */
-export type FindAgent = (organizationId: string, handle: string) => Promise<{ identityId: string; handle: string } | null>
+export type FindAgent = (organizationId: string, handle: string) => Promise<FoundAgent | null>
+
+type FoundAgent = { identityId: string; handle: string }
 
 export type NewKeyRequest = {
   organizationId: string
   userId: string
   name: string
-  agent: { identityId: string; handle: string } | null
-  scopes: string[]
+  /** Null for an organization key. */
+  agents: FoundAgent[] | null
+  /** Empty for the default of the type. */
+  scopes: readonly string[]
+  /** Canonical CIDR ranges, empty for any address. */
+  allowedIps: readonly string[]
   expiresAt: Date | null
   /** Additions to the audit entry. */
   details?: Record<string, unknown>
@@ -62,26 +70,34 @@ export type NewKeyRequest = {
 export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgent): Keys {
   const loadHolder = batchLoader((lookupIds) => store.findHolders(db.lookups, lookupIds))
   const loadHolderById = batchLoader((ids) => store.findHoldersById(db.lookups, ids))
-  const touches = new Set<string>()
+  let touches = new Map<string, RequestClient>()
 
   /** Records the use of a key, at most once per minute and key. The request does not wait for it. */
-  function touch(keyId: string): void {
+  function touch(keyId: string, client: RequestClient): void {
     if (touches.size === 0) {
       setImmediate(() => {
-        const ids = [...touches]
-        touches.clear()
+        const uses = touches
+        touches = new Map()
         // The next request records the use when this write fails.
-        store.touchKeys(db, ids).catch(() => {})
+        store.touchKeys(db, uses).catch(() => {})
       })
     }
-    touches.add(keyId)
+    touches.set(keyId, client)
   }
 
-  async function findCallerOf({ lookupId, secret }: KeyParts): Promise<Caller | null> {
-    const holder = await loadHolder(lookupId)
-    if (!holder || !isSecret(secret, holder.salt, holder.secretHash) || !holder.isUsable) return null
-    if (holder.isTouchDue) touch(holder.caller.keyId)
+  /** Null for a key that is not usable. Throws 403 for one that is not allowed from this address. */
+  function admit(holder: store.KeyHolder | null, client: RequestClient): Caller | null {
+    if (!holder?.isUsable) return null
+    const { allowedIps } = holder.caller.limits
+    if (allowedIps.length > 0 && !isInRanges(client.address, allowedIps))
+      throw forbidden(`This key is not allowed from ${client.address}. Use it from an address in its allowed_ips.`)
+    if (holder.isTouchDue) touch(holder.caller.keyId, client)
     return holder.caller
+  }
+
+  async function findCallerOf({ lookupId, secret }: KeyParts, client: RequestClient): Promise<Caller | null> {
+    const holder = await loadHolder(lookupId)
+    return holder && isSecret(secret, holder.salt, holder.secretHash) ? admit(holder, client) : null
   }
 
   /** Stores a key inside the caller's transaction, and returns it with its plaintext. */
@@ -92,8 +108,9 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
     const row = {
       id: newId('key'),
       name: request.name,
-      type: request.agent ? ('agent' as const) : ('organization' as const),
-      scopes: request.scopes,
+      type: request.agents ? ('agent' as const) : ('organization' as const),
+      scopes: [...request.scopes],
+      allowed_ips: [...request.allowedIps],
       last4: plaintext.slice(-4),
       expires_at: request.expiresAt,
       created_at: now(),
@@ -105,11 +122,33 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
       lookup_id: parts.lookupId,
       salt,
       secret_hash: hashSecret(salt, parts.secret),
-      identity_id: request.agent?.identityId ?? null,
+      identity_ids: request.agents?.map((agent) => agent.identityId) ?? [],
     })
-    await accounts.audit(sql, request.organizationId, actor, 'key.created', row.id, { name: row.name, type: row.type, ...request.details })
-    const view = toKey({ ...row, agent_handle: request.agent?.handle ?? null, last_used_at: null, revoked_at: null, connected_app: null })
+    await accounts.audit(sql, request.organizationId, actor, 'key.created', row.id, {
+      name: row.name,
+      type: row.type,
+      scopes: row.scopes,
+      ...request.details,
+    })
+    const view = toKey({
+      ...row,
+      agent_handles: request.agents?.map((agent) => agent.handle) ?? [],
+      last_used_at: null,
+      last_used_ip: null,
+      last_used_user_agent: null,
+      revoked_at: null,
+      connected_app: null,
+    })
     return { ...view, key: plaintext }
+  }
+
+  async function findAgents(organizationId: string, handles: string[]): Promise<FoundAgent[]> {
+    const found = await Promise.all(handles.map((handle) => findAgent(organizationId, handle)))
+    const agents = found.map((agent) => {
+      if (!agent) throw notFound('agent')
+      return agent
+    })
+    return [...new Map(agents.map((agent) => [agent.identityId, agent])).values()]
   }
 
   async function revoke(sql: Sql, actor: Actor, organizationId: string, id: string): Promise<Date> {
@@ -120,35 +159,27 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
   }
 
   return {
-    authenticate(token) {
+    authenticate(token, client) {
       const parts = parseKey(token)
-      return parts && findCallerOf(parts)
+      return parts && findCallerOf(parts, client)
     },
 
-    async findCaller(id) {
-      const holder = await loadHolderById(id)
-      if (!holder?.isUsable) return null
-      if (holder.isTouchDue) touch(holder.caller.keyId)
-      return holder.caller
-    },
+    findCaller: async (id, client) => admit(await loadHolderById(id), client),
 
     moveKeys: store.moveKeys,
 
     findUnusable: (ids) => store.findUnusable(db, ids),
 
     async createKey(call, body) {
-      const { organizationId, userId } = call.caller
-      const { type } = body
-      const handle = body.agent_handle?.replace(/^@/, '')
-      if (type === 'agent' && handle === undefined) throw invalid('/agent_handle', 'agent_handle is required for an agent key')
-      if (type === 'organization' && handle !== undefined) throw invalid('/agent_handle', 'agent_handle requires type agent: omit it')
-      if (type === 'organization' && body.scopes?.length)
-        throw invalid('/scopes', 'scopes require type agent: an organization key has full access')
+      const { caller } = call
+      const { organizationId, userId } = caller
       const expiresAt = body.expires_at ? new Date(body.expires_at) : null
       if (expiresAt && expiresAt <= now()) throw invalid('/expires_at', 'expires_at must be in the future')
-      const agent = handle === undefined ? null : await findAgent(organizationId, handle)
-      if (handle !== undefined && !agent) throw notFound('agent')
-      const request = { organizationId, userId, name: body.name, agent, scopes: body.scopes ?? [], expiresAt }
+      const given = { scopes: readScopes(body), allowedIps: readRanges(body.allowed_ips ?? []), expiresAt }
+      const handles = readHandles(body)
+      requireWithin(caller, body.type, given)
+      const agents = handles && (await findAgents(organizationId, handles))
+      const request = { organizationId, userId, name: body.name, agents, ...given }
       return call
         .transact((tx) => insert(tx, actorOf(call), request))
         .catch((error: unknown) => {
@@ -185,9 +216,56 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
   }
 }
 
+type KeyBody = Static<NonNullable<typeof createKey.body>>
+
+/** The handles of an agent key. Null for an organization key. */
+function readHandles({ type, agent_handle: one, agent_handles: several }: KeyBody): string[] | null {
+  const field = several === undefined ? 'agent_handle' : 'agent_handles'
+  if (one !== undefined && several !== undefined) throw invalid('/agent_handles', 'name the agents by agent_handle or agent_handles')
+  const handles = (several ?? (one === undefined ? [] : [one])).map((handle) => handle.replace(/^@/, ''))
+  if (type === 'organization') {
+    if (handles.length > 0) throw invalid(`/${field}`, `${field} requires type agent: omit it`)
+    return null
+  }
+  if (handles.length === 0) throw invalid(`/${field}`, `${field} is required for an agent key`)
+  return handles
+}
+
+/** The listed scopes with those of the preset. Throws 400 for one that an agent key cannot have. */
+function readScopes({ type, scopes = [], preset }: KeyBody): Scope[] {
+  const isPossible = (scope: Scope): boolean => type === 'organization' || !organizationScopes.includes(scope)
+  const refused = scopes.findIndex((scope) => !isPossible(scope))
+  if (refused !== -1) throw invalid(`/scopes/${refused}`, `${scopes[refused]} requires an organization key: omit it`)
+  return [...new Set([...(preset === undefined ? [] : scopePresets[preset].filter(isPossible)), ...scopes])]
+}
+
+function readRanges(texts: string[]): string[] {
+  const ranges = texts.map((text, i) => {
+    const range = readRange(text.trim())
+    if (range === null) throw invalid(`/allowed_ips/${i}`, 'must be an address or a CIDR range, such as 192.0.2.7 or 2001:db8::/32')
+    return range
+  })
+  return [...new Set(ranges)]
+}
+
+/** Throws 403 where a new key would have more access than the caller. */
+function requireWithin(
+  { scopes, limits }: Caller,
+  type: KeyBody['type'],
+  key: Pick<NewKeyRequest, 'scopes' | 'allowedIps' | 'expiresAt'>,
+): void {
+  const more = effectiveScopes(type, key.scopes).find((scope) => !scopes.has(scope))
+  if (more !== undefined) throw forbidden(`A key cannot create a key with more scopes than its own: ${more} is missing. List fewer scopes.`)
+  if (!isWithin(key.allowedIps, limits.allowedIps))
+    throw forbidden('A key cannot create a key that is allowed from more addresses than its own. Set allowed_ips within its ranges.')
+  if (limits.expiresAt && !(key.expiresAt && key.expiresAt <= limits.expiresAt))
+    throw forbidden('A key cannot create a key that expires later than itself. Set an earlier expires_at.')
+}
+
 function toKey(row: store.KeyRow): Static<typeof Key> {
   return {
     ...row,
+    agent_handle: row.agent_handles.length === 1 ? (row.agent_handles[0] ?? null) : null,
     expires_at: row.expires_at?.toISOString() ?? null,
     last_used_at: row.last_used_at?.toISOString() ?? null,
     revoked_at: row.revoked_at?.toISOString() ?? null,

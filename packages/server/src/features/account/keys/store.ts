@@ -1,19 +1,23 @@
 // The SQL of API keys.
 import type { ConnectedApp } from '@callsign/contract/keys'
 import type { Static } from 'typebox'
-import type { Caller } from '../../../core/caller.ts'
+import type { Caller, CallerAgent, RequestClient } from '../../../core/caller.ts'
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql } from '../../../core/sql.ts'
+import { scopeSet } from './model.ts'
 
 export type KeyRow = {
   id: string
   name: string
   type: 'organization' | 'agent'
   scopes: string[]
-  agent_handle: string | null
+  agent_handles: string[]
+  allowed_ips: string[]
   last4: string
   expires_at: Date | null
   last_used_at: Date | null
+  last_used_ip: string | null
+  last_used_user_agent: string | null
   revoked_at: Date | null
   created_at: Date
   connected_app: Static<typeof ConnectedApp> | null
@@ -29,15 +33,16 @@ export type NewKey = {
   last4: string
   name: string
   type: 'organization' | 'agent'
-  identity_id: string | null
-  scopes: string[]
+  identity_ids: string[]
+  scopes: readonly string[]
+  allowed_ips: readonly string[]
   expires_at: Date | null
   created_at: Date
 }
 
 export async function insertKey(sql: Sql, key: NewKey): Promise<void> {
   await sql.query({
-    text: `INSERT INTO api_keys (id, organization_id, user_id, lookup_id, salt, secret_hash, last4, name, type, identity_id, scopes, expires_at, created_at)
+    text: `INSERT INTO api_keys (id, organization_id, user_id, lookup_id, salt, secret_hash, last4, name, type, scopes, allowed_ips, expires_at, created_at)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     values: [
       key.id,
@@ -49,11 +54,16 @@ export async function insertKey(sql: Sql, key: NewKey): Promise<void> {
       key.last4,
       key.name,
       key.type,
-      key.identity_id,
       key.scopes,
+      key.allowed_ips,
       key.expires_at,
       key.created_at,
     ],
+  })
+  if (key.identity_ids.length === 0) return
+  await sql.query({
+    text: 'INSERT INTO api_key_agents (key_id, organization_id, identity_id) SELECT $1, $2, id FROM unnest($3::text[]) AS one (id)',
+    values: [key.id, key.organization_id, key.identity_ids],
   })
 }
 
@@ -74,21 +84,21 @@ type HolderRow = {
   organization_name: string
   user_id: string
   role: 'owner' | 'operator' | 'reviewer'
-  identity_id: string | null
-  agent_handle: string | null
-  mailbox_id: string | null
-  address: string | null
+  allowed_ips: string[]
+  expires_at: Date | null
+  /** Id, handle, mailbox id and address per agent. Null for organization keys, and for a key whose agents are deleted. */
+  agents: [string, string, string, string][] | null
 }
 
 const selectHolders = `SELECT k.lookup_id, k.salt, k.secret_hash, k.id, k.name, k.type, k.scopes, k.organization_id, o.name AS organization_name, k.user_id, u.role,
         k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()) AS is_usable,
         k.last_used_at IS NULL OR k.last_used_at < now() - interval '1 minute' AS is_touch_due,
-        k.identity_id, i.agent_handle, b.id AS mailbox_id, b.address
+        k.allowed_ips::text[], k.expires_at, CASE WHEN k.type = 'agent' THEN (
+          SELECT json_agg(json_build_array(i.id, i.agent_handle, b.id, b.address) ORDER BY i.id)
+          FROM api_key_agents a JOIN identities i ON i.id = a.identity_id JOIN mailboxes b ON b.identity_id = i.id WHERE a.key_id = k.id) END AS agents
       FROM api_keys k
       JOIN organizations o ON o.id = k.organization_id
-      JOIN users u ON u.id = k.user_id
-      LEFT JOIN identities i ON i.id = k.identity_id
-      LEFT JOIN mailboxes b ON b.identity_id = k.identity_id`
+      JOIN users u ON u.id = k.user_id`
 
 /** Keys by their public part. Asked on every request, so that a revocation holds on the next one. */
 export async function findHolders(sql: Sql, lookupIds: string[]): Promise<Map<string, KeyHolder>> {
@@ -119,25 +129,25 @@ export async function moveKeys(sql: Sql, organizationId: string, fromUserId: str
 }
 
 function toHolder(row: HolderRow): KeyHolder {
-  const agent =
-    row.identity_id !== null && row.agent_handle !== null && row.mailbox_id !== null && row.address !== null
-      ? { identityId: row.identity_id, handle: row.agent_handle, mailboxId: row.mailbox_id, address: row.address }
-      : null
+  const agents =
+    row.agents?.map(([identityId, handle, mailboxId, address]): CallerAgent => ({ identityId, handle, mailboxId, address })) ?? null
   return {
     salt: row.salt,
     secretHash: row.secret_hash,
-    isUsable: row.is_usable && (row.type === 'organization' || agent !== null),
+    isUsable: row.is_usable && (row.type === 'organization') === (agents === null),
     isTouchDue: row.is_touch_due,
     caller: {
       keyId: row.id,
       keyName: row.name,
       keyType: row.type,
-      scopes: row.scopes,
+      listedScopes: row.scopes,
+      scopes: scopeSet(row.type, row.scopes),
       organizationId: row.organization_id,
       organizationName: row.organization_name,
       userId: row.user_id,
       role: row.type === 'agent' ? 'agent' : row.role,
-      agent,
+      agents,
+      limits: { expiresAt: row.expires_at, allowedIps: row.allowed_ips },
       session: null,
       mailApproval: 'agent',
     },
@@ -147,29 +157,36 @@ function toHolder(row: HolderRow): KeyHolder {
 export async function findUnusable(sql: Sql, ids: string[]): Promise<Set<string>> {
   const { rows } = await sql.query<{ id: string }>({
     name: 'find-usable-keys',
-    text: 'SELECT id FROM api_keys WHERE id = ANY($1) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())',
+    text: `SELECT id FROM api_keys k WHERE id = ANY($1) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+      AND (type = 'organization' OR EXISTS (SELECT 1 FROM api_key_agents a WHERE a.key_id = k.id))`,
     values: [ids],
   })
   const usable = new Set(rows.map((row) => row.id))
   return new Set(ids.filter((id) => !usable.has(id)))
 }
 
-export async function touchKeys(sql: Sql, keyIds: string[]): Promise<void> {
+/** Records the use of keys, at most once per minute and key. */
+export async function touchKeys(sql: Sql, uses: ReadonlyMap<string, RequestClient>): Promise<void> {
+  const clients = [...uses.values()]
   await sql.query({
     name: 'touch-keys',
-    text: `UPDATE api_keys SET last_used_at = now() WHERE id = ANY($1) AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
-    values: [keyIds],
+    text: `UPDATE api_keys k SET last_used_at = now(), last_used_ip = one.ip, last_used_user_agent = one.user_agent
+      FROM unnest($1::text[], $2::text[], $3::text[]) AS one (id, ip, user_agent)
+      WHERE k.id = one.id AND (k.last_used_at IS NULL OR k.last_used_at < now() - interval '1 minute')`,
+    values: [[...uses.keys()], clients.map((one) => one.address), clients.map((one) => one.userAgent)],
   })
 }
 
-const columns = `k.id, k.name, k.type, k.scopes, i.agent_handle, k.last4, k.expires_at, k.last_used_at, k.revoked_at, k.created_at,
+const columns = `k.id, k.name, k.type, k.scopes, k.allowed_ips::text[], k.last4, k.expires_at, k.last_used_at, k.last_used_ip, k.last_used_user_agent,
+  k.revoked_at, k.created_at,
+  ARRAY(SELECT i.agent_handle FROM api_key_agents a JOIN identities i ON i.id = a.identity_id WHERE a.key_id = k.id ORDER BY i.id) AS agent_handles,
   CASE WHEN g.key_id IS NOT NULL THEN jsonb_build_object('client_id', g.client_id, 'host', g.client_host, 'toolsets', g.toolsets,
     'is_read_only', g.is_read_only, 'mail_approval', g.mail_approval) END AS connected_app`
 
 export async function listKeys(sql: Sql, organizationId: string, page: PageRequest): Promise<KeyRow[]> {
   const { rows } = await sql.query<KeyRow>({
     name: 'list-keys',
-    text: `SELECT ${columns} FROM api_keys k LEFT JOIN identities i ON i.id = k.identity_id LEFT JOIN oauth_grants g ON g.key_id = k.id
+    text: `SELECT ${columns} FROM api_keys k LEFT JOIN oauth_grants g ON g.key_id = k.id
       WHERE k.organization_id = $1 AND k.id < ${before('$2')} ORDER BY k.id DESC LIMIT $3`,
     values: [organizationId, page.cursor, page.limit + 1],
   })

@@ -1,8 +1,8 @@
 // OAuth 2.1 for connected apps: authorization requests, grants, codes, and tokens with rotation.
-import { agentScopes } from '@callsign/contract/scopes'
+import { agentScopes, type Scope } from '@callsign/contract/scopes'
 import { selectTools } from '@callsign/contract/tools/table'
 import { batchLoader } from '../../../core/batch.ts'
-import type { Caller } from '../../../core/caller.ts'
+import type { Caller, RequestClient } from '../../../core/caller.ts'
 import { inMs } from '../../../core/clock.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
 import type { Web } from '../../../core/web.ts'
@@ -10,7 +10,6 @@ import { byBadGrant } from '../attempts/model.ts'
 import type { Attempts } from '../attempts/operations.ts'
 import type { Keys } from '../keys/operations.ts'
 import type { Actor } from '../organizations/model.ts'
-import { includesRole, leastRoleFor } from '../roles/model.ts'
 import type { Session } from '../sessions/model.ts'
 import { actorOfSession } from '../sessions/operations.ts'
 import { createOAuthClients, type OAuthClients } from './clients.ts'
@@ -65,7 +64,7 @@ export interface OAuth extends Pick<OAuthClients, 'register'> {
   /** The revocation endpoint (RFC 7009). A refresh token revokes its grant. Unknown tokens are ignored. */
   revoke(parameters: URLSearchParams, requestId: string): Promise<void>
   /** The access of a token for this resource, or null. Null at once for text that is not a token. */
-  authenticate(token: string, resource: string): Promise<Access | null> | null
+  authenticate(token: string, resource: string, client: RequestClient): Promise<Access | null> | null
   /** Deletes what has expired. */
   sweep(): Promise<void>
 }
@@ -148,7 +147,7 @@ export function createOAuth({ db, web, keys, attempts }: Parts): OAuth {
   return {
     register: clients.register,
     listAgents,
-    mayConnect: ({ role }) => role !== 'agent' && includesRole(role, leastRoleFor('createKey')),
+    mayConnect: ({ role }) => role === 'owner',
 
     async readAuthorization(parameters, resource) {
       const client = await clients.find(required(parameters, 'client_id'))
@@ -164,17 +163,16 @@ export function createOAuth({ db, web, keys, attempts }: Parts): OAuth {
       const known = new Map((await listAgents(session.organizationId)).map((agent) => [agent.handle, agent]))
       const agents = choice.handles.flatMap((handle) => known.get(handle) ?? [])
       if (agents.length === 0 || agents.length !== choice.handles.length) throw new OAuthFailure('invalid_request', 'Choose an agent.')
-      const userId = session.member?.id ?? (session.keyId === null ? undefined : (await keys.findCaller(session.keyId))?.userId)
-      if (userId === undefined) throw new OAuthFailure('access_denied', 'The sign-in has ended. Sign in again.')
       const code = newCredential('code')
       const expiresAt = inMs(codeMs)
       await db.transact(async (tx) => {
         const keyId = await keys.insertWithin(tx, actorOfSession(session, requestId), {
           organizationId: session.organizationId,
-          userId,
+          userId: session.userId,
           name: client.name,
-          agent: agents[0] as Agent,
+          agents,
           scopes: scopesOf(choice),
+          allowedIps: [],
           expiresAt,
           details: { connected_app: client.id },
         })
@@ -227,9 +225,9 @@ export function createOAuth({ db, web, keys, attempts }: Parts): OAuth {
       })
     },
 
-    authenticate(token, resource) {
+    authenticate(token, resource, client) {
       const hash = hashCredential('access', token)
-      return hash && findAccess(hash.toString('hex'), resource)
+      return hash && findAccess(hash.toString('hex'), resource, client)
     },
 
     async sweep() {
@@ -238,10 +236,10 @@ export function createOAuth({ db, web, keys, attempts }: Parts): OAuth {
     },
   }
 
-  async function findAccess(hash: string, resource: string): Promise<Access | null> {
+  async function findAccess(hash: string, resource: string, client: RequestClient): Promise<Access | null> {
     const row = await loadAccess(hash)
     if (!row || row.resource !== resource) return null
-    const caller = await keys.findCaller(row.key_id)
+    const caller = await keys.findCaller(row.key_id, client)
     if (!caller) return null
     const grant: Grant = { toolsets: row.toolsets, isReadOnly: row.is_read_only, mailApproval: row.mail_approval }
     return { caller: { ...caller, mailApproval: grant.mailApproval === 'agent' ? 'agent' : 'always' }, grant }
@@ -254,10 +252,12 @@ const badGrant = (message: string): OAuthFailure => new OAuthFailure('invalid_gr
 
 const actorOfApp = (keyId: string, requestId: string): Actor => ({ type: 'key', id: keyId, requestId })
 
-/** The scopes that the chosen tools need. */
-const scopesOf = (choice: Grant): string[] => {
-  const needed = new Set(selectTools({ toolsets: choice.toolsets, readOnly: choice.isReadOnly }).flatMap((tool) => [...tool.scopes]))
-  return agentScopes.filter((scope) => needed.has(scope))
+/** The scopes that the chosen tools need. Naming an agent is always among them, so that the list is never empty, which would be the default. */
+const scopesOf = (choice: Grant): Scope[] => {
+  const needed = new Set<string>(
+    selectTools({ toolsets: choice.toolsets, readOnly: choice.isReadOnly }).flatMap((tool) => [...tool.scopes]),
+  )
+  return agentScopes.filter((scope) => scope === 'identities:read' || needed.has(scope))
 }
 
 const scopesIn = (parameters: URLSearchParams): string[] => (parameters.get('scope') ?? '').split(' ').filter(Boolean)

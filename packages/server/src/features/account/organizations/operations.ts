@@ -1,7 +1,7 @@
 // Operations on organizations: the caller, the audit log, and organizations made on the host.
 import type { AuditEntry, CallerInfo } from '@callsign/contract/accounts'
 import type { Static } from 'typebox'
-import type { Caller } from '../../../core/caller.ts'
+import { type Caller, onlyAgentOf } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
 import { newId } from '../../../core/ids.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../../core/page.ts'
@@ -46,8 +46,9 @@ export function createAccounts(db: Database): Accounts {
           id: caller.keyId,
           name: caller.keyName,
           type: caller.keyType,
-          scopes: caller.scopes,
-          agent_handle: caller.agent?.handle ?? null,
+          scopes: [...caller.listedScopes],
+          agent_handle: onlyAgentOf(caller)?.handle ?? null,
+          agent_handles: caller.agents?.map((agent) => agent.handle) ?? [],
         },
       }
     },

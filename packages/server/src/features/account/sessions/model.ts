@@ -4,8 +4,8 @@ import type { MemberRole } from '../roles/model.ts'
 
 export type SignInMethod = 'link' | 'password' | 'passkey' | 'oidc' | 'key'
 
-/** The browser of a request, as the session list shows it. */
-export type Client = { address: string; userAgent: string; requestId: string }
+/** The browser of a request. `address` is one name for its network, as the session list shows it. */
+export type Client = { address: string; exactAddress: string; userAgent: string; requestId: string }
 
 /** The user of a session: a member, or an API key. */
 export type Principal = { organizationId: string; userId: string; keyId: null } | { organizationId: string; userId: null; keyId: string }
@@ -19,7 +19,9 @@ export type Session = {
   method: SignInMethod
   createdAt: Date
   expiresAt: Date
-  /** The permissions of the session. An organization key acts as an owner. */
+  /** The user of the session: the member, or the one that the key belongs to. */
+  userId: string
+  /** The permissions of the session in the console. An organization key acts as an owner, or as a reviewer if it has limits. */
   role: MemberRole | 'agent'
   /** The agent of an agent key. */
   agentHandle: string | null

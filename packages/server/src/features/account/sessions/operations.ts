@@ -1,6 +1,6 @@
 // Operations on console sessions: start, find, list and end them, and make API tokens.
 import { batchLoader } from '../../../core/batch.ts'
-import type { Caller } from '../../../core/caller.ts'
+import { type Authenticate, type Caller, onlyAgentOf, type RequestClient } from '../../../core/caller.ts'
 import { inMs, now } from '../../../core/clock.ts'
 import { notFound } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
@@ -8,6 +8,7 @@ import type { Database, Sql } from '../../../core/sql.ts'
 import type { Keys } from '../keys/operations.ts'
 import type { Actor } from '../organizations/model.ts'
 import type { Accounts } from '../organizations/operations.ts'
+import { roleScopes } from '../roles/model.ts'
 import type { ConsoleTokens } from './console-token.ts'
 import {
   type Client,
@@ -23,9 +24,9 @@ import * as store from './store.ts'
 
 export interface Sessions {
   /** The session of a cookie, or null. Records its use. */
-  find(cookie: string): Promise<Session | null>
+  find(cookie: string, client: Client): Promise<Session | null>
   /** The caller of a console token. Null when it is invalid or its session has ended, and at once for text that is not a JWT. */
-  authenticate(token: string): Promise<Caller | null> | null
+  authenticate: Authenticate
   /** A token for the API, valid for 10 minutes while the session stands. */
   issueToken(session: Session): Promise<{ token: string; expires_at: string }>
   /** Starts a session in the caller's transaction and returns its cookie. */
@@ -66,7 +67,7 @@ export function createSessions({ db, accounts, keys, tokens, limits }: Parts): S
   const loadSession = batchLoader((ids) => store.findById(db.lookups, ids))
 
   /** The caller that a session acts as in the API, or null when its key is no longer usable. */
-  async function callerOf(row: store.SessionRow): Promise<Caller | null> {
+  async function callerOf(row: store.SessionRow, client: RequestClient): Promise<Caller | null> {
     const { id, key_id: keyId } = row
     const member = memberOf(row)
     if (member) {
@@ -74,24 +75,26 @@ export function createSessions({ db, accounts, keys, tokens, limits }: Parts): S
         keyId: id,
         keyName: member.name || member.email || 'Console',
         keyType: 'organization',
-        scopes: [],
+        listedScopes: [],
+        scopes: roleScopes(member.role),
         organizationId: row.organization_id,
         organizationName: row.organization_name,
         userId: member.id,
         role: member.role,
-        agent: null,
+        agents: null,
+        limits: { expiresAt: null, allowedIps: [] },
         session: { id, memberId: member.id },
         mailApproval: 'agent',
       }
     }
-    const caller = await keys.findCaller(keyId as string)
+    const caller = await keys.findCaller(keyId as string, client)
     return caller && { ...caller, session: { id, memberId: null } }
   }
 
-  async function findCaller(verified: Promise<string | null>): Promise<Caller | null> {
+  async function findCaller(verified: Promise<string | null>, client: RequestClient): Promise<Caller | null> {
     const id = await verified
     const row = id === null ? null : await loadSession(id)
-    return row && callerOf(row)
+    return row && callerOf(row, client)
   }
 
   async function endWhere(session: Session, filter: Partial<store.SessionFilter>, requestId: string): Promise<string[]> {
@@ -109,18 +112,18 @@ export function createSessions({ db, accounts, keys, tokens, limits }: Parts): S
   }
 
   return {
-    async find(cookie) {
+    async find(cookie, client) {
       const hash = hashToken(cookie)
       const row = hash && (await store.findByToken(db.lookups, hash))
       if (!row) return null
       if (row.is_touch_due) store.touchSession(db, row.id, limits).catch(() => {})
-      const caller = await callerOf(row)
+      const caller = await callerOf(row, { address: client.exactAddress, userAgent: client.userAgent })
       return caller && toSession(row, caller)
     },
 
-    authenticate(token) {
+    authenticate(token, client) {
       const verified = tokens.verify(token)
-      return verified && findCaller(verified)
+      return verified && findCaller(verified, client)
     },
 
     issueToken: (session) => tokens.sign(session.id),
@@ -186,6 +189,14 @@ export const actorOfSession = (session: Session, requestId: string): Actor =>
 const memberOf = (row: store.SessionRow): SessionMember | null =>
   row.user_id && row.role ? { id: row.user_id, email: row.email, name: row.name ?? '', role: row.role } : null
 
+/** A key with limits must not gain more through the invitations of an owner. */
+function roleOfKey({ agents, scopes, limits }: Caller): Session['role'] {
+  if (agents) return 'agent'
+  return includesAll(scopes) && limits.expiresAt === null && limits.allowedIps.length === 0 ? 'owner' : 'reviewer'
+}
+
+const includesAll = (scopes: Caller['scopes']): boolean => [...roleScopes('owner')].every((scope) => scopes.has(scope))
+
 const toSession = (row: store.SessionRow, caller: Caller): Session => ({
   id: row.id,
   organizationId: row.organization_id,
@@ -193,8 +204,9 @@ const toSession = (row: store.SessionRow, caller: Caller): Session => ({
   method: row.method,
   createdAt: row.created_at,
   expiresAt: row.expires_at,
-  role: row.role ?? (caller.agent ? 'agent' : 'owner'),
-  agentHandle: caller.agent?.handle ?? null,
+  userId: caller.userId,
+  role: row.role ?? roleOfKey(caller),
+  agentHandle: onlyAgentOf(caller)?.handle ?? caller.agents?.[0]?.handle ?? null,
   member: memberOf(row),
   keyId: row.key_id,
 })

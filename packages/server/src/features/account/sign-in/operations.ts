@@ -73,7 +73,7 @@ export function createSignIn(parts: SignInParts): SignIn {
 
     async byKey(apiKey, from) {
       await sessionStart.count('key', from.client)
-      const caller = await keys.authenticate(apiKey)
+      const caller = await keys.authenticate(apiKey, { address: from.client.exactAddress, userAgent: from.client.userAgent })
       const principal = caller && { organizationId: caller.organizationId, userId: null, keyId: caller.keyId }
       return sessionStart.start('key', from, async () => principal, wrongKey)
     },

@@ -72,7 +72,7 @@ export function createSessionStart({ db, accounts, members, sessions, attempts, 
       if (cookie === null) return refuse(method, client, message)
       await attempts.giveBack(byAddress(client.address))
       businessEvents.signInTried({ method, outcome: 'ok' })
-      const session = await sessions.find(cookie)
+      const session = await sessions.find(cookie, client)
       return session ? { cookie, session } : refuse(method, client, message)
     },
   }

@@ -1,7 +1,8 @@
 // The event as a row, and the one payload that webhooks, the list and the stream give of it.
-import { eventTypes } from '@callsign/contract/event-types'
+import { type EventType, eventScope, eventTypes } from '@callsign/contract/event-types'
 import type { Event } from '@callsign/contract/events'
 import type { Static } from 'typebox'
+import { type Caller, requireScope } from '../../../core/caller.ts'
 import { invalid } from '../../../core/errors.ts'
 
 export type EventRow = {
@@ -26,19 +27,41 @@ export type Payload = Static<typeof Event>
 /** A subject in a payload. It holds facts that never change, so that every delivery of an event is the same. */
 export type Description = Record<string, unknown>
 
-/** Default types for an agent key. They exclude events about mail that guardrails hide from the agent. */
-export const unaskedTypes: string[] = eventTypes.filter((type) => type !== 'email.quarantined')
-
 const knownTypes = new Set<string>(eventTypes)
+const isKnown = (type: string): type is EventType => knownTypes.has(type)
 
 /** The types of `types=a,b`, or null for all. Throws 400 with the first unknown one. */
-export function readTypes(text: string | undefined): string[] | null {
+export function readTypes(text: string | undefined): EventType[] | null {
   if (text === undefined) return null
   const types = text.split(',').map((part) => part.trim())
-  const unknown = types.find((type) => !knownTypes.has(type))
+  const unknown = types.find((type) => !isKnown(type))
   if (unknown !== undefined)
     throw invalid('/types', `types must be event types separated by commas: "${unknown.slice(0, 50)}" is not an event type`)
-  return [...new Set(types)]
+  return [...new Set(types.filter(isKnown))]
+}
+
+/**
+ * The types to read: the wanted ones, or every one whose scope the caller has. Null for all. Throws 403 for a wanted one without scope. An
+ * agent gets events about quarantined mail only when it names their type.
+ */
+export function readableTypes(caller: Caller, wanted: EventType[] | null): EventType[] | null {
+  if (wanted) {
+    requireEventScopes(caller, wanted)
+    return wanted
+  }
+  const readable = eventTypes.filter((type) => caller.scopes.has(eventScope(type)) && !(caller.agents && type === 'email.quarantined'))
+  return readable.length === eventTypes.length ? null : readable
+}
+
+/** Throws 403 unless the caller may send events of these types to a webhook. A request for approval has a link that approves. */
+export function requireSubscriptionScopes(caller: Caller, types: readonly string[]): void {
+  requireEventScopes(caller, types)
+  if (types.includes('*') || types.includes('draft.approval_requested')) requireScope(caller, 'drafts:approve')
+}
+
+/** Throws 403 unless the caller has the scope of each of these types. `*` stands for every type. */
+export function requireEventScopes(caller: Caller, types: readonly string[]): void {
+  for (const type of types.includes('*') ? eventTypes : types.filter(isKnown)) requireScope(caller, eventScope(type))
 }
 
 /** Builds a payload. A null `description` is a deleted subject, an undefined one a subject without a description. */

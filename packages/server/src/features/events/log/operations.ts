@@ -2,7 +2,7 @@
 
 import { firstId, isId } from '@callsign/contract/ids'
 import { batchLoader } from '../../../core/batch.ts'
-import { accessIdOf, type Caller, requireScope } from '../../../core/caller.ts'
+import { accessIdOf, type Caller, identityIdsOf } from '../../../core/caller.ts'
 import { inMs } from '../../../core/clock.ts'
 import { invalid } from '../../../core/errors.ts'
 import type { Log } from '../../../core/log.ts'
@@ -18,9 +18,9 @@ import {
   type EventRow,
   type Payload,
   type PlacedRow,
+  readableTypes,
   readTypes,
   toPayload,
-  unaskedTypes,
   withApprovalUrl,
 } from './model.ts'
 import * as store from './store.ts'
@@ -91,16 +91,10 @@ export function createEvents({ db, keys, identities, log }: Parts): Events {
   }
 
   async function scopeOf(caller: Caller, filters: Filters): Promise<ReadScope> {
-    const identityId =
-      filters.agent === undefined ? (caller.agent?.identityId ?? null) : (await identities.requireMailbox(caller, filters.agent)).identityId
-    const types = readTypes(filters.types)
-    if (types?.includes('email.quarantined')) requireScope(caller, 'quarantine:read')
-    return {
-      organizationId: caller.organizationId,
-      identityId,
-      types: types ?? (caller.agent ? unaskedTypes : null),
-      hasLinks: caller.agent === null,
-    }
+    const identityIds =
+      filters.agent === undefined ? identityIdsOf(caller) : [(await identities.requireMailbox(caller, filters.agent)).identityId]
+    const types = readableTypes(caller, readTypes(filters.types))
+    return { organizationId: caller.organizationId, identityIds, types, hasLinks: caller.scopes.has('drafts:approve') }
   }
 
   /** The position of the reader's last event. A swept event counts as older than all stored ones. */
@@ -111,14 +105,14 @@ export function createEvents({ db, keys, identities, log }: Parts): Events {
       found = await store.findPosition(db, organizationId, id)
     }
     if (found?.position != null) return found.position
-    const [oldest] = await store.listAfter(db, { organizationId, identityId: null, types: null }, 0, 1)
+    const [oldest] = await store.listAfter(db, { organizationId, identityIds: null, types: null }, 0, 1)
     if (oldest && id > oldest.id) throw invalid(field, 'is not the id of an event of this organization')
     return 0
   }
 
   /** The last event of the reader up to a position. An id older than every event if there is none. */
-  async function lastIdOf({ organizationId, identityId }: store.EventScope, upTo: number): Promise<string> {
-    const found = identityId ? await store.findLastOf(db, identityId, upTo) : await store.findLastOfOrganization(db, organizationId, upTo)
+  async function lastIdOf({ organizationId, identityIds }: store.EventScope, upTo: number): Promise<string> {
+    const found = identityIds ? await store.findLastOf(db, identityIds, upTo) : await store.findLastOfOrganization(db, organizationId, upTo)
     return found ?? firstId('event', 0)
   }
 

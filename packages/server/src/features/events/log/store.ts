@@ -55,16 +55,19 @@ export async function findChanged(sql: Sql, organizationIds: string[], after: nu
 }
 
 /** Selects events by organization, and optionally by agent and type. */
-export type EventScope = { organizationId: string; identityId: string | null; types: string[] | null }
+export type EventScope = { organizationId: string; identityIds: string[] | null; types: string[] | null }
 
 /** Placed events after a position, oldest first. */
 export async function listAfter(sql: Sql, scope: EventScope, after: number, limit: number): Promise<PlacedRow[]> {
   const rest = 'AND e.position > $2 AND ($3::text[] IS NULL OR e.type = ANY($3)) ORDER BY e.position LIMIT $4'
-  const { rows } = scope.identityId
+  const { rows } = scope.identityIds
     ? await sql.query<PlacedRow>({
-        name: 'list-events-of-identity',
-        text: `SELECT ${columns}, e.position FROM ${from} WHERE e.identity_id = $5 AND e.organization_id = $1 ${rest}`,
-        values: [scope.organizationId, after, scope.types, limit, scope.identityId],
+        name: 'list-events-of-identities',
+        // One index scan per identity, so that the cost does not grow with the events of others.
+        text: `SELECT e.* FROM unnest($5::text[]) AS one (id) CROSS JOIN LATERAL (
+            SELECT ${columns}, e.position FROM ${from} WHERE e.identity_id = one.id AND e.organization_id = $1 ${rest}) e
+          ORDER BY e.position LIMIT $4`,
+        values: [scope.organizationId, after, scope.types, limit, scope.identityIds],
       })
     : await sql.query<PlacedRow>({
         name: 'list-events',
@@ -114,12 +117,14 @@ export async function listBriefs(sql: Sql, identityId: string, types: string[], 
   return rows
 }
 
-/** The last event of one agent up to a position. */
-export async function findLastOf(sql: Sql, identityId: string, upTo: number): Promise<string | null> {
+/** The last event of these agents up to a position. */
+export async function findLastOf(sql: Sql, identityIds: string[], upTo: number): Promise<string | null> {
   const { rows } = await sql.query<{ id: string }>({
     name: 'find-last-event-of',
-    text: 'SELECT id FROM events WHERE identity_id = $1 AND position <= $2 ORDER BY position DESC LIMIT 1',
-    values: [identityId, upTo],
+    text: `SELECT e.id FROM unnest($1::text[]) AS one (id) CROSS JOIN LATERAL (
+        SELECT id, position FROM events WHERE identity_id = one.id AND position <= $2 ORDER BY position DESC LIMIT 1) e
+      ORDER BY e.position DESC LIMIT 1`,
+    values: [identityIds, upTo],
   })
   return rows[0]?.id ?? null
 }

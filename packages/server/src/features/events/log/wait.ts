@@ -80,7 +80,7 @@ export function createWait(db: Database, positionAfter: PositionAfter, onJoin: (
         position = Math.max(position, briefs.at(-1)?.position ?? position)
       }
       position = Math.max(position, waiters.handedOut() ?? 0)
-      return { found: null, cursor: (await store.findLastOf(db, owner.identityId, position)) ?? beginning }
+      return { found: null, cursor: (await store.findLastOf(db, [owner.identityId], position)) ?? beginning }
     } finally {
       clearTimeout(timer)
       signal.removeEventListener('abort', waiter.end)

@@ -22,6 +22,7 @@ import type { Database } from '../../../core/sql.ts'
 import type { GuardedPost } from '../../../core/web.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { type Accounts, actorOf } from '../../account/organizations/operations.ts'
+import { requireEventScopes, requireSubscriptionScopes } from '../log/model.ts'
 import type { Events } from '../log/operations.ts'
 import { openHeaders, sealHeaders } from './custom-headers.ts'
 import * as deliveryStore from './delivery-store.ts'
@@ -46,11 +47,7 @@ export interface Webhooks {
   /** `POST /webhooks/{id}/test`: one attempt, reported in the response and kept in the delivery log. */
   testWebhook(call: Call, id: string): Promise<Static<typeof WebhookTest>>
   /** `GET /webhooks/{id}/deliveries`: newest first. */
-  listDeliveries(
-    caller: Caller,
-    id: string,
-    query: PageQuery & { status?: DeliveryStatus; event_type?: string },
-  ): Promise<Page<Static<typeof Delivery>>>
+  listDeliveries(caller: Caller, id: string, query: DeliveryQuery): Promise<Page<Static<typeof Delivery>>>
   /** `GET /webhooks/deliveries/{delivery_id}`. */
   getDelivery(caller: Caller, id: string): Promise<Static<typeof DeliveryDetail>>
   /** `POST /webhooks/deliveries/{delivery_id}/replay`. */
@@ -62,6 +59,8 @@ export interface Webhooks {
     body: { since: string; until?: string; status?: 'failed' | 'delivered' | 'missed' },
   ): Promise<{ webhook_id: string; replayed: number; has_more: boolean; next_since: string | null }>
 }
+
+type DeliveryQuery = PageQuery & { status?: DeliveryStatus; event_type?: string }
 
 type Parts = {
   db: Database
@@ -100,6 +99,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
   return {
     async createWebhook(call, body) {
       const { organizationId } = call.caller
+      requireSubscriptionScopes(call.caller, body.events)
       const agents = (await findAgents(identities.findAgent, organizationId, body)) ?? []
       const secret = randomBytes(secretBytes)
       const id = newId('webhook')
@@ -149,6 +149,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
       return call.transact(async (tx) => {
         const row = await store.updateWebhook(tx, organizationId, id, change)
         if (!row) throw noWebhook()
+        requireSubscriptionScopes(call.caller, row.event_types)
         await accounts.audit(tx, organizationId, actorOf(call), 'webhook.updated', id, { fields: Object.keys(body) })
         if (change.status === 'active') tx.afterCommit(() => wake([id]))
         return toWebhook(row)
@@ -247,6 +248,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
       if (!row) throw notFound('delivery')
       const event = (await events.find([row.event_id])).get(row.event_id)
       if (!event) throw notFound('delivery')
+      requireEventScopes(caller, [event.type])
       return { ...toDelivery(row), attempts: row.attempts, event: await events.payloadOf(event, false) }
     },
 

@@ -5,13 +5,16 @@ import type { DraftRow } from './model.ts'
 import { columns } from './store.ts'
 
 /** Waiting drafts of an organization, or of one mailbox, oldest request first. */
-export async function listWaiting(sql: Sql, organizationId: string, mailboxId: string | null, page: PageRequest): Promise<DraftRow[]> {
-  const own = mailboxId === null ? 'organization_id = $1' : 'mailbox_id = $1'
+export async function listWaiting(sql: Sql, organizationId: string, mailboxIds: string[] | null, page: PageRequest): Promise<DraftRow[]> {
+  const select = (own: string) => `SELECT ${columns} FROM drafts WHERE ${own} AND approval_status = 'requested'
+    AND approval_id > coalesce($2::text, '') ORDER BY approval_id LIMIT $3`
   const { rows } = await sql.query<DraftRow>({
-    name: `list-waiting-drafts${mailboxId === null ? '' : '-of-mailbox'}`,
-    text: `SELECT ${columns} FROM drafts WHERE ${own} AND approval_status = 'requested' AND approval_id > coalesce($2::text, '')
-      ORDER BY approval_id LIMIT $3`,
-    values: [mailboxId ?? organizationId, page.cursor, page.limit + 1],
+    name: `list-waiting-drafts${mailboxIds === null ? '' : '-of-mailboxes'}`,
+    text:
+      mailboxIds === null
+        ? select('organization_id = $1')
+        : `SELECT d.* FROM unnest($1::text[]) AS b (id) CROSS JOIN LATERAL (${select('mailbox_id = b.id')}) d ORDER BY d.approval_id LIMIT $3`,
+    values: [mailboxIds ?? organizationId, page.cursor, page.limit + 1],
   })
   return rows
 }

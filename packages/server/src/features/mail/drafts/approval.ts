@@ -58,15 +58,20 @@ export const isExpired = ({ approval_status, approval_expires_at }: ApprovalColu
   approval_status === 'expired' || (approval_expires_at !== null && approval_expires_at.getTime() <= nowMs)
 
 /** Throws when a draft may not be sent by this caller, because it waits for a person or has waited too long. */
-export function checkMayApprove(row: ApprovalColumns, isAgent: boolean, nowMs: number): void {
+export function checkMayApprove(row: ApprovalColumns, mayApprove: boolean, nowMs: number): void {
   if (row.approval_status === null) return
-  if (isAgent) throw new ApiError('approval_required', 'This draft waits for approval: only an organization key sends or schedules it.')
+  if (!mayApprove)
+    throw new ApiError(
+      'approval_required',
+      'This draft waits for approval: only a key with the scope drafts:approve sends or schedules it.',
+    )
   if (isExpired(row, nowMs)) throw approvalExpired()
 }
 
 /** Throws 403 for a reviewer unless the draft waits for approval and stays as it is. `changes` are the fields given with the decision. */
 export function checkReviewer(caller: Caller, row: ApprovalColumns, changes: object = {}): void {
-  if (caller.role !== 'reviewer') return
+  const { scopes } = caller
+  if (!scopes.has('drafts:approve') || scopes.has('mail:send') || scopes.has('drafts:write')) return
   if (row.approval_status === null) throw forbidden('A reviewer decides only on drafts that wait for approval. Ask an operator.')
   const [field] = Object.keys(changes).filter((name) => name !== 'version')
   if (field) throw forbidden(`A reviewer sends a draft unchanged. Leave out \`${field}\`, or ask an operator.`)

@@ -130,14 +130,14 @@ export function createApprovals(parts: Parts): Approvals & ApprovalChanges {
 
     columnsAfter(caller, owner, before, changed) {
       const isWaiting = before !== null && before.approval_status !== null
-      if (caller.agent) {
+      if (!caller.scopes.has('drafts:approve')) {
         const asks = (isWaiting || owner.draftApproval === 'required') && missingParts(changed).length === 0
         return asks ? newRequest(before?.approval_reasons ?? [], changed.updated_at) : { ...changed, approval_link_id: null }
       }
       if (!isWaiting) return changed
       const isScheduled = changed.send_at !== null && changed.send_at !== before.send_at
       if (!isScheduled) return { ...changed, approval_link_id: null }
-      checkMayApprove(before, false, nowMs())
+      checkMayApprove(before, true, nowMs())
       return noApproval
     },
 
@@ -170,17 +170,19 @@ export function createApprovals(parts: Parts): Approvals & ApprovalChanges {
 
     async listApprovals(caller, query) {
       const page = readPage(query, 'approval')
-      const mailboxId =
-        query.agent === undefined ? (caller.agent?.mailboxId ?? null) : (await identities.requireMailbox(caller, query.agent)).mailboxId
-      const rows = await approvalStore.listWaiting(db, caller.organizationId, mailboxId, page)
+      const mailboxIds =
+        query.agent === undefined
+          ? (caller.agents?.map((agent) => agent.mailboxId) ?? null)
+          : [(await identities.requireMailbox(caller, query.agent)).mailboxId]
+      const rows = await approvalStore.listWaiting(db, caller.organizationId, mailboxIds, page)
       const { data, ...envelope } = toPage(
         rows,
         page.limit,
         (row) => row.approval_id as string,
         (row) => row,
       )
-      const mailboxIds = [...new Set(data.map((row) => row.mailbox_id))]
-      const owners = new Map(await Promise.all(mailboxIds.map(async (id) => [id, await identities.findOwner(id)] as const)))
+      const shownIds = [...new Set(data.map((row) => row.mailbox_id))]
+      const owners = new Map(await Promise.all(shownIds.map(async (id) => [id, await identities.findOwner(id)] as const)))
       const shown = data.map(async (row) => {
         const owner = owners.get(row.mailbox_id)
         if (!owner) return []

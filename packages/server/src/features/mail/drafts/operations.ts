@@ -4,7 +4,7 @@ import type * as contract from '@callsign/contract/drafts'
 import { draftAttachmentsMax, draftVersionBytesMax, draftVersionsMax } from '@callsign/contract/drafts'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { batchLoader } from '../../../core/batch.ts'
-import { type Caller, keyIdOf } from '../../../core/caller.ts'
+import { type Caller, keyIdOf, requireScope } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../../core/errors.ts'
 import type { Emit } from '../../../core/event.ts'
@@ -109,7 +109,9 @@ export function createDrafts(parts: Parts): Drafts {
 
   /** Under draft approval an agent may neither schedule a draft nor change a scheduled one. */
   function checkSchedule(caller: Caller, owner: MailboxOwner, row: DraftRow): void {
-    if (row.send_at !== null && needsApproval(caller, owner)) throw approvalRequired()
+    if (row.send_at === null) return
+    requireScope(caller, 'mail:send', 'drafts:approve')
+    if (needsApproval(caller, owner)) throw approvalRequired()
   }
 
   /** Enqueues the job of a scheduled draft. */
@@ -164,7 +166,7 @@ export function createDrafts(parts: Parts): Drafts {
       // Checks a given author. An answer is from the address that its message came to.
       const cameTo = body.in_reply_to === undefined ? null : message?.envelope_to
       const author = await chooseAuthor(owner, fields.from_entry, cameTo)
-      const made = newDraft({ owner, author, ownAddresses, body, fields, message, isByAgent: call.caller.agent !== null, at })
+      const made = newDraft({ owner, author, ownAddresses, body, fields, message, isByAgent: call.caller.agents !== null, at })
       const row = { ...made, ...approvals.columnsAfter(call.caller, owner, null, made) }
       checkRecipientCount(row)
       checkSchedule(call.caller, owner, row)
@@ -226,7 +228,7 @@ export function createDrafts(parts: Parts): Drafts {
           attachment_count: kept.length + added.length,
           job_id: isMoved ? (fields.send_at ? newId('job') : null) : before.job_id,
           send_error: null,
-          is_written_by_agent: call.caller.agent !== null,
+          is_written_by_agent: call.caller.agents !== null,
           change_id: newId('draft'),
           updated_at: at,
         }
@@ -272,7 +274,7 @@ export function createDrafts(parts: Parts): Drafts {
           if (!row) throw await absence(tx, owner, id, 'draft_send_in_progress')
           checkVersion(row, body.version)
           checkReviewer(call.caller, row, body)
-          checkMayApprove(row, call.caller.agent !== null, now().getTime())
+          checkMayApprove(row, call.caller.scopes.has('drafts:approve'), now().getTime())
           const queued = await queueDraft(tx, owner, { ...row, ...overrides }, forwarded, keyIdOf(call))
           await approvals.recordSent(tx, owner, row, queued.id, actorOf(call))
           return { id: queued.id, thread_id: queued.threadId, status: 'sent' as const }

@@ -2,7 +2,6 @@
 import type * as contract from '@callsign/contract/drafts'
 import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
 import type { Caller } from '../../../core/caller.ts'
-import { forbidden } from '../../../core/errors.ts'
 import type { Call } from '../../../core/route.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
@@ -46,8 +45,6 @@ export function createDraftReview({ db, identities, approvals, requireDraft, rem
     async rejectDraft(call, mailbox, id, body = {}) {
       const owner = await identities.requireMailbox(call.caller, mailbox)
       checkReviewer(call.caller, await requireDraft(owner, id))
-      if (call.caller.agent && call.caller.mailApproval !== 'given')
-        throw forbidden('Only an organization key rejects drafts. Delete the draft instead.')
       return call.transact(async (tx) => {
         const row = await removeDraft(tx, owner, id, body.version)
         await approvals.recordRejected(tx, owner, row, body.reason ?? null, actorOf(call))

@@ -25,7 +25,10 @@ export interface MessageBatches {
 type Parts = { db: Database; attachments: Attachments; setMessagesTrashed: ReturnType<typeof createThreads>['setMessagesTrashed'] }
 
 export function createMessageBatches({ db, attachments, setMessagesTrashed }: Parts): MessageBatches {
-  const scopeOf = ({ organizationId, agent }: Caller): store.ChangeScope => ({ organizationId, mailboxId: agent?.mailboxId ?? null })
+  const scopeOf = ({ organizationId, agents }: Caller): store.ChangeScope => ({
+    organizationId,
+    mailboxIds: agents?.map((agent) => agent.mailboxId) ?? null,
+  })
 
   async function change(tx: Tx, scope: store.ChangeScope, body: BodyOf<typeof contract.updateMessages>): Promise<store.Flags[]> {
     const changed = await store.updateFlags(tx, scope, body.ids, {

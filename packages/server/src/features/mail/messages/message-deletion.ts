@@ -61,7 +61,7 @@ export function createMessageDeletion({ db, blobs, identities, attachments }: Pa
         for (const [threadId, messages] of threads) {
           const [{ organization_id: organizationId, mailbox_id: mailboxId }] = messages as [trashStore.Expired]
           deleted += await db.transact(async (tx) => {
-            const thread = await trashStore.lockThread(tx, { organizationId, mailboxId }, threadId)
+            const thread = await trashStore.lockThread(tx, { organizationId, mailboxIds: [mailboxId] }, threadId)
             return thread === null ? 0 : deleteFromThread(tx, thread, { ids: messages.map(({ id }) => id), trashedBefore })
           })
         }

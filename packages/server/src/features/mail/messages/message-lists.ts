@@ -34,9 +34,11 @@ export function createMessageLists({ db, identities, attachments }: { db: Databa
   return {
     async listMail(caller: Caller, query: QueryOf<typeof contract.listMail>) {
       const page = readPage(query, 'message')
-      const mailboxId =
-        query.agent !== undefined ? (await identities.requireMailbox(caller, query.agent)).mailboxId : (caller.agent?.mailboxId ?? null)
-      const scope = { organizationId: caller.organizationId, mailboxId, threadId: query.thread_id ?? null }
+      const mailboxIds =
+        query.agent !== undefined
+          ? [(await identities.requireMailbox(caller, query.agent)).mailboxId]
+          : (caller.agents?.map((agent) => agent.mailboxId) ?? null)
+      const scope = { organizationId: caller.organizationId, mailboxIds, threadId: query.thread_id ?? null }
       const [rows, total] = await Promise.all([store.listByScope(db, scope, page), store.countByScope(db, scope)])
       const { data, next_cursor } = await itemsPage(rows, page)
       return { messages: data, total, next_cursor }

@@ -8,7 +8,7 @@ import { batchLoader } from '../../../core/batch.ts'
 import type { Blobs } from '../../../core/blobs.ts'
 import { type Caller, requireScope } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
-import { ApiError, forbidden, invalid, notFound } from '../../../core/errors.ts'
+import { ApiError, invalid, notFound } from '../../../core/errors.ts'
 import type { Emit } from '../../../core/event.ts'
 import { type Call, Later, Raw } from '../../../core/route.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
@@ -177,7 +177,6 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     async releaseMessage(call, mailbox, id) {
       const { mailboxId, organizationId, identityId } = await identities.requireMailbox(call.caller, mailbox)
       await findInMailbox(call.caller, mailbox, id)
-      if (call.caller.agent) throw forbidden('An agent key cannot release messages from quarantine. Use an organization key.')
       return call.transact(async (tx) => {
         const seen = await lockMessage(tx, mailboxId, id)
         if (!seen) throw notFound('message')
@@ -225,7 +224,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     async updateMessage(call, mailbox, id, body) {
       const { mailboxId, organizationId } = await identities.requireMailbox(call.caller, mailbox)
       return call.transact(async (tx) => {
-        const [flags] = await store.updateFlags(tx, { mailboxId, organizationId }, [id], {
+        const [flags] = await store.updateFlags(tx, { organizationId, mailboxIds: [mailboxId] }, [id], {
           isRead: body.is_read ?? null,
           isStarred: body.is_starred ?? null,
           labels: body.labels ?? null,
@@ -247,9 +246,13 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     },
 
     async requireThread(mailboxId, organizationId, id) {
-      const thread = await findThread(db, { mailboxId, organizationId }, id)
+      const thread = await findThread(db, { organizationId, mailboxIds: [mailboxId] }, id)
       if (!thread) throw notFound('thread')
-      const [latest] = await store.listByScope(db, { organizationId, mailboxId, threadId: thread.id }, { limit: 1, cursor: null })
+      const [latest] = await store.listByScope(
+        db,
+        { organizationId, mailboxIds: [mailboxId], threadId: thread.id },
+        { limit: 1, cursor: null },
+      )
       return { threadId: thread.id, latest: latest ?? null }
     },
 

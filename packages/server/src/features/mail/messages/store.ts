@@ -49,8 +49,8 @@ export async function findBodySizes(
   const { rows } = await sql.query<{ id: string; size: number; is_quarantined: boolean }>({
     name: 'find-body-sizes',
     text: `SELECT id, octet_length(text) + octet_length(html) AS size, is_quarantined FROM messages
-      WHERE id = ANY($1) AND organization_id = $2 AND ($3::text IS NULL OR mailbox_id = $3)`,
-    values: [ids, scope.organizationId, scope.mailboxId],
+      WHERE id = ANY($1) AND organization_id = $2 AND ($3::text[] IS NULL OR mailbox_id = ANY($3))`,
+    values: [ids, scope.organizationId, scope.mailboxIds],
   })
   return new Map(rows.map((row) => [row.id, row]))
 }
@@ -78,7 +78,7 @@ export async function findCutMessages(sql: Sql, ids: string[], charactersMax: nu
 }
 
 /** The scope of a list: an organization, one of its mailboxes, or one thread (of a mailbox, when given). */
-export type ListScope = { organizationId: string; mailboxId: string | null; threadId: string | null }
+export type ListScope = { organizationId: string; mailboxIds: string[] | null; threadId: string | null }
 
 /** Newest first, without quarantined messages. Each scope has its own statement, because each has its own index. */
 export async function listByScope(sql: Sql, scope: ListScope, page: PageRequest): Promise<MessageRow[]> {
@@ -86,14 +86,17 @@ export async function listByScope(sql: Sql, scope: ListScope, page: PageRequest)
   const { rows } = scope.threadId
     ? await sql.query<StoredMessage>({
         name: 'list-by-thread',
-        text: `SELECT ${columns} FROM messages m WHERE m.thread_id = ${currentThread('$1')} AND m.organization_id = $4 AND ($5::text IS NULL OR m.mailbox_id = $5) ${after}`,
-        values: [scope.threadId, page.cursor, page.limit + 1, scope.organizationId, scope.mailboxId],
+        text: `SELECT ${columns} FROM messages m WHERE m.thread_id = ${currentThread('$1')} AND m.organization_id = $4 AND ($5::text[] IS NULL OR m.mailbox_id = ANY($5)) ${after}`,
+        values: [scope.threadId, page.cursor, page.limit + 1, scope.organizationId, scope.mailboxIds],
       })
-    : scope.mailboxId
+    : scope.mailboxIds
       ? await sql.query<StoredMessage>({
-          name: 'list-by-mailbox',
-          text: `SELECT ${columns} FROM messages m WHERE m.mailbox_id = $1 AND m.organization_id = $4 ${after}`,
-          values: [scope.mailboxId, page.cursor, page.limit + 1, scope.organizationId],
+          name: 'list-by-mailboxes',
+          // One index scan per mailbox, so that the cost does not grow with the messages of a mailbox.
+          text: `SELECT m.* FROM unnest($1::text[]) AS b (id) CROSS JOIN LATERAL (
+              SELECT ${columns} FROM messages m WHERE m.mailbox_id = b.id AND m.organization_id = $4 ${after}) m
+            ORDER BY m.id DESC LIMIT $3`,
+          values: [scope.mailboxIds, page.cursor, page.limit + 1, scope.organizationId],
         })
       : await sql.query<StoredMessage>({
           name: 'list-by-organization',
@@ -109,14 +112,14 @@ export async function countByScope(sql: Sql, scope: ListScope): Promise<number> 
     ? await sql.query<{ count: number }>({
         name: 'count-by-thread',
         text: `SELECT count(*) AS count FROM messages
-          WHERE thread_id = ${currentThread('$1')} AND organization_id = $2 AND ($3::text IS NULL OR mailbox_id = $3) AND NOT is_hidden`,
-        values: [scope.threadId, scope.organizationId, scope.mailboxId],
+          WHERE thread_id = ${currentThread('$1')} AND organization_id = $2 AND ($3::text[] IS NULL OR mailbox_id = ANY($3)) AND NOT is_hidden`,
+        values: [scope.threadId, scope.organizationId, scope.mailboxIds],
       })
-    : scope.mailboxId
+    : scope.mailboxIds
       ? await sql.query<{ count: number }>({
-          name: 'count-by-mailbox',
-          text: 'SELECT coalesce(sum(count), 0)::bigint AS count FROM message_counts WHERE mailbox_id = $1',
-          values: [scope.mailboxId],
+          name: 'count-by-mailboxes',
+          text: 'SELECT coalesce(sum(count), 0)::bigint AS count FROM message_counts WHERE mailbox_id = ANY($1)',
+          values: [scope.mailboxIds],
         })
       : await sql.query<{ count: number }>({
           name: 'count-by-organization',
@@ -139,7 +142,7 @@ export type FlagChange = {
 export type Flags = { id: string; is_read: boolean; is_starred: boolean; labels: string[] }
 
 /** The mailbox whose messages a change may reach, or null for every mailbox of the organization. */
-export type ChangeScope = { organizationId: string; mailboxId: string | null }
+export type ChangeScope = { organizationId: string; mailboxIds: string[] | null }
 
 /** Sets flags and labels of messages, and counts unread ones in their threads. Messages outside the scope are absent from the result. */
 export async function updateFlags(tx: Tx, scope: ChangeScope, ids: string[], change: FlagChange): Promise<Flags[]> {
@@ -153,7 +156,7 @@ export async function updateFlags(tx: Tx, scope: ChangeScope, ids: string[], cha
   const { rows } = await tx.query<Flags>({
     name: 'update-flags',
     text: `WITH old AS MATERIALIZED (SELECT id, thread_id, is_read, is_hidden FROM messages
-        WHERE id = ANY($1) AND organization_id = $2 AND ($3::text IS NULL OR mailbox_id = $3) ORDER BY id FOR UPDATE),
+        WHERE id = ANY($1) AND organization_id = $2 AND ($3::text[] IS NULL OR mailbox_id = ANY($3)) ORDER BY id FOR UPDATE),
       unread AS (SELECT thread_id, count(*) AS count FROM old WHERE NOT is_hidden AND is_read <> $4::boolean GROUP BY thread_id),
       counted AS (UPDATE threads t SET unread_count = t.unread_count + CASE WHEN $4 THEN -unread.count ELSE unread.count END
         FROM unread WHERE t.id = unread.thread_id)
@@ -163,7 +166,7 @@ export async function updateFlags(tx: Tx, scope: ChangeScope, ids: string[], cha
     values: [
       ids,
       scope.organizationId,
-      scope.mailboxId,
+      scope.mailboxIds,
       change.isRead,
       change.isStarred,
       change.labels,

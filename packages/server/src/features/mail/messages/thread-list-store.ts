@@ -65,7 +65,10 @@ function boundsOf(owner: string, filter: ThreadFilter, cursor: string | null): [
   return [owner, upper, filter.after ? firstId('message', filter.after.getTime() + 1) : '']
 }
 
-function sourceOf(scope: ChangeScope, filter: ThreadFilter, cursor: string | null): Source {
+/** One mailbox, or the whole organization. */
+export type OwnerScope = { organizationId: string; mailboxId: string | null }
+
+function sourceOf(scope: OwnerScope, filter: ThreadFilter, cursor: string | null): Source {
   const column = scope.mailboxId === null ? 'organization_id' : 'mailbox_id'
   const owner = scope.mailboxId ?? scope.organizationId
   const range = `< ${before('$2')}`
@@ -113,7 +116,7 @@ export function threadConditions(filter: ThreadFilter, parameter: (value: unknow
 }
 
 /** Threads of the scope by their latest message, newest first. Scheduled ones by their id, newest first. */
-export async function listThreads(sql: Sql, scope: ChangeScope, filter: ThreadFilter, page: PageRequest): Promise<ThreadScan> {
+export async function listThreads(sql: Sql, scope: OwnerScope, filter: ThreadFilter, page: PageRequest): Promise<ThreadScan> {
   const source = sourceOf(scope, filter, page.cursor)
   const isScan = !source.isExact || filter.participant !== undefined || filter.subject !== undefined
   const values = [...source.values, isScan ? scannedMax : page.limit + 1]
@@ -138,9 +141,9 @@ export async function listThreads(sql: Sql, scope: ChangeScope, filter: ThreadFi
 export async function findThread(sql: Sql, scope: ChangeScope, id: string): Promise<ThreadRow | null> {
   const { rows } = await sql.query<ThreadRow>({
     name: 'find-thread',
-    text: `SELECT ${threadColumns} FROM threads t WHERE t.organization_id = $1 AND ($2::text IS NULL OR t.mailbox_id = $2)
+    text: `SELECT ${threadColumns} FROM threads t WHERE t.organization_id = $1 AND ($2::text[] IS NULL OR t.mailbox_id = ANY($2))
       AND t.id = ${currentThread('$3')} AND t.message_count + t.trashed_count > 0`,
-    values: [scope.organizationId, scope.mailboxId, id],
+    values: [scope.organizationId, scope.mailboxIds, id],
   })
   return rows[0] ?? null
 }

@@ -2,7 +2,7 @@
 import { labelsMax, type trashMessage } from '@callsign/contract/messages'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import type * as contract from '@callsign/contract/threads'
-import type { Caller } from '../../../core/caller.ts'
+import { type Caller, onlyAgentOf } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../../core/errors.ts'
 import { readPage } from '../../../core/page.ts'
@@ -62,9 +62,12 @@ const hitsPerRound = 200
 export function createThreads({ db, identities, attachments, deleteFromThread }: Parts): Threads {
   const showItems = itemsWith(attachments)
 
-  const scopeOf = ({ organizationId, agent }: Caller): store.ChangeScope => ({ organizationId, mailboxId: agent?.mailboxId ?? null })
+  const scopeOf = ({ organizationId, agents }: Caller): store.ChangeScope => ({
+    organizationId,
+    mailboxIds: agents?.map((agent) => agent.mailboxId) ?? null,
+  })
 
-  async function listIn(scope: store.ChangeScope, { q, limit, cursor, after, before, ...rest }: Filters) {
+  async function listIn(scope: listStore.OwnerScope, { q, limit, cursor, after, before, ...rest }: Filters) {
     const filter: listStore.ThreadFilter = { ...rest, after: toDate(after), before: toDate(before) }
     const page = readPage({ limit, cursor }, isByThread(filter, q) ? 'thread' : 'message')
     if (q !== undefined && filter.folder === 'trash') throw invalid('/q', 'a search does not reach the trash: omit q or folder')
@@ -77,14 +80,14 @@ export function createThreads({ db, identities, attachments, deleteFromThread }:
   }
 
   /** The next matches of a search: a page of one mailbox's word index, or the newest messages of the organization. */
-  async function nextHits({ organizationId, mailboxId }: store.ChangeScope, query: string, cursor: string | null) {
+  async function nextHits({ organizationId, mailboxId }: listStore.OwnerScope, query: string, cursor: string | null) {
     if (mailboxId === null) return searchStore.scanHits(db, organizationId, query, cursor)
     const hits = await searchStore.findHits(db, mailboxId, query, { limit: hitsPerRound, cursor })
     return { hits: hits.slice(0, hitsPerRound), resumeAt: hits.length > hitsPerRound ? (hits[hitsPerRound - 1] as string) : null }
   }
 
   async function searchThreads(
-    scope: store.ChangeScope,
+    scope: listStore.OwnerScope,
     query: string,
     filter: listStore.ThreadFilter,
     limit: number,
@@ -109,7 +112,7 @@ export function createThreads({ db, identities, attachments, deleteFromThread }:
     const page = { limit: threadMessagesMax - 1, cursor: null }
     const rows = isTrashed(thread)
       ? await trashStore.listTrashed(db, thread.id, threadMessagesMax)
-      : await store.listByScope(db, { organizationId: scope.organizationId, mailboxId: thread.mailbox_id, threadId: thread.id }, page)
+      : await store.listByScope(db, { organizationId: scope.organizationId, mailboxIds: [thread.mailbox_id], threadId: thread.id }, page)
     return { ...toThread(thread), messages: await showItems(rows.toReversed()) }
   }
 
@@ -127,7 +130,7 @@ export function createThreads({ db, identities, attachments, deleteFromThread }:
 
   /** The thread as it is now in the transaction. */
   async function show(tx: Tx, thread: trashStore.LockedThread) {
-    const scope = { organizationId: thread.organization_id, mailboxId: thread.mailbox_id }
+    const scope = { organizationId: thread.organization_id, mailboxIds: [thread.mailbox_id] }
     return toThread((await listStore.findThread(tx, scope, thread.id)) as ThreadRow)
   }
 
@@ -151,14 +154,14 @@ export function createThreads({ db, identities, attachments, deleteFromThread }:
     },
 
     async listAllThreads(caller, { agent, ...query }) {
-      if (agent === undefined) return listIn(scopeOf(caller), query)
+      if (agent === undefined) return listIn(ownerOf(caller), query)
       const { mailboxId, organizationId } = await identities.requireMailbox(caller, agent)
       return listIn({ organizationId, mailboxId }, query)
     },
 
     async getThread(caller, mailbox, id) {
       const { mailboxId, organizationId } = await identities.requireMailbox(caller, mailbox)
-      return getIn({ organizationId, mailboxId }, id)
+      return getIn({ organizationId, mailboxIds: [mailboxId] }, id)
     },
 
     getThreadById: (caller, id) => getIn(scopeOf(caller), id),
@@ -214,6 +217,13 @@ export function createThreads({ db, identities, attachments, deleteFromThread }:
     trashMessage: (call, mailbox, id) => moveMessage(call, mailbox, id, true),
     restoreMessage: (call, mailbox, id) => moveMessage(call, mailbox, id, false),
   }
+}
+
+/** The mailbox of an agent key, or the organization. A list is in the order of one index, so a key of several agents names one. */
+function ownerOf(caller: Caller): listStore.OwnerScope {
+  const mailboxId = onlyAgentOf(caller)?.mailboxId ?? null
+  if (caller.agents && mailboxId === null) throw invalid('/agent', 'agent is required: this key has several agents')
+  return { organizationId: caller.organizationId, mailboxId }
 }
 
 /** True for a list that goes by the ids of threads. The others go by the ids of messages. */

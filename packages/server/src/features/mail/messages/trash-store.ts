@@ -1,6 +1,6 @@
 // The SQL that moves messages to the trash and back, and deletes them, together with the counters of their threads.
 
-import type { MessageStatus } from '@callsign/contract/messages'
+import type { MessageStatus } from '@callsign/contract/message-delivery'
 import { type Sql, TryAgain, type Tx } from '../../../core/sql.ts'
 import type { MessageRow, StoredFolder } from './model.ts'
 import { type ChangeScope, columns, type StoredMessage, toRows } from './store.ts'
@@ -22,8 +22,8 @@ export async function lockThread(tx: Tx, scope: ChangeScope, id: string): Promis
   const { rows } = await tx.query<LockedThread & { joined_into: string | null }>({
     name: 'lock-thread',
     text: `SELECT ${lockedColumns} FROM threads
-      WHERE id = ${currentThread('$1')} AND organization_id = $2 AND ($3::text IS NULL OR mailbox_id = $3) FOR UPDATE`,
-    values: [id, scope.organizationId, scope.mailboxId],
+      WHERE id = ${currentThread('$1')} AND organization_id = $2 AND ($3::text[] IS NULL OR mailbox_id = ANY($3)) FOR UPDATE`,
+    values: [id, scope.organizationId, scope.mailboxIds],
   })
   const row = rows[0]
   if (row?.joined_into) throw new TryAgain(threadMoved)
@@ -133,8 +133,8 @@ export async function findThreadsOf(tx: Tx, scope: ChangeScope, messageIds: stri
   const { rows } = await tx.query<{ thread_id: string }>({
     name: 'find-threads-of',
     text: `SELECT DISTINCT thread_id FROM messages
-      WHERE id = ANY($1) AND organization_id = $2 AND ($3::text IS NULL OR mailbox_id = $3) ORDER BY thread_id`,
-    values: [messageIds, scope.organizationId, scope.mailboxId],
+      WHERE id = ANY($1) AND organization_id = $2 AND ($3::text[] IS NULL OR mailbox_id = ANY($3)) ORDER BY thread_id`,
+    values: [messageIds, scope.organizationId, scope.mailboxIds],
   })
   return rows.map((row) => row.thread_id)
 }
@@ -215,8 +215,8 @@ export async function insertDeletedThread(tx: Tx, thread: LockedThread, at: Date
 /** True when the thread was deleted permanently. */
 export async function isThreadDeleted(tx: Tx, scope: ChangeScope, id: string): Promise<boolean> {
   const { rowCount } = await tx.query({
-    text: 'SELECT 1 FROM deleted_threads WHERE organization_id = $1 AND thread_id = $3 AND ($2::text IS NULL OR mailbox_id = $2)',
-    values: [scope.organizationId, scope.mailboxId, id],
+    text: 'SELECT 1 FROM deleted_threads WHERE organization_id = $1 AND thread_id = $3 AND ($2::text[] IS NULL OR mailbox_id = ANY($2))',
+    values: [scope.organizationId, scope.mailboxIds, id],
   })
   return rowCount > 0
 }

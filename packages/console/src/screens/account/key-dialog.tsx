@@ -1,0 +1,105 @@
+// The dialog that creates an API key: its agents, scopes, addresses and expiry.
+import { agentScopes, type Scope, scopeMeanings, scopes } from '@callsign/contract/scopes'
+import type { CreatedKey } from '@callsign/sdk'
+import { useState } from 'preact/hooks'
+import { invalidate } from '../../cache/query.ts'
+import { Checkbox, Select, TextField } from '../../elements/fields.tsx'
+import { FormDialog } from '../../elements/form-dialog.tsx'
+import { client } from '../../session/client.ts'
+import { useIdentities } from '../mail/mailboxes.ts'
+
+const dayMs = 86_400_000
+
+const types = [
+  { value: 'agent', label: 'Some agents' },
+  { value: 'organization', label: 'The whole organization' },
+] as const
+
+const accesses = [
+  { value: 'default', label: 'The default of this type' },
+  { value: 'read_only', label: 'Read only' },
+  { value: 'listed', label: 'Chosen scopes' },
+] as const
+
+type Access = (typeof accesses)[number]['value']
+
+/** A group of checkboxes. */
+function Choices<T extends string>({ title, note, all, chosen, labelOf, onChange }: ChoicesProps<T>) {
+  return (
+    <fieldset class="stack">
+      <legend class="label">{title}</legend>
+      {note && <span class="hint">{note}</span>}
+      {all.map((one) => (
+        <Checkbox
+          key={one}
+          label={labelOf(one)}
+          checked={chosen.includes(one)}
+          onChange={(isOn) => onChange(isOn ? [...chosen, one] : chosen.filter((other) => other !== one))}
+        />
+      ))}
+    </fieldset>
+  )
+}
+
+type ChoicesProps<T> = {
+  title: string
+  note?: string | undefined
+  all: readonly T[]
+  chosen: T[]
+  labelOf: (one: T) => string
+  onChange: (chosen: T[]) => void
+}
+
+export function CreateKeyDialog({ onMade, onClose }: { onMade: (made: CreatedKey) => void; onClose: () => void }) {
+  const handles = (useIdentities().data.value ?? []).map((identity) => identity.agent_handle)
+  const [name, setName] = useState('')
+  const [type, setType] = useState<'agent' | 'organization'>('agent')
+  const [agents, setAgents] = useState<string[]>([])
+  const [access, setAccess] = useState<Access>('default')
+  const [listed, setListed] = useState<Scope[]>([])
+  const [addresses, setAddresses] = useState('')
+  const [days, setDays] = useState('')
+  const possible = type === 'agent' ? agentScopes : scopes
+  const chosen = possible.filter((scope) => listed.includes(scope))
+  const isReady = name.trim() !== '' && (type === 'organization' || agents.length > 0) && (access !== 'listed' || chosen.length > 0)
+  const create = async () => {
+    const ranges = addresses.split(/[\s,]+/).filter(Boolean)
+    const made = await client.keys.create({
+      name,
+      type,
+      ...(type === 'agent' ? { agent_handles: agents } : {}),
+      ...(access === 'read_only' ? { preset: 'read_only' as const } : {}),
+      ...(access === 'listed' ? { scopes: chosen } : {}),
+      ...(ranges.length > 0 ? { allowed_ips: ranges } : {}),
+      ...(days.trim() === '' ? {} : { expires_at: new Date(Date.now() + Number(days) * dayMs).toISOString() }),
+    })
+    onMade(made)
+    invalidate('keys')
+  }
+  return (
+    <FormDialog title="New key" action="Create" isDisabled={!isReady} onSubmit={create} onClose={onClose}>
+      <TextField label="Name" value={name} onInput={setName} hint="Where the key is used." required autoFocus />
+      <Select label="For" value={type} options={types} onChange={setType} />
+      {type === 'agent' && <Choices title="Agents" all={handles} chosen={agents} labelOf={(handle) => handle} onChange={setAgents} />}
+      <Select label="Access" value={access} options={accesses} onChange={setAccess} />
+      {access === 'listed' && (
+        <Choices
+          title="Scopes"
+          note={type === 'agent' ? 'vault:read and quarantine:read alone add to the default.' : undefined}
+          all={possible}
+          chosen={listed}
+          labelOf={(scope) => `${scope}: ${scopeMeanings[scope]}`}
+          onChange={setListed}
+        />
+      )}
+      <TextField
+        label="Allowed addresses"
+        value={addresses}
+        onInput={setAddresses}
+        hint="Addresses or CIDR ranges, separated by commas. Empty for any address."
+        isMono
+      />
+      <TextField label="Days until it expires" type="number" value={days} onInput={setDays} hint="Empty for a key without an end." />
+    </FormDialog>
+  )
+}
