@@ -26,6 +26,27 @@ test('bodies: white space at line ends goes, inside lines it is one space, empty
   expect(body('\r\na\r\n\r\n\r\nb\r\n\r\n')).toBe('\r\na\r\n\r\n\r\nb\r\n')
   expect(body('a \t b \t\r\n\t\r\n.\r\n..\r\n')).toBe('a b\r\n\r\n.\r\n..\r\n')
   expect(body('\xe9 \xff\r\n')).toBe('\xe9 \xff\r\n')
+  for (const [text, canonical] of Object.entries({
+    '': '',
+    '\r': '\r\r\n',
+    '\n': '\n\r\n',
+    ' ': '',
+    '\t': '',
+    ' \r\n': '',
+    ' a': ' a\r\n',
+    '  a': ' a\r\n',
+    'a ': 'a\r\n',
+    'a \r': 'a \r\r\n',
+    'a \rb': 'a \rb\r\n',
+    'a \n': 'a \n\r\n',
+    'a\n\r\n': 'a\n\r\n',
+    'a\r\r\n': 'a\r\r\n',
+    'a\tb': 'a b\r\n',
+    'a\r\n \r\n\t': 'a\r\n',
+    '\r\n': '',
+    '\n\r\n\r\n': '\n\r\n',
+  }))
+    expect([text, body(text)]).toEqual([text, canonical])
   // A bare CR is an octet like others.
   expect(body('a\rb\r\n')).toBe('a\rb\r\n')
 })

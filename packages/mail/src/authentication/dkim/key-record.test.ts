@@ -16,11 +16,21 @@ test('RSA keys in both forms that occur, Ed25519 keys bare', () => {
   expect(readKeyRecord(`v=DKIM1; k=ed25519; p=${ed.subarray(-32).toString('base64')}`)).toMatchObject({ kind: 'ed25519' })
 })
 
+test('services, hashes and versions that allow mail', () => {
+  for (const tags of ['s=email', 's=*', 's=tlsrpt:email', 's=tlsrpt:*', 'h=sha1:sha256', 'h=sha256', 'k=RSA', 't=y'])
+    expect([tags, readKeyRecord(`v=DKIM1; ${tags}; p=${spki}`)]).toEqual([tags, expect.objectContaining({ kind: 'rsa', isStrict: false })])
+})
+
 test('refusals with their reasons', () => {
   const refusals: Record<string, string> = {
     'v=DKIM1; p=': 'invalid public key',
     'v=DKIM1; p=AAAAA': 'invalid public key',
     'p=!!!!': 'invalid public key',
+    'v=DKIM1': 'invalid public key',
+    [`p=!${spki}`]: 'invalid public key',
+    [`p=${spki}!`]: 'invalid public key',
+    [`p=${spki.replace(/=*$/, '')}===`]: 'invalid public key',
+    [`k=ed25519; p=${spki}`]: 'invalid public key',
     [`p=${spki}; p=${spki}`]: 'invalid public key',
     [`k=ed25519; p=${ed.toString('base64')}`]: 'invalid public key',
     [`v=DKIM2; p=${spki}`]: 'unknown key version',
