@@ -526,12 +526,13 @@ describe('two workers over one running job', () => {
 })
 
 describe('an answer of the database that is lost', () => {
-  /** The same database, whose next statement of this name is carried out but seems to fail. */
-  function losing(name: string): PostgresDatabase {
+  /** The same database, whose next statement of this name is carried out but seems to fail. `seen` gets the names of all statements. */
+  function losing(name: string, seen: (string | undefined)[] = []): PostgresDatabase {
     let isLost = false
     return {
       ...database,
       query: async (statement) => {
+        seen.push(statement.name)
         const rows = await database.query(statement)
         if (isLost || (statement as { name?: string }).name !== name) return rows as never
         isLost = true
@@ -541,7 +542,8 @@ describe('an answer of the database that is lost', () => {
   }
 
   test('to a claim: its jobs are due again at once, and those of other claims stay claimed', async () => {
-    const queue = createQueue(losing('claim-jobs'))
+    const seen: (string | undefined)[] = []
+    const queue = createQueue(losing('claim-jobs', seen))
     await addJobs('a', 2)
     await addJobs('b', 1)
     const [held] = await createQueue(database).claim([want('b', 1)])
@@ -553,6 +555,7 @@ describe('an answer of the database that is lost', () => {
     ])
     // Given back once. A later claim does not take the jobs from their holder.
     expect(await queue.claim([want('a', 9)])).toEqual([])
+    expect(seen).toEqual(['claim-jobs', 'give-back-jobs', 'claim-jobs', 'claim-jobs'])
     await database.transact((tx) => Promise.all([...again, held!].map((job) => queue.finish(tx, job, { done: true }))))
     expect(await countJobs()).toBe(0)
   })
