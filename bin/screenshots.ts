@@ -12,11 +12,12 @@ const pictures: Record<string, string> = {
   'console-approval': 'approval',
   'console-quarantine': 'quarantine-open',
   'console-tunnel': 'tunnel-request',
+  'console-vault': 'vault-secret',
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'callsign-screenshots-'))
 try {
-  const tests = ['console.test.ts', 'tunnel-screen.test.ts'].map((name) => join('packages', 'console', 'tests', name))
+  const tests = ['console.test.ts', 'tunnel-screen.test.ts', 'vault.test.ts'].map((name) => join('packages', 'console', 'tests', name))
   const { status } = spawnSync(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...tests], {
     cwd: root,
     stdio: 'inherit',
