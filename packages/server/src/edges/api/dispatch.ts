@@ -8,7 +8,6 @@ import type { Replays } from '../../core/replay.ts'
 import { type Call, Later, Live, Raw, type RawRequest, type Route } from '../../core/route.ts'
 import type { Transact } from '../../core/sql.ts'
 import type { Admission } from './authenticate.ts'
-import type { EventStreams } from './event-stream.ts'
 import { createOnce, hashBody, readKey, scopeOf } from './idempotency.ts'
 import type { LongPolls } from './long-polls.ts'
 import { answerWriter } from './serialization.ts'
@@ -21,7 +20,8 @@ export type DispatchOptions = {
   admission: Admission['of']
   transact: Transact
   replays: Replays
-  streams: EventStreams
+  /** Answers with events until the reader leaves. */
+  sendLive: (request: FastifyRequest, reply: FastifyReply, live: Live) => FastifyReply
   polls: LongPolls
   businessEvents: BusinessEvents
 }
@@ -31,7 +31,7 @@ type Input = Parameters<Route['run']>[1]
 /** Adds every route to the app. */
 export function mountRoutes(
   app: FastifyInstance,
-  { routes, admission, transact, replays, streams, polls, businessEvents }: DispatchOptions,
+  { routes, admission, transact, replays, sendLive, polls, businessEvents }: DispatchOptions,
 ): void {
   const runOnce = createOnce(replays, transact)
 
@@ -86,7 +86,7 @@ export function mountRoutes(
         const result = await route.run(call, input, request.found)
         if (result instanceof Raw) return reply.code(shape.status).headers(result.headers).type(result.contentType).send(result.body)
         if (result instanceof Later) return reply.code(shape.status).send(await polls.answer(request, reply, result))
-        if (result instanceof Live) return streams.send(request, reply.code(shape.status), result)
+        if (result instanceof Live) return sendLive(request, reply.code(shape.status), result)
         return reply.code(shape.status).send(result)
       },
     })

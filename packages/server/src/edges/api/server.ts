@@ -1,6 +1,7 @@
 // The HTTP server. Builds Fastify from the routes tables, listens, and drains without interrupting requests.
 import { createServer, type Server as HttpListener, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { streamEvents } from '@callsign/contract/events'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { BusinessEvents } from '../../core/business-events.ts'
@@ -17,6 +18,7 @@ import { admitBody, createAdmission, type RateLimits } from './authenticate.ts'
 import { readBody } from './body-reader.ts'
 import { createNotFound, mountRoutes } from './dispatch.ts'
 import { drainServer, trackFreshConnections } from './drain.ts'
+import { createEventSockets } from './event-socket.ts'
 import { createEventStreams } from './event-stream.ts'
 import { sendFailure, trackExchanges } from './exchange.ts'
 import { parserFailure, refusalText } from './failure.ts'
@@ -124,6 +126,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       else void opening.promise.then(() => own(request, response))
     }
 
+  const sockets = createEventSockets(streamEvents.path, log)
   const app: FastifyInstance = Fastify({
     logger: false,
     genReqId: () => newId('request'),
@@ -141,7 +144,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
           connectionsCheckingInterval: 5000,
           // Checked by this server, with its own message.
           requireHostHeader: false,
-          shouldUpgradeCallback: (request: IncomingMessage) => tunnels?.claimsUpgrade(request) ?? false,
+          shouldUpgradeCallback: (request: IncomingMessage) => tunnels?.claimsUpgrade(request) === true || sockets.claims(request),
         },
         answer(handler),
       ),
@@ -158,7 +161,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   if (tunnels?.connections) letLookFirst(server, tunnels.connections)
   const route = answer((request, response) => app.routing(request, response))
   server.on('checkContinue', route)
-  server.on('upgrade', (request: IncomingMessage, socket: Socket, early: Buffer) => tunnels?.upgrade(request, socket, early))
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, early: Buffer) => {
+    if (tunnels?.claimsUpgrade(request)) tunnels.upgrade(request, socket, early)
+    else sockets.upgrade(request, socket, early, route)
+  })
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     refuse(response.socket as Socket, new ApiError('expectation_failed', 'Expect may only be 100-continue.'))
   })
@@ -211,7 +217,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     admission: admission.of,
     transact: options.transact,
     replays: options.replays,
-    streams,
+    sendLive: (request, reply, live) => (sockets.claims(request.raw) ? sockets : streams).send(request, reply, live),
     polls,
     businessEvents,
   })
@@ -239,6 +245,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       if (isDraining) return
       isDraining = true
       streams.closeAll()
+      sockets.closeAll()
       polls.endAll()
       await drainServer(server, fresh, exchanges.inFlight, tunnels?.connections ?? null, graceMs)
       await app.close()
