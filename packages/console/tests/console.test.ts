@@ -407,6 +407,31 @@ describe('the inbox', () => {
     await press('Escape')
   })
 
+  test('moves a message to the trash and back, and shows archived threads', { timeout: 60_000 }, async () => {
+    const subject = 'Feedback on the last call'
+    await page.goto('/console/inbox?mailbox=support')
+    await page.getByRole('link', { name: new RegExp(subject) }).click()
+    await page.locator('.thread-subject', { hasText: subject }).waitFor()
+    await press('#')
+    await page.getByText('Moved to the trash').waitFor()
+    await page.getByRole('link', { name: new RegExp(subject) }).waitFor({ state: 'detached' })
+    await page.goto('/console/inbox?mailbox=support&folder=trash')
+    await page.getByRole('link', { name: new RegExp(subject) }).waitFor()
+    await press('j')
+    await page.locator('.thread-subject', { hasText: subject }).waitFor()
+    expect(await findInaccessible(page)).toEqual([])
+    await picture('trash')
+    await page.getByRole('button', { name: 'Restore' }).click()
+    await page.getByText('No threads here').waitFor()
+    const { data } = await world.expectApi(200, 'GET', '/threads?agent=support&folder=inbox')
+    const thread = data.find((one: { subject: string }) => one.subject === subject)
+    await world.expectApi(200, 'PATCH', `/threads/${thread.id}`, { body: { folder: 'archive' } })
+    await page.goto('/console/inbox?mailbox=support&folder=archive')
+    await page.getByRole('button', { name: 'To inbox' }).click()
+    await page.getByText('Moved to the inbox').waitFor()
+    expect((await world.expectApi(200, 'GET', `/threads/${thread.id}`)).folder).toBe('inbox')
+  })
+
   test('renders a few rows of 100,000 messages, per key and per scroll', { timeout: 60_000 }, async () => {
     const template = (await world.expectApi(200, 'GET', '/mailboxes/sales/messages?limit=1')).data[0]
     const small = {

@@ -1,8 +1,15 @@
 // The filter of the message list, with folder, mailbox and search, as it is in the address.
 import type { MessageItem } from '@callsign/sdk'
 
-export const folders = ['inbox', 'unread', 'starred', 'sent', 'all'] as const
+const messageFolders = ['inbox', 'unread', 'starred', 'sent', 'all'] as const
+/** Folders of threads, which agents sort with the API. */
+const threadFolders = ['scheduled', 'archive', 'spam', 'trash'] as const
+export const folders = [...messageFolders, ...threadFolders] as const
+export type ThreadFolder = (typeof threadFolders)[number]
 export type Folder = (typeof folders)[number]
+
+/** The folder as one of threads, or null for one of messages. */
+export const threadFolderOf = (folder: Folder): ThreadFolder | null => threadFolders.find((one) => one === folder) ?? null
 
 export type MailFilter = { mailbox: string; folder: Folder; label: string; search: string }
 
@@ -68,7 +75,7 @@ function take(found: Search, name: string, value: string): boolean {
   return true
 }
 
-const folderQueries: Record<Folder, ListQuery> = {
+const folderQueries: Partial<Record<Folder, ListQuery>> = {
   inbox: { direction: 'inbound' },
   unread: { direction: 'inbound', is_read: false },
   starred: { is_starred: true },

@@ -10,6 +10,10 @@ const folderNames: Record<Folder, { title: string; icon: IconName }> = {
   starred: { title: 'Starred', icon: 'star' },
   sent: { title: 'Sent', icon: 'sent' },
   all: { title: 'All mail', icon: 'log' },
+  scheduled: { title: 'Scheduled', icon: 'clock' },
+  archive: { title: 'Archive', icon: 'draft' },
+  spam: { title: 'Spam', icon: 'block' },
+  trash: { title: 'Trash', icon: 'trash' },
 }
 
 /** Keeps the filter and changes one part of it. The default folder is left out of the address. */

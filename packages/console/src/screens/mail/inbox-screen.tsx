@@ -1,4 +1,5 @@
 // Folders, message list and thread side by side. On narrow screens one at a time.
+import type { Identity } from '@callsign/sdk'
 import { useEffect } from 'preact/hooks'
 import { usePages } from '../../cache/pages.ts'
 import { Button } from '../../elements/button.tsx'
@@ -9,11 +10,12 @@ import { useShortcuts } from '../../navigation/shortcuts.ts'
 import type { ScreenProps } from '../../screen-entry.ts'
 import { canWrite } from '../../session/session.ts'
 import { openComposer } from './composer-state.ts'
-import { readFilter } from './filter.ts'
+import { type MailFilter, readFilter, type ThreadFolder, threadFolderOf } from './filter.ts'
 import { FolderPane } from './folder-pane.tsx'
 import { messagePages, useIdentities } from './mailboxes.ts'
 import { linkToMessage, MessageList } from './message-list.tsx'
 import { SearchField } from './search-field.tsx'
+import { ThreadList } from './thread-list.tsx'
 import { ThreadPane } from './thread-pane.tsx'
 
 /** Opens `/inbox/{handle}/{message_id}`. The filter is in the query. */
@@ -36,11 +38,21 @@ export default function InboxScreen({ parts: [openHandle, openId] }: ScreenProps
     </>
   )
   const known = identities.data.value
+  const threadFolder = threadFolderOf(filter.folder)
   return (
     <Screen title="Inbox" actions={actions} isFlush>
       <div class={`mail-panes${openId ? ' has-open' : ''}`}>
         <FolderPane filter={filter} identities={known} />
-        {known ? (
+        {known && threadFolder ? (
+          <ThreadPanes
+            key={JSON.stringify(filter)}
+            folder={threadFolder}
+            filter={filter}
+            identities={known}
+            openHandle={openHandle}
+            openId={openId}
+          />
+        ) : known ? (
           <Panes key={JSON.stringify(filter)} openHandle={openHandle} openId={openId} />
         ) : identities.error.value ? (
           <Failure error={identities.error.value} onRetry={identities.reload} />
@@ -49,6 +61,35 @@ export default function InboxScreen({ parts: [openHandle, openId] }: ScreenProps
         )}
       </div>
     </Screen>
+  )
+}
+
+type ThreadPanesProps = {
+  folder: ThreadFolder
+  filter: MailFilter
+  identities: Identity[]
+  openHandle: string | undefined
+  openId: string | undefined
+}
+
+function ThreadPanes({ folder, filter, identities, openHandle, openId }: ThreadPanesProps) {
+  const close = () => go(addressOf('/inbox', queryOf(place.peek().query)))
+  useShortcuts('Thread list', [{ keys: 'Escape', label: 'Close the thread', run: close }])
+  return (
+    <>
+      <section class="mail-list" aria-label="Threads">
+        <div class="grow mail-list-rows">
+          <ThreadList folder={folder} filter={filter} identities={identities} openId={openId} />
+        </div>
+      </section>
+      <section class="mail-open" aria-label="Message">
+        {openHandle && openId ? (
+          <ThreadPane handle={openHandle} messageId="" threadId={openId} identities={identities} onClose={close} />
+        ) : (
+          <p class="mail-hint faint">Choose a thread, or press j.</p>
+        )}
+      </section>
+    </>
   )
 }
 

@@ -1,8 +1,8 @@
 // Changes of messages. The lists show a change at once and return to the server's state when it fails.
 import type { Message, MessageItem } from '@callsign/sdk'
-import { patchItems } from '../../cache/pages.ts'
+import { patchItems, refreshLists } from '../../cache/pages.ts'
 import { invalidate } from '../../cache/query.ts'
-import { toast, toastError } from '../../elements/toasts.tsx'
+import { attempt, toast, toastError } from '../../elements/toasts.tsx'
 import { client } from '../../session/client.ts'
 
 type Change = Parameters<typeof client.messages.update>[2]
@@ -36,6 +36,21 @@ export async function changeMessage(handle: string, message: Changed, change: Ch
     toastError(error)
     return false
   }
+}
+
+/** Moves a message to the trash, and offers to take it back. */
+export async function trashMessage(handle: string, message: Pick<Message, 'id'>): Promise<boolean> {
+  const undo = () =>
+    attempt(() => client.messages.restore(handle, message.id), 'Taken out of the trash').then(() => {
+      refreshLists('messages')
+      invalidate('thread')
+    })
+  const isMoved = await attempt(() => client.messages.trash(handle, message.id))
+  if (!isMoved) return false
+  patchItems('messages', message.id, () => null)
+  invalidate('thread', 'overview')
+  toast({ text: 'Moved to the trash', action: { label: 'Undo', run: () => void undo() } })
+  return true
 }
 
 /** Deletes a message permanently. */

@@ -5,14 +5,13 @@ import { useQuery } from '../../cache/query.ts'
 import { Badge } from '../../elements/badge.tsx'
 import { Button, ButtonLink } from '../../elements/button.tsx'
 import { Id } from '../../elements/copy.tsx'
-import { Confirm } from '../../elements/dialog.tsx'
 import { Failure, Loading } from '../../elements/empty.tsx'
 import { addressOf } from '../../navigation/place.ts'
 import { useShortcuts } from '../../navigation/shortcuts.ts'
 import { client } from '../../session/client.ts'
 import { canWrite } from '../../session/session.ts'
 import { openComposer } from './composer-state.ts'
-import { changeMessage, deleteMessage } from './message-actions.ts'
+import { changeMessage, trashMessage } from './message-actions.ts'
 import { MessageCard } from './message-card.tsx'
 
 type ThreadPaneProps = {
@@ -92,18 +91,17 @@ function ThreadView({ handle, thread, messageId, identities, onClose }: ThreadVi
 }
 
 function ThreadActions({ handle, message, onClose }: { handle: string; message: Thread['messages'][number]; onClose: () => void }) {
-  const [isDeleting, setDeleting] = useState(false)
   const reply = (isToAll: boolean) => openComposer({ kind: 'reply', mailbox: handle, messageId: message.id, isToAll })
   const forward = () => openComposer({ kind: 'forward', mailbox: handle, messageId: message.id })
+  const remove = async () => {
+    if (await trashMessage(handle, message)) onClose()
+  }
   useShortcuts('Thread', [
     { keys: 'r', label: 'Reply', run: () => reply(false) },
     { keys: 'a', label: 'Reply to all', run: () => reply(true) },
     { keys: 'f', label: 'Forward', run: forward },
-    { keys: '#', label: 'Delete', run: () => setDeleting(true) },
+    { keys: '#', label: 'Move to the trash', run: () => void remove() },
   ])
-  const remove = async () => {
-    if (await deleteMessage(handle, message)) onClose()
-  }
   return (
     <div class="thread-actions" role="toolbar" aria-label="Message actions">
       <Button size="small" icon="reply" shortcut="r" onClick={() => reply(false)}>
@@ -131,20 +129,10 @@ function ThreadActions({ handle, message, onClose }: { handle: string; message: 
         isPressed={message.is_starred}
         onClick={() => void changeMessage(handle, message, { is_starred: !message.is_starred })}
       />
-      <Button size="small" kind="quiet" icon="trash" label="Delete" onClick={() => setDeleting(true)} />
+      <Button size="small" kind="quiet" icon="trash" label="Move to the trash" onClick={() => void remove()} />
       <ButtonLink size="small" icon="search" href={addressOf(`/messages/${handle}/${message.id}`)}>
         Inspect
       </ButtonLink>
-      {isDeleting && (
-        <Confirm
-          title="Delete this message?"
-          text="The message and its attachments are deleted permanently."
-          action="Delete"
-          isDanger
-          onConfirm={() => void remove()}
-          onClose={() => setDeleting(false)}
-        />
-      )}
     </div>
   )
 }
