@@ -37,6 +37,8 @@ export type PathOperation = {
   'x-codeSamples'?: CodeSample[]
   /** `organization` if the keys of agents get 403. */
   'x-callsign-keys'?: 'organization'
+  /** The key needs one of these scopes. */
+  'x-callsign-scopes'?: string[]
 }
 
 export type PathItems = Record<string, Record<string, PathOperation>>

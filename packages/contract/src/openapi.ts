@@ -115,6 +115,7 @@ function pathOperation(operation: Operation, schemas: Record<string, JsonSchema>
     responses,
     ...(details && { 'x-codeSamples': codeSamples(operation, details, serverUrl) }),
     ...(details?.keys && { 'x-callsign-keys': details.keys }),
+    ...(operation.scopes.length > 0 && { 'x-callsign-scopes': [...operation.scopes] }),
   }
 }
 

@@ -300,3 +300,63 @@ describe('GET /audit', () => {
     ])
   })
 })
+
+describe('limits of a key', () => {
+  test('it is accepted from its addresses only, and the last use has address and program', async () => {
+    const allowed = (await createKey({ name: 'Here', type: 'organization', allowed_ips: ['127.0.0.0/8', '::1'] })).body
+    expect(allowed.allowed_ips).toEqual(['127.0.0.0/8', '::1/128'])
+    await harness.expectApi(200, 'GET', '/identities', { key: allowed.key, headers: { 'user-agent': 'tests/1' } })
+    const elsewhere = (await createKey({ name: 'Elsewhere', type: 'organization', allowed_ips: ['192.0.2.0/24'] })).body
+    // The server trusts no proxy here, so the header changes nothing.
+    const answer = await harness.api('GET', '/identities', { key: elsewhere.key, headers: { 'x-forwarded-for': '192.0.2.1' } })
+    expect([answer.status, answer.body.error.code]).toEqual([403, 'forbidden'])
+    expect(answer.body.error.message).toContain('allowed_ips')
+    const used = await waitFor('the use to be recorded', async () => {
+      const { data } = await harness.expectApi(200, 'GET', '/keys?limit=100')
+      const found = data.find((one: Json) => one.id === allowed.id)
+      return found.last_used_at && found
+    })
+    expect([used.last_used_ip, used.last_used_user_agent]).toEqual(['127.0.0.1', 'tests/1'])
+  })
+
+  test('a key of several agents acts for each of them, and for no other', async () => {
+    for (const handle of ['left', 'right', 'outside']) await harness.createAgent(handle)
+    const made = await createKey({ name: 'Both', type: 'agent', agent_handles: ['left', '@right'] })
+    expect([made.body.agent_handle, made.body.agent_handles]).toEqual([null, ['left', 'right']])
+    const { key } = made.body
+    for (const handle of ['left', 'right']) await harness.expectApi(200, 'GET', `/mailboxes/${handle}/messages`, { key })
+    await harness.expectApi(403, 'GET', '/mailboxes/outside/messages', { key })
+    const { data } = await harness.expectApi(200, 'GET', '/identities', { key })
+    expect(data.map((one: Json) => one.agent_handle).sort()).toEqual(['left', 'right'])
+    await harness.expectApi(204, 'DELETE', '/identities/left')
+    expect((await harness.expectApi(200, 'GET', '/me', { key })).key.agent_handles).toEqual(['right'])
+    await harness.expectApi(204, 'DELETE', '/identities/right')
+    await harness.expectApi(401, 'GET', '/me', { key })
+  })
+
+  test('a key cannot create a key with more access than its own', async () => {
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
+    const limits = { allowed_ips: ['127.0.0.0/8', '::1'], expires_at: expiresAt }
+    const { key } = (await createKey({ name: 'Limited', type: 'organization', scopes: ['keys:write', 'mail:read'], ...limits })).body
+    const statusOf = async (more: object) =>
+      (await createKey({ name: 'Made', type: 'organization', scopes: ['mail:read'], ...limits, ...more }, { key })).status
+    expect(await statusOf({})).toBe(201)
+    expect(await statusOf({ scopes: [] })).toBe(403)
+    expect(await statusOf({ scopes: ['mail:send'] })).toBe(403)
+    expect(await statusOf({ preset: 'read_only' })).toBe(403)
+    expect(await statusOf({ allowed_ips: [] })).toBe(403)
+    expect(await statusOf({ allowed_ips: ['0.0.0.0/0'] })).toBe(403)
+    expect(await statusOf({ expires_at: null })).toBe(403)
+    expect(await statusOf({ type: 'agent', agent_handle: 'one', scopes: [] })).toBe(403)
+  })
+
+  test('a key gets and subscribes to events only of types whose scope it has', async () => {
+    const { key } = (await createKey({ name: 'Hooks', type: 'organization', scopes: ['webhooks:write', 'events:read', 'phone:read'] })).body
+    const hook = (events: string[]) => harness.api('POST', '/webhooks', { key, body: { url: 'https://example.com/hook', events } })
+    expect((await hook(['sms.received'])).status).toBe(201)
+    for (const events of [['email.received'], ['*']]) expect((await hook(events)).status).toBe(403)
+    const refused = await harness.api('GET', '/events?types=email.received', { key })
+    expect([refused.status, refused.body.error.message]).toEqual([403, expect.stringContaining('mail:read')])
+    await harness.expectApi(200, 'GET', '/events?types=sms.received', { key })
+  })
+})

@@ -32,7 +32,7 @@ const keptHeaders = ['retry-after', 'www-authenticate', 'idempotent-replayed']
 
 /** `idempotencyKey` goes with operations that take one. */
 export function createApiCall(app: FastifyInstance, request: FastifyRequest): ApiCall {
-  const { authorization } = request.headers
+  const { authorization, 'user-agent': userAgent, 'x-forwarded-for': forwarded } = request.headers
   const idempotencyKey = request.headers['idempotency-key']
   return async (operation, { params = {}, query, body } = {}) => {
     const response = await app.inject({
@@ -41,6 +41,9 @@ export function createApiCall(app: FastifyInstance, request: FastifyRequest): Ap
       remoteAddress: request.ip,
       headers: {
         ...(authorization === undefined ? {} : { authorization }),
+        // The address of the client decides about keys with allowed_ips.
+        ...(forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }),
+        ...(userAgent === undefined ? {} : { 'user-agent': userAgent }),
         ...(operation.idempotent && typeof idempotencyKey === 'string' ? { 'idempotency-key': idempotencyKey } : {}),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },

@@ -46,7 +46,9 @@ ${succeeds.map(([status, response]) => html`<h3>Response ${status}</h3>${respons
 
 function keysOf(operation: PathOperation): string {
   if (operation.security?.length === 0) return 'No key needed.'
-  return operation['x-callsign-keys'] === 'organization' ? 'Organization keys only.' : 'Organization keys, and the key of the agent.'
+  const keys = operation['x-callsign-keys'] === 'organization' ? 'Organization keys only.' : 'Organization keys, and the key of the agent.'
+  const scopes = operation['x-callsign-scopes'] ?? []
+  return scopes.length === 0 ? keys : `${keys} Scope: ${scopes.join(' or ')}.`
 }
 
 /** Resolves a reference into the components. */
