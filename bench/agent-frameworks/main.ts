@@ -1,8 +1,8 @@
-// Runs the tools of the SDK and the MCP endpoint in the agent frameworks from npm, with a scripted model that signs up at a site, stores a password
-// and replies under approval. Then the command line of the MCP Inspector lists and calls tools.
+// Runs the tools of the SDK and the MCP endpoint in the agent frameworks from npm. A scripted model signs up at a site, stores a password and replies
+// under approval. Then the command line of the MCP Inspector lists and calls tools.
 //
 // usage: npm run frameworks
-// Installs the frameworks into node_modules/.cache once, and prints one line per framework, and the size of the tool list in tokens.
+// Installs the frameworks into node_modules/.cache once. Prints one line per framework, and the size of the tool list in tokens.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
