@@ -106,7 +106,7 @@ export function mountMcp(app: FastifyInstance, options: McpOptions): void {
 /** The approval that a person can give in the app, if the grant says so. */
 const readApproval = ({ caller, grant }: McpAccess, codec: ApprovalCodec, callAs: (caller: Caller) => ToolCall): Approval | null =>
   grant?.mailApproval === 'ask'
-    ? { codec, call: callAs({ ...caller, mailApproval: 'agent', scopes: new Set([...caller.scopes, 'drafts:approve']) }) }
+    ? { codec, call: callAs({ ...caller, mailApproval: 'agent', scopes: new Set([...caller.scopes, 'drafts:read', 'drafts:approve']) }) }
     : null
 
 /** The tools that the address asks for, at most those of the grant, and the agents that the key may act for. */
