@@ -40,7 +40,7 @@ test('an agent writes, and a person views and sends exactly the shown version', 
   expect(await runWith(agentKey, ['edit', 'sales', id, '--at', at])).toMatchObject({ code: 3 })
 
   const looked = await run(['show', 'sales', id])
-  expect(looked.out).toBe('Version: 1\nTo: x@example.com\nSubject: Offer\n\nFirst words\n')
+  expect(looked.out).toMatch(/^Version: 1\nTo: x@example.com\nSubject: Offer\nApproval: requested, until [^\n]+Z\n\nFirst words\n$/)
   expect(looked.error).toBe(`To send exactly this version, run callsign drafts send sales ${id} --version 1\n`)
   expect((await runWith(agentKey, ['edit', 'sales', id, '--text', 'Other words', '--version', '1'])).out).toBe(`${id} is at version 2.\n`)
   expect(await run(['send', 'sales', id, '--version', '1'])).toMatchObject({ code: 5, error: expect.stringContaining('version 2') })

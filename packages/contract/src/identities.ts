@@ -15,6 +15,19 @@ const DraftApproval = Type.Unsafe<'none' | 'required'>({
   description: "If required, this agent's key can write drafts, and only an organization key can send them.",
 })
 
+/** Maximum patterns of the outbound guard per identity. */
+export const guardPatternsMax = 20
+
+const OutboundGuard = Type.Unsafe<'off' | 'flag' | 'hold'>({
+  type: 'string',
+  enum: ['off', 'flag', 'hold'],
+  description: 'Searches outgoing mail for secrets. flag marks the message, hold also requires approval.',
+})
+const GuardPatterns = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+  maxItems: guardPatternsMax,
+  description: 'Further texts that the outbound guard searches for, as regular expressions in the syntax of RE2.',
+})
+
 export const Identity = Type.Object(
   {
     id: Type.String(),
@@ -31,6 +44,8 @@ export const Identity = Type.Object(
     inbound_mode: MailMode,
     outbound_mode: MailMode,
     sending_limits: SendingLimits,
+    outbound_guard: OutboundGuard,
+    outbound_guard_patterns: GuardPatterns,
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -112,6 +127,8 @@ export const updateIdentity = operation({
       inbound_mode: Type.Optional(MailMode),
       outbound_mode: Type.Optional(MailMode),
       sending_limits: Type.Optional(SendingLimitsChange),
+      outbound_guard: Type.Optional(OutboundGuard),
+      outbound_guard_patterns: Type.Optional(GuardPatterns),
     },
     { minProperties: 1 },
   ),

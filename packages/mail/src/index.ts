@@ -11,6 +11,8 @@ import { findCodes } from './content/codes/codes.ts'
 import { type Flag, toFlags } from './content/deception/flags.ts'
 import { findIndicators } from './content/deception/indicators.ts'
 import { extractReplyText } from './content/replies/reply-text.ts'
+import { compilePattern } from './content/secrets/patterns.ts'
+import { findSecrets, type Secret, type SecretType, type TextMatcher } from './content/secrets/secrets.ts'
 import type { DnsAnswer, MxRecord, Resolver } from './dns.ts'
 import { type DnsLookups, dnsResolver } from './dns-resolver.ts'
 import type { ParsedAddress } from './mime/addresses.ts'
@@ -37,10 +39,13 @@ export type {
   Report,
   ReportKind,
   Resolver,
+  Secret,
+  SecretType,
   SmtpClient,
+  TextMatcher,
   Verdicts,
 }
-export { composeMessage, dnsResolver, findCodes }
+export { compilePattern, composeMessage, dnsResolver, findCodes, findSecrets }
 
 /**
  * Parses a message (RFC 5322, MIME) in time linear in its size. Never throws: unreadable parts are left out and named in `defects`. Texts are

@@ -56,6 +56,8 @@ CREATE TABLE identities (
   display_name text NOT NULL DEFAULT '',
   description text,
   sending_limits jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(sending_limits) = 'object'),
+  outbound_guard text NOT NULL DEFAULT 'flag' CHECK (outbound_guard IN ('off', 'flag', 'hold')),
+  outbound_guard_patterns text[] NOT NULL DEFAULT '{}',
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   -- With `required`, the agent's own key writes drafts and an organization key sends them.

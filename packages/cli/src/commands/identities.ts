@@ -1,5 +1,5 @@
 // identities list|create|show|update|delete.
-import { type Command, listOptions, listQuery, oneOf, text } from '../command.ts'
+import { type Command, listOptions, listQuery, oneOf, several, text } from '../command.ts'
 import { table } from '../output.ts'
 import { ago } from '../times.ts'
 import { UsageError } from '../usage-error.ts'
@@ -7,6 +7,7 @@ import { domainIdOf } from './domains.ts'
 import { limitOptions, readLimits } from './organization.ts'
 
 const approvals = ['none', 'required'] as const
+const guards = ['off', 'flag', 'hold'] as const
 
 export const identityCommands: Command[] = [
   {
@@ -92,10 +93,25 @@ export const identityCommands: Command[] = [
         choices: approvals,
         about: 'required or none. With required, only an organization key sends its drafts.',
       },
+      guard: {
+        type: 'string',
+        value: 'MODE',
+        choices: guards,
+        about: 'off, flag or hold. Searches outgoing mail for secrets. hold requires approval.',
+      },
+      'guard-pattern': {
+        type: 'string',
+        multiple: true,
+        value: 'REGEX',
+        about:
+          'A text that the guard searches for, in the syntax of RE2. Repeatable. Replaces the earlier ones, and an empty text removes them.',
+      },
       ...limitOptions,
     },
     async run({ client, output }, values, [handle = '']) {
       const limits = readLimits(values)
+      const guard = oneOf(values, 'guard', guards)
+      const patterns = several(values, 'guard-pattern')
       const [name, description, domain] = [text(values, 'name'), text(values, 'description'), text(values, 'domain')]
       const isToMailDomain = values['mail-domain'] === true
       if (domain !== undefined && isToMailDomain)
@@ -108,6 +124,8 @@ export const identityCommands: Command[] = [
         ...(domain !== undefined && { custom_domain_id: await domainIdOf(callsign, domain) }),
         ...(isToMailDomain && { custom_domain_id: null }),
         ...(approval !== undefined && { draft_approval: approval }),
+        ...(guard !== undefined && { outbound_guard: guard }),
+        ...(patterns.length > 0 && { outbound_guard_patterns: patterns.filter((pattern) => pattern !== '') }),
         ...(Object.keys(limits).length > 0 && { sending_limits: limits }),
       }
       if (Object.keys(change).length === 0)

@@ -68,7 +68,7 @@ export const accountDetails: Record<string, OperationDetails> = {
   },
   updateIdentity: {
     description:
-      'Changes the given fields and keeps the others. With `draft_approval: required`, the key of the agent can only write drafts, which a person or a program with an organization key sends. With `inbound_mode` or `outbound_mode` set to `allowlist`, the agent exchanges mail only with addresses that a mail rule allows. Moving a mailbox with `custom_domain_id` changes its address, and mail to the old address is refused.',
+      'Changes the given fields and keeps the others. With `draft_approval: required`, the key of the agent can only write drafts, which a person or a program with an organization key sends. With `inbound_mode` or `outbound_mode` set to `allowlist`, the agent exchanges mail only with addresses that a mail rule allows. `outbound_guard` searches outgoing mail for secrets and flags the message or holds it for approval. `sending_limits` limit what the agent sends. Moving a mailbox with `custom_domain_id` changes its address, and mail to the old address is refused.',
     keys: 'organization',
     body: { display_name: 'Sales', draft_approval: 'required' },
     reply: { display_name: 'Sales', draft_approval: 'required' },

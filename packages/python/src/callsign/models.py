@@ -464,12 +464,12 @@ class Event(TypedDict):
 
 
 class Flag(TypedDict):
-    type: Literal["hidden_text", "model_instructions", "display_name_spoofing", "reply_to_mismatch", "link_mismatch", "lookalike_domain", "several_senders", "failed_authentication", "unverified_sender"]
+    type: Literal["hidden_text", "model_instructions", "display_name_spoofing", "reply_to_mismatch", "link_mismatch", "lookalike_domain", "several_senders", "failed_authentication", "unverified_sender", "private_key", "api_key", "card_number", "callsign_key", "custom_pattern", "not_scanned"]
     reason: str
     """The finding, as a sentence for the reader."""
     evidence: str
     """The words, address or link with the indicator, cut to 300 characters. Untrusted, because the
-    sender wrote it.
+    sender wrote it. A secret is masked.
     """
 
 
@@ -511,6 +511,12 @@ class Identity(TypedDict):
     allows and, inbound, answers to the agent's mail.
     """
     sending_limits: SendingLimits
+    outbound_guard: Literal["off", "flag", "hold"]
+    """Searches outgoing mail for secrets. flag marks the message, hold also requires approval."""
+    outbound_guard_patterns: List[str]
+    """Further texts that the outbound guard searches for, as regular expressions in the syntax of
+    RE2.
+    """
     created_at: str
     updated_at: str
 

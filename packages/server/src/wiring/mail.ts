@@ -95,6 +95,7 @@ export function createMailArea(
     hostname: mailDomain,
   })
 
+  const loopRule = { messagesMax: loopMessagesMax, windowMs: config.agentLoopSeconds * 1000 }
   const messageCache = createMessageCache()
   const outboundMail = createOutboundMail({
     db,
@@ -105,6 +106,7 @@ export function createMailArea(
     suppressions,
     enqueue,
     limitDefaults,
+    loopRule,
     mailDomain,
     messageCache: config.roles.includes('worker') ? messageCache : null,
     businessEvents,
@@ -122,7 +124,7 @@ export function createMailArea(
     suppressions,
     transport,
     returnPaths,
-    loopRule: { messagesMax: loopMessagesMax, windowMs: config.agentLoopSeconds * 1000 },
+    loopRule,
     holdJob: organizations.holdJob,
     compose,
     messageCache,

@@ -1,4 +1,4 @@
-// Indicators of deception with their evidence. The evidence is the sender's text and is shown as plain text.
+// Indicators of deception and of secrets with their evidence. The evidence is the sender's text and is shown as plain text.
 import type { MessageItem } from '@callsign/sdk'
 import { Icon } from '../../elements/icon.tsx'
 
@@ -12,6 +12,12 @@ const titles: Record<MessageItem['flags'][number]['type'], string> = {
   several_senders: 'Several senders',
   failed_authentication: 'Failed sender check',
   unverified_sender: 'Unverified sender',
+  private_key: 'Private key',
+  api_key: 'API key',
+  card_number: 'Card number',
+  callsign_key: 'Callsign key',
+  custom_pattern: 'Your own pattern',
+  not_scanned: 'Not scanned',
 }
 
 export function FlagList({ flags }: { flags: MessageItem['flags'] }) {
@@ -19,7 +25,7 @@ export function FlagList({ flags }: { flags: MessageItem['flags'] }) {
   return (
     <ul class="flag-list" aria-label="Warnings">
       {flags.map((flag) => (
-        <li key={flag.type}>
+        <li key={`${flag.type} ${flag.evidence}`}>
           <Icon name="alert" />
           <div class="grow">
             <strong>{titles[flag.type]}</strong> {flag.reason}

@@ -912,13 +912,17 @@ class Identities:
         inbound_mode: Literal["open", "allowlist"] | Unset = UNSET,
         outbound_mode: Literal["open", "allowlist"] | Unset = UNSET,
         sending_limits: SendingLimitsChange | Unset = UNSET,
+        outbound_guard: Literal["off", "flag", "hold"] | Unset = UNSET,
+        outbound_guard_patterns: List[str] | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> Identity:
         """Changes the given fields and keeps the others. With `draft_approval: required`, the key
         of the agent can only write drafts, which a person or a program with an organization key
         sends. With `inbound_mode` or `outbound_mode` set to `allowlist`, the agent exchanges
-        mail only with addresses that a mail rule allows. Moving a mailbox with
-        `custom_domain_id` changes its address, and mail to the old address is refused.
+        mail only with addresses that a mail rule allows. `outbound_guard` searches outgoing
+        mail for secrets and flags the message or holds it for approval. `sending_limits` limit
+        what the agent sends. Moving a mailbox with `custom_domain_id` changes its address, and
+        mail to the old address is refused.
         """
         return self._connection.request(
             Request[Identity](
@@ -933,6 +937,8 @@ class Identities:
                         "inbound_mode": inbound_mode,
                         "outbound_mode": outbound_mode,
                         "sending_limits": sending_limits,
+                        "outbound_guard": outbound_guard,
+                        "outbound_guard_patterns": outbound_guard_patterns,
                     }
                 ),
                 timeout=request_timeout,
@@ -1688,7 +1694,7 @@ class Messages:
         direction: Literal["inbound", "outbound"] | Unset = UNSET,
         status: Literal["received", "quarantined", "queued", "sent", "delivered", "bounced", "failed"] | Unset = UNSET,
         label: str | Unset = UNSET,
-        flag: Literal["hidden_text", "model_instructions", "display_name_spoofing", "reply_to_mismatch", "link_mismatch", "lookalike_domain", "several_senders", "failed_authentication", "unverified_sender"] | Unset = UNSET,
+        flag: Literal["hidden_text", "model_instructions", "display_name_spoofing", "reply_to_mismatch", "link_mismatch", "lookalike_domain", "several_senders", "failed_authentication", "unverified_sender", "private_key", "api_key", "card_number", "callsign_key", "custom_pattern", "not_scanned"] | Unset = UNSET,
         from_: str | Unset = UNSET,
         to: str | Unset = UNSET,
         subject: str | Unset = UNSET,

@@ -9,6 +9,9 @@ export type DraftApproval = 'none' | 'required'
 /** `allowlist`: only whom a mail rule allows. */
 export type MailMode = 'open' | 'allowlist'
 
+/** Search of outgoing mail for secrets. `hold` requires approval. */
+export type OutboundGuardMode = 'off' | 'flag' | 'hold'
+
 export type IdentityRow = {
   id: string
   organization_id: string
@@ -28,6 +31,8 @@ export type IdentityRow = {
   inbound_mode: MailMode
   outbound_mode: MailMode
   sending_limits: LimitSettings
+  outbound_guard: OutboundGuardMode
+  outbound_guard_patterns: string[]
   created_at: Date
   updated_at: Date
 }
@@ -59,6 +64,7 @@ export type MailboxOwner = {
   outboundMode: MailMode
   /** Own limits for sending, of the identity, of each key, and of the organization. */
   limits: { identity: LimitSettings; key: LimitSettings; organization: LimitSettings }
+  outboundGuard: { mode: OutboundGuardMode; patterns: string[] }
   /** True while the organization has paused all sending. */
   isPaused: boolean
 }

@@ -1,5 +1,6 @@
 // Operations on agent identities and their mailboxes.
 import type { createIdentity, Identity, updateIdentity } from '@callsign/contract/identities'
+import { compilePattern } from '@callsign/mail/content/secrets/patterns'
 import type { Static } from 'typebox'
 import { type Caller, identityIdsOf } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
@@ -74,6 +75,8 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
       inbound_mode: row.inbound_mode,
       outbound_mode: row.outbound_mode,
       sending_limits: effectiveLimits(row.sending_limits, settings.identitySendingLimits ?? {}),
+      outbound_guard: row.outbound_guard,
+      outbound_guard_patterns: row.outbound_guard_patterns,
       created_at: row.created_at.toISOString(),
       updated_at: row.updated_at.toISOString(),
     }
@@ -121,6 +124,8 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
         inbound_mode: body.inbound_mode ?? 'open',
         outbound_mode: body.outbound_mode ?? 'open',
         sending_limits: {},
+        outbound_guard: 'flag',
+        outbound_guard_patterns: [],
         created_at: at,
         updated_at: at,
       }
@@ -171,7 +176,8 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
 
     async updateIdentity(call, reference, body) {
       const row = await findOwn(call.caller, reference)
-      const { inbound_mode, outbound_mode } = body
+      const { inbound_mode, outbound_mode, outbound_guard, outbound_guard_patterns } = body
+      for (const [index, pattern] of (outbound_guard_patterns ?? []).entries()) checkPattern(pattern, index)
       await call.transact(async (tx) => {
         await store.updateIdentity(tx, row.id, {
           displayName: body.display_name ?? null,
@@ -181,6 +187,8 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
           inboundMode: inbound_mode ?? null,
           outboundMode: outbound_mode ?? null,
           sendingLimits: body.sending_limits ?? {},
+          outboundGuard: outbound_guard ?? null,
+          outboundGuardPatterns: outbound_guard_patterns ?? null,
           at: now(),
         })
         if (body.custom_domain_id !== undefined) {
@@ -191,6 +199,11 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
         }
         if (body.sending_limits !== undefined)
           await accounts.audit(tx, row.organization_id, actorOf(call), 'identity.limits_changed', row.id, body.sending_limits)
+        if (outbound_guard !== undefined || outbound_guard_patterns !== undefined)
+          await accounts.audit(tx, row.organization_id, actorOf(call), 'identity.guard_changed', row.id, {
+            outbound_guard,
+            outbound_guard_patterns,
+          })
         if (inbound_mode !== undefined || outbound_mode !== undefined)
           await accounts.audit(tx, row.organization_id, actorOf(call), 'identity.modes_changed', row.id, { inbound_mode, outbound_mode })
       })
@@ -226,3 +239,12 @@ export const createFindAgent =
     const row = await store.findIdentity(db, organizationId, handle)
     return row && { identityId: row.id, handle: row.agent_handle }
   }
+
+/** Throws 400 for a pattern that the outbound guard cannot use. */
+function checkPattern(pattern: string, index: number): void {
+  try {
+    compilePattern(pattern)
+  } catch (error) {
+    throw invalid(`/outbound_guard_patterns/${index}`, (error as Error).message)
+  }
+}

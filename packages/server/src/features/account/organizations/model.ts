@@ -26,6 +26,7 @@ export type AuditAction =
   | 'identity.deleted'
   | 'identity.modes_changed'
   | 'identity.limits_changed'
+  | 'identity.guard_changed'
   | 'identity.moved'
   | 'mail_rule.created'
   | 'mail_rule.updated'

@@ -1,6 +1,6 @@
 // The SQL of attachments of drafts.
 import type { Sql, Tx } from '../../../core/sql.ts'
-import type { AttachmentMetadata } from './store.ts'
+import type { AttachmentMetadata, AttachmentRow } from './store.ts'
 
 export type DraftAttachment = AttachmentMetadata & { draft_id: string; position: number; blob_key: string | null }
 
@@ -14,6 +14,18 @@ export async function findOfDrafts(sql: Sql, draftIds: string[]): Promise<Map<st
   })
   return Map.groupBy(rows, (row) => row.draft_id)
 }
+
+/** The attachments of one draft with the place of their bytes. */
+export async function findFiles(tx: Tx, draftId: string): Promise<DraftFile[]> {
+  const { rows } = await tx.query<DraftFile>({
+    name: 'find-draft-files',
+    text: 'SELECT filename, content_type, size_bytes, bytes, blob_key FROM attachments WHERE draft_id = $1 ORDER BY position',
+    values: [draftId],
+  })
+  return rows
+}
+
+type DraftFile = Pick<AttachmentRow, 'filename' | 'content_type' | 'size_bytes' | 'bytes' | 'blob_key'>
 
 /** Moves a draft's attachments to a message, after the `before` that it already has. Bytes are not copied. */
 export async function moveToMessage(tx: Tx, draftId: string, messageId: string, before: number): Promise<void> {

@@ -23,7 +23,7 @@ import {
 } from './model.ts'
 import * as store from './store.ts'
 
-export { type DraftAttachment, deleteOfDraft, moveToMessage } from './draft-store.ts'
+export { type DraftAttachment, deleteOfDraft, findFiles, moveToMessage } from './draft-store.ts'
 export {
   findBytes,
   findMailboxBytes,

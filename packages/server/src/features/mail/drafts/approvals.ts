@@ -14,6 +14,8 @@ import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { Actor } from '../../account/organizations/model.ts'
 import { type Accounts, actorOf } from '../../account/organizations/operations.ts'
+import { findFiles } from '../attachments/operations.ts'
+import { type GuardedFile, heldForApproval, type Inspection } from '../outbound/model.ts'
 import {
   type ApprovalColumns,
   approvalExpired,
@@ -45,10 +47,8 @@ export interface Approvals {
 
 /** Changes of a request for approval, in the transactions of other operations on drafts. */
 export interface ApprovalChanges {
-  /** The columns of a new request. It expires after the server's default. */
-  newRequest(reasons: string[], at: Date): ApprovalColumns
   /** The columns after a change of the draft, made from `before`, or null for a new draft. Throws when the change would send an expired one. */
-  columnsAfter(caller: Caller, owner: MailboxOwner, before: DraftRow | null, changed: DraftRow): ApprovalColumns
+  columnsAfter(caller: Caller, owner: MailboxOwner, before: DraftRow | null, changed: DraftRow, inspection: Inspection): ApprovalColumns
   /** Writes job, event and audit entry of the difference between the two rows. */
   record(tx: Tx, owner: MailboxOwner, before: DraftRow | null, row: DraftRow, actor: Actor | null): Promise<void>
   /** Writes event and audit entry of a waiting draft that was sent. */
@@ -67,6 +67,7 @@ type Parts = {
   cancelJob: CancelJob
   emit: Emit
   show: (row: DraftRow) => Promise<DraftView>
+  inspectDraft: (owner: MailboxOwner, row: DraftRow, files: GuardedFile[]) => Promise<Inspection>
   lastsMs: number
   linkUrl: (linkId: string) => string
 }
@@ -74,7 +75,7 @@ type Parts = {
 const facts = (row: DraftRow) => ({ id: row.id, version: row.version, to: row.to_addresses, subject: row.subject })
 
 export function createApprovals(parts: Parts): Approvals & ApprovalChanges {
-  const { db, accounts, identities, enqueue, cancelJob, emit, show, lastsMs, linkUrl } = parts
+  const { db, accounts, identities, enqueue, cancelJob, emit, show, inspectDraft, lastsMs, linkUrl } = parts
 
   const emitOne = (tx: Tx, owner: MailboxOwner, row: DraftRow, type: NewEvent['type'], data: Record<string, unknown>): Promise<void> =>
     emit(tx, [
@@ -126,15 +127,16 @@ export function createApprovals(parts: Parts): Approvals & ApprovalChanges {
   }
 
   return {
-    newRequest,
-
-    columnsAfter(caller, owner, before, changed) {
+    columnsAfter(caller, owner, before, changed, { reasons, isHeld }) {
       const isWaiting = before !== null && before.approval_status !== null
       if (!caller.scopes.has('drafts:approve')) {
-        const asks = (isWaiting || owner.draftApproval === 'required') && missingParts(changed).length === 0
-        return asks ? newRequest(before?.approval_reasons ?? [], changed.updated_at) : { ...changed, approval_link_id: null }
+        const asks = (isWaiting || isHeld || owner.draftApproval === 'required') && missingParts(changed).length === 0
+        return asks ? newRequest(reasons, changed.updated_at) : { ...changed, approval_link_id: null }
       }
-      if (!isWaiting) return changed
+      if (!isWaiting) {
+        if (isHeld && changed.send_at !== null) throw heldForApproval(reasons)
+        return changed
+      }
       const isScheduled = changed.send_at !== null && changed.send_at !== before.send_at
       if (!isScheduled) return { ...changed, approval_link_id: null }
       checkMayApprove(before, true, nowMs())
@@ -200,7 +202,10 @@ export function createApprovals(parts: Parts): Approvals & ApprovalChanges {
         checkReviewer(call.caller, before)
         checkVersion(before, body.version)
         checkComplete(before)
-        const asked: DraftRow = { ...before, ...newApproval(before.approval_reasons, at, expiresAt) }
+        const asked: DraftRow = {
+          ...before,
+          ...newApproval((await inspectDraft(owner, before, await findFiles(tx, id))).reasons, at, expiresAt),
+        }
         await store.updateDraft(tx, asked)
         await recordRequest(tx, owner, before, asked)
         return asked

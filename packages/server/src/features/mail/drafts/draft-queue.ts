@@ -4,7 +4,7 @@ import type { CancelJob } from '../../../core/job.ts'
 import type { Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import { checkTotal } from '../attachments/model.ts'
-import { type Attachments, moveToMessage } from '../attachments/operations.ts'
+import { type Attachments, findFiles, moveToMessage } from '../attachments/operations.ts'
 import type { MessageRow } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
 import {
@@ -35,7 +35,7 @@ export function createDraftQueue({ attachments, messages, outboundMail, cancelJo
     owner: MailboxOwner,
     row: DraftRow,
     forwarded: MessageRow | null,
-    keyId: string | null,
+    by: { keyId: string | null; isApproved: boolean },
   ): Promise<Queued> {
     checkComplete(row)
     const recipients = checkRecipients({
@@ -45,7 +45,11 @@ export function createDraftQueue({ attachments, messages, outboundMail, cancelJo
     })
     const from = await outboundMail.chooseAuthor(owner, row.from_entry)
     const own = row.attachment_count > 0 ? await attachments.listOfDraft(tx, row.id) : []
-    const moved = { count: own.length, sizeBytes: own.reduce((sum, one) => sum + one.size_bytes, 0) }
+    const moved = {
+      count: own.length,
+      sizeBytes: own.reduce((sum, one) => sum + one.size_bytes, 0),
+      files: own.length === 0 ? [] : await findFiles(tx, row.id),
+    }
     const content = forwarded ? forwardOf(forwarded, row) : { subject: '', text: row.text ?? '', html: row.html ?? '' }
     checkTotal(bodyBytes(content) + moved.sizeBytes, messageBytesMax)
     const shared =
@@ -60,7 +64,7 @@ export function createDraftQueue({ attachments, messages, outboundMail, cancelJo
       headers: row.headers,
       autoSubmitted: null,
       attachments: shared,
-      keyId,
+      ...by,
       moved,
       parent:
         row.in_reply_to_message_id === null

@@ -26,7 +26,7 @@ export function createScheduledSend({ db, identities, drafts }: { db: Database; 
         const row = await store.lockDraft(tx, seen.mailbox_id, seen.id)
         if (row?.job_id === job.id) {
           if (row.approval_status !== null || (row.is_written_by_agent && owner.draftApproval === 'required')) throw approvalRequired()
-          await drafts.queueDraft(tx, owner, row, forwarded, null)
+          await drafts.queueDraft(tx, owner, row, forwarded, { keyId: null, isApproved: !row.is_written_by_agent })
         }
         await finish(tx, { done: true })
       })

@@ -27,7 +27,7 @@ export function createLinkDecisions({ db, identities, drafts, key }: Parts): Lin
 
   async function approve(tx: Tx, owner: MailboxOwner, row: DraftRow, actor: Actor): Promise<void> {
     checkMayApprove(row, true, nowMs())
-    const queued = await drafts.queueDraft(tx, owner, row, await drafts.findForwarded(row), null)
+    const queued = await drafts.queueDraft(tx, owner, row, await drafts.findForwarded(row), { keyId: null, isApproved: true })
     await drafts.approvals.recordSent(tx, owner, row, queued.id, actor)
   }
 

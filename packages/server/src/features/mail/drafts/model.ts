@@ -6,7 +6,7 @@ import { htmlToText } from '@callsign/mail/html/text'
 import type { Static } from 'typebox'
 import { ApiError, invalid } from '../../../core/errors.ts'
 import { formatAddress, snippetOf } from '../messages/model.ts'
-import { asList, checkHeaders, checkSubject, readAddress, readAddresses } from '../outbound/model.ts'
+import { asList, checkHeaders, checkSubject, type Inspected, readAddress, readAddresses } from '../outbound/model.ts'
 import { type ApprovalColumns, toApproval } from './approval.ts'
 
 /** The kind of the job that sends a scheduled draft. */
@@ -205,3 +205,17 @@ export interface LinkDecisions {
   /** Sends or deletes the draft. False when the link has been used or invalidated meanwhile. Throws when the draft cannot be sent. */
   decide(token: string, decision: Decision, requestId: string): Promise<boolean>
 }
+
+/** The sender of a draft. `isApproved`: a person has approved exactly this version. */
+export type SentBy = { keyId: string | null; isApproved: boolean }
+
+/** The parts of a draft that the server searches for reasons to hold it. Its files are searched when it is sent. */
+export const toInspected = (row: DraftRow): Inspected => ({
+  subject: row.subject ?? '',
+  text: row.text ?? '',
+  html: row.html ?? '',
+  threadId: row.thread_id,
+  isReply: row.in_reply_to_message_id !== null,
+  addresses: [...row.to_addresses, ...row.cc_addresses, ...row.bcc_addresses].flatMap((entry) => readAddress(entry)?.address ?? []),
+  files: [],
+})

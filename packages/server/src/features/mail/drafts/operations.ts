@@ -19,12 +19,22 @@ import { checkTotal } from '../attachments/model.ts'
 import { type Attachments, deleteOfDraft, insertAttachments } from '../attachments/operations.ts'
 import type { MessageRow } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
-import { bodyBytes, orGone, type Queued } from '../outbound/model.ts'
+import { bodyBytes, type GuardedFile, orGone, type Queued } from '../outbound/model.ts'
 import type { OutboundMail } from '../outbound/operations.ts'
 import { checkMayApprove, checkReviewer } from './approval.ts'
 import { type ApprovalChanges, type Approvals, createApprovals } from './approvals.ts'
 import { createDraftQueue } from './draft-queue.ts'
-import { checkRecipientCount, checkVersion, type DraftRow, previewOf, readFields, sendDraftJob, toDraft } from './model.ts'
+import {
+  checkRecipientCount,
+  checkVersion,
+  type DraftRow,
+  previewOf,
+  readFields,
+  type SentBy,
+  sendDraftJob,
+  toDraft,
+  toInspected,
+} from './model.ts'
 import { newDraft } from './new-draft.ts'
 import { createDraftReview, type DraftReview } from './review.ts'
 import * as store from './store.ts'
@@ -60,7 +70,7 @@ export interface Drafts extends DraftReview, Approvals {
    * Turns a locked draft into a queued message. Message, job, attachments and the end of the draft commit together, so that a draft is sent
    * at most once. Throws ApiError when the draft cannot be sent as it is.
    */
-  queueDraft(tx: Tx, owner: MailboxOwner, row: DraftRow, forwarded: MessageRow | null, keyId: string | null): Promise<Queued>
+  queueDraft(tx: Tx, owner: MailboxOwner, row: DraftRow, forwarded: MessageRow | null, by: SentBy): Promise<Queued>
 }
 
 type Parts = {
@@ -86,7 +96,9 @@ export function createDrafts(parts: Parts): Drafts {
 
   const show = async (row: DraftRow) => toDraft(row, row.attachment_count > 0 ? await attachments.showOfDraft(row.id) : [])
 
-  const approvals = createApprovals({ ...parts, lastsMs: parts.approvalMs, show })
+  const inspectDraft = (owner: MailboxOwner, row: DraftRow, files: GuardedFile[] = []) =>
+    outboundMail.inspect(owner, { ...toInspected(row), files })
+  const approvals = createApprovals({ ...parts, lastsMs: parts.approvalMs, show, inspectDraft })
 
   async function findOwn(owner: MailboxOwner, id: string): Promise<DraftRow | null> {
     const row = await loadDraft(id)
@@ -167,7 +179,8 @@ export function createDrafts(parts: Parts): Drafts {
       const cameTo = body.in_reply_to === undefined ? null : message?.envelope_to
       const author = await chooseAuthor(owner, fields.from_entry, cameTo)
       const made = newDraft({ owner, author, ownAddresses, body, fields, message, isByAgent: call.caller.agents !== null, at })
-      const row = { ...made, ...approvals.columnsAfter(call.caller, owner, null, made) }
+      const inspection = await inspectDraft(owner, made)
+      const row = { ...made, ...approvals.columnsAfter(call.caller, owner, null, made, inspection) }
       checkRecipientCount(row)
       checkSchedule(call.caller, owner, row)
       const loaded = await attachments.load(body.attachments, bodyBytes(row))
@@ -232,7 +245,8 @@ export function createDrafts(parts: Parts): Drafts {
           change_id: newId('draft'),
           updated_at: at,
         }
-        const row = { ...made, ...approvals.columnsAfter(call.caller, owner, before, made) }
+        const inspection = await inspectDraft(owner, made)
+        const row = { ...made, ...approvals.columnsAfter(call.caller, owner, before, made, inspection) }
         checkRecipientCount(row)
         checkSchedule(call.caller, owner, row)
         checkTotal(bodyBytes(row) + [...kept, ...added].reduce((sum, one) => sum + one.size_bytes, 0), messageBytesMax)
@@ -275,7 +289,10 @@ export function createDrafts(parts: Parts): Drafts {
           checkVersion(row, body.version)
           checkReviewer(call.caller, row, body)
           checkMayApprove(row, call.caller.scopes.has('drafts:approve'), now().getTime())
-          const queued = await queueDraft(tx, owner, { ...row, ...overrides }, forwarded, keyIdOf(call))
+          const queued = await queueDraft(tx, owner, { ...row, ...overrides }, forwarded, {
+            keyId: keyIdOf(call),
+            isApproved: row.approval_status !== null,
+          })
           await approvals.recordSent(tx, owner, row, queued.id, actorOf(call))
           return { id: queued.id, thread_id: queued.threadId, status: 'sent' as const }
         })

@@ -41,7 +41,7 @@ export async function findExchange(sql: Sql, exchange: Exchange): Promise<(Date 
       FROM messages m LEFT JOIN message_recipients r
         ON r.message_id = m.id AND m.direction = 'outbound' AND ${untagged('r.address')} = ANY($2)
       WHERE m.thread_id = $1 AND m.id < $3 AND m.id > $4
-        AND ((m.direction = 'inbound' AND ${untagged('m.from_address')} = ANY($2)) OR r.status IN ('queued', 'delivered'))
+        AND ((m.direction = 'inbound' AND ${untagged('m.from_address')} = ANY($2)) OR r.status IN ('queued', 'sent', 'delivered'))
       ORDER BY m.id DESC LIMIT 1000`,
     values: [exchange.threadId, exchange.addresses, exchange.beforeId, exchange.sinceId],
   })

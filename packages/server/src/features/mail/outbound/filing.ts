@@ -13,7 +13,7 @@ import { bodyBytes, type OutgoingMessage, toRecipientRows } from './model.ts'
 export type Addressed = { owner: MailboxOwner; outgoing: OutgoingMessage }
 
 /** The rows of an outgoing message, queued. */
-export function toFiling({ owner, outgoing }: Addressed, guardrail: Guardrail, mailDomain: string) {
+export function toFiling({ owner, outgoing }: Addressed, guardrail: Guardrail, flags: MessageRow['flags'], mailDomain: string) {
   const at = now()
   const id = newId('message')
   const threadId = outgoing.threadId ?? newId('thread')
@@ -55,7 +55,7 @@ export function toFiling({ owner, outgoing }: Addressed, guardrail: Guardrail, m
     attachment_count: outgoing.attachments.length + moved.count,
     raw_id: null,
     guardrail,
-    flags: [],
+    flags,
     released_at: null,
     trashed_at: null,
     created_at: at,

@@ -18,6 +18,9 @@ export type Recipients = { to: ParsedAddress[]; cc: ParsedAddress[]; bcc: Parsed
 /** The message that a new one answers: its id, its Message-ID, and the References of the answer. */
 export type Parent = { id: string; messageId: string | null; references: string[] }
 
+/** An attachment as the outbound guard reads it. */
+export type GuardedFile = Pick<NewAttachment, 'filename' | 'content_type' | 'size_bytes' | 'bytes' | 'blob_key'>
+
 /** The fields of a new outbound message. */
 export type OutgoingMessage = {
   /** One of the addresses of its agent. */
@@ -33,7 +36,9 @@ export type OutgoingMessage = {
   /** Rows to insert with the message, in order. */
   attachments: Omit<NewAttachment, 'position' | 'organization_id' | 'created_at'>[]
   /** Existing attachment rows that the caller moves to the message in the same transaction. */
-  moved?: { count: number; sizeBytes: number }
+  moved?: { count: number; sizeBytes: number; files: GuardedFile[] }
+  /** True when a person has approved exactly this message. */
+  isApproved: boolean
   /** The API key that sends it. Null for a person in the console, a link and a schedule. */
   keyId: string | null
   parent: Parent | null
@@ -191,3 +196,20 @@ export type ReturnPaths = {
   /** True for an address that can only be a return path, genuine or not. */
   isReturnPath(address: string): boolean
 }
+
+/** The findings of a message. `isHeld`: it needs approval for `reasons`. */
+export type Inspection = { flags: MessageRow['flags']; reasons: string[]; isHeld: boolean }
+
+/** The parts of a message or draft that an inspection reads. */
+export type Inspected = Pick<OutgoingMessage, 'subject' | 'text' | 'html' | 'threadId'> & {
+  addresses: string[]
+  isReply: boolean
+  files: GuardedFile[]
+}
+
+/** 403 for a message that needs approval because of its content or its number. */
+export const heldForApproval = (reasons: string[]): ApiError =>
+  new ApiError(
+    'approval_required',
+    `This message needs approval. ${reasons.join(' ')} Create a draft of it, which waits for approval, or change it.`,
+  )

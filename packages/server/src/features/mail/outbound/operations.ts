@@ -17,6 +17,7 @@ import type { MessageRow } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
 import type { MailRules } from '../rules/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
+import type { LoopRule } from './agent-loop.ts'
 import { type Authors, createAuthors } from './author.ts'
 import { automaticAnswerPauseMs, automaticAnswerProblem, automaticAnswerTo } from './automatic-answer.ts'
 import { createBatchSend } from './batch.ts'
@@ -30,6 +31,8 @@ import {
   checkRecipients,
   checkSubject,
   forwardOf,
+  type Inspected,
+  type Inspection,
   type OutgoingMessage,
   orGone,
   parentOf,
@@ -62,6 +65,8 @@ export interface OutboundMail extends Authors {
    * exceed a message's limit.
    */
   shareAttachments(tx: Tx, message: MessageRow, otherBytes: number): Promise<OutgoingMessage['attachments']>
+  /** Searches a message or draft for reasons to hold it. */
+  inspect(owner: MailboxOwner, message: Inspected): Promise<Inspection>
   /** Deletes counts of past windows. */
   sweepCounts(): Promise<void>
   /** Deletes the recipients that an identity has written to, in the transaction that deletes it. */
@@ -80,6 +85,7 @@ type Parts = {
   suppressions: Suppressions
   enqueue: Enqueue
   limitDefaults: LimitDefaults
+  loopRule: LoopRule
   mailDomain: string
   /** Null in a process that delivers nothing. */
   messageCache: MessageCache | null
@@ -91,7 +97,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
   const authors = createAuthors(identities)
   const { chooseAuthor } = authors
   const outgoingQueue = createOutgoingQueue(parts)
-  const { queue, queueMessage, shareAttachments, takeFiles } = outgoingQueue
+  const { inspect, queue, queueMessage, shareAttachments, takeFiles } = outgoingQueue
 
   /** Sends an automatic answer: to the sender alone, never to automatic mail, and at most one per day (RFC 3834 §2, §4). */
   async function answerAutomatically(call: Call, owner: MailboxOwner, message: MessageRow, body: ReplyBody) {
@@ -115,6 +121,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
       headers,
       autoSubmitted: 'auto-replied',
       attachments: files,
+      isApproved: false,
       keyId: keyIdOf(call),
       parent: parentOf(message),
       threadId: message.thread_id,
@@ -160,6 +167,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
       headers,
       autoSubmitted: body.automatic ? 'auto-generated' : null,
       attachments: files,
+      isApproved: false,
       keyId: keyIdOf(call),
       parent: thread?.latest ? parentOf(thread.latest) : null,
       threadId: thread?.threadId ?? null,
@@ -205,6 +213,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
         headers,
         autoSubmitted: null,
         attachments: files,
+        isApproved: false,
         keyId: keyIdOf(call),
         parent: answer.parent,
         threadId: message.thread_id,
@@ -239,6 +248,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
             headers,
             autoSubmitted: null,
             attachments: [...shared, ...own],
+            isApproved: false,
             keyId: keyIdOf(call),
             parent: null,
             threadId: null,
@@ -248,6 +258,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
         .catch(orGone)
     },
 
+    inspect,
     sendBatch,
     queueMessage,
     shareAttachments,

@@ -8,23 +8,38 @@ import type { Enqueue } from '../../../core/job.ts'
 import type { Call } from '../../../core/route.ts'
 import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
+import type { Identities } from '../../account/identities/operations.ts'
 import type { LimitDefaults } from '../../account/organizations/model.ts'
 import type { AttachmentInput } from '../attachments/model.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import type { MessageRow } from '../messages/model.ts'
-import { fileMessages, findThreads } from '../messages/operations.ts'
+import { fileMessages, findThreads, type Messages } from '../messages/operations.ts'
 import type { Guardrail } from '../rules/model.ts'
 import type { MailRules } from '../rules/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
+import type { LoopRule } from './agent-loop.ts'
 import { type Addressed, toFiling } from './filing.ts'
+import { createHolds } from './holds.ts'
 import * as limitStore from './limit-store.ts'
 import type { MessageCache } from './message-cache.ts'
-import { deliverJob, forwardedIsGone, type OutgoingMessage, orGone, type Queued, toRecipientRows } from './model.ts'
+import {
+  deliverJob,
+  forwardedIsGone,
+  heldForApproval,
+  type Inspection,
+  type OutgoingMessage,
+  orGone,
+  type Queued,
+  toRecipientRows,
+} from './model.ts'
 import { replyAddressesOf } from './reply-addresses.ts'
 import { type CountedMessage, chargesOf, checkCounts, checkRecipientsPerMessage } from './sending-limits.ts'
 
 type Parts = {
   db: Database
+  identities: Identities
+  messages: Messages
+  loopRule: LoopRule
   attachments: Attachments
   mailRules: MailRules
   suppressions: Suppressions
@@ -41,6 +56,7 @@ type Addressing = Pick<OutgoingMessage, 'from' | 'recipients' | 'replyTo' | 'hea
 
 export function createOutgoingQueue(parts: Parts) {
   const { db, attachments, mailRules, suppressions, enqueue, limitDefaults, mailDomain, messageCache, businessEvents } = parts
+  const holds = createHolds(parts)
   /** `call.transact` of a call without an Idempotency-Key. */
   const { transact } = db
 
@@ -59,12 +75,28 @@ export function createOutgoingQueue(parts: Parts) {
     return guardrails
   }
 
+  /** Searches messages for reasons to hold them. Throws 403 for the first one that needs approval. */
+  async function inspectAll(messages: Addressed[]): Promise<Inspection[]> {
+    const inspections = await Promise.all(messages.map(inspectOne))
+    for (const [index, { isHeld, reasons }] of inspections.entries())
+      if (isHeld && !messages[index]?.outgoing.isApproved) throw heldForApproval(reasons)
+    return inspections
+  }
+
+  const inspectOne = ({ owner, outgoing }: Addressed): Promise<Inspection> =>
+    holds.inspect(owner, {
+      ...outgoing,
+      addresses: outgoing.keyId === null ? [] : toRecipientRows(outgoing.recipients).map(({ address }) => address),
+      isReply: outgoing.parent !== null,
+      files: [...outgoing.attachments, ...(outgoing.moved?.files ?? [])],
+    })
+
   /** Files messages as queued, with their jobs, in the caller's transaction. */
   async function queueAll(tx: Tx, messages: Addressed[]): Promise<Queued[]> {
     const counted = messages.map(toCounted)
     for (const message of counted) checkRecipientsPerMessage(message, limitDefaults)
-    const guardrails = await judge(tx, messages)
-    const filings = messages.map((one, index) => toFiling(one, guardrails[index] as Guardrail, mailDomain))
+    const [guardrails, inspections] = await Promise.all([judge(tx, messages), inspectAll(messages)])
+    const filings = messages.map((one, index) => toFiling(one, guardrails[index] as Guardrail, inspections[index]?.flags ?? [], mailDomain))
     const known = await findThreads(tx, filings)
     const [filed] = await Promise.all([
       fileMessages(tx, filings, known, []),
@@ -131,7 +163,7 @@ export function createOutgoingQueue(parts: Parts) {
     for (const message of messages) {
       const refusal = await Promise.try(() => {
         checkRecipientsPerMessage(toCounted(message), limitDefaults)
-        return judge(sql, [message])
+        return Promise.all([judge(sql, [message]), inspectAll([message])])
       }).then(
         () => null,
         (error: unknown) => error,
@@ -142,7 +174,7 @@ export function createOutgoingQueue(parts: Parts) {
     return refusals
   }
 
-  return { queue, queueAll, queueMessage, refusalsOf, shareAttachments, takeFiles }
+  return { inspect: holds.inspect, queue, queueAll, queueMessage, refusalsOf, shareAttachments, takeFiles }
 }
 
 const toCounted = ({ owner, outgoing }: Addressed): CountedMessage => ({

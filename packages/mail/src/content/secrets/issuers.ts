@@ -1,0 +1,86 @@
+// The forms of API keys, by issuer, from the issuers' public documentation. Each pattern starts with a fixed text and takes linear time.
+import type { SecretType } from './secrets.ts'
+
+export type IssuerRule = {
+  type: SecretType
+  name: string
+  /** One of these stands in every match. */
+  literals: string[]
+  /** Group 1, or else the whole match, is the secret. */
+  pattern: RegExp
+  check?: (secret: string) => boolean
+}
+
+const key = (name: string, literals: string | string[], pattern: RegExp, check?: IssuerRule['check']): IssuerRule => ({
+  type: 'api_key',
+  name,
+  literals: [literals].flat(),
+  pattern,
+  ...(check && { check }),
+})
+
+const hasDigitAndLetter = (text: string): boolean => /\d/.test(text) && /[a-z]/i.test(text)
+
+/** True for a JSON Web Token (RFC 7519): its header is JSON with an algorithm. */
+function isWebToken(token: string): boolean {
+  try {
+    const header: unknown = JSON.parse(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString())
+    return typeof header === 'object' && header !== null && 'alg' in header
+  } catch {
+    return false
+  }
+}
+
+export const issuerRules: readonly IssuerRule[] = [
+  { type: 'callsign_key', name: 'Callsign key', literals: ['svc_live_'], pattern: /\bsvc_live_[0-9A-Za-z]{65}(?![0-9A-Za-z])/g },
+  key('AWS access key', ['AKIA', 'ASIA'], /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z2-7]{16}(?![A-Za-z0-9])/g, (text) =>
+    /[2-7]/.test(text.slice(4)),
+  ),
+  key(
+    'AWS secret key',
+    ['secret', 'SECRET', 'Secret'],
+    /secret_?(?:access)?_?key["']?\s{0,4}[:=]\s{0,4}["']?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/gi,
+    hasDigitAndLetter,
+  ),
+  key('GitHub token', ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'], /\bgh[pousr]_[A-Za-z0-9]{36}(?![A-Za-z0-9])/g),
+  key('GitHub token', 'github_pat_', /\bgithub_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}(?![A-Za-z0-9])/g),
+  key('GitLab token', 'glpat-', /\bglpat-[A-Za-z0-9_-]{20,64}/g, hasDigitAndLetter),
+  key('Stripe key', ['sk_live_', 'sk_test_', 'rk_live_', 'rk_test_'], /\b[sr]k_(?:live|test)_[A-Za-z0-9]{16,247}/g),
+  key('webhook secret', 'whsec_', /\bwhsec_[A-Za-z0-9+/]{24,96}={0,2}/g),
+  key('Slack token', 'xox', /\bxox[abeoprs]-(?=[A-Za-z-]{0,20}\d)[A-Za-z0-9-]{20,250}/g),
+  key('Slack token', 'xapp-', /\bxapp-\d-[A-Z0-9]{6,20}-\d{6,20}-[a-z0-9]{32,128}/g),
+  key('Slack webhook', 'hooks.slack.com/services/', /hooks\.slack\.com\/services\/(T[A-Z0-9]{6,20}\/B[A-Z0-9]{6,20}\/[A-Za-z0-9]{20,32})/g),
+  key('Google API key', 'AIza', /\bAIza[0-9A-Za-z_-]{35}(?![0-9A-Za-z_-])/g),
+  key('Google client secret', 'GOCSPX-', /\bGOCSPX-[A-Za-z0-9_-]{28}(?![A-Za-z0-9_-])/g),
+  key('Google access token', 'ya29.', /\bya29\.[0-9A-Za-z_-]{20,400}/g),
+  key('Anthropic key', 'sk-ant-', /\bsk-ant-[a-z]{2,8}\d{2}-[A-Za-z0-9_-]{32,128}/g),
+  key('OpenAI key', ['sk-proj-', 'sk-svcacct-', 'sk-admin-'], /\bsk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{32,200}/g),
+  key('OpenAI key', 'T3BlbkFJ', /\bsk-[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}(?![A-Za-z0-9])/g),
+  key(
+    'API key',
+    'sk-',
+    /(?<![A-Za-z0-9_-])sk-(?:or-v1-)?(?:[A-Za-z0-9]{48}|[a-f0-9]{64}|[a-f0-9]{32})(?![A-Za-z0-9_-])/g,
+    hasDigitAndLetter,
+  ),
+  key('Twilio key', 'SK', /(?<![A-Za-z0-9])SK[0-9a-f]{32}(?![A-Za-z0-9])/g),
+  key('Twilio auth token', ['auth', 'AUTH', 'Auth'], /twilio\w{0,16}auth_?token["']?\s{0,4}[:=]\s{0,4}["']?([0-9a-f]{32})(?![0-9a-f])/gi),
+  key('SendGrid key', 'SG.', /\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/g),
+  key('Mailgun key', 'key-', /(?<![A-Za-z0-9_-])key-[0-9a-f]{32}(?![0-9a-f])/g),
+  key('Resend key', 're_', /(?<![A-Za-z0-9_])re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}(?![A-Za-z0-9])/g),
+  key('npm token', 'npm_', /\bnpm_[A-Za-z0-9]{36}(?![A-Za-z0-9])/g),
+  key('PyPI token', 'pypi-', /\bpypi-AgE[A-Za-z0-9_-]{50,250}/g),
+  key('Telegram bot token', ':AA', /(?<!\d)\d{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])/g),
+  key('DigitalOcean token', '_v1_', /\bdo[opr]_v1_[a-f0-9]{64}(?![a-f0-9])/g),
+  key('Shopify token', ['shpat_', 'shpca_', 'shppa_', 'shpss_'], /\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}(?![a-fA-F0-9])/g),
+  key('Hugging Face token', 'hf_', /\bhf_[A-Za-z]{34}(?![A-Za-z0-9])/g),
+  key('Square token', 'sq0', /\bsq0(?:atp|csp)-[0-9A-Za-z_-]{22,43}/g),
+  key('Azure storage key', 'AccountKey=', /AccountKey=([A-Za-z0-9+/]{86}==)/g),
+  key('Databricks token', 'dapi', /(?<![A-Za-z0-9])dapi[a-f0-9]{32}(?![a-f0-9])/g),
+  key('HashiCorp Vault token', 'hvs.', /\bhvs\.[A-Za-z0-9_-]{24,200}/g),
+  key(
+    'JSON Web Token',
+    'eyJ',
+    /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10,8000}\.[A-Za-z0-9_-]{20,2000}/g,
+    isWebToken,
+  ),
+]

@@ -1,0 +1,31 @@
+// Patterns of the caller, in the syntax of RE2, which matches in linear time. A pattern of a regular expression engine with backtracking
+// could take exponential time.
+import { RE2JS } from 're2js'
+import type { TextMatcher } from './secrets.ts'
+
+export const patternCharactersMax = 200
+/** Instructions of the compiled pattern, which bound the time per character. */
+const sizeMax = 2_000
+
+/** Compiles a pattern. Throws an Error with the reason when it is not valid, is too large, or matches the empty text. */
+export function compilePattern(source: string): TextMatcher {
+  if (source.length > patternCharactersMax) throw new Error(`a pattern has at most ${patternCharactersMax} characters`)
+  const compiled = compile(source)
+  if (compiled.programSize() > sizeMax) throw new Error('the pattern repeats too much: lower its counts')
+  if (compiled.matcher('').find()) throw new Error('the pattern matches an empty text')
+  return {
+    name: source,
+    find(text) {
+      const matcher = compiled.matcher(text)
+      return matcher.find() ? (matcher.group() ?? '') : null
+    },
+  }
+}
+
+function compile(source: string): RE2JS {
+  try {
+    return RE2JS.compile(source)
+  } catch (error) {
+    throw new Error(`the pattern is not valid in the syntax of RE2: ${(error as Error).message}`)
+  }
+}

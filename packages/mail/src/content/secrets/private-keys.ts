@@ -1,0 +1,32 @@
+// Finds private keys: PEM (RFC 7468), OpenSSH, PGP (RFC 9580 §6.2), PuTTY, and age.
+
+/** A header alone is not a key. It is followed by at least this many characters of Base64. */
+const keyCharactersMin = 64
+const searchedCharacters = 2_000
+
+const header = /-----BEGIN ((?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?)-----|PuTTY-User-Key-File-[23]: [a-z0-9-]{1,40}/g
+
+/** The private keys in a text, with the type of each from its header. */
+export function findPrivateKeys(text: string): { name: string; evidence: string }[] {
+  const found: { name: string; evidence: string }[] = []
+  if (text.includes('PRIVATE KEY') || text.includes('PuTTY-User-Key-File'))
+    for (const match of text.matchAll(header)) {
+      const end = match.index + match[0].length
+      if (keyCharacters(text.slice(end, end + searchedCharacters)) < keyCharactersMin) continue
+      found.push({ name: 'private key', evidence: match[1] ?? 'PuTTY' })
+    }
+  if (/\bAGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}\b/.test(text)) found.push({ name: 'age key', evidence: 'AGE-SECRET-KEY-1…' })
+  return found
+}
+
+/** Characters in lines of Base64 before the footer. Fields such as `Proc-Type: 4,ENCRYPTED` and prose do not count. */
+function keyCharacters(text: string): number {
+  const footer = text.indexOf('-----END')
+  const body = (footer === -1 ? text : text.slice(0, footer)).replaceAll('\\r', '').replaceAll('\\n', '\n')
+  let count = 0
+  for (const line of body.split(/[\r\n]+/)) {
+    const bare = line.replace(/^[\s>"'+|,]+|[\s"'+\\|,;]+$/g, '')
+    if (/^[A-Za-z0-9+/]{16,}={0,2}$/.test(bare)) count += bare.length
+  }
+  return count
+}

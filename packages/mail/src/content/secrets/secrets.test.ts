@@ -1,0 +1,137 @@
+// Secrets in texts, both ways: what is found, what is masked, and what only looks similar.
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { compilePattern } from './patterns.ts'
+import { findSecrets } from './secrets.ts'
+
+const namesIn = (text: string): string[] => findSecrets(text).map(({ name }) => name)
+const random = (alphabet: string, length: number): string =>
+  Array.from(randomBytes(length), (byte) => alphabet[byte % alphabet.length]).join('')
+const alnum = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+const hex = '0123456789abcdef'
+const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/** Joined at run time, so that scanners of repositories do not report this file. */
+const issued: [string, string][] = [
+  ['Callsign key', `svc_live_${random(alnum, 65)}`],
+  ['AWS access key', `AK${'IA'}IOSFODNN7EXAMPLE`],
+  ['AWS secret key', `aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY`],
+  ['GitHub token', `ghp_${random(alnum, 36)}`],
+  ['GitHub token', `github_pat_${random(alnum, 22)}_${random(alnum, 59)}`],
+  ['GitLab token', `glpat-${random(alnum, 19)}7`],
+  ['Stripe key', `sk_live_${random(alnum, 24)}`],
+  ['Stripe key', `rk_test_${random(alnum, 99)}`],
+  ['Slack token', `xoxb-${random('0123456789', 12)}-${random('0123456789', 13)}-${random(alnum, 24)}`],
+  ['Slack webhook', `https://hooks.slack.com/services/T${random('ABCDEF0123', 8)}/B${random('ABCDEF0123', 8)}/${random(alnum, 24)}`],
+  ['Google API key', `AIza${random(alnum, 35)}`],
+  ['Anthropic key', `sk-ant-api03-${random(alnum, 93)}AA`],
+  ['OpenAI key', `sk-proj-${random(alnum, 120)}`],
+  ['OpenAI key', `sk-${random(alnum, 20)}T3BlbkFJ${random(alnum, 20)}`],
+  ['Twilio key', `SK${random(hex, 32)}`],
+  ['SendGrid key', `SG.${random(alnum, 22)}.${random(alnum, 43)}`],
+  ['npm token', `npm_${random(alnum, 36)}`],
+  ['Telegram bot token', `110201543:AA${random(alnum, 33)}`],
+  ['JSON Web Token', `${base64url({ alg: 'HS256', typ: 'JWT' })}.${base64url({ sub: '1234567890' })}.${random(alnum, 43)}`],
+]
+
+test.each(issued)('finds a %s in a sentence, in JSON and in HTML, and masks it', (name, secret) => {
+  for (const text of [`Use ${secret} from now on.`, JSON.stringify({ secret }), `<p>Key: <code>${secret}</code></p>`]) {
+    const found = findSecrets(text)
+    expect(found.map((one) => one.name)).toContain(name)
+    for (const { evidence } of found) expect(evidence.length).toBeLessThan(12)
+  }
+})
+
+test('a secret is found at the end of a sentence, with invisible characters inside, and once', () => {
+  const token = `ghp_${random(alnum, 36)}`
+  expect(namesIn(`The token is ${token}.`)).toEqual(['GitHub token'])
+  expect(namesIn(`${token.slice(0, 9)}\u200b${token.slice(9)}`)).toEqual(['GitHub token'])
+  expect(namesIn(`${token} and again ${token}`)).toEqual(['GitHub token'])
+})
+
+describe('private keys', () => {
+  const pem = (type: 'rsa' | 'ed25519', format: 'pkcs8') =>
+    (type === 'rsa' ? generateKeyPairSync('rsa', { modulusLength: 2048 }) : generateKeyPairSync('ed25519')).privateKey
+      .export({ format: 'pem', type: format })
+      .toString()
+
+  test('are found in PEM, quoted, indented and as a string of JSON', () => {
+    for (const key of [pem('rsa', 'pkcs8'), pem('ed25519', 'pkcs8')])
+      for (const text of [key, key.replace(/^/gm, '> '), JSON.stringify({ key }), key.replaceAll('\n', '\r\n')])
+        expect(findSecrets(`Here it is:\n${text}\nBye`), text).toEqual([
+          { type: 'private_key', name: 'private key', evidence: 'PRIVATE KEY' },
+        ])
+  })
+
+  test('are not their headers in a text about them', () => {
+    expect(namesIn('The file starts with -----BEGIN OPENSSH PRIVATE KEY----- and must stay secret.')).toEqual([])
+    expect(namesIn('-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----')).toEqual([])
+    expect(namesIn(`-----BEGIN PUBLIC KEY-----\n${random(alnum, 64)}\n-----END PUBLIC KEY-----`)).toEqual([])
+  })
+})
+
+describe('card numbers', () => {
+  test.each([
+    ['4242 4242 4242 4242', '…4242'],
+    ['5555-5555-5555-4444', '…4444'],
+    ['3782 822463 10005', '…0005'],
+    ['6011111111111117', '…1117'],
+    ['3566002020360505', '…0505'],
+  ])('finds %s', (number, evidence) => {
+    expect(findSecrets(`My card: ${number}, 12/30`)).toEqual([{ type: 'card_number', name: 'card number', evidence }])
+  })
+
+  test.each([
+    ['a wrong Luhn digit', '4242 4242 4242 4241'],
+    ['wrong groups', '42 4242 4242 4242 42'],
+    ['an order number', 'Your order 4539578763621486 ships today.'],
+    ['a UUID', '42424242-4242-4242-8242-424242424242'],
+    ['a decimal', '0.4242424242424242'],
+    ['a path', 'https://example.com/items/4242424242424242'],
+    ['a longer number', '42424242424242424242424242'],
+    ['one digit repeated', '0000 0000 0000 0000'],
+    ['a phone number', '+44 4242 4242 4242 42'],
+  ])('does not find %s', (_name, text) => {
+    expect(namesIn(text)).toEqual([])
+  })
+})
+
+test.each([
+  ['placeholders', 'Set STRIPE_KEY=sk_live_xxxxxxxxxxxxxxxxxxxxxxxx and ghp_XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX.'],
+  ['an ascending placeholder', 'sk_live_0123456789abcdefghijklmnopqrstuvwxyz'],
+  [
+    'a commit and a digest',
+    'commit 9ad52b6f4a1c77c9f11e8b1a9b3c2d4e5f607182, sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+  ],
+  ['an integrity hash', 'sha512-z9PzRFPiqOzQvPbUqbbbEXSADb8Xrqq7vHXdWpUuSh2S4mC9wKVnDDuxMQ8E0mC1b4wPSUaaXlMPTFoiZVZzLA=='],
+  ['base64 that starts like a token', 'eyJhbGciOiJub25l.e30.x'],
+])('%s are not secrets', (_name, text) => {
+  expect(namesIn(text)).toEqual([])
+})
+
+describe('patterns of the caller', () => {
+  test('match in linear time, whatever the pattern', () => {
+    const evil = compilePattern('(a+)+$')
+    expect(findSecrets(`${'a'.repeat(100_000)}b`, [evil])).toEqual([])
+    const project = compilePattern('(?i)project (falcon|heron)')
+    expect(findSecrets('About Project Falcon', [project])).toEqual([
+      { type: 'custom_pattern', name: '(?i)project (falcon|heron)', evidence: 'Proj…on' },
+    ])
+  })
+
+  test.each([
+    ['(', /not valid in the syntax of RE2/],
+    ['(?=a)', /not valid in the syntax of RE2/],
+    ['a*', /matches an empty text/],
+    ['((a{100}){100}){10}', /.*/],
+    ['x'.repeat(201), /at most 200 characters/],
+  ])('%s is refused', (source, reason) => {
+    expect(() => compilePattern(source)).toThrow(reason)
+  })
+})
+
+test('a text of a megabyte takes time in proportion to its length', () => {
+  const noise = 'eyJ.AKIA sk- SK secret key: ghp_ 4242 4242 4242 -----BEGIN PRIVATE KEY----- auth '
+  const small = findSecrets(noise.repeat(100))
+  expect(findSecrets(noise.repeat(12_000))).toEqual(small)
+})

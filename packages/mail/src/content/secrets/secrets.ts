@@ -1,0 +1,59 @@
+// Finds secrets in an outgoing text: private keys, API keys, card numbers, keys of Callsign, and texts that match given patterns.
+import { findCardNumbers } from './card-numbers.ts'
+import { type IssuerRule, issuerRules } from './issuers.ts'
+import { findPrivateKeys } from './private-keys.ts'
+
+export type SecretType = 'private_key' | 'api_key' | 'card_number' | 'callsign_key' | 'custom_pattern'
+
+/** A secret in a text. `name` says which, such as `GitHub token`. `evidence` shows its first and last characters only. */
+export type Secret = { type: SecretType; name: string; evidence: string }
+
+/** A pattern of the caller. It returns the matched text, or null, and must take linear time. */
+export type TextMatcher = { name: string; find: (text: string) => string | null }
+
+/** Secrets of one kind above this number are not listed. */
+const perNameMax = 5
+
+/**
+ * The secrets in a text, in linear time, without repetitions. Placeholders such as `sk_live_xxxxxxxx` are not secrets. Invisible characters
+ * within a secret do not hide it.
+ */
+export function findSecrets(given: string, matchers: TextMatcher[] = []): Secret[] {
+  const text = visible(given)
+  const found = [
+    ...findPrivateKeys(text).map((one): Secret => ({ type: 'private_key', ...one })),
+    ...issuerRules.flatMap((rule) => findIssued(text, rule)),
+    ...findCardNumbers(text).map((digits): Secret => ({ type: 'card_number', name: 'card number', evidence: `…${digits.slice(-4)}` })),
+    ...matchers.flatMap(({ name, find }): Secret[] => {
+      const match = find(text)
+      return match === null ? [] : [{ type: 'custom_pattern', name, evidence: masked(match) }]
+    }),
+  ]
+  return [...new Map(found.map((one) => [`${one.type} ${one.name} ${one.evidence}`, one])).values()]
+}
+
+/** The text without characters that are not shown. */
+const visible = (text: string): string =>
+  /[^\0-\u00ac]/.test(text) ? text.replace(/[\p{Cf}\u034f\u115f\u1160\u3164\ufe00-\ufe0f]/gu, '') : text
+
+function findIssued(text: string, { type, name, literals, pattern, check }: IssuerRule): Secret[] {
+  if (!literals.some((literal) => text.includes(literal))) return []
+  const found: Secret[] = []
+  for (const match of text.matchAll(pattern)) {
+    const secret = match[1] ?? match[0]
+    if (isPlaceholder(secret) || (check && !check(secret))) continue
+    found.push({ type, name, evidence: masked(secret) })
+    if (found.length === perNameMax) break
+  }
+  return found
+}
+
+/** True for text that stands for a secret: few different characters, as in `xxxxxxxx`, or ascending ones. */
+function isPlaceholder(secret: string): boolean {
+  const tail = secret.slice(-16).toLowerCase()
+  return new Set(tail).size < 6 || 'abcdefghijklmnopqrstuvwxyz0123456789'.includes(tail) || '01234567890123456789'.includes(tail)
+}
+
+/** The first four and last two characters. */
+export const masked = (secret: string): string =>
+  secret.length < 12 ? `${secret.slice(0, 1)}…` : `${secret.slice(0, 4)}…${secret.slice(-2)}`
