@@ -253,6 +253,7 @@ test('a concept file of a feature is pure: it imports neither stores nor operati
     'server/src/features/mail/domains/hosted-domains.ts',
     'server/src/features/mail/drafts/review.ts',
     'server/src/features/account/organizations/settings.ts',
+    'server/src/features/mail/inbound/wake-guard.ts',
     'server/src/features/mail/outbound/holds.ts',
     'server/src/features/mail/drafts/approvals.ts',
     'server/src/features/mail/drafts/link-decisions.ts',

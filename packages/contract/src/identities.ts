@@ -28,6 +28,21 @@ const GuardPatterns = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), 
   description: 'Further texts that the outbound guard searches for, as regular expressions in the syntax of RE2.',
 })
 
+/** Settings of the wake guard. null turns it off. */
+const WakeLimit = Type.Union(
+  [
+    strict({
+      events: Type.Integer({ minimum: 1, maximum: 1000, description: 'Events per sender and window.' }),
+      window_seconds: Type.Integer({ minimum: 1, maximum: 86_400 }),
+    }),
+    Type.Null(),
+  ],
+  {
+    description:
+      'Limits email.received per sender. Further messages of a window are announced together by one event at its end, with `coalesced`.',
+  },
+)
+
 export const Identity = Type.Object(
   {
     id: Type.String(),
@@ -46,6 +61,7 @@ export const Identity = Type.Object(
     sending_limits: SendingLimits,
     outbound_guard: OutboundGuard,
     outbound_guard_patterns: GuardPatterns,
+    wake_limit: WakeLimit,
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -129,6 +145,7 @@ export const updateIdentity = operation({
       sending_limits: Type.Optional(SendingLimitsChange),
       outbound_guard: Type.Optional(OutboundGuard),
       outbound_guard_patterns: Type.Optional(GuardPatterns),
+      wake_limit: Type.Optional(WakeLimit),
     },
     { minProperties: 1 },
   ),

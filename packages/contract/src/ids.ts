@@ -14,6 +14,7 @@ export const idPrefixes = {
   draft: 'drf',
   approval: 'apr',
   approvalLink: 'apl',
+  wakeWindow: 'wake',
   suppression: 'sup',
   domain: 'dom',
   mailRule: 'mrl',

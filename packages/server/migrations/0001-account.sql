@@ -58,6 +58,10 @@ CREATE TABLE identities (
   sending_limits jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(sending_limits) = 'object'),
   outbound_guard text NOT NULL DEFAULT 'flag' CHECK (outbound_guard IN ('off', 'flag', 'hold')),
   outbound_guard_patterns text[] NOT NULL DEFAULT '{}',
+  -- Events about received mail per sender and window. Both are null without a limit.
+  wake_events integer CHECK (wake_events > 0),
+  wake_window_seconds integer CHECK (wake_window_seconds > 0),
+  CHECK ((wake_events IS NULL) = (wake_window_seconds IS NULL)),
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   -- With `required`, the agent's own key writes drafts and an organization key sends them.

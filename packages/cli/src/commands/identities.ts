@@ -1,5 +1,5 @@
 // identities list|create|show|update|delete.
-import { type Command, listOptions, listQuery, oneOf, several, text } from '../command.ts'
+import { type Command, count, listOptions, listQuery, oneOf, several, text } from '../command.ts'
 import { table } from '../output.ts'
 import { ago } from '../times.ts'
 import { UsageError } from '../usage-error.ts'
@@ -106,12 +106,16 @@ export const identityCommands: Command[] = [
         about:
           'A text that the guard searches for, in the syntax of RE2. Repeatable. Replaces the earlier ones, and an empty text removes them.',
       },
+      'wake-events': { type: 'string', value: 'N', about: 'Events about received mail per sender and window. 0 turns the limit off.' },
+      'wake-window': { type: 'string', value: 'SECONDS', about: 'The window of --wake-events. 600 by default.' },
       ...limitOptions,
     },
     async run({ client, output }, values, [handle = '']) {
       const limits = readLimits(values)
       const guard = oneOf(values, 'guard', guards)
       const patterns = several(values, 'guard-pattern')
+      const wakeEvents = count(values, 'wake-events')
+      const wakeWindow = count(values, 'wake-window') ?? 600
       const [name, description, domain] = [text(values, 'name'), text(values, 'description'), text(values, 'domain')]
       const isToMailDomain = values['mail-domain'] === true
       if (domain !== undefined && isToMailDomain)
@@ -126,6 +130,7 @@ export const identityCommands: Command[] = [
         ...(approval !== undefined && { draft_approval: approval }),
         ...(guard !== undefined && { outbound_guard: guard }),
         ...(patterns.length > 0 && { outbound_guard_patterns: patterns.filter((pattern) => pattern !== '') }),
+        ...(wakeEvents !== undefined && { wake_limit: wakeEvents === 0 ? null : { events: wakeEvents, window_seconds: wakeWindow } }),
         ...(Object.keys(limits).length > 0 && { sending_limits: limits }),
       }
       if (Object.keys(change).length === 0)

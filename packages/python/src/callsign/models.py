@@ -517,6 +517,10 @@ class Identity(TypedDict):
     """Further texts that the outbound guard searches for, as regular expressions in the syntax of
     RE2.
     """
+    wake_limit: IdentityWakeLimit | None
+    """Limits email.received per sender. Further messages of a window are announced together by one
+    event at its end, with `coalesced`.
+    """
     created_at: str
     updated_at: str
 
@@ -530,6 +534,12 @@ class IdentityTunnel(TypedDict):
     id: str
     public_url: str
     status: Literal["active", "suspended", "disabled"]
+
+
+class IdentityWakeLimit(TypedDict):
+    events: int
+    """Events per sender and window."""
+    window_seconds: int
 
 
 class ImessageConversation(TypedDict):
@@ -1499,6 +1509,12 @@ class UnlockedVaultSecret(TypedDict):
     """The key_version of the vault under which the payload was encrypted."""
     created_at: str
     updated_at: str
+
+
+class UpdateIdentityWakeLimit(TypedDict):
+    events: int
+    """Events per sender and window."""
+    window_seconds: int
 
 
 class UpdatedMessages(TypedDict):

@@ -17,6 +17,7 @@ import type { LinkDecisions } from '../features/mail/drafts/model.ts'
 import { createDrafts } from '../features/mail/drafts/operations.ts'
 import { draftRoutes } from '../features/mail/drafts/routes.ts'
 import { createInboundMail, type InboundMail } from '../features/mail/inbound/operations.ts'
+import { createWakeGuard } from '../features/mail/inbound/wake-guard.ts'
 import { createMessages, type Messages } from '../features/mail/messages/operations.ts'
 import { createFindRecipients } from '../features/mail/messages/recipients.ts'
 import { messageRoutes } from '../features/mail/messages/routes.ts'
@@ -82,12 +83,13 @@ export function createMailArea(
     hostname: mailDomain,
     log: log.child({ part: 'mail-reader' }),
   })
+  const wakeGuard = createWakeGuard({ db, emit, enqueue })
   const inboundMail = createInboundMail({
     db,
     blobs,
     identities,
     mailRules,
-    emit,
+    wakeGuard,
     businessEvents,
     reader,
     resolverHealth,
@@ -172,6 +174,7 @@ export function createMailArea(
       delivery,
       createScheduledSend({ db, identities, drafts }),
       createApprovalExpiry({ db, identities, drafts }),
+      wakeGuard.handler,
       domains.handler,
     ],
     scheduledTasks: [
@@ -179,6 +182,7 @@ export function createMailArea(
       { name: 'sweep blobs', everyMs: blobSweepEveryMs, run: () => messages.sweepBlobs(dayMs) },
       domains.recheckTask,
       { name: 'sweep deferred mail', everyMs: hourMs, run: () => inboundMail.sweepDeferrals() },
+      { name: 'sweep wake windows', everyMs: hourMs, run: () => wakeGuard.sweep() },
       { name: 'sweep send counts', everyMs: hourMs, run: () => outboundMail.sweepCounts() },
       { name: 'sweep MTA-STS policies', everyMs: dayMs, run: () => mtaSts.sweep() },
     ],

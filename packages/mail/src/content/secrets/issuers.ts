@@ -1,15 +1,5 @@
 // The forms of API keys, by issuer, from the issuers' public documentation. Each pattern starts with a fixed text and takes linear time.
-import type { SecretType } from './secrets.ts'
-
-export type IssuerRule = {
-  type: SecretType
-  name: string
-  /** One of these stands in every match. */
-  literals: string[]
-  /** Group 1, or else the whole match, is the secret. */
-  pattern: RegExp
-  check?: (secret: string) => boolean
-}
+import type { IssuerRule } from './secret.ts'
 
 const key = (name: string, literals: string | string[], pattern: RegExp, check?: IssuerRule['check']): IssuerRule => ({
   type: 'api_key',
@@ -19,7 +9,7 @@ const key = (name: string, literals: string | string[], pattern: RegExp, check?:
   ...(check && { check }),
 })
 
-const hasDigitAndLetter = (text: string): boolean => /\d/.test(text) && /[a-z]/i.test(text)
+const isMixed = (text: string): boolean => /\d/.test(text) && /[a-z]/i.test(text)
 
 /** True for a JSON Web Token (RFC 7519): its header is JSON with an algorithm. */
 function isWebToken(token: string): boolean {
@@ -40,11 +30,11 @@ export const issuerRules: readonly IssuerRule[] = [
     'AWS secret key',
     ['secret', 'SECRET', 'Secret'],
     /secret_?(?:access)?_?key["']?\s{0,4}[:=]\s{0,4}["']?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/gi,
-    hasDigitAndLetter,
+    isMixed,
   ),
   key('GitHub token', ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'], /\bgh[pousr]_[A-Za-z0-9]{36}(?![A-Za-z0-9])/g),
   key('GitHub token', 'github_pat_', /\bgithub_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}(?![A-Za-z0-9])/g),
-  key('GitLab token', 'glpat-', /\bglpat-[A-Za-z0-9_-]{20,64}/g, hasDigitAndLetter),
+  key('GitLab token', 'glpat-', /\bglpat-[A-Za-z0-9_-]{20,64}/g, isMixed),
   key('Stripe key', ['sk_live_', 'sk_test_', 'rk_live_', 'rk_test_'], /\b[sr]k_(?:live|test)_[A-Za-z0-9]{16,247}/g),
   key('webhook secret', 'whsec_', /\bwhsec_[A-Za-z0-9+/]{24,96}={0,2}/g),
   key('Slack token', 'xox', /\bxox[abeoprs]-(?=[A-Za-z-]{0,20}\d)[A-Za-z0-9-]{20,250}/g),
@@ -56,12 +46,7 @@ export const issuerRules: readonly IssuerRule[] = [
   key('Anthropic key', 'sk-ant-', /\bsk-ant-[a-z]{2,8}\d{2}-[A-Za-z0-9_-]{32,128}/g),
   key('OpenAI key', ['sk-proj-', 'sk-svcacct-', 'sk-admin-'], /\bsk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{32,200}/g),
   key('OpenAI key', 'T3BlbkFJ', /\bsk-[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}(?![A-Za-z0-9])/g),
-  key(
-    'API key',
-    'sk-',
-    /(?<![A-Za-z0-9_-])sk-(?:or-v1-)?(?:[A-Za-z0-9]{48}|[a-f0-9]{64}|[a-f0-9]{32})(?![A-Za-z0-9_-])/g,
-    hasDigitAndLetter,
-  ),
+  key('API key', 'sk-', /(?<![A-Za-z0-9_-])sk-(?:or-v1-)?(?:[A-Za-z0-9]{48}|[a-f0-9]{64}|[a-f0-9]{32})(?![A-Za-z0-9_-])/g, isMixed),
   key('Twilio key', 'SK', /(?<![A-Za-z0-9])SK[0-9a-f]{32}(?![A-Za-z0-9])/g),
   key('Twilio auth token', ['auth', 'AUTH', 'Auth'], /twilio\w{0,16}auth_?token["']?\s{0,4}[:=]\s{0,4}["']?([0-9a-f]{32})(?![0-9a-f])/gi),
   key('SendGrid key', 'SG.', /\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/g),

@@ -1,7 +1,7 @@
 // Patterns of the caller, in the syntax of RE2, which matches in linear time. A pattern of a regular expression engine with backtracking
 // could take exponential time.
 import { RE2JS } from 're2js'
-import type { TextMatcher } from './secrets.ts'
+import type { TextMatcher } from './secret.ts'
 
 export const patternCharactersMax = 200
 /** Instructions of the compiled pattern, which bound the time per character. */

@@ -1,15 +1,8 @@
 // Finds secrets in an outgoing text: private keys, API keys, card numbers, keys of Callsign, and texts that match given patterns.
 import { findCardNumbers } from './card-numbers.ts'
-import { type IssuerRule, issuerRules } from './issuers.ts'
+import { issuerRules } from './issuers.ts'
 import { findPrivateKeys } from './private-keys.ts'
-
-export type SecretType = 'private_key' | 'api_key' | 'card_number' | 'callsign_key' | 'custom_pattern'
-
-/** A secret in a text. `name` says which, such as `GitHub token`. `evidence` shows its first and last characters only. */
-export type Secret = { type: SecretType; name: string; evidence: string }
-
-/** A pattern of the caller. It returns the matched text, or null, and must take linear time. */
-export type TextMatcher = { name: string; find: (text: string) => string | null }
+import type { IssuerRule, Secret, TextMatcher } from './secret.ts'
 
 /** Secrets of one kind above this number are not listed. */
 const perNameMax = 5
@@ -33,8 +26,7 @@ export function findSecrets(given: string, matchers: TextMatcher[] = []): Secret
 }
 
 /** The text without characters that are not shown. */
-const visible = (text: string): string =>
-  /[^\0-\u00ac]/.test(text) ? text.replace(/[\p{Cf}\u034f\u115f\u1160\u3164\ufe00-\ufe0f]/gu, '') : text
+const visible = (text: string): string => (/[^\0-\u00ac]/.test(text) ? text.replace(/\p{Default_Ignorable_Code_Point}/gu, '') : text)
 
 function findIssued(text: string, { type, name, literals, pattern, check }: IssuerRule): Secret[] {
   if (!literals.some((literal) => text.includes(literal))) return []
@@ -55,5 +47,4 @@ function isPlaceholder(secret: string): boolean {
 }
 
 /** The first four and last two characters. */
-export const masked = (secret: string): string =>
-  secret.length < 12 ? `${secret.slice(0, 1)}…` : `${secret.slice(0, 4)}…${secret.slice(-2)}`
+const masked = (secret: string): string => (secret.length < 12 ? `${secret.slice(0, 1)}…` : `${secret.slice(0, 4)}…${secret.slice(-2)}`)

@@ -103,6 +103,7 @@ from ..models import (
     Tunnel,
     TunnelRequest,
     UnlockedVault,
+    UpdateIdentityWakeLimit,
     UpdatedMessages,
     Vault,
     VaultAccess,
@@ -914,6 +915,7 @@ class Identities:
         sending_limits: SendingLimitsChange | Unset = UNSET,
         outbound_guard: Literal["off", "flag", "hold"] | Unset = UNSET,
         outbound_guard_patterns: List[str] | Unset = UNSET,
+        wake_limit: UpdateIdentityWakeLimit | None | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> Identity:
         """Changes the given fields and keeps the others. With `draft_approval: required`, the key
@@ -939,6 +941,7 @@ class Identities:
                         "sending_limits": sending_limits,
                         "outbound_guard": outbound_guard,
                         "outbound_guard_patterns": outbound_guard_patterns,
+                        "wake_limit": wake_limit,
                     }
                 ),
                 timeout=request_timeout,

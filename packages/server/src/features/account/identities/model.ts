@@ -33,6 +33,8 @@ export type IdentityRow = {
   sending_limits: LimitSettings
   outbound_guard: OutboundGuardMode
   outbound_guard_patterns: string[]
+  wake_events: number | null
+  wake_window_seconds: number | null
   created_at: Date
   updated_at: Date
 }
@@ -65,6 +67,8 @@ export type MailboxOwner = {
   /** Own limits for sending, of the identity, of each key, and of the organization. */
   limits: { identity: LimitSettings; key: LimitSettings; organization: LimitSettings }
   outboundGuard: { mode: OutboundGuardMode; patterns: string[] }
+  /** Events about received mail per sender and window. Null without a limit. */
+  wakeLimit: { events: number; windowSeconds: number } | null
   /** True while the organization has paused all sending. */
   isPaused: boolean
 }

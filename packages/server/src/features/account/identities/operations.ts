@@ -77,6 +77,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
       sending_limits: effectiveLimits(row.sending_limits, settings.identitySendingLimits ?? {}),
       outbound_guard: row.outbound_guard,
       outbound_guard_patterns: row.outbound_guard_patterns,
+      wake_limit: row.wake_events === null ? null : { events: row.wake_events, window_seconds: row.wake_window_seconds as number },
       created_at: row.created_at.toISOString(),
       updated_at: row.updated_at.toISOString(),
     }
@@ -126,6 +127,8 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
         sending_limits: {},
         outbound_guard: 'flag',
         outbound_guard_patterns: [],
+        wake_events: null,
+        wake_window_seconds: null,
         created_at: at,
         updated_at: at,
       }
@@ -189,6 +192,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
           sendingLimits: body.sending_limits ?? {},
           outboundGuard: outbound_guard ?? null,
           outboundGuardPatterns: outbound_guard_patterns ?? null,
+          wakeLimit: body.wake_limit && { events: body.wake_limit.events, windowSeconds: body.wake_limit.window_seconds },
           at: now(),
         })
         if (body.custom_domain_id !== undefined) {

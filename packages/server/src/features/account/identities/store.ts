@@ -59,7 +59,7 @@ export async function insertIdentity(sql: Sql, row: NewIdentity): Promise<void> 
 const identityColumns = `i.id, i.organization_id, i.agent_handle, i.display_name, i.description, b.id AS mailbox_id, b.address, p.domain_id,
   ARRAY(SELECT a.address FROM addresses a WHERE a.identity_id = i.id ORDER BY a.address <> b.address, a.id) AS addresses,
   t.id AS tunnel_id, t.status AS tunnel_status, i.draft_approval, i.inbound_mode, i.outbound_mode, i.sending_limits,
-  i.outbound_guard, i.outbound_guard_patterns,
+  i.outbound_guard, i.outbound_guard_patterns, i.wake_events, i.wake_window_seconds,
   i.created_at, i.updated_at`
 const identityTables = `identities i JOIN mailboxes b ON b.identity_id = i.id JOIN tunnels t ON t.identity_id = i.id
   JOIN addresses p ON p.identity_id = i.id AND p.address = b.address`
@@ -102,6 +102,8 @@ export async function updateIdentity(
     sendingLimits: LimitSettings
     outboundGuard: OutboundGuardMode | null
     outboundGuardPatterns: string[] | null
+    /** Undefined leaves it unchanged. */
+    wakeLimit: { events: number; windowSeconds: number } | null | undefined
     at: Date
   },
 ): Promise<void> {
@@ -109,7 +111,8 @@ export async function updateIdentity(
     text: `UPDATE identities SET display_name = coalesce($2, display_name),
       description = CASE WHEN $3 THEN $4 ELSE description END, draft_approval = coalesce($6, draft_approval),
       inbound_mode = coalesce($7, inbound_mode), outbound_mode = coalesce($8, outbound_mode), sending_limits = sending_limits || $9,
-      outbound_guard = coalesce($10, outbound_guard), outbound_guard_patterns = coalesce($11, outbound_guard_patterns), updated_at = $5 WHERE id = $1`,
+      outbound_guard = coalesce($10, outbound_guard), outbound_guard_patterns = coalesce($11, outbound_guard_patterns),
+      wake_events = CASE WHEN $12 THEN $13 ELSE wake_events END, wake_window_seconds = CASE WHEN $12 THEN $14 ELSE wake_window_seconds END, updated_at = $5 WHERE id = $1`,
     values: [
       id,
       change.displayName,
@@ -122,6 +125,9 @@ export async function updateIdentity(
       JSON.stringify(change.sendingLimits),
       change.outboundGuard,
       change.outboundGuardPatterns,
+      change.wakeLimit !== undefined,
+      change.wakeLimit?.events ?? null,
+      change.wakeLimit?.windowSeconds ?? null,
     ],
   })
 }
@@ -159,6 +165,8 @@ type OwnerRow = {
   is_paused: boolean
   outbound_guard: OutboundGuardMode
   outbound_guard_patterns: string[]
+  wake_events: number | null
+  wake_window_seconds: number | null
 }
 
 const toOwner = (row: OwnerRow): MailboxOwner => ({
@@ -174,12 +182,13 @@ const toOwner = (row: OwnerRow): MailboxOwner => ({
   outboundMode: row.outbound_mode,
   limits: { identity: row.identity_limits, key: row.key_limits, organization: row.organization_limits },
   isPaused: row.is_paused,
+  wakeLimit: row.wake_events === null ? null : { events: row.wake_events, windowSeconds: row.wake_window_seconds as number },
   outboundGuard: { mode: row.outbound_guard, patterns: row.outbound_guard_patterns },
 })
 
 const ownerColumns = `b.id AS mailbox_id, b.organization_id, b.identity_id, i.agent_handle, i.display_name, b.address,
   coalesce(d.holds_name, true) AS is_reachable, i.draft_approval, i.inbound_mode, i.outbound_mode,
-  i.sending_limits AS identity_limits, i.outbound_guard, i.outbound_guard_patterns,
+  i.sending_limits AS identity_limits, i.outbound_guard, i.outbound_guard_patterns, i.wake_events, i.wake_window_seconds,
   o.key_sending_limits AS key_limits, o.sending_limits AS organization_limits, o.paused_at IS NOT NULL AS is_paused`
 const ownerTables = `addresses a JOIN identities i ON i.id = a.identity_id JOIN mailboxes b ON b.identity_id = a.identity_id
   JOIN organizations o ON o.id = a.organization_id LEFT JOIN domains d ON d.id = a.domain_id`

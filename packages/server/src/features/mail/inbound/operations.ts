@@ -9,7 +9,6 @@ import { groupCommit } from '../../../core/batch.ts'
 import type { Blobs } from '../../../core/blobs.ts'
 import type { BusinessEvents } from '../../../core/business-events.ts'
 import { now, nowMs } from '../../../core/clock.ts'
-import type { Emit } from '../../../core/event.ts'
 import { newId } from '../../../core/ids.ts'
 import { type Database, isForeignKeyViolation, type Sql, type Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
@@ -31,6 +30,7 @@ import { type Arrival, isAuthenticated, isProven, roleDomainOf, shownAuthor, wit
 import type { MailReader } from './provider.ts'
 import { RecentRecipients } from './recent-recipients.ts'
 import { type Checked, createSenderCheck } from './sender-check.ts'
+import type { WakeGuard } from './wake-guard.ts'
 
 /** Inbound mail. */
 export interface InboundMail {
@@ -68,7 +68,7 @@ type Parts = {
   blobs: Blobs
   identities: Identities
   mailRules: MailRules
-  emit: Emit
+  wakeGuard: WakeGuard
   businessEvents: BusinessEvents
   reader: MailReader
   /** Reports if DNS answers at all, regardless of the sender's own names. */
@@ -93,7 +93,7 @@ export function createInboundMail({
   blobs,
   identities,
   mailRules,
-  emit,
+  wakeGuard,
   businessEvents,
   reader,
   resolverHealth,
@@ -123,12 +123,14 @@ export function createInboundMail({
     const filings = judge(arrivals, replies, rules, hosted)
     const raws = group.flatMap((one) => one.raws)
     const filed = await fileMessages(tx, filings, known, raws, (places) =>
-      emit(
+      wakeGuard.announce(
         tx,
         places.flatMap(({ messageId, isDuplicate }, index) => {
-          const { organizationId, identityId } = owners[index] as MailboxOwner
-          const type = filings[index]?.message.status === 'quarantined' ? ('email.quarantined' as const) : ('email.received' as const)
-          return isDuplicate ? [] : [{ type, organizationId, identityId, subjectId: messageId }]
+          const owner = owners[index] as MailboxOwner
+          const { organizationId, identityId } = owner
+          const { status, from_address: sender } = (filings[index] as Filing).message
+          const type = status === 'quarantined' ? ('email.quarantined' as const) : ('email.received' as const)
+          return isDuplicate ? [] : [{ owner, sender, event: { type, organizationId, identityId, subjectId: messageId } }]
         }),
       ),
     )

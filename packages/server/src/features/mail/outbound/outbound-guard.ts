@@ -1,7 +1,8 @@
 // The outbound guard: searches outgoing mail for secrets, by the settings of its identity.
 import type { Flag } from '@callsign/contract/flags'
 import { compilePattern } from '@callsign/mail/content/secrets/patterns'
-import { findSecrets, type Secret, type TextMatcher } from '@callsign/mail/content/secrets/secrets'
+import type { Secret, TextMatcher } from '@callsign/mail/content/secrets/secret'
+import { findSecrets } from '@callsign/mail/content/secrets/secrets'
 import { htmlToText } from '@callsign/mail/html/text'
 import type { Static } from 'typebox'
 import type { MailboxOwner } from '../../account/identities/model.ts'
