@@ -46,7 +46,7 @@ test('the messages above the limit share one event at the end of the window', as
     return events.length > 3 && events
   })
   expect(all).toHaveLength(4)
-  const { coalesced, id, subject } = all.at(-1)?.data
+  const { coalesced, id, subject } = (all.at(-1) as Json).data
   expect(coalesced).toMatchObject({ count: 10, sender: 'eve@example.org', since: expect.any(String) })
   expect(coalesced.message_ids.at(-1)).toBe(id)
   expect(subject).toMatch(/^Flood /)
