@@ -1,7 +1,7 @@
 // Finds payment card numbers by the prefixes and lengths of their networks, the Luhn digit (ISO/IEC 7812-1), and their surroundings.
 
-/** Runs of digits with single spaces or hyphens between groups. */
-const candidate = /(?<![\p{L}\d_/=#.+-])\d(?:[ -]?\d){12,24}(?![\p{L}\d_/-]|\.\d)/gu
+/** Runs of digits with single spaces or hyphens between groups. The groups of an IBAN are not one. */
+const candidate = /(?<![A-Z]{2}\d{2} )(?<![\p{L}\d_/=#.+-])\d(?:[ -]?\d){12,24}(?![\p{L}\d_/-]|\.\d)/gu
 
 /** Prefix, lengths, and the groups in which people write the number. */
 const networks: { prefix: RegExp; lengths: number[]; groups: RegExp }[] = [

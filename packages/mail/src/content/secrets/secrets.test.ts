@@ -85,6 +85,7 @@ describe('card numbers', () => {
     ['a wrong Luhn digit', '4242 4242 4242 4241'],
     ['wrong groups', '42 4242 4242 4242 42'],
     ['an order number', 'Your order 4539578763621486 ships today.'],
+    ['an IBAN', 'DE44 5001 0517 5407 3249 31, DE12 4242 4242 4242 4242 00'],
     ['a UUID', '42424242-4242-4242-8242-424242424242'],
     ['a decimal', '0.4242424242424242'],
     ['a path', 'https://example.com/items/4242424242424242'],
