@@ -12,12 +12,13 @@ import {
   checkRecipients,
   forwardedIsGone,
   forwardOf,
+  type GuardedFile,
   type OutgoingMessage,
   type Queued,
   readAddresses,
 } from '../outbound/model.ts'
 import type { OutboundMail } from '../outbound/operations.ts'
-import { checkComplete, type DraftRow } from './model.ts'
+import { checkComplete, type DraftRow, toInspected } from './model.ts'
 import * as store from './store.ts'
 
 type Parts = { attachments: Attachments; messages: Messages; outboundMail: OutboundMail; cancelJob: CancelJob }
@@ -78,5 +79,9 @@ export function createDraftQueue({ attachments, messages, outboundMail, cancelJo
     return queued
   }
 
-  return { findForwarded, queueDraft }
+  /** Searches a draft for reasons to hold it. */
+  const inspectDraft = (owner: MailboxOwner, row: DraftRow, files: GuardedFile[] = []) =>
+    outboundMail.inspect(owner, { ...toInspected(row), files })
+
+  return { findForwarded, queueDraft, inspectDraft }
 }

@@ -19,22 +19,12 @@ import { checkTotal } from '../attachments/model.ts'
 import { type Attachments, deleteOfDraft, insertAttachments } from '../attachments/operations.ts'
 import type { MessageRow } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
-import { bodyBytes, type GuardedFile, orGone, type Queued } from '../outbound/model.ts'
+import { bodyBytes, orGone, type Queued } from '../outbound/model.ts'
 import type { OutboundMail } from '../outbound/operations.ts'
 import { checkMayApprove, checkReviewer } from './approval.ts'
 import { type ApprovalChanges, type Approvals, createApprovals } from './approvals.ts'
 import { createDraftQueue } from './draft-queue.ts'
-import {
-  checkRecipientCount,
-  checkVersion,
-  type DraftRow,
-  previewOf,
-  readFields,
-  type SentBy,
-  sendDraftJob,
-  toDraft,
-  toInspected,
-} from './model.ts'
+import { checkRecipientCount, checkVersion, type DraftRow, previewOf, readFields, type SentBy, sendDraftJob, toDraft } from './model.ts'
 import { newDraft } from './new-draft.ts'
 import { createDraftReview, type DraftReview } from './review.ts'
 import * as store from './store.ts'
@@ -91,13 +81,11 @@ type Parts = {
 export function createDrafts(parts: Parts): Drafts {
   const { db, identities, attachments, messages, outboundMail, enqueue, cancelJob } = parts
   const { chooseAuthor } = outboundMail
-  const { findForwarded, queueDraft } = createDraftQueue({ attachments, messages, outboundMail, cancelJob })
+  const { findForwarded, queueDraft, inspectDraft } = createDraftQueue({ attachments, messages, outboundMail, cancelJob })
   const loadDraft = batchLoader((ids) => store.findDrafts(db.lookups, ids))
 
   const show = async (row: DraftRow) => toDraft(row, row.attachment_count > 0 ? await attachments.showOfDraft(row.id) : [])
 
-  const inspectDraft = (owner: MailboxOwner, row: DraftRow, files: GuardedFile[] = []) =>
-    outboundMail.inspect(owner, { ...toInspected(row), files })
   const approvals = createApprovals({ ...parts, lastsMs: parts.approvalMs, show, inspectDraft })
 
   async function findOwn(owner: MailboxOwner, id: string): Promise<DraftRow | null> {
