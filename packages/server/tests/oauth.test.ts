@@ -182,6 +182,17 @@ describe('tokens', () => {
     await client.close()
   })
 
+  test('act for every agent that the person chose, and for no other', async () => {
+    await harness.createAgent('third')
+    const { access } = await app.connectApp(owner, { agent: ['sales', 'support'] })
+    const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } })
+    const requestInit = { headers: { Authorization: `Bearer ${access}` } }
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${harness.baseUrl}/mcp`), { requestInit }))
+    const list = async (agent: string) => (await client.callTool({ name: 'mail_list', arguments: { agent } })).isError === true
+    expect([await list('sales'), await list('support'), await list('third')]).toEqual([false, false, true])
+    await client.close()
+  })
+
   test('are for /mcp only, and not cached', async () => {
     const { access, clientId, refresh } = await app.connectApp(owner)
     expect(await app.mcpStatus(access)).toBe(200)
